@@ -5,7 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test, and writing to a text does not fail")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,14 @@ fn reference_pages_are_current() {
         assert_eq!(&on_disk, text, "docs/reference/{name} is stale: run `make docs`");
         assert!(text.len() <= 12_288, "docs/reference/{name} has {} bytes", text.len());
     }
+    assert_eq!(on_disk(&dir), pages.keys().cloned().collect(), "pages of nothing: remove them");
+}
+
+/// Returns the pages in the directory, but the one written by hand.
+fn on_disk(dir: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = entries.map(|name| name.into_string().unwrap());
+    names.filter(|name| name != "archive.md").collect()
 }
 
 /// Adds a page for the metrics read from the kernel, one for those of engines, one for the derived.

@@ -34,8 +34,9 @@ fn run_crossing_the_floor_is_stopped_and_its_data_removed() {
     let record = &sandbox.records()["big.c1.r1"];
     let RunEnd::DiskFloor { step, free_bytes } = &record.end else { panic!("{:?}", record.end) };
     assert_eq!(step, "overwrite");
-    assert!((1 << 30..8128 << 20).contains(&free_bytes.0), "{free_bytes}");
+    assert!(free_bytes.0 < 8128 << 20, "{free_bytes}");
     assert_eq!(record.steps.len(), 1);
     assert!(output_text(&output).contains("left: .assay-data \n"), "{}", output_text(&output));
-    assert!(sandbox.result_of(&["list", NAME]).contains("stopped in overwrite: only 7."));
+    let list = sandbox.result_of(&["list", NAME]);
+    assert!(list.contains(&format!("stopped in overwrite: only {free_bytes}")), "{list}");
 }

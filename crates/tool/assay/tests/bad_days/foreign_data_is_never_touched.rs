@@ -7,7 +7,10 @@ use std::time::Duration;
 use assert_cmd::assert::OutputAssertExt;
 use rustix::process::Signal;
 
-use crate::sandbox::{Sandbox, joined_text, send, wait_until};
+use crate::sandbox::{Sandbox, joined_text, ran, send, wait_until};
+
+/// Longest wait for a run to begin: it only guards against hanging for ever.
+const LONG: Duration = Duration::from_secs(300);
 
 #[test]
 fn foreign_directory_is_rejected_and_untouched() {
@@ -44,12 +47,12 @@ fn leftover_data_of_a_killed_assay_is_removed() {
     let mut command = sandbox.run(&["--duration", "30s"]);
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
     let has_begun = || sandbox.records().values().any(|record| !record.steps.is_empty());
-    assert!(wait_until(Duration::from_secs(30), has_begun));
+    assert!(wait_until(LONG, has_begun));
     send(parent.id(), Signal::KILL);
     parent.wait().expect("own child");
     let left = sandbox.data_left();
     assert!(left.len() == 1 && left[0].ends_with("only.c1.r1"), "{left:?}");
     fs::write(sandbox.path("data/mine.txt"), "put here since").expect("the sandbox");
-    sandbox.run(&[]).assert().success();
+    ran(&mut sandbox.run(&[]));
     assert_eq!(sandbox.data_left(), ["mine.txt"]);
 }

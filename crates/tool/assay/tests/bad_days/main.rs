@@ -3,6 +3,9 @@
 //! To add a guarantee: one file, and its line here.
 
 mod disk_floor_is_respected;
+#[expect(dead_code, reason = "runs that recorded a disturbance are in truth alone")]
+#[path = "../truth/disturbance.rs"]
+mod disturbance;
 mod foreign_data_is_never_touched;
 mod interrupt_preserves_measured_seconds;
 mod memory_cap_kills_are_recorded;

@@ -1,6 +1,7 @@
 //! What servers of a sandbox leave: processes and directories.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::sandbox::{Sandbox, note};
@@ -27,7 +28,11 @@ pub(crate) fn processes(sandbox: &Sandbox) -> Vec<u32> {
 
 /// Returns the processes whose working directory is `data` or below.
 pub(crate) fn processes_in(data: &Path) -> Vec<u32> {
-    let Ok(data) = fs::canonicalize(data) else { return Vec::new() };
+    let data = match fs::canonicalize(data) {
+        Ok(data) => data,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => panic!("{}: {error}", data.display()),
+    };
     let all = fs::read_dir("/proc").expect("/proc is mounted").flatten();
     let is_inside =
         |path: PathBuf| fs::read_link(path.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&data));

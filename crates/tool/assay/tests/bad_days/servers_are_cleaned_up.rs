@@ -8,27 +8,28 @@ use std::time::Duration;
 use assert_cmd::assert::OutputAssertExt;
 use model::record::FailureClass;
 use model::{Endpoint, OpKind, Options, RunEnd, RunRecord};
+use rustix::fs::{Access, access};
 use rustix::process::Signal;
 use server::Running;
 
 use crate::sandbox::{
-    NAME, Sandbox, joined_text, note, now, output_text, send, wait_until, wrapped,
+    NAME, Sandbox, joined_text, note, now, output_text, ran, send, wait_until, wrapped,
 };
-use crate::server_traces::{assert_clean, private, processes, processes_in, sandbox_of, server};
+use crate::server_traces::{assert_clean, processes, processes_in, sandbox_of, server};
 
 /// The server that is measured.
 const BUILD: &str = "postgres@15.10";
 /// Longest time for anything here.
-const LONG: Duration = Duration::from_secs(180);
+const LONG: Duration = Duration::from_secs(300);
 
 /// Makes a sandbox that reads from Postgres; prints why without one.
 fn sandbox(duration: &str, options: &str) -> Option<Sandbox> {
     sandbox_of(BUILD, duration, options)
 }
 
-/// Starts the experiment and waits until a second of its reads is stored.
+/// Starts the experiment, with few reads, and waits until a second of them is stored.
 fn measuring(sandbox: &Sandbox) -> Child {
-    measuring_by(sandbox, &mut sandbox.run(&[]))
+    measuring_by(sandbox, &mut sandbox.run(&["--rate", "100/s"]))
 }
 
 /// Starts the experiment by this command, and waits likewise.
@@ -49,8 +50,7 @@ fn record(sandbox: &Sandbox) -> RunRecord {
 #[test]
 fn server_is_measured_and_its_files_are_stored() {
     let Some(sandbox) = sandbox("300ms", "work_mem = \"5MB\"") else { return };
-    let output = sandbox.run(&["--placement", "same-cpu"]).output().unwrap();
-    output.clone().assert().success();
+    let output = ran(&mut sandbox.run(&["--placement", "same-cpu"]));
     let run = record(&sandbox);
     assert_eq!(run.end, RunEnd::Complete, "{}", output_text(&output));
     assert_eq!(run.effective_options.get("work_mem"), Some("5MB"));
@@ -59,7 +59,11 @@ fn server_is_measured_and_its_files_are_stored() {
     assert!(facts["placement"].starts_with("same-cpu: "), "{facts:?}");
     let counters = &run.steps[1].counters;
     match facts.get("server_not_counted") {
-        Some(why) => note(&format!("skipped: CPU of the server: {why}")),
+        Some(why) => {
+            let is_writable = access("/sys/fs/cgroup/cpuacct", Access::WRITE_OK).is_ok();
+            assert!(!is_writable, "{why}");
+            note(&format!("skipped in part: CPU of the server: {why}"));
+        }
         None => assert!(counters["server_cpu_user_us"] > 0.0, "{counters:?}"),
     }
     assert!(run.steps[1].gauges_end["log_bytes"] > 0.0);
@@ -70,6 +74,7 @@ fn server_is_measured_and_its_files_are_stored() {
     let mut names: Vec<_> = names.iter().map(std::fs::DirEntry::file_name).collect();
     names.sort_unstable();
     assert_eq!(names, ["postgresql.conf", "server.log"], "and no file of a password");
+    assert_no_errors(&sandbox, BUILD);
     assert_clean(&sandbox);
 }
 
@@ -92,7 +97,8 @@ fn killed_server_is_a_recorded_crash() {
 #[test]
 fn lost_standby_is_a_recorded_crash() {
     let Some(sandbox) = sandbox("60s", "\"assay.replica\" = \"sync\"") else { return };
-    let child = measuring_by(&sandbox, &mut sandbox.run(&["--durability", "os"]));
+    let child =
+        measuring_by(&sandbox, &mut sandbox.run(&["--durability", "os", "--rate", "100/s"]));
     let of_standby = |pid: &u32| {
         fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.ends_with("replica"))
     };
@@ -108,7 +114,7 @@ fn lost_standby_is_a_recorded_crash() {
 }
 
 /// Goal: a disk that the log fills is a recorded end; what was measured stays, the data do not.
-/// Method: a file system of 512 MiB, updates of 8 KB, and no checkpoint that would remove log.
+/// Method: a file system of 192 MiB, updates of 8 KB, and no checkpoint that would remove log.
 #[test]
 fn disk_full_of_log_is_recorded() {
     if !server::testing::is_root() {
@@ -121,24 +127,23 @@ fn disk_full_of_log_is_recorded() {
         return;
     }
     let sandbox = Sandbox::with_options(benchmark, &[("pg", BUILD, options.to_owned())]);
-    let script = "mkdir -p data && mount -t tmpfs -o size=512m none data || exit 77; \"$@\"; code=$?; \
+    let script = "mkdir -p data && mount -t tmpfs -o size=192m none data || exit 77; \"$@\"; code=$?; \
                   echo \"left: $(ls -A data | tr '\\n' ' ')\"; exit $code";
     let prefix = ["unshare", "--mount", "sh", "-c", script, "sh"];
-    let output = wrapped(&prefix, &sandbox.run(&[])).output().unwrap();
+    // The disk is full before it is read again.
+    let run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "0"]);
+    let output = wrapped(&prefix, &run).output().unwrap();
     if output.status.code() == Some(77) || output_text(&output).contains("unshare: ") {
         note(&format!("skipped: no file system can be mounted: {}", output_text(&output)));
         return;
     }
     assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
     let run = record(&sandbox);
-    let (RunEnd::Crashed { step, .. } | RunEnd::DiskFloor { step, .. }) = &run.end else {
+    let RunEnd::Crashed { step, reason } = &run.end else {
         panic!("{:?}\n{}", run.end, output_text(&output))
     };
     assert_eq!(step, "overwrite");
-    // Else the floor was crossed first.
-    if let RunEnd::Crashed { reason, .. } = &run.end {
-        assert!(reason.contains("No space left on device"), "{reason}");
-    }
+    assert!(reason.contains("No space left on device"), "{reason}");
     assert_eq!(run.steps.len(), 1);
     assert!(output_text(&output).contains("left: .assay-data \n"), "{}", output_text(&output));
 }
@@ -163,11 +168,12 @@ fn password_of(running: &Running) -> String {
 
 /// Goal: an outage of the server is in the times of a closed loop, and its failures have a class.
 /// Method: the process of the measuring client is killed, so that Postgres ends all connections and
-/// restarts itself; the client connects again after 50 ms at the earliest.
+/// restarts itself; the client connects again after 50 ms at the earliest, and four times in all.
+/// The server's files lie in memory, so that its recovery waits for no disk.
 #[test]
 fn restart_of_a_server_is_charged_to_the_operation_that_waited() {
-    let Some(sandbox) = sandbox("6s", "") else { return };
-    let place = tempfile::tempdir().unwrap();
+    let Some(sandbox) = sandbox("4s", "") else { return };
+    let place = tempfile::tempdir_in("/dev/shm").unwrap();
     let options = [("restart_after_crash", "on")].into_iter().collect();
     let foreign = foreign(&sandbox, place.path(), &options);
     let mut command = sandbox.run(&[]);
@@ -179,7 +185,7 @@ fn restart_of_a_server_is_charged_to_the_operation_that_waited() {
     let client = processes_in(place.path()).into_iter().find(is_client);
     send(client.expect("a client is connected"), Signal::KILL);
     let output = child.wait_with_output().unwrap();
-    output.clone().assert().success();
+    output.clone().assert().code(&[0, 3][..]);
     let run = record(&sandbox);
     let reads = &run.steps[1].clients[&OpKind::Get];
     let counts = reads.counts;
@@ -208,11 +214,11 @@ fn foreign_server_is_measured_and_left_running() {
     let output = sandbox.run(&[]).output().unwrap();
     assert!(joined_text(&output).contains("PASSWORD_OF_PG"), "{}", output_text(&output));
     let password = password_of(&foreign);
-    let output = sandbox.run(&[]).env("PASSWORD_OF_PG", &password).output().unwrap();
-    output.clone().assert().success();
+    let output = ran(sandbox.run(&[]).env("PASSWORD_OF_PG", &password));
     let run = record(&sandbox);
     let facts = &run.identity.as_ref().unwrap().facts;
     assert!(facts["server"].starts_with("foreign, not started by Assay: "), "{facts:?}");
+    assert!(!run.steps[1].counters.is_empty(), "{run:?}");
     let names = run.steps[1].counters.keys().chain(run.steps[1].gauges_end.keys());
     let message: Vec<_> =
         names.filter(|name| name.starts_with("server_") || *name == "data_dir_bytes").collect();
@@ -223,7 +229,8 @@ fn foreign_server_is_measured_and_left_running() {
         .arg(sandbox.path("results"))
         .output()
         .unwrap();
-    assert!(!grep.status.success() && !output_text(&output).contains(&password), "{grep:?}");
+    assert_eq!(grep.status.code(), Some(1), "found, or not read: {grep:?}");
+    assert!(!output_text(&output).contains(&password), "the password is printed");
 }
 
 #[test]
@@ -249,7 +256,7 @@ fn shared_memory(processes: &[u32]) -> Vec<PathBuf> {
 /// Method: signals at several moments of set-up and start; all memory that processes had is noted.
 #[test]
 fn interrupted_preflight_leaves_no_shared_memory() {
-    for after_ms in [0, 100, 250, 500, 800, 1200, 1700] {
+    for after_ms in [0, 300, 900, 1_700] {
         let Some(sandbox) = sandbox("60s", "") else { return };
         let child = sandbox.run(&[]).spawn().expect("it runs");
         let (mut pids, mut memory) = (Vec::new(), Vec::new());
@@ -279,19 +286,26 @@ fn interrupted_preflight_leaves_no_shared_memory() {
     }
 }
 
-/// Goal: no query names what a release lacks. Method: the server logs of several releases.
+/// Checks that the server logged no error, and that statistics were read.
+fn assert_no_errors(sandbox: &Sandbox, build: &str) {
+    let engine = sandbox.experiment().expect("it was run").path().join("runs/pg.c1.r1/engine");
+    let log = fs::read_to_string(engine.join("server.log")).expect("the log");
+    assert!(log.contains("ready to accept"), "{build}: {log}");
+    let errors: Vec<_> = log.lines().filter(|line| line.contains("ERROR:")).collect();
+    assert_eq!(errors, Vec::<&str>::new(), "{build}");
+    let statistics = fs::read_to_string(engine.join("1.readrandom.txt"));
+    let statistics = statistics.expect("the statistics");
+    assert!(statistics.contains("# pg_stat_bgwriter"), "{build}: {statistics}");
+}
+
+/// Goal: no query names what a release lacks. Method: the server logs of several releases; that of
+/// the release that is measured above is checked there.
 #[test]
 fn server_log_has_no_errors() {
-    for build in ["postgres@12.20", BUILD, "postgres@18.0"] {
+    for build in ["postgres@12.20", "postgres@18.0"] {
         let Some(sandbox) = sandbox_of(build, "100ms", "") else { continue };
-        sandbox.run(&[]).assert().success();
-        let dir = sandbox.experiment().unwrap();
-        let engine = dir.path().join("runs/pg.c1.r1/engine");
-        let log = fs::read_to_string(engine.join("server.log")).unwrap();
-        let errors: Vec<_> = log.lines().filter(|line| line.contains("ERROR:")).collect();
-        assert_eq!(errors, Vec::<&str>::new(), "{build}");
-        let statistics = fs::read_to_string(engine.join("1.readrandom.txt")).unwrap();
-        assert!(statistics.contains("# pg_stat_bgwriter"), "{build}: {statistics}");
+        ran(&mut sandbox.run(&[]));
+        assert_no_errors(&sandbox, build);
     }
 }
 
@@ -315,8 +329,9 @@ fn server_leftovers_of_a_killed_assay_are_removed() {
     send(child.id(), Signal::KILL);
     child.wait_with_output().unwrap();
     assert!(wait_until(LONG, || processes(&sandbox).is_empty()), "the server ends with Assay");
-    assert!(!private(&sandbox).is_empty(), "leftovers remain");
+    // Those outside the data directory may be removed by any other start of Assay.
+    assert_ne!(sandbox.data_left(), Vec::<String>::new(), "leftovers remain");
     let quick = ["run", "fillseq", "--engine", "null", "--rows", "1k", "--disk-floor", "1MiB"];
-    sandbox.assay(&quick).assert().success();
+    ran(&mut sandbox.assay(&quick));
     assert_clean(&sandbox);
 }

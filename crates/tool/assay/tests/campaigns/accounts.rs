@@ -22,6 +22,11 @@ impl Accounts {
         self.0.extend(owners.map(|data| data.uid()).filter(|uid| *uid >= FIRST_OWN_ID));
     }
 
+    /// Returns whether no server was found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns the processes that run under them, the first one started first.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let all = fs::read_dir("/proc").expect("/proc is mounted").flatten();

@@ -33,9 +33,10 @@ pub(crate) fn run_on(
     let experiments = experiments.into_iter().flatten().flatten();
     let runs = experiments.flat_map(|entry| fs::read_dir(entry.path().join("runs")));
     let files = runs.flat_map(|runs| runs.flatten().map(|run| run.path().join("record.json")));
-    let records = files.filter_map(|path| {
-        let record: Value = serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
-        Some((record["cell"]["variant"].as_str()?.to_owned(), record))
+    let records = files.map(|path| {
+        let text = fs::read_to_string(path).expect("a record");
+        let record: Value = serde_json::from_str(&text).expect("JSON");
+        (record["cell"]["variant"].as_str().expect("a name").to_owned(), record)
     });
     Some((output, records.collect()))
 }

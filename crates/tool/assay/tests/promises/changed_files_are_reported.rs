@@ -41,7 +41,7 @@ fn other(byte: u8) -> u8 {
 /// Method: bytes at even distances over all files are changed one by one, digits to digits.
 #[test]
 fn every_changed_byte_is_reported() {
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     let dir = experiment(&workspace);
     assert!(dir.verify().expect("readable").mismatches.is_empty());
     let files = files(dir.path());
@@ -70,7 +70,7 @@ fn every_changed_byte_is_reported() {
 /// Goal: one changed digit of a record is named by every verb that reads it, once.
 #[test]
 fn a_changed_digit_is_reported_by_readers_and_by_verify() {
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     let sound = workspace.assay(&["verify"]);
     assert_eq!((sound.code, sound.err.as_str()), (0, ""), "{}", sound.out);
     assert_eq!(sound.out.lines().count(), 1, "{}", sound.out);
@@ -110,7 +110,7 @@ fn a_changed_digit_is_reported_by_readers_and_by_verify() {
 /// Goal: figures that agree with their checksum and not with the measured seconds are reported.
 #[test]
 fn a_record_that_its_seconds_do_not_give_is_reported() {
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     let dir = experiment(&workspace);
     let run = dir.run_dir("two.c1.r2");
     let sound = archive::read_record(&run).expect("readable");
@@ -136,7 +136,7 @@ fn a_record_that_its_seconds_do_not_give_is_reported() {
 /// Goal: of an archive without checksums only the figures are checked, and no reader warns.
 #[test]
 fn steps_of_an_older_archive_are_counted_again() {
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     let dir = experiment(&workspace);
     for file in files(dir.path()).iter().filter(|path| path.ends_with("checksums")) {
         fs::remove_file(file).expect("writable");

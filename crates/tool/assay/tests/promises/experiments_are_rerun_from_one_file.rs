@@ -1,8 +1,8 @@
 //! The experiment of a file is run again: builds are checked, findings compared.
 
 use std::fs;
-use std::sync::LazyLock;
 
+use crate::stored::PAIR;
 use crate::workspace::Workspace;
 
 /// An engine that is slower by a scripted delay at every call.
@@ -29,27 +29,15 @@ engine = "faulty"
 options = { fault = "slow 500us every 2" }
 "#;
 
-/// A workspace with the experiment in one file.
-static EXPORTED: LazyLock<Workspace> = LazyLock::new(|| {
-    let workspace = Workspace::new();
-    workspace.write("slow.toml", SLOW);
-    let output = workspace.assay(&["run", "slow.toml", "--disk-floor", "1MiB"]);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    assert_eq!(workspace.assay(&["export", "slow", "-o", "slow.assay"]).code, 0);
-    workspace.until_exit()
-});
-
-fn elsewhere() -> Workspace {
-    let workspace = Workspace::new();
-    workspace.write("slow.assay", fs::read(EXPORTED.path("slow.assay")).expect("exported"));
-    workspace
-}
-
 /// Goal: a large difference is found again, with both intervals, and nothing of it is chosen anew.
 #[test]
 fn a_large_difference_is_reproduced() {
-    let workspace = elsewhere();
-    let output = workspace.assay(&["rerun", "slow.assay", "--disk-floor", "1MiB"]);
+    let (here, workspace) = (Workspace::new(), Workspace::new());
+    here.write("slow.toml", SLOW);
+    let Some(_) = here.measured(&["run", "slow.toml"]) else { return };
+    assert_eq!(here.assay(&["export", "slow", "-o", "slow.assay"]).code, 0);
+    workspace.write("slow.assay", fs::read(here.path("slow.assay")).expect("exported"));
+    let output = workspace.assay(&["rerun", "slow.assay"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     assert!(output.out.contains("slow.assay rerun here: 1 reproduced."), "{}", output.out);
     let row = output.out.lines().find(|line| line.starts_with("readrandom, 1 client: delayed"));
@@ -66,23 +54,22 @@ fn a_large_difference_is_reproduced() {
 /// Goal: a changed byte is named before anything is run.
 #[test]
 fn a_changed_byte_is_an_error_before_the_run() {
-    let workspace = elsewhere();
-    let mut bytes = fs::read(workspace.path("slow.assay")).expect("it is there");
+    let workspace = Workspace::new();
+    let mut bytes = PAIR.to_vec();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
-    workspace.write("slow.assay", bytes);
-    let output = workspace.assay(&["rerun", "slow.assay"]);
+    workspace.write("pair.assay", bytes);
+    let output = workspace.assay(&["rerun", "pair.assay"]);
     assert_eq!(output.code, 1);
-    assert!(output.err.contains("slow.assay"), "{}", output.err);
+    assert!(output.err.contains("pair.assay"), "{}", output.err);
     assert!(!workspace.path("results").exists() && !workspace.path("assay-data").exists());
 }
 
 /// Goal: a build that cannot be had is named; without the base nothing is run.
 #[test]
 fn a_build_that_cannot_be_had_is_named() {
-    let workspace = elsewhere();
-    assert_eq!(workspace.assay(&["import", "slow.assay"]).code, 0);
-    let experiments = fs::read_dir(workspace.path("results/slow")).expect("imported");
+    let workspace = Workspace::with_pair();
+    let experiments = fs::read_dir(workspace.path("results/pair")).expect("imported");
     let path = experiments.flatten().next().expect("one").path();
     let manifest = fs::read_to_string(path.join("manifest.json")).expect("a manifest");
     let change = |name: &str| {
@@ -94,15 +81,15 @@ fn a_build_that_cannot_be_had_is_named() {
             }
         }
         fs::write(path.join("manifest.json"), json.to_string()).expect("it is written");
-        workspace.assay(&["rerun", "slow", "--disk-floor", "1MiB"])
+        workspace.assay(&["rerun", "pair"])
     };
-    let base = change("plain");
+    let base = change("one");
     assert_eq!(base.code, 1);
-    assert!(base.err.contains("variant plain: the base cannot be had"), "{}", base.err);
-    let other = change("delayed");
+    assert!(base.err.contains("variant one: the base cannot be had"), "{}", base.err);
+    let other = change("two");
     assert_eq!(other.code, 1);
-    assert!(other.err.contains("delayed: left out, it cannot be had"), "{}", other.err);
+    assert!(other.err.contains("two: left out, it cannot be had"), "{}", other.err);
     assert!(other.err.contains("there is nothing to compare"), "{}", other.err);
-    let count = fs::read_dir(workspace.path("results/slow")).expect("imported").count();
+    let count = fs::read_dir(workspace.path("results/pair")).expect("imported").count();
     assert_eq!(count, 1, "nothing was run");
 }

@@ -4,37 +4,8 @@ use std::sync::LazyLock;
 
 use crate::workspace::Workspace;
 
-/// Two variants, once each, in half a second.
-const PAIR: &str = r#"[experiment]
-name = "pair"
-question = "Do twins differ?"
-
-[benchmark]
-steps = ["fillseq", "readrandom"]
-rows = 500
-duration = "50ms"
-
-[[variant]]
-name = "one"
-engine = "memory"
-
-[[variant]]
-name = "two"
-engine = "memory"
-
-[[variant]]
-name = "other"
-engine = "null"
-"#;
-
-/// The experiment, run once for all tests of this file.
-static RUN: LazyLock<Workspace> = LazyLock::new(|| {
-    let workspace = Workspace::new();
-    workspace.write("pair.toml", PAIR);
-    let output = workspace.assay(&["run", "pair.toml"]);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    workspace.until_exit()
-});
+/// The stored experiment, for all tests of this file.
+static RUN: LazyLock<Workspace> = LazyLock::new(|| Workspace::with_pair().until_exit());
 
 /// Returns the stderr of a failed command, its lines joined.
 fn rejection(arguments: &[&str]) -> String {
@@ -48,7 +19,7 @@ fn newest_experiment_with_both_variants_is_explained() {
     let output = RUN.assay(&["explain", "one", "two"]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert!(output.out.starts_with("Verdict: "), "{}", output.out);
-    // Too short, or one run each: there is a reason either way.
+    // Its steps are too short.
     assert!(output.out.contains("Not explained: "), "{}", output.out);
     let one = RUN.assay(&["explain", "one", "two", "readrandom", "--in", "pair"]);
     assert!(
@@ -66,7 +37,7 @@ fn unknown_names_are_rejected_with_suggestions() {
     let cases: &[(&[&str], &str)] = &[
         (&["explain", "one", "one"], "`one` does not differ from itself"),
         (&["explain", "one", "tow"], "no experiment has both variants, `one` and `tow`"),
-        (&["explain", "one", "tow"], "the newest, pair, has one, two, other; did you mean `two`?"),
+        (&["explain", "one", "tow"], "the newest, pair, has one, two; did you mean `two`?"),
         (&["explain", "onne", "two", "--in", "pair"], "`pair` has no variant `onne`"),
         (&["explain", "onne", "two", "--in", "pair"], "did you mean `one`?"),
         (&["explain", "one", "two", "readrandm"], "no run has a step `readrandm`"),

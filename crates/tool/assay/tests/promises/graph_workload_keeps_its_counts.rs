@@ -5,22 +5,20 @@ use std::collections::BTreeMap;
 use crate::applications_on_servers::{SERVERS, run_on};
 
 /// A small graph, changed by four clients: few nodes have most of the links.
+///
+/// Its statements are text; those of the order workload are prepared.
 const EXPERIMENT: &str = r#"[experiment]
 name = "graph"
 question = "Do the counts agree?"
 
 [benchmark]
 workload = "linkbench"
+steps = ["load", "index", { step = "mix", operations = 500 }]
 rows = 1000
-duration = "1500ms"
 warmup = "0s"
 
 [factors]
 clients = [4]
-
-[[variant]]
-name = "prepared"
-engine = "SERVER"
 
 [[variant]]
 name = "text"
@@ -36,8 +34,8 @@ const MIX: [(&str, f64); 4] =
 fn counts_of_the_graph_workload_agree_on_every_server() {
     for server in SERVERS {
         let Some((output, records)) = run_on(server, ("graph", EXPERIMENT), &[]) else { continue };
-        assert_eq!(output.code, 0, "{server}: {}{}", output.out, output.err);
-        assert_eq!(records.len(), 2, "{server}");
+        output.recorded();
+        assert_eq!(records.len(), 1, "{server}");
         for (variant, record) in &records {
             let name = format!("{server} {variant}");
             // The checks of the application hold, or the run has failed.
@@ -47,7 +45,7 @@ fn counts_of_the_graph_workload_agree_on_every_server() {
                 procedures.iter().map(|one| (one["name"].as_str().expect("a name"), one)).collect();
             let done = |of: &str| calls[of]["done"].as_f64().unwrap_or_default();
             let all: f64 = calls.keys().map(|of| done(of)).sum();
-            assert!(all > 150.0, "{name}: {procedures:?}");
+            assert!(all >= 490.0, "{name}: {procedures:?}");
             for (of, share) in MIX {
                 // Within 6 standard deviations.
                 let spread = 6.0 * (all * share * (1.0 - share)).sqrt();

@@ -5,9 +5,11 @@
 use std::fmt::Write as _;
 use std::fs;
 
+use archive::Results;
 use insta::assert_snapshot;
 use serde_json::Value;
 
+use crate::stored::ALONE;
 use crate::workspace::{ProgramOutput, Workspace};
 
 /// A deterministic pseudo-random value between -1 and 1 for a point.
@@ -247,36 +249,42 @@ fn plot_is_an_svg_with_every_history() {
     }
 }
 
+/// Experiments in the archive.
+const POINTS: u32 = 5;
+
+/// Copies the stored experiment, begun so many hours later under another identifier.
+///
+/// Without checksums nothing is known of the files.
+fn repeat(workspace: &Workspace, number: u32) {
+    let first = Results::at(&workspace.path("results")).find("alone").expect("it is stored");
+    let manifest = first.manifest().expect("a manifest");
+    let day = manifest.created_at[..10].to_owned();
+    let id = format!("{}T{number:02}0000Z-0000", day.replace('-', ""));
+    let to = workspace.path("results/alone").join(&id);
+    fs::create_dir_all(to.join("runs/one.c1.r1")).expect("a directory");
+    let changes = [(manifest.id, id), (manifest.created_at, format!("{day}T{number:02}:00:00Z"))];
+    for name in ["manifest.json", "runs/one.c1.r1/record.json"] {
+        let text = fs::read_to_string(first.path().join(name)).expect("a file of the archive");
+        let text = changes.iter().fold(text, |text, (old, new)| text.replace(old.as_str(), new));
+        fs::write(to.join(name), text).expect("a file of the archive");
+    }
+}
+
 #[test]
 fn archive_gives_histories_of_experiments() {
     let workspace = Workspace::new();
-    let run = [
-        "run",
-        "fillseq",
-        "readrandom",
-        "--engine",
-        "memory",
-        "--rows",
-        "300",
-        "--duration",
-        "30ms",
-        "--warmup",
-        "5ms",
-    ];
-    for _ in 0..5 {
-        let output = workspace.assay(&run);
-        assert_eq!(output.code, 0, "{}", output.err);
-    }
-    let query = ["history", "--engine", "memory", "--step", "readrandom", "--format", "json"];
+    workspace.import(ALONE);
+    (1..POINTS).for_each(|number| repeat(&workspace, number));
+    let query = ["history", "--engine", "sqlite", "--step", "readrandom", "--format", "json"];
     let output = workspace.assay(&query);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     let json: Value = serde_json::from_str(&output.out).expect("JSON");
     let metrics = json["metrics"].as_array().expect("metrics");
     assert_eq!(metrics.len(), 1, "{json}");
     assert_eq!(metrics[0]["name"], "throughput_ops_per_s");
-    assert_eq!((&metrics[0]["points"], &metrics[0]["better"]), (&5.into(), &"higher".into()));
+    assert_eq!((&metrics[0]["points"], &metrics[0]["better"]), (&POINTS.into(), &"higher".into()));
     assert!(
-        metrics[0]["subject"].as_str().is_some_and(|of| of.starts_with("readrandom of memory"))
+        metrics[0]["subject"].as_str().is_some_and(|of| of.starts_with("readrandom of sqlite"))
     );
     assert_eq!(json["experiments_on_other_hosts"], 0);
     let rejected = |arguments: &[&str]| {
@@ -286,7 +294,7 @@ fn archive_gives_histories_of_experiments() {
     };
     let output = rejected(&["history", "--engine", "lmdb"]);
     assert!(output.contains("`throughput_ops_per_s` of engine `lmdb`"), "{output}");
-    assert!(output.contains("available: memory"), "{output}");
+    assert!(output.contains("available: sqlite"), "{output}");
     assert_snapshot!(rejected(&["history", "--metric", "throughput_ops_per_sec"]), @"
     × no metric is named `throughput_ops_per_sec`
     help: did you mean `throughput_ops_per_s`?

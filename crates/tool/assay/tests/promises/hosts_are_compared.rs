@@ -1,16 +1,22 @@
 //! The same experiment on two hosts is compared by host; here the second is one CPU of the first.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::process::Command;
 
-use crate::workspace::{ProgramOutput, Workspace};
+use archive::Results;
+use assert_cmd::Command;
 
-/// Runs the experiment `pair` in a workspace on these CPUs.
-fn run_on(workspace: &Workspace, cpus: &str) -> ProgramOutput {
+use crate::workspace::Workspace;
+
+/// Runs each variant of `pair` once.
+const RUN: [&str; 6] = ["run", "pair.toml", "--repetitions", "1", "--disk-floor", "1MiB"];
+
+/// Returns the command that does so on the first CPU.
+fn run_on_one(workspace: &Workspace) -> Command {
     let mut command = Command::new("taskset");
-    command.args(["--cpu-list", cpus]).arg(assert_cmd::cargo::cargo_bin("assay"));
-    command.args(["run", "pair.toml"]).current_dir(workspace.path(""));
-    ProgramOutput::of(command.output().expect("taskset is there"))
+    command.args(["--cpu-list", "0"]).arg(assert_cmd::cargo::cargo_bin("assay")).args(RUN);
+    command.current_dir(workspace.path("")).env("XDG_CACHE_HOME", workspace.path("cache"));
+    command
 }
 
 /// Returns why there are not two hosts here.
@@ -24,6 +30,13 @@ fn missing() -> Option<&'static str> {
     }
 }
 
+/// Returns the identifiers of the experiments by the CPUs that each had.
+fn ids_by_cpus(workspace: &Workspace) -> BTreeMap<u32, String> {
+    let all = Results::at(&workspace.path("results")).newest();
+    let manifests = all.iter().map(|dir| dir.manifest().expect("a manifest"));
+    manifests.map(|manifest| (manifest.host.cpus, manifest.id)).collect()
+}
+
 /// Goal: means, variation and ratios stand by host in every format, and on a page.
 #[test]
 fn hosts_stand_side_by_side() {
@@ -31,15 +44,14 @@ fn hosts_stand_side_by_side() {
         println!("skipped: {why}");
         return;
     }
-    let workspace = Workspace::with_pair("memory", &[]);
-    let one_cpu = run_on(&workspace, "0");
-    assert_eq!(one_cpu.code, 0, "{}{}", one_cpu.out, one_cpu.err);
-    let mut ids: Vec<String> = fs::read_dir(workspace.path("results/pair"))
-        .expect("two experiments")
-        .map(|entry| entry.expect("readable").file_name().into_string().expect("ASCII"))
-        .collect();
-    ids.sort();
-    let [first, second] = &ids[..] else { panic!("{ids:?}") };
+    let workspace = Workspace::with_pair_file();
+    for command in [workspace.program(&RUN), run_on_one(&workspace)] {
+        let Some(_) = workspace.measured_by(command) else { return };
+    }
+    let ids = ids_by_cpus(&workspace);
+    let [second, first] = &ids.into_values().collect::<Vec<_>>()[..] else {
+        panic!("experiments on one CPU and on two")
+    };
     let compare = |more: &[&str]| {
         workspace.assay(&[&["compare", first, second, "--across", "hosts"], more].concat())
     };
@@ -72,7 +84,7 @@ fn hosts_stand_side_by_side() {
 
 #[test]
 fn one_host_is_no_comparison_of_hosts() {
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     let one = workspace.assay(&["compare", "pair", "--across", "hosts"]);
     assert_eq!(one.code, 1);
     assert!(one.err.contains("of one host"), "{}", one.err);

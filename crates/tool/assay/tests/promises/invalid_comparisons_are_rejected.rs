@@ -10,46 +10,14 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::rejection::unwrapped;
+use crate::stored::{ALONE, UNLIKE};
 use crate::workspace::{ProgramOutput, Workspace};
 
-/// One variant, run once and briefly.
-const SINGLE: &str = r#"[experiment]
-name = "alone"
-question = "What does one do?"
-
-[benchmark]
-steps = ["fillseq", "readrandom"]
-rows = 500
-duration = "50ms"
-warmup = "5ms"
-
-[[variant]]
-name = "one"
-engine = "sqlite"
-"#;
-
-/// The experiment and variations of it, each run once for this file.
+/// The stored experiment `alone` and variations of it, for all tests of this file.
 static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     let workspace = Workspace::new();
-    let of = |name: &str, changes: &[(&str, &str)]| {
-        let mut text = SINGLE.replace("\"alone\"", &format!("\"{name}\""));
-        for (old, new) in changes {
-            assert_eq!(text.matches(old).count(), 1, "{old}");
-            text = text.replace(old, new);
-        }
-        workspace.write("mine.toml", text);
-        let output = workspace.assay(&["run", "mine.toml"]);
-        assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    };
-    let two = ("name = \"one\"", "name = \"two\"");
-    of("alone", &[]);
-    of("other", &[two]);
-    of("big", &[two, ("rows = 500", "rows = 5000")]);
-    of("long", &[two, ("\"50ms\"", "\"70ms\"")]);
-    of("steps", &[two, ("[\"fillseq\", ", "[\"fillrandom\", ")]);
-    of("meaning", &[("engine = \"sqlite\"", "engine = \"lmdb\"")]);
-    of("careless", &[two, ("engine = \"sqlite\"", "engine = \"sqlite\"\ndurability = \"none\"")]);
-    of("twice", &[two, ("\"5ms\"", "\"5ms\"\n\n[factors]\nrepetitions = 2")]);
+    workspace.import(ALONE);
+    UNLIKE.iter().for_each(|stored| workspace.import(stored));
     workspace.until_exit()
 });
 

@@ -29,9 +29,8 @@ name = "two"
 engine = "rocksdb@9.10.0"
 "#;
 
-/// The experiment, run once for all tests of this file.
-static RUN: LazyLock<Workspace> =
-    LazyLock::new(|| Workspace::with_pair("sqlite", &[]).until_exit());
+/// The stored experiment, for all tests of this file.
+static RUN: LazyLock<Workspace> = LazyLock::new(|| Workspace::with_pair().until_exit());
 
 /// Returns exit code and findings of a plan, those of the machine left out.
 fn of_plan(text: &str, arguments: &[&str]) -> (i32, Vec<String>) {

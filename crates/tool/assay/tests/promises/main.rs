@@ -3,8 +3,10 @@
 //! Behaviour under faults is tested in `bad_days/`. Tests start in the order of their names: the
 //! longest ones have names that come early.
 
+mod busy_host;
 mod maven;
 mod rejection;
+mod stored;
 mod workspace;
 
 mod activities_are_marked_in_stalls;
@@ -16,7 +18,7 @@ mod blocks_are_timed;
 mod bogus_plans_are_rejected;
 mod changed_files_are_reported;
 mod children_get_no_passwords;
-mod commands_in_documents_are_accepted;
+mod commands_in_documents_can_be_planned;
 mod doctor_examines_this_machine;
 mod drives_are_watched;
 mod engine_builds_are_cached;

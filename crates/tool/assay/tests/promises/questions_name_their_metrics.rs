@@ -45,8 +45,7 @@ fn metrics_of_the_question_are_the_answer_in_every_output() {
     let plan = workspace.assay(&["plan", "named.toml"]).out;
     let line = "answer    context_switches_per_op, service_ns_p50, cache_hit_share, in readrandom";
     assert!(plan.lines().any(|printed| printed == line), "{plan}");
-    let run = workspace.assay(&["run", "named.toml", "--report"]);
-    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    let Some(_) = workspace.measured(&["run", "named.toml", "--report"]) else { return };
     let text = workspace.assay(&["compare", "named"]).out;
     // On a busy host neither difference may be a verdict; both metrics have their sentence.
     for metric in ["context switches/op", "service p50"] {

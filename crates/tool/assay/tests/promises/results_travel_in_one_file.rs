@@ -4,11 +4,13 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::LazyLock;
 
+use archive::Results;
+
 use crate::workspace::Workspace;
 
 /// A workspace with an experiment of two variants, and the experiment in one file.
 static PAIR: LazyLock<Workspace> = LazyLock::new(|| {
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     let exported = workspace.assay(&["export", "pair", "-o", "pair.assay"]);
     assert_eq!((exported.code, exported.err.as_str()), (0, ""));
     assert!(exported.out.starts_with("pair.assay: "), "{}", exported.out);
@@ -77,20 +79,27 @@ fn changed_and_truncated_files_are_refused() {
     let other = elsewhere();
     let whole = fs::read(other.path("pair.assay")).expect("it was exported");
     let step = (whole.len() / 60).max(1);
+    let (results, bad) = (Results::at(&other.path("results")), other.path("bad.assay"));
     let refused = |bytes: &[u8], what: &str| {
         other.write("bad.assay", bytes);
-        let output = other.assay(&["import", "bad.assay"]);
-        assert_eq!(output.code, 1, "{what}");
-        assert!(output.err.contains("bad.assay is damaged: "), "{what}: {}", output.err);
+        let error = results.import(&bad).expect_err(what).to_string();
+        assert!(error.contains("bad.assay is damaged: "), "{what}: {error}");
         let left = fs::read_dir(other.path("results")).expect("made").count();
         assert_eq!(left, 0, "{what}");
     };
+    let mut refusals = 0;
     for at in (0..whole.len()).step_by(step).chain(0..10) {
         let mut changed = whole.clone();
         changed[at] ^= 1;
         refused(&changed, &format!("byte {at} of {}", whole.len()));
         refused(&whole[..at], &format!("truncated at {at} of {}", whole.len()));
+        refusals += 2;
     }
+    assert!(refusals > 120, "{refusals}");
+    // The command reports the last of them.
+    let output = other.assay(&["import", "bad.assay"]);
+    assert_eq!(output.code, 1);
+    assert!(output.err.contains("bad.assay is damaged: "), "{}", output.err);
     let error = other.assay(&["import", "absent.assay"]).err;
     assert!(error.contains("cannot read absent.assay"), "{error}");
 }
@@ -120,7 +129,7 @@ fn a_file_is_imported_before_it_is_resumed() {
 fn a_changed_experiment_is_not_exported() {
     let workspace = elsewhere();
     assert_eq!(workspace.assay(&["import", "pair.assay"]).code, 0);
-    let dir = archive::Results::at(&workspace.path("results")).find("pair").expect("imported");
+    let dir = Results::at(&workspace.path("results")).find("pair").expect("imported");
     let path = dir.path().join("runs/one.c1.r1/intervals.jsonl");
     let mut text = fs::read(&path).expect("a run");
     text[20] ^= 1;

@@ -20,11 +20,11 @@ steps = [
     "l.i0", "l.x", "l.i1", { step = "l.i2", load = { pipeline = 4 } }, "qr1000", "qp1000",
     { step = "qr1000", load = { pipeline = 16 } },
 ]
-rows = "10k"
+rows = "4k"
 duration = "300ms"
 warmup = "0s"
 cache = "64MiB"
-parameters = { inserts = "4k" }
+parameters = { inserts = "2k" }
 
 [factors]
 clients = [2]
@@ -59,8 +59,7 @@ fn three_servers_run_the_insert_benchmark_without_losing_rows() {
     }
     let workspace = Workspace::new();
     workspace.write("toy.toml", TOY);
-    let output = workspace.assay_on_servers(&["run", "toy.toml"]);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+    let output = workspace.assay_on_servers(&["run", "toy.toml"]).recorded();
     let records = records(&workspace);
     assert_eq!(records.len(), 3, "{}", output.err);
     for (variant, record) in &records {
@@ -69,7 +68,7 @@ fn three_servers_run_the_insert_benchmark_without_losing_rows() {
         assert_eq!(steps.len(), 7, "{variant}");
         let rows = |step: &Value, kind: &str| step["clients"][kind]["counts"]["rows"].as_u64();
         // Each of two clients completes its batch.
-        assert_eq!(rows(&steps[0], "insert"), Some(10_000), "{variant}");
+        assert_eq!(rows(&steps[0], "insert"), Some(4000), "{variant}");
         assert_eq!(rows(&steps[2], "insert"), rows(&steps[2], "delete"), "{variant}");
         for step in &steps[4..] {
             let (inserted, deleted) = (written(step, "insert"), written(step, "delete"));
@@ -157,9 +156,10 @@ fn one_shared_table_is_partitioned_and_read_in_held_transactions() {
     }
     let workspace = Workspace::new();
     workspace.write("toy.toml", SHARED);
-    let output = workspace.assay_on_servers(&["run", "toy.toml"]);
-    assert_eq!(output.code, 0, "{}{}", output.out, output.err);
-    for (variant, record) in records(&workspace) {
+    let output = workspace.assay_on_servers(&["run", "toy.toml"]).recorded();
+    let records = records(&workspace);
+    assert_eq!(records.len(), 3, "{}", output.err);
+    for (variant, record) in records {
         assert_eq!(record["end"]["how"], "complete", "{variant}: {}", record["end"]);
         let transport = record["identity"]["facts"]["server_transport"].as_str();
         assert!(transport.is_some_and(|it| it.starts_with("tcp 127.0.0.1:")), "{variant}");
@@ -176,9 +176,12 @@ fn one_shared_table_is_partitioned_and_read_in_held_transactions() {
         let rows = |step: &Value, kind: &str| step["clients"][kind]["counts"]["rows"].as_u64();
         assert_eq!(rows(&steps[1], "insert"), Some(100), "{variant}: 100 in all");
         assert_eq!(rows(&steps[2], "insert"), rows(&steps[2], "delete"), "{variant}");
-        // One second of each client's session, and what is left: more where a busy host is late.
+        // One second of each client's session after the other, and what is left: a client that
+        // begins late on a busy host holds but once, one that ends late holds more.
         let holds = &steps[3]["holds"];
-        assert!(holds["held"].as_u64() >= Some(4) && holds["failed"] == 0, "{holds}");
+        let seconds = steps[3]["duration_ns"].as_u64().expect("a length") / 1_000_000_000;
+        let held = holds["held"].as_u64().expect("a count");
+        assert!((2..=2 * (seconds + 1)).contains(&held) && holds["failed"] == 0, "{holds}");
         assert!(holds["longest_ns"].as_u64().is_some_and(|ns| ns >= 1_000_000_000), "{holds}");
         assert!(steps[2].get("holds").is_none());
     }

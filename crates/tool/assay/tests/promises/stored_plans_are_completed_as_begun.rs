@@ -13,7 +13,7 @@ fn experiment(workspace: &Workspace) -> PathBuf {
 
 #[test]
 fn options_that_would_change_the_plan_are_refused() {
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     for (flag, value) in [
         ("--repetitions", "9"),
         ("--duration", "9s"),
@@ -31,12 +31,13 @@ fn options_that_would_change_the_plan_are_refused() {
 
 #[test]
 fn another_machine_or_build_completes_nothing() {
+    let workspace = Workspace::with_pair_file();
+    workspace.recorded(&["run", "pair.toml", "--repetitions", "1"]);
+    let path = experiment(&workspace).join("manifest.json");
+    let text = fs::read_to_string(&path).expect("the manifest");
     for (field, expected) in
-        [("fingerprint", "was begun on elsewhere, and"), ("version", "was memory elsewhere when")]
+        [("fingerprint", "was begun on elsewhere, and"), ("version", "was sqlite elsewhere when")]
     {
-        let workspace = Workspace::with_pair("memory", &[]);
-        let path = experiment(&workspace).join("manifest.json");
-        let text = fs::read_to_string(&path).expect("the manifest");
         let start = format!("\"{field}\": \"");
         let (before, after) = text.split_once(&start).expect("the field");
         let (_, after) = after.split_once('"').expect("its end");
@@ -49,7 +50,7 @@ fn another_machine_or_build_completes_nothing() {
 
 #[test]
 fn runs_are_counted_against_the_plan_and_listed_names_are_accepted() {
-    let workspace = Workspace::with_pair("memory", &[]);
+    let workspace = Workspace::with_pair();
     fs::remove_dir_all(experiment(&workspace).join("runs/one.c1.r1")).expect("a run");
     let listed = workspace.assay(&["list", "pair"]);
     assert!(listed.out.contains("  3 of 4 runs complete\n"), "{}", listed.out);

@@ -11,7 +11,7 @@ use assert_cmd::Command;
 use runner::DataRoot;
 use tempfile::TempDir;
 
-/// Two variants, twice each, in half a second; `ENGINE` stands for the engine of both.
+/// Two variants, twice each, in half a second.
 const PAIR: &str = r#"[experiment]
 name = "pair"
 question = "Do twins differ?"
@@ -27,12 +27,15 @@ repetitions = 2
 
 [[variant]]
 name = "one"
-engine = "ENGINE"
+engine = "sqlite"
 
 [[variant]]
 name = "two"
-engine = "ENGINE"
+engine = "sqlite"
 "#;
+
+/// Free space below which runs of tests end: far less than on a small disk of a test host.
+const DISK_FLOOR: [&str; 2] = ["--disk-floor", "1MiB"];
 
 /// The data directory of all servers, used until this process ends: its last user removes what the
 /// set-up of one server has stored for the next.
@@ -59,12 +62,10 @@ impl Workspace {
         Self { root: tempfile::tempdir().expect("a temporary directory") }
     }
 
-    /// Creates a directory and runs the experiment `pair` in it.
-    pub(crate) fn with_pair(engine: &str, more: &[&str]) -> Self {
+    /// Creates a directory with the experiment `pair.toml`, not yet run.
+    pub(crate) fn with_pair_file() -> Self {
         let workspace = Self::new();
-        workspace.write("pair.toml", PAIR.replace("ENGINE", engine));
-        let output = workspace.assay(&[&["run", "pair.toml"], more].concat());
-        assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+        workspace.write("pair.toml", PAIR);
         workspace
     }
 
@@ -90,9 +91,15 @@ impl Workspace {
     }
 
     /// Returns the program with arguments, not yet started.
+    ///
+    /// Runs need little free space unless the arguments have a floor.
     pub(crate) fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::cargo_bin("assay").expect("the program is built with its tests");
         command.current_dir(self.root.path()).args(arguments);
+        let is_run = matches!(arguments, ["run" | "rerun", _, ..]);
+        if is_run && !arguments.contains(&DISK_FLOOR[0]) {
+            command.args(DISK_FLOOR);
+        }
         command.env("XDG_CACHE_HOME", self.path("cache")).env_remove("NO_COLOR");
         command
     }
@@ -104,6 +111,12 @@ impl Workspace {
 
     /// Runs the program on servers of the ordinary cache, in the data directory of all servers.
     pub(crate) fn assay_on_servers(&self, arguments: &[&str]) -> ProgramOutput {
+        let output = self.program_on_servers(arguments).output();
+        ProgramOutput::of(output.expect("the program starts"))
+    }
+
+    /// Returns that program, not yet started.
+    pub(crate) fn program_on_servers(&self, arguments: &[&str]) -> Command {
         let (_, data) = SERVER_DATA.get_or_init(|| {
             let place = Self::new().until_exit();
             // Servers that root starts can enter it, whatever the umask.
@@ -114,7 +127,7 @@ impl Workspace {
         });
         let mut command = self.program(arguments);
         command.env_remove("XDG_CACHE_HOME").arg("--data-dir").arg(data.path());
-        ProgramOutput::of(command.output().expect("the program starts"))
+        command
     }
 }
 

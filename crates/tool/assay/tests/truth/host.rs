@@ -89,7 +89,7 @@ impl Group {
         let root = PathBuf::from("/sys/fs/cgroup");
         let is_old = root.join(controller).is_dir();
         let (parent, files) = if is_old { (root.join(controller), old) } else { (root, new) };
-        let name = format!("assay-truth-{}", std::process::id());
+        let name = format!("assay-truth-{controller}-{}", std::process::id());
         let dir = parent.join(name);
         let message = |what: &str, error: std::io::Error| format!("cannot {what}: {error}");
         fs::create_dir(&dir).map_err(|error| message(&format!("make {}", dir.display()), error))?;

@@ -1,27 +1,50 @@
 //! Runs without a result are labelled so, with the reason and the remedy.
+//!
+//! Those that a busy host leaves without one are in `client_delays_are_never_charged_..`.
+
+use std::process::Output;
+use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
 use model::validity::Outcome;
 
-use crate::host::{CpuHogs, take_turn};
+use crate::disturbance::on_quiet_host;
+use crate::host::{CpuHogs, share_turn};
 use crate::measured::Run;
-use crate::sandbox::{NAME, Sandbox, joined_text, note};
+use crate::sandbox::{NAME, Sandbox, joined_text, wait_until};
 
 /// The label in the first line of every output.
 const LABEL: &str = "Verdict: NOTHING MEASURED. No step that the experiment is about has a result \
                      (assay lint bad-days).";
 /// Exit code of `run`, `compare` and `lint` without a result.
 const NOTHING: i32 = 3;
-/// Hogs per CPU: the client gets a fifth.
-const HOGS: usize = 4;
+/// Longest wait for a run to begin: it only guards against hanging for ever.
+const LONG: Duration = Duration::from_secs(300);
 
-/// Runs the experiment, and checks label and exit code of each command; returns what `run` prints.
+/// Runs experiments at once, each with its load, and checks label and exit code of each command;
+/// returns what each `run` prints.
 ///
-/// The hogs end with the run: reading its results takes long next to them, and shows the same.
-fn nothing_measured(sandbox: &Sandbox, load: &[&str], hogs: Option<CpuHogs>) -> String {
-    let output = sandbox.run(load).assert().code(NOTHING).get_output().clone();
+/// So many hogs per CPU begin and end with the runs: what precedes and follows them takes long next
+/// to hogs, and shows the same.
+pub(crate) fn nothing_measured(runs: &[(&Sandbox, &[&str])], hogs: Option<usize>) -> Vec<String> {
+    let start = |(sandbox, load): &(&Sandbox, &[&str])| sandbox.run(load).spawn();
+    let children: Vec<_> = runs.iter().map(start).map(|child| child.expect("it runs")).collect();
+    let hogs = hogs.map(|count| {
+        let has_begun = || runs.iter().all(|(sandbox, _)| sandbox.experiment().is_some());
+        assert!(wait_until(LONG, has_begun), "no run begins");
+        CpuHogs::on_each_cpu(count)
+    });
+    let outputs: Vec<_> =
+        children.into_iter().map(|child| child.wait_with_output().expect("own child")).collect();
     drop(hogs);
-    let text = joined_text(&output);
+    let checked = runs.iter().zip(outputs);
+    checked.map(|((sandbox, _), output)| check(sandbox, &output)).collect()
+}
+
+/// Checks label and exit code of a run and of the commands that read it; returns what it printed.
+fn check(sandbox: &Sandbox, output: &Output) -> String {
+    let text = joined_text(output);
+    assert_eq!(output.status.code(), Some(NOTHING), "{text}");
     assert!(text.contains(LABEL), "{text}");
     for command in ["compare", "lint"] {
         let output = sandbox.assay(&[command, NAME]).assert().code(NOTHING).get_output().clone();
@@ -47,10 +70,9 @@ fn check_search(service_time: &str, expected: &[&str]) {
                      warmup = \"0s\"\nsettle_cap = \"200ms\"";
     let server = format!("\"server.work\" = \"{service_time}\"");
     let sandbox = Sandbox::with_options(benchmark, &[("slow", "faulty", server)]);
-    let text = nothing_measured(&sandbox, &["--sla", "p50 < 1ms"], None);
-    if outcomes(&sandbox, "slow.c1.r1").contains(&Outcome::Invalid) {
-        return note("skipped in part: host busy (probes are invalid)");
-    }
+    let text = nothing_measured(&[(&sandbox, &["--sla", "p50 < 1ms"])], None).remove(0);
+    let outcomes = outcomes(&sandbox, "slow.c1.r1");
+    assert!(!outcomes.is_empty() && !outcomes.contains(&Outcome::Invalid), "{outcomes:?}: {text}");
     for expected in expected {
         assert!(text.contains(expected), "{expected}\n{text}");
     }
@@ -60,51 +82,40 @@ fn check_search(service_time: &str, expected: &[&str]) {
 /// Method: twice the limit for each operation; then so long that a probe has too few of them.
 #[test]
 fn search_that_finds_no_rate_names_the_reason_and_the_remedy() {
-    let _turn = take_turn();
-    check_search(
-        "2ms",
-        &[
-            "A041 search found nothing: readrandom of slow: found nothing within p50 < 1.00 ms in",
-            "no rate meets the limit: the lowest tried was",
-            "loosen the limit, or find in the probes what exceeded it (assay show)",
-        ],
-    );
-    check_search(
-        "20ms",
-        &[
-            "found nothing within p50 < 1.00 ms in 1 probe: 200 operations are needed to test",
-            "make the step longer (--duration), or the percentile of the limit lower",
-        ],
-    );
+    let _turn = share_turn();
+    on_quiet_host(|_| {
+        check_search(
+            "2ms",
+            &[
+                "A041 search found nothing: readrandom of slow: found nothing within p50 < 1.00 \
+                 ms in",
+                "no rate meets the limit: the lowest tried was",
+                "loosen the limit, or find in the probes what exceeded it (assay show)",
+            ],
+        );
+        check_search(
+            "20ms",
+            &[
+                "found nothing within p50 < 1.00 ms in 1 probe: 200 operations are needed to test",
+                "make the step longer (--duration), or the percentile of the limit lower",
+            ],
+        );
+    });
 }
 
-/// Goal: where the host makes every probe invalid, it is named, and not the engine.
-/// Method: hogs on every CPU.
-#[test]
-fn search_with_invalid_probes_only_blames_the_host() {
-    let _turn = take_turn();
+/// Returns an experiment whose rate can be searched.
+pub(crate) fn sandbox_of_search() -> Sandbox {
     let benchmark = "steps = [\"fillseq\", \"readrandom\"]\nrows = 500\nduration = \"300ms\"\n\
                      warmup = \"0s\"\nsettle_cap = \"200ms\"";
-    let sandbox = Sandbox::of(benchmark, &[("map", "memory", "")]);
-    let hogs = CpuHogs::on_each_cpu(HOGS);
-    let text = nothing_measured(&sandbox, &["--sla", "p99 < 1ms"], Some(hogs));
-    let outcomes = outcomes(&sandbox, "map.c1.r1");
-    assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Invalid), "{outcomes:?}");
+    Sandbox::of(benchmark, &[("map", "memory", "")])
+}
+
+/// Checks that the host, which made every probe invalid, is named, and not the engine.
+pub(crate) fn assert_all_probes_are_invalid(searched: &Sandbox, text: &str) {
+    let outcomes = outcomes(searched, "map.c1.r1");
+    let is_invalid = |outcome: &Outcome| *outcome == Outcome::Invalid;
+    assert!(!outcomes.is_empty() && outcomes.iter().all(is_invalid), "{outcomes:?}");
     for expected in ["the client was late too often", "repeat on a quiet host"] {
         assert!(text.contains(expected), "{expected}\n{text}");
     }
-}
-
-/// Goal: a run whose intervals are all invalid has no figure, and names the cause.
-/// Method: an open loop next to hogs.
-#[test]
-fn run_with_invalid_intervals_only_has_no_figures() {
-    let _turn = take_turn();
-    let sandbox = Sandbox::reading("2s", &[("map", "memory", "")]);
-    let hogs = CpuHogs::on_each_cpu(HOGS);
-    let text = nothing_measured(&sandbox, &["--rate", "500/s", "--warmup", "0s"], Some(hogs));
-    let run = Run::of(&sandbox, "map.c1.r1");
-    assert!(run.record.invalid.is_some(), "{}", run.diagnosis());
-    assert!(run.measured().all(|interval| interval.invalid.is_some()), "{}", run.diagnosis());
-    assert!(text.contains("other processes took the CPU"), "{text}");
 }

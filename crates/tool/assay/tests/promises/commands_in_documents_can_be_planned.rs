@@ -1,4 +1,4 @@
-//! Commands in the documents are accepted.
+//! Runs that the documents type can be planned.
 
 use std::fs;
 use std::path::{Path, PathBuf};
