@@ -46,8 +46,10 @@ fn each_fault_is_the_only_finding() {
     }
 }
 
+/// Makes a fault.
+type Change = fn(&mut Made);
 /// Faults of more than a file: how they are made, and all that is found.
-const CHANGES: [(fn(&mut Made), &[&str]); 7] = [
+const CHANGES: [(Change, &[&str]); 7] = [
     (
         |made| {
             let header = "Filename Type Size Used Priority";
