@@ -284,7 +284,7 @@ def arguments():
     parser.add_argument("--build", action="store_true", help="lint and build only")
     parser.add_argument("--each", action="store_true", help="run each test in a process of its own, one after another")
     parser.add_argument("--seed", type=int, help="run programs and tests in a random order")
-    parser.add_argument("--busy", action="store_true", help="run beside two CPU hogs and a disk hog")
+    parser.add_argument("--busy", action="store_true", help="run next to two CPU hogs and a disk hog")
     return parser.parse_args()
 
 
