@@ -296,6 +296,10 @@ def main():
     print(f"{time.monotonic() - START:6.1f} s  build", flush=True)
     if args.build:
         return
+    unknown = set(args.program) - {one.name for one in programs}
+    if unknown or not programs:
+        known = " ".join(sorted(one.name for one in programs))
+        sys.exit(f"no test program is named {' '.join(sorted(unknown))}; there are: {known}")
     programs = [one for one in programs if not args.program or one.name in args.program]
     programs.sort(key=by_length)
     options = []
