@@ -1,4 +1,4 @@
-//! Servers for the tests of all crates.
+//! Builds of engines and servers for the tests of all crates.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::engines::Engines;
 use crate::server::{MARIADB, MYSQL, POSTGRES};
 use crate::store::{Store, default_cache_dir};
 
-/// Returns a server (`postgres@15.10`) from the user's cache, fetched if absent.
+/// Returns a build (`postgres@15.10`, `rocksdb@9.10.0`) from the user's cache, fetched if absent.
 ///
 /// A test that gets an error prints `skipped:` with it, unless the variable `CI` is `true`. The
 /// files of a build are compared with their hashes once a process.
@@ -20,7 +20,7 @@ use crate::store::{Store, default_cache_dir};
 ///
 /// # Panics
 /// When it is unavailable and the variable `CI` is `true`: CI skips no test.
-pub fn server(build: &str) -> Result<Artifact, String> {
+pub fn build(build: &str) -> Result<Artifact, String> {
     static FOUND: Mutex<BTreeMap<String, Result<Artifact, String>>> = Mutex::new(BTreeMap::new());
     let mut all = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
     let found = all.entry(build.to_owned()).or_insert_with(|| obtain(build)).clone();

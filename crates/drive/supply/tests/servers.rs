@@ -316,7 +316,7 @@ fn test_servers_that_can_be_had_run() {
         ("mysql@8.0.31", "mysqld  Ver 8.0.31"),
         ("mariadb@10.11", "mariadbd  Ver 10.11."),
     ]
-    .map(|(name, version)| (supply::testing::server(name), version));
+    .map(|(name, version)| (supply::testing::build(name), version));
     let part = if found.iter().any(|(found, _)| found.is_ok()) { " in part" } else { "" };
     for (found, expected) in found {
         match found {

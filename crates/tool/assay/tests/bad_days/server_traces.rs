@@ -8,7 +8,7 @@ use crate::sandbox::{Sandbox, note};
 
 /// Makes a sandbox that reads from a build; prints why without it.
 pub(crate) fn sandbox_of(build: &str, duration: &str, options: &str) -> Option<Sandbox> {
-    if let Err(reason) = supply::testing::server(build) {
+    if let Err(reason) = supply::testing::build(build) {
         note(&format!("skipped: {reason}"));
         return None;
     }

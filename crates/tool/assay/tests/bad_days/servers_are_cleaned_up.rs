@@ -150,7 +150,7 @@ fn disk_full_of_log_is_recorded() {
 
 /// Starts a server in `place` that the experiment's variant names by its dsn.
 fn foreign(sandbox: &Sandbox, place: &Path, options: &Options) -> Running {
-    let program = supply::testing::server(BUILD).expect("it was there").library;
+    let program = supply::testing::build(BUILD).expect("it was there").library;
     let foreign = server::testing::started(&driver_postgres::KIND, &program, place, options);
     let Endpoint { address, user, database, .. } = &foreign.endpoint;
     let dsn = format!("postgres://{user}:${{PASSWORD_OF_PG}}@/{database}?socket={address}");

@@ -19,7 +19,7 @@ pub(crate) fn run_on(
     (name, experiment): (&str, &str),
     files: &[(&str, &str)],
 ) -> Option<(ProgramOutput, BTreeMap<String, Value>)> {
-    if let Err(reason) = supply::testing::server(server) {
+    if let Err(reason) = supply::testing::build(server) {
         println!("skipped: {reason}");
         return None;
     }

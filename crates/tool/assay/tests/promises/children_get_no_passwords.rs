@@ -241,7 +241,7 @@ fn managed_servers_have_no_rights_and_secret_passwords() {
         return;
     }
     for build in builds() {
-        if let Err(reason) = supply::testing::server(build) {
+        if let Err(reason) = supply::testing::build(build) {
             println!("skipped: {reason}");
             continue;
         }
@@ -271,7 +271,7 @@ fn managed_servers_have_no_rights_and_secret_passwords() {
 /// every output and file afterwards.
 #[test]
 fn given_passwords_stay_secret() {
-    let artifact = match supply::testing::server(POSTGRES) {
+    let artifact = match supply::testing::build(POSTGRES) {
         Ok(artifact) => artifact,
         Err(reason) => return println!("skipped: {reason}"),
     };

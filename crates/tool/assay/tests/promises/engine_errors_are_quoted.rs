@@ -243,20 +243,18 @@ fn capability_of_a_newer_build_is_rejected_at_its_option() {
     assert_snapshot!(rejected(&workspace, &["run", "mine.toml", "--cache-dir", &cache]));
 }
 
-/// Returns the user's own cache of builds when it has that release; else the test is skipped.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the only access to the user's environment in this test"
-)]
+/// Returns the cache of builds with a release of RocksDB in it; without one, the test is skipped.
 #[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn rocksdb_cache(release: &str) -> Option<String> {
-    let variable = |name| std::env::var(name).ok();
-    let (home, xdg) = (variable("HOME"), variable("XDG_CACHE_HOME"));
-    let cache = xdg.or_else(|| home.map(|home| format!("{home}/.cache")))? + "/assay";
-    let library = format!("{cache}/engines/rocksdb/{release}/librocksdb.so");
-    let is_there = std::path::Path::new(&library).is_file();
-    if !is_there {
-        println!("skipped: rocksdb@{release} is not in the user's cache of builds");
+    match supply::testing::build(&format!("rocksdb@{release}")) {
+        Ok(artifact) => {
+            // CACHE/engines/rocksdb/RELEASE/librocksdb.so
+            let cache = artifact.library.ancestors().nth(4).expect("the directory of the cache");
+            Some(cache.display().to_string())
+        }
+        Err(reason) => {
+            println!("skipped: {reason}");
+            None
+        }
     }
-    is_there.then_some(cache)
 }

@@ -41,7 +41,7 @@ reason = "the question"
 /// Method: one client syncs while three wait for it; a busy host adds waits for CPU and storage.
 #[test]
 fn clients_of_one_row_wait_for_its_lock() {
-    if let Err(reason) = supply::testing::server("postgres@15.10") {
+    if let Err(reason) = supply::testing::build("postgres@15.10") {
         println!("skipped: {reason}");
         return;
     }

@@ -48,7 +48,7 @@ profile = "myrocks-mariadb"
 /// Returns why a server is unavailable, if so; CI panics instead.
 fn unavailable() -> Option<String> {
     let builds = ["postgres@15.10", "mysql@8.0.31", "mariadb@10.11"];
-    builds.into_iter().find_map(|build| supply::testing::server(build).err())
+    builds.into_iter().find_map(|build| supply::testing::build(build).err())
 }
 
 #[test]

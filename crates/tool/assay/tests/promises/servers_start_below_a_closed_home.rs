@@ -29,7 +29,7 @@ fn assay(workspace: &Workspace, arguments: &str) -> ProgramOutput {
 #[test]
 fn servers_find_a_place_for_their_data_below_a_closed_home() {
     let is_root = rustix::process::geteuid().is_root();
-    let missing = supply::testing::server("postgres@15.10").err();
+    let missing = supply::testing::build("postgres@15.10").err();
     if let Some(why) = missing.or_else(|| (!is_root).then(|| "needs root".to_owned())) {
         println!("skipped: {why}");
         return;

@@ -78,7 +78,7 @@ impl Settling {
 /// Method: one Postgres experiment; the records, then `show`, `compare`, `explain` and the page.
 #[test]
 fn settle_of_a_server_has_counters_and_duration_of_its_own() {
-    if let Err(reason) = supply::testing::server("postgres@15.10") {
+    if let Err(reason) = supply::testing::build("postgres@15.10") {
         println!("skipped: {reason}");
         return;
     }

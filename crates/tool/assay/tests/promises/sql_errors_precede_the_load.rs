@@ -123,7 +123,7 @@ fn run(server: &str, application: &str, more: &[&str]) -> Option<(Workspace, Pro
 /// Returns the output of a run on a server; prints why without one.
 #[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn run_on(server: &str, workspace: &Workspace, arguments: &[&str]) -> Option<ProgramOutput> {
-    if let Err(reason) = supply::testing::server(server) {
+    if let Err(reason) = supply::testing::build(server) {
         println!("skipped: {reason}");
         return None;
     }

@@ -50,7 +50,7 @@ impl Build {
             return Err(format!("{name} is not in the cache: assay engine get {name}"));
         }
         let kind = if name.starts_with("mariadb") { KIND_MARIADB } else { KIND_MYSQL };
-        let found = supply::testing::server(name)?;
+        let found = supply::testing::build(name)?;
         Ok(Self { program: found.library, sha256: found.sha256, kind })
     }
 
