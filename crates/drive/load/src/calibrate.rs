@@ -27,9 +27,6 @@ use crate::traits::Clock;
 const CLOSED_RUNS: usize = 5;
 const CLOSED: Nanos = Nanos::from_millis(20);
 
-/// Length of the overloaded open loop.
-const OVERLOADED: Nanos = Nanos::from_millis(60);
-
 /// Rate that no clients can serve through one lock.
 const OVERLOAD_OPS_PER_S: f64 = 5e7;
 
@@ -70,14 +67,14 @@ pub fn calibrate<C: Clock>(
     request: &CalibrationRequest,
 ) -> Result<Calibration, LoadError> {
     let engine = null()?;
-    let run = |clients: u32, load: Load, warmup: Nanos, span: Nanos| {
+    let run = |clients: u32, load: Load, warmup: Nanos, stop: StopRule| {
         let generators = (0..clients).map(|_| Box::new(Same) as Box<dyn Generator>).collect();
         let mut step = StepRun {
             engine: &*engine,
             clients: GroupRun { generators, load, kinds: BTreeSet::from([OpKind::Get]) },
             writers: GroupRun::empty(),
             holders: HolderRun::default(),
-            stop: StopRule::Duration(span),
+            stop,
             warmup,
             interval: INTERVAL,
             is_checking: false,
@@ -87,14 +84,18 @@ pub fn calibrate<C: Clock>(
         run_step(clock, &mut step, &mut |_| {})
     };
     let mut costs = Vec::with_capacity(CLOSED_RUNS);
+    let mut operations = 1;
     for _ in 0..CLOSED_RUNS {
-        let totals = run(1, Load::Closed, Nanos(0), CLOSED)?;
+        let totals = run(1, Load::Closed, Nanos(0), StopRule::Duration(CLOSED))?;
+        operations = operations.max(served(&totals));
         costs.push(1e9 / served_per_second(&totals));
     }
     costs.sort_by(f64::total_cmp);
     let pace = Pace { pacing: Pacing::Spin, ..request.pace };
     let overload = OpenLoad { rate: Rate::constant(OVERLOAD_OPS_PER_S), pace };
-    let totals = run(request.clients, Load::Open(overload), Nanos(0), OVERLOADED)?;
+    // It ends by count, so that no arrival is left to be walked over.
+    let stop = StopRule::Operations(operations);
+    let totals = run(request.clients, Load::Open(overload), Nanos(0), stop)?;
     let ceiling_ops_per_s = served_per_second(&totals);
     let mut calibration = Calibration {
         clients: request.clients,
@@ -106,7 +107,7 @@ pub fn calibrate<C: Clock>(
     if let Some(highest) = request.highest_ops_per_s {
         let ops_per_s = highest.min(SHARE_OF_CEILING * ceiling_ops_per_s);
         let load = OpenLoad { rate: Rate::constant(ops_per_s), pace: request.pace };
-        let totals = run(request.clients, Load::Open(load), LAG_WARMUP, LAG)?;
+        let totals = run(request.clients, Load::Open(load), LAG_WARMUP, StopRule::Duration(LAG))?;
         calibration.start_lag = totals.arrivals.map(|arrivals| percentiles(&arrivals.start_lag));
         calibration.start_lag_ops_per_s = Some(ops_per_s);
     }
@@ -145,11 +146,14 @@ impl Generator for Same {
     }
 }
 
+/// Returns the operations done, 1 where there was none: such a host is slower than one in the span.
+fn served(totals: &StepTotals) -> u64 {
+    totals.clients.values().map(|tally| tally.counts.done).sum::<u64>().max(1)
+}
+
 /// Returns the operations done per second.
 fn served_per_second(totals: &StepTotals) -> f64 {
-    let done: u64 = totals.clients.values().map(|tally| tally.counts.done).sum();
-    // A host that completed no operation in the span is slower than one operation per span.
-    done.max(1) as f64 / totals.duration.as_secs_f64()
+    served(totals) as f64 / totals.duration.as_secs_f64()
 }
 
 #[cfg(all(test, not(feature = "model-check")))]
