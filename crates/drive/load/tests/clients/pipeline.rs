@@ -1,7 +1,5 @@
 //! Pipelined clients: operations in flight, all of them accounted for.
 
-#![cfg(not(feature = "model-check"))]
-
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 

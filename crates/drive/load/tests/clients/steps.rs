@@ -1,7 +1,5 @@
 //! Steps of the catalog, each in the loop that is compiled for it.
 
-#![cfg(not(feature = "model-check"))]
-
 use std::collections::BTreeSet;
 
 use engine::memory::MemoryDriver;

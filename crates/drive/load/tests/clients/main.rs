@@ -1,0 +1,6 @@
+//! Clients over engines of this process: pipelined ones, and each step of the catalog.
+
+#![cfg(not(feature = "model-check"))]
+
+mod pipeline;
+mod steps;
