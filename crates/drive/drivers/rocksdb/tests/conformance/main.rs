@@ -4,7 +4,6 @@
 //! a test without one prints `skipped: REASON`, unless `CI` is `true`.
 
 #![expect(clippy::unwrap_used, reason = "an unwrap in a helper fails the test")]
-#![expect(clippy::print_stdout, reason = "a child prints what it found")]
 
 mod battery;
 mod behaviour;
