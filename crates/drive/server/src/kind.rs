@@ -73,6 +73,8 @@ pub struct Task {
     pub environment: Vec<(String, String)>,
     /// Text of its standard input.
     pub input: String,
+    /// As `input`, but with a password in it.
+    pub secret_input: Option<Password>,
     /// Files to write before it is run, with their text; each is a [`Site::file`].
     pub files: Vec<(PathBuf, String)>,
     /// As `files`, but read by its account only and removed once the task has read them.
@@ -104,6 +106,9 @@ pub trait Kind: Send + Sync {
     }
 
     /// Returns the programs that make an empty data directory, in order; each must succeed.
+    ///
+    /// What those make that precede the first with a [`Task::secret_input`] is stored, and copied for
+    /// the next server: no password that is in force may be in it.
     ///
     /// # Errors
     /// [`EngineError::Refused`] for an option or a setting

@@ -83,12 +83,13 @@ fn launch(
     let mut command = command(&args);
     // Messages are in English.
     command.env("LC_ALL", "C");
-    let input = if task.input.is_empty() { Stdio::null() } else { Stdio::piped() };
-    command.stdin(input).stdout(file).stderr(again).process_group(0);
+    let input = task.secret_input.as_ref().map_or(&task.input, |secret| &secret.0);
+    let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
+    command.stdin(stdin).stdout(file).stderr(again).process_group(0);
     let mut child = command.spawn().map_err(ServerError::spawn)?;
-    if let Some(mut input) = child.stdin.take() {
+    if let Some(mut stdin) = child.stdin.take() {
         // A program that does not read to the end reports why when it ends.
-        input.write_all(task.input.as_bytes()).ok();
+        stdin.write_all(input.as_bytes()).ok();
     }
     Ok(child)
 }

@@ -344,7 +344,7 @@ fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Site {
     }
 }
 
-/// Fills the data directory from a template, else by the set-up programs.
+/// Fills the data directory from a template, else by the set-up programs, then sets the password.
 fn set_up(
     start: &Start<'_>,
     (site, user): (&Site, &User),
@@ -352,28 +352,30 @@ fn set_up(
     private_dir: &mut PrivateDir,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<(), ServerError> {
-    // What holds a password is not stored.
-    let root = start.templates.filter(|_| tasks.iter().all(|task| task.secrets.is_empty()));
-    let template = root.map(|root| Template::of(root, start.fingerprint, tasks, site));
-    if let Some(template) = &template
-        && template.fill(site, user)?
-    {
-        return Ok(());
-    }
-    for task in tasks {
-        let place = (user, site.log.as_path());
-        let status = launch::run(task, place, private_dir, waits(SET_UP_MAX), is_cancelled);
-        launch::remove_secrets(task)?;
-        let status = status?;
-        if is_cancelled() {
-            return Err(ServerError::Interrupted);
+    let has_secret = |task: &Task| task.secret_input.is_some();
+    let (stored, own) = tasks.split_at(tasks.iter().position(has_secret).unwrap_or(tasks.len()));
+    let mut run_all = |tasks: &[Task]| {
+        for task in tasks {
+            let place = (user, site.log.as_path());
+            let status = launch::run(task, place, private_dir, waits(SET_UP_MAX), is_cancelled);
+            launch::remove_secrets(task)?;
+            let status = status?;
+            if is_cancelled() {
+                return Err(ServerError::Interrupted);
+            }
+            if !status.is_some_and(|status| status.success()) {
+                return Err(set_up_error(start.kind, task, status, &site.log).into());
+            }
         }
-        if !status.is_some_and(|status| status.success()) {
-            return Err(set_up_error(start.kind, task, status, &site.log).into());
+        Ok(())
+    };
+    let template = start.templates.map(|root| Template::of(root, start.fingerprint, stored, site));
+    let is_filled = template.as_ref().map_or(Ok(false), |template| template.fill(site, user))?;
+    if !is_filled {
+        run_all(stored)?;
+        if let Some(template) = &template {
+            template.store(site, user);
         }
     }
-    if let Some(template) = &template {
-        template.store(site, user);
-    }
-    Ok(())
+    run_all(own)
 }

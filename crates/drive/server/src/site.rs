@@ -25,7 +25,7 @@ const TEMPLATE: &str = "template-";
 /// File of a template: its data, packed.
 const DATA: &str = "data.tar";
 /// File of a server's password, which only this process's user can read.
-pub(crate) const PASSWORD: &str = "password";
+const PASSWORD: &str = "password";
 
 /// Creates missing directories; data and temporary files are the user's.
 ///

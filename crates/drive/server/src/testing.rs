@@ -12,17 +12,14 @@ use engine::conformance::wait_until;
 use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
 use model::{
     Bounds, Capabilities, DataShape, Direction, Durability, EngineState, Identity, Op, Options,
-    Password, Settings,
+    Settings,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::error::ServerError;
-use crate::kind::{Kind, ServerSpec, Site};
-use crate::launch::{self, ServerPlacement};
-use crate::running::{LOG, READY_WITHIN, Running, STOP_WITHIN};
-use crate::site::{self, PASSWORD, Template};
+use crate::kind::Kind;
+use crate::launch::ServerPlacement;
+use crate::running::{READY_WITHIN, Running, STOP_WITHIN};
 use crate::start::Start;
-use crate::user::User;
 
 /// Returns whether servers run as an account other than this process; prints it if not.
 #[expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
@@ -157,58 +154,6 @@ pub fn started(kind: &'static dyn Kind, program: &Path, dir: &Path, options: &Op
     Running::start(&start, &|| false).expect("the server starts")
 }
 
-/// Starts a server; a new directory is a copy of the first one that was set up.
-///
-/// [`Start::templates`] gets no set-up with a password, and `initdb` takes a second of CPU. The
-/// passwords of tests protect nothing: here a template has one.
-///
-/// # Errors
-/// As [`Running::start`].
-///
-/// # Panics
-/// When no directory of templates is given.
-pub fn start_copy(start: &Start<'_>) -> Result<Running, ServerError> {
-    let data = start.dir.join("data");
-    if !data.exists() {
-        let user = User::find(start.user, &data, start.kind.needs_account_name())?;
-        let site = Site {
-            socket: start.dir.join("socket"),
-            temporary: start.dir.join("tmp"),
-            log: start.dir.join(LOG),
-            data,
-            ..Site::default()
-        };
-        site::make(&site, start.dir, &user)?;
-        copy_set_up(start, &site, &user)?;
-    }
-    Running::start(start, &|| false)
-}
-
-/// Fills an empty data directory from the template, which is made if absent.
-fn copy_set_up(start: &Start<'_>, site: &Site, user: &User) -> Result<(), ServerError> {
-    let (settings, options) = (&Settings::default(), &Options::new());
-    let plain = Start { settings, options, ..start.clone() };
-    let version = launch::version(plain.program, user, &plain.kind.environment(plain.program));
-    let spec = ServerSpec { program: plain.program, version: &version, site, settings, options };
-    let tasks = plain.kind.set_up(&spec)?;
-    let root = plain.templates.expect("a directory of templates is given");
-    let template = Template::of(root, plain.fingerprint, &tasks, site);
-    let (inside, outside) = (site.data.join(PASSWORD), site.file(PASSWORD));
-    if template.fill(site, user)? {
-        let password = fs::read_to_string(&inside).map(Password);
-        password
-            .and_then(|password| launch::write_secret(&outside, &password, None))
-            .map_err(ServerError::file(&outside))?;
-    } else {
-        let mut first = Running::start(&plain, &|| false)?;
-        first.stop(STOP_WITHIN)?;
-        launch::write_secret(&inside, &first.site.password, Some(user))
-            .map_err(ServerError::file(&inside))?;
-        template.store(site, user);
-    }
-    fs::remove_file(&inside).map_err(ServerError::file(&inside))
-}
-
 /// Rows written before a server is killed.
 const ROWS: u32 = 300;
 /// Bytes of a value of theirs.
@@ -227,7 +172,7 @@ pub struct Served<D> {
 impl<D: Driver> Served<D> {
     /// Returns a driver that starts `program` per directory and connects with `driver`.
     ///
-    /// A directory already set up is copied from `templates`; see [`start_copy`].
+    /// A directory already set up is copied from `templates`.
     pub fn new(kind: &'static dyn Kind, program: &Path, templates: &Path, driver: D) -> Self {
         Self { kind, program: program.to_owned(), templates: templates.to_owned(), driver }
     }
@@ -249,7 +194,7 @@ impl<D: Driver> Served<D> {
             templates: Some(&self.templates),
             ready_within: READY_WITHIN,
         };
-        Ok(start_copy(&start)?)
+        Ok(Running::start(&start, &|| false)?)
     }
 
     fn connect(&self, running: Running, spec: &OpenSpec) -> Result<Opened, EngineError> {

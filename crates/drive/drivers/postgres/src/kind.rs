@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use driver_sql::{Connection as _, OwnOptions, server_options};
 use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, Setting};
-use model::{Endpoint, Options, Transport};
+use model::{Endpoint, Options, Password, Transport};
 use server::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 
 use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
@@ -63,6 +63,9 @@ impl Kind for PostgresKind {
         true
     }
 
+    /// `initdb` takes a second of CPU and is stored, with a password that never was in force; then a
+    /// server of one session sets the password. Source: Postgres' documentation, "postgres",
+    /// "Options for Single-User Mode".
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let major = major(spec)?;
         check_options(spec, major)?;
@@ -79,9 +82,22 @@ impl Kind for PostgresKind {
             arguments.push("--no-data-checksums".to_owned());
         }
         let program = spec.program.with_file_name("initdb");
-        let secrets = vec![(password, spec.site.password.clone())];
-        let environment = environment();
-        Ok(vec![Task { program, arguments, environment, secrets, ..Task::default() }])
+        let secrets = vec![(password, Password("replaced before a server starts".to_owned()))];
+        let initdb =
+            Task { program, arguments, environment: environment(), secrets, ..Task::default() };
+        // A failed statement would be in the log.
+        let options =
+            ["-c", "password_encryption=scram-sha-256", "-c", "log_min_error_statement=panic"];
+        let arguments = ["--single", "-F", "-D", &data].into_iter().chain(options).chain([USER]);
+        let statement = format!("ALTER USER {USER} PASSWORD '{}'\n", spec.site.password.0);
+        let set_password = Task {
+            program: spec.program.to_owned(),
+            arguments: arguments.map(str::to_owned).collect(),
+            environment: environment(),
+            secret_input: Some(Password(statement)),
+            ..Task::default()
+        };
+        Ok(vec![initdb, set_password])
     }
 
     fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
@@ -231,7 +247,7 @@ fn configuration(spec: &ServerSpec<'_>, major: u32) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Bytes, Durability, Password, Settings};
+    use model::{Bytes, Durability, Settings};
 
     use super::*;
 

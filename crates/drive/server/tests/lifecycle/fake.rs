@@ -43,7 +43,15 @@ impl Kind for Fake {
         let script = format!("echo set up; [ -z \"$(cat)\" ] || touch {data}/made; {links}");
         let arguments = vec!["-c".to_owned(), script];
         let input = "create everything;\n".to_owned();
-        Ok(vec![Task { program: "/bin/sh".into(), arguments, input, ..Task::default() }])
+        let make = Task { program: "/bin/sh".into(), arguments, input, ..Task::default() };
+        let script = format!("cat > {data}/password");
+        let set_password = Task {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".to_owned(), script],
+            secret_input: Some(spec.site.password.clone()),
+            ..Task::default()
+        };
+        Ok(vec![make, set_password])
     }
 
     fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {

@@ -78,12 +78,23 @@ fn server_that_ignores_stop_is_killed() {
 }
 
 #[test]
-fn second_server_is_copied_from_the_template() {
+fn second_server_is_copied_from_the_template_with_a_password_of_its_own() {
     let dir = tempfile::tempdir().unwrap();
+    let mut passwords = Vec::new();
     for name in ["first", "second"] {
         let site = dir.path().join(name);
         drop(start_with(&site, "none", SOON, Some(dir.path())).unwrap());
         let log = fs::read_to_string(site.join("server.log")).unwrap();
         assert_eq!(log.contains("set up"), name == "first", "{log}");
+        let password = fs::read_to_string(site.join("password")).unwrap();
+        assert_eq!(fs::read_to_string(site.join("data/password")).unwrap(), password);
+        passwords.push(password);
     }
+    assert_ne!(passwords[0], passwords[1]);
+    let found =
+        fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path().join("data.tar"));
+    let stored = found.filter(|data| data.exists()).map(|data| fs::read(data).unwrap());
+    let texts: Vec<_> = stored.map(|data| String::from_utf8_lossy(&data).into_owned()).collect();
+    assert_eq!(texts.len(), 1);
+    assert!(passwords.iter().all(|password| !texts[0].contains(password)), "a stored password");
 }

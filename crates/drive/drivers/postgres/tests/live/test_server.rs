@@ -6,7 +6,6 @@ use driver_postgres::{KIND, PostgresDriver};
 use engine::conformance::scratch_dir;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec};
 use model::{DataShape, Durability, Endpoint, Options, Settings};
-use server::testing::start_copy;
 use server::{READY_WITHIN, Running, STOP_WITHIN, ServerPlacement, Start};
 use tempfile::TempDir;
 
@@ -48,7 +47,8 @@ pub(crate) fn started(
     settings: &Settings,
     options: &Options,
 ) -> Running {
-    start_copy(&start(program, dir, settings, options)).expect("the server starts")
+    let start = start(program, dir, settings, options);
+    Running::start(&start, &|| false).expect("the server starts")
 }
 
 /// Returns what starts `program` on a directory.
