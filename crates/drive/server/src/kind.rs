@@ -107,8 +107,8 @@ pub trait Kind: Send + Sync {
 
     /// Returns the programs that make an empty data directory, in order; each must succeed.
     ///
-    /// What those make that precede the first with a [`Task::secret_input`] is stored, and copied for
-    /// the next server: no password that is in force may be in it.
+    /// What those make that precede the first with a [`Task::secret_input`] is stored, and copied
+    /// for the next server: no password that is in force may be in it.
     ///
     /// # Errors
     /// [`EngineError::Refused`] for an option or a setting

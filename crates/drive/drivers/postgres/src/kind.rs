@@ -63,9 +63,9 @@ impl Kind for PostgresKind {
         true
     }
 
-    /// `initdb` takes a second of CPU and is stored, with a password that never was in force; then a
-    /// server of one session sets the password. Source: Postgres' documentation, "postgres",
-    /// "Options for Single-User Mode".
+    /// What `initdb` makes in a second of CPU is stored, with a password that never was in force;
+    /// then a server of one session sets the password.
+    /// Source: Postgres' documentation, "postgres", "Options for Single-User Mode".
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let major = major(spec)?;
         check_options(spec, major)?;
