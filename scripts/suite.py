@@ -78,15 +78,21 @@ class Program:
         return Program(name, [message["executable"], *options], directory, variables)
 
     def run(self, options, environment):
-        """Runs it; returns its exit code, its CPU time in seconds and what it printed."""
-        with tempfile.TemporaryFile("w+", errors="replace") as log:
+        """Runs it; returns its exit code, its CPU time in seconds and what it printed.
+
+        What it wrote to standard error follows, so that it divides no line of results.
+        """
+        with contextlib.ExitStack() as files:
+            log, errors = (
+                files.enter_context(tempfile.TemporaryFile("w+", errors="replace")) for _ in range(2)
+            )
             process = subprocess.Popen(
                 self.command + options,
                 cwd=self.directory,
                 env=environment | self.variables,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
-                stderr=subprocess.STDOUT,
+                stderr=errors,
             )
             limit = threading.Timer(LIMIT_S, process.kill)
             limit.start()
@@ -95,7 +101,8 @@ class Program:
             limit.cancel()
             process.returncode = os.waitstatus_to_exitcode(status)
             log.seek(0)
-            return process.returncode, usage.ru_utime + usage.ru_stime, log.read()
+            errors.seek(0)
+            return process.returncode, usage.ru_utime + usage.ru_stime, log.read() + errors.read()
 
 
 @dataclasses.dataclass
