@@ -1,17 +1,19 @@
 //! Waits of a real server are divided by event, and its tables have sizes in time lines.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::busy_host::too_busy;
 use crate::workspace::Workspace;
 
-/// Four clients update one row. Where each commit is synced, the row's lock is held for as long.
+/// Four clients update one row, whose lock each holds for 5 ms; then it is synced, or not.
 const EXPERIMENT: &str = r#"[experiment]
 name = "waits"
 question = "What do clients of one row wait for?"
 
 [benchmark]
-workload = "sysbench"
+workload = "./own.toml"
 steps = ["load", "index", "update-one"]
 rows = "1k"
 duration = "2s"
@@ -38,7 +40,7 @@ reason = "the question"
 
 /// Goal: what the events, the run queue and the residual have is the wait for the server, and the
 /// lock's part is the largest.
-/// Method: one client syncs while three wait for it; a busy host adds waits for CPU and storage.
+/// Method: one client sleeps in its statement while three wait for its lock, whatever the host does.
 #[test]
 fn clients_of_one_row_wait_for_its_lock() {
     if let Err(reason) = supply::testing::build("postgres@15.10") {
@@ -46,6 +48,11 @@ fn clients_of_one_row_wait_for_its_lock() {
         return;
     }
     let workspace = Workspace::new();
+    let sysbench = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../applications/sysbench.toml");
+    let text = fs::read_to_string(sysbench).expect("the application");
+    let (old, new) = ("WHERE id = 1\"", "WHERE id = 1 RETURNING pg_sleep(0.005)\"");
+    assert_eq!(text.matches(old).count(), 1);
+    workspace.write("own.toml", text.replace(old, new));
     workspace.write("waits.toml", EXPERIMENT);
     let program = workspace.program_on_servers(&["run", "waits.toml"]);
     let Some(_) = workspace.measured_by(program) else { return };
