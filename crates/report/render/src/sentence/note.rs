@@ -182,9 +182,7 @@ mod tests {
             sample.with(hidden)
         };
         let found = with(Verdict::Equivalent, Verdict::Above);
-        insta::assert_snapshot!(found.join("\n"), @r"
-        readrandom: hidden regression: new shows no difference in operations per second beyond 2 %, and costs more: CPU per operation +14 % [+11 %, +17 %].
-        ");
+        insta::assert_snapshot!(found.join("\n"), @"readrandom: hidden regression: new shows no difference in operations per second beyond 2 %, and costs more: CPU per operation +14 % [+11 %, +17 %].");
         assert!(with(Verdict::Equivalent, Verdict::Inconclusive).is_empty());
         let mut slower = Sample::of(&[("new", 3, effect(0.9, 0.88, 0.92, Verdict::Below))]);
         let cell = &mut slower.comparison.steps[0].cells[1];
