@@ -40,7 +40,7 @@ reason = "the question"
 
 /// Goal: what the events, the run queue and the residual have is the wait for the server, and the
 /// lock's part is the largest.
-/// Method: one client sleeps in its statement while three wait for its lock, whatever the host does.
+/// Method: a client sleeps in its statement while three wait for its lock, whatever the host does.
 #[test]
 fn clients_of_one_row_wait_for_its_lock() {
     if let Err(reason) = supply::testing::build("postgres@15.10") {
