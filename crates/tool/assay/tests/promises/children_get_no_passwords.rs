@@ -167,8 +167,9 @@ impl Watch {
         if is_of_root() || is_between || before != program() {
             return;
         }
-        assert_without_rights(&process);
-        self.servers.insert(process);
+        if assert_without_rights(&process) {
+            self.servers.insert(process);
+        }
     }
 
     /// Checks that no password is in the output, or in a file below `dir`.
