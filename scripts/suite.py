@@ -274,8 +274,9 @@ def tests_of(program, env):
 @contextlib.contextmanager
 def hogs(are_wanted):
     """Runs two processes that use a CPU each, and one that writes to the disk, meanwhile."""
-    loops = ["while :; do :; done"] * 2
-    loops.append('while :; do dd if=/dev/zero of="$0" bs=1M count=256 conv=fsync status=none; done')
+    # They end with this process, however it ends.
+    loops = ["while kill -0 $PPID; do :; done"] * 2
+    loops.append('while kill -0 $PPID; do dd if=/dev/zero of="$0" bs=1M count=256 conv=fsync status=none; done')
     with tempfile.NamedTemporaryFile() as file:
         running = [subprocess.Popen(["sh", "-c", loop, file.name]) for loop in loops if are_wanted]
         try:
