@@ -1,14 +1,14 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test campaign fuzz models bench bench-peers docs validation reproduce tidy setup
+.PHONY: run test campaign fuzz models bench bench-peers docs validation reproduce setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
 	cargo build --release --package assay
 	./target/release/assay run experiments/quickstart.toml --report
 
-# Every test, and every check of the sources but `cargo tidy`: scripts/suite.py lints and builds the tests,
-# runs them, and prints which were skipped and why. Tests that need a RocksDB release or a server
+# The definition of done, every test and every check of the sources: scripts/suite.py lints and builds the
+# tests, runs them, and prints which were skipped and why. Tests that need a RocksDB release or a server
 # (postgres@15.10, mysql@8.0.31 and mariadb@10.11: 80 MB) obtain it through Maven or apt and keep it in
 # ~/.cache/assay; other engines and allocators are installed where the distribution has them.
 test:
@@ -59,10 +59,6 @@ validation: setup
 # machine, and renews docs/reproduced/; started again, it goes on. SIZE=night for another size.
 reproduce: setup
 	./scripts/reproduce.sh
-
-# The definition of done.
-tidy: setup
-	cargo tidy
 
 # What a fresh machine lacks.
 setup:
