@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use device::{
     Fio, Job, Place, RawDevice, TestFile, Work, WriteBudget, directory, settings, settle,
@@ -37,20 +38,26 @@ fn ended(done: Result<String, String>) {
     }
 }
 
+/// Held by the test that has a device: a program that the other one starts has the device open until
+/// it is executed.
+static TURN: Mutex<()> = Mutex::new(());
+
 /// A loop device, detached when dropped.
 struct Loop {
     path: PathBuf,
     dir: tempfile::TempDir,
+    _turn: MutexGuard<'static, ()>,
 }
 
 impl Loop {
     fn attach() -> Result<Self, String> {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
         let image = dir.path().join("image");
         let made = File::create(&image).and_then(|file| file.set_len(IMAGE));
         made.map_err(|error| error.to_string())?;
         let path = run("losetup", &["--find", "--show", &image.to_string_lossy()])?;
-        let made = Self { path: path.into(), dir };
+        let made = Self { path: path.into(), dir, _turn: turn };
         probed();
         Ok(made)
     }
