@@ -38,8 +38,8 @@ fn ended(done: Result<String, String>) {
     }
 }
 
-/// Held by the test that has a device: a program that the other one starts has the device open until
-/// it is executed.
+/// Held by the test that has a device: programs that the other one starts have it open until they
+/// are executed.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// A loop device, detached when dropped.
