@@ -8,16 +8,20 @@ const TIE: f64 = 1e-9;
 /// Returns the first index of every segment after the first.
 ///
 /// The segmentation is exact: it has the least sum of squared differences from each segment's mean,
-/// plus `penalty` for every segment. No segment is shorter than `min_len` (at least 1). A series
-/// shorter than two segments, or with a value that is not finite, is one segment. Cost: the length
-/// times the distance between changes.
+/// plus `penalty` for every segment. No segment is shorter than `min_len` (at least 1), but the last
+/// one may have `last_len` values (at most `min_len`). A series shorter than two segments, or with a
+/// value that is not finite, is one segment. Cost: the length times the distance between changes.
 ///
 /// Source: [Killick Fearnhead Eckley 2012, section 3.2], PELT with K = 0, of which the first starts
 /// are pruned: those before a clear change. Because of the minimum segment length, a start that is
 /// beaten at one end is pruned only from `min_len` further on.
-pub fn segment(values: &[f64], penalty: f64, min_len: usize) -> Vec<usize> {
+pub fn segment(values: &[f64], penalty: f64, min_len: usize, last_len: usize) -> Vec<usize> {
     let (length, min_len) = (values.len(), min_len.max(1));
-    if length < 2 * min_len || penalty.is_nan() || values.iter().any(|value| !value.is_finite()) {
+    let last_len = last_len.clamp(1, min_len);
+    if length < min_len + last_len
+        || penalty.is_nan()
+        || values.iter().any(|value| !value.is_finite())
+    {
         return Vec::new();
     }
     let sums = Sums::of(values).sums;
@@ -33,7 +37,8 @@ pub fn segment(values: &[f64], penalty: f64, min_len: usize) -> Vec<usize> {
     let mut beaten = vec![0; length + 1];
     let mut costs = Vec::with_capacity(length);
     for end in min_len..=length {
-        let (first, newest) = (beaten[end - min_len], end - min_len);
+        let newest = end - if end == length { last_len } else { min_len };
+        let first = beaten[end - min_len];
         let starts = before[first..=newest].iter().zip(&sums[first..=newest]).zip(first..);
         costs.clear();
         costs.extend(starts.map(|((before, sum), start)| {
@@ -129,18 +134,25 @@ mod tests {
     }
 
     /// The least cost of all segmentations, by brute force.
-    fn least(values: &[f64], penalty: f64, min_len: usize) -> f64 {
+    fn least(values: &[f64], penalty: f64, lens: (usize, usize)) -> f64 {
         let last = values.len();
         let all = 0_u32..1 << (last - 1);
         let starts = all.map(|set| (1..last).filter(|at| set >> (at - 1) & 1 == 1).collect());
         let is_allowed = |starts: &Vec<usize>| {
             let bounds = [0].into_iter().chain(starts.iter().copied()).chain([last]);
             let bounds: Vec<usize> = bounds.collect();
-            starts.is_empty() || bounds.windows(2).all(|pair| pair[1] - pair[0] >= min_len)
+            starts.is_empty() || are_allowed(&bounds, lens)
         };
         let costs =
             starts.filter(is_allowed).map(|starts: Vec<usize>| cost(values, &starts, penalty));
         costs.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Returns whether no segment is shorter than the first length, and the last one than the second.
+    fn are_allowed(bounds: &[usize], (min_len, last_len): (usize, usize)) -> bool {
+        let lengths: Vec<usize> = bounds.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let (last, rest) = lengths.split_last().expect("a segment");
+        *last >= last_len && rest.iter().all(|length| *length >= min_len)
     }
 
     proptest! {
@@ -148,16 +160,16 @@ mod tests {
         fn segmentation_is_optimal(
             values in prop::collection::vec(-3_i32..4, 1..14),
             penalty in 0.0..12.0_f64,
-            min_len in 1_usize..5,
+            min_len in 1_usize..5, last_len in 1_usize..5,
             level in prop::sample::select(vec![0.0, 1e6]),
         ) {
             let values: Vec<f64> = values.iter().map(|value| level + f64::from(*value)).collect();
-            let found = segment(&values, penalty, min_len);
+            let lens = (min_len, last_len.min(min_len));
+            let found = segment(&values, penalty, lens.0, lens.1);
             let bounds = [0].into_iter().chain(found.iter().copied()).chain([values.len()]);
             let bounds: Vec<usize> = bounds.collect();
-            let is_allowed = bounds.windows(2).all(|pair| pair[1] >= pair[0] + min_len);
-            prop_assert!(found.is_empty() || is_allowed, "{:?}", found);
-            let (ours, best) = (cost(&values, &found, penalty), least(&values, penalty, min_len));
+            prop_assert!(found.is_empty() || are_allowed(&bounds, lens), "{:?}", found);
+            let (ours, best) = (cost(&values, &found, penalty), least(&values, penalty, lens));
             prop_assert!((ours - best).abs() < 1e-6, "{} {} {:?}", ours, best, found);
         }
 
@@ -179,7 +191,7 @@ mod tests {
                     best[end] = best[end].min(best[start] + sums.cost(start, end) + penalty);
                 }
             }
-            let found = cost(&values, &segment(&values, penalty, min_len), penalty);
+            let found = cost(&values, &segment(&values, penalty, min_len, min_len), penalty);
             prop_assert!((found - best[values.len()]).abs() < 1e-6);
         }
 
@@ -189,7 +201,7 @@ mod tests {
         ) {
             let as_they_are: Vec<f64> = values.iter().map(|value| f64::from(*value)).collect();
             let moved: Vec<f64> = values.iter().map(|value| f64::from(*value + by)).collect();
-            prop_assert_eq!(segment(&as_they_are, 20.0, 3), segment(&moved, 20.0, 3));
+            prop_assert_eq!(segment(&as_they_are, 20.0, 3, 2), segment(&moved, 20.0, 3, 2));
         }
     }
 
@@ -197,17 +209,17 @@ mod tests {
     fn steps_are_found_and_level_has_none() {
         let steps: Vec<f64> =
             (0..300).map(|at| f64::from(at / 100) + f64::from(at % 7) / 100.0).collect();
-        assert_eq!(segment(&steps, 1.0, 5), [100, 200]);
-        assert_eq!(segment(&[5.0; 200], 0.1, 5), []);
-        assert_eq!(segment(&steps, 1e9, 5), []);
+        assert_eq!(segment(&steps, 1.0, 5, 5), [100, 200]);
+        assert_eq!(segment(&[5.0; 200], 0.1, 5, 5), []);
+        assert_eq!(segment(&steps, 1e9, 5, 5), []);
     }
 
     #[test]
     fn unsplittable_series_is_one_segment() {
-        assert_eq!(segment(&[], 1.0, 3), []);
-        assert_eq!(segment(&[1.0, 9.0, 1.0], 0.1, 2), []);
-        assert_eq!(segment(&[1.0, f64::NAN, 9.0, 9.0], 0.1, 1), []);
-        assert_eq!(segment(&[1.0, 9.0], 0.1, 0), [1]);
-        assert_eq!(segment(&[1.0, 9.0], f64::NAN, 1), []);
+        assert_eq!(segment(&[], 1.0, 3, 3), []);
+        assert_eq!(segment(&[1.0, 9.0, 1.0], 0.1, 2, 2), []);
+        assert_eq!(segment(&[1.0, f64::NAN, 9.0, 9.0], 0.1, 1, 1), []);
+        assert_eq!(segment(&[1.0, 9.0], 0.1, 0, 0), [1]);
+        assert_eq!(segment(&[1.0, 9.0], f64::NAN, 1, 1), []);
     }
 }

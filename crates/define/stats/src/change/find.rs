@@ -2,14 +2,15 @@
 
 use super::detectable::detectable;
 use super::drift::{Ramp, ramps};
-use super::level::{Noise, edges};
+use super::level::{Noise, edges, residuals};
 use super::prune::{Boundary, CHANCE, prune};
-use super::robust::{clip, limit};
+use super::robust::{clip, limit, remove_spikes};
 use super::series::{Change, Confidence, Drift, NoiseChange, Piece, Scale, Series, Suspect};
 use super::short::{SHORT, split};
 use super::spread;
-use super::tail::{Tail, of_long, of_short};
+use super::tail::{of_long, of_short, of_spikes};
 use crate::distribution::student::half_width;
+use crate::median;
 use crate::pelt::{Sums, segment};
 use crate::sample::mean;
 
@@ -20,6 +21,8 @@ use crate::sample::mean;
 pub const STRICTNESS: f64 = 4.0;
 /// Shortest level of a long history.
 const SHORTEST: usize = 3;
+/// Shortest last level of a long history: the next points are not known yet.
+const SHORTEST_LAST: usize = 2;
 /// Iterations of estimating noise and levels from each other.
 const ROUNDS: u32 = 3;
 /// Iterations of removing ramps and finding the levels again.
@@ -95,26 +98,70 @@ impl Found {
         all.sort_by_key(|ramp: &Ramp| (ramp.from, ramp.to));
         let mut found = Self { sums, boundaries, ramps: all, noise, clipped_by, suspect };
         if !is_short {
-            found.add_tail(values, &mut flat);
+            found.settle(values);
         }
         found
     }
 
-    /// Adds what the last points of a long history show.
-    fn add_tail(&mut self, values: &[f64], flat: &mut [f64]) {
-        let count = values.len();
-        let from = self.boundaries.last().map_or(0, |boundary| boundary.at);
-        match of_long(&self.off(values), count - from, self.noise, self.clipped_by) {
-            Tail::Two(p) if p <= CHANCE && count - from > 2 => {
-                for place in count - 2..count {
-                    flat[place] = values[place] - self.risen(place);
-                }
-                self.sums = Sums::of(flat);
-                self.boundaries.push(Boundary { at: count - 2, p });
+    /// Fits the levels of a long history to its values, each level without its own spikes.
+    ///
+    /// The levels were found in values clipped about a running median, which mixes two levels where
+    /// a new one has few points.
+    fn settle(&mut self, values: &[f64]) {
+        let values = self.without_ramps(values);
+        self.leave_out_spikes(&values);
+        loop {
+            self.fit(&values);
+            let boundaries = self.significant(&values);
+            let is_same = boundaries.len() == self.boundaries.len();
+            self.boundaries = boundaries;
+            if is_same {
+                break;
             }
-            Tail::One(p) => self.suspect = Some(p),
-            Tail::Two(_) | Tail::Quiet => {}
         }
+        let from = self.boundaries.last().map_or(0, |boundary| boundary.at);
+        let off = residuals(&values, &self.sums, &places(&self.boundaries));
+        self.suspect = of_long(&off, values.len() - from, self.noise, self.clipped_by);
+    }
+
+    /// Moves changes behind the spikes that they begin with: values beyond both levels.
+    fn leave_out_spikes(&mut self, values: &[f64]) {
+        let edges = edges(&places(&self.boundaries), values.len());
+        for (boundary, edge) in self.boundaries.iter_mut().zip(edges.windows(3)) {
+            let levels = [&values[edge[0]..edge[1]], &values[edge[1]..edge[2]]];
+            let [Some(old), Some(new)] = levels.map(median) else { continue };
+            let limit = limit(self.clipped_by);
+            let (low, high) = (old.min(new) - limit, old.max(new) + limit);
+            let is_spike = |value: &&f64| !(low..=high).contains(*value);
+            let spikes = levels[1].iter().take_while(is_spike).count();
+            boundary.at += spikes.min(levels[1].len() - SHORTEST_LAST);
+        }
+    }
+
+    /// Fits levels and noise without the spikes.
+    fn fit(&mut self, values: &[f64]) {
+        let places = places(&self.boundaries);
+        let mut flat = values.to_vec();
+        for edge in edges(&places, values.len()).windows(2) {
+            remove_spikes(&mut flat[edge[0]..edge[1]], self.clipped_by);
+        }
+        self.sums = Sums::of(&flat);
+        self.noise = Noise::about(&flat, &self.sums, &places);
+    }
+
+    /// Returns the significant changes; so many spikes in a row as the last level has points must be
+    /// unlikely too.
+    fn significant(&self, values: &[f64]) -> Vec<Boundary> {
+        let mut boundaries = prune(&self.sums, places(&self.boundaries), self.noise);
+        if let Some(last) = boundaries.last_mut()
+            && values.len() - last.at <= SHORTEST
+        {
+            let off = residuals(values, &self.sums, &places(&self.boundaries));
+            last.p =
+                last.p.max(of_spikes(&off[..last.at], values.len() - last.at, self.clipped_by));
+        }
+        boundaries.pop_if(|boundary| boundary.p > CHANCE);
+        boundaries
     }
 
     /// Returns how far the ramps have risen at a point.
@@ -122,15 +169,9 @@ impl Found {
         self.ramps.iter().map(|ramp| ramp.at(place)).sum()
     }
 
-    /// Returns how far each value lies off its level and ramp.
-    fn off(&self, values: &[f64]) -> Vec<f64> {
-        let edges = edges(&places(&self.boundaries), values.len());
-        let mut off = Vec::with_capacity(values.len());
-        for edge in edges.windows(2).filter(|edge| edge[0] < edge[1]) {
-            let level = self.sums.mean(edge[0], edge[1]);
-            off.extend((edge[0]..edge[1]).map(|place| values[place] - level - self.risen(place)));
-        }
-        off
+    /// Returns the values less what the ramps have risen.
+    fn without_ramps(&self, values: &[f64]) -> Vec<f64> {
+        values.iter().enumerate().map(|(place, value)| value - self.risen(place)).collect()
     }
 }
 
@@ -144,7 +185,12 @@ fn long(values: &[f64], start: f64, strictness: f64) -> (Sums, Vec<Boundary>, No
             break;
         }
         let before = noise.long_run();
-        let found = segment(values, strictness * (values.len() as f64).ln() * before, SHORTEST);
+        let found = segment(
+            values,
+            strictness * (values.len() as f64).ln() * before,
+            SHORTEST,
+            SHORTEST_LAST,
+        );
         let is_same = found == changes;
         changes = found;
         noise = Noise::about(values, &sums, &changes);
@@ -167,15 +213,19 @@ fn short(values: &[f64]) -> (Sums, Vec<Boundary>, Noise) {
     (sums, boundaries, Noise::white(noise.variance))
 }
 
-/// Clips the last point of a short history to the level before it, when it is an outlier; returns
-/// its p-value.
+/// Clips the last point of a short history to the level before it, when it is a single outlier;
+/// returns its p-value.
 ///
-/// A single outlier would mask every change before it.
+/// A single outlier would mask every change before it; two on one side may be a new level.
 fn clip_last(values: &mut [f64]) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
     let (sums, boundaries, _) = short(&values[..last]);
     let from = boundaries.last().map_or(0, |boundary| boundary.at);
     let p = of_short(&values[from..])?;
+    let is_above = |place: usize| values[place] > sums.mean(from, last);
+    if is_above(last) == is_above(last - 1) && of_short(&values[from..last]).is_some() {
+        return None;
+    }
     values[last] = sums.mean(from, last);
     Some(p)
 }
@@ -195,7 +245,8 @@ struct Output<'a> {
 impl Output<'_> {
     fn series(&self, values: &[f64], strictness: f64) -> Series {
         let found = self.found;
-        let off = found.off(values);
+        let places = places(&found.boundaries);
+        let off = residuals(&found.without_ramps(values), &found.sums, &places);
         let far = |(place, off): (usize, &f64)| {
             let is_far = found.clipped_by > 0.0 && off.abs() > limit(found.clipped_by);
             let is_suspect = found.suspect.is_some() && place + 1 == values.len();

@@ -24,6 +24,8 @@ pub(super) struct Clipped {
 }
 
 /// Clips single points that lie far from their neighbours.
+///
+/// Several of them on one side at the end stay as they are: they may be a new level.
 pub(super) fn clip(values: &[f64]) -> Clipped {
     let medians = running_median(values);
     let differences: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -31,8 +33,27 @@ pub(super) fn clip(values: &[f64]) -> Clipped {
     let from_differences = spread(&differences) / std::f64::consts::SQRT_2;
     let sd = from_differences.max(spread(&residuals));
     let limit = limit(sd);
-    let clipped = values.iter().zip(&medians).map(|(one, mid)| one.clamp(mid - limit, mid + limit));
-    Clipped { values: clipped.collect(), sd }
+    let run = run_at_end(&residuals, sd);
+    let first = if run > 1 { values.len() - run } else { values.len() };
+    let mut clipped = values.to_vec();
+    for (one, mid) in clipped.iter_mut().zip(&medians).take(first) {
+        *one = one.clamp(mid - limit, mid + limit);
+    }
+    Clipped { values: clipped, sd }
+}
+
+/// Returns the number of last values that lie beyond the limit, all on the side of the last one.
+pub(super) fn run_at_end(residuals: &[f64], sd: f64) -> usize {
+    let side = residuals.last().map_or(0.0, |last| last.signum());
+    residuals.iter().rev().take_while(|one| *one * side > limit(sd)).count()
+}
+
+/// Replaces the spikes of one level by its median.
+pub(super) fn remove_spikes(values: &mut [f64], sd: f64) {
+    if let Some(middle) = median(values) {
+        let is_spike = |value: &&mut f64| (**value - middle).abs() > limit(sd);
+        values.iter_mut().filter(is_spike).for_each(|value| *value = middle);
+    }
 }
 
 /// Returns the distance from its level at which a point is a spike.
@@ -55,12 +76,14 @@ fn spread(values: &[f64]) -> f64 {
     }
 }
 
-/// Returns the running median; windows are shorter at both ends.
+/// Returns the running median; at both ends it is that of the last whole window.
 fn running_median(values: &[f64]) -> Vec<f64> {
     let half = WINDOW / 2;
     let mut window = [0.0; WINDOW];
+    let last = values.len().saturating_sub(WINDOW);
     let at = |index: usize| {
-        let around = &values[index.saturating_sub(half)..values.len().min(index + half + 1)];
+        let from = index.saturating_sub(half).min(last);
+        let around = &values[from..values.len().min(from + WINDOW)];
         let own = &mut window[..around.len()];
         own.copy_from_slice(around);
         own.sort_unstable_by(f64::total_cmp);
@@ -86,6 +109,19 @@ mod tests {
         assert!(clipped.sd > 0.5 && clipped.sd < 4.0, "{}", clipped.sd);
         assert!(clipped.values[10] < 20.0, "{}", clipped.values[10]);
         assert_eq!(clipped.values[11..], values[11..]);
+    }
+
+    #[test]
+    fn points_beyond_the_limit_at_the_end_are_clipped_only_when_alone() {
+        let noise = |at: u32| f64::from(at * 7 % 10) / 4.0;
+        for (last, is_clipped) in
+            [(&[30.0][..], true), (&[30.0, 29.0], false), (&[30.0, -9.0], true)]
+        {
+            let values: Vec<f64> = (0..40).map(noise).chain(last.iter().copied()).collect();
+            let clipped = clip(&values);
+            assert_eq!(clipped.values != values, is_clipped, "{last:?}");
+            assert_eq!(clipped.values[..40], values[..40]);
+        }
     }
 
     #[test]

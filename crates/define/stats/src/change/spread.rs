@@ -37,7 +37,8 @@ pub(super) fn changes(residuals: &[f64], strictness: f64) -> Vec<(usize, f64)> {
     let (sums, variance) = (Sums::of(&means), OF_LOG / each as f64);
     let penalty = strictness * count.ln() * variance;
     let shortest = SHORTEST.div_ceil(each);
-    let boundaries = prune(&sums, segment(&means, penalty, shortest), Noise::white(variance));
+    let starts = segment(&means, penalty, shortest, shortest);
+    let boundaries = prune(&sums, starts, Noise::white(variance));
     let starts: Vec<usize> = boundaries.iter().map(|boundary| boundary.at).collect();
     let edges = super::level::edges(&starts, means.len());
     edges

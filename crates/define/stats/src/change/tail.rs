@@ -2,7 +2,7 @@
 
 use super::level::Noise;
 use super::prune::{CHANCE, chance};
-use super::robust::limit;
+use super::robust::{limit, run_at_end};
 use crate::distribution::student;
 use crate::sample::mean;
 use model::float;
@@ -10,36 +10,28 @@ use model::float;
 /// Fewest points of a level that a next point is compared with.
 const LEVEL: usize = 4;
 
-/// Outliers among the last points.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Tail {
-    /// No outlier at the end.
-    Quiet,
-    /// The last point is an outlier, with its p-value.
-    One(f64),
-    /// The last two points are outliers on the same side, with their p-value.
-    Two(f64),
+/// Returns the p-value of the last value of a long history, when it is an outlier.
+///
+/// An outlier is what is clipped as a spike: `sd` is the deviation of the clipping; `off` are the
+/// distances of the values from their levels, and `points` those of the last level. The p-value is
+/// that by the noise, or the share of outliers, where spikes are common.
+pub(super) fn of_long(off: &[f64], points: usize, noise: Noise, sd: f64) -> Option<f64> {
+    let (last, rest) = off.split_last()?;
+    let is_alone = run_at_end(off, sd) == 1 && sd > 0.0;
+    let error = noise.error(points.saturating_sub(1).max(1), 1);
+    is_alone.then(|| chance(last.abs() / error, rest.len()).max(share(rest, sd)))
 }
 
-/// Classifies the end of a long history, by the distances of its values from their levels.
-///
-/// An outlier is what is clipped as a spike: `sd` is the deviation of the clipping. The p-value is
-/// that by the noise, or, where spikes are common, that of so many spikes in a row. `points` are
-/// those of the last level.
-pub(super) fn of_long(off: &[f64], points: usize, noise: Noise, sd: f64) -> Tail {
-    let is_far = |off: &f64| off.abs() > limit(sd);
-    let [rest @ .., before, last] = off else { return Tail::Quiet };
-    if !is_far(last) || sd <= 0.0 {
-        return Tail::Quiet;
-    }
-    let share = rest.iter().filter(|one| is_far(one)).count() as f64 / off.len() as f64;
-    let in_noise = |off: f64, own: usize| {
-        chance(off.abs() / noise.error(points.saturating_sub(own).max(1), own), rest.len())
-    };
-    if is_far(before) && before.signum() == last.signum() {
-        return Tail::Two(in_noise(f64::midpoint(*before, *last), 2).max(share * share / 2.0));
-    }
-    Tail::One(in_noise(*last, 1).max(share))
+/// Returns the p-value of so many outliers in a row on one side, where spikes are as common as in
+/// `off`.
+pub(super) fn of_spikes(off: &[f64], count: usize, sd: f64) -> f64 {
+    2.0 * (share(off, sd) / 2.0).powi(i32::try_from(count).unwrap_or(i32::MAX))
+}
+
+/// Returns the share of values that lie beyond the limit.
+fn share(off: &[f64], sd: f64) -> f64 {
+    let far = off.iter().filter(|off| off.abs() > limit(sd)).count();
+    far as f64 / off.len().max(1) as f64
 }
 
 /// Returns the p-value of the last value of a level, when it is an outlier.
@@ -61,6 +53,14 @@ pub(super) fn of_short(level: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn so_many_spikes_in_a_row_are_as_likely_as_spikes_are_common() {
+        let off: Vec<f64> = (0..100).map(|at| if at % 10 == 0 { 9.0 } else { 0.5 }).collect();
+        assert!((of_spikes(&off, 1, 1.0) - 0.1).abs() < 1e-12);
+        assert!((of_spikes(&off, 2, 1.0) - 0.005).abs() < 1e-12);
+        assert_eq!(of_long(&off, 100, Noise::white(1.0), 1.0), None);
+    }
 
     #[test]
     fn a_level_without_noise_has_no_outlier() {

@@ -66,7 +66,7 @@ pub(super) fn steady_part(means: &[f64], margin: f64) -> SteadyPart {
     let noise = Noise::of(&values[values.len() / 2..]);
     let penalty = noise.penalty(values.len());
     let mut bounds = vec![0];
-    bounds.extend(segment(&values, penalty, MIN_SEGMENT));
+    bounds.extend(segment(&values, penalty, MIN_SEGMENT, MIN_SEGMENT));
     if is_line(&values, &bounds, penalty) {
         return ALL;
     }

@@ -13,4 +13,5 @@ mod published;
 mod ramps;
 mod random;
 mod recall;
+mod recent;
 mod score;
