@@ -1,5 +1,7 @@
 //! Steps a few points before the end, which are what a nightly check sees.
 
+use std::fmt;
+
 use stats::change::{STRICTNESS, Series, find};
 use stats::testing::cases;
 
@@ -47,6 +49,12 @@ impl Found {
     }
 }
 
+impl fmt::Display for Found {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:.3} {:.3} {:.3}", self.right, self.second, self.covered)
+    }
+}
+
 fn search(values: impl Iterator<Item = f64>) -> Series {
     find(&values.map(Some).collect::<Vec<_>>(), STRICTNESS)
 }
@@ -57,16 +65,20 @@ fn search(values: impl Iterator<Item = f64>) -> Series {
 #[test]
 fn recent_steps_are_found_in_place_and_alone() {
     let series = cases(300, 1_000);
+    println!(
+        "a step of 3 to 30 sd, points after it: found in place, second changes, interval right"
+    );
     for before in BEFORE {
         let many = Found::of(before, MANY, series);
-        println!("{before} points, a step, {MANY} points: {many:.3?}");
+        let mut line = format!("{before:>5} points  {MANY}: {many}");
         for points in 2..=10 {
             let found = Found::of(before, points, series);
-            println!("{before} points, a step, {points} points: {found:.3?}");
-            assert!(found.right >= many.right - 0.03, "{points}: {found:?}, {many:?}");
-            assert!(found.second <= 0.05, "{points}: {found:?}");
-            assert!((0.92..=0.98).contains(&found.covered), "{points}: {found:?}");
+            line += &format!("  {points}: {found}");
+            assert!(found.right >= many.right - 0.03, "{line}");
+            assert!(found.second <= 0.05, "{line}");
+            assert!((0.92..=0.98).contains(&found.covered), "{line}");
         }
+        println!("{line}");
     }
 }
 
