@@ -111,7 +111,7 @@ mod tests {
     fn counts_of_earlier_records_have_no_classes() {
         let text = r#"{"done":9,"not_found":0,"failed":2,"rows":9,"bytes":90,"verified":0}"#;
         let counts: OpCounts = serde_json::from_str(text).unwrap();
-        assert!((counts.failed, counts.retried) == (2, 0) && counts.failures.is_empty());
+        assert!((counts.failed, counts.replacing) == (2, 0) && counts.failures.is_empty());
         assert_eq!(serde_json::to_string(&counts).unwrap(), text, "nothing is added");
     }
 }

@@ -22,6 +22,8 @@ pub enum Label {
 impl Label {
     /// Exit code of a program whose result has nothing measured.
     pub const EXIT_NOTHING: u8 = 3;
+    /// Exit code of a program whose results include a failed check.
+    pub const EXIT_FAILED_CHECK: u8 = 4;
 
     /// Returns the label for the worst severity; `None` means no finding.
     pub const fn of(worst: Option<Severity>) -> Self {

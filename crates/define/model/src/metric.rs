@@ -307,7 +307,7 @@ metrics! {
     FAILED_TIMEOUT_OPS Count Derived Neither "operations that failed at a timeout of the engine";
     FAILED_CONSTRAINT_OPS Count Derived Neither "operations that a constraint rejected";
     FAILED_OTHER_OPS Count Derived Neither "operations that failed for any other reason";
-    RETRIED_OPS Count Derived Neither "operations done in the place of failed ones, whose time \
+    REPLACING_OPS Count Derived Neither "operations done in the place of failed ones, whose time \
         includes theirs";
     THROUGHPUT_P50_OPS_PER_S OpsPerSecond Derived Higher "operations done in the median second";
     THROUGHPUT_P1_OPS_PER_S OpsPerSecond Derived Higher "operations done in the worst second but \

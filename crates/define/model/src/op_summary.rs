@@ -24,9 +24,14 @@ pub struct OpCounts {
     /// Failed operations by class; empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "FailureCounts::is_empty")]
     pub failures: FailureCounts,
-    /// Operations done in the place of failed ones: their time begins at the first attempt.
-    #[serde(default, skip_serializing_if = "is_zero", deserialize_with = "read_count")]
-    pub retried: u64,
+    /// Operations done in the place of failed ones: their time includes that of the failures.
+    #[serde(
+        default,
+        alias = "retried",
+        skip_serializing_if = "is_zero",
+        deserialize_with = "read_count"
+    )]
+    pub replacing: u64,
     /// Rows returned or written.
     #[serde(deserialize_with = "read_count")]
     pub rows: u64,
@@ -45,13 +50,14 @@ impl OpCounts {
         self.not_found = self.not_found.saturating_add(other.not_found);
         self.failed = self.failed.saturating_add(other.failed);
         self.failures.merge(&other.failures);
-        self.retried = self.retried.saturating_add(other.retried);
+        self.replacing = self.replacing.saturating_add(other.replacing);
         self.rows = self.rows.saturating_add(other.rows);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.verified = self.verified.saturating_add(other.verified);
     }
 
-    /// Describes the failed operations: `3 failed: 2 lost connection, 1 deadlock; 2 retried`.
+    /// Describes the failed operations: `3 failed: 2 lost connection, 1 deadlock; 2 done in
+    /// their place`.
     ///
     /// `None` when none failed; without classes in records that have none.
     pub fn failures_phrase(&self) -> Option<String> {
@@ -59,8 +65,8 @@ impl OpCounts {
         if !self.failures.is_empty() {
             text = format!("{text}: {}", self.failures.phrase());
         }
-        if self.retried > 0 {
-            text = format!("{text}; {} retried", self.retried);
+        if self.replacing > 0 {
+            text = format!("{text}; {} done in their place", self.replacing);
         }
         (self.failed > 0).then_some(text)
     }

@@ -302,6 +302,18 @@ impl StepRecord {
 pub const SERVER_WRITES_COUNTED: &str = "server_writes_counted";
 
 impl RunRecord {
+    /// Returns whether the figures of its finished steps count.
+    ///
+    /// Not when its client was late too often, nor when its answers were wrong.
+    pub const fn is_counted(&self) -> bool {
+        self.invalid.is_none() && !self.has_failed_check()
+    }
+
+    /// Returns whether an answer was wrong, rows were lost, or a check did not hold.
+    pub const fn has_failed_check(&self) -> bool {
+        matches!(self.end, RunEnd::FailedCheck { .. })
+    }
+
     /// Removes readings that do not count what they are named after.
     ///
     /// Older records have the few writes that control groups of version 1 count as all of them.
@@ -331,11 +343,18 @@ pub enum RunEnd {
         /// Step it was in.
         step: String,
     },
-    /// The engine or the harness reported an error, or an answer was wrong.
+    /// The engine or the harness reported an error.
     Failed {
         /// Step it was in.
         step: String,
         /// The error, as the engine reports it.
+        reason: String,
+    },
+    /// An answer was wrong, rows were lost, or a check did not hold: no figure of the run counts.
+    FailedCheck {
+        /// Step it was in.
+        step: String,
+        /// What was found, and what was expected.
         reason: String,
     },
     /// The worker died of a signal or exited without a message.
@@ -382,6 +401,7 @@ impl RunEnd {
             Self::Complete => "complete".to_owned(),
             Self::Interrupted { step } => format!("interrupted in {step}"),
             Self::Failed { step, reason } => format!("failed in {step}: {reason}"),
+            Self::FailedCheck { step, reason } => format!("failed a check in {step}: {reason}"),
             Self::Crashed { step, reason } => format!("crashed in {step}: {reason}"),
             Self::Hung { step, waited_ns, last_line } => {
                 let line = if last_line.is_empty() { "" } else { "; last log line: " };

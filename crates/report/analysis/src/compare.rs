@@ -25,8 +25,8 @@ use crate::trade_offs::trade_offs;
 /// Compares the variants of `experiment` with `base`, step by step.
 ///
 /// A finished step counts even when its run is incomplete; such a run is listed in
-/// [`Comparison::incomplete`], and has no whole-run metrics. An invalid run is listed in
-/// [`Comparison::invalid`], and nothing of it counts. A metric with a given rate ([`is_given`]) has
+/// [`Comparison::incomplete`], and has no whole-run metrics. Nothing counts of an invalid run, which
+/// is listed in [`Comparison::invalid`], and of an incomplete one that failed a check. A metric with a given rate ([`is_given`]) has
 /// no ratio to the base; nor has a step in which either side's background writers missed their
 /// rate. `noise_history` must not contain the runs themselves: they would count twice.
 ///
@@ -246,6 +246,7 @@ fn incomplete(run: &RunRecord) -> Option<IncompleteRun> {
         variant: run.cell.variant.clone(),
         how: run.end.phrase(),
         steps_counted: count(run.steps.len()),
+        has_failed_check: run.has_failed_check(),
     })
 }
 
@@ -289,6 +290,16 @@ mod tests {
         let verdicts: Vec<_> = (1..4).map(|index| versus(index).unwrap().verdict).collect();
         assert_eq!(verdicts, [Verdict::Below, Verdict::Inconclusive, Verdict::Above]);
         assert_eq!(comparison.runs_per_cell(), Some((3, 3)));
+    }
+
+    #[test]
+    fn nothing_of_a_run_that_failed_a_check_is_counted() {
+        let mut runs = three("base", [1_000, 1_000, 1_000]);
+        runs[1].end = RunEnd::FailedCheck { step: "overwrite".into(), reason: "lost".into() };
+        let comparison = compare(&runs, &experiment(&["base"], 3), "base", &NONE).unwrap();
+        assert!(comparison.steps.iter().all(|step| step.cells[0].runs == 2), "{comparison:?}");
+        assert!(comparison.has_failed_check() && comparison.incomplete.len() == 1);
+        assert_eq!(comparison.runs_per_cell(), Some((2, 2)));
     }
 
     #[test]

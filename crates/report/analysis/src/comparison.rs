@@ -139,8 +139,10 @@ pub struct IncompleteRun {
     pub variant: String,
     /// How it ended, in one phrase.
     pub how: String,
-    /// Finished steps: these count in the comparison.
+    /// Finished steps: these count in the comparison, unless it has failed a check.
     pub steps_counted: u32,
+    /// Whether its answers were wrong, or rows were lost.
+    pub has_failed_check: bool,
 }
 
 /// A run that is excluded because its client was late.
@@ -303,6 +305,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Returns whether a run's answers were wrong, or rows were lost.
+    pub fn has_failed_check(&self) -> bool {
+        self.incomplete.iter().any(|run| run.has_failed_check)
+    }
+
     /// Returns whether a step only prepares those that the question is about.
     pub fn is_preparatory(&self, step: &str) -> bool {
         self.steps.iter().any(|one| one.name == step && one.is_preparatory)

@@ -124,7 +124,7 @@ impl KnownTimes {
 /// constant rates or more. Invalid runs are left out.
 pub fn rate_curves(runs: &[RunRecord]) -> Vec<RateCurve> {
     let mut drafts: BTreeMap<Key, Draft> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.invalid.is_none()) {
+    for run in runs.iter().filter(|run| run.is_counted()) {
         for step in &run.steps {
             let (search, points) = (search_of(step), points(run, step));
             if search.is_some() || !points.is_empty() {

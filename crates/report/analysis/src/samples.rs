@@ -148,7 +148,7 @@ pub(crate) fn run_samples<'a>(
 ///
 /// Sums of the same values in another order may differ in the last digit.
 fn in_blocks(runs: &[RunRecord]) -> Vec<&RunRecord> {
-    let mut runs: Vec<&RunRecord> = runs.iter().filter(|run| run.invalid.is_none()).collect();
+    let mut runs: Vec<&RunRecord> = runs.iter().filter(|run| run.is_counted()).collect();
     runs.sort_by_key(|run| (block(run), &run.id));
     runs
 }

@@ -97,7 +97,7 @@ pub(crate) const WAITING_SHARE: f64 = 0.05;
 pub fn scalability(runs: &[RunRecord], host: &Host) -> Vec<Scaling> {
     let cpus = Some(host.cpus).filter(|cpus| *cpus > 0);
     let mut drafts: BTreeMap<Key, Draft> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.invalid.is_none()) {
+    for run in runs.iter().filter(|run| run.is_counted()) {
         for step in &run.steps {
             let Some((origin, evidence)) = levels_in(run, step) else { continue };
             let name = step.step.name.clone();

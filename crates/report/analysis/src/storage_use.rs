@@ -89,7 +89,7 @@ fn step_uses(
     variant: &str,
 ) -> Vec<StorageUse> {
     let is_own = |run: &&RunRecord| {
-        run.cell.variant == variant && run.cell.clients == step.clients && run.invalid.is_none()
+        run.cell.variant == variant && run.cell.clients == step.clients && run.is_counted()
     };
     let is_step = |one: &&StepRecord| one.index == step.index && one.step.name == step.name;
     let steps: Vec<&StepRecord> =

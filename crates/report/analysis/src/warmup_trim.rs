@@ -80,7 +80,7 @@ pub fn moment(at: Nanos) -> String {
 
 /// Returns the steps that may be trimmed, with their keys.
 fn steps<'a>(runs: &[&'a RunRecord]) -> impl Iterator<Item = (Key, &'a StepRecord)> {
-    let valid = runs.iter().copied().filter(|run| run.invalid.is_none());
+    let valid = runs.iter().copied().filter(|run| run.is_counted());
     let all = valid.flat_map(|run| run.steps.iter().map(move |step| (key(run, step), step)));
     all.filter(|(_, step)| matches!(step.step.stop, StopRule::Duration(_)) && step.search.is_none())
 }

@@ -55,7 +55,7 @@ fn in_plan(rule: &Rule, context: &PlanContext<'_>) -> Vec<Observation> {
 
 /// Returns whether a rule applies to a run.
 fn applies(rule: &Rule, run: &RunRecord) -> bool {
-    run.invalid.is_none() || rule.code == code::A011
+    run.is_counted() || [code::A011, code::A069].contains(&rule.code)
 }
 
 /// Returns the observations of one rule in each run, with their places.
@@ -84,7 +84,7 @@ fn in_run(rule: &Rule, context: &RunContext<'_>) -> Vec<Observation> {
         let found = rule.steps.iter().chain(measured).filter_map(|check| check(context, step));
         observations.extend(found.map(|one| one.step(&step.step.name)));
     }
-    let is_recorded = context.run.invalid.is_none();
+    let is_recorded = context.run.is_counted();
     for step in context.run.steps.iter().filter(|_| is_recorded) {
         let own = step.findings.iter().filter(|finding| finding.code == rule.code);
         observations.extend(own.map(|finding| {

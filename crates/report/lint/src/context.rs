@@ -80,6 +80,6 @@ impl<'a> ComparisonContext<'a> {
 
     /// Returns the runs that count.
     pub fn valid(&self) -> impl Iterator<Item = &'a RunRecord> {
-        self.runs.iter().filter(|run| run.invalid.is_none())
+        self.runs.iter().filter(|run| run.is_counted())
     }
 }

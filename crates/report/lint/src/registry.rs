@@ -68,6 +68,7 @@ static RULES: &[&Rule] = &[
     &rule::a066_plans::RULE,
     &rule::a067_mixed_loads::RULE,
     &rule::a068_slowing_samples::RULE,
+    &rule::a069_failed_check::RULE,
 ];
 
 /// Returns every rule, by code.

@@ -22,6 +22,8 @@ pub struct HostExperiment {
     pub meta: Meta,
     /// Label of the comparison on this host alone.
     pub label: Label,
+    /// Whether a run's answers were wrong, or rows were lost.
+    pub has_failed_check: bool,
 }
 
 /// Returns hosts, variation and ratios in `format`; `experiments` in the order of the hosts.

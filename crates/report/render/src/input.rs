@@ -60,7 +60,7 @@ impl<'a> Compared<'a> {
             meta,
             findings,
             label: lint::comparison_label(comparison, findings),
-            runs: runs.iter().filter(|run| run.invalid.is_none()).collect(),
+            runs: runs.iter().filter(|run| run.is_counted()).collect(),
             curves: rate_curves(runs),
             scalings: scalability(runs, host),
         }

@@ -148,6 +148,7 @@ pub(crate) fn run_name(id: &str) -> &str {
 /// Returns one incomplete run in a sentence.
 pub(crate) fn incomplete_line(run: &IncompleteRun) -> String {
     let steps = match run.steps_counted {
+        _ if run.has_failed_check => "no figure of it counts".to_owned(),
         0 => "it finished no step".to_owned(),
         1 => "the step it finished is counted".to_owned(),
         count => format!("the {count} steps it finished are counted"),

@@ -39,7 +39,7 @@ impl RunSummary {
                 Some(reason) => format!("{}, INVALID: {reason}", run.end.phrase()),
                 None => run.end.phrase(),
             },
-            is_complete: run.end.is_complete() && run.invalid.is_none(),
+            is_complete: run.end.is_complete() && run.is_counted(),
         }
     }
 }

@@ -446,10 +446,10 @@ mod tests {
     fn failed_operations_are_shown_by_class() {
         let mut second = interval(151_000, 14_100);
         let counts = &mut second.clients.get_mut(&OpKind::Get).unwrap().counts;
-        (counts.failed, counts.retried) = (2, 1);
+        (counts.failed, counts.replacing) = (2, 1);
         counts.failures.add(FailureClass::LostConnection);
         counts.failures.add(FailureClass::Deadlock);
-        let failures = "2 failed: 1 lost connection, 1 deadlock; 1 retried";
+        let failures = "2 failed: 1 lost connection, 1 deadlock; 1 done in their place";
         let line = second_text(OpUnit::Operation, None, &second);
         assert_eq!(line, format!("151 k/s  p99 14.1 us  {failures}"));
         let mut step = StepRecord::new(0, step());

@@ -56,7 +56,7 @@ pub(super) fn verify(
         }
         Err(wrong) => {
             meter.tally.record_failure(kind, FailureClass::Other);
-            Some(ClientEnd::Failed(wrong.to_string()))
+            Some(ClientEnd::Wrong(wrong.to_string()))
         }
     }
 }

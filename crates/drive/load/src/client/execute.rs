@@ -275,7 +275,7 @@ impl LoopState {
                     return Some(end);
                 }
                 if is_retry {
-                    meter.tally.record_retried(kind);
+                    meter.tally.record_replacing(kind);
                 }
                 self.failures = 0;
                 meter.tally.record(kind, outcome, times, moved);

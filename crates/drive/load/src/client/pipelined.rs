@@ -207,7 +207,7 @@ impl<C: Clock> PipelinedLoop<'_, '_, C> {
             Ok(outcome) => {
                 let attempt = self.failed.pop_front();
                 if attempt.is_some() {
-                    self.meter.tally.record_retried(pending.kind);
+                    self.meter.tally.record_replacing(pending.kind);
                 }
                 let began = attempt.unwrap_or(pending.started);
                 let service_ns = self.clock.between(began, ended).0;

@@ -20,6 +20,8 @@ pub(crate) enum ClientEnd {
     Stopped,
     /// It never ran: the engine gave it no session.
     Refused(EngineError),
-    /// The engine or an answer failed, or the thread panicked.
+    /// The engine failed, or the thread panicked.
     Failed(String),
+    /// An answer was wrong.
+    Wrong(String),
 }

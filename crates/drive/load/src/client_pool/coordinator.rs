@@ -59,7 +59,7 @@ pub(super) struct Coordinator<'r, C> {
     /// When the last measured client ended, of those that have.
     ended_at: Nanos,
     was_stopped: bool,
-    failure: Option<String>,
+    failure: Option<StepEnd>,
 }
 
 /// The measured clients' arrivals in an open loop.
@@ -206,17 +206,21 @@ impl<'r, C: Clock> Coordinator<'r, C> {
     /// Takes note that a client has ended; the last measured one ends the measured span.
     fn note_end(&mut self, client: usize, at: Nanos, end: ClientEnd) {
         let is_measured = client < self.pool.clients;
-        let reason = match end {
+        let of_client = |reason: String| format!("{}: {reason}", self.pool.name(client));
+        let failure = match end {
             ClientEnd::Finished => None,
             ClientEnd::Stopped => {
                 self.was_stopped |= is_measured;
                 None
             }
-            ClientEnd::Refused(error) => Some(error.to_string()),
-            ClientEnd::Failed(reason) => Some(reason),
+            ClientEnd::Refused(error) => {
+                Some(StepEnd::Failed { reason: of_client(error.to_string()) })
+            }
+            ClientEnd::Failed(reason) => Some(StepEnd::Failed { reason: of_client(reason) }),
+            ClientEnd::Wrong(reason) => Some(StepEnd::Wrong { reason: of_client(reason) }),
         };
-        if let Some(reason) = reason {
-            self.failure.get_or_insert_with(|| format!("{}: {reason}", self.pool.name(client)));
+        if let Some(failure) = failure {
+            self.failure.get_or_insert(failure);
             self.pool.halt_all();
         }
         if is_measured {
@@ -271,8 +275,8 @@ impl<'r, C: Clock> Coordinator<'r, C> {
     }
 
     fn end(&mut self) -> StepEnd {
-        if let Some(reason) = self.failure.take() {
-            return StepEnd::Failed { reason };
+        if let Some(failure) = self.failure.take() {
+            return failure;
         }
         match (self.was_stopped, self.has_begun) {
             (true, _) => StepEnd::Stopped,
@@ -327,7 +331,9 @@ fn wait_for_all(
             Some(Message::NotStarted(client, end)) => {
                 let source = match end {
                     ClientEnd::Refused(error) => error,
-                    ClientEnd::Failed(reason) => EngineError::Fatal(reason),
+                    ClientEnd::Failed(reason) | ClientEnd::Wrong(reason) => {
+                        EngineError::Fatal(reason)
+                    }
                     ClientEnd::Finished | ClientEnd::Stopped => continue,
                 };
                 return Err(LoadError::Session(pool.name(client), source));

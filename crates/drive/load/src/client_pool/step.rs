@@ -183,11 +183,16 @@ pub enum StepEnd {
     Finished,
     /// The stop flag was set.
     Stopped,
-    /// The engine failed, an answer was wrong, or a client panicked.
+    /// The engine failed, or a client panicked.
     ///
     /// The totals cover the time until then.
     Failed {
         /// The client and its error.
+        reason: String,
+    },
+    /// An answer was wrong, or a load lost rows.
+    Wrong {
+        /// The client, what it received and what was expected.
         reason: String,
     },
 }

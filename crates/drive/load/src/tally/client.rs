@@ -149,8 +149,8 @@ impl ClientTally {
 
     /// Counts an operation done in the place of failed ones, next to [`Self::record`].
     #[cold]
-    pub(crate) fn record_retried(&mut self, kind: OpKind) {
-        self.table(kind).counts.retried += 1;
+    pub(crate) fn record_replacing(&mut self, kind: OpKind) {
+        self.table(kind).counts.replacing += 1;
     }
 
     /// Notes an operation that began in an earlier interval; the longest stays.

@@ -194,7 +194,7 @@ fn an_operation_that_fails_is_counted_as_failed_and_the_others_go_on() {
     let engine = Counting { failing: 10, ..Counting::default() };
     let totals = run(&engine, 8, StopRule::Operations(1_000));
     let counts = totals.clients[&OpKind::Get].counts;
-    assert_eq!((counts.done, counts.failed, counts.retried), (900, 100, 100));
+    assert_eq!((counts.done, counts.failed, counts.replacing), (900, 100, 100));
     assert_eq!(counts.failures.phrase(), "100 serialisation");
 }
 

@@ -147,7 +147,10 @@ impl Supervisor<'_> {
                     self.writer.write_record(&self.record)?;
                 }
             }
-            Message::Violated { reason } => self.failed(self.accumulator.step.name.clone(), reason),
+            Message::Violated { reason } => {
+                let step = self.accumulator.step.name.clone();
+                self.end.get_or_insert(RunEnd::FailedCheck { step, reason });
+            }
             Message::EngineText { name, text } => {
                 let stored = self.writer.keep_engine_text(&name, &text);
                 self.note(stored);
@@ -308,7 +311,11 @@ impl Supervisor<'_> {
                 return Ok(());
             }
             StepEnd::Failed { reason } => {
-                self.end.get_or_insert(RunEnd::Failed { step, reason });
+                self.failed(step, reason);
+                return Ok(());
+            }
+            StepEnd::Wrong { reason } => {
+                self.end.get_or_insert(RunEnd::FailedCheck { step, reason });
                 return Ok(());
             }
         }

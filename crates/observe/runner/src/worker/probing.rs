@@ -112,7 +112,7 @@ impl<W: Write + Send> Worker<'_, W> {
         observation.stop = match &ends.end {
             StepEnd::Finished => None,
             StepEnd::Stopped => Some("the user stopped it".to_owned()),
-            StepEnd::Failed { reason } => Some(reason.clone()),
+            StepEnd::Failed { reason } | StepEnd::Wrong { reason } => Some(reason.clone()),
         };
         (observation, ends)
     }

@@ -3,9 +3,10 @@
 use std::io::Write;
 
 use engine::Engine;
-use load::{StepEnd, process_readings};
+use load::{GroupTally, StepEnd, process_readings};
+use model::record::OpCounts;
 use model::record::SettleSpan;
-use model::{Load, Readings, StopRule};
+use model::{Load, Readings, StepRole, StopRule};
 use workload::Stage;
 
 use super::context::StepContext;
@@ -80,7 +81,16 @@ impl<W: Write + Send> Worker<'_, W> {
             probe: None,
         };
         match self.try_load(context, &trial, &mut |_, _| {}) {
-            Ok(tried) => tried.step_ends(context.index),
+            Ok(mut tried) => {
+                let is_load = context.step.role(context.application()) == StepRole::Load;
+                if is_load
+                    && tried.totals.end == StepEnd::Finished
+                    && let Some(reason) = lost_rows(&tried.totals.clients)
+                {
+                    tried.totals.end = StepEnd::Wrong { reason };
+                }
+                tried.step_ends(context.index)
+            }
             Err(end) => StepEnds::without_clients(context.index, end),
         }
     }
@@ -106,5 +116,32 @@ impl<W: Write + Send> Worker<'_, W> {
             Some(name) => Message::Stage { name: name.to_owned() },
             None => Message::Heartbeat { operations: 0 },
         });
+    }
+}
+
+/// Returns what a load lost by failed operations, if anything: the next steps would miss rows.
+fn lost_rows(clients: &GroupTally) -> Option<String> {
+    let mut counts = OpCounts::default();
+    clients.values().for_each(|tally| counts.merge(&tally.counts));
+    Some(format!("the load lost rows: {}", counts.failures_phrase()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use load::KindTally;
+    use model::OpKind;
+    use model::record::FailureClass;
+
+    use super::*;
+
+    #[test]
+    fn a_load_loses_rows_by_each_failed_operation() {
+        let mut tally = KindTally::default();
+        tally.counts.done = 9;
+        assert_eq!(lost_rows(&[(OpKind::Insert, tally.clone())].into()), None);
+        tally.counts.failed = 1;
+        tally.counts.failures.add(FailureClass::LostConnection);
+        let reason = "the load lost rows: 1 failed: 1 lost connection";
+        assert_eq!(lost_rows(&[(OpKind::Insert, tally)].into()).as_deref(), Some(reason));
     }
 }

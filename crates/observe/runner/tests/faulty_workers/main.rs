@@ -116,7 +116,7 @@ fn missing_rows_fail_the_step_before_the_count() {
     let violated = r#"{"type":"violated","reason":"table `pi1` holds 9 rows"}"#;
     let end = end_of(&[OPENED, STEP_BEGINS, violated], "exit 0");
     let step = "filluniquerandom".to_owned();
-    assert_eq!(end, RunEnd::Failed { step, reason: "table `pi1` holds 9 rows".to_owned() });
+    assert_eq!(end, RunEnd::FailedCheck { step, reason: "table `pi1` holds 9 rows".to_owned() });
 }
 
 #[test]

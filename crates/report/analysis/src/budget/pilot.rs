@@ -217,7 +217,7 @@ impl History<'_> {
     /// Returns the pilot's within-run evidence of a step.
     fn evidence(&self, place: &Place<'_>) -> Evidence {
         let of_level = |clients: Option<u32>| -> Vec<&StepRecord> {
-            let runs = self.runs.iter().filter(|run| run.invalid.is_none());
+            let runs = self.runs.iter().filter(|run| run.is_counted());
             let runs = runs.filter(|run| clients.is_none_or(|level| run.cell.clients == level));
             let steps = runs.flat_map(|run| &run.steps);
             steps.filter(|step| step.step.name == place.step.name).collect()

@@ -132,7 +132,7 @@ fn missed(step: &StepComparison, sides: [&str; 2]) -> Option<String> {
 fn runs_of<'a>(question: &Question<'a>, variant: &str) -> Vec<(&'a RunRecord, &'a StepRecord)> {
     let wanted = question.step;
     let runs = question.runs.iter().filter(|run| {
-        run.cell.variant == variant && run.cell.clients == wanted.clients && run.invalid.is_none()
+        run.cell.variant == variant && run.cell.clients == wanted.clients && run.is_counted()
     });
     let step = |run: &'a RunRecord| {
         let mut steps = run.steps.iter();

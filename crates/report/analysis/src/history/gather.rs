@@ -207,10 +207,8 @@ impl HistoryQuery {
             if !is_alone && self.builds(one) > 1 {
                 label = variant.build.to_string();
             }
-            let own = one
-                .runs
-                .iter()
-                .filter(|run| run.cell.variant == variant.name && run.invalid.is_none());
+            let own =
+                one.runs.iter().filter(|run| run.cell.variant == variant.name && run.is_counted());
             let mut values: BTreeMap<(Key, String), Vec<f64>> = BTreeMap::new();
             for (run, step) in own.flat_map(|run| run.steps.iter().map(move |step| (run, step))) {
                 if self.step.as_ref().is_some_and(|name| *name != step.step.name) {

@@ -57,7 +57,7 @@ pub(super) fn set_failed(step: &StepRecord, metrics: &mut Readings) {
     for (class, metric) in FAILED {
         metrics.set(metric, float(total.failures.of(class)));
     }
-    metrics.set(metric::RETRIED_OPS, float(total.retried));
+    metrics.set(metric::REPLACING_OPS, float(total.replacing));
 }
 
 /// Returns the bytes of keys and values put, background writers included.
@@ -174,12 +174,12 @@ mod tests {
         counts.failures.add(FailureClass::Deadlock);
         counts.failures.add(FailureClass::Deadlock);
         counts.failures.add(FailureClass::LostConnection);
-        counts.retried = 2;
+        counts.replacing = 2;
         assert_eq!(failing(&step), (7, Some(3.0)));
         let metrics = step_metrics(&step, &DATA);
         assert_eq!(metrics.value(metric::FAILED_DEADLOCK_OPS), Some(2.0));
         assert_eq!(metrics.value(metric::FAILED_TIMEOUT_OPS), Some(0.0));
-        assert_eq!(metrics.value(metric::RETRIED_OPS), Some(2.0));
+        assert_eq!(metrics.value(metric::REPLACING_OPS), Some(2.0));
     }
 
     /// Two seconds in which a client inserted 10 x 100 rows and deleted as many, with a writer that

@@ -30,12 +30,13 @@ fn of_writers(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 }
 
 fn failed(of: &OpSummaries, what: &'static str) -> Option<Observation> {
-    let OpCounts { failed, done, failures, retried, .. } = total_counts(of);
+    let OpCounts { failed, done, failures, replacing, .. } = total_counts(of);
     let share = failed as f64 / ((failed + done) as f64).max(1.0);
     (failed > 0).then(|| {
         let mut evidence = format!("{failed} {what} failed, {}", percent(share));
         if !failures.is_empty() {
-            evidence = format!("{evidence}: {}; {retried} were retried", failures.phrase());
+            let phrase = failures.phrase();
+            evidence = format!("{evidence}: {phrase}; {replacing} were done in their place");
         }
         Observation::new(evidence).blocking_if(share > BLOCKING).ranked(what, share)
     })
@@ -64,11 +65,12 @@ mod tests {
     fn classes_and_retries_are_named() {
         let found = when(&RULE, |step| {
             let counts = &mut step.clients.get_mut(&OpKind::Get).unwrap().counts;
-            (counts.failed, counts.retried) = (2, 1);
+            (counts.failed, counts.replacing) = (2, 1);
             counts.failures.add(FailureClass::LostConnection);
             counts.failures.add(FailureClass::Deadlock);
         });
-        let evidence = "2 operations failed, 0.0 %: 1 lost connection, 1 deadlock; 1 were retried";
+        let evidence = "2 operations failed, 0.0 %: 1 lost connection, 1 deadlock; 1 were done in \
+                        their place";
         assert!(found[0].1.contains(evidence), "{found:?}");
     }
 

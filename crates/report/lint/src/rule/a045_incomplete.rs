@@ -17,7 +17,8 @@ pub(crate) static RULE: Rule = Rule {
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let end = &context.run.end;
-    if end.is_complete() { Vec::new() } else { vec![Observation::new(end.phrase())] }
+    let is_listed = !end.is_complete() && context.run.is_counted();
+    if is_listed { vec![Observation::new(end.phrase())] } else { Vec::new() }
 }
 
 #[cfg(test)]

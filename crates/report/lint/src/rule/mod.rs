@@ -67,6 +67,7 @@ pub(crate) mod a065_memtable;
 pub(crate) mod a066_plans;
 pub(crate) mod a067_mixed_loads;
 pub(crate) mod a068_slowing_samples;
+pub(crate) mod a069_failed_check;
 mod define;
 mod observation;
 

@@ -18,12 +18,12 @@ pub(super) fn failed(steps: &[&StepRecord]) -> Vec<Part> {
     }
     let classes = FailureClass::ALL.map(FailureClass::name);
     let mut table =
-        Table::new(["step", "<by", "failed"].into_iter().chain(classes).chain(["retried"]));
+        Table::new(["step", "<by", "failed"].into_iter().chain(classes).chain(["replaced"]));
     for (step, by, counts) in failing {
         table.push([step.to_owned(), by.to_owned()].into_iter().chain(figures(&counts)));
     }
-    let title = "Failed operations by class; retried are those done in the place of failed ones, \
-                 with the time of all attempts";
+    let title = "Failed operations by class; in the place of those replaced another one was done, \
+                 whose time includes theirs";
     vec![Part::Text(title.to_owned()), Part::Table(table)]
 }
 
@@ -33,7 +33,7 @@ fn figures(counts: &OpCounts) -> Vec<String> {
         if counts.failures.is_empty() { crate::figure::MISSING.to_owned() } else { count(number) }
     };
     let classes = FailureClass::ALL.map(|class| known(counts.failures.of(class)));
-    [vec![count(counts.failed)], classes.to_vec(), vec![known(counts.retried)]].concat()
+    [vec![count(counts.failed)], classes.to_vec(), vec![known(counts.replacing)]].concat()
 }
 
 #[cfg(test)]
@@ -61,7 +61,7 @@ mod tests {
         assert!(unknown.contains("failed") && unknown.contains('2'), "{unknown}");
         counts.failures.add(FailureClass::LostConnection);
         counts.failures.add(FailureClass::Deadlock);
-        counts.retried = 1;
+        counts.replacing = 1;
         let shown = text(counts);
         let last = shown.trim_end().lines().last().unwrap();
         let cells: Vec<&str> = last.split_whitespace().collect();

@@ -135,7 +135,9 @@ fn head(run: &RunRecord) -> Vec<Part> {
     lines.extend(ways(run));
     lines.extend(origin::load(run));
     lines.extend(run.drive.as_deref().and_then(origin::drive));
-    lines.extend(run.invalid.as_ref().map(|why| format!("INVALID, must not be used: {why}")));
+    let failed_check = run.has_failed_check().then(|| run.end.phrase());
+    let reasons = run.invalid.iter().chain(&failed_check);
+    lines.extend(reasons.map(|why| format!("INVALID, must not be used: {why}")));
     vec![Part::Heading(1, run.id.clone()), Part::Sentences(lines)]
 }
 

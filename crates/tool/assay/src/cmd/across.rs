@@ -60,7 +60,8 @@ pub(crate) fn compare_hosts(
     let of_host = |(one, analyzed): (&'_ OnHost, &'_ Analyzed)| {
         let (meta, findings) = (&one.meta, &analyzed.findings);
         let compared = Compared::of(&analyzed.comparison, meta, &one.runs, &one.host, findings);
-        HostExperiment { meta: meta.clone(), label: compared.label() }
+        let has_failed_check = analyzed.comparison.has_failed_check();
+        HostExperiment { meta: meta.clone(), label: compared.label(), has_failed_check }
     };
     let reports = both().map(of_host).collect();
     let runs = both().map(|(one, analyzed)| HostRuns {

@@ -77,8 +77,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         let request = Request { names: &args.experiments, base, metric, window: args.window };
         let (across, experiments) = compare_hosts(&results, &request)?;
         ui.rendered(&render_hosts(&across, &experiments, args.format, ui.style()));
-        let label = experiments.iter().map(|one| one.label).min();
-        return Ok(label.map_or(ExitCode::SUCCESS, exit_code));
+        let label = experiments.iter().map(|one| one.label).min().unwrap_or(Label::True);
+        let has_failed = experiments.iter().any(|one| one.has_failed_check);
+        return Ok(exit_code(label, has_failed));
     }
     if args.rum {
         return trade_offs(args, &results, ui);
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         (None, Some(lines)) => render_lines(&compared, (lines, hosts[0].cpus), args.format, style),
         (None, None) => render_comparison(&compared, args.format, style),
     });
-    Ok(exit_code(compared.label()))
+    Ok(exit_code(compared.label(), comparison.has_failed_check()))
 }
 
 /// Prints the trade-offs of the experiments, each compared on its own.
@@ -120,8 +121,9 @@ fn trade_offs(args: &Args, results: &Results, ui: &Ui) -> Result<ExitCode> {
     let sizes: Vec<Compared<'_>> = sizes.collect();
     ui.rendered(&render_trade_offs(&sizes, args.format, ui.style()));
     // The best label of all: one size with results is a result.
-    let label = sizes.iter().map(Compared::label).min();
-    Ok(label.map_or(ExitCode::SUCCESS, exit_code))
+    let label = sizes.iter().map(Compared::label).min().unwrap_or(Label::True);
+    let has_failed = analyzed.iter().any(|(one, _)| one.comparison.has_failed_check());
+    Ok(exit_code(label, has_failed))
 }
 
 /// Returns the report of that name.
@@ -132,8 +134,12 @@ fn parse_lines(name: &str) -> std::result::Result<Lines, String> {
 }
 
 /// Returns the exit code of a comparison with that label.
-pub(crate) fn exit_code(label: Label) -> ExitCode {
-    if label == Label::Nothing { Label::EXIT_NOTHING.into() } else { ExitCode::SUCCESS }
+pub(crate) fn exit_code(label: Label, has_failed_check: bool) -> ExitCode {
+    match label {
+        _ if has_failed_check => Label::EXIT_FAILED_CHECK.into(),
+        Label::Nothing => Label::EXIT_NOTHING.into(),
+        Label::True | Label::Truthy | Label::Bogus => ExitCode::SUCCESS,
+    }
 }
 
 /// Returns the metric of that name, before any file is read.

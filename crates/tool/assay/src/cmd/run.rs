@@ -9,7 +9,7 @@ use engine::Refusal;
 use engine::refusal::listed;
 use miette::{Report, Result, miette};
 use model::record::SCHEMA;
-use model::{DriveHealth, Host, Identity, Label, Manifest, Plan};
+use model::{DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord};
 use plan::{Checked, KnownOptions, PlanError};
 use render::{Compared, Meta, next_steps, render_answer};
 use runner::{DataRoot, RunnerError};
@@ -125,6 +125,7 @@ fn execute(
     // What stopped the runs comes first: it may have stopped the output of the result, too.
     match outcome? {
         complete if complete == planned.plan.cells.len() => code,
+        _ if code.as_ref().is_ok_and(|code| *code == Label::EXIT_FAILED_CHECK.into()) => code,
         _ => Ok(ExitCode::FAILURE),
     }
 }
@@ -282,8 +283,9 @@ fn print_result(
     manifest: &Manifest,
     ui: &Ui,
 ) -> Result<ExitCode> {
-    let mut code = exit_code(Label::Nothing);
     let runs = Window::default().runs(dir, manifest)?;
+    let has_failed_check = runs.iter().any(RunRecord::has_failed_check);
+    let mut code = exit_code(Label::Nothing, has_failed_check);
     let experiment = &manifest.plan.experiment;
     let mut next = vec![format!("assay show {}", experiment.name)];
     if runs.iter().any(|run| !run.steps.is_empty()) {
@@ -294,7 +296,7 @@ fn print_result(
         let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);
         ui.rendered(&render_answer(&compared, ui.style()));
         next = next_steps(&compared);
-        code = exit_code(compared.label());
+        code = exit_code(compared.label(), has_failed_check);
     }
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();
     if complete < manifest.plan.cells.len() {

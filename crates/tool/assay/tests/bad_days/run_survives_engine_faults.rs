@@ -27,7 +27,7 @@ fn expected(variant: &str) -> &'static str {
         "kill" => "crashed in readrandom: signal 9 (KILL)",
         "hang" => "hung in readrandom: no operation ended for",
         "fatal" => "failed in readrandom: client 0: faulty: injected failure",
-        "lie" => "failed in readrandom: client 0: ",
+        "lie" => "failed a check in readrandom: client 0: ",
         other => panic!("no variant is named {other}"),
     }
 }
@@ -37,7 +37,7 @@ fn expected(variant: &str) -> &'static str {
 #[test]
 fn every_engine_fault_is_recorded_and_the_plan_continues() {
     let sandbox = Sandbox::reading("100ms", BAD);
-    let output = sandbox.run(&["--watchdog", "3s"]).assert().failure().get_output().clone();
+    let output = sandbox.run(&["--watchdog", "3s"]).assert().code(4).get_output().clone();
     assert!(joined_text(&output).contains("1 of 7 runs are complete"), "{}", joined_text(&output));
     let records = sandbox.records();
     assert_eq!(records.len(), BAD.len(), "every run was made");
@@ -55,7 +55,8 @@ fn check_record(sandbox: &Sandbox, record: &RunRecord) {
         RunEnd::Complete => name == "good",
         RunEnd::Crashed { .. } => ["segv", "abort", "kill"].contains(&name),
         RunEnd::Hung { waited_ns, .. } => name == "hang" && waited_ns.as_secs_f64() > 2.9,
-        RunEnd::Failed { reason, .. } => name == "fatal" || reason.contains("wrong"),
+        RunEnd::Failed { .. } => name == "fatal",
+        RunEnd::FailedCheck { reason, .. } => name == "lie" && reason.contains("wrong"),
         RunEnd::Running
         | RunEnd::Interrupted { .. }
         | RunEnd::OutOfMemory { .. }

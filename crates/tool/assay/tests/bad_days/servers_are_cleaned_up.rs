@@ -190,9 +190,9 @@ fn restart_of_a_server_is_charged_to_the_operation_that_waited() {
     let reads = &run.steps[1].clients[&OpKind::Get];
     let counts = reads.counts;
     assert!(counts.failures.of(FailureClass::LostConnection) >= 1, "{counts:?}");
-    assert_eq!((counts.failed, counts.retried), (1, 1), "{counts:?}");
+    assert_eq!((counts.failed, counts.replacing), (1, 1), "{counts:?}");
     assert!(reads.service.max_ns >= 50_000_000, "{reads:?}");
-    assert!(joined_text(&output).contains("1 failed: 1 lost connection; 1 retried"));
+    assert!(joined_text(&output).contains("1 failed: 1 lost connection; 1 done in their place"));
     let shown = sandbox.result_of(&["show", NAME, &run.cell.id]);
     assert!(shown.contains("Failed operations by class"), "{shown}");
     let longest = model::Nanos(reads.service.max_ns).to_string();
@@ -200,7 +200,10 @@ fn restart_of_a_server_is_charged_to_the_operation_that_waited() {
     sandbox.result_of(&["report", NAME]);
     let dir = sandbox.experiment().expect("it was run");
     let page = fs::read_to_string(dir.path().join("report.html")).expect("the page");
-    assert!(page.contains("1 lost connection; 1 were retried"), "the page lacks the failure");
+    assert!(
+        page.contains("1 lost connection; 1 were done in their place"),
+        "the page lacks the failure"
+    );
 }
 
 /// Goal: a running server is measured and left running; its costs are not reported.

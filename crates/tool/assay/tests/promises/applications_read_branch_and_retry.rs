@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::Label;
 use serde_json::Value;
 
 use crate::applications_on_servers::{SERVERS, run_on};
@@ -255,9 +256,11 @@ fn a_transaction_changes_several_copies_of_a_table() {
 fn a_violated_check_fails_the_run_by_name() {
     let violated = SHOP.replace("next - 1 <>", "next - 2 <>");
     let Some((output, records)) = run(SERVERS[0], (&violated, EXPERIMENT)) else { return };
-    assert_ne!(output.code, 0, "{}", output.out);
+    assert_eq!(output.code, i32::from(Label::EXIT_FAILED_CHECK), "{}", output.out);
+    assert!(output.out.contains("no figure of it counts"), "{}", output.out);
+    assert!(!output.out.contains("TRU"), "it has no label of a result: {}", output.out);
     let end = &records["prepared"]["end"];
-    assert_eq!(end["how"], "failed", "{end}");
+    assert_eq!(end["how"], "failed_check", "{end}");
     let reason = end["reason"].as_str().unwrap_or_default();
     assert!(reason.starts_with("check `every number is used once` is violated"), "{reason}");
 }

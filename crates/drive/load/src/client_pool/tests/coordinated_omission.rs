@@ -123,7 +123,7 @@ fn an_outage_is_charged_to_the_operation_that_waited() {
     let (totals, _) = closed(|number| if number == 7 { Err((outage, lost())) } else { Ok(usual) });
     let found = summary(&totals);
     let counts = found.counts;
-    assert_eq!((counts.done, counts.failed, counts.retried), (19, 1, 1));
+    assert_eq!((counts.done, counts.failed, counts.replacing), (19, 1, 1));
     assert_eq!(counts.failures.phrase(), "1 lost connection");
     assert!(is(found.service.max_ns, 531_000_000) && is(found.response.max_ns, 531_000_000));
     assert!(is(found.service.p90_ns, 1_000_000), "{found:?}");
@@ -148,7 +148,7 @@ fn time_to_think_before_a_retry_is_not_charged() {
     step.clients = group(vec![calls], BTreeSet::from([OpKind::Transaction]));
     let totals = run_step(&clock, &mut step, &mut |_| {}).unwrap();
     let KindTally { counts, response, service } = &totals.clients[&OpKind::Transaction];
-    assert_eq!((counts.done, counts.failed, counts.retried), (18, 2, 1));
+    assert_eq!((counts.done, counts.failed, counts.replacing), (18, 2, 1));
     for times in [percentiles(response), percentiles(service)] {
         assert!(is(times.max_ns, 3_000_000) && is(times.p90_ns, 1_000_000), "{times:?}");
     }
@@ -169,7 +169,7 @@ fn an_outage_of_an_open_loop_is_in_the_response_times_of_later_arrivals() {
     let mut step = step(&engine, 1, StopRule::Duration(Nanos::from_secs(2)));
     step.clients.load = constant(1_000.0);
     let found = summary(&run_step(&clock, &mut step, &mut |_| {}).unwrap());
-    assert_eq!((found.counts.failed, found.counts.retried), (1, 0));
+    assert_eq!((found.counts.failed, found.counts.replacing), (1, 0));
     assert!(is(found.service.max_ns, 1_000) && found.response.max_ns > 525_000_000, "{found:?}");
 }
 

@@ -35,7 +35,7 @@ pub(super) fn gets(totals: &StepTotals) -> model::record::OpCounts {
 
 fn reason(totals: &StepTotals) -> &str {
     match &totals.end {
-        StepEnd::Failed { reason } => reason,
+        StepEnd::Failed { reason } | StepEnd::Wrong { reason } => reason,
         StepEnd::Finished | StepEnd::Stopped => panic!("{:?}", totals.end),
     }
 }
