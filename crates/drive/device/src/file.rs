@@ -55,7 +55,8 @@ impl TestFile {
     pub fn size_at(parent: &Path, full: f64) -> Result<Bytes, DeviceError> {
         let space = rustix::fs::statvfs(parent).map_err(|e| DeviceError::file(parent)(e.into()))?;
         let used = space.f_blocks.saturating_sub(space.f_bfree);
-        let wanted = model::whole(full * space.f_blocks as f64);
+        // As `df` has it: without the blocks that are set aside for root.
+        let wanted = model::whole(full * used.saturating_add(space.f_bavail) as f64);
         Ok(Bytes(wanted.saturating_sub(used).saturating_mul(space.f_frsize)))
     }
 

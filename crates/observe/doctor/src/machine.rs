@@ -16,7 +16,7 @@ const NOT_FOUND: i32 = 127;
 /// Size of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// All of it, bytes.
+    /// Used, and free for users, bytes.
     pub total: u64,
     /// Free for users, bytes.
     pub free: u64,
@@ -78,10 +78,10 @@ impl Machine for ThisMachine {
 
     fn space(&self, dir: &Path) -> Option<Space> {
         let found = rustix::fs::statvfs(dir).ok()?;
-        Some(Space {
-            total: found.f_blocks * found.f_frsize,
-            free: found.f_bavail * found.f_frsize,
-        })
+        // As `df` has it: without the blocks that are set aside for root.
+        let used = found.f_blocks.checked_sub(found.f_bfree)?;
+        let total = used.checked_add(found.f_bavail)?.checked_mul(found.f_frsize)?;
+        Some(Space { total, free: found.f_bavail * found.f_frsize })
     }
 
     #[expect(clippy::disallowed_methods, reason = "the only wait: others run meanwhile")]

@@ -305,6 +305,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// Returns whether there are runs of which no figure counts.
+    pub fn has_invalid_runs(&self) -> bool {
+        !self.invalid.is_empty() || self.has_failed_check()
+    }
+
     /// Returns whether a run's answers were wrong, or rows were lost.
     pub fn has_failed_check(&self) -> bool {
         self.incomplete.iter().any(|run| run.has_failed_check)

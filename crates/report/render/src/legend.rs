@@ -63,8 +63,11 @@ pub(crate) const MEANS: &str = "Means of runs are geometric, and a ratio is that
 pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
     let comparison = compared.comparison;
     let Some((fewest, most)) = comparison.runs_per_cell() else {
-        let is_known = !comparison.invalid.is_empty();
-        let why = if is_known { INVALID } else { "No step was finished by any run." };
+        let why = if comparison.has_invalid_runs() {
+            INVALID
+        } else {
+            "No step was finished by any run."
+        };
         return why.to_owned();
     };
     let runs = match (fewest, most) {

@@ -12,7 +12,7 @@ pub(super) fn section(compared: &Compared<'_>) -> Vec<Part> {
     let comparison = compared.comparison;
     let sections = sections(compared);
     let plain = plain_steps(comparison);
-    if comparison.runs_per_cell().is_none() && !comparison.invalid.is_empty() {
+    if comparison.runs_per_cell().is_none() && comparison.has_invalid_runs() {
         return vec![Part::Text(format!("{INVALID} Reasons and remedies are under warnings."))];
     }
     if measured_steps(comparison).is_empty() && sections.is_empty() {

@@ -77,7 +77,7 @@ fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
         many(experiment.steps.len(), "step"),
         many(experiment.repetitions as usize, "interleaved repetition")
     );
-    let invalid = input.comparison.invalid.len();
+    let invalid = input.runs.iter().filter(|run| !run.is_counted()).count();
     html! {
         header {
             p.kicker { "Assay \u{b7} " (meta.name) @if let Some(size) = &meta.size { " \u{b7} size " (size) } " \u{b7} " (day(&input.manifest.created_at)) }
