@@ -93,14 +93,20 @@ pub(crate) fn detectable(compared: &Compared<'_>) -> Option<String> {
         let open = others.flat_map(own).filter(is_open);
         found.extend(open.map(|(metric, effect)| (effect, place(metric))));
     }
-    let assumed = found.iter().find(|(effect, _)| effect.method == Method::None);
-    let assumed = assumed.map(|(effect, _)| {
-        let cov = percent(effect.run_cov);
-        format!("; a run-to-run CoV of {cov} is assumed where none was measured")
-    });
-    let assumed = assumed.unwrap_or_default();
+    let assumed = assumed_cov(found.iter().map(|(effect, _)| effect)).unwrap_or_default();
     let range = detectable_range(found)?;
     Some(format!("? {DETECTABLE}: {range}; smaller ones may be missed{assumed}"))
+}
+
+/// Returns the run-to-run noise that is assumed for some of the effects, or between which limits.
+fn assumed_cov<'a>(effects: impl Iterator<Item = &'a Effect>) -> Option<String> {
+    let assumed = effects.filter(|effect| effect.method == Method::None);
+    let covs: Vec<f64> = assumed.map(|effect| effect.run_cov).collect();
+    let least = covs.iter().copied().min_by(f64::total_cmp)?;
+    let most = covs.iter().copied().max_by(f64::total_cmp)?;
+    let (least, most) = (percent(least), percent(most));
+    let range = if least == most { most } else { format!("{least} to {most}") };
+    Some(format!("; a run-to-run CoV of {range} is assumed where none was measured"))
 }
 
 /// Costs that may have grown: metric, name, smallest mean that matters.
@@ -170,6 +176,19 @@ pub(crate) fn warmup_trims(compared: &Compared<'_>) -> Vec<String> {
 mod tests {
     use super::super::testing::{Sample, effect};
     use super::*;
+
+    #[test]
+    fn assumed_noise_is_that_of_all_steps() {
+        let effect = |method, run_cov| {
+            let measured = effect(1.0, 0.9, 1.1, Verdict::Inconclusive).expect("an effect");
+            Effect { method, run_cov, ..measured }
+        };
+        let cov = |effects: &[Effect]| assumed_cov(effects.iter()).unwrap_or_default();
+        let io_bound = effect(Method::None, 0.015);
+        assert!(cov(&[io_bound]).contains(" CoV of 1.5 % is"), "{}", cov(&[io_bound]));
+        let both = [effect(Method::None, 0.025), io_bound, effect(Method::Welch, 0.3)];
+        assert!(cov(&both).contains(" CoV of 1.5 % to 2.5 % is"), "{}", cov(&both));
+    }
 
     #[test]
     fn same_speed_for_more_cpu_is_a_hidden_regression() {
