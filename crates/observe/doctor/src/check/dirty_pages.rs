@@ -38,11 +38,11 @@ fn run(source: &Source) -> Outcome {
     let (background, most) = (LARGE.0 / 4, LARGE.0);
     let found = Outcome::finding(value, format!("{limit} may wait in memory to be written"))
         .mend(format!("sysctl -w vm.dirty_background_bytes={background} vm.dirty_bytes={most}"));
-    let old = vm("dirty_background_ratio").unwrap_or(10);
-    match set {
-        Some(bytes) => found.undo(format!("sysctl -w vm.dirty_bytes={bytes}")),
-        None => {
-            found.undo(format!("sysctl -w vm.dirty_background_ratio={old} vm.dirty_ratio={ratio}"))
-        }
-    }
+    // The kernel sets a ratio to 0 where bytes are given, and the other way round.
+    let old = |name: &str| {
+        let bytes = vm(&format!("{name}_bytes")).filter(|bytes| *bytes > 0);
+        let ratio = || format!("vm.{name}_ratio={}", vm(&format!("{name}_ratio")).unwrap_or(10));
+        bytes.map_or_else(ratio, |bytes| format!("vm.{name}_bytes={bytes}"))
+    };
+    found.undo(format!("sysctl -w {} {}", old("dirty_background"), old("dirty")))
 }

@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "file_system",
     subject: "file system",
     severity: Severity::Warning,
-    why: "Layers in memory, in the network or over other file systems are measured, not the drive.",
+    why: "Layers in memory, in the network or over other file systems are measured, not the drive; \
+          without a journal a crash may damage the file system, and an fsync costs less.",
     source: "[Callaghan 2022-11-18]",
     is_in_snapshot: true,
     run,
@@ -37,6 +38,16 @@ fn run(source: &Source) -> Outcome {
     let Some(mount) = source.mount() else { return Outcome::unknown("the mounts cannot be read") };
     let kind = mount.kind;
     let is_foreign = FOREIGN.contains(&kind.as_str()) || kind.starts_with("fuse");
+    let device = mount.source.rsplit('/').next().unwrap_or_default();
+    let journal = source.read(format!("/sys/fs/ext4/{device}/journal_task"));
+    if journal.is_some_and(|task| task.trim() == "<none>") {
+        let value = format!("{kind} without a journal");
+        return Outcome::finding(
+            value.clone(),
+            format!("{value}: an fsync is cheaper than with one"),
+        )
+        .mend(format!("# unmount it, then: tune2fs -O has_journal {}", mount.source));
+    }
     if !is_foreign {
         return Outcome::fine(kind);
     }

@@ -11,7 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "mount_options",
     subject: "mount options",
     severity: Severity::Note,
-    why: "With relatime or strictatime a read may write; without barriers an fsync is not durable.",
+    why: "With relatime or strictatime a read may write; without barriers an fsync is not durable; \
+          with discard a removal may stall the drive.",
     source: "[mount 8]",
     is_in_snapshot: true,
     run,
@@ -43,6 +44,14 @@ fn run(source: &Source) -> Outcome {
         .severity(Severity::Warning)
         .mend(remount("async"))
         .undo(remount(option));
+    }
+    if has(&["discard"]).is_some() {
+        return Outcome::finding(
+            value.clone(),
+            "discard: each removal of a file sends TRIM commands while others wait",
+        )
+        .mend(format!("{}; systemctl enable --now fstrim.timer", remount("nodiscard")))
+        .undo(remount("discard"));
     }
     if has(&["noatime"]).is_some() {
         return Outcome::fine(value);

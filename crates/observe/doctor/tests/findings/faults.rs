@@ -120,6 +120,16 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
         "27 1 259:1 / / rw,noatime - ext4 /dev/x rw,nobarrier",
         "mount_options: nobarrier: an fsync does not reach the medium",
     ),
+    (
+        "/proc/self/mountinfo",
+        "27 1 259:1 / / rw,noatime - ext4 /dev/x rw,discard",
+        "mount_options: discard: each removal of a file sends TRIM commands while others wait",
+    ),
+    (
+        "DISK/queue/read_ahead_kb",
+        "8192",
+        "queue_settings: read-ahead is 8192 KiB, and 128 by default",
+    ),
     ("DISK/queue/scheduler", "none [bfq]", "scheduler: the scheduler of an SSD is bfq"),
     ("DISK/device/queue_depth", "1", "queue_depth: the drive takes 1 requests at once"),
     ("DISK/queue/iostats", "0", "queue_settings: iostats is 0: requests are not counted"),

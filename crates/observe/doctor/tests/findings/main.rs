@@ -49,7 +49,7 @@ fn each_fault_is_the_only_finding() {
 /// Makes a fault.
 type Change = fn(&mut Made);
 /// Faults of more than a file: how they are made, and all that is found.
-const CHANGES: [(Change, &[&str]); 7] = [
+const CHANGES: [(Change, &[&str]); 8] = [
     (
         |made| {
             let header = "Filename Type Size Used Priority";
@@ -75,6 +75,14 @@ const CHANGES: [(Change, &[&str]); 7] = [
     (
         |made| made.context_switch_ns = Some(25_000.0),
         &["context_switch: a switch between two threads with its pipe takes 25000 ns"],
+    ),
+    (
+        |made| {
+            let mount = "27 1 259:1 / / rw,noatime - ext4 /dev/x rw";
+            made.write("/proc/self/mountinfo", mount);
+            made.write("/sys/fs/ext4/x/journal_task", "<none>\n");
+        },
+        &["file_system: ext4 without a journal: an fsync is cheaper than with one"],
     ),
     (|made| made.space.free = 10 << 30, &["free_space: 90 % used of 100 GiB"]),
     (
@@ -157,6 +165,29 @@ fn every_finding_has_a_remedy_and_writes_are_undone() {
         assert!(!mend.is_empty(), "{expected}");
         assert!(mend.iter().all(|line| line.starts_with('#')) || !undo.is_empty(), "{expected}");
     }
+}
+
+#[test]
+fn undo_restores_what_the_machine_had() {
+    let undo = |check: &str, files: &[(&str, &str)]| {
+        let made = Made::clean();
+        files.iter().for_each(|(path, text)| made.write(path, text));
+        let results = made.results();
+        results.iter().find(|one| one.check == check).unwrap().remedy.undo.join("\n")
+    };
+    let ratio = ("/proc/sys/vm/dirty_ratio", "40");
+    let ratios = "sysctl -w vm.dirty_background_ratio=10 vm.dirty_ratio=40";
+    assert_eq!(undo("dirty_pages", &[ratio]), ratios);
+    let limits = [
+        ("/proc/sys/vm/dirty_bytes", "8589934592"),
+        ("/proc/sys/vm/dirty_background_bytes", "1048576"),
+    ];
+    let bytes = "sysctl -w vm.dirty_background_bytes=1048576 vm.dirty_bytes=8589934592";
+    assert_eq!(undo("dirty_pages", &limits), bytes);
+    let areas = "Filename Type Size Used Priority\n/dev/zram0 partition 9 0 100\n\
+                 /swap\\040file file 9 0 -2\n";
+    let on = "swapon -p 100 /dev/zram0; swapon '/swap file'";
+    assert_eq!(undo("swap", &[("/proc/swaps", areas)]), on);
 }
 
 #[test]
