@@ -71,7 +71,7 @@ struct Percentiles {
 /// Returns the sample in the output of a run.
 ///
 /// # Errors
-/// When it is no output of fio, or a job of it failed.
+/// When it is no output of fio, a job of it failed, or percentiles are missing.
 pub(crate) fn parse(text: &str) -> Result<IoSample, DeviceError> {
     // Remarks may stand before the JSON.
     let json = &text[text.find('{').unwrap_or(0)..];
@@ -85,16 +85,16 @@ pub(crate) fn parse(text: &str) -> Result<IoSample, DeviceError> {
     }
     let side = |side: &Side| {
         let totals = (side.total_ios, side.io_bytes, side.iops);
-        (side.total_ios > 0).then(|| side.lat_ns.totals(totals)).flatten()
+        (side.total_ios > 0).then(|| side.lat_ns.totals(totals)).transpose()
     };
     let seconds = group.write.runtime as f64 / 1e3;
     let syncs = group.sync.lat_ns.count;
     let per_s = syncs as f64 / seconds;
     let is_synced = syncs > 0 && seconds > 0.0;
     Ok(IoSample {
-        read: side(&group.read),
-        write: side(&group.write),
-        sync: is_synced.then(|| group.sync.lat_ns.totals((syncs, 0, per_s))).flatten(),
+        read: side(&group.read)?,
+        write: side(&group.write)?,
+        sync: is_synced.then(|| group.sync.lat_ns.totals((syncs, 0, per_s))).transpose()?,
         issued: None,
         cpu: Some(IoCpu {
             user_us: group.usr_cpu * US_PER_PERCENT_OF_MS * group.job_runtime as f64,
@@ -105,13 +105,19 @@ pub(crate) fn parse(text: &str) -> Result<IoSample, DeviceError> {
 
 impl Times {
     /// Returns these times with their requests, bytes and rate.
-    fn totals(&self, (requests, bytes, per_s): (u64, u64, f64)) -> Option<IoTotals> {
-        let Percentiles { p50, p90, p99, p999, p9999 } = *self.percentile.as_ref()?;
+    fn totals(&self, (requests, bytes, per_s): (u64, u64, f64)) -> Result<IoTotals, DeviceError> {
+        let missing = || {
+            let reason = "it prints no percentiles of response times (`lat_percentiles`): install \
+                          a later release";
+            DeviceError::Fio(reason.to_owned())
+        };
+        let Percentiles { p50, p90, p99, p999, p9999 } =
+            *self.percentile.as_ref().ok_or_else(missing)?;
         let others = p90.zip(p999).zip(p9999).map(|((p90_ns, p999_ns), p9999_ns)| {
             OtherPercentiles { p90_ns, p999_ns, p9999_ns, max_ns: self.max }
         });
         let (p50_ns, p99_ns) = (p50, p99);
-        Some(IoTotals { requests, bytes, per_s, mean_ns: self.mean, p50_ns, p99_ns, others })
+        Ok(IoTotals { requests, bytes, per_s, mean_ns: self.mean, p50_ns, p99_ns, others })
     }
 }
 
@@ -134,6 +140,14 @@ mod tests {
         assert_eq!(read.bytes, 4096 * read.requests);
         assert!(read.p50_ns > 0 && read.p50_ns <= read.p99_ns, "{read:?}");
         assert!(read.mean_ns > 0.0 && read.per_s > 100.0, "{read:?}");
+    }
+
+    #[test]
+    fn requests_without_percentiles_are_refused() {
+        let without = READ.replace("\"percentile\"", "\"other\"");
+        assert_ne!(without, READ);
+        let error = parse(&without).unwrap_err().to_string();
+        assert!(error.contains("no percentiles"), "{error}");
     }
 
     #[test]
