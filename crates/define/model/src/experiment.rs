@@ -205,11 +205,27 @@ impl Experiment {
         if !self.measure.is_empty() {
             return !self.measure.iter().any(|name| name == step);
         }
-        let role = |step: &Step| step.role(self.application.as_ref());
-        let has_others =
-            self.steps.iter().any(|one| !matches!(role(one), StepRole::Load | StepRole::Maintain));
-        let is_load = |one: &Step| one.name == step && role(one) == StepRole::Load;
-        has_others && self.steps.iter().any(is_load)
+        self.has_role(step, StepRole::Load) && self.has_operations_after_load()
+    }
+
+    /// Returns whether a step's result answers the question: not of a step that only prepares, nor of
+    /// maintenance between the steps that the question is about.
+    pub fn answers_question(&self, step: &str) -> bool {
+        let is_between = self.measure.is_empty()
+            && self.has_role(step, StepRole::Maintain)
+            && self.has_operations_after_load();
+        !is_between && !self.is_preparatory(step)
+    }
+
+    fn has_role(&self, step: &str, role: StepRole) -> bool {
+        let own = |one: &Step| one.name == step && one.role(self.application.as_ref()) == role;
+        self.steps.iter().any(own)
+    }
+
+    /// Returns whether more than loading and maintenance is done.
+    fn has_operations_after_load(&self) -> bool {
+        let mut roles = self.steps.iter().map(|step| step.role(self.application.as_ref()));
+        roles.any(|role| !matches!(role, StepRole::Load | StepRole::Maintain))
     }
 
     /// Returns how many steps, from the first, make the database that runs can share.
@@ -281,8 +297,12 @@ impl Experiment {
 mod tests {
     use super::*;
 
-    /// Returns the preparatory steps of an experiment with these steps and this `measure`.
-    fn preparatory(steps: &[&str], measure: &[&str]) -> Vec<String> {
+    /// Returns those of these steps for which `is` holds, in an experiment with this `measure`.
+    fn steps_that(
+        is: fn(&Experiment, &str) -> bool,
+        steps: &[&str],
+        measure: &[&str],
+    ) -> Vec<String> {
         let text = serde_json::json!({
             "name": "sample", "question": "Which?", "base": "a", "workload": null,
             "data": { "rows": 1, "key_bytes": 8, "value_bytes": 8, "compressible_to": 0.5 },
@@ -293,8 +313,22 @@ mod tests {
         experiment.steps =
             steps.iter().map(|name| Step::new(*name, StopRule::Operations(1))).collect();
         experiment.measure = measure.iter().map(|name| (*name).to_owned()).collect();
-        let is_preparatory = |name: &&&str| experiment.is_preparatory(name);
-        steps.iter().filter(is_preparatory).map(|name| (*name).to_owned()).collect()
+        let those = steps.iter().filter(|name| is(&experiment, name));
+        those.map(|name| (*name).to_owned()).collect()
+    }
+
+    fn preparatory(steps: &[&str], measure: &[&str]) -> Vec<String> {
+        steps_that(Experiment::is_preparatory, steps, measure)
+    }
+
+    #[test]
+    fn maintenance_between_other_steps_answers_nothing() {
+        let answering = |steps: &[&str], measure: &[&str]| {
+            steps_that(Experiment::answers_question, steps, measure)
+        };
+        assert_eq!(answering(&["fillseq", "settle", "readrandom"], &[]), ["readrandom"]);
+        assert_eq!(answering(&["fillseq", "settle"], &[]), ["fillseq", "settle"]);
+        assert_eq!(answering(&["fillseq", "settle", "readrandom"], &["settle"]), ["settle"]);
     }
 
     #[test]

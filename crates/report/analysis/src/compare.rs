@@ -54,6 +54,7 @@ pub fn compare(
         clients: key.clients,
         is_rate_given: samples.is_rate_given,
         is_preparatory: experiment.is_preparatory(&key.name),
+        answers_question: experiment.answers_question(&key.name),
         primary: primary(samples, experiment, &key.name),
         answers: experiment.answers(&key.name).map(|metric| metric.name).collect(),
         cells: question.cells(samples),

@@ -70,6 +70,9 @@ pub struct StepComparison {
     /// Whether it only prepares the steps that the question is about.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_preparatory: bool,
+    /// Whether its result answers the question: maintenance between other steps does not.
+    #[serde(skip)]
+    pub answers_question: bool,
     /// The step's primary metric; `None` when none is named and no variant has one.
     pub primary: Option<&'static str>,
     /// Metrics that the question is about here; the first is primary.
@@ -331,7 +334,7 @@ impl Comparison {
     pub fn has_nothing(&self) -> bool {
         let has_result = |step: &StepComparison| {
             let known = |metric| step.cells.iter().any(|cell| cell.metric(metric).is_some());
-            !step.is_preparatory && step.own_metrics().any(known)
+            step.answers_question && step.own_metrics().any(known)
         };
         !self.steps.iter().any(has_result)
     }

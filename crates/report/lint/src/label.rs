@@ -25,7 +25,7 @@ pub fn run_label(experiment: &Experiment, run: &RunRecord, found: &[LintFinding]
     let has_result = |step: &StepRecord| {
         let has_found = step.search.as_ref().is_none_or(|search| search.found.is_some());
         let has_done = step.settle.is_some() || crate::facts::operations(step).is_some();
-        has_found && has_done && !experiment.is_preparatory(&step.step.name)
+        has_found && has_done && experiment.answers_question(&step.step.name)
     };
     if run.invalid.is_some() || !run.steps.iter().any(has_result) {
         return Label::Nothing;

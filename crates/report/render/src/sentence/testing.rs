@@ -45,6 +45,7 @@ impl Sample {
         comparison.steps = vec![StepComparison {
             name: "readrandom".to_owned(),
             clients: 1,
+            answers_question: true,
             primary: Some(THROUGHPUT),
             cells,
             ..StepComparison::default()
