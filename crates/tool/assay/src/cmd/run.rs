@@ -102,6 +102,7 @@ fn execute(
             resume(&results, &name, &mut bench, (environment, ui))?
         }
     };
+    args.until.check_stored(&manifest)?;
     *has_begun = true;
     let meta = Meta::of(&manifest);
     if let Some(waived) = planning::waived(&manifest.plan.experiment) {

@@ -61,6 +61,20 @@ impl Until {
         Ok(())
     }
 
+    /// Rejects a stored experiment whose runs are no pilot: one that was planned without `--until`.
+    pub(crate) fn check_stored(&self, manifest: &Manifest) -> Result<()> {
+        let Experiment { name, repetitions, variants, .. } = &manifest.plan.experiment;
+        if self.until.is_none() || *repetitions >= PILOT_MIN && variants.len() >= 2 {
+            return Ok(());
+        }
+        Err(miette!(
+            help = "run the experiment anew with --until",
+            "--until needs a pilot of 2 variants x {PILOT_MIN} repetitions or more, and `{name}` \
+             has {} x {repetitions}",
+            variants.len()
+        ))
+    }
+
     /// Returns the flags that a resuming command must repeat.
     pub(crate) fn args_text(&self) -> String {
         let Some(share) = self.until else { return String::new() };

@@ -126,3 +126,14 @@ fn interrupted_pilot_is_extended_by_resume() {
         assert_eq!(order(&dir, &manifest), planned(&manifest));
     });
 }
+
+/// Goal: precision that no pilot can estimate is refused, not left out in silence.
+#[test]
+fn resume_of_a_single_run_refuses_a_precision() {
+    let sandbox = Sandbox::reading("50ms", &[("one", "faulty", "")]);
+    ran(&mut sandbox.run(&[]));
+    let mut resumed = sandbox.assay(&["run", "--resume", NAME, "--until", "2%"]);
+    let output = resumed.assert().code(1).get_output().clone();
+    let text = joined_text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("has 1 x 1") && text.contains("anew with --until"), "{text}");
+}
