@@ -133,7 +133,8 @@ fn resume_of_a_single_run_refuses_a_precision() {
     let sandbox = Sandbox::reading("50ms", &[("one", "faulty", "")]);
     ran(&mut sandbox.run(&[]));
     let mut resumed = sandbox.assay(&["run", "--resume", NAME, "--until", "2%"]);
-    let output = resumed.assert().code(1).get_output().clone();
+    let output = resumed.output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
     let text = joined_text(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("has 1 x 1") && text.contains("anew with --until"), "{text}");
 }
