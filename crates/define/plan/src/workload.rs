@@ -24,6 +24,32 @@ pub(crate) enum Workload {
     Application(Source),
 }
 
+/// Rejects a load whose whole calls load other than `rows`, where a check expects these.
+fn check_whole_calls(loaded: &Described, levels: &[u32]) -> Result<(), PlanError> {
+    let Some(check) = loaded.checks_of_loaded.first() else { return Ok(()) };
+    let application = &loaded.application;
+    let loads = application.steps.iter().filter(|step| step.role == StepRole::Load);
+    for (step, clients) in loads.flat_map(|step| levels.iter().map(move |level| (step, *level))) {
+        let (Some(wanted), Some(mix)) = (step.rows, &step.clients) else { continue };
+        let wanted = wanted.of(loaded.rows);
+        let each = application.rows_per_call(mix);
+        let calls = application.calls(step, loaded.rows, clients).unwrap_or_default();
+        let rows = model::whole(calls as f64 * each);
+        if rows != wanted {
+            let why = format!(
+                "{} loads {rows} rows, in whole calls of {each} by {}, and check `{check}` \
+                 expects what follows from {wanted}",
+                step.name,
+                model::units::clients(clients)
+            );
+            let multiple = each * f64::from(clients);
+            let remedy = format!("set `rows` to a multiple of {multiple}");
+            return Err(PlanError::new(why).remedy(remedy));
+        }
+    }
+    Ok(())
+}
+
 impl Resolver<'_> {
     /// Returns the benchmark's workload, if any.
     pub(crate) fn workload(&self, benchmark: &Section) -> Result<Option<Workload>, PlanError> {
@@ -84,8 +110,9 @@ impl Resolver<'_> {
         };
         let set = (self.source, &benchmark.pairs);
         let levels = self.clients_factor(factors).map(|factor| factor.levels).unwrap_or_default();
-        let clients = levels.into_iter().max().unwrap_or(1);
+        let clients = levels.iter().copied().max().unwrap_or(1);
         let loaded = application::read(file, set, (rows, clients), self.catalog)?;
+        check_whole_calls(&loaded, &levels)?;
         self.reject_key_settings(benchmark, &loaded)?;
         Ok(Some(loaded))
     }
@@ -172,5 +199,53 @@ pub(crate) const fn shape(loaded: &Described) -> DataShape {
         key_bytes: KEY_BYTES,
         value_bytes: loaded.application.row_bytes.saturating_sub(KEY_BYTES),
         compressible_to: 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::sample::TestCatalog;
+
+    const COUNTED: &str = r#"
+name = "counted"
+about = "rows that are counted"
+row_bytes = 8
+order = ["fill"]
+[values]
+n = "number"
+[[table]]
+name = "t"
+create = "CREATE TABLE {table} (id INT)"
+[procedure.add]
+kind = "insert"
+rows = 10
+row = "(:n)"
+sql = "INSERT INTO {table} VALUES {rows}"
+[[step]]
+name = "fill"
+about = "fills"
+role = "load"
+clients = ["add"]
+rows = "100%"
+unit = "row"
+[[check]]
+name = "all are there"
+sql = "SELECT COUNT(*) FROM {table}"
+expect = "loaded"
+"#;
+
+    #[test]
+    fn a_check_of_the_loaded_rows_needs_whole_calls_of_all_clients() {
+        let checked = |text: &str, rows: u64, levels: &[u32]| {
+            let source = Source { name: "counted.toml".to_owned(), text: text.to_owned() };
+            let none = (&Source::default(), &Vec::new());
+            let read = application::read(&source, none, (rows, 8), &TestCatalog::default());
+            check_whole_calls(&read.expect("it is valid"), levels)
+        };
+        assert!(checked(COUNTED, 160, &[1, 8]).is_ok());
+        let why = checked(COUNTED, 100, &[1, 8]).unwrap_err().to_string();
+        assert!(why.starts_with("fill loads 160 rows, in whole calls of 10 by 8 clients"), "{why}");
+        assert!(checked(&COUNTED.replace("\"loaded\"", "0"), 100, &[1, 8]).is_ok());
     }
 }

@@ -13,6 +13,16 @@ pub(super) const CHECK_KEYS: [&str; 4] = ["name", "table", "sql", "expect"];
 /// Keyword for a query that returns no row.
 const NO_ROWS: &str = "no rows";
 
+/// Returns the names of the checks whose `expect` follows from the rows that are loaded.
+pub(super) fn checks_of_loaded(written: &[Node<'_>]) -> Vec<String> {
+    let text = |node: &Node<'_>, key: &str| {
+        node.get_ref().get(key).and_then(|value| Some(value.get_ref().as_str()?.to_owned()))
+    };
+    let is_of_loaded =
+        |node: &&Node<'_>| text(node, "expect").is_some_and(|text| text.contains("loaded"));
+    written.iter().filter(is_of_loaded).filter_map(|node| text(node, "name")).collect()
+}
+
 impl<'a> Names<'a> {
     /// Checks the conditions that hold after every run.
     pub(super) fn checks(

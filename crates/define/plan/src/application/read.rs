@@ -7,6 +7,7 @@ use model::sql::{CallMix, TrafficSpec};
 use model::{Application, StepInfo};
 use toml::de::DeTable;
 
+use super::check::checks_of_loaded;
 use super::expression::Variables;
 use super::names::Names;
 use super::place::StatementPlaces;
@@ -50,6 +51,8 @@ pub struct Described {
     pub(crate) needs: BTreeMap<String, Vec<String>>,
     /// Rows that the experiment loads.
     pub(crate) rows: u64,
+    /// Names of the checks that expect a number which follows from `loaded`.
+    pub(crate) checks_of_loaded: Vec<String>,
 }
 
 /// Finds the file of an application: a shipped one by its name, or the user's own by its path.
@@ -99,6 +102,7 @@ pub(crate) fn read(
     let values = names.values(file.get("values"))?;
     let procedures = names.procedures(&tables, &values)?;
     let checks = names.checks(file.list("check")?, &tables)?;
+    let checks_of_loaded = checks_of_loaded(file.list("check")?);
     let places = names.places((file.list("table")?, file.list("check")?), &values)?;
     let steps = names.steps(file.list("step")?, &procedures)?;
     let order = names.order(names.list(file.required("order")?)?, &steps)?;
@@ -120,7 +124,16 @@ pub(crate) fn read(
     let parameters = parameters.map(|(name, text)| (name.into_inner(), text.into_inner()));
     let (parameters, text) = (parameters.collect(), source.text.clone());
     let needs = steps.needs;
-    Ok(Described { application, published_by, parameters, text, places, needs, rows })
+    Ok(Described {
+        application,
+        published_by,
+        parameters,
+        text,
+        places,
+        needs,
+        rows,
+        checks_of_loaded,
+    })
 }
 
 /// Returns the application of that name or file, for a million rows.
