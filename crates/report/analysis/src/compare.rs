@@ -54,7 +54,6 @@ pub fn compare(
         clients: key.clients,
         is_rate_given: samples.is_rate_given,
         is_preparatory: experiment.is_preparatory(&key.name),
-        answers_question: experiment.answers_question(&key.name),
         primary: primary(samples, experiment, &key.name),
         answers: experiment.answers(&key.name).map(|metric| metric.name).collect(),
         cells: question.cells(samples),
@@ -78,6 +77,11 @@ pub fn compare(
         variants: variant_runs(runs, experiment),
         steps: counted.iter().map(step).collect(),
         runs: whole_runs.iter().map(whole).collect(),
+        answering: counted
+            .keys()
+            .map(|key| key.name.clone())
+            .filter(|step| experiment.answers_question(step))
+            .collect(),
         families: Families::default(),
         published: check_published(&question, &counted),
         trade_offs: trade_offs(&question, &whole_runs),

@@ -70,9 +70,6 @@ pub struct StepComparison {
     /// Whether it only prepares the steps that the question is about.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_preparatory: bool,
-    /// Whether its result answers the question: maintenance between other steps does not.
-    #[serde(skip)]
-    pub answers_question: bool,
     /// The step's primary metric; `None` when none is named and no variant has one.
     pub primary: Option<&'static str>,
     /// Metrics that the question is about here; the first is primary.
@@ -287,6 +284,9 @@ pub struct Comparison {
     pub steps: Vec<StepComparison>,
     /// Metrics of whole runs, by level of clients.
     pub runs: Vec<RunsComparison>,
+    /// Names of the steps whose results answer the question.
+    #[serde(skip)]
+    pub answering: BTreeSet<String>,
     /// Sizes of the families and what their adjustment withdrew.
     pub families: Families,
     /// Published findings checked against these runs.
@@ -334,7 +334,7 @@ impl Comparison {
     pub fn has_nothing(&self) -> bool {
         let has_result = |step: &StepComparison| {
             let known = |metric| step.cells.iter().any(|cell| cell.metric(metric).is_some());
-            step.answers_question && step.own_metrics().any(known)
+            self.answering.contains(&step.name) && step.own_metrics().any(known)
         };
         !self.steps.iter().any(has_result)
     }

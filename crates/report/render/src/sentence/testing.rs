@@ -42,10 +42,10 @@ impl Sample {
             ..Comparison::default()
         };
         comparison.families.primary.comparisons = 12;
+        comparison.answering.insert("readrandom".to_owned());
         comparison.steps = vec![StepComparison {
             name: "readrandom".to_owned(),
             clients: 1,
-            answers_question: true,
             primary: Some(THROUGHPUT),
             cells,
             ..StepComparison::default()
