@@ -208,8 +208,9 @@ impl Experiment {
         self.has_role(step, StepRole::Load) && self.has_operations_after_load()
     }
 
-    /// Returns whether a step's result answers the question: not of a step that only prepares, nor of
-    /// maintenance between the steps that the question is about.
+    /// Returns whether a step's result answers the question.
+    ///
+    /// Not that of a step that only prepares, nor that of maintenance between other steps.
     pub fn answers_question(&self, step: &str) -> bool {
         let is_between = self.measure.is_empty()
             && self.has_role(step, StepRole::Maintain)

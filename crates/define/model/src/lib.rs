@@ -41,6 +41,7 @@ mod query;
 mod readings;
 pub mod record;
 pub mod rule_code;
+mod run_end;
 pub mod server;
 pub mod setting;
 mod shared_load;

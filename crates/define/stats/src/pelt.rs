@@ -8,9 +8,10 @@ const TIE: f64 = 1e-9;
 /// Returns the first index of every segment after the first.
 ///
 /// The segmentation is exact: it has the least sum of squared differences from each segment's mean,
-/// plus `penalty` for every segment. No segment is shorter than `min_len` (at least 1), but the last
-/// one may have `last_len` values (at most `min_len`). A series shorter than two segments, or with a
-/// value that is not finite, is one segment. Cost: the length times the distance between changes.
+/// plus `penalty` for every segment. No segment is shorter than `min_len` (at least 1), but the
+/// last one may have `last_len` values (at most `min_len`). A series shorter than two segments, or
+/// with a value that is not finite, is one segment. Cost: the length times the distance between
+/// changes.
 ///
 /// Source: [Killick Fearnhead Eckley 2012, section 3.2], PELT with K = 0, of which the first starts
 /// are pruned: those before a clear change. Because of the minimum segment length, a start that is
@@ -148,7 +149,7 @@ mod tests {
         costs.fold(f64::INFINITY, f64::min)
     }
 
-    /// Returns whether no segment is shorter than the first length, and the last one than the second.
+    /// Returns whether no segment is shorter than the first length, the last one than the second.
     fn are_allowed(bounds: &[usize], (min_len, last_len): (usize, usize)) -> bool {
         let lengths: Vec<usize> = bounds.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let (last, rest) = lengths.split_last().expect("a segment");

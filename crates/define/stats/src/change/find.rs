@@ -149,8 +149,9 @@ impl Found {
         self.noise = Noise::about(&flat, &self.sums, &places);
     }
 
-    /// Returns the significant changes; so many spikes in a row as the last level has points must be
-    /// unlikely too.
+    /// Returns the significant changes.
+    ///
+    /// As many spikes in a row as a short last level has points must be unlikely too.
     fn significant(&self, values: &[f64]) -> Vec<Boundary> {
         let mut boundaries = prune(&self.sums, places(&self.boundaries), self.noise);
         if let Some(last) = boundaries.last_mut()

@@ -6,9 +6,9 @@
 //!
 //! The steps: values become logarithms (if all are positive); one-point spikes are clipped; an
 //! exact penalised segmentation finds the levels, with a penalty for the noise and its
-//! autocorrelation; a ramp becomes one drift instead of a staircase; each level is fitted to its own
-//! values without spikes; boundaries that are not significant against the local noise are removed. Histories of fewer than [`SHORT`] values are split one
-//! by one instead.
+//! autocorrelation; a ramp becomes one drift instead of a staircase; each level is fitted to its
+//! own values without spikes; boundaries that are not significant against the local noise are
+//! removed. Histories of fewer than [`SHORT`] values are split one by one instead.
 //!
 //! Known limits, by design: a change with one point is a suspect, not a change; a level of fewer
 //! than three points within a long history is clipped as a spike; a ramp over fewer than a tenth of

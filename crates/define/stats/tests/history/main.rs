@@ -1,6 +1,6 @@
 //! Error rates of history changepoints, by simulation.
 //!
-//! Method: seeded series of known shape; the tables are those of docs/validation.md, and are
+//! Method: seeded series of known shape; the tables are in docs/validation-histories.md, and are
 //! printed with `cargo test -p stats --test history -- --nocapture`. The same labelled series are
 //! given to Apache Otava where it is installed.
 
