@@ -25,8 +25,8 @@ use crate::trade_offs::trade_offs;
 /// Compares the variants of `experiment` with `base`, step by step.
 ///
 /// A finished step counts even when its run is incomplete; such a run is listed in
-/// [`Comparison::incomplete`], and has no whole-run metrics. Nothing counts of an invalid run, which
-/// is listed in [`Comparison::invalid`], and of an incomplete one that failed a check.
+/// [`Comparison::incomplete`], and has no whole-run metrics. Nothing counts of an invalid run,
+/// which is listed in [`Comparison::invalid`], and of an incomplete one that failed a check.
 ///
 /// A metric with a given rate ([`is_given`]) has no ratio to the base; nor has a step in which
 /// either side's background writers missed their rate. `noise_history` must not contain the runs
