@@ -113,10 +113,10 @@ fn a_missing_order_line_violates_condition_4() {
     let (old, new) = ("CURRENT_TIMESTAMP, :lines, 1)", "CURRENT_TIMESTAMP, :lines + 1, 1)");
     assert_eq!(text.matches(old).count(), 1);
     let Some((output, records)) = run(SERVERS[0], Some(&text.replace(old, new))) else { return };
-    assert_ne!(output.code, 0, "{}", output.out);
+    assert_eq!(output.code, 4, "{}", output.out);
     assert_eq!(records.len(), 1);
     let end = &records["prepared"]["end"];
-    assert_eq!(end["how"], "failed", "{end}");
+    assert_eq!(end["how"], "failed_check", "{end}");
     let reason = end["reason"].as_str().unwrap_or_default();
     assert!(reason.starts_with("check `condition 4: "), "{reason}");
 }
