@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cpu_count::CpuCount;
 use crate::doctor::HostCheck;
 use crate::units::Bytes;
 
@@ -18,8 +19,8 @@ pub const CHEAP_CLOCK_SOURCES: &[&str] =
 pub struct Host {
     /// CPU model as the kernel names it.
     pub cpu_model: Option<String>,
-    /// Logical CPUs this process may use.
-    pub cpus: u32,
+    /// CPUs this process may use: the logical ones, or what a control group's quota leaves of them.
+    pub cpus: CpuCount,
     /// Physical cores online; fewer than logical CPUs with SMT.
     pub cores: Option<u32>,
     /// Whether cores run several threads at once (SMT, hyper-threading).

@@ -15,6 +15,7 @@ mod call;
 mod call_policy;
 pub mod capability;
 mod connections;
+mod cpu_count;
 pub mod device;
 mod dialect;
 pub mod doctor;
@@ -61,6 +62,7 @@ pub use allocator::{Allocator, Bin, MallocRecord};
 pub use buckets::Buckets;
 pub use build::{BuildRef, Identity};
 pub use capability::{Capabilities, Durability, OpKind};
+pub use cpu_count::CpuCount;
 pub use device::{
     Access, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceSpec, DeviceTarget, FIO, IoCpu,
     IoPattern, IoSample, IoTest, IoTotals, IssuedRequests, OtherPercentiles, SteadyLevel,

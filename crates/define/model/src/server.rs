@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cpu_count::CpuCount;
 use crate::names::names;
 
 /// Address of a server.
@@ -183,9 +184,9 @@ names!(Placement, "a placement": Free "free", SameCpu "same-cpu", Split "split")
 
 impl Placement {
     /// Returns the CPUs of a run, of the host's.
-    pub const fn cpus(self, of_host: u32) -> u32 {
+    pub fn cpus(self, of_host: CpuCount) -> CpuCount {
         match self {
-            Self::SameCpu => 1,
+            Self::SameCpu => of_host.min(CpuCount::of(1)),
             Self::Free | Self::Split => of_host,
         }
     }
@@ -203,7 +204,8 @@ mod tests {
     #[test]
     fn client_and_server_on_one_cpu_have_no_other() {
         let all = [Placement::Free, Placement::Split, Placement::SameCpu];
-        assert_eq!(all.map(|placement| placement.cpus(8)), [8, 8, 1]);
+        let cpus = all.map(|placement| placement.cpus(CpuCount::of(8)));
+        assert_eq!(cpus, [8, 8, 1].map(CpuCount::of));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Bytes, DataShape, Dialect, Step, StepInfo};
+use model::{Bytes, CpuCount, DataShape, Dialect, Step, StepInfo};
 
 /// One engine the program can drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,8 +66,8 @@ pub trait Catalog {
 /// The machine, for which presets and typed experiments derive sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Machine {
-    /// Logical CPUs.
-    pub cpus: u32,
+    /// CPUs, as of [`model::Host::cpus`].
+    pub cpus: CpuCount,
     /// Physical memory.
     pub memory_bytes: Bytes,
     /// Free space on the file system of the data.

@@ -56,7 +56,7 @@ impl Chosen {
             (false, true) => SERVER_ROWS_PER_S,
             (false, false) => ROWS_PER_S,
         };
-        let cpus = u64::from(machine.cpus.clamp(1, CPUS_OF_ESTIMATES));
+        let cpus = u64::from(machine.cpus.whole().min(CPUS_OF_ESTIMATES));
         let in_time = LOAD_S * rows_per_s * cpus / u64::from(CPUS_OF_ESTIMATES);
         let in_memory = memory(machine, overrides).0 / MEMORY_SHARE / row_bytes.max(1);
         let usable = machine.free_bytes.0.saturating_sub(DISK_FLOOR_BYTES.0);
@@ -116,6 +116,8 @@ fn rounded(rows: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use model::CpuCount;
+
     use super::*;
     use crate::tests::sample::MACHINE;
 
@@ -128,7 +130,7 @@ mod tests {
     #[test]
     fn rows_fit_time_memory_and_disk() {
         assert_eq!(chosen(MACHINE, &[], false), 1_000_000);
-        assert_eq!(chosen(Machine { cpus: 2, ..MACHINE }, &[], false), 500_000);
+        assert_eq!(chosen(Machine { cpus: CpuCount::of(2), ..MACHINE }, &[], false), 500_000);
         assert_eq!(chosen(MACHINE, &[], true), 200_000);
         assert_eq!(chosen(MACHINE, &[("durability", "sync")], false), 5_000);
         assert_eq!(chosen(MACHINE, &[("memory", "512MiB")], false), 100_000);

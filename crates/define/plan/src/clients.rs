@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use model::CpuCount;
+
 use crate::error::PlanError;
 use crate::resolve::Resolver;
 use crate::settings::CLIENTS;
@@ -36,8 +38,8 @@ fn series() -> impl Iterator<Item = u32> {
 }
 
 /// Returns the levels of a sweep on that many CPUs.
-pub(crate) fn sweep(cpus: u32) -> Vec<u32> {
-    let most = cpus.saturating_mul(CLIENTS_PER_CPU);
+pub(crate) fn sweep(cpus: CpuCount) -> Vec<u32> {
+    let most = cpus.times(CLIENTS_PER_CPU);
     let wanted = |(index, clients): &(usize, u32)| *index < SWEEP_LEVELS_MIN || *clients <= most;
     series().enumerate().take_while(wanted).map(|(_, clients)| clients).collect()
 }
@@ -65,7 +67,7 @@ impl Resolver<'_> {
             (Some(levels), _) => (self.levels(&levels, &place)?, false),
             (None, "sweep") => (sweep(self.machine.cpus), false),
             (None, "adaptive") => {
-                let most = self.machine.cpus.saturating_mul(CLIENTS_PER_CPU);
+                let most = self.machine.cpus.times(CLIENTS_PER_CPU);
                 (vec![most.clamp(ADAPTIVE_MIN, CLIENTS_MAX)], true)
             }
             (None, word) => {
@@ -115,10 +117,14 @@ mod tests {
 
     #[test]
     fn a_sweep_goes_beyond_the_cpus_and_has_six_levels_at_least() {
-        assert_eq!(sweep(1), [1, 2, 3, 4, 6, 8]);
-        assert_eq!(sweep(2), [1, 2, 3, 4, 6, 8]);
-        assert_eq!(sweep(8), [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]);
-        assert_eq!(sweep(u32::MAX).last(), Some(&CLIENTS_MAX));
+        let sweep_on = |cpus| sweep(CpuCount::of(cpus));
+        assert_eq!(sweep_on(1), [1, 2, 3, 4, 6, 8]);
+        assert_eq!(sweep_on(2), [1, 2, 3, 4, 6, 8]);
+        assert_eq!(sweep_on(8), [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]);
+        // A quota of 350 % is more than three CPUs.
+        assert_eq!(sweep(CpuCount::of_quota(350, 100)), [1, 2, 3, 4, 6, 8, 12]);
+        assert_eq!(sweep(CpuCount::of_quota(400, 100)).last(), Some(&16));
+        assert_eq!(sweep_on(u32::MAX).last(), Some(&CLIENTS_MAX));
         assert_eq!(levels_up_to(8), 6);
     }
 
@@ -129,7 +135,7 @@ mod tests {
             experiment("\"tree\"", &factors).clients
         };
         assert_eq!(levels("[2, 5]"), [2, 5]);
-        assert_eq!(levels("\"sweep\""), sweep(8));
+        assert_eq!(levels("\"sweep\""), sweep(CpuCount::of(8)));
         assert_eq!(levels("\"adaptive\""), [32]);
     }
 

@@ -63,7 +63,7 @@ impl Preset {
         Derived {
             rows: whole(memory * self.stored_share / stored_row.max(1.0)).max(1),
             cache_bytes: Bytes(whole(memory * self.cache_share)),
-            background_jobs: (machine.cpus / 2).clamp(2, 12),
+            background_jobs: (machine.cpus.whole() / 2).clamp(2, 12),
         }
     }
 }

@@ -1,40 +1,29 @@
-//! Hand-over of tallies between clients and coordinator.
+//! Hand-over of the clients' parts to the collector, and messages to the coordinator.
 //!
-//! A client owns one tally, and takes its next one from the spares when an interval ends. Tallies
-//! are reused: nothing is allocated after the start, and their number bounds every queue.
+//! A part is put in a queue, and merged by the thread that has the lock of the collector: its
+//! client, the next one, or the coordinator. With more clients than CPUs the coordinator runs too
+//! rarely to merge what they count, so they do it. Only a client that finds the queue full waits
+//! for a thread that was put off its CPU under the lock.
 
 use model::Nanos;
 use nix::unistd::Pid;
 
 use crate::client::ClientEnd;
-use crate::sync::{Receiver, SyncSender, TrySendError, sync_channel};
+use crate::collector::{Collector, Delivery};
+use crate::sync::{Arc, Mutex, Receiver, SyncSender, TrySendError, sync_channel};
 use crate::tally::ClientTally;
-use crate::usage::Usage;
 
-/// Tallies of one client: one in use, one on its way, one for when the coordinator is late.
-const TALLIES: usize = 3;
+/// Parts that may wait in the queue, per client: a client that finds no room merges them itself.
+const WAITING_PER_CLIENT: usize = 2;
 
-/// One client's part of an interval.
-#[derive(Debug)]
-pub(crate) struct Delivery {
-    /// Position in the client pool, clients before writers.
-    pub(crate) client: usize,
-    /// The interval the tally was begun in.
-    pub(crate) from: u64,
-    /// The first interval of which more may come; `u64::MAX` when none will.
-    pub(crate) next: u64,
-    pub(crate) tally: Box<ClientTally>,
-    /// Usage of the client's thread meanwhile.
-    pub(crate) usage: Usage,
-    /// Time it waited with nothing due; `None` where that is not counted.
-    pub(crate) idle: Option<Nanos>,
-}
+/// Nothing that can panic happens under the lock.
+const UNPOISONED: &str = "no panic while merging";
 
-/// A client's last message.
+/// A client's last message, after its last part.
 #[derive(Debug)]
 pub(crate) struct ClientExit {
-    /// Its part since the last delivery.
-    pub(crate) rest: Delivery,
+    /// Position in the client pool, clients before writers.
+    pub(crate) client: usize,
     /// When it ended.
     pub(crate) at: Nanos,
     pub(crate) end: ClientEnd,
@@ -52,43 +41,55 @@ pub(crate) enum Message {
     Ready(usize, Pid),
     /// The client at that position ended before the start.
     NotStarted(usize, ClientEnd),
-    /// Its part of an interval.
-    Interval(Delivery),
     /// It has ended.
-    Ended(Box<ClientExit>),
+    Ended(ClientExit),
+}
+
+/// The collector, and the parts that wait for it.
+struct Merging {
+    waiting: Receiver<Box<Delivery>>,
+    collector: Collector,
+}
+
+impl Merging {
+    /// Merges all parts that wait: few, as each client puts one in per interval.
+    fn merge_waiting(&mut self) {
+        while let Ok(delivery) = self.waiting.try_recv() {
+            self.collector.deliver(*delivery);
+        }
+    }
 }
 
 /// A client's end of the hand-off.
 pub(crate) struct ClientSender {
     messages: SyncSender<Message>,
-    spares: Receiver<Box<ClientTally>>,
+    parts: SyncSender<Box<Delivery>>,
+    merging: Arc<Mutex<Merging>>,
 }
 
 /// The coordinator's end of the hand-off.
 pub(crate) struct CoordinatorInbox {
     pub(crate) messages: Receiver<Message>,
-    spares: Vec<SyncSender<Box<ClientTally>>>,
+    merging: Arc<Mutex<Merging>>,
 }
 
 /// Connects `clients` clients; every tally is made by `new_tally`, now.
 pub(crate) fn connect(
     clients: usize,
-    mut new_tally: impl FnMut(usize) -> ClientTally,
+    collector: Collector,
+    new_tally: impl Fn(usize) -> ClientTally,
 ) -> (CoordinatorInbox, Vec<(ClientSender, Box<ClientTally>)>) {
-    // Each client sends `Ready` or `NotStarted`, or each of its tallies once at a time.
-    let (to_coordinator, messages) = sync_channel(clients * (TALLIES + 2));
-    let mut spares = Vec::with_capacity(clients);
-    let mut senders = Vec::with_capacity(clients);
-    for client in 0..clients {
-        let (give_back, client_spares) = sync_channel(TALLIES);
-        for _ in 1..TALLIES {
-            give_back.try_send(Box::new(new_tally(client))).expect("there is room for all");
-        }
-        spares.push(give_back);
-        let sender = ClientSender { messages: to_coordinator.clone(), spares: client_spares };
-        senders.push((sender, Box::new(new_tally(client))));
-    }
-    (CoordinatorInbox { messages, spares }, senders)
+    // Each client sends `Ready` or `NotStarted`, and how it ended.
+    let (to_coordinator, messages) = sync_channel(clients * 2);
+    let (parts, waiting) = sync_channel(clients * WAITING_PER_CLIENT);
+    let merging = Arc::new(Mutex::new(Merging { waiting, collector }));
+    let senders = (0..clients).map(|client| {
+        let (messages, parts) = (to_coordinator.clone(), parts.clone());
+        let sender = ClientSender { messages, parts, merging: Arc::clone(&merging) };
+        (sender, Box::new(new_tally(client)))
+    });
+    let senders = senders.collect();
+    (CoordinatorInbox { messages, merging }, senders)
 }
 
 impl ClientSender {
@@ -98,29 +99,34 @@ impl ClientSender {
             Ok(()) => {}
             // The coordinator panicked: the step is lost, and the scope propagates the panic.
             Err(TrySendError::Disconnected(_)) => {}
-            Err(TrySendError::Full(_)) => unreachable!("every tally has its place in the queue"),
+            Err(TrySendError::Full(_)) => unreachable!("every message has its place in the queue"),
         }
     }
 
-    /// Returns an empty tally; `None` when the coordinator has all others.
-    pub(crate) fn spare(&self) -> Option<Box<ClientTally>> {
-        self.spares.try_recv().ok()
-    }
-
-    /// Waits for an empty tally; `None` when the coordinator is gone.
-    pub(crate) fn wait_for_spare(&self) -> Option<Box<ClientTally>> {
-        self.spares.recv().ok()
+    /// Hands over a part, and merges what waits unless another thread does.
+    pub(crate) fn hand_over(&self, delivery: Delivery) {
+        match self.parts.try_send(Box::new(delivery)) {
+            Ok(()) => {
+                if let Ok(mut merging) = self.merging.try_lock() {
+                    merging.merge_waiting();
+                }
+            }
+            // The thread that has the lock was put off its CPU for longer than an interval.
+            Err(TrySendError::Full(delivery)) => {
+                let mut merging = self.merging.lock().expect(UNPOISONED);
+                merging.merge_waiting();
+                merging.collector.deliver(*delivery);
+            }
+            Err(TrySendError::Disconnected(_)) => unreachable!("this side has the receiver too"),
+        }
     }
 }
 
 impl CoordinatorInbox {
-    /// Gives a tally back to its client, empty.
-    pub(crate) fn give_back(&self, client: usize, mut tally: Box<ClientTally>) {
-        tally.clear();
-        match self.spares[client].try_send(tally) {
-            // The client may have ended.
-            Ok(()) | Err(TrySendError::Disconnected(_)) => {}
-            Err(TrySendError::Full(_)) => unreachable!("every tally has its place in the queue"),
-        }
+    /// Calls `with` on the collector, when the parts handed over so far are merged.
+    pub(crate) fn collector<T>(&self, with: impl FnOnce(&mut Collector) -> T) -> T {
+        let mut merging = self.merging.lock().expect(UNPOISONED);
+        merging.merge_waiting();
+        with(&mut merging.collector)
     }
 }

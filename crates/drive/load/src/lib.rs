@@ -20,6 +20,7 @@ pub mod schedule;
 mod calibrate;
 mod client;
 mod client_pool;
+mod collector;
 mod error;
 mod handoff;
 mod stop;

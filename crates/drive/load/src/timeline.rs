@@ -45,13 +45,13 @@ impl Timeline {
         self.deadline.map_or(end, |deadline| deadline.min(end))
     }
 
-    /// Returns the same grid for a step that begins at 0.
-    pub(crate) fn since_start(&self) -> Self {
+    /// Returns the same grid for a step that begins at `start`, and not at 0.
+    pub(crate) fn starting_at(&self, start: Nanos) -> Self {
         Self {
-            start: Nanos(0),
-            measured_from: self.measured_from.since(self.start),
+            start,
+            measured_from: start.after(self.measured_from),
             interval: self.interval,
-            deadline: self.deadline.map(|deadline| deadline.since(self.start)),
+            deadline: self.deadline.map(|deadline| start.after(deadline)),
         }
     }
 

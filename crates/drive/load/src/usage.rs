@@ -122,7 +122,11 @@ pub(crate) struct RunQueue {
 impl RunQueue {
     /// Opens the account of a thread of this process; `None` when the kernel has none.
     pub(crate) fn of_thread(thread: Pid) -> Option<Self> {
-        let file = File::open(format!("/proc/self/task/{thread}/schedstat")).ok()?;
+        Self::of_file(File::open(format!("/proc/self/task/{thread}/schedstat")).ok()?)
+    }
+
+    /// Begins the account in an open `schedstat` file.
+    pub(crate) fn of_file(file: File) -> Option<Self> {
         let mut queue = Self { file, last: Nanos(0) };
         queue.last = queue.read()?;
         Some(queue)

@@ -132,8 +132,9 @@ fn nothing_is_allocated_per_operation() {
         for load in [Load::Closed, constant(1e8), constant(1e6)] {
             let few = allocations(step, load.clone(), 1_000);
             let many = allocations(step, load.clone(), 100_000);
-            // A thread that parks for the first time makes room for it once.
-            assert!(many <= few + 20, "{step} {load:?}: {few} allocations, then {many}");
+            // A thread that parks for the first time makes room for it once, and so do times of
+            // another length: in an overload, some powers of two.
+            assert!(many <= few + 200, "{step} {load:?}: {few} allocations, then {many}");
         }
     }
 }

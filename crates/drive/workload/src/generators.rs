@@ -1,8 +1,10 @@
 //! Builds the operation generators of a step's clients.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::{DataShape, Step, StopRule};
+use model::sql::CallMix;
+use model::{DataShape, OpKind, Step, StopRule};
 
 use crate::application::{self, check_application};
 use crate::distribution::{self, Access, Permuted, Picker, Sequential, Shuffled, Space, Uniform};
@@ -78,6 +80,24 @@ pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, Work
             Ok(generator(picker, &client_of(request, pattern, part, &bodies)))
         })
         .collect()
+}
+
+/// Returns the kinds of operation of a step's group; none where it has no client.
+///
+/// # Errors
+/// [`WorkloadError::UnknownStep`].
+pub fn kinds(request: &Request<'_>) -> Result<BTreeSet<OpKind>, WorkloadError> {
+    let own = request.tables.and_then(|it| Some((it, it.traffic_spec(&request.step.name)?)));
+    let Some((tables, traffic_spec)) = own else {
+        return Ok(find(&request.step.name)?.kinds(request.group));
+    };
+    let call_mix = match request.group {
+        Group::Clients => traffic_spec.clients.as_ref(),
+        Group::Writers => traffic_spec.background.as_ref().map(|background| &background.call_mix),
+    };
+    let procedure = |position| tables.setup().application.procedure(position);
+    let called = call_mix.into_iter().flat_map(CallMix::positions).filter_map(procedure);
+    Ok(called.map(|procedure| procedure.kind).collect())
 }
 
 /// Checks that a step can be executed on rows of this shape.

@@ -28,7 +28,7 @@ pub use application::{Holders, Tables, check_application, holders, sample_calls}
 pub use distribution::check_distribution;
 pub use error::WorkloadError;
 pub use generator::{Generator, Group, WrongAnswer};
-pub use generators::{check, generators};
+pub use generators::{check, generators, kinds};
 pub use request::{Part, Presence, Request};
 pub use step::{Stage, catalog, presence_after, reads_downwards, stages, writer_load};
 pub use stream::{PointReads, RangeReads, Writes};

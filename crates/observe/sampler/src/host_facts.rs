@@ -7,6 +7,7 @@ use model::{Bytes, Host};
 
 use crate::block_device::{BlockDevice, nearest_existing};
 use crate::control_group::CgroupDir;
+use crate::cpus::usable_cpus;
 use crate::kernel_file::{bytes_of, read_trimmed};
 use crate::mount::{holding, mounts};
 
@@ -22,8 +23,7 @@ pub fn host_facts(data_dir: &Path) -> Host {
     let mount = holding(&mounts, &nearest_existing(data_dir));
     let mut host = Host {
         cpu_model: cpu_model(&cpuinfo),
-        cpus: std::thread::available_parallelism()
-            .map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX)),
+        cpus: usable_cpus(),
         cores: cores(Path::new(SYS_CPU)),
         is_smt_on: read_trimmed(format!("{SYS_CPU}/smt/active")).and_then(|text| flag(&text)),
         numa_nodes: read_trimmed("/sys/devices/system/node/online").and_then(|text| listed(&text)),
@@ -185,13 +185,15 @@ fn listed(text: &str) -> Option<u32> {
 mod tests {
     use std::fs;
 
+    use model::CpuCount;
+
     use super::*;
 
     #[test]
     fn this_machine_has_facts() {
         let dir = tempfile::tempdir().unwrap();
         let host = host_facts(&dir.path().join("not/made/yet"));
-        assert!(host.cpus >= 1 && host.memory_bytes > Bytes::MIB, "{host:?}");
+        assert!(host.cpus > CpuCount::default() && host.memory_bytes > Bytes::MIB, "{host:?}");
         assert!(host.kernel.starts_with("Linux "), "{host:?}");
         assert!(host.filesystem.is_some(), "{host:?}");
         // What the kernel lists is known; no machine has none.
@@ -209,7 +211,7 @@ mod tests {
     fn bug_fix_releases_and_missing_pages_do_not_change_the_fingerprint() {
         let host = |release: &str, kib: u64| Host {
             cpu_model: Some("Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz".to_owned()),
-            cpus: 2,
+            cpus: CpuCount::of(2),
             memory_bytes: Bytes(kib * 1024),
             kernel: format!("Linux {release} x86_64"),
             device_model: Some("Samsung SSD 990 PRO".to_owned()),
@@ -223,6 +225,8 @@ mod tests {
         assert_eq!(one, fingerprint(&host("6.1.44-fc", 24_684_000)));
         assert_ne!(one, fingerprint(&host("6.2.0", 24_684_084)));
         assert_ne!(one, fingerprint(&host("6.1.0", 16_000_000)));
+        let capped = Host { cpus: CpuCount::of_quota(150, 100), ..host("6.1.0", 24_684_084) };
+        assert!(fingerprint(&capped).contains("_1.5cpu_"));
     }
 
     #[test]

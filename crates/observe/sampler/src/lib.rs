@@ -13,6 +13,7 @@
 mod block_device;
 mod cap;
 mod control_group;
+mod cpus;
 mod error;
 mod host_facts;
 mod kernel_file;
@@ -26,6 +27,7 @@ mod thread_limits;
 pub use block_device::{BlockDevice, nearest_existing};
 pub use cap::MemoryCap;
 pub use control_group::CgroupDir;
+pub use cpus::{quota_cpus, usable_cpus};
 pub use error::CapError;
 pub use host_facts::host_facts;
 pub use mount::{Mount, holding, parse_mounts};

@@ -273,7 +273,7 @@ pub fn host_differences(hosts: &[&Host]) -> Vec<HostDifference> {
 
 #[cfg(test)]
 mod tests {
-    use model::{CheckState, HostCheck};
+    use model::{CheckState, CpuCount, HostCheck};
 
     use super::*;
     use crate::testing::{experiment, run};
@@ -294,8 +294,9 @@ mod tests {
         let none = NoiseHistory::default();
         let comparisons =
             runs.each_ref().map(|own| compare(own, &experiment, "base", &none).unwrap());
-        let large = Host { cpus: 2, memory_bytes: Bytes::GIB, ..Host::default() };
-        let small = Host { cpus: 1, governor: Some("powersave".into()), ..large.clone() };
+        let large = Host { cpus: CpuCount::of(2), memory_bytes: Bytes::GIB, ..Host::default() };
+        let (cpus, governor) = (CpuCount::of(1), Some("powersave".into()));
+        let small = Host { cpus, governor, ..large.clone() };
         let of = |at: usize, name, host| HostRuns {
             name,
             host,

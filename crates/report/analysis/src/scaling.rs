@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use model::validity::{Outcome, ProbeRecord, SearchRecord};
-use model::{Host, Limit, Load, RunRecord, StepRecord, metric};
+use model::{CpuCount, Host, Limit, Load, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::Spread;
 
@@ -27,7 +27,7 @@ pub struct Scaling {
     /// The limit of goodput.
     pub limit: Option<Limit>,
     /// CPUs of the host; absent when it is not known.
-    pub cpus: Option<u32>,
+    pub cpus: Option<CpuCount>,
     /// The levels, by clients ascending; two or more.
     pub levels: Vec<Level>,
     /// The law fitted to throughput.
@@ -95,7 +95,7 @@ pub(crate) const WAITING_SHARE: f64 = 0.05;
 /// Closed loops only: in an open loop the rate is given. Invalid runs and probes are left out.
 /// `host` is the one the runs were made on.
 pub fn scalability(runs: &[RunRecord], host: &Host) -> Vec<Scaling> {
-    let cpus = Some(host.cpus).filter(|cpus| *cpus > 0);
+    let cpus = Some(host.cpus).filter(|cpus| *cpus > CpuCount::default());
     let mut drafts: BTreeMap<Key, Draft> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.is_counted()) {
         for step in &run.steps {
@@ -185,12 +185,12 @@ struct Draft {
 
 impl Draft {
     /// Returns the levels with their fits; `None` when there are fewer than two levels.
-    fn finish(self, key: Key, cpus: Option<u32>) -> Option<Scaling> {
+    fn finish(self, key: Key, cpus: Option<CpuCount>) -> Option<Scaling> {
         let (variant, step_index, step, origin) = key;
         if self.levels.len() < 2 {
             return None;
         }
-        let is_within = |clients: u32| cpus.is_some_and(|cpus| clients <= cpus);
+        let is_within = |clients: u32| cpus.is_some_and(|cpus| CpuCount::of(clients) <= cpus);
         let has_beyond = cpus.is_some() && !self.levels.keys().all(|clients| is_within(*clients));
         let throughput = |evidence: &LevelRun| Some(evidence.throughput);
         let goodput_fit =
@@ -228,7 +228,7 @@ impl Draft {
     }
 }
 
-fn level(clients: u32, evidence: &[LevelRun], cpus: Option<u32>) -> Option<Level> {
+fn level(clients: u32, evidence: &[LevelRun], cpus: Option<CpuCount>) -> Option<Level> {
     let throughputs: Vec<f64> = evidence.iter().map(|evidence| evidence.throughput).collect();
     Some(Level {
         clients,
@@ -236,11 +236,11 @@ fn level(clients: u32, evidence: &[LevelRun], cpus: Option<u32>) -> Option<Level
         throughputs,
         goodput: spread_of(evidence, |evidence| evidence.goodput),
         busy: busy(evidence, cpus),
-        is_beyond_cpus: cpus.map(|cpus| clients > cpus),
+        is_beyond_cpus: cpus.map(|cpus| CpuCount::of(clients) > cpus),
     })
 }
 
-fn busy(evidence: &[LevelRun], cpus: Option<u32>) -> Option<Busy> {
+fn busy(evidence: &[LevelRun], cpus: Option<CpuCount>) -> Option<Busy> {
     let first = evidence.iter().find_map(|evidence| evidence.threads)?;
     let run_queue_share = spread_of(evidence, |evidence| evidence.threads?.run_queue_share);
     let threads = first.client + first.background.unwrap_or(0);
@@ -249,7 +249,7 @@ fn busy(evidence: &[LevelRun], cpus: Option<u32>) -> Option<Busy> {
         background_threads: first.background,
         busy_threads: spread_of(evidence, |evidence| evidence.threads?.busy),
         run_queue_share,
-        is_over_cpus: cpus.map(|cpus| threads > cpus),
+        is_over_cpus: cpus.map(|cpus| CpuCount::of(threads) > cpus),
         is_waiting: run_queue_share.map(|share| share.median > WAITING_SHARE),
     })
 }
@@ -268,7 +268,7 @@ mod tests {
     use crate::usl::Peak;
 
     fn host(cpus: u32) -> Host {
-        Host { cpus, ..Host::default() }
+        Host { cpus: CpuCount::of(cpus), ..Host::default() }
     }
 
     /// A run at a level of the factor: 1,000 operations a second for each of up to four clients.
@@ -302,7 +302,7 @@ mod tests {
             scaling.levels.iter().map(|it| (it.clients, it.throughput.n)).collect();
         assert_eq!(levels, [(1, 3), (2, 3), (8, 3)]);
         assert_eq!(scaling.levels[0].throughputs, [1_000.5, 1_001.0, 1_001.5]);
-        assert_eq!((scaling.origin, scaling.cpus), (Origin::Factor, Some(4)));
+        assert_eq!((scaling.origin, scaling.cpus), (Origin::Factor, Some(CpuCount::of(4))));
         assert_eq!(scaling.throughput_fit, Err(NoFit::TooFewLevels { levels: 3, needed: 6 }));
         assert_eq!((scaling.goodput_fit.clone(), scaling.limit), (None, None));
         assert_eq!(scalability(&sweep(&[4]), &host(4)), []);

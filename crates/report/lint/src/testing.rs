@@ -6,9 +6,9 @@ use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA, Severity};
 use model::sql::{Application, Background, CallMix, Connections, TrafficSpec};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::{
-    Access, Bytes, Cell, DataShape, DeviceCell, DeviceRecord, DeviceTarget, Durability, Experiment,
-    Host, IoSample, IoTest, IoTotals, Limit, Metric, Nanos, OpKind, Options, RunRecord, Settings,
-    Step, StepRecord, StepRole, StopRule, Variant,
+    Access, Bytes, Cell, CpuCount, DataShape, DeviceCell, DeviceRecord, DeviceTarget, Durability,
+    Experiment, Host, IoSample, IoTest, IoTotals, Limit, Metric, Nanos, OpKind, Options, RunRecord,
+    Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 use crate::rule::Rule;
@@ -17,7 +17,7 @@ use crate::{ComparisonContext, PlanContext, check_comparison, check_plan};
 /// A machine of four CPUs and 16 GiB.
 pub(crate) fn host() -> Host {
     Host {
-        cpus: 4,
+        cpus: CpuCount::of(4),
         memory_bytes: Bytes(16 << 30),
         clocksource: Some("tsc".to_owned()),
         device: Some("vda".to_owned()),

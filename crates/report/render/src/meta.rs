@@ -114,16 +114,20 @@ fn durability_line(experiment: &Experiment) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::CpuCount;
+
     use super::*;
 
     #[test]
     fn host_with_few_facts_still_has_a_line() {
         let host = Host {
-            cpus: 4,
+            cpus: CpuCount::of(4),
             memory_bytes: Bytes::GIB,
             kernel: "Linux 6.18.1 x86_64".to_owned(),
             ..Host::default()
         };
         assert_eq!(host_line(&host), "4 \u{d7} CPU \u{b7} 1.00 GiB \u{b7} Linux 6.18.1");
+        let capped = Host { cpus: CpuCount::of_quota(150, 100), ..host };
+        assert!(host_line(&capped).starts_with("1.5 \u{d7} CPU"));
     }
 }

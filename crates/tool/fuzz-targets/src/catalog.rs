@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use model::{Bytes, DataShape, Dialect, Step, StepInfo};
+use model::{Bytes, CpuCount, DataShape, Dialect, Step, StepInfo};
 use plan::{Builds, Catalog, EngineInfo, Machine};
 
 /// The machine for which sizes are derived.
 pub(crate) const MACHINE: Machine =
-    Machine { cpus: 8, memory_bytes: Bytes(32 << 30), free_bytes: Bytes(1 << 40) };
+    Machine { cpus: CpuCount::of(8), memory_bytes: Bytes(32 << 30), free_bytes: Bytes(1 << 40) };
 
 /// Name of the profile and of the application.
 const OWN: &str = "own";

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use model::{Bytes, DataShape, Dialect, Experiment, OpKind, Step, StepInfo, StepRole};
+use model::{Bytes, CpuCount, DataShape, Dialect, Experiment, OpKind, Step, StepInfo, StepRole};
 
 use crate::catalog::{Builds, Catalog, EngineInfo, Machine};
 use crate::check::load;
@@ -13,7 +13,7 @@ use crate::overrides::Overrides;
 
 /// A machine of moderate size.
 pub(crate) const MACHINE: Machine =
-    Machine { cpus: 8, memory_bytes: Bytes(32 << 30), free_bytes: Bytes(1 << 40) };
+    Machine { cpus: CpuCount::of(8), memory_bytes: Bytes(32 << 30), free_bytes: Bytes(1 << 40) };
 
 /// A valid experiment file.
 pub(crate) const FILE: &str = r#"

@@ -18,6 +18,11 @@ pub(crate) const FLAGS: [(&str, u32); 6] = [
 ];
 /// Options other than flags.
 const SIZES: [&str; 2] = ["map_size", "max_readers"];
+/// Reader slots, of which each session takes one; LMDB's own are 126.
+///
+/// Our choice: twice the most clients of a step, so that writers and holders of transactions have
+/// slots too. A slot is 64 bytes of a sparse file, and none is visited until it is used.
+const READERS: u32 = 8192;
 /// Flags that leave commits unsynced.
 const UNSYNCED: u32 = MDB_NOSYNC | MDB_NOMETASYNC | MDB_MAPASYNC;
 /// Map bytes per byte of live rows.
@@ -37,8 +42,8 @@ pub(crate) struct Config {
     pub(crate) flags: u32,
     /// Size of the map.
     pub(crate) map_bytes: usize,
-    /// Reader slots; `None` leaves LMDB's 126.
-    pub(crate) max_readers: Option<u32>,
+    /// Reader slots.
+    pub(crate) max_readers: u32,
 }
 
 impl Config {
@@ -56,11 +61,11 @@ impl Config {
         let live_bytes = spec.data.live_bytes().0;
         let mut map_bytes =
             live_bytes.saturating_mul(MAP_BYTES_PER_LIVE_BYTE).saturating_add(MAP_BYTES_SPARE);
-        let mut config = Self { flags, map_bytes: 0, max_readers: None };
+        let mut config = Self { flags, map_bytes: 0, max_readers: READERS };
         for (name, value) in spec.options.iter() {
             match name {
                 "map_size" => map_bytes = size(name, value)?,
-                "max_readers" => config.max_readers = Some(number(name, value)?),
+                "max_readers" => config.max_readers = number(name, value)?,
                 _ => {
                     let is_set = flag(name, value)?;
                     let bits = FLAGS.iter().find(|(known, _)| *known == name);

@@ -50,10 +50,8 @@ impl Env {
         let handle = env.handle.as_ptr();
         // SAFETY: the environment was made and is not open yet.
         env.check(unsafe { (api.mdb_env_set_mapsize)(handle, config.map_bytes) })?;
-        if let Some(readers) = config.max_readers {
-            // SAFETY: as above.
-            env.check(unsafe { (api.mdb_env_set_maxreaders)(handle, readers) })?;
-        }
+        // SAFETY: as above.
+        env.check(unsafe { (api.mdb_env_set_maxreaders)(handle, config.max_readers) })?;
         let path = c_text(dir.as_os_str().as_bytes())?;
         // Reader slots belong to transactions, not threads, so that each session has its own.
         let flags = config.flags | sys::MDB_NOTLS;

@@ -47,7 +47,7 @@ fn configuration_is_read_back_from_lmdb() {
     let options = engine.effective_options().unwrap();
     for (name, value) in [
         ("map_size", "67108864"),
-        ("max_readers", "126"),
+        ("max_readers", "8192"),
         ("MDB_NORDAHEAD", "true"),
         ("MDB_NOSYNC", "true"),
         ("MDB_WRITEMAP", "false"),
@@ -64,6 +64,21 @@ fn full_map_names_the_option_to_raise() {
     let failure = (0..10_000).find_map(|row| put(&*engine, row).err());
     let Some(EngineError::Fatal(text)) = failure else { panic!("{failure:?}") };
     assert!(text.contains("map_size"), "{text}");
+    engine.close().unwrap();
+}
+
+/// Goal: LMDB's own 126 reader slots are no limit on clients.
+#[test]
+fn hundreds_of_clients_have_their_sessions() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), &[]);
+    assert_eq!(put(&*engine, 7), Ok(Outcome::Done));
+    let mut sessions: Vec<_> = (0..600).map(|_| engine.session().unwrap()).collect();
+    for session in &mut sessions {
+        let get = Op::Get { key: &7_u32.to_be_bytes() };
+        assert_eq!(session.execute(&get, &mut Rows::new()), Ok(Outcome::Done));
+    }
+    drop(sessions);
     engine.close().unwrap();
 }
 

@@ -4,7 +4,8 @@ use model::record::SpanningOp;
 use model::{Nanos, OpKind};
 
 use crate::client::{ClientEnd, Role};
-use crate::handoff::{ClientExit, ClientSender, Delivery, Message};
+use crate::collector::Delivery;
+use crate::handoff::{ClientExit, ClientSender, Message};
 use crate::stop::Heartbeat;
 use crate::tally::{ClientTally, Times};
 use crate::timeline::Timeline;
@@ -13,9 +14,6 @@ use crate::usage::{Usage, queued_so_far};
 /// Longest time between two publications of the number of operations ended.
 const HEARTBEAT_EVERY: Nanos = Nanos::from_millis(100);
 
-/// Operations in a tally from which its hand-over cannot be postponed: half a counter's range.
-const TALLY_FULL: u64 = 1 << 31;
-
 /// One client's recorder: its tally, and when its next hand-over or heartbeat is due.
 pub(crate) struct Meter<'r> {
     client: usize,
@@ -23,13 +21,10 @@ pub(crate) struct Meter<'r> {
     /// When the client ends; the end of time when nothing but its work or a halt ends it.
     pub(crate) deadline: Nanos,
     pub(crate) tally: Box<ClientTally>,
-    /// The interval the tally was begun in.
-    from: u64,
-    /// The interval the client is in.
+    /// The interval the client is in, which the tally is of.
     index: u64,
     /// Operations ended, failures included.
     pub(crate) ended: u64,
-    ended_before_tally: u64,
     usage: Usage,
     /// When [`Meter::mark`] is next due.
     pub(crate) next_mark: Nanos,
@@ -57,10 +52,8 @@ impl<'r> Meter<'r> {
                 Role::Background => Nanos(u64::MAX),
             },
             tally,
-            from: 0,
             index: 0,
             ended: 0,
-            ended_before_tally: 0,
             usage: Usage::of_thread(),
             next_mark: Nanos(0),
             next_close: timeline.closes_at(0),
@@ -101,10 +94,10 @@ impl<'r> Meter<'r> {
     /// Hands over the rest, with how and when the client ended.
     pub(crate) fn finish(mut self, at: Nanos, end: ClientEnd) {
         self.heartbeat.publish(self.ended);
-        let rest = self.take(Box::default(), u64::MAX);
+        self.deliver(u64::MAX);
         let unserved_taken = self.unserved_taken.map(|due| due.since(self.timeline.start));
-        let exit = ClientExit { rest, at, end, unserved_taken, queued: queued_so_far() };
-        self.sender.send(Message::Ended(Box::new(exit)));
+        let (client, queued) = (self.client, queued_so_far());
+        self.sender.send(Message::Ended(ClientExit { client, at, end, unserved_taken, queued }));
     }
 
     /// Notes an operation that ended at `at`, if it began in an earlier interval.
@@ -125,34 +118,21 @@ impl<'r> Meter<'r> {
         self.next_mark = beat.min(self.next_close).min(self.deadline);
     }
 
-    /// Ends the interval: the tally goes to the coordinator.
-    ///
-    /// Without a spare the tally goes on into the next interval, and nothing is lost; except
-    /// where it must not: a tally never spans the start of the measured span, or too much.
+    /// Ends the interval: what was counted goes to the collector.
     fn hand_over(&mut self, at: Nanos) {
         let next = self.timeline.index_at(at, self.index);
-        let must = self.timeline.is_warmup(self.from) && !self.timeline.is_warmup(next)
-            || self.ended - self.ended_before_tally > TALLY_FULL;
-        let spare = match self.sender.spare() {
-            None if must => self.sender.wait_for_spare(),
-            found => found,
-        };
-        if let Some(spare) = spare {
-            let delivery = self.take(spare, next);
-            self.sender.send(Message::Interval(delivery));
-            self.from = next;
-            self.ended_before_tally = self.ended;
-        }
+        self.deliver(next);
         self.index = next;
         self.next_close = self.timeline.closes_at(next);
     }
 
-    fn take(&mut self, spare: Box<ClientTally>, next: u64) -> Delivery {
-        let usage = Usage::of_thread();
-        let growth = usage.since(&self.usage);
-        self.usage = usage;
-        let tally = std::mem::replace(&mut self.tally, spare);
+    /// Hands over the interval; more will come of `next` and later ones.
+    fn deliver(&mut self, next: u64) {
+        let now = Usage::of_thread();
+        let usage = now.since(&std::mem::replace(&mut self.usage, now));
         let idle = self.idle.as_mut().map(std::mem::take);
-        Delivery { client: self.client, from: self.from, next, tally, usage: growth, idle }
+        let part = self.tally.take();
+        let (client, index, tally_bytes) = (self.client, self.index, self.tally.bytes());
+        self.sender.hand_over(Delivery { client, index, next, part, tally_bytes, usage, idle });
     }
 }

@@ -1,7 +1,7 @@
 //! One client: the hot loop and its recorder.
 //!
-//! A client shares no state with other clients but the arrivals. It is driven by its generator and
-//! its schedule, and hands its tallies to the coordinator (`client_pool`).
+//! A client shares no state with other clients but the arrivals, and after each interval the
+//! collector, to which it hands what it counted. It is driven by its generator and its schedule.
 //!
 //! Invariants: between `started` and `ended` there is nothing but the engine's work; nothing is
 //! allocated or written to shared memory per operation; an operation belongs to the

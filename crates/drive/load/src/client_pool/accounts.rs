@@ -3,9 +3,8 @@
 //! Whether an interval is valid is decided by the runner.
 
 use model::{Nanos, Readings, metric};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, gettid};
 
-use super::step::Interval;
 use super::thread_states::ThreadStates;
 use crate::schedule::Due;
 use crate::usage::{ProcessUsage, RunQueue};
@@ -21,6 +20,8 @@ pub(super) struct Accounts {
     /// By measured client; `None` where the kernel does not report it.
     queues: Vec<Option<RunQueue>>,
     queued: Nanos,
+    /// Of the coordinator, which keeps these accounts.
+    own_queue: Option<RunQueue>,
     paused: Nanos,
     states: ThreadStates,
 }
@@ -28,15 +29,9 @@ pub(super) struct Accounts {
 /// Usage and arrivals of one interval.
 #[derive(Debug, Default)]
 pub(super) struct IntervalUsage {
-    usage: ProcessUsage,
-    /// Time between the two readings.
-    sampled: Nanos,
-    queued: Option<Nanos>,
-    paused: Nanos,
-    /// Estimated waits of the clients.
-    waits: Readings,
-    /// The measured clients' arrivals; `None` in a closed loop.
-    pub(super) due: Option<Due>,
+    pub(super) readings: Readings,
+    /// Age of the oldest arrival not begun; 0 in a closed loop.
+    pub(super) backlog: Nanos,
 }
 
 impl Accounts {
@@ -47,6 +42,7 @@ impl Accounts {
             read_at: now,
             queues: threads.iter().map(|thread| RunQueue::of_thread(*thread)).collect(),
             queued: Nanos(0),
+            own_queue: RunQueue::of_thread(gettid()),
             paused: Nanos(0),
             states: ThreadStates::default(),
         }
@@ -67,13 +63,23 @@ impl Accounts {
         self.states.sample(now);
     }
 
+    /// Notes that the coordinator begins a timed wait.
+    pub(super) fn begin_wait(&mut self) {
+        if let Some(queue) = &mut self.own_queue {
+            queue.growth();
+        }
+    }
+
     /// Notes a timed wait of this process that should have ended at `wake`, and did at `now`.
     ///
-    /// A process that was stopped for longer than the wait is charged at least the rest.
+    /// A process that was stopped for longer than the wait is charged at least the rest. A
+    /// coordinator that waited for a CPU is late too, and was not stopped: a stopped thread is not
+    /// in the run queue.
     pub(super) fn note_wait(&mut self, wake: Nanos, now: Nanos) {
         let late = now.since(wake);
         if late > LATE {
-            self.paused = self.paused.after(late);
+            let queued = self.own_queue.as_mut().map_or(Nanos(0), RunQueue::growth);
+            self.paused = self.paused.after(late.since(queued));
         }
     }
 
@@ -93,30 +99,19 @@ impl Accounts {
         for queue in self.queues.iter_mut().flatten() {
             self.queued = self.queued.after(queue.growth());
         }
-        let is_reported = self.queues.iter().any(Option::is_some);
         let (queued, paused) = (std::mem::take(&mut self.queued), std::mem::take(&mut self.paused));
-        let mut waits = Readings::new();
-        self.states.add_to(&mut waits);
-        let queued = is_reported.then_some(queued);
-        IntervalUsage { usage: growth, sampled, queued, paused, waits, due }
-    }
-}
-
-impl IntervalUsage {
-    /// Adds usage and arrivals to an interval's readings.
-    pub(super) fn add_to(&self, interval: &mut Interval) {
-        let readings = &mut interval.readings;
-        self.usage.add_to(readings);
-        readings.add(metric::WORKER_SAMPLED_US, self.sampled.as_micros_f64());
-        readings.add(metric::PAUSE_US, self.paused.as_micros_f64());
-        if let Some(queued) = self.queued {
+        let mut readings = Readings::new();
+        growth.add_to(&mut readings);
+        readings.add(metric::WORKER_SAMPLED_US, sampled.as_micros_f64());
+        readings.add(metric::PAUSE_US, paused.as_micros_f64());
+        if self.queues.iter().any(Option::is_some) {
             readings.add(metric::CLIENT_RUN_QUEUE_US, queued.as_micros_f64());
         }
-        readings.merge(&self.waits);
-        if let Some(due) = self.due {
+        self.states.add_to(&mut readings);
+        if let Some(due) = due {
             readings.add(metric::OFFERED_OPS, due.offered);
-            interval.backlog = due.backlog;
         }
+        IntervalUsage { readings, backlog: due.map_or(Nanos(0), |due| due.backlog) }
     }
 }
 
@@ -124,23 +119,49 @@ impl IntervalUsage {
 mod tests {
     use super::*;
 
+    /// Returns the pauses since the last call, us.
+    fn paused_us(accounts: &mut Accounts) -> f64 {
+        accounts.since_last(Nanos(0), None).readings[metric::PAUSE_US]
+    }
+
     #[test]
     fn a_wait_that_ends_late_is_a_pause_and_a_busy_host_is_not() {
-        let mut accounts = Accounts::begin(&[nix::unistd::gettid()], Nanos(0));
+        let mut accounts = Accounts::begin(&[gettid()], Nanos(0));
+        accounts.own_queue = None;
         accounts.note_wait(Nanos(5_000), Nanos(3_000));
         accounts.note_wait(Nanos(5_000), Nanos(900_000));
         accounts.note_wait(Nanos(5_000), Nanos(300_005_000));
-        let mut interval = Interval::default();
-        accounts.since_last(Nanos(0), None).add_to(&mut interval);
-        assert!((interval.readings[metric::PAUSE_US] - 300_000.0).abs() < 1e-6);
-        accounts.since_last(Nanos(0), None).add_to(&mut interval);
-        assert!((interval.readings[metric::PAUSE_US] - 300_000.0).abs() < 1e-6);
-        assert!(!interval.readings.has(metric::OFFERED_OPS));
+        assert!((paused_us(&mut accounts) - 300_000.0).abs() < 1e-6);
+        assert!(paused_us(&mut accounts) < 1e-6);
+    }
+
+    /// Goal: a coordinator without a CPU is no paused worker: the clients may be many, and all busy.
+    /// Method: waits that end 300 ms late by the clock, next to a scripted account of the run
+    /// queue: of the first wait 298 ms, and of the second none, as in a stopped process.
+    #[test]
+    fn a_wait_for_a_cpu_is_no_pause() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("schedstat");
+        let queued_ms =
+            |ms: u64| std::fs::write(&path, format!("7 {} 3\n", ms * 1_000_000)).unwrap();
+        queued_ms(4_000);
+        let file = std::fs::File::open(&path).unwrap();
+        let mut accounts = Accounts::begin(&[gettid()], Nanos(0));
+        accounts.own_queue = RunQueue::of_file(file);
+        // What was queued before the wait is no part of it.
+        queued_ms(9_000);
+        accounts.begin_wait();
+        queued_ms(9_298);
+        accounts.note_wait(Nanos(5_000), Nanos(300_005_000));
+        assert!((paused_us(&mut accounts) - 2_000.0).abs() < 1e-6);
+        accounts.begin_wait();
+        accounts.note_wait(Nanos(5_000), Nanos(300_005_000));
+        assert!((paused_us(&mut accounts) - 300_000.0).abs() < 1e-6);
     }
 
     #[test]
     fn a_thread_s_own_last_reading_is_counted_once() {
-        let mut accounts = Accounts::begin(&[nix::unistd::gettid()], Nanos(0));
+        let mut accounts = Accounts::begin(&[gettid()], Nanos(0));
         let is_counted = std::fs::exists("/proc/self/schedstat").unwrap();
         assert_eq!(accounts.queues[0].is_some(), is_counted);
         if !is_counted {
@@ -150,9 +171,10 @@ mod tests {
         accounts.since_last(Nanos(0), None);
         let total = crate::usage::queued_so_far().map(|queued| queued.after(Nanos(7_000_000)));
         accounts.note_end(0, total);
-        let mut interval = Interval::default();
-        accounts.since_last(Nanos(0), None).add_to(&mut interval);
-        assert!(interval.readings[metric::CLIENT_RUN_QUEUE_US] >= 7_000.0);
-        assert!(Accounts::begin(&[], Nanos(0)).since_last(Nanos(0), None).queued.is_none());
+        let usage = accounts.since_last(Nanos(0), None);
+        assert!(usage.readings[metric::CLIENT_RUN_QUEUE_US] >= 7_000.0);
+        assert!(!usage.readings.has(metric::OFFERED_OPS));
+        let without_clients = Accounts::begin(&[], Nanos(0)).since_last(Nanos(0), None);
+        assert!(!without_clients.readings.has(metric::CLIENT_RUN_QUEUE_US));
     }
 }

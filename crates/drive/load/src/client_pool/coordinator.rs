@@ -1,15 +1,18 @@
-//! The coordinator: opens the barrier, collects the clients' deliveries, emits events.
+//! The coordinator: opens the barrier, closes intervals, emits events.
+
+use std::collections::BTreeSet;
 
 use engine::EngineError;
 use hdrhistogram::Histogram;
-use model::{Nanos, OpKind, Pace, StopRule};
+use model::{Bytes, Nanos, OpKind, Pace};
 use nix::unistd::Pid;
 
-use super::accounts::Accounts;
-use super::collector::Collector;
+use super::accounts::{Accounts, IntervalUsage};
+use super::emission::Emission;
 use super::pool::ClientPool;
 use super::step::{ArrivalTotals, Event, StepEnd, StepTotals};
 use crate::client::ClientEnd;
+use crate::collector::Collector;
 use crate::error::LoadError;
 use crate::handoff::{ClientExit, CoordinatorInbox, Message};
 use crate::schedule::{ArrivalCounter, Due, Unserved};
@@ -28,13 +31,13 @@ const HEARTBEAT: Nanos = Nanos::from_millis(500);
 /// From the opening of the barrier to the step's start: every client is awake by then.
 const LEAD: Nanos = Nanos::from_millis(1);
 
-/// Requested warm-up, intervals and end of the step.
+/// Requested intervals and end of the step.
 pub(super) struct Span {
-    pub(super) stop: StopRule,
-    pub(super) warmup: Nanos,
-    pub(super) interval: Nanos,
-    /// The first kind of operation announced, for arrivals where no operation was done.
-    pub(super) kind: Option<OpKind>,
+    /// The step's grid, from 0 on.
+    pub(super) timeline: Timeline,
+    /// Kinds of operation announced for the clients, and for the writers.
+    pub(super) clients: BTreeSet<OpKind>,
+    pub(super) writers: BTreeSet<OpKind>,
     pub(super) stop_flag: StopFlag,
 }
 
@@ -46,11 +49,12 @@ pub(super) struct Coordinator<'r, C> {
     stop_flag: StopFlag,
     on_event: &'r mut dyn FnMut(Event<'_>),
     timeline: Timeline,
-    collector: Collector,
+    emission: Emission,
     /// The interval that is not closed yet.
     open: u64,
     accounts: Accounts,
     arrivals: Option<Arrivals<'r>>,
+    /// The first kind announced, for arrivals where no operation was done.
     kind: Option<OpKind>,
     next_heartbeat: Nanos,
     has_begun: bool,
@@ -82,7 +86,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         on_event: &'r mut dyn FnMut(Event<'_>),
     ) -> Result<Self, LoadError> {
         let threads = wait_for_all(pool, &inbox, &span.stop_flag)?;
-        let has_begun = span.warmup == Nanos(0);
+        let has_begun = span.timeline.measured_from == Nanos(0);
         if has_begun {
             on_event(Event::MeasuringBegins);
         }
@@ -92,12 +96,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         if pool.client_arrivals.is_none() {
             accounts.sample_from(start, &threads[..pool.clients]);
         }
-        let measured_from = start.after(span.warmup);
-        let deadline = match span.stop {
-            StopRule::Operations(_) => None,
-            StopRule::Duration(duration) => Some(measured_from.after(duration)),
-        };
-        let timeline = Timeline { start, measured_from, interval: span.interval, deadline };
+        let timeline = span.timeline.starting_at(start);
         pool.barrier.open(timeline);
         Ok(Self {
             clock,
@@ -106,11 +105,11 @@ impl<'r, C: Clock> Coordinator<'r, C> {
             stop_flag: span.stop_flag,
             on_event,
             timeline,
-            collector: Collector::new(timeline, pool.clients, pool.writers),
+            emission: Emission::new(&span.clients, &span.writers),
             open: 0,
             accounts,
-            arrivals: Arrivals::begin(pool, &timeline),
-            kind: span.kind,
+            arrivals: Arrivals::begin(pool, span.timeline),
+            kind: span.clients.first().copied(),
             next_heartbeat: start.after(HEARTBEAT),
             has_begun,
             clients_running: pool.clients,
@@ -142,7 +141,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         }
         self.emit();
         let end = self.end();
-        let mut totals = self.collector.into_totals();
+        let mut totals = self.emission.totals;
         let arrivals = self.arrivals.and_then(|arrivals| arrivals.end(totals.start_lag));
         if let Some(arrivals) = &arrivals {
             censor(&mut totals.clients, self.kind, &arrivals.censored);
@@ -162,6 +161,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
     ///
     /// Waits for a sample are not timed: their lateness is no pause of the process.
     fn receive(&mut self, mut now: Nanos, wake: Nanos) -> Option<Message> {
+        self.accounts.begin_wait();
         loop {
             let until = wake.min(self.accounts.next_sample());
             let message = receive_within(&self.inbox.messages, until.since(now));
@@ -179,14 +179,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
     fn handle(&mut self, message: Message) {
         match message {
             Message::Ready(..) => {}
-            Message::Interval(delivery) => {
-                let (client, tally) = self.collector.deliver(delivery);
-                self.inbox.give_back(client, tally);
-            }
-            Message::Ended(exit) => {
-                let ClientExit { rest, at, end, unserved_taken, queued } = *exit;
-                let client = rest.client;
-                self.collector.deliver(rest);
+            Message::Ended(ClientExit { client, at, end, unserved_taken, queued }) => {
                 self.accounts.note_end(client, queued);
                 if let Some(arrivals) = &mut self.arrivals
                     && client < self.pool.clients
@@ -197,7 +190,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
             }
             // Reached only by a panic between the barrier and the first operation.
             Message::NotStarted(client, end) => {
-                self.collector.give_up(client);
+                self.inbox.collector(|collector| collector.give_up(client));
                 self.note_end(client, self.clock.now(), end);
             }
         }
@@ -239,8 +232,8 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         self.close_until(self.ended_at);
         let end = self.ended_at.since(self.timeline.start);
         let due = self.arrivals.as_mut().map(|arrivals| arrivals.finish(end));
-        let usage = self.accounts.since_last(self.clock.now(), due);
-        self.collector.finish(self.ended_at, &usage);
+        let IntervalUsage { readings, backlog } = self.accounts.since_last(self.clock.now(), due);
+        self.inbox.collector(|collector| collector.finish(end, &readings, backlog));
         self.pool.halt_all();
     }
 
@@ -248,10 +241,14 @@ impl<'r, C: Clock> Coordinator<'r, C> {
     fn close_until(&mut self, at: Nanos) {
         while at >= self.timeline.closes_at(self.open) {
             let due = self.arrivals.as_mut().map(|arrivals| arrivals.counter.close(self.open));
-            let usage = self.accounts.since_last(self.clock.now(), due);
-            self.collector.close(self.open, &usage);
+            let IntervalUsage { readings, backlog } =
+                self.accounts.since_last(self.clock.now(), due);
+            let client_memory = self.inbox.collector(|collector| {
+                collector.close(self.open, &readings, backlog);
+                Bytes(collector.bytes())
+            });
             self.open += 1;
-            (self.on_event)(Event::IntervalEnds);
+            (self.on_event)(Event::IntervalEnds { client_memory });
             if !self.has_begun && !self.timeline.is_warmup(self.open) {
                 self.has_begun = true;
                 (self.on_event)(Event::MeasuringBegins);
@@ -259,9 +256,11 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         }
     }
 
+    /// Emits the intervals that are complete; the clients deliver meanwhile.
     fn emit(&mut self) {
-        let on_event = &mut *self.on_event;
-        self.collector.emit(&mut |interval| on_event(Event::Interval(interval)));
+        while let Some(held) = self.inbox.collector(Collector::take) {
+            self.emission.emit(held, &mut *self.on_event);
+        }
     }
 
     fn send_heartbeat(&mut self, now: Nanos) {
@@ -291,9 +290,9 @@ impl<'r, C: Clock> Coordinator<'r, C> {
 
 impl<'r> Arrivals<'r> {
     /// Returns the arrivals of the measured clients; `None` in a closed loop.
-    fn begin(pool: &'r ClientPool, timeline: &Timeline) -> Option<Self> {
+    fn begin(pool: &'r ClientPool, timeline: Timeline) -> Option<Self> {
         let (arrivals, pace) = (pool.client_arrivals.as_ref()?, pool.pace?);
-        let counter = ArrivalCounter::new(arrivals, timeline.since_start());
+        let counter = ArrivalCounter::new(arrivals, timeline);
         Some(Self { pace, counter, unserved_taken: Vec::new(), last: None })
     }
 
@@ -338,7 +337,7 @@ fn wait_for_all(
                 };
                 return Err(LoadError::Session(pool.name(client), source));
             }
-            Some(Message::Interval(_) | Message::Ended(..)) | None => {}
+            Some(Message::Ended(_)) | None => {}
         }
     }
     Ok(threads)

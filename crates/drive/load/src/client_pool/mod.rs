@@ -3,17 +3,18 @@
 //! The loop itself is in `client`; the runner settles, samples and archives. One thread per client
 //! and writer; the calling thread coordinates.
 //!
-//! Invariants: every operation a client counted is in exactly one interval; the measured span
-//! begins after the callback for it returned, when there is no warm-up; writers outlast the
-//! measured clients; when a client fails or panics, the others end and the totals are returned.
+//! Invariants: every operation a client counted is in exactly one interval, the one it ended in;
+//! the measured span begins after the callback for it returned, when there is no warm-up; writers
+//! outlast the measured clients; when a client fails or panics, the others end and the totals are
+//! returned.
 //!
 //! To report more to the runner, add an [`Event`].
 
 mod accounts;
 mod barrier;
 mod client_slot;
-mod collector;
 mod coordinator;
+mod emission;
 mod holder;
 mod pool;
 mod run;

@@ -98,25 +98,29 @@ impl ClientPool {
 /// Returns the arrivals that the measured clients share in an open loop.
 fn client_arrivals(step: &StepRun<'_>) -> Option<SharedArrivals> {
     let Load::Open(open) = &step.clients.load else { return None };
-    let (limit, deadline) = match step.stop {
-        StopRule::Operations(total) => (total, None),
-        StopRule::Duration(span) => (u64::MAX, Some(step.warmup.after(span))),
+    let limit = match step.stop {
+        StopRule::Operations(total) => total,
+        StopRule::Duration(_) => u64::MAX,
     };
-    let timeline = Timeline { deadline, ..timeline(step) };
-    Some(SharedArrivals::counted(open, step.arrival_seed, timeline, limit))
+    Some(SharedArrivals::counted(open, step.arrival_seed, timeline(step), limit))
 }
 
 /// Returns the writers' shared arrivals in an open loop: they have no end of their own.
 fn writer_arrivals(step: &StepRun<'_>) -> Option<SharedArrivals> {
     let Load::Open(open) = &step.writers.load else { return None };
     let seed = Stream::fixed(step.arrival_seed).branch(WRITERS).word(0);
-    Some(SharedArrivals::endless(open, seed, timeline(step)))
+    let timeline = Timeline { deadline: None, ..timeline(step) };
+    Some(SharedArrivals::endless(open, seed, timeline))
 }
 
-/// Returns the step's timeline, from 0 on and without an end.
-const fn timeline(step: &StepRun<'_>) -> Timeline {
+/// Returns the step's timeline, from 0 on.
+pub(super) const fn timeline(step: &StepRun<'_>) -> Timeline {
     let (start, measured_from, interval) = (Nanos(0), step.warmup, step.interval);
-    Timeline { start, measured_from, interval, deadline: None }
+    let deadline = match step.stop {
+        StopRule::Operations(_) => None,
+        StopRule::Duration(span) => Some(step.warmup.after(span)),
+    };
+    Timeline { start, measured_from, interval, deadline }
 }
 
 /// Returns how free clients wait: never [`Pacing::Auto`].

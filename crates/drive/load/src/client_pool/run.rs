@@ -7,9 +7,10 @@ use workload::Part;
 use super::client_slot::ClientSlot;
 use super::coordinator::{Coordinator, Span};
 use super::holder;
-use super::pool::ClientPool;
+use super::pool::{ClientPool, timeline};
 use super::step::{Event, GroupRun, StepEnd, StepRun, StepTotals};
 use crate::client::{Drive, Role};
+use crate::collector::Collector;
 use crate::error::LoadError;
 use crate::handoff::{ClientSender, connect};
 use crate::sync::{JoinHandle, spawn_scoped, thread};
@@ -28,7 +29,8 @@ impl Drop for StopOnDrop<'_> {
 
 /// Runs one step; `on_event` is called on the caller's thread.
 ///
-/// A callback that takes longer than two intervals makes intervals coarser, and loses nothing.
+/// A callback that takes longer than an interval moves no operation to another one: the clients
+/// merge what they count.
 ///
 /// # Errors
 /// When the step cannot begin. Failures after the start are in [`StepTotals::end`], with the
@@ -43,16 +45,17 @@ pub fn run_step<C: Clock>(
 ) -> Result<StepTotals, LoadError> {
     step.validate()?;
     let pool = &ClientPool::new(step, clock.margin());
-    let (inbox, buffers) = connect(pool.clients + pool.writers, |index| {
+    let timeline = timeline(step);
+    let collector = Collector::new(timeline, pool.clients, pool.writers);
+    let (inbox, buffers) = connect(pool.clients + pool.writers, collector, |index| {
         let group = if index < pool.clients { &step.clients } else { &step.writers };
         let tally = ClientTally::new(group.kinds.iter().copied());
         if index < pool.clients && pool.pace.is_some() { tally.with_lags() } else { tally }
     });
     let span = Span {
-        stop: step.stop,
-        warmup: step.warmup,
-        interval: step.interval,
-        kind: step.clients.kinds.first().copied(),
+        timeline,
+        clients: step.clients.kinds.clone(),
+        writers: step.writers.kinds.clone(),
         stop_flag: step.stop_flag.clone(),
     };
     let (engine, stop, is_checking) = (step.engine, step.stop, step.is_checking);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use engine::Engine;
 use hdrhistogram::Histogram;
 use model::record::{HoldsRecord, SpanningOp};
-use model::{Load, Nanos, OpKind, Pace, Readings, StopRule};
+use model::{Bytes, Load, Nanos, OpKind, Pace, Readings, StopRule};
 use serde::{Deserialize, Serialize};
 use workload::Generator;
 
@@ -31,6 +31,8 @@ pub struct GroupRun {
     /// How the group's operations arrive.
     pub load: Load,
     /// Kinds of operation to allocate before the start; others allocate once.
+    ///
+    /// Each interval has them, also one without an operation.
     pub kinds: BTreeSet<OpKind>,
 }
 
@@ -107,9 +109,9 @@ impl StepRun<'_> {
 
 /// An event of a running step, delivered on the caller's thread.
 ///
-/// An interval comes some time after its end: as soon as every client has handed in its part, or
-/// four intervals later at the latest. `MeasuringBegins` comes at once, to let others sample at the
-/// right moment; so the last intervals of the warm-up follow it.
+/// An interval comes some time after its end: as soon as every client has ended an operation in a
+/// later one. A client that is stuck holds back all intervals since. `MeasuringBegins` comes at
+/// once, to let others sample at the right moment; so the last intervals of the warm-up follow it.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The measured span begins; without a warm-up no client starts before the callback returns.
@@ -117,7 +119,10 @@ pub enum Event<'a> {
     /// An interval is over, to let others sample at its end; that of the last one may be missing.
     ///
     /// One for each [`Event::Interval`] that follows, in the same order.
-    IntervalEnds,
+    IntervalEnds {
+        /// Memory of what the clients count, part of the process's.
+        client_memory: Bytes,
+    },
     /// An interval is complete: borrowed, because its memory is used again.
     Interval(&'a Interval),
     /// Twice a second, the operations the measured clients have ended so far, failures and warm-up
@@ -134,9 +139,9 @@ pub struct Interval {
     pub start: Nanos,
     /// Length; that of a step's last interval differs.
     pub length: Nanos,
-    /// The measured clients; kinds that did nothing may be there, all zero.
+    /// The measured clients; the announced kinds, and others that did something so far.
     pub clients: GroupTally,
-    /// The background writers; kinds that did nothing may be there, all zero.
+    /// The background writers; kinds as those of the clients.
     pub writers: GroupTally,
     /// Start lag, ns, of the measured clients; empty in a closed loop.
     ///
@@ -152,7 +157,8 @@ pub struct Interval {
     /// the rest of the process is the engine's own threads and the harness.
     /// `client_run_queue_us`, `client_idle_us` and `offered_ops` are of the measured clients; the
     /// last two are absent in a closed loop, the first where the kernel does not report it.
-    /// `pause_us` may lack the 25 ms in which the process was to wake up next.
+    /// `pause_us` may lack the 25 ms in which the process was to wake up next, and is too long on
+    /// a busy host whose kernel does not report waits for a CPU.
     pub readings: Readings,
     /// Of each measured client, the longest operation that began in an earlier interval.
     pub spanning: Vec<SpanningOp>,

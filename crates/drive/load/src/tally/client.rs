@@ -1,18 +1,17 @@
 //! Counts and times of one client in one interval.
 
+use std::mem;
+
 use model::OpKind;
 use model::operation::Outcome;
 use model::record::{FailureClass, OpCounts, SpanningOp};
 
-use super::layout::{BUCKETS, index_of, value_of};
+use super::layout::{LINEAR, index_of};
+use super::part::{Bucket, KindPart, TallyPart};
+use super::ranges::Ranges;
 
 /// Kinds of operation, as a length.
 const KINDS: usize = OpKind::ALL.len();
-
-/// One in both halves of a word: a response and a service time of the same bucket.
-const BOTH: u64 = RESPONSE | SERVICE;
-const SERVICE: u64 = 1;
-const RESPONSE: u64 = 1 << 32;
 
 /// The times of one operation.
 #[derive(Debug, Clone, Copy)]
@@ -23,63 +22,137 @@ pub(crate) struct Times {
     pub(crate) response_ns: u64,
 }
 
-/// Counts and both histograms of one kind of operation.
+/// Counters of one client's times, in the common layout.
 ///
-/// A 64-bit bucket holds its service count in the low half and its response count in the high
-/// half: where nothing waited, both times are the same and one addition counts them both.
+/// The first two microseconds are always resident, so that the hot path is one addition without a
+/// page fault; an operation that takes longer can afford a few instructions more. So a client
+/// takes some tens of kB: hundreds of tables of the whole layout are larger than some engines, to
+/// which their memory would be charged.
+///
+/// A counter overflows after 2^32 operations of one duration. They are emptied once per interval,
+/// and an interval is at most a minute: more than the fastest loop can do.
+#[derive(Debug)]
+struct Counters {
+    /// By nanosecond.
+    linear: Box<[u32; LINEAR]>,
+    above: Ranges<u32>,
+}
+
+impl Counters {
+    fn new() -> Self {
+        // Written, not just allocated: zero pages from the kernel are mapped on first use.
+        let mut linear: Box<[u32]> = std::iter::repeat_n(u32::MAX, LINEAR).collect();
+        linear.fill(0);
+        let linear = linear.try_into().expect("it was made with this length");
+        Self { linear, above: Ranges::default() }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "on a 64-bit machine")]
+    fn add(&mut self, value_ns: u64) {
+        match self.linear.get_mut(value_ns as usize) {
+            Some(count) => *count += 1,
+            None => self.add_above(value_ns),
+        }
+    }
+
+    /// Counts a value above the linear buckets, apart from the hot loop.
+    #[cold]
+    #[inline(never)]
+    fn add_above(&mut self, value_ns: u64) {
+        self.above.add(index_of(value_ns), 1);
+    }
+
+    /// Returns the buckets that are not empty, and empties them.
+    fn take(&mut self) -> Vec<Bucket> {
+        let mut filled = Vec::new();
+        for (index, count) in self.linear.iter_mut().enumerate().filter(|(_, count)| **count != 0) {
+            filled.push(Bucket::new(index, mem::take(count)));
+        }
+        self.above.take(|index, count| filled.push(Bucket::new(index, count)));
+        filled
+    }
+
+    fn bytes(&self) -> u64 {
+        size_of_val(&*self.linear) as u64 + self.above.bytes()
+    }
+}
+
+/// Counts and times of one kind of operation.
+///
+/// Where nothing waited, both times are the same, and one addition counts them both.
 ///
 /// The field order matters, as in [`engine::Rows`]: two adjacent sums would be added as one vector.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 #[repr(C)]
 struct KindTable {
     rows: u64,
-    buckets: Box<[u64; BUCKETS]>,
+    /// Of the operations whose two times are the same.
+    both: Counters,
     bytes: u64,
     /// All but `done`, which is the sum of the buckets, rows and bytes.
     counts: OpCounts,
+    /// Of the others; `None` in a closed loop.
+    apart: Option<Box<Apart>>,
+}
+
+/// Times of operations whose two times differ.
+#[derive(Debug)]
+struct Apart {
+    service: Counters,
+    response: Counters,
+}
+
+impl Apart {
+    #[cold]
+    #[inline(never)]
+    fn new() -> Box<Self> {
+        Box::new(Self { service: Counters::new(), response: Counters::new() })
+    }
 }
 
 impl KindTable {
     fn new() -> Self {
-        let buckets = resident(u64::MAX, 0);
-        Self { rows: 0, buckets, bytes: 0, counts: OpCounts::default() }
+        let both = Counters::new();
+        Self { rows: 0, both, bytes: 0, counts: OpCounts::default(), apart: None }
     }
 
-    /// Adds `amount` to the bucket of `value_ns`.
+    /// Returns the times that differ, allocated if need be.
     #[inline(always)]
-    fn add(&mut self, value_ns: u64, amount: u64) {
-        match self.buckets.get_mut(index_of(value_ns)) {
-            Some(word) => *word += amount,
-            None => self.add_over_range(amount),
-        }
+    fn apart(&mut self) -> &mut Apart {
+        self.apart.get_or_insert_with(Apart::new)
     }
 
-    /// Counts a value beyond the range, 73 min, in the last bucket.
-    #[cold]
-    fn add_over_range(&mut self, amount: u64) {
-        self.buckets[BUCKETS - 1] += amount;
+    /// Returns the counts, if there are any, and empties the table.
+    fn take(&mut self, kind: OpKind) -> Option<KindPart> {
+        let both = self.both.take();
+        let (service, response) = match &mut self.apart {
+            Some(apart) => (apart.service.take(), apart.response.take()),
+            None => (Vec::new(), Vec::new()),
+        };
+        // The hot path counts an operation that was done in its bucket, and nowhere else.
+        let done = both.iter().chain(&service).map(Bucket::count).sum();
+        let (rows, bytes) = (mem::take(&mut self.rows), mem::take(&mut self.bytes));
+        let counts = OpCounts { done, rows, bytes, ..mem::take(&mut self.counts) };
+        let is_used = counts != OpCounts::default();
+        is_used.then_some(KindPart { kind, counts, both, service, response })
     }
-}
 
-/// Returns an empty table whose memory is resident: no page fault later.
-fn resident<T: Copy + std::fmt::Debug>(touch: T, zero: T) -> Box<[T; BUCKETS]> {
-    // Written, not just allocated: zero pages from the kernel are mapped on first use.
-    let mut buckets: Box<[T]> = std::iter::repeat_n(touch, BUCKETS).collect();
-    buckets.fill(zero);
-    buckets.try_into().expect("it was made with this length")
+    fn bytes(&self) -> u64 {
+        let apart = self.apart.as_deref();
+        let apart = apart.map_or(0, |apart| apart.service.bytes() + apart.response.bytes());
+        self.both.bytes() + apart
+    }
 }
 
 /// Counts and times of one client in one interval, by kind of operation.
-///
-/// A half word overflows after 2^32 operations of one duration. Tables are emptied once per
-/// interval, and an interval is at most a minute: twice what the fastest loop can do.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct ClientTally {
     tables: [Option<KindTable>; KINDS],
     /// Start lags, in buckets of the same layout.
-    lags: Option<Box<[u32; BUCKETS]>>,
+    lags: Option<Counters>,
     /// The longest operation that began in an earlier interval.
-    pub(crate) spanning: Option<SpanningOp>,
+    spanning: Option<SpanningOp>,
 }
 
 impl ClientTally {
@@ -92,31 +165,27 @@ impl ClientTally {
         tally
     }
 
-    /// Makes room for start lags.
+    /// Makes room for the start lags of an open loop, and for times that differ.
     pub(crate) fn with_lags(mut self) -> Self {
-        self.lags = Some(resident(u32::MAX, 0));
+        self.lags = Some(Counters::new());
+        for table in self.tables.iter_mut().flatten() {
+            table.apart();
+        }
         self
     }
 
     /// Counts a start lag, where there is room for start lags.
     #[inline(always)]
     pub(crate) fn record_lag(&mut self, lag_ns: u64) {
-        if let Some(counts) = &mut self.lags {
-            counts[index_of(lag_ns).min(BUCKETS - 1)] += 1;
-        }
-    }
-
-    /// Calls `each` for every start lag that occurred, with how often it did.
-    pub(crate) fn for_each_lag(&self, mut each: impl FnMut(u64, u64)) {
-        let Some(counts) = &self.lags else { return };
-        for (index, count) in counts.iter().enumerate().filter(|(_, count)| **count != 0) {
-            each(value_of(index), u64::from(*count));
+        if let Some(lags) = &mut self.lags {
+            lags.add(lag_ns);
         }
     }
 
     /// Counts an operation that did not fail.
     ///
-    /// On the hot path: no allocation, but for the first operation of an unannounced kind.
+    /// On the hot path: no allocation, but for the first operation of an unannounced kind or of a
+    /// range of times.
     #[inline(always)]
     pub(crate) fn record(
         &mut self,
@@ -132,10 +201,11 @@ impl ClientTally {
         table.rows += rows;
         table.bytes += bytes;
         if times.service_ns == times.response_ns {
-            table.add(times.service_ns, BOTH);
+            table.both.add(times.service_ns);
         } else {
-            table.add(times.service_ns, SERVICE);
-            table.add(times.response_ns, RESPONSE);
+            let apart = table.apart();
+            apart.service.add(times.service_ns);
+            apart.response.add(times.response_ns);
         }
     }
 
@@ -165,38 +235,18 @@ impl ClientTally {
         self.table(kind).counts.verified += values;
     }
 
-    /// Calls `each` for every kind that occurred: its counts, and its buckets that are not empty
-    /// as (lowest value, service count, response count).
-    pub(crate) fn for_each(
-        &self,
-        mut each: impl FnMut(OpKind, &OpCounts, &mut dyn Iterator<Item = (u64, u64, u64)>),
-    ) {
-        for kind in OpKind::ALL {
-            let Some(table) = &self.tables[kind.index()] else { continue };
-            let filled = table.buckets.iter().enumerate().filter(|(_, word)| **word != 0);
-            let buckets = filled.map(|(index, word)| {
-                (value_of(index), word & u64::from(u32::MAX), word >> RESPONSE.trailing_zeros())
-            });
-            // The hot path counts an operation that was done in its bucket, and nowhere else.
-            let done = buckets.clone().map(|(_, service, _)| service).sum();
-            let counts = OpCounts { done, rows: table.rows, bytes: table.bytes, ..table.counts };
-            if counts != OpCounts::default() {
-                each(kind, &counts, &mut { buckets });
-            }
-        }
+    /// Returns everything counted, and empties the tally.
+    pub(crate) fn take(&mut self) -> TallyPart {
+        let tables = OpKind::ALL.into_iter().zip(&mut self.tables);
+        let kinds = tables.filter_map(|(kind, table)| table.as_mut()?.take(kind)).collect();
+        let lags = self.lags.as_mut().map(Counters::take).unwrap_or_default();
+        TallyPart { kinds, lags, spanning: self.spanning.take() }
     }
 
-    /// Empties the tally; its memory stays.
-    pub(crate) fn clear(&mut self) {
-        self.spanning = None;
-        for table in self.tables.iter_mut().flatten() {
-            (table.rows, table.bytes) = (0, 0);
-            table.counts = OpCounts::default();
-            table.buckets.fill(0);
-        }
-        if let Some(counts) = &mut self.lags {
-            counts.fill(0);
-        }
+    /// Returns the bytes that the tally takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let tables = self.tables.iter().flatten().map(KindTable::bytes).sum::<u64>();
+        tables + self.lags.as_ref().map_or(0, Counters::bytes)
     }
 
     #[inline(always)]

@@ -7,8 +7,6 @@ use model::OpKind;
 use model::histogram::{DIGITS, LONGEST_NS};
 use model::record::{OpCounts, Percentiles};
 
-use super::client::ClientTally;
-
 /// Counts and times of one kind of operation.
 #[derive(Debug, Clone)]
 pub struct KindTally {
@@ -83,28 +81,6 @@ pub(crate) fn merge(into: &mut GroupTally, from: &GroupTally) {
     }
 }
 
-/// Adds a client's tally to `into`.
-pub(crate) fn absorb(into: &mut GroupTally, from: &ClientTally) {
-    from.for_each(|kind, counts, buckets| {
-        let tally = into.entry(kind).or_default();
-        tally.counts.merge(counts);
-        for (value_ns, service, response) in buckets {
-            let in_range = "both sides have one layout";
-            if service > 0 {
-                tally.service.record_n(value_ns, service).expect(in_range);
-            }
-            if response > 0 {
-                tally.response.record_n(value_ns, response).expect(in_range);
-            }
-        }
-    });
-}
-
-/// Adds a client's start lags to `into`.
-pub(crate) fn absorb_lags(into: &mut Histogram<u64>, from: &ClientTally) {
-    from.for_each_lag(|value_ns, count| record_capped(into, value_ns, count));
-}
-
 /// Adds arrivals that were not served, by their ages, to the response times of the kind of
 /// operation with the most operations: `fallback` when there was none.
 pub(crate) fn censor(group: &mut GroupTally, fallback: Option<OpKind>, ages: &Histogram<u64>) {
@@ -130,8 +106,16 @@ mod tests {
     use model::record::FailureClass;
     use proptest::prelude::*;
 
-    use super::super::client::Times;
+    use super::super::client::{ClientTally, Times};
+    use super::super::part::GroupSum;
     use super::*;
+
+    /// Adds what a client has counted.
+    fn absorb(group: &mut GroupTally, client: &mut ClientTally) {
+        let mut sum = GroupSum::default();
+        sum.add(&client.take());
+        sum.add_to(group);
+    }
 
     fn record(client: &mut ClientTally, service_ns: u64, response_ns: u64) {
         let times = Times { service_ns, response_ns };
@@ -154,7 +138,7 @@ mod tests {
             record(&mut client, *service, *response);
         }
         let mut group = GroupTally::new();
-        absorb(&mut group, &client);
+        absorb(&mut group, &mut client);
         group
     }
 
@@ -220,7 +204,7 @@ mod tests {
         client.record_failure(OpKind::Put, FailureClass::Deadlock);
         client.record_verified(OpKind::Get, 2);
         let mut group = GroupTally::new();
-        absorb(&mut group, &client);
+        absorb(&mut group, &mut client);
         let puts = &group[&OpKind::Put];
         assert_eq!((puts.counts.failed, puts.counts.done, puts.service.len()), (1, 0, 0));
         assert_eq!(puts.counts.failures.of(FailureClass::Deadlock), 1);
@@ -233,14 +217,40 @@ mod tests {
         record(&mut client, 5, 2 * LONGEST_NS);
         record(&mut client, u64::MAX, u64::MAX);
         let mut group = GroupTally::new();
-        absorb(&mut group, &client);
+        absorb(&mut group, &mut client);
         let gets = &group[&OpKind::Get];
         assert_eq!((gets.counts.done, gets.response.len(), gets.service.len()), (2, 2, 2));
         assert!(gets.response.max() >= LONGEST_NS);
-        client.clear();
+        // Nothing is left in the tally.
         let mut empty = GroupTally::new();
-        absorb(&mut empty, &client);
+        absorb(&mut empty, &mut client);
         assert!(empty.is_empty());
+    }
+
+    /// Goal: hundreds of clients take no memory that an engine's would be mistaken for.
+    /// Method: times of 14 powers of two, as a crowd on few CPUs has them: cached reads, page
+    /// faults, and waits for a turn. In an open loop with as many clients each has few operations.
+    #[test]
+    fn a_client_takes_less_than_100_kb() {
+        for (mut client, operations) in [
+            (ClientTally::new([OpKind::Get]), 14_000_u64),
+            (ClientTally::new([OpKind::Get]).with_lags(), 16),
+        ] {
+            for _ in 0..3 {
+                for number in 0..operations {
+                    let shift = 8 + number % 14;
+                    let service_ns = (1 << shift) + (number << shift) / operations;
+                    let wait = if operations == 16 { 900 << shift } else { 0 };
+                    record(&mut client, service_ns, service_ns + wait);
+                    client.record_lag(wait / 4);
+                }
+                assert_eq!(client.take().kinds[0].counts.done, operations);
+                assert!(client.bytes() < 100_000, "{} B", client.bytes());
+            }
+        }
+        let mut fast = ClientTally::new([OpKind::Get]);
+        record(&mut fast, 900, 900);
+        assert!(fast.bytes() < 10_000, "{} B", fast.bytes());
     }
 
     #[test]

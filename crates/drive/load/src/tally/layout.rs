@@ -11,13 +11,19 @@ const HALF_BITS: u32 = HALF.trailing_zeros();
 /// Power-of-two ranges that together reach an hour.
 const RANGES: u64 = 32;
 
+/// Values from 0 on that are buckets of their own, each its own position.
+#[expect(clippy::cast_possible_truncation, reason = "2,048")]
+pub(super) const LINEAR: usize = SUB_BUCKETS as usize;
+/// Buckets that are allocated together: a quarter of a power of two.
+#[expect(clippy::cast_possible_truncation, reason = "256")]
+pub(super) const RANGE: usize = HALF as usize / 4;
 /// Buckets of one histogram.
 #[expect(clippy::cast_possible_truncation, reason = "33,792")]
 pub(super) const BUCKETS: usize = ((RANGES + 1) * HALF) as usize;
 
 /// Returns the bucket of `value_ns`; at least [`BUCKETS`] when the value is out of range.
 ///
-/// On the hot path: five instructions, no branch.
+/// Five instructions, no branch.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "at most 56 x 1024, on a 64-bit machine")]
 pub(super) const fn index_of(value_ns: u64) -> usize {

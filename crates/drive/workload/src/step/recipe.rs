@@ -1,9 +1,12 @@
 //! The declaration of a step.
 
+use std::collections::BTreeSet;
+
 use engine::Maintenance;
-use model::{StepInfo, StepRole};
+use model::{OpKind, StepInfo, StepRole};
 
 use super::mix::Mix;
+use crate::generator::Group;
 use crate::request::Presence;
 use crate::stream::Action;
 
@@ -95,15 +98,23 @@ impl Recipe {
         leaves: None,
     };
 
+    /// Returns the kinds of operation of a group.
+    pub(crate) fn kinds(&self, group: Group) -> BTreeSet<OpKind> {
+        let (pattern, mix) = match group {
+            Group::Clients => (self.clients, self.mix),
+            Group::Writers => (self.has_writer.then_some(WRITER), None),
+        };
+        let kind = pattern.map(|pattern| pattern.action.kind());
+        kind.into_iter().chain(mix.into_iter().flat_map(Mix::kinds)).collect()
+    }
+
     /// Returns the step as the planner needs it.
     pub(super) fn info(&self) -> StepInfo {
-        let writer = self.has_writer.then_some(WRITER);
-        let groups = [self.clients, writer];
-        let kinds = groups.into_iter().flatten().map(|pattern| pattern.action.kind());
+        let groups = [Group::Clients, Group::Writers];
         StepInfo {
             name: self.name.into(),
             about: self.about.into(),
-            needs: kinds.chain(self.mix.into_iter().flat_map(Mix::kinds)).collect(),
+            needs: groups.into_iter().flat_map(|group| self.kinds(group)).collect(),
             role: self.role,
             share_of_rows: self.share_of_rows,
             has_writer: self.has_writer,

@@ -80,6 +80,7 @@ mod tests {
     use model::{Bytes, Nanos, OpKind, StepRole, StopRule};
 
     use super::*;
+    use crate::generator::Group;
 
     #[test]
     fn names_are_unique_and_known() {
@@ -111,8 +112,11 @@ mod tests {
 
     #[test]
     fn readers_with_a_writer_need_both_kinds() {
-        let info = find("fwdrangewhilewriting").unwrap().info();
+        let recipe = find("fwdrangewhilewriting").unwrap();
+        let info = recipe.info();
         assert_eq!(info.needs, [OpKind::Scan, OpKind::Put].into());
+        assert_eq!(recipe.kinds(Group::Clients), [OpKind::Scan].into());
+        assert_eq!(recipe.kinds(Group::Writers), [OpKind::Put].into());
         assert!(info.has_writer && info.share_of_rows.is_none());
     }
 

@@ -18,19 +18,17 @@ pub(crate) static CHECK: Check = Check {
 };
 
 fn run(source: &Source) -> Outcome {
-    let quota = |dir: &str| {
-        let text = source.read(format!("{dir}/cpu.max"));
-        let text = text.or_else(|| source.read(format!("{dir}/cpu.cfs_quota_us")))?;
-        let first = text.split_ascii_whitespace().next()?.to_owned();
-        (first != "max" && !first.starts_with('-')).then_some((dir.to_owned(), text))
+    let quota = |dir: &String| {
+        let cpus = sampler::quota_cpus(|file| source.read(format!("{dir}/{file}")))?;
+        Some((cpus, dir.clone()))
     };
     let groups = groups(source, "cpu");
-    match groups.iter().find_map(|dir| quota(dir)) {
+    match groups.iter().filter_map(quota).min() {
         _ if groups.is_empty() => Outcome::unknown("the process is in no control group"),
         None => Outcome::fine("none"),
-        Some((dir, text)) => {
-            let evidence = format!("{dir} has the CPU cap {text} (us of each period)");
-            Outcome::finding(text, evidence)
+        Some((cpus, dir)) => {
+            let evidence = format!("the quota of {dir} leaves this process {cpus} CPUs");
+            Outcome::finding(format!("{cpus} CPUs"), evidence)
                 .mend("# run outside of the container, or remove its CPU cap")
         }
     }

@@ -70,7 +70,7 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
     (
         "/sys/fs/cgroup/user.slice/cpu.max",
         "150000 100000",
-        "cpu_limit: /sys/fs/cgroup/user.slice has the CPU cap 150000 100000 (us of each period)",
+        "cpu_limit: the quota of /sys/fs/cgroup/user.slice leaves this process 1.5 CPUs",
     ),
     (
         "/sys/fs/cgroup/user.slice/memory.max",

@@ -82,8 +82,7 @@ impl<'a> StepAccumulator<'a> {
         step: Step,
         placement: Placement,
     ) -> Self {
-        let cpus = std::thread::available_parallelism();
-        let cpus = cpus.map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX));
+        let cpus = sampler::usable_cpus();
         let (clients, limit) = (step.threads(step.clients), step.limit);
         let setting = Setting { clients, cpus, placement, limit, calibrated_lag: None };
         Self {

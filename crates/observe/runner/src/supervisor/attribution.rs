@@ -12,8 +12,9 @@ const SPAN_SLACK_US: f64 = 20_000.0;
 const PAUSE_MIN: Nanos = Nanos::from_millis(500);
 
 /// Readings that hold whenever they are taken: spans, and counts by the time of an event.
-const EXACT: [Metric; 5] = [
+const EXACT: [Metric; 6] = [
     metric::HOST_SAMPLED_US,
+    metric::ASSAY_RUN_QUEUE_US,
     metric::HOST_SUSPENDED_US,
     metric::WORKER_SAMPLED_US,
     metric::PAUSE_US,
@@ -23,7 +24,7 @@ const EXACT: [Metric; 5] = [
 /// Removes the readings of an interval that cover another time than it; returns whether it did.
 ///
 /// `own` has the worker's readings of itself. All others are taken when the interval is reported,
-/// which a pause of Assay, of the worker or of the machine delays. Counters lose nothing: their
+/// which a pause of Assay, of the worker or of the machine delays, or a wait for a CPU. Counters lose nothing: their
 /// growth over the step is from its first reading to its last.
 pub(super) fn attribute(readings: &mut Readings, own: &Readings, length: Nanos) -> bool {
     let is_own_off = is_off(readings.value(metric::WORKER_SAMPLED_US), length);
@@ -58,12 +59,17 @@ pub(super) struct Pauses {
 
 impl Pauses {
     /// Notes an interval, by the spans of its readings and whether some were left out.
+    ///
+    /// A thread that waits for a CPU is late too, and was not paused: who uses the CPUs, as more
+    /// clients than there are, is reported by other rules.
     pub(super) fn note_interval(&mut self, readings: &Readings, length: Nanos, is_left_out: bool) {
         self.left_out += u32::from(is_left_out);
         let known = |metric| Nanos(model::whole(readings.value(metric).unwrap_or(0.0) * 1e3));
-        let of_worker = known(metric::WORKER_SAMPLED_US).since(length);
+        let worker_late = known(metric::WORKER_SAMPLED_US).since(length);
+        let of_worker = worker_late.min(known(metric::PAUSE_US));
         // A reading after a pause covers the interval that the pause began in, and the pause.
-        let of_assay = known(metric::HOST_SAMPLED_US).since(length.after(of_worker));
+        let assay_late = known(metric::HOST_SAMPLED_US).since(length.after(worker_late));
+        let of_assay = assay_late.since(known(metric::ASSAY_RUN_QUEUE_US));
         for (pause, sum) in [(of_worker, &mut self.worker), (of_assay, &mut self.assay)] {
             if pause >= PAUSE_MIN {
                 *sum = sum.after(pause);
@@ -146,13 +152,37 @@ mod tests {
         assert!(all.has(metric::DEVICE_BUSY_US));
     }
 
+    /// Readings over these spans, of which the worker stood still and Assay had no CPU for so long.
+    fn late(host_us: f64, worker_us: f64, paused_us: f64, queued_us: f64) -> Readings {
+        let mut all = of_spans(host_us, worker_us).0;
+        all.set(metric::PAUSE_US, paused_us);
+        all.set(metric::ASSAY_RUN_QUEUE_US, queued_us);
+        all
+    }
+
+    /// Goal: a worker or Assay that had no CPU, as with 512 clients on two, was not paused.
+    #[test]
+    fn a_wait_for_a_cpu_is_no_pause() {
+        let mut pauses = Pauses::default();
+        for (paused_us, queued_us) in [(0.0, 0.0), (2e5, 9e6)] {
+            let readings = late(25.5e6, 25.5e6, paused_us, queued_us);
+            pauses.note_interval(&readings, Nanos::SECOND, true);
+        }
+        pauses.note_interval(&late(9e6, 1e6, 0.0, 7.9e6), Nanos::SECOND, true);
+        assert_eq!(pauses.describe(), None);
+        pauses.note_interval(&late(9e6, 9e6, 5e6, 0.0), Nanos::SECOND, false);
+        let text = "the worker was paused for 5.00 s: 3 intervals are without the readings that \
+                    cover another time";
+        assert_eq!(pauses.describe().as_deref(), Some(text));
+    }
+
     #[test]
     fn a_finding_names_each_pause_with_its_length() {
         let mut pauses = Pauses::default();
-        pauses.note_interval(&of_spans(1.4e6, 1.2e6).0, Nanos::SECOND, true);
+        pauses.note_interval(&late(1.4e6, 1.2e6, 2e5, 0.0), Nanos::SECOND, true);
         assert_eq!(pauses.describe(), None, "a busy host pauses no one");
-        pauses.note_interval(&of_spans(4.2e6, 1e6).0, Nanos::SECOND, true);
-        pauses.note_interval(&of_spans(3e6, 3e6).0, Nanos::SECOND, true);
+        pauses.note_interval(&late(4.2e6, 1e6, 0.0, 0.0), Nanos::SECOND, true);
+        pauses.note_interval(&late(3e6, 3e6, 2e6, 0.0), Nanos::SECOND, true);
         let text = "Assay was paused for at least 3.20 s, the worker was paused for 2.00 s: 3 intervals are \
                     without the readings that cover another time";
         assert_eq!(pauses.describe().as_deref(), Some(text));

@@ -229,7 +229,7 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
     let waiting = part.readings.value(metric::CLIENT_RUN_QUEUE_US)? / length_us;
     let share = waiting / f64::from(step.step.threads(clients).max(1));
     let late = part.engine_had_the_cpus;
-    let is_full = used + waiting > BUSY_SHARE * f64::from(cpus);
+    let is_full = used + waiting > BUSY_SHARE * cpus.value();
     if !is_full && late == 0 && share <= RUN_QUEUE_SHARE {
         return None;
     }
@@ -269,7 +269,7 @@ fn crowded_out(share: f64, used: f64, outside: [f64; 2]) -> Finding {
 #[cfg(test)]
 mod tests {
     use model::record::{OpSummaries, OpSummary};
-    use model::{IntervalRecord, OpKind, Step, StopRule};
+    use model::{CpuCount, IntervalRecord, OpKind, Step, StopRule};
 
     use super::*;
     use crate::supervisor::span::{Classified, Span};
@@ -360,7 +360,8 @@ mod tests {
         let clients = &load::GroupTally::new();
         span.add(&Classified { record: &record, clients, backlog, classification, unit });
         let placement = Placement::Free;
-        let setting = Setting { clients: 1, cpus: 2, placement, limit: None, calibrated_lag: None };
+        let cpus = CpuCount::of(2);
+        let setting = Setting { clients: 1, cpus, placement, limit: None, calibrated_lag: None };
         let shared = Setting { placement: Placement::SameCpu, ..setting };
         assert_eq!(busy_threads(step, &span.part, &shared), None, "as requested");
         busy_threads(step, &span.part, &setting)

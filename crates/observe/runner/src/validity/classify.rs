@@ -303,7 +303,7 @@ fn outside_cause(
 /// stopped: a stopped thread is not in the run queue.
 fn stopped_us(evidence: &Evidence, setting: &Setting) -> f64 {
     let Some(pause) = evidence.own.pause else { return 0.0 };
-    let cpus = f64::from(setting.cpus.max(1));
+    let cpus = setting.cpus.or_one();
     let half_us = STOPPED_SHARE * evidence.length.as_micros_f64();
     let waited = evidence.own.run_queue.unwrap_or(0.0) / f64::from(setting.clients.max(1));
     // An engine that keeps the coordinator waiting uses all CPUs.
@@ -319,7 +319,7 @@ fn stopped_us(evidence: &Evidence, setting: &Setting) -> f64 {
 fn neighbours(evidence: &Evidence, setting: &Setting, late: Option<&Late>) -> Option<String> {
     let others = evidence.outside.others?;
     let length_us = evidence.length.as_micros_f64();
-    let cpus = f64::from(setting.cpus.max(1));
+    let cpus = setting.cpus.or_one();
     let queued = queued(evidence, setting);
     let wait = match (late, queued) {
         (Some(late), _) => late.longest_us,
@@ -363,7 +363,7 @@ fn engine_had_the_cpus(evidence: &Evidence, setting: &Setting, late_us: f64) -> 
     let engine = evidence.own.engine_cpu().unwrap_or(0.0);
     let kernel = kernel_cpu(evidence).unwrap_or(0.0);
     let calls = worked(evidence, setting) / evidence.length.as_micros_f64().max(1.0);
-    engine + kernel >= EXPLAINS_SHARE * queued || calls > f64::from(setting.cpus)
+    engine + kernel >= EXPLAINS_SHARE * queued || calls > setting.cpus.value()
 }
 
 /// Returns the host's CPU use outside user mode and the worker, mostly the kernel's threads.

@@ -1,7 +1,7 @@
 //! Evidence of an interval: accounts of the client and of the host.
 
 use hdrhistogram::Histogram;
-use model::{Limit, Nanos, Placement, Readings, metric};
+use model::{CpuCount, Limit, Nanos, Placement, Readings, metric};
 
 use crate::tally::count_within;
 
@@ -17,8 +17,8 @@ const IN_TIME_SHARE: f64 = 0.999;
 pub(crate) struct Setting {
     /// Threads of the measured clients.
     pub(crate) clients: u32,
-    /// CPUs of the host.
-    pub(crate) cpus: u32,
+    /// CPUs that the run may use.
+    pub(crate) cpus: CpuCount,
     /// Placement of client and server on them.
     pub(crate) placement: Placement,
     /// The step's limit, if any.

@@ -1,6 +1,6 @@
 //! Tests of the classification, on recorded evidence.
 
-use model::{Limit, Placement};
+use model::{CpuCount, Limit, Placement};
 
 use super::*;
 use crate::validity::evidence::ClientReadings;
@@ -8,8 +8,13 @@ use crate::validity::evidence::ClientReadings;
 const SECOND: Nanos = Nanos::SECOND;
 
 /// Two clients on two CPUs, without a limit.
-const TWO: Setting =
-    Setting { clients: 2, cpus: 2, placement: Placement::Free, limit: None, calibrated_lag: None };
+const TWO: Setting = Setting {
+    clients: 2,
+    cpus: CpuCount::of(2),
+    placement: Placement::Free,
+    limit: None,
+    calibrated_lag: None,
+};
 
 /// A second of an open loop on a quiet host, as recorded with RocksDB: readers at half of what
 /// they can do, some CPU of its own threads, the odd tick of steal.

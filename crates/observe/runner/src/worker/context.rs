@@ -36,13 +36,6 @@ impl StepContext<'_> {
         self.tables?.traffic_spec(&self.step.name)?.clients.as_ref()
     }
 
-    /// Returns whether the clients, background writers apart, call a procedure that inserts.
-    pub(crate) fn clients_insert(&self) -> bool {
-        let kind = |position| Some(self.application()?.procedure(position)?.kind);
-        let mut called = self.call_mix().into_iter().flat_map(CallMix::positions);
-        called.any(|position| kind(position) == Some(OpKind::Insert))
-    }
-
     /// Returns the stop rule of a load, given the step's.
     ///
     /// Calls once per table have their own end: tables may not divide by the clients.

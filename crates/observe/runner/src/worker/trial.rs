@@ -4,16 +4,15 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use load::{
-    Event, GroupRun, GroupTally, HolderRun, Interval, KindTally, LoadError, StepEnd, StepRun,
-    StepTotals, run_step,
+    Event, GroupRun, HolderRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step,
 };
-use model::{EngineState, Load, Nanos, OpKind, Readings, Step, StopRule, WaitProfile};
+use model::{EngineState, Load, Nanos, OpKind, Readings, Step, StopRule, WaitProfile, metric};
 use workload::{Group, Request};
 
 use super::context::StepContext;
 use super::parent_link::Worker;
 use super::waits::with_waits;
-use crate::message::{IntervalMessage, KindTimes, Message, StepEnds};
+use crate::message::{IntervalMessage, Message, StepEnds};
 use crate::tally;
 
 /// Length of an interval.
@@ -58,23 +57,25 @@ impl<W: Write + Send> Worker<'_, W> {
     ) -> Result<Tried, StepEnd> {
         let failed = |error: &dyn ToString| StepEnd::Failed { reason: error.to_string() };
         let mut run = self.step_run(context, trial).map_err(|error| failed(&error))?;
-        let (mut ends, inserts) = (VecDeque::new(), context.clients_insert());
+        let inserts = run.clients.kinds.contains(&OpKind::Insert);
+        let mut ends = VecDeque::new();
         let (totals, waits) = with_waits(context.engine, self.clock, |begin| {
             run_step(self.clock, &mut run, &mut |event| match event {
                 Event::MeasuringBegins => {
                     self.begin_measuring(context);
                     begin();
                 }
-                Event::IntervalEnds => {
-                    ends.push_back(self.sample(context.engine));
+                Event::IntervalEnds { client_memory } => {
+                    let mut state = self.sample(context.engine);
+                    state.readings.set(metric::CLIENT_MEMORY_BYTES, client_memory.0);
+                    ends.push_back(state);
                     self.send(&Message::IntervalEnds);
                 }
                 Event::Heartbeat(operations) => self.send(&Message::Heartbeat { operations }),
                 Event::Interval(interval) => {
                     let state = ends.pop_front().unwrap_or_else(|| self.sample(context.engine));
                     on_interval(interval, &state.readings);
-                    let clients = client_times(&interval.clients, inserts);
-                    self.report_interval(trial, (interval, clients), state);
+                    self.report_interval(trial, interval, state);
                 }
             })
         });
@@ -105,7 +106,7 @@ impl<W: Write + Send> Worker<'_, W> {
         };
         let group = |group: Group, load: Load| {
             let generators = workload::generators(&request(group))?;
-            Ok(GroupRun { generators, load, kinds: context.kinds.clone() })
+            Ok(GroupRun { generators, load, kinds: workload::kinds(&request(group))? })
         };
         let writer_load = workload::writer_load(&step, context.data, context.application());
         let writer_load = writer_load.unwrap_or(Load::Closed);
@@ -125,19 +126,14 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     /// Reports an interval to the parent, with the state at its end.
-    fn report_interval(
-        &self,
-        trial: &Trial,
-        (interval, clients): (&Interval, Vec<KindTimes>),
-        state: EngineState,
-    ) {
+    fn report_interval(&self, trial: &Trial, interval: &Interval, state: EngineState) {
         let is_open = matches!(trial.load, Load::Open(_));
         let message = IntervalMessage {
             probe: trial.probe,
             is_warmup: interval.is_warmup,
             start: interval.start,
             length: interval.length,
-            clients,
+            clients: tally::times(&interval.clients),
             writers: tally::times(&interval.writers),
             spanning: interval.spanning.clone(),
             start_lag: is_open.then(|| tally::encode(&interval.start_lag)),
@@ -147,36 +143,5 @@ impl<W: Write + Send> Worker<'_, W> {
             tables: state.tables,
         };
         self.send(&Message::Interval(Box::new(message)));
-    }
-}
-
-/// Returns the clients' times as a message; with inserts, though none ended, where they insert.
-///
-/// In a second without one deletes would count as the step's rows ([`model::OpUnit::done`]).
-fn client_times(clients: &GroupTally, inserts: bool) -> Vec<KindTimes> {
-    let mut times = tally::times(clients);
-    if inserts && !clients.contains_key(&OpKind::Insert) {
-        times.extend(tally::times(&[(OpKind::Insert, KindTally::default())].into()));
-    }
-    times
-}
-
-#[cfg(test)]
-mod tests {
-    use model::OpUnit;
-
-    use super::*;
-
-    /// Goal: deletes of a second without inserts are rows where the clients never insert, and only
-    /// there. Method: a second of 50 deleted rows goes through a message.
-    #[test]
-    fn deletes_are_no_rows_of_a_step_that_inserts() {
-        for (inserts, rows) in [(true, 0), (false, 50)] {
-            let mut tally = KindTally::default();
-            tally.counts.rows = 50;
-            let times = client_times(&[(OpKind::Delete, tally)].into(), inserts);
-            let summaries = tally::summaries(&tally::decode_times(&times).unwrap());
-            assert_eq!(OpUnit::Row.done(&summaries), rows, "{inserts}");
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Resource use of a variant, and the resource that binds.
 
-use model::{RunRecord, StepRecord, metric};
+use model::{CpuCount, RunRecord, StepRecord, metric};
 use serde::Serialize;
 
 use super::account::{Part, Subject};
@@ -43,7 +43,7 @@ pub struct Bound {
 pub(super) fn bound(
     variant: &str,
     runs: &[(&RunRecord, &StepRecord)],
-    cpus: u32,
+    cpus: CpuCount,
     time_on_cpu: Option<f64>,
 ) -> Bound {
     let mean = |value: &dyn Fn(&StepRecord) -> Option<f64>| -> Option<f64> {
@@ -52,7 +52,7 @@ pub(super) fn bound(
     };
     let cpu = |step: &StepRecord| {
         let used_us = whole_cpu_us(step, &step.counters)?;
-        Some(used_us / step.counted_ns().as_micros_f64() / f64::from(cpus.max(1)))
+        Some(used_us / step.counted_ns().as_micros_f64() / cpus.or_one())
     };
     let device = |step: &StepRecord| {
         let busy_us = step.counters.value(metric::DEVICE_BUSY_US)?;

@@ -1,6 +1,6 @@
 //! Explains the difference of two variants in one step.
 
-use model::{Experiment, Metric, RunRecord, StepRecord, count, metric};
+use model::{CpuCount, Experiment, Metric, RunRecord, StepRecord, count, metric};
 
 use super::account::{Account, Part, account, subject};
 use super::bound::{bound, time_on_cpu};
@@ -52,7 +52,7 @@ pub struct Question<'a> {
     /// The variant that differs from the base.
     pub variant: &'a str,
     /// CPUs the runs could use.
-    pub cpus: u32,
+    pub cpus: CpuCount,
     /// Blocking findings, each in a sentence: the comparison is bogus.
     pub blocking: &'a [String],
 }

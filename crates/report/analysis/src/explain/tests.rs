@@ -53,7 +53,7 @@ fn explained_as(runs: &[RunRecord], blocking: &[String]) -> Explanation {
         comparison: &comparison,
         step: &comparison.steps[0],
         variant: "b",
-        cpus: 2,
+        cpus: model::CpuCount::of(2),
         blocking,
     })
     .unwrap()
@@ -283,7 +283,7 @@ fn one_thing_set_on_purpose_is_a_cause_and_a_build_is_not() {
             comparison: &comparison,
             step: &comparison.steps[0],
             variant: "b",
-            cpus: 2,
+            cpus: model::CpuCount::of(2),
             blocking: &[],
         };
         let found = explain(&question).unwrap();
@@ -317,7 +317,7 @@ fn a_variant_without_the_step_has_no_explanation() {
         comparison: &comparison,
         step: &comparison.steps[0],
         variant: "b",
-        cpus: 2,
+        cpus: model::CpuCount::of(2),
         blocking: &[],
     };
     assert_eq!(explain(&question), None);

@@ -1,7 +1,7 @@
 //! A009: more runnable threads than CPUs.
 
-use model::Variant;
 use model::record::Severity;
+use model::{CpuCount, Variant};
 
 use super::{Observation, Rule, code};
 use crate::context::PlanContext;
@@ -26,10 +26,10 @@ fn crowded(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> 
     let steps = experiment.steps.iter().map(|step| step.clients);
     let clients = experiment.clients.iter().copied().chain(steps).max().unwrap_or(1);
     let jobs = variant.settings.background_jobs?;
-    (clients + jobs > cpus).then(|| {
+    (CpuCount::of(clients.saturating_add(jobs)) > cpus).then(|| {
         let clients_text = model::units::clients(clients);
         let evidence = format!("{clients_text} and {jobs} background threads share {cpus} CPUs");
-        let size = f64::from(clients + jobs);
+        let size = f64::from(clients.saturating_add(jobs));
         Observation::new(evidence).severity(Severity::Note).ranked("plan", size)
     })
 }

@@ -30,7 +30,7 @@ const FOREIGN: f64 = 0.02;
 const TICKS_US: f64 = 50_000.0;
 
 fn stolen(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
-    let cpus = f64::from(context.host.cpus.max(1));
+    let cpus = context.host.cpus.or_one();
     let share = step.counters.value(metric::HOST_STEAL_US).filter(|us| *us > TICKS_US)?
         / sampled_us(step)?
         / cpus;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::Variant;
+use model::{CpuCount, Variant};
 
 use super::{Observation, Rule, code};
 use crate::context::PlanContext;
@@ -47,12 +47,12 @@ fn unlike(context: &PlanContext<'_>) -> Vec<Observation> {
 }
 
 fn misfit(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
-    let cpus = context.host.map(|host| host.cpus).filter(|cpus| *cpus > 0)?;
+    let cpus = context.host.map(|host| host.cpus).filter(|cpus| *cpus > CpuCount::default())?;
     let jobs = jobs(variant)?;
-    let is_wrong = jobs > cpus * MOST || jobs * FEWEST < cpus;
+    let is_wrong = jobs > cpus.times(MOST) || CpuCount::of(jobs.saturating_mul(FEWEST)) < cpus;
     is_wrong.then(|| {
         let evidence = format!("{jobs} background jobs on {cpus} CPUs");
-        Observation::new(evidence).ranked("misfit", f64::from(jobs) / f64::from(cpus))
+        Observation::new(evidence).ranked("misfit", f64::from(jobs) / cpus.value())
     })
 }
 

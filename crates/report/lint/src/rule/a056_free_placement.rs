@@ -1,7 +1,7 @@
 //! A056: client and server may wake each other across CPUs.
 
-use model::Placement;
 use model::record::Severity;
+use model::{CpuCount, Placement};
 
 use super::{Observation, Rule, code};
 use crate::context::PlanContext;
@@ -24,11 +24,11 @@ pub(crate) static RULE: Rule = Rule {
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let experiment = context.experiment;
-    let cpus = context.host.map_or(1, |host| host.cpus);
+    let cpus = context.host.map_or(CpuCount::of(1), |host| host.cpus);
     let own: Vec<_> =
         experiment.variants.iter().filter(|one| is_server(one) && one.dsn.is_none()).collect();
     let is_alone = experiment.clients.contains(&1);
-    if !experiment.placement.is_free() || own.is_empty() || !is_alone || cpus < 2 {
+    if !experiment.placement.is_free() || own.is_empty() || !is_alone || cpus <= CpuCount::of(1) {
         return Vec::new();
     }
     let evidence = format!(

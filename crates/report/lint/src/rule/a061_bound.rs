@@ -1,7 +1,7 @@
 //! A061: bound by CPU where storage is meant, or the reverse.
 
 use analysis::{StepComparison, StorageUse, storage_uses};
-use model::{Metric, StepRecord, metric, percent};
+use model::{CpuCount, Metric, StepRecord, metric, percent};
 
 use super::a006_size_vs_intent::{Intent, intent};
 use super::{Observation, Rule, code};
@@ -88,7 +88,7 @@ fn resources<'a>(
 /// Returns the larger share: CPU of all over the CPUs, or of the clients over their time.
 ///
 /// Source: the utilisation law [Denning Buzen 1978].
-fn cpu_share(step: &StepRecord, cpus: u32) -> Option<f64> {
+fn cpu_share(step: &StepRecord, cpus: CpuCount) -> Option<f64> {
     let us = step.counted_ns().as_micros_f64();
     let sum = |of: &[Metric]| -> f64 {
         of.iter().filter_map(|metric| step.counters.value(*metric)).sum()
@@ -97,7 +97,7 @@ fn cpu_share(step: &StepRecord, cpus: u32) -> Option<f64> {
     let all = sum(&metric::PROCESS_CPU_US) + sum(&metric::SERVER_CPU_US);
     let of_clients =
         sum(&metric::CLIENT_CPU_US) / f64::from(step.step.threads(step.step.clients).max(1));
-    Some((all / f64::from(cpus.max(1))).max(of_clients) / us)
+    Some((all / cpus.or_one()).max(of_clients) / us)
 }
 
 /// Returns the observation about a variant that is bound by another resource than intended.

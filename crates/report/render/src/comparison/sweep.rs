@@ -327,7 +327,7 @@ mod tests {
             step: "readrandom".to_owned(),
             origin: Origin::Factor,
             limit: None,
-            cpus: Some(2),
+            cpus: Some(model::CpuCount::of(2)),
             levels: levels.iter().map(level).collect(),
             throughput_fit: Err(NoFit::TooFewLevels { levels: 3, needed: 6 }),
             goodput_fit: None,

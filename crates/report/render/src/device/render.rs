@@ -278,8 +278,8 @@ fn fields(of: &DeviceFigure) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use model::{
-        Bytes, DEVICE_SCHEMA, DeviceCell, Host, IoSample, IoTest, IoTotals, IssuedRequests,
-        SteadyLevel, TracedTimes,
+        Bytes, CpuCount, DEVICE_SCHEMA, DeviceCell, Host, IoSample, IoTest, IoTotals,
+        IssuedRequests, SteadyLevel, TracedTimes,
     };
 
     use super::*;
@@ -353,7 +353,7 @@ mod tests {
             created_at: "2026-11-23T00:00:00.000Z".to_owned(),
             assay_version: "0.1.0".to_owned(),
             fio_version: "fio-3.33".to_owned(),
-            host: Host { cpus: 2, kernel: "Linux 6.1".to_owned(), ..Host::default() },
+            host: Host { cpus: CpuCount::of(2), kernel: "Linux 6.1".to_owned(), ..Host::default() },
             targets: vec![target],
             run_s: 2,
             repetitions: 6,

@@ -78,7 +78,7 @@ fn host(host: &Host) -> Vec<Fact> {
         .collect();
     let facts = [
         known("CPU", host.cpu_model.clone()),
-        known("logical CPUs", Some(host.cpus.to_string())),
+        known("CPUs usable", Some(host.cpus.to_string())),
         known("cores", host.cores.map(|cores| cores.to_string())),
         known("several threads a core (SMT)", host.is_smt_on.map(yes)),
         known("NUMA nodes", host.numa_nodes.map(|nodes| nodes.to_string())),

@@ -1,12 +1,12 @@
-//! Memory: resident, its parts, and what each variant's allocator holds of it.
+//! Memory: resident, its parts, what each variant's allocator holds, and the client's part.
 
 use model::RunRecord;
 
 use crate::document::Part;
 use crate::input::ReportInput;
-use crate::memory::{Row, allocator, classes, most_wasted, reading, table};
+use crate::memory::{Row, allocator, classes, is_recorded, most_wasted, reading, table};
 
-/// Returns the section; nothing when no allocator was recorded.
+/// Returns the section; nothing when no engine's memory was recorded.
 pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     let runs: Vec<&RunRecord> =
         input.comparison.variants.iter().filter_map(|one| first(input.runs, &one.name)).collect();
@@ -16,7 +16,9 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     let about = "Of the first complete run of each variant, at the end of each step. `/cache` is the \
                  peak of resident memory over the requested cache size. What an allocator does not \
                  report is missing, as is what an engine maps itself. Unused is fragmentation: bytes \
-                 of the slabs of a size class that no allocation holds.";
+                 of the slabs of a size class that no allocation holds. `client` is the peak of \
+                 Assay's own part: what its clients count, included in the peak of an engine in the \
+                 same process, or all of its process next to a server.";
     let row = |run| {
         let run: &RunRecord = run;
         let names = |name| vec![run.cell.variant.as_str(), name];
@@ -36,18 +38,15 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     parts
 }
 
-/// Returns a variant's first complete run, if its allocator was recorded.
+/// Returns a variant's first complete run, if its engine's memory was recorded.
 fn first<'a>(runs: &'a [RunRecord], variant: &str) -> Option<&'a RunRecord> {
     let mut own = runs.iter().filter(|run| run.cell.variant == variant);
-    let run = own.find(|run| run.end.is_complete())?;
-    run.steps.iter().any(|step| step.malloc.is_some()).then_some(run)
+    own.find(|run| run.end.is_complete()).filter(|run| is_recorded(run))
 }
 
 /// Returns a variant's allocator and the state of its size classes.
 fn sentence(run: &RunRecord) -> String {
-    let malloc = run.steps.iter().find_map(|step| step.malloc.as_ref());
-    let malloc = malloc.map(|malloc| format!(": {}.", allocator(malloc)));
     let read = most_wasted(run)
         .and_then(|(step, _)| Some(format!(" After {}, {}", step.step.name, reading(step)?)));
-    format!("{}{}{}", run.cell.variant, malloc.unwrap_or_default(), read.unwrap_or_default())
+    format!("{}: {}.{}", run.cell.variant, allocator(run), read.unwrap_or_default())
 }

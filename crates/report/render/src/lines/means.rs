@@ -1,7 +1,7 @@
 //! Means of each column over the runs that count.
 
 use analysis::{CellComparison, StepComparison, step_metrics};
-use model::{DataShape, StepRecord};
+use model::{CpuCount, DataShape, StepRecord};
 
 use super::report::{Measured, Report};
 use crate::figure::float;
@@ -41,7 +41,7 @@ pub(super) fn means<'a>(
     compared: &Compared<'a>,
     step: &'a StepComparison,
     report: &Report,
-    cpus: u32,
+    cpus: CpuCount,
 ) -> Means<'a> {
     let row = |variant: &'a str| {
         let records = compared.records(step, variant);
@@ -57,7 +57,7 @@ pub(super) fn means<'a>(
     Means { step, rows: rows.collect() }
 }
 
-fn measured<'a>(step: &'a StepRecord, data: &DataShape, cpus: u32) -> Measured<'a> {
+fn measured<'a>(step: &'a StepRecord, data: &DataShape, cpus: CpuCount) -> Measured<'a> {
     Measured { cpus, step, metrics: step_metrics(step, data) }
 }
 

@@ -1,5 +1,7 @@
 //! The lines in every format, and on the page.
 
+use model::CpuCount;
+
 use super::choice::Lines;
 use super::data::{as_csv, as_lines};
 use super::means::{Means, means};
@@ -21,7 +23,7 @@ const MEANS: &str = "Means of the runs that count; relative: value / base, 0 / 0
 /// CSV, TSV and JSON have means and ratios of a variant in one line.
 pub fn render_lines(
     compared: &Compared<'_>,
-    (lines, cpus): (Lines, u32),
+    (lines, cpus): (Lines, CpuCount),
     format: Format,
     style: Style,
 ) -> String {
@@ -35,7 +37,7 @@ pub fn render_lines(
 }
 
 /// Returns the lines folded for a page; `None` where no column is known.
-pub(crate) fn folded_lines(compared: &Compared<'_>, lines: Lines, cpus: u32) -> Option<Part> {
+pub(crate) fn folded_lines(compared: &Compared<'_>, lines: Lines, cpus: CpuCount) -> Option<Part> {
     let report = lines.report();
     let means = of_steps(compared, report, cpus);
     let mut values = means.iter().flat_map(|one| &one.rows).flat_map(|row| &row.values);
@@ -45,7 +47,7 @@ pub(crate) fn folded_lines(compared: &Compared<'_>, lines: Lines, cpus: u32) -> 
     })
 }
 
-fn of_steps<'a>(compared: &Compared<'a>, report: &Report, cpus: u32) -> Vec<Means<'a>> {
+fn of_steps<'a>(compared: &Compared<'a>, report: &Report, cpus: CpuCount) -> Vec<Means<'a>> {
     let steps = compared.comparison.steps.iter();
     steps.map(|step| means(compared, step, report, cpus)).collect()
 }

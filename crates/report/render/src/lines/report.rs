@@ -1,7 +1,7 @@
 //! The columns of a report, and what they are computed from.
 
-use model::StepRecord;
 use model::metric::Readings;
+use model::{CpuCount, StepRecord};
 
 /// Which way a column is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) struct Report {
 /// One step of one run.
 pub(super) struct Measured<'a> {
     /// CPUs of the host.
-    pub(super) cpus: u32,
+    pub(super) cpus: CpuCount,
     pub(super) step: &'a StepRecord,
     /// Derived metrics.
     pub(super) metrics: Readings,

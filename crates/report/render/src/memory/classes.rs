@@ -2,6 +2,7 @@
 
 use model::{Bin, MallocRecord, RunRecord, StepRecord, Unit};
 
+use super::table::is_served;
 use crate::document::Table;
 use crate::figure::{figure, float, percent};
 
@@ -11,8 +12,12 @@ const SHOWN: usize = 8;
 /// Returns the step of a run at whose end its allocator wasted the most.
 ///
 /// Waste is unused regions, or all mapped bytes where the allocator reports no regions. The fullest
-/// step would hide it: classes fragment when their contents are freed.
+/// step would hide it: classes fragment when their contents are freed. A server's allocator is not
+/// recorded.
 pub(crate) fn most_wasted(run: &RunRecord) -> Option<(&StepRecord, &MallocRecord)> {
+    if is_served(run) {
+        return None;
+    }
     let wasted = |step: &StepRecord, malloc: &MallocRecord| match &malloc.bins[..] {
         [] => step.gauges_end.get("malloc_mapped_bytes").copied(),
         bins => Some(Sum::of(bins).unused),

@@ -13,4 +13,4 @@ mod table;
 pub(crate) use classes::{classes, most_wasted};
 pub(crate) use reading::reading;
 pub(crate) use show::memory;
-pub(crate) use table::{Row, allocator, table};
+pub(crate) use table::{Row, allocator, is_recorded, table};

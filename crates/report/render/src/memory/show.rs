@@ -4,21 +4,21 @@ use model::{DataShape, RunRecord};
 
 use super::classes::{classes, most_wasted};
 use super::reading::reading;
-use super::table::{Row, allocator, table};
+use super::table::{Row, allocator, is_recorded, table};
 use crate::document::{Document, Part};
 
-/// Returns the part on memory; empty when no allocator was recorded.
+/// Returns the part on memory; empty when the engine's was not recorded.
 pub(crate) fn memory(run: &RunRecord, data: &DataShape) -> Document {
     let mut document = Document::default();
-    let Some(malloc) = run.steps.iter().find_map(|step| step.malloc.as_ref()) else {
+    if !is_recorded(run) {
         return document;
-    };
+    }
     let steps = run.steps.iter();
     let rows: Vec<Row<'_>> =
         steps.map(|step| Row { names: vec![&step.step.name], run, step }).collect();
     let cache = run.variant.settings.cache_bytes;
     let cache = cache.map_or(String::new(), |cache| format!("; requested cache {cache}"));
-    let head = format!("Memory at the end of each step: {}{cache}", allocator(malloc));
+    let head = format!("Memory at the end of each step: {}{cache}", allocator(run));
     let mut parts = vec![Part::Text(head), Part::Table(table(&["step"], &rows, data))];
     if let Some((step, malloc)) = most_wasted(run) {
         let name = &step.step.name;

@@ -62,7 +62,7 @@ fn draw(plane: &Plane, scaling: &Scaling, colour: &str) -> Markup {
         .flat_map(|level| level.throughputs.iter().map(|rate| (f64::from(level.clients), *rate)));
     html! {
         @if let Some(cpus) = scaling.cpus {
-            @let x = plane.x(f64::from(cpus));
+            @let x = plane.x(cpus.value());
             (line((x, plane.top - 4.0), (x, plane.bottom), "ref"))
             (text(x + 4.0, plane.top - 1.0, "axis halo", &format!("CPUs: {cpus}")))
         }

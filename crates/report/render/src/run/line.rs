@@ -7,7 +7,7 @@
 
 use analysis::metrics::rows_put;
 use analysis::{is_of_server, primary_operations};
-use model::{Manifest, OpKind, RunRecord, StepRecord};
+use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord};
 
 use crate::figure::{MISSING, float};
 
@@ -74,7 +74,7 @@ pub fn one_line(
 }
 
 /// Returns the number of a column of [`COLUMNS`]; `None` when it is not known, and for the tag.
-pub(crate) fn number(cpus: u32, step: &StepRecord, column: &str) -> Option<f64> {
+pub(crate) fn number(cpus: CpuCount, step: &StepRecord, column: &str) -> Option<f64> {
     Line { cpus, step }.number(column)
 }
 
@@ -99,7 +99,7 @@ fn tag(rows: u64, run: &RunRecord) -> String {
 
 struct Line<'a> {
     /// CPUs of the host.
-    cpus: u32,
+    cpus: CpuCount,
     step: &'a StepRecord,
 }
 
@@ -174,7 +174,7 @@ impl Line<'_> {
     }
 
     fn cpu_percent(&self, seconds: f64) -> Option<f64> {
-        let capacity_us = seconds * 1e6 * f64::from(self.cpus);
+        let capacity_us = seconds * 1e6 * self.cpus.value();
         ratio(self.counted(CPU), capacity_us).map(|share| 100.0 * share)
     }
 

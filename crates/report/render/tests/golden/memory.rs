@@ -126,3 +126,41 @@ fn page_has_the_memory_of_each_recorded_variant() {
     insta::assert_snapshot!(rows.collect::<Vec<_>>().join("\n"));
     assert!(!render_html(&quickstart(5).input()).contains("id=\"memory\""));
 }
+
+/// Goal: the memory of a server experiment is the server's; Assay's own process stands apart, and
+/// its allocator nowhere.
+#[test]
+fn memory_of_a_server_is_the_server_s() {
+    let mut fixture = with_memory();
+    let name = fixture.comparison.variants[0].name.clone();
+    for run in fixture.runs.iter_mut().filter(|run| run.cell.variant == name) {
+        for step in &mut run.steps {
+            step.counters.insert("server_cpu_user_us".to_owned(), 7.0);
+            step.gauges_max.insert("server_rss_bytes".to_owned(), 333.0 * MIB);
+            step.gauges_end.insert("server_memory_bytes".to_owned(), 555.0 * MIB);
+            step.gauges_max.insert("rss_bytes".to_owned(), 22.0 * MIB);
+        }
+    }
+    let run = fixture.runs.iter().find(|run| run.cell.variant == name).unwrap();
+    let text = shown(run, &fixture);
+    let rows: Vec<Vec<&str>> =
+        text.lines().map(|line| line.split("  ").filter(|it| !it.is_empty()).collect()).collect();
+    assert!(
+        text.starts_with("Memory at the end of each step: of the server's processes; "),
+        "{text}"
+    );
+    let heading = rows.iter().position(|row| row.first() == Some(&"step")).expect("a table");
+    let columns: Vec<&str> = rows[heading].iter().map(|it| it.trim()).collect();
+    assert_eq!(columns, ["step", "rss peak", "/cache", "with page cache", "client"], "{text}");
+    let first: Vec<&str> = rows[heading + 1][1..].iter().map(|it| it.trim()).collect();
+    assert_eq!(first, ["333 MiB", "0.33", "555 MiB", "22.0 MiB"], "{text}");
+    // Nothing is known of a foreign server's memory.
+    for run in fixture.runs.iter_mut().filter(|run| run.cell.variant == name) {
+        for step in &mut run.steps {
+            step.gauges_max.remove("server_rss_bytes");
+        }
+    }
+    let run = fixture.runs.iter().find(|run| run.cell.variant == name).unwrap();
+    let text = render_run(&fixture.manifest, run, Style { width: 110, ..Style::default() });
+    assert!(!text.contains("Memory at"), "{text}");
+}

@@ -31,7 +31,7 @@ pub(crate) fn explained(fixture: &Fixture, names: &[&str], format: Format) -> St
         comparison: &fixture.comparison,
         step,
         variant: "innodb-8.0",
-        cpus: 2,
+        cpus: model::CpuCount::of(2),
         blocking: &[],
     };
     let all: Vec<_> =

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use miette::{Result, miette};
 use model::units::parse_size;
-use model::{Access, Bytes, IoTest, whole};
+use model::{Access, Bytes, CpuCount, IoTest, whole};
 use plan::{Checked, Machine, Overrides};
 
 use super::storage::Request;
@@ -125,7 +125,8 @@ impl Measure {
             device.join("\n"),
             self.repetitions
         );
-        let machine = Machine { cpus: 1, memory_bytes: Bytes(0), free_bytes: Bytes(0) };
+        let (cpus, free_bytes) = (CpuCount::of(1), Bytes(0));
+        let machine = Machine { cpus, memory_bytes: Bytes(0), free_bytes };
         let overrides = Overrides::default();
         Ok(plan::load("assay device", &text, &overrides, &Program::default(), machine)?)
     }

@@ -325,7 +325,7 @@ fn print_result(
 mod tests {
     use engine::{EngineError, Setting};
     use miette::Diagnostic as _;
-    use model::Bytes;
+    use model::{Bytes, CpuCount};
     use plan::{Machine, Overrides};
 
     use super::*;
@@ -347,7 +347,8 @@ page_sise = 4096
 
     /// Returns the text a refusal points at, and its help.
     fn place_and_help(error: EngineError) -> (String, String) {
-        let machine = Machine { cpus: 4, memory_bytes: Bytes::GIB, free_bytes: Bytes::GIB };
+        let (cpus, memory_bytes) = (CpuCount::of(4), Bytes::GIB);
+        let machine = Machine { cpus, memory_bytes, free_bytes: Bytes::GIB };
         let checked =
             plan::load("f.toml", FILE, &Overrides::default(), &Program::default(), machine)
                 .expect("valid");

@@ -31,7 +31,7 @@ fn missing() -> Option<&'static str> {
 }
 
 /// Returns the identifiers of the experiments by the CPUs that each had.
-fn ids_by_cpus(workspace: &Workspace) -> BTreeMap<u32, String> {
+fn ids_by_cpus(workspace: &Workspace) -> BTreeMap<model::CpuCount, String> {
     let all = Results::at(&workspace.path("results")).newest();
     let manifests = all.iter().map(|dir| dir.manifest().expect("a manifest"));
     manifests.map(|manifest| (manifest.host.cpus, manifest.id)).collect()

@@ -22,6 +22,7 @@ mod highest_sustained_rate_is_found;
 mod identical_builds_show_no_difference;
 mod limited_writers_keep_their_rate;
 mod loads_beyond_the_host_are_rejected;
+mod many_clients_have_right_seconds;
 mod runs_without_a_result_are_labelled;
 mod stalls_show_in_open_loop_response_times;
 mod sweeps_and_searches_are_reported;

@@ -18,10 +18,11 @@ use crate::testing::{Plain, Scripted, constant, group, step};
 /// Orders tried per test: a second or two each in a debug build.
 const ORDERS: usize = 100;
 
-/// A quarter of the shortest interval: a client delivers every other operation.
-fn clock() -> ManualClock {
-    ManualClock::ticking(Nanos(1), Nanos(250_000))
-}
+/// The shortest interval.
+const INTERVAL: Nanos = Nanos::from_millis(1);
+
+/// A quarter of an interval: a client delivers every other operation.
+const QUARTER: Nanos = Nanos(INTERVAL.0 / 4);
 
 fn done(group: &GroupTally) -> u64 {
     group.values().map(|tally| tally.counts.done).sum()
@@ -31,22 +32,26 @@ fn done(group: &GroupTally) -> u64 {
 struct Account {
     executed: u64,
     in_intervals: u64,
+    /// Operations of the clients, by interval.
+    intervals: Vec<u64>,
     totals: StepTotals,
 }
 
 /// Runs two clients in a closed loop and a writer.
 fn account(stop: StopRule, script: impl Fn(u64) + Send + Sync, stop_at: u64) -> Account {
-    account_of(Load::Closed, stop, script, stop_at)
+    account_of((Load::Closed, QUARTER), stop, script, stop_at)
 }
 
-/// Runs two clients and a writer; the script may stop the step or panic.
+/// Runs two clients and a writer on a clock that moves by `tick` with every reading; the script
+/// may stop the step or panic.
 fn account_of(
-    load: Load,
+    (load, tick): (Load, Nanos),
     stop: StopRule,
     script: impl Fn(u64) + Send + Sync,
     stop_at: u64,
 ) -> Account {
     let (executed, in_intervals) = (AtomicU64::new(0), AtomicU64::new(0));
+    let mut intervals = Vec::new();
     let has_begun = AtomicBool::new(false);
     let engine = Scripted::new(|number, _: &Op<'_>| {
         assert!(has_begun.load(SeqCst), "an operation before the measured span");
@@ -58,9 +63,9 @@ fn account_of(
     step.clients.kinds.clear();
     step.clients.load = load;
     step.writers = group(vec![Plain::new(OpKind::Put, u64::MAX)], [].into());
-    step.interval = Nanos::from_millis(1);
+    step.interval = INTERVAL;
     let flag = step.stop_flag.clone();
-    let clock = clock();
+    let clock = ManualClock::ticking(Nanos(1), tick);
     let totals = thread::scope(|scope| {
         scope.spawn(|| {
             // Stands for the thread that reads the parent process's messages.
@@ -76,8 +81,9 @@ fn account_of(
             Event::Interval(interval) => {
                 let count = done(&interval.clients) + done(&interval.writers);
                 in_intervals.fetch_add(count, SeqCst);
+                intervals.push(done(&interval.clients));
             }
-            Event::IntervalEnds | Event::Heartbeat(_) => {}
+            Event::IntervalEnds { .. } | Event::Heartbeat(_) => {}
         })
     });
     let totals = match totals {
@@ -93,7 +99,7 @@ fn account_of(
         },
     };
     let (executed, in_intervals) = (executed.load(SeqCst), in_intervals.load(SeqCst));
-    Account { executed, in_intervals, totals }
+    Account { executed, in_intervals, intervals, totals }
 }
 
 #[test]
@@ -106,6 +112,24 @@ fn the_hand_off_loses_nothing_in_any_order() {
             assert_eq!(account.in_intervals, account.executed);
             let totals = done(&account.totals.clients) + done(&account.totals.writers);
             assert_eq!(totals, account.executed);
+        },
+        ORDERS,
+    );
+}
+
+#[test]
+fn no_interval_holds_more_than_was_done_in_it_in_any_order() {
+    // Goal: an operation is in the interval it ended in, whichever thread merges it, and when.
+    // Method: the clock moves by an interval with every reading, so that no two operations end in
+    // one interval, and every operation is handed over; threads are put off their CPU anywhere.
+    shuttle::check_random(
+        || {
+            let load = (Load::Closed, INTERVAL);
+            let account = account_of(load, StopRule::Operations(16), |_| {}, 0);
+            assert_eq!(account.totals.end, StepEnd::Finished);
+            assert_eq!(account.intervals.iter().sum::<u64>(), 16);
+            assert!(account.intervals.iter().all(|done| *done <= 1), "{:?}", account.intervals);
+            assert_eq!(account.in_intervals, account.executed);
         },
         ORDERS,
     );
@@ -180,7 +204,7 @@ fn no_arrival_is_lost_or_served_twice_in_any_order() {
         || {
             for ops_per_s in [500.0, 4000.0] {
                 let stop = StopRule::Duration(Nanos::from_millis(8));
-                let account = account_of(constant(ops_per_s), stop, |_| {}, 0);
+                let account = account_of((constant(ops_per_s), QUARTER), stop, |_| {}, 0);
                 assert_eq!(account.totals.end, StepEnd::Finished);
                 assert_all_accounted_for(&account);
             }
@@ -193,7 +217,8 @@ fn no_arrival_is_lost_or_served_twice_in_any_order() {
 fn a_group_serves_the_requested_number_of_arrivals_in_any_order() {
     shuttle::check_random(
         || {
-            let account = account_of(constant(3000.0), StopRule::Operations(9), |_| {}, 0);
+            let account =
+                account_of((constant(3000.0), QUARTER), StopRule::Operations(9), |_| {}, 0);
             assert_eq!(account.totals.end, StepEnd::Finished);
             assert_eq!(done(&account.totals.clients), 9);
             assert_all_accounted_for(&account);
@@ -208,7 +233,7 @@ fn arrivals_of_clients_that_were_stopped_are_censored_in_any_order() {
     shuttle::check_random(
         || {
             let stop = StopRule::Duration(Nanos::from_secs(1));
-            let account = account_of(constant(2000.0), stop, |_| {}, 20);
+            let account = account_of((constant(2000.0), QUARTER), stop, |_| {}, 20);
             match &account.totals.end {
                 StepEnd::Stopped => {
                     assert_all_accounted_for(&account);

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Condvar, Mutex};
 
 use engine::EngineError;
 use model::{Load, Nanos, Op, OpKind, Outcome, StopRule, metric};
@@ -75,6 +76,60 @@ fn every_operation_is_in_exactly_one_interval() {
     );
 }
 
+/// Goal: no second holds more than was done in it, however late the coordinator is.
+/// Method: on a clock that only the engine moves, each operation takes 50 ms, so that 20 end in a
+/// second; at the first second's end the coordinator stands still until all 200 are done.
+#[test]
+fn a_coordinator_without_a_cpu_moves_no_operation() {
+    let clock = ManualClock::new(Nanos(1));
+    let (executed, is_done) = (Mutex::new(0), Condvar::new());
+    let engine = Scripted::new(|_, _: &Op<'_>| {
+        clock.advance(Nanos::from_millis(50));
+        *executed.lock().unwrap() += 1;
+        is_done.notify_all();
+        DONE
+    });
+    let mut seconds = Vec::new();
+    let mut step = step(&engine, 1, StopRule::Operations(200));
+    let totals = run_step(&clock, &mut step, &mut |event| match event {
+        Event::IntervalEnds { client_memory } => {
+            assert!((1_000..1_000_000).contains(&client_memory.0), "{client_memory}");
+            let wait = executed.lock().unwrap();
+            drop(is_done.wait_while(wait, |executed| *executed < 200).unwrap());
+        }
+        Event::Interval(interval) => seconds.push(done_in(interval, OpKind::Get)),
+        Event::MeasuringBegins | Event::Heartbeat(_) => {}
+    });
+    assert_eq!(gets(&totals.unwrap()).done, 200);
+    // The operation that ends with a second is the first of the next.
+    let expected = [&[19][..], &[20; 9], &[1]].concat();
+    assert_eq!(seconds, expected);
+}
+
+/// Goal: a second without an operation is an interval as any, and has the announced kinds.
+#[test]
+fn seconds_without_operations_have_the_announced_kinds() {
+    let clock = ManualClock::new(Nanos(1));
+    let engine = Scripted::new(|number, _: &Op<'_>| {
+        clock.advance(Nanos::from_millis(if number == 0 { 3_500 } else { 100 }));
+        DONE
+    });
+    let mut step = step(&engine, 1, StopRule::Operations(10));
+    step.clients.kinds.insert(OpKind::Scan);
+    let (mut seconds, mut length) = (Vec::new(), Nanos(0));
+    let totals = run_step(&clock, &mut step, &mut |event| {
+        if let Event::Interval(interval) = event {
+            assert_eq!(interval.clients.keys().collect::<Vec<_>>(), [&OpKind::Get, &OpKind::Scan]);
+            assert!(interval.writers.is_empty());
+            seconds.push(done_in(interval, OpKind::Get));
+            length = length.after(interval.length);
+        }
+    });
+    let totals = totals.unwrap();
+    assert_eq!((seconds, length), (vec![0, 0, 0, 5, 5], totals.duration));
+    assert!(!totals.clients.contains_key(&OpKind::Scan));
+}
+
 #[test]
 fn the_warmup_is_reported_and_not_measured() {
     let engine = Scripted::new(|_, _: &Op<'_>| DONE);
@@ -112,7 +167,7 @@ fn nothing_starts_before_the_callback_for_it_returns() {
                     events.push("begins");
                 }
                 Event::Interval(_) => events.push("interval"),
-                Event::IntervalEnds | Event::Heartbeat(_) => {}
+                Event::IntervalEnds { .. } | Event::Heartbeat(_) => {}
             },
         );
     let totals = totals.unwrap();
