@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use driver_sql::{Config, Connection as _, Database, Explain, SqlEngine, TextTotals, WaitQuery};
+use driver_sql::{
+    Config, Connection as _, Database, Explain, SqlEngine, TableName, TextTotals, WaitQuery,
+};
 use engine::{EngineError, Maintenance, OpenSpec};
 use model::{EngineState, Identity, Options};
 
@@ -46,7 +48,7 @@ pub(crate) fn open(
             flavour,
             saved_variables: Mutex::new(None),
             standby,
-            storage_engine: storage_engine(connection, tables.first().map_or("", String::as_str))?,
+            storage_engine: storage_engine(connection, tables.first())?,
             sizes: state::sizes_query(connection)?,
         })
     })
@@ -141,9 +143,15 @@ impl Database for MysqlDatabase {
     }
 }
 
-fn storage_engine(connection: &mut Connection, table: &str) -> Result<StorageEngine, Failure> {
-    let status = connection.rows(&format!("SHOW TABLE STATUS LIKE '{table}'"))?;
-    let engine = status.first().and_then(|row| row.get(1)).map(|name| name.to_ascii_lowercase());
+fn storage_engine(
+    connection: &mut Connection,
+    table: Option<&TableName>,
+) -> Result<StorageEngine, Failure> {
+    let name = table.map_or("", |table| &table.name);
+    let engine = connection.first(&format!(
+        "SELECT LOWER(engine) FROM information_schema.tables WHERE table_schema = DATABASE() AND \
+         table_name = '{name}'"
+    ))?;
     Ok(match engine.as_deref() {
         Some("innodb") => StorageEngine::Innodb,
         Some("rocksdb") => StorageEngine::Myrocks,

@@ -92,7 +92,8 @@ fn set(engine: &MysqlEngine, name: &str, value: &str) -> Result<bool, EngineErro
 /// Runs a statement for each table.
 fn for_each_table(engine: &MysqlEngine, statement: &str) -> Result<(), EngineError> {
     for table in &engine.tables {
-        engine.with_control(|connection| connection.run(&format!("{statement} `{table}`")))?;
+        let sql = format!("{statement} {}", table.qualified);
+        engine.with_control(|connection| connection.run(&sql))?;
     }
     Ok(())
 }

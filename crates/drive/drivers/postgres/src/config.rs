@@ -21,7 +21,7 @@ pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Config<Sess
     check_settings("Postgres", can, &spec.settings)?;
     reject_weaker_durability(spec.settings.durability, &spec.options)?;
     let is_uncompressed = spec.settings.compression.as_deref() == Some("none");
-    let session = Session { settings: Vec::new(), is_uncompressed };
+    let session = Session { is_uncompressed, ..Session::default() };
     let mut config = Config::resolve(NAME, spec, session)?;
     let procedures = spec.application.iter().flat_map(|setup| &setup.application.procedures);
     let mut protocols = procedures.map(|it| config.protocol_of(it, Dialect::Postgres));

@@ -94,13 +94,15 @@ pub(crate) fn settings(
 }
 
 /// Sizes of our tables and indexes, bytes.
-const SIZES: &str = "SELECT row_to_json(r) FROM (SELECT relname, relkind, pg_relation_size(oid) \
-                     bytes, pg_total_relation_size(oid) total_bytes FROM pg_class WHERE relkind \
-                     IN ('r', 'i') AND relnamespace = 'public'::regnamespace ORDER BY relname) r";
+const SIZES: &str = "SELECT row_to_json(r) FROM (SELECT relname, relkind, pg_relation_size(c.oid) \
+                     bytes, pg_total_relation_size(c.oid) total_bytes FROM pg_class c JOIN \
+                     pg_namespace n ON n.oid = relnamespace WHERE relkind IN ('r', 'i') AND \
+                     nspname = current_schema() ORDER BY relname) r";
 /// Tables and B-trees of ours whose structure is read; of partitioned ones each partition.
-const RELATIONS: &str = "SELECT c.oid, c.relname, c.relkind FROM pg_class c JOIN pg_am a ON a.oid = \
-                         c.relam WHERE a.amname IN ('heap', 'btree') AND c.relkind IN ('r', 'm', \
-                         'i') AND relnamespace = 'public'::regnamespace ORDER BY relname";
+const RELATIONS: &str = "SELECT c.oid, c.relname, c.relkind FROM pg_class c JOIN pg_am a ON a.oid \
+                         = c.relam JOIN pg_namespace n ON n.oid = c.relnamespace WHERE a.amname \
+                         IN ('heap', 'btree') AND c.relkind IN ('r', 'm', 'i') AND n.nspname = \
+                         current_schema() ORDER BY relname";
 /// Longest time to read one of them.
 const STRUCTURE_WITHIN: Duration = Duration::from_secs(20);
 
@@ -136,7 +138,7 @@ pub(crate) fn statistics(connection: &mut Connection) -> Result<String, Failure>
     for view in VIEWS {
         let name = view.split(' ').next().unwrap_or(view);
         // A query of a missing view is an error in the server's log.
-        if !connection.has_table(name)? {
+        if connection.first(&format!("SELECT to_regclass('{name}')"))?.is_none() {
             continue;
         }
         let sql = view.replacen(name, &format!("SELECT row_to_json(r) FROM {name} r"), 1);

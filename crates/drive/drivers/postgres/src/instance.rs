@@ -1,6 +1,8 @@
 //! An open database: check of the server, maintenance, state query.
 
-use driver_sql::{Config, Connection as _, Database, Explain, SqlEngine, TextTotals, WaitQuery};
+use driver_sql::{
+    Config, Connection as _, Database, Explain, SqlEngine, TableName, TextTotals, WaitQuery,
+};
 use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{Durability, Endpoint, EngineState, Identity, Options};
 
@@ -101,8 +103,8 @@ impl Database for PostgresDatabase {
 /// Runs a statement on each table, over a connection of its own.
 fn on_each_table(engine: &PostgresEngine, statement: &str) -> Result<bool, EngineError> {
     let mut connection = engine.connect()?;
-    for table in &engine.tables {
-        if !attempt(&mut connection, &format!("{statement} {table}"))? {
+    for TableName { qualified, .. } in &engine.tables {
+        if !attempt(&mut connection, &format!("{statement} {qualified}"))? {
             return Ok(false);
         }
     }
@@ -178,7 +180,7 @@ fn check_server(
 /// Returns the state queries if the server supports them.
 fn queries(
     connection: &mut Connection,
-    tables: &[String],
+    tables: &[TableName],
     is_foreign: bool,
 ) -> Result<Option<Queries>, Failure> {
     let version = connection.parameter("server_version").unwrap_or_default();
@@ -186,7 +188,7 @@ fn queries(
     let Ok(major) = digits.parse() else { return Ok(None) };
     let mut oids = Vec::with_capacity(tables.len());
     for table in tables {
-        match connection.rows(&tables::leaves_query(table)) {
+        match connection.rows(&tables::leaves_query(&table.qualified)) {
             Err(Failure::Refused(_)) => return Ok(None),
             leaves => oids.extend(leaves?.into_iter().flatten()),
         }

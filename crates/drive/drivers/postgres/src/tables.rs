@@ -29,6 +29,7 @@ const COLUMNS: [Metric; 4] = [
 ///
 /// A partitioned table has no size and no statistics of its own.
 pub(crate) fn leaves_query(table: &str) -> String {
+    let table = table.replace('\'', "''");
     format!(
         "WITH RECURSIVE t AS (SELECT '{table}'::regclass::oid AS id UNION \
          SELECT i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.id) \

@@ -11,6 +11,7 @@ use model::sql::{Dialect, Procedure, Protocol};
 use model::{Capabilities, Endpoint, OpKind, Options, Replica, Transport};
 
 use crate::connection::{Connection, Reply};
+use crate::object::DataSet;
 
 /// Prefix of Assay's own options; the server never gets them.
 pub const OWN_PREFIX: &str = "assay";
@@ -107,6 +108,8 @@ pub struct Config<S> {
     pub own: OwnOptions,
     /// Configuration of each session.
     pub session: S,
+    /// What the tables and routines of the run are marked with; empty until the tables exist.
+    pub data_set: DataSet,
 }
 
 impl<S> Config<S> {
@@ -127,7 +130,7 @@ impl<S> Config<S> {
                 return Err(refused(name, reason));
             }
         }
-        Ok(Self { endpoint, own, session })
+        Ok(Self { endpoint, own, session, data_set: DataSet::default() })
     }
 
     /// Returns Assay's own options in force.

@@ -6,6 +6,7 @@ use model::Endpoint;
 use model::sql::Dialect;
 
 use crate::failure::{ErrorResponse, Failure};
+use crate::object::{CatalogEntry, Creation, DataSet, Object};
 use crate::template::{Field, Template, Value};
 
 /// The result of an exchange on a connection `C`.
@@ -16,7 +17,7 @@ pub type Reply<T, C> = Result<T, Failure<<C as Connection>::Error>>;
 pub struct Sql {
     /// The dialect of applications.
     pub dialect: Dialect,
-    /// Quote of a name; may be empty.
+    /// Quote of a column's name; may be empty.
     pub quote: &'static str,
     /// Column type of a table's name, compared by bytes: `MyRocks` indexes no other text.
     pub name_type: &'static str,
@@ -146,8 +147,24 @@ pub trait Connection: Send + Sized {
     /// Locks the database for a run; `false` when another run has it.
     fn lock(&mut self) -> Reply<bool, Self>;
 
-    /// Returns whether the database has a table.
-    fn has_table(&mut self, name: &str) -> Reply<bool, Self>;
+    /// Fixes the schemas in which this connection, and later ones of `session`, find names.
+    ///
+    /// Returns the one in which tables are created; `None` when there is none.
+    fn pin_schema(&mut self, session: &mut Self::Session) -> Reply<Option<String>, Self>;
+
+    /// Returns schema and name of a table, both quoted.
+    fn qualified(schema: &str, table: &str) -> String;
+
+    /// Finds what has the name of an object in a schema, whatever its kind.
+    fn find(&mut self, schema: &str, object: &Object) -> Reply<Option<CatalogEntry>, Self>;
+
+    /// Returns a statement that also gives what it creates the identity in its mark.
+    ///
+    /// `None` where the statement stays as it is.
+    fn identified(creation: &Creation<'_>, data_set: &DataSet) -> Option<String>;
+
+    /// Gives a table that was just created the identity in its mark; `false` without such a table.
+    fn identify(&mut self, data_set: &DataSet, table: &str) -> Reply<bool, Self>;
 
     /// Returns the statements that create the table of keys and values.
     fn create_key_value(session: &Self::Session) -> Vec<String>;

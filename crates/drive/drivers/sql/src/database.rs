@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::explain::{Explain, TextTotals};
 use crate::failure::{ErrorResponse, Failure};
+use crate::object::TableName;
 use crate::open_sessions::OpenSessions;
 use crate::procedure::Known;
 use crate::tables;
@@ -76,7 +77,7 @@ pub struct SqlEngine<D: Database> {
     /// How the server is used.
     pub config: Config<<D::Connection as Connection>::Session>,
     /// Names of all tables.
-    pub tables: Vec<String>,
+    pub tables: Vec<TableName>,
     pub(crate) setup: Option<ApplicationSetup>,
     /// Reconnects of sessions after a loss.
     pub(crate) reconnects: AtomicU64,
@@ -94,9 +95,9 @@ impl<D: Database> SqlEngine<D> {
     pub fn open(
         mut connection: D::Connection,
         spec: &OpenSpec,
-        config: Config<<D::Connection as Connection>::Session>,
+        mut config: Config<<D::Connection as Connection>::Session>,
         check: impl FnOnce(&mut D::Connection) -> Result<(), EngineError>,
-        database: impl FnOnce(&mut D::Connection, &[String]) -> Result<D, EngineError>,
+        database: impl FnOnce(&mut D::Connection, &[TableName]) -> Result<D, EngineError>,
     ) -> Result<Self, EngineError> {
         if !spec.dir.is_dir() {
             let text = format!("{}: not a directory", spec.dir.display());
@@ -104,7 +105,7 @@ impl<D: Database> SqlEngine<D> {
         }
         lock(&mut connection, &config)?;
         check(&mut connection)?;
-        let tables = tables::ensure(&mut connection, spec, &config)?;
+        let tables = tables::ensure(&mut connection, spec, &mut config)?;
         Ok(Self {
             database: database(&mut connection, &tables)?,
             tables,

@@ -18,13 +18,14 @@ use crate::{check, inspect, tables};
 const CHECK_WITHIN: Duration = Duration::from_secs(5);
 
 impl<D: Database> SqlEngine<D> {
-    /// Returns the quoted name of a copy of an application's table, and its column of ids.
+    /// Returns the qualified name of a copy of an application's table, and its column of ids.
     fn table(&self, position: u16, number: u32) -> Option<(String, Option<String>)> {
         let quote = D::Connection::SQL.quote;
         let setup = self.setup.as_ref().filter(|setup| number < setup.copies(position))?;
         let table = setup.application.tables.get(usize::from(position))?;
         let id = table.id.as_ref().map(|id| format!("{quote}{id}{quote}"));
-        Some((format!("{quote}{}{quote}", tables::name(&table.name, number)), id))
+        let schema = &self.config.data_set.schema;
+        Some((D::Connection::qualified(schema, &tables::name(&table.name, number)), id))
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! Invariants: one write and as few reads as possible per statement, or per pipelined batch; no
 //! allocation once the buffers have grown; a statement whose connection was lost has failed and is
-//! never repeated; only tables named in the marker table are ever dropped.
+//! never repeated; only tables and routines with the identity in the marker table are ever dropped.
 
 mod check;
 mod command;
@@ -22,6 +22,7 @@ mod failure;
 mod inspect;
 mod key_value;
 mod moment;
+mod object;
 mod open_sessions;
 mod pipeline_queue;
 mod procedure;
@@ -42,6 +43,7 @@ pub use database::{Database, SqlEngine};
 pub use explain::{Explain, TextTotals};
 pub use failure::{ErrorResponse, Failure};
 pub use moment::Moment;
+pub use object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, TableName};
 pub use receive_buffer::ReceiveBuffer;
 pub use socket::Socket;
 pub use tables::MARKER;

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::key_value::{ExpectedResult, InFlight, outcome};
 use crate::read_back::ReadBack;
 use crate::tables;
-use crate::template::{Template, Value};
+use crate::template::{Part, Template, Value};
 
 /// How a server is used, and the application.
 pub(crate) type Known<'a, C> =
@@ -345,6 +345,11 @@ pub(crate) fn render<C: Connection>(
         let mut on_copy = |number| {
             let table = |position| tables::reached(setup, position, number);
             let mut template = Template::render(statement, procedure, table);
+            if let [Part::Text(sql)] = &mut template.parts[..]
+                && let Some(identified) = tables::identified::<C>(sql, &config.data_set)
+            {
+                *sql = identified;
+            }
             let positions = template.renumber();
             let known = templates.iter().position(|known| *known == template);
             let command = known.unwrap_or_else(|| {

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::time::Duration;
 
-use driver_sql::{Field, Reply, Socket, Sql, Template, Value};
+use driver_sql::{
+    CatalogEntry, Creation, DataSet, Field, Object, ObjectKind, Reply, Socket, Sql, Template, Value,
+};
 use model::Endpoint;
 use model::sql::Dialect;
 
@@ -211,12 +213,51 @@ impl driver_sql::Connection for Connection {
         Ok(self.first(LOCK)?.as_deref() != Some("0"))
     }
 
-    fn has_table(&mut self, name: &str) -> Reply<bool, Self> {
-        let sql = format!(
-            "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND \
-             table_name = '{name}'"
-        );
-        Ok(self.first(&sql)?.is_some())
+    fn pin_schema(&mut self, (): &mut ()) -> Reply<Option<String>, Self> {
+        self.first("SELECT DATABASE()")
+    }
+
+    fn qualified(schema: &str, table: &str) -> String {
+        format!("`{}`.`{table}`", schema.replace('`', "``"))
+    }
+
+    /// The identity is the last word of the comment: an option of a storage engine may precede it.
+    fn find(&mut self, schema: &str, object: &Object) -> Reply<Option<CatalogEntry>, Self> {
+        let Object { kind, name } = object;
+        let sql = match kind {
+            ObjectKind::Table => format!("SELECT LOWER(table_type), table_comment {}", named(name)),
+            ObjectKind::Function | ObjectKind::Procedure => format!(
+                "SELECT LOWER(routine_type), routine_comment FROM information_schema.routines \
+                 WHERE routine_schema = DATABASE() AND routine_name = '{name}' AND routine_type = \
+                 '{}'",
+                kind.name()
+            ),
+        };
+        let found = self.pairs(&sql)?.into_iter().next();
+        Ok(found.map(|(found, comment)| CatalogEntry {
+            kind: found.trim_start_matches("base ").to_owned(),
+            identity: comment.rsplit(' ').next().map(str::to_owned),
+            drop: format!("DROP {} {}", kind.name(), Self::qualified(schema, name)),
+        }))
+    }
+
+    fn identified(creation: &Creation<'_>, data_set: &DataSet) -> Option<String> {
+        creation.with_option(&format!("COMMENT '{}'", comment(data_set)))
+    }
+
+    fn identify(&mut self, data_set: &DataSet, table: &str) -> Reply<bool, Self> {
+        let Some(found) = self.first(&format!("SELECT table_comment {}", named(table)))? else {
+            return Ok(false);
+        };
+        if !found.ends_with(&data_set.token) {
+            let found = format!("{found} {}", comment(data_set));
+            let mut literal = Vec::new();
+            text::literal(Value::Text(found.trim_start().as_bytes()), &mut literal);
+            let (table, literal) = (Self::qualified(&data_set.schema, table), literal.as_slice());
+            let literal = String::from_utf8_lossy(literal);
+            self.run(&format!("ALTER TABLE {table} COMMENT = {literal}"))?;
+        }
+        Ok(true)
     }
 
     fn create_key_value((): &()) -> Vec<String> {
@@ -240,4 +281,19 @@ impl Drop for Connection {
         // The server also ends it when the socket closes.
         drop(self.packets.send());
     }
+}
+
+/// Returns what reads from the list of tables that of this name, whatever its kind.
+///
+/// Names are compared by case, unless the server's tables have none.
+fn named(table: &str) -> String {
+    format!(
+        "FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '{table}' \
+         AND (CAST(table_name AS BINARY) = '{table}' OR @@lower_case_table_names > 0)"
+    )
+}
+
+/// Returns the comment of what a run creates; its last word is the identity.
+fn comment(data_set: &DataSet) -> String {
+    format!("Assay {}", data_set.token)
 }

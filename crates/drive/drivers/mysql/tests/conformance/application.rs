@@ -65,7 +65,8 @@ fn of_row(text: &str) -> Vec<Part> {
     parts
 }
 
-fn procedure(kind: OpKind, statements: &[&str]) -> Procedure {
+/// Returns a procedure of these statements.
+pub(crate) fn procedure(kind: OpKind, statements: &[&str]) -> Procedure {
     let rendered: Vec<_> = statements.iter().map(|text| statement(text)).collect();
     Procedure {
         is_transaction: kind == OpKind::Transaction,

@@ -11,6 +11,7 @@ mod disconnects;
 mod fixture;
 mod logins;
 mod maintenance;
+mod ownership;
 mod parts;
 mod procedures;
 mod rejected_options;
@@ -75,7 +76,7 @@ fn acknowledged_writes_survive_a_kill() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 15] = [
+const CLAIMS: [fn(&Fixture); 20] = [
     procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
@@ -87,6 +88,11 @@ const CLAIMS: [fn(&Fixture); 15] = [
     tables::leftovers_are_dropped_and_foreign_tables_left_alone,
     tables::run_reuses_its_tables,
     tables::second_run_on_a_database_is_rejected,
+    ownership::table_created_anew_by_a_user_is_refused_and_its_row_survives,
+    ownership::view_is_refused_and_a_name_of_other_case_survives,
+    ownership::routine_created_anew_by_a_user_is_refused_and_survives,
+    ownership::tables_are_marked_whatever_their_statements,
+    ownership::marks_without_identity_are_refused_with_the_remedy,
     maintenance::state_identity_and_options_are_reported,
     parts::parts_of_values_are_changed_and_read,
     waits::row_locks_are_sampled_as_waits,

@@ -4,7 +4,10 @@ use std::io::Write;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use driver_sql::{Field, ReceiveBuffer, Reply, Socket, Sql, Template, Value};
+use driver_sql::{
+    CatalogEntry, Creation, DataSet, Field, Object, ObjectKind, ReceiveBuffer, Reply, Socket, Sql,
+    Template, Value,
+};
 use model::sql::Dialect;
 use model::{Address, Endpoint};
 use postgres_protocol::message::backend::{
@@ -12,6 +15,7 @@ use postgres_protocol::message::backend::{
 };
 use postgres_protocol::message::frontend;
 
+use super::catalog;
 use super::failure::{ErrorResponse, Failure};
 use super::login::{LoggedIn, encrypt, log_in};
 use super::message::{READ_BYTES, columns, fields, parameter_types};
@@ -86,6 +90,8 @@ pub(crate) struct Column {
 pub(crate) struct Session {
     /// Settings sent at login.
     pub(crate) settings: Vec<(String, String)>,
+    /// Schemas in which names are found, each quoted; empty where the login's own are.
+    pub(crate) search_path: String,
     /// Whether TOAST compression is off.
     pub(crate) is_uncompressed: bool,
 }
@@ -94,6 +100,14 @@ impl Connection {
     /// Returns a parameter reported at login: `server_version`.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.logged_in.parameters.get(name).map(String::as_str)
+    }
+
+    /// Sets the session's schemas; poolers may ignore them in the start-up message.
+    fn set_search_path(&mut self, Session { search_path, .. }: &Session) -> Result<(), Failure> {
+        if search_path.is_empty() {
+            return Ok(());
+        }
+        driver_sql::Connection::run(self, &format!("SET search_path TO {search_path}"))
     }
 
     /// Prepares the statement `sql` under a name of its own.
@@ -210,7 +224,10 @@ impl driver_sql::Connection for Connection {
         let logged_in = log_in(&mut stream, &mut receive_buffer, endpoint, &session.settings)?;
         stream.clear_read_timeout()?;
         let (send_buffer, status, statements) = (Vec::new(), IDLE, 0);
-        Ok(Self { stream, receive_buffer, send_buffer, status, statements, logged_in })
+        let mut connection =
+            Self { stream, receive_buffer, send_buffer, status, statements, logged_in };
+        connection.set_search_path(session)?;
+        Ok(connection)
     }
 
     fn number(&self) -> Option<u64> {
@@ -357,9 +374,35 @@ impl driver_sql::Connection for Connection {
         }
     }
 
-    fn has_table(&mut self, name: &str) -> Reply<bool, Self> {
-        let sql = format!("SELECT to_regclass('{name}')");
-        Ok(driver_sql::Connection::first(self, &sql)?.is_some())
+    fn pin_schema(&mut self, session: &mut Session) -> Reply<Option<String>, Self> {
+        let schemas = driver_sql::Connection::rows(self, catalog::SCHEMAS)?.concat();
+        let quoted: Vec<_> = schemas.iter().map(|schema| catalog::quoted(schema)).collect();
+        session.search_path = quoted.join(", ");
+        self.set_search_path(session)?;
+        Ok(schemas.into_iter().next())
+    }
+
+    fn qualified(schema: &str, table: &str) -> String {
+        catalog::qualified(schema, table)
+    }
+
+    fn find(&mut self, schema: &str, object: &Object) -> Reply<Option<CatalogEntry>, Self> {
+        let rows = driver_sql::Connection::rows(self, &catalog::find(schema, object))?;
+        Ok(rows.into_iter().next().and_then(|row| {
+            let [kind, identity, drop] = <[String; 3]>::try_from(row).ok()?;
+            let kind = catalog::kind(&kind).to_owned();
+            Some(CatalogEntry { kind, identity: Some(identity).filter(|it| !it.is_empty()), drop })
+        }))
+    }
+
+    fn identified(creation: &Creation<'_>, data_set: &DataSet) -> Option<String> {
+        let is_routine = creation.object.kind != ObjectKind::Table;
+        is_routine.then(|| catalog::marking_routine(creation, data_set))
+    }
+
+    fn identify(&mut self, data_set: &DataSet, table: &str) -> Reply<bool, Self> {
+        let mark = catalog::mark_table(data_set, &Object::table(table));
+        Ok(driver_sql::Connection::query(self, &mark, |_, _| {})? > 0)
     }
 
     fn create_key_value(session: &Session) -> Vec<String> {

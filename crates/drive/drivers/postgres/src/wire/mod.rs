@@ -1,8 +1,10 @@
 //! The Postgres protocol, as a blocking client of one connection.
 //!
-//! It knows no table and no operation. Codec and authentication are those of `postgres-protocol`;
-//! the messages of operations are written and read here without allocations, in reused buffers.
+//! It knows no operation, and of tables how the catalogue names them. Codec and authentication are
+//! those of `postgres-protocol`; the messages of operations are written and read here without
+//! allocations, in reused buffers.
 
+mod catalog;
 mod connection;
 mod failure;
 mod login;

@@ -8,6 +8,7 @@ mod calls;
 mod failures;
 mod logins;
 mod newest;
+mod ownership;
 mod parts;
 mod privileges;
 mod procedures;

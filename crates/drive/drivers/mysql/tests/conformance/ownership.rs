@@ -1,0 +1,206 @@
+//! Tables and routines of a user with the names of a run's: refused or left alone, never dropped.
+
+use engine::{EngineError, OpenSpec};
+use model::OpKind;
+use model::sql::Application;
+use tempfile::TempDir;
+
+use crate::application::{procedure, sales, statement};
+use crate::fixture::{Fixture, call};
+
+/// Executes statements over a database of its own; returns the first field of the last answer.
+fn as_user(fixture: &Fixture, sql: &[String]) -> Vec<String> {
+    let (engine, _dir) = fixture.open(defining(sql));
+    let mut session = engine.session().expect("there is room");
+    let mut last = Vec::new();
+    for (number, sql) in (0..).zip(sql) {
+        let done = call(&mut *session, (number, OpKind::Define), &[], &[]);
+        last = done.unwrap_or_else(|error| panic!("{sql}: {error}")).2;
+    }
+    last
+}
+
+/// Returns the application with these procedures instead of its own.
+fn defining(sql: &[String]) -> Application {
+    let define = |text: &String| procedure(OpKind::Define, &[text.as_str()]);
+    Application { procedures: sql.iter().map(define).collect(), ..sales() }
+}
+
+/// A database in which several runs follow one another.
+struct Runs<'f> {
+    fixture: &'f Fixture,
+    first: OpenSpec,
+    _dir: TempDir,
+}
+
+impl<'f> Runs<'f> {
+    fn new(fixture: &'f Fixture) -> Self {
+        let (first, dir) = fixture.fresh(Some(sales()));
+        Self { fixture, first, _dir: dir }
+    }
+
+    /// Returns a statement in which `DB` stands for the quoted database.
+    fn sql(&self, text: &str) -> String {
+        let endpoint = self.first.endpoint.as_ref().expect("it is a server");
+        text.replace("DB", &format!("`{}`", endpoint.database))
+    }
+
+    fn as_user(&self, sql: &[&str]) -> Vec<String> {
+        as_user(self.fixture, &sql.iter().map(|text| self.sql(text)).collect::<Vec<_>>())
+    }
+
+    /// Opens the application as a run of its own, and calls each procedure.
+    fn run(&self, application: Application) -> Result<(), EngineError> {
+        let procedures = application.procedures.len();
+        let (mut spec, _dir) = self.fixture.fresh(Some(application));
+        spec.endpoint.clone_from(&self.first.endpoint);
+        let engine = self.fixture.driver.open(&spec)?;
+        let mut session = engine.session()?;
+        for number in 0..u16::try_from(procedures).expect("a few") {
+            call(&mut *session, (number, OpKind::Define), &[], &[])?;
+        }
+        drop(session);
+        engine.close()
+    }
+
+    fn plain_run(&self) -> Result<(), EngineError> {
+        self.run(defining(&[]))
+    }
+}
+
+/// Checks that a run is refused, and names the thing, the reason and the remedy.
+fn refuses(run: Result<(), EngineError>, thing: &str, reason: &str) {
+    let error = run.expect_err("it is a user's").to_string();
+    for expected in [thing, reason, "drop it or rename it, or name another database in the dsn"] {
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+}
+
+const ANEW: &str = "is not the one that Assay created there";
+
+pub(crate) fn table_created_anew_by_a_user_is_refused_and_its_row_survives(fixture: &Fixture) {
+    let runs = Runs::new(fixture);
+    runs.plain_run().expect("the database is empty");
+    runs.plain_run().expect("leftovers are no hindrance");
+    let mine = [
+        "DROP TABLE DB.sale1",
+        "CREATE TABLE DB.sale1 (mine VARCHAR(9))",
+        "INSERT INTO DB.sale1 VALUES ('row')",
+    ];
+    runs.as_user(&mine);
+    refuses(runs.plain_run(), "table `sale1` in database", ANEW);
+    let row = || runs.as_user(&["SELECT mine FROM DB.sale1"]);
+    assert_eq!(row(), ["row"]);
+    // Another application does not take it for a leftover; then nothing marks its name.
+    let mut other = defining(&[]);
+    other.tables[0].name = "other".to_owned();
+    runs.run(other).expect("it has another name");
+    assert_eq!(row(), ["row"]);
+    refuses(runs.plain_run(), "table `sale1`", "was not created by Assay");
+    runs.as_user(&["DROP TABLE DB.sale1"]);
+    runs.plain_run().expect("the remedy helps");
+    // A mark without its table, as a kill leaves it, is no obstacle.
+    runs.as_user(&["DROP TABLE DB.sale1", "DROP TABLE DB.sale2"]);
+    runs.plain_run().expect("the tables are created again");
+}
+
+pub(crate) fn view_is_refused_and_a_name_of_other_case_survives(fixture: &Fixture) {
+    let runs = Runs::new(fixture);
+    runs.as_user(&["CREATE VIEW DB.sale1 AS SELECT 'row' AS mine"]);
+    refuses(runs.plain_run(), "view `sale1`", "was not created by Assay");
+    assert_eq!(runs.as_user(&["SELECT mine FROM DB.sale1"]), ["row"]);
+    runs.as_user(&[
+        "DROP VIEW DB.sale1",
+        "CREATE TABLE DB.Sale1 (mine VARCHAR(9))",
+        "INSERT INTO DB.Sale1 VALUES ('row')",
+    ]);
+    for _ in 0..2 {
+        runs.plain_run().expect("it is another table");
+    }
+    assert_eq!(runs.as_user(&["SELECT mine FROM DB.Sale1"]), ["row"]);
+}
+
+pub(crate) fn routine_created_anew_by_a_user_is_refused_and_survives(fixture: &Fixture) {
+    let runs = Runs::new(fixture);
+    let ours = [
+        "CREATE PROCEDURE pay(IN cents INT, IN note VARCHAR(9)) BEGIN SELECT 1; END",
+        "CREATE FUNCTION due(cents INT) RETURNS DECIMAL(9, 2) DETERMINISTIC RETURN cents + 1",
+    ];
+    let run = || runs.run(defining(&ours.map(str::to_owned)));
+    // Those of an earlier run are dropped.
+    run().expect("the database is empty");
+    run().expect("leftovers are no hindrance");
+    let text = "SELECT routine_definition FROM information_schema.routines WHERE routine_schema = \
+                'DB' AND routine_name = ";
+    let database = runs.sql("DB").replace('`', "");
+    let text = |name: &str| {
+        as_user(fixture, &[format!("{}'{name}'", text.replace("DB", &database))]).concat()
+    };
+    for (kind, name, create) in [
+        ("procedure", "pay", "CREATE PROCEDURE DB.pay() SELECT 'mine'"),
+        ("function", "due", "CREATE FUNCTION DB.due() RETURNS INT DETERMINISTIC RETURN 7"),
+    ] {
+        runs.as_user(&[&format!("DROP {kind} DB.{name}"), create]);
+        refuses(run(), &format!("{kind} `{name}`"), ANEW);
+        let found = text(name);
+        assert!(!found.is_empty() && create.ends_with(&found), "{found}");
+        runs.as_user(&[&format!("DROP {kind} DB.{name}")]);
+        run().expect("the remedy helps");
+    }
+    runs.as_user(&["DROP PROCEDURE DB.pay", "CREATE PROCEDURE DB.pay() SELECT 'mine'"]);
+    // Another application drops what the run left, and no more.
+    runs.plain_run().expect("it has no such procedure");
+    assert_eq!((text("pay").as_str(), text("due").as_str()), ("SELECT 'mine'", ""));
+    refuses(run(), "procedure `pay`", "was not created by Assay");
+}
+
+/// Goal: a comment of the application stays, and a statement without columns is marked too.
+pub(crate) fn tables_are_marked_whatever_their_statements(fixture: &Fixture) {
+    let runs = Runs::new(fixture);
+    runs.as_user(&["CREATE TABLE DB.base (id BIGINT NOT NULL PRIMARY KEY)"]);
+    for create in [
+        "CREATE TABLE {} (id BIGINT NOT NULL PRIMARY KEY) COMMENT = 'it''s theirs'",
+        "CREATE TABLE {} LIKE base",
+        "CREATE TABLE IF NOT EXISTS {} (id BIGINT NOT NULL /* of a sale (1) */ PRIMARY KEY)",
+    ] {
+        let run = || {
+            let mut application = defining(&[]);
+            application.tables[0].create.mysql = vec![statement(create)];
+            runs.run(application)
+        };
+        run().unwrap_or_else(|error| panic!("{create}: {error}"));
+        run().unwrap_or_else(|error| panic!("{create}: {error}"));
+        let database = runs.sql("DB").replace('`', "");
+        let comment = as_user(
+            fixture,
+            &[format!(
+                "SELECT table_comment FROM information_schema.tables WHERE table_schema = \
+                 '{database}' AND table_name = 'sale1'"
+            )],
+        );
+        let start = if create.contains("theirs") { "it's theirs Assay " } else { "Assay " };
+        assert!(comment[0].starts_with(start), "{create}: {comment:?}");
+    }
+    let mut nameless = defining(&[]);
+    nameless.tables[0].create.mysql = vec![statement("CREATE TABLE elsewhere (a INT)")];
+    nameless.tables[0].copies = model::sql::Copies::Fixed(1);
+    let error = runs.run(nameless).expect_err("there is no table sale1").to_string();
+    assert!(error.contains("`sale1` create no table of that name"), "{error}");
+}
+
+/// Goal: the marks of an earlier version, which hold no identity, drop nothing.
+pub(crate) fn marks_without_identity_are_refused_with_the_remedy(fixture: &Fixture) {
+    let runs = Runs::new(fixture);
+    runs.plain_run().expect("the database is empty");
+    runs.as_user(&[
+        "DROP TABLE DB.assay_tables",
+        "CREATE TABLE DB.assay_tables (name VARBINARY(250) NOT NULL PRIMARY KEY, token \
+         VARBINARY(250) NOT NULL)",
+        "INSERT INTO DB.assay_tables VALUES ('sale1', '0123')",
+    ]);
+    let error = runs.plain_run().expect_err("it has no identity").to_string();
+    for expected in ["table `assay_tables`", "knew their tables by name only", "drop it"] {
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+    assert_eq!(runs.as_user(&["SELECT CAST(COUNT(*) AS CHAR) FROM DB.sale1"]), ["0"]);
+}
