@@ -373,7 +373,7 @@ impl DeviceRecord {
             (target.is_raw, target.device.clone(), target.filesystem.clone(), target.size_bytes)
         };
         let keys = |record: &Self| record.targets.iter().map(key).collect::<Vec<_>>();
-        self.host.fingerprint == other.host.fingerprint && keys(self) == keys(other)
+        self.host.is_same_machine(&other.host) && keys(self) == keys(other)
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu_count::CpuCount;
 use crate::doctor::HostCheck;
+use crate::number::float;
 use crate::units::Bytes;
 
 /// Kernel clock sources that are read without a system call.
@@ -13,6 +14,12 @@ use crate::units::Bytes;
 /// Source: Linux, Documentation/admin-guide/kernel-parameters.txt, `clocksource=`, and vdso(7).
 pub const CHEAP_CLOCK_SOURCES: &[&str] =
     &["tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page", "riscv_clocksource"];
+
+/// Largest difference of the memory that one machine reports, as a share of it.
+///
+/// Our choice: kernels, crash kernels and balloons set aside a few per cent; machines that are sold
+/// with other memory differ by more.
+const MEMORY_TOLERANCE: f64 = 1.0 / 16.0;
 
 /// Facts of the machine; `None` when unknown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -59,6 +66,23 @@ pub struct Host {
 }
 
 impl Host {
+    /// Returns whether both are of one class: CPU, memory, device and kernel.
+    ///
+    /// Fingerprints state memory in whole GiB; it is compared as reported, so that no rounding
+    /// separates a machine from itself.
+    pub fn is_same_machine(&self, other: &Self) -> bool {
+        fn class(host: &Host) -> impl Iterator<Item = &str> {
+            let is_memory = |part: &str| {
+                part.strip_suffix("gib").is_some_and(|size| size.parse::<u64>().is_ok())
+            };
+            host.fingerprint.split('_').filter(move |part| !is_memory(part))
+        }
+        let [one, two] = [self, other].map(|host| host.memory_bytes.0);
+        let tolerance = MEMORY_TOLERANCE * float(one.max(two));
+        self.fingerprint == other.fingerprint
+            || class(self).eq(class(other)) && float(one.abs_diff(two)) <= tolerance
+    }
+
     /// Returns the known settings that may change between experiments on one machine, by name.
     pub fn settings(&self) -> BTreeMap<&str, &str> {
         let known = [
@@ -70,5 +94,28 @@ impl Host {
         let checks =
             self.doctor.iter().filter_map(|one| Some((&*one.check, one.value.as_deref()?)));
         known.chain(checks).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_at_a_rounding_edge_is_the_same_machine() {
+        let host = |class: &str, memory_kib: u64| {
+            let gib = (memory_kib + (1 << 19)) >> 20;
+            Host {
+                fingerprint: format!("xeon_2cpu_{gib}gib_{class}"),
+                memory_bytes: Bytes(memory_kib << 10),
+                ..Host::default()
+            }
+        };
+        let edge = (16 << 20) - (1 << 19);
+        let (below, above) = (host("nvme", edge - 1), host("nvme", edge + 1));
+        assert_ne!(below.fingerprint, above.fingerprint);
+        assert!(below.is_same_machine(&above) && above.is_same_machine(&below));
+        assert!(!below.is_same_machine(&host("sda", edge)), "another device");
+        assert!(!below.is_same_machine(&host("nvme", 24 << 20)), "another memory");
     }
 }

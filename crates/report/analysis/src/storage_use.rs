@@ -75,7 +75,7 @@ pub fn is_profile_of(profile: &DeviceRecord, host: &Host) -> bool {
 pub fn target_on<'a>(profile: &'a DeviceRecord, host: &Host) -> Option<&'a DeviceTarget> {
     let target = profile.target(Access::Direct)?;
     let is_of_device = target.device.is_some() && target.device == host.device;
-    (is_of_device && profile.host.fingerprint == host.fingerprint).then_some(target)
+    (is_of_device && profile.host.is_same_machine(host)).then_some(target)
 }
 
 /// Returns the use of a step by a variant: of reads, and of syncs.

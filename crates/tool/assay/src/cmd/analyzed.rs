@@ -1,7 +1,5 @@
 //! Comparison of runs, with its lint findings.
 
-use std::collections::BTreeSet;
-
 use analysis::{
     Comparison, NoiseCell, NoiseHistory, StorageUse, compare, noise_cells, storage_uses,
 };
@@ -91,18 +89,15 @@ fn check(
 /// Empty for runs from several machines. Unreadable experiments are skipped: `assay list` shows
 /// them.
 pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) -> NoiseHistory {
-    let machines: BTreeSet<&str> = hosts.iter().map(|host| host.fingerprint.as_str()).collect();
-    let [machine] = machines.into_iter().collect::<Vec<_>>()[..] else {
+    let [machine, others @ ..] = hosts else { return NoiseHistory::default() };
+    if !others.iter().all(|host| machine.is_same_machine(host)) {
         return NoiseHistory::default();
-    };
-    let own = runs.iter().filter_map(|run| run.id.rsplit_once('/'));
-    let own: BTreeSet<&str> = own.map(|(experiment, _)| experiment).collect();
+    }
     // Later experiments are excluded: repeating a comparison gives the same result.
-    let begun = runs.iter().map(|run| run.started_at.as_str()).min();
+    let own = runs.iter().filter_map(|run| run.id.rsplit_once('/'));
+    let first = own.map(|(experiment, _)| experiment).min();
     let is_earlier = |one: &Manifest| {
-        one.host.fingerprint == machine
-            && begun.is_none_or(|begun| one.created_at.as_str() < begun)
-            && !own.contains(one.id.as_str())
+        machine.is_same_machine(&one.host) && first.is_none_or(|first| one.id.as_str() < first)
     };
     let mut earlier = results.newest().into_iter().filter_map(|dir| {
         let manifest = dir.manifest().ok().filter(is_earlier)?;

@@ -119,7 +119,7 @@ impl BudgetArgs {
             },
         };
         let manifest = dir.manifest().into_report()?;
-        let is_elsewhere = manifest.host.fingerprint != host.fingerprint;
+        let is_elsewhere = !manifest.host.is_same_machine(host);
         if is_elsewhere && self.pilot.is_none() {
             return Ok(Pilot::default());
         }

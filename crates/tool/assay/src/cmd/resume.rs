@@ -26,12 +26,13 @@ pub(super) fn resume(
     }
     let manifest = dir.manifest().into_report()?;
     dir.lock().into_report()?;
-    let here = sampler::host_facts(bench.engines.data.path()).fingerprint;
-    if here != manifest.host.fingerprint {
+    let here = sampler::host_facts(bench.engines.data.path());
+    if !here.is_same_machine(&manifest.host) {
         return Err(miette!(
             help = "name the same --data-dir; on another machine `assay rerun` repeats it",
-            "{name} was begun on {}, and this is {here}",
-            manifest.host.fingerprint
+            "{name} was begun on {}, and this is {}",
+            manifest.host.fingerprint,
+            here.fingerprint
         ));
     }
     bench.engines.servers =
