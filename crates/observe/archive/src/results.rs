@@ -46,13 +46,21 @@ impl Results {
         &self.root
     }
 
-    /// Creates the directory of a new experiment.
+    /// Creates the directory of a new experiment, which is the newest of its name.
+    ///
+    /// Its identifier is replaced where it does not sort after all others of that name: two began
+    /// in one second, or the clock was set back.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn create(&self, manifest: &Manifest) -> Result<ExperimentDir, ArchiveError> {
-        let name = &manifest.plan.experiment.name;
-        ExperimentDir::create(&self.root.join(name).join(&manifest.id), manifest)
+    pub fn create(&self, manifest: &mut Manifest) -> Result<ExperimentDir, ArchiveError> {
+        let dir = self.root.join(&manifest.plan.experiment.name);
+        let newest = experiments(&dir).pop();
+        let newest = newest.as_ref().and_then(|path| path.file_name()).and_then(|id| id.to_str());
+        if let Some(newest) = newest.filter(|newest| **newest >= *manifest.id) {
+            manifest.id = successor(newest);
+        }
+        ExperimentDir::create(&dir.join(&manifest.id), manifest)
     }
 
     /// Checks that the archive can be written, leaving nothing behind.
@@ -92,7 +100,7 @@ impl Results {
         }
     }
 
-    /// Lists every experiment, oldest first, and every file that cannot be read.
+    /// Lists every experiment, oldest first by its identifier, and every file that cannot be read.
     pub fn list(&self) -> Listing {
         let dirs = self.all();
         let mut listing = Listing::default();
@@ -107,8 +115,7 @@ impl Results {
                 Err(error) => listing.damaged.push(error),
             }
         }
-        let order = |one: &ExperimentSummary| (one.created_at.clone(), one.id.clone());
-        listing.experiments.sort_by_cached_key(order);
+        listing.experiments.sort_by_cached_key(|one| one.id.clone());
         listing
     }
 
@@ -124,6 +131,16 @@ impl Results {
         let paths = directories(&self.root).into_iter().flat_map(|dir| experiments(&dir));
         paths.filter_map(|path| ExperimentDir::open(&path).ok()).collect()
     }
+}
+
+/// Returns the identifier that sorts next after `id`: its last four digits, counted on.
+fn successor(id: &str) -> String {
+    const LAST: u16 = u16::MAX;
+    let counted = id.rsplit_once('-').filter(|(_, digits)| digits.len() == 4);
+    let counted = counted.and_then(|(stem, digits)| {
+        Some((stem, u16::from_str_radix(digits, 16).ok().filter(|number| *number < LAST)? + 1))
+    });
+    counted.map_or_else(|| format!("{id}-0000"), |(stem, number)| format!("{stem}-{number:04x}"))
 }
 
 /// Returns the experiments below `path`, oldest first.
@@ -147,4 +164,37 @@ pub(crate) fn directories(path: &Path) -> Vec<PathBuf> {
 
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn experiment_begun_last_is_the_newest_whatever_the_clock() {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/schema-1");
+        let mut manifest = Results::at(&fixture).find("quick").unwrap().manifest().unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let results = Results::at(dir.path());
+        let stamps = ["20261127T100000Z-0007", "20261127T090000Z-ffff", "20261127T100000Z-0001"];
+        let ids = stamps.map(|stamp| {
+            stamp.clone_into(&mut manifest.id);
+            results.create(&mut manifest).unwrap();
+            assert_eq!(results.find("quick").unwrap().manifest().unwrap().id, manifest.id);
+            manifest.id.clone()
+        });
+        let expected = ["20261127T100000Z-0007", "20261127T100000Z-0008", "20261127T100000Z-0009"];
+        assert_eq!(ids, expected);
+        let listed: Vec<String> =
+            results.list().experiments.into_iter().map(|one| one.id).collect();
+        assert_eq!(listed, expected);
+    }
+
+    #[test]
+    fn successor_sorts_next_after_any_identifier() {
+        for id in ["20261127T100000Z-0007", "20261127T100000Z-ffff", "1", "x-y", "a-ffff-0000"] {
+            assert!(*successor(id) > *id, "{id}");
+        }
+        assert_eq!(successor("20261127T100000Z-00ff"), "20261127T100000Z-0100");
+    }
 }

@@ -36,7 +36,8 @@ impl Bench {
             step.settle_cap = Nanos(0);
         }
         let dir = tempfile::tempdir().expect("a scratch directory");
-        let experiment = Results::at(dir.path()).create(&manifest).expect("a scratch directory");
+        let experiment =
+            Results::at(dir.path()).create(&mut manifest).expect("a scratch directory");
         Self { dir, manifest, experiment, watchdog: PATIENT, blocked: Duration::ZERO }
     }
 

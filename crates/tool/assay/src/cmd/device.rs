@@ -109,8 +109,8 @@ fn measure(args: &Measure, results: &Results, ui: &Ui) -> Result<DeviceRecord> {
     let plan = plan::expand(checked.experiment, &Program::default(), room)?;
     storage.make_file(&plan.experiment)?;
     let builds = storage.identities(&plan.experiment);
-    let manifest = super::run::manifest(plan, host, builds);
-    let dir = results.create(&manifest).into_report()?;
+    let mut manifest = super::run::manifest(plan, host, builds);
+    let dir = results.create(&mut manifest).into_report()?;
     storage::run_cells(&mut storage, (&dir, &manifest), results, ui)?;
     let (profiles, _) = results.devices();
     let found = profiles.into_iter().find(|profile| profile.id == manifest.id);

@@ -64,8 +64,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     bench.engines.libraries.extend(libraries);
     let identities = bench.identities(&planned.plan.experiment).into_report()?;
     let here = host(data.path());
-    let manifest = manifest(planned.plan, here, identities);
-    let dir = results.create(&manifest).into_report()?;
+    let mut manifest = manifest(planned.plan, here, identities);
+    let dir = results.create(&mut manifest).into_report()?;
     let complete = measure(&mut bench, &manifest, &dir, ui)?;
     let code = print_findings(&original, &manifest, &dir, ui)?;
     let total = manifest.plan.cells.len();

@@ -196,8 +196,8 @@ fn begin(
     let identities = bench.identities(&plan.experiment);
     let identities =
         identities.map_err(|error| rejection(&checked, &error, bench.engines.data.path()))?;
-    let manifest = manifest(plan, host, identities);
-    let dir = results.create(&manifest).into_report()?;
+    let mut manifest = manifest(plan, host, identities);
+    let dir = results.create(&mut manifest).into_report()?;
     Ok((dir, manifest))
 }
 
