@@ -11,7 +11,8 @@ pub const MISSING: &str = "NA";
 /// Scale of a unit: from which value on, divided by what, with which suffix.
 type Scale = (f64, f64, &'static str);
 
-const DECIMAL: &[Scale] = &[(1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e3, 1e3, " k"), (0.0, 1.0, "")];
+const DECIMAL: &[Scale] =
+    &[(1e15, 1.0, ""), (1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e3, 1e3, " k"), (0.0, 1.0, "")];
 const BINARY: &[Scale] = &[
     (1_099_511_627_776.0, 1_099_511_627_776.0, " TiB"),
     (1_073_741_824.0, 1_073_741_824.0, " GiB"),
@@ -25,7 +26,8 @@ const SPAN: &[Scale] =
 
 /// Returns `value` with two or three significant digits: `251`, `14.1`, `0.012`.
 ///
-/// Positive values below 0.001 are written `<0.001`, never 0.
+/// Positive values below 0.001 are written `<0.001`, never 0, and those of ten digits or more
+/// `1.23e9`.
 pub fn digits(value: f64) -> String {
     let size = value.abs();
     if size == 0.0 {
@@ -40,21 +42,29 @@ pub fn digits(value: f64) -> String {
         format!("{value:.2}")
     } else if size < 99.95 {
         format!("{value:.1}")
-    } else {
+    } else if size < 999_999_999.5 {
         format!("{value:.0}")
+    } else {
+        format!("{value:.2e}")
     }
+}
+
+/// Returns `value` with three significant digits at any size: `4.00e-4` below 0.001.
+pub(crate) fn significant(value: f64) -> String {
+    let is_small = value != 0.0 && value.abs() < 0.001;
+    if is_small { format!("{value:.2e}") } else { digits(value) }
 }
 
 /// Returns `value` as a quantity of `unit`: `251 k`, `1.50 GiB`.
 pub fn figure(unit: Unit, value: f64) -> String {
     let scale = scale_of(unit, value);
-    format!("{}{}", digits(value * scale.0), scale.1)
+    format!("{}{}", significant(value * scale.0), scale.1)
 }
 
 /// Returns the range of `spread` in its mean's scale: `248..255`.
 pub fn range(unit: Unit, spread: &Spread) -> String {
     let scale = scale_of(unit, spread.mean).0;
-    format!("{}..{}", digits(spread.min * scale), digits(spread.max * scale))
+    format!("{}..{}", significant(spread.min * scale), significant(spread.max * scale))
 }
 
 /// Returns the sign of an effect's verdict: its direction.
@@ -185,8 +195,12 @@ mod tests {
                 .into_iter()
                 .map(|value| figure(Unit::OpsPerSecond, value))
                 .collect();
-        let expected = ["251 k", "1.00 M", "88.0", "10.0", "1.04", "0.35", "0.035", "<0.001", "0"];
+        let expected = ["251 k", "1.00 M", "88.0", "10.0", "1.04", "0.35", "0.035", "4.00e-4", "0"];
         assert_eq!(shown, expected);
+        assert_eq!(figure(Unit::Count, -0.000_5), "-5.00e-4");
+        assert_eq!(figure(Unit::Count, 1e12), "1000 G");
+        assert_eq!(figure(Unit::Count, -1e50), "-1.00e50");
+        assert_eq!([0.000_4, 1e12].map(digits), ["<0.001", "1.00e12"]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use stats::MeanDifference;
 
 use super::account::{Scale, percent};
 use crate::document::known;
-use crate::figure::{digits, figure, limits};
+use crate::figure::{digits, figure, limits, significant};
 use crate::input::Compared;
 use crate::sentence::{Claim, clause, plain};
 use crate::trust::many;
@@ -140,7 +140,7 @@ fn waits(account: &Account) -> Option<String> {
 
 /// Returns the factors of a product's change.
 fn product(identity: &Identity) -> String {
-    let arrow = |base, variant| format!("{} \u{2192} {}", digits(base), digits(variant));
+    let arrow = |base, variant| format!("{} \u{2192} {}", significant(base), significant(variant));
     let factor = |factor: &Factor| {
         let sign = if factor.adds > 0.0 { "+" } else { "" };
         let values = arrow(factor.base, factor.variant);

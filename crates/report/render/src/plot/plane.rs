@@ -183,11 +183,12 @@ pub(crate) fn ticks(max: f64) -> Vec<f64> {
 pub(crate) fn round(unit: Unit, value: f64) -> String {
     let written = figure(unit, value);
     let (number, suffix) = written.split_once(' ').unwrap_or((&written, ""));
+    let (number, exponent) = number.split_at(number.find('e').unwrap_or(number.len()));
     let number = match number.contains('.') {
         true => number.trim_end_matches('0').trim_end_matches('.'),
         false => number,
     };
-    format!("{number} {suffix}").trim_end().to_owned()
+    format!("{number}{exponent} {suffix}").trim_end().to_owned()
 }
 
 /// Returns a line through places; a lone place is a dot. `class` is `solid`, `dashed`, `dotted`.
@@ -231,6 +232,7 @@ mod tests {
         assert_eq!(round(Unit::Nanos, 1e6), "1 ms");
         assert_eq!(round(Unit::Count, 2.0), "2");
         assert_eq!(round(Unit::Count, 100.0), "100");
+        assert_eq!(round(Unit::Count, 1e-10), "1e-10");
     }
 
     proptest! {
