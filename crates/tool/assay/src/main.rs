@@ -93,7 +93,7 @@ fn main() -> ExitCode {
     let environment = Environment::read(&cli.places);
     let ui = Ui::of_process(&environment);
     ui::draw_errors(&environment, &ui);
-    let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_));
+    let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_) | Verb::History(_));
     let outcome = execute(cli.verb, &environment, &ui);
     cmd::verify::warn_of_changes(&ui);
     let outcome = outcome.and_then(|code| ui.finish().map(|()| code));

@@ -1,23 +1,20 @@
 //! Target of imported histories.
 
-use analysis::history::{StudyOptions, read_csv, read_json, study};
+use analysis::history::{StudyOptions, read_file, study};
 use render::{Format, HistoryInput, Style, plot_history, render_history};
 use stats::change::STRICTNESS;
 
-/// A history in CSV, and in JSON.
+/// A history in CSV or JSON.
 pub(crate) fn history(data: &[u8]) {
-    let Ok(text) = str::from_utf8(data) else { return };
-    for read in [read_csv(text), read_json(text)] {
-        let options = StudyOptions { min_effect: 0.02, strictness: STRICTNESS, since: None };
-        match read.and_then(|histories| study(histories, &options)) {
-            Ok(study) => {
-                let input = HistoryInput { study: &study, gathered: None };
-                for format in Format::ALL {
-                    render_history(&input, format, Style::default());
-                }
-                plot_history(&input);
+    let options = StudyOptions { min_effect: 0.02, strictness: STRICTNESS, since: None };
+    match read_file(data).and_then(|histories| study(histories, &options)) {
+        Ok(study) => {
+            let input = HistoryInput { study: &study, gathered: None };
+            for format in Format::ALL {
+                render_history(&input, format, Style::default());
             }
-            Err(error) => drop(error.to_string()),
+            plot_history(&input);
         }
+        Err(error) => drop(error.to_string()),
     }
 }

@@ -1,14 +1,16 @@
 //! Histories from the archive: one metric of one step, experiment after experiment.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use model::{BuildRef, Experiment, Manifest, RunRecord, Variant, metric};
+use model::{BuildRef, Host, Manifest, RunRecord, Variant, metric};
 use serde::Serialize;
 use stats::mean_of_runs;
 
+use super::order::check_order;
 use super::problem::HistoryError;
+use super::rank::version;
 use super::series::History;
-use super::study::MIN_VALUES;
+use super::setup::{Setup, is_same_but_build};
 use crate::metrics::{step_metrics, with_memory, with_writers};
 
 /// One experiment of the archive with its runs.
@@ -47,11 +49,11 @@ pub struct Gathered {
     /// Experiments left out because they ran on another host.
     pub other_hosts: usize,
     /// Points left out because their setup is not the newest one's.
-    ///
-    /// The setup: rows, steps, memory and options.
     pub other_questions: usize,
-    /// Histories left out because they have too few points.
-    pub too_short: usize,
+    /// Parts of the setup by which they differ, by name.
+    pub differences: BTreeSet<String>,
+    /// Whether the newest experiment of every name has no valid value.
+    pub lacks_newest: bool,
     /// Settings of the host that changed between two experiments, oldest first.
     pub host_changes: Vec<HostChange>,
 }
@@ -84,8 +86,7 @@ struct Key {
 /// One point: an experiment's runs of a variant.
 struct Point {
     label: String,
-    /// The variant's setup, in full.
-    setup: String,
+    setup: Setup,
     /// Values of its runs.
     values: Vec<f64>,
 }
@@ -94,7 +95,7 @@ struct Point {
 ///
 /// A point is one variant in one experiment: the geometric mean of its runs. Where experiments hold
 /// several builds of an engine, each build has its own history; the builds of a single experiment
-/// make one history, in the order of its file. Invalid runs do not count.
+/// make one history, in the order of their versions. Invalid runs do not count.
 ///
 /// # Errors
 /// When a metric is unknown, or no run matches the query.
@@ -108,20 +109,28 @@ pub fn gather(past: &[Past], query: &HistoryQuery) -> Result<Gathered, HistoryEr
     let wanted: Vec<&Past> = past.iter().filter(|one| query.has(&one.manifest)).collect();
     let host = query.host_of(&wanted).ok_or_else(|| query.nothing(past))?;
     let (here, elsewhere): (Vec<&Past>, Vec<&Past>) =
-        wanted.into_iter().partition(|one| one.manifest.host.fingerprint == host);
+        wanted.into_iter().partition(|one| one.manifest.host.is_same_machine(host));
     let host_changes = host_changes(&here);
     let are_builds_apart = here.len() > 1 && here.iter().any(|one| query.builds(one) > 1);
     let mut points: BTreeMap<(Key, String), Vec<Point>> = BTreeMap::new();
+    let mut has_value: BTreeMap<&str, bool> = BTreeMap::new();
     for one in &here {
-        query.add(one, are_builds_apart, &mut points);
+        let added = query.add(one, are_builds_apart, &mut points);
+        has_value.insert(&one.manifest.plan.experiment.name, added > 0);
     }
-    let mut other_questions = 0;
+    let lacks = |(key, _): &(Key, String)| has_value.get(&*key.experiment) == Some(&false);
+    let lacks_newest = points.keys().all(lacks);
+    let (mut other_questions, mut differences) = (0, BTreeSet::new());
     let mut histories = Vec::new();
     for ((key, name), mut points) in points {
         let newest = points.last().map(|point| point.setup.clone());
-        let all = points.len();
-        points.retain(|point| Some(&point.setup) == newest.as_ref());
-        other_questions += all - points.len();
+        points.retain(|point| {
+            let found = newest.as_ref().map_or_else(Vec::new, |it| it.differences(&point.setup));
+            let is_alike = found.is_empty();
+            other_questions += usize::from(!is_alike);
+            differences.extend(found);
+            is_alike
+        });
         histories.push(key.history(name, points));
     }
     if histories.is_empty() {
@@ -129,13 +138,15 @@ pub fn gather(past: &[Past], query: &HistoryQuery) -> Result<Gathered, HistoryEr
     }
     let order = |one: &History| query.metrics.iter().position(|name| *name == one.name);
     histories.sort_by_key(order);
-    // Where all are short, they stay: the first one is reported.
-    let all = histories.len();
-    if histories.iter().any(|one| one.known() >= MIN_VALUES) {
-        histories.retain(|one| one.known() >= MIN_VALUES);
-    }
-    let (other_hosts, too_short) = (elsewhere.len(), all - histories.len());
-    Ok(Gathered { histories, host, other_hosts, other_questions, too_short, host_changes })
+    Ok(Gathered {
+        histories,
+        host: host.fingerprint.clone(),
+        other_hosts: elsewhere.len(),
+        other_questions,
+        differences,
+        lacks_newest,
+        host_changes,
+    })
 }
 
 /// Returns the settings that changed; a value that is unknown in between ends no comparison.
@@ -179,63 +190,90 @@ impl HistoryQuery {
     }
 
     /// Returns the newest host that matches the query.
-    fn host_of(&self, wanted: &[&Past]) -> Option<String> {
-        let hosts = wanted.iter().rev().map(|one| &one.manifest.host.fingerprint);
-        let fits = |print: &&String| self.host.as_ref().is_none_or(|word| print.contains(word));
-        hosts.into_iter().find(fits).cloned()
+    fn host_of<'a>(&self, wanted: &[&'a Past]) -> Option<&'a Host> {
+        let mut hosts = wanted.iter().rev().map(|one| &one.manifest.host);
+        let word = self.host.as_ref();
+        hosts.find(|host| word.is_none_or(|word| host.fingerprint.contains(word)))
     }
 
     /// Returns the most variants of an experiment that differ in their build alone.
     fn builds(&self, one: &Past) -> usize {
         let variants = || one.manifest.plan.experiment.variants.iter().filter(|it| self.wants(it));
-        let alike = |one: &Variant| variants().filter(|other| what(one) == what(other)).count();
+        let alike =
+            |one: &Variant| variants().filter(|other| is_same_but_build(one, other)).count();
         variants().map(alike).max().unwrap_or(0)
     }
 
-    /// Adds the points of one experiment.
+    /// Adds the points of one experiment; returns how many.
     fn add(
         &self,
         one: &Past,
         are_builds_apart: bool,
         points: &mut BTreeMap<(Key, String), Vec<Point>>,
-    ) {
+    ) -> usize {
         let experiment = &one.manifest.plan.experiment;
-        for variant in experiment.variants.iter().filter(|variant| self.wants(variant)) {
-            let is_alone = are_builds_apart || self.variant.is_some();
-            let subject = if is_alone { variant.build.to_string() } else { what(variant) };
-            let mut label = one.manifest.created_at.clone();
-            if !is_alone && self.builds(one) > 1 {
-                label = variant.build.to_string();
+        let is_by_build = !are_builds_apart && self.builds(one) > 1;
+        let wanted = experiment.variants.iter().filter(|variant| self.wants(variant));
+        let mut variants: Vec<(&Variant, String)> =
+            wanted.map(|variant| (variant, variant.build.to_string())).collect();
+        // Where a build has no version, the file's order stays.
+        if variants.iter().all(|(_, build)| version(build).is_some()) {
+            variants.sort_by_cached_key(|(_, build)| version(build).map(|(_, rank)| rank));
+        }
+        let mut added = 0;
+        for (variant, build) in &variants {
+            let mut subject = if are_builds_apart { build.clone() } else { what(variant) };
+            let is_other = |other: &Variant| {
+                what(other) == what(variant) && !is_same_but_build(other, variant)
+            };
+            if variants.iter().any(|(other, _)| is_other(other)) {
+                subject = format!("{subject}, {}", variant.name);
             }
-            let own =
-                one.runs.iter().filter(|run| run.cell.variant == variant.name && run.is_counted());
-            let mut values: BTreeMap<(Key, String), Vec<f64>> = BTreeMap::new();
-            for (run, step) in own.flat_map(|run| run.steps.iter().map(move |step| (run, step))) {
-                if self.step.as_ref().is_some_and(|name| *name != step.step.name) {
-                    continue;
-                }
-                let key = Key {
-                    experiment: experiment.name.clone(),
-                    subject: subject.clone(),
-                    clients: run.cell.clients,
-                    index: step.index,
-                    step: step.step.name.clone(),
-                };
-                let known = step_metrics(step, &experiment.data);
-                let known = with_memory(known, &variant.settings);
-                let known = with_writers(known, step, experiment.application.as_ref());
-                for name in &self.metrics {
-                    let known = known.get(name).or_else(|| step.counters.get(name));
-                    if let Some(value) = known.or_else(|| step.gauges_max.get(name)) {
-                        values.entry((key.clone(), name.clone())).or_default().push(*value);
-                    }
-                }
-            }
+            let label = if is_by_build { build } else { &one.manifest.created_at };
+            let setup = Setup::of(experiment, variant, &one.manifest.host);
+            let values = self.values(one, variant, &subject);
+            added += values.len();
             for (key, values) in values {
-                let setup = setup(experiment, variant, key.0.index);
-                points.entry(key).or_default().push(Point { label: label.clone(), setup, values });
+                let (label, setup) = (label.clone(), setup.upto(key.0.index));
+                points.entry(key).or_default().push(Point { label, setup, values });
             }
         }
+        added
+    }
+
+    /// Returns the values of a variant's valid runs, by history and metric.
+    fn values(
+        &self,
+        one: &Past,
+        variant: &Variant,
+        subject: &str,
+    ) -> BTreeMap<(Key, String), Vec<f64>> {
+        let experiment = &one.manifest.plan.experiment;
+        let is_own = |run: &&RunRecord| run.cell.variant == variant.name && run.is_counted();
+        let own = one.runs.iter().filter(is_own);
+        let mut values: BTreeMap<(Key, String), Vec<f64>> = BTreeMap::new();
+        for (run, step) in own.flat_map(|run| run.steps.iter().map(move |step| (run, step))) {
+            if self.step.as_ref().is_some_and(|name| *name != step.step.name) {
+                continue;
+            }
+            let key = Key {
+                experiment: experiment.name.clone(),
+                subject: subject.to_owned(),
+                clients: run.cell.clients,
+                index: step.index,
+                step: step.step.name.clone(),
+            };
+            let known = step_metrics(step, &experiment.data);
+            let known = with_memory(known, &variant.settings);
+            let known = with_writers(known, step, experiment.application.as_ref());
+            for name in &self.metrics {
+                let known = known.get(name).or_else(|| step.counters.get(name));
+                if let Some(value) = known.or_else(|| step.gauges_max.get(name)) {
+                    values.entry((key.clone(), name.clone())).or_default().push(*value);
+                }
+            }
+        }
+        values
     }
 
     /// Returns the error for an empty result.
@@ -276,26 +314,21 @@ fn what(variant: &Variant) -> String {
     variant.profile.as_ref().map_or_else(|| engine.clone(), |name| format!("{engine} ({name})"))
 }
 
-/// Returns the setup that two comparable points share.
-fn setup(experiment: &Experiment, variant: &Variant, index: u32) -> String {
-    let upto = usize::try_from(index).map_or(usize::MAX, |index| index + 1);
-    let steps: Vec<_> = experiment.steps.iter().take(upto).collect();
-    let (data, memory) = (&experiment.data, &experiment.memory_bytes);
-    format!("{data:?} {memory:?} {steps:?} {:?} {:?}", variant.options, variant.settings)
-}
-
 impl Key {
     fn history(&self, name: String, points: Vec<Point>) -> History {
         let metric = metric::find(&name);
         let clients = model::units::clients(self.clients);
         let subject = format!("{} of {}, {clients} ({})", self.step, self.subject, self.experiment);
+        let values = points.iter().map(|point| mean_of_runs(&point.values)).collect();
+        let labels: Vec<String> = points.into_iter().map(|point| point.label).collect();
         History {
             unit: metric.map(|metric| metric.unit),
             better: metric.map(|metric| metric.better),
             name,
             subject: Some(subject),
-            values: points.iter().map(|point| mean_of_runs(&point.values)).collect(),
-            labels: points.into_iter().map(|point| point.label).collect(),
+            values,
+            is_order_checked: check_order(&labels, |row| row.to_string()) == Ok(true),
+            labels,
         }
     }
 }
@@ -369,12 +402,34 @@ mod tests {
     }
 
     #[test]
-    fn the_builds_of_a_single_experiment_are_a_history_in_its_order() {
-        let all =
-            [past(1, &[("a", "x@9", 1), ("b", "x@10", 2), ("c", "x@11", 3), ("d", "x@12", 4)])];
-        let found = gather(&all, &query("x")).unwrap();
+    fn builds_of_a_single_experiment_are_a_history_by_version() {
+        let builds = [("a", "x@10", 2), ("b", "x@12", 4), ("c", "x@9", 1), ("d", "x@11", 3)];
+        let found = gather(&[past(1, &builds)], &query("x")).unwrap();
         assert_eq!(values(&found.histories[0]), [1.0, 2.0, 3.0, 4.0]);
         assert_eq!(found.histories[0].labels, ["x@9", "x@10", "x@11", "x@12"]);
+        assert!(found.histories[0].is_order_checked);
+        let named = [("a", "x@main", 2), ("b", "x@mine", 4)];
+        let found = gather(&[past(1, &named)], &query("x")).unwrap();
+        assert_eq!(values(&found.histories[0]), [2.0, 4.0]);
+        assert!(!found.histories[0].is_order_checked);
+    }
+
+    #[test]
+    fn variants_of_one_experiment_that_differ_in_more_than_their_build_are_not_joined() {
+        let all: Vec<Past> = (1..=4)
+            .map(|day| {
+                let mut one = past(day, &[("small", "x@1", 100), ("large", "x@1", 150)]);
+                let large = &mut one.manifest.plan.experiment.variants[1];
+                large.settings.cache_bytes = Some(Bytes::GIB);
+                one
+            })
+            .collect();
+        let found = gather(&all, &query("x")).unwrap();
+        let values: Vec<_> = found.histories.iter().map(values).collect();
+        assert_eq!(values, [vec![150.0; 4], vec![100.0; 4]]);
+        assert_eq!(found.other_questions, 0);
+        let one = HistoryQuery { variant: Some("small".to_owned()), ..query("x") };
+        assert_eq!(gather(&all, &one).unwrap().histories.len(), 1);
     }
 
     #[test]
@@ -387,6 +442,27 @@ mod tests {
         assert_eq!(found.histories[0].known(), 4);
         let elsewhere = HistoryQuery { host: Some("else".to_owned()), ..query("x") };
         assert_eq!(gather(&all, &elsewhere).unwrap().other_hosts, 5);
+    }
+
+    #[test]
+    fn what_differs_in_points_left_out_is_named() {
+        let mut all: Vec<Past> = (1..=6).map(|day| past(day, &[("own", "x@1", 100)])).collect();
+        all[0].manifest.plan.experiment.seed += 1;
+        all[1].manifest.plan.experiment.memory_bytes = None;
+        // A step after the history's own does not count.
+        all[2].manifest.plan.experiment.steps.push(testing::step(1, "settle").step);
+        let found = gather(&all, &query("x")).unwrap();
+        assert_eq!((found.other_questions, found.histories[0].known()), (2, 4));
+        assert_eq!(Vec::from_iter(found.differences), ["memory_bytes", "seed"]);
+    }
+
+    #[test]
+    fn newest_experiment_without_a_valid_value_is_reported() {
+        let mut all: Vec<Past> = (1..=5).map(|day| past(day, &[("own", "x", 100)])).collect();
+        assert!(!gather(&all, &query("x")).unwrap().lacks_newest);
+        all[4].runs[0].invalid = Some("the client was late".to_owned());
+        let found = gather(&all, &query("x")).unwrap();
+        assert!(found.lacks_newest && found.histories[0].known() == 4);
     }
 
     #[test]

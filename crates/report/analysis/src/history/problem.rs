@@ -5,13 +5,13 @@
 /// Places are lines or rows, in words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HistoryError {
-    /// The file has no header or no rows.
+    /// The file has no header or no metric.
     #[error(
-        "the file has no {0}: the first line names the columns, the first column is a time, a \
-         commit or an index, every further column one metric"
+        "the file has no {0}: the first line names the columns, separated by commas, semicolons or \
+         tabs; the first column is a time, a commit or an index, every further column one metric"
     )]
     Empty(&'static str),
-    /// Malformed text.
+    /// The file is of another kind, or malformed: what it is, where, and what to do.
     #[error("{0}")]
     Format(String),
     /// Two columns of one name.
@@ -20,17 +20,23 @@ pub enum HistoryError {
     /// A row has more or fewer fields than the header: its line, its fields, those of the header.
     #[error("line {0} has {1} fields, and the header {2}")]
     Fields(u64, usize, usize),
-    /// A value is no number: its place, its text and its column.
-    #[error(
-        "{0}: `{1}` in column `{2}` is no finite number: leave the field empty where nothing was \
-         measured"
-    )]
-    NoNumber(String, String, String),
+    /// A field holds no value that can be used.
+    #[error("{place}: `{text}` in column `{column}` {why}")]
+    Value {
+        /// Its line or row.
+        place: String,
+        /// Its text.
+        text: String,
+        /// Its column.
+        column: String,
+        /// What is wrong, and what to do.
+        why: &'static str,
+    },
     /// A label is missing at this place.
-    #[error("{0} has no label in its first column: give a time, a commit or an index")]
+    #[error("{0} has no label: give a time, a commit, a version or an index")]
     NoLabel(String),
-    /// The rows are not in the order of their stamps: the place, its stamp and the one before it.
-    #[error("{0}: {1} stands after {2}: sort the rows by their first column, oldest first")]
+    /// The rows are not in the order of their labels: the place, its label and the one before it.
+    #[error("{0}: {1} stands after {2}: sort the rows by their labels, oldest first")]
     Unsorted(String, String, String),
     /// No such metric or column.
     #[error("no metric is named `{name}`")]
@@ -49,12 +55,6 @@ pub enum HistoryError {
          --lower-is-better {0}, or choose metrics with --metric"
     )]
     NoDirection(String),
-    /// Too few values for a change: the series, and their number in words.
-    #[error(
-        "{0} has {1}: a change needs at least 4 values, two before it and two after; with 25 or \
-         more, autocorrelated noise is recognised"
-    )]
-    TooFew(String, String),
     /// No run in the archive matches the query.
     #[error("no complete run in the archive has {what}")]
     Nothing {

@@ -16,6 +16,8 @@ pub struct History {
     pub better: Option<Better>,
     /// Label of each value: a time, a commit, an index.
     pub labels: Vec<String>,
+    /// Whether the labels are known to be oldest first; commits and names have no order.
+    pub is_order_checked: bool,
     /// The values, as many as labels; `None` where one is missing.
     pub values: Vec<Option<f64>>,
 }
@@ -24,6 +26,11 @@ impl History {
     /// Returns how many values there are.
     pub fn known(&self) -> usize {
         self.values.iter().flatten().count()
+    }
+
+    /// Returns whether growth by `effect` is a loss of at least `margin`.
+    pub(super) fn is_worse_by(&self, effect: f64, margin: f64) -> bool {
+        self.trend(effect) == Trend::Worse && effect.abs() >= margin
     }
 
     /// Returns whether growth by `effect` is good, bad or neither.

@@ -1,9 +1,11 @@
 //! Study of histories: changes, relevance, and simultaneous events.
 
+use model::Better;
 use serde::Serialize;
 use stats::change::{Change, Drift, Series, find};
 use stats::family::benjamini_hochberg;
 
+use super::gather::Gathered;
 use super::problem::HistoryError;
 use super::series::{History, Trend};
 
@@ -11,8 +13,8 @@ use super::series::{History, Trend};
 ///
 /// Source: [Benjamini Hochberg 1995] over the histories; 5 % is our choice, as for comparisons.
 const MAX_Q: f64 = 0.05;
-/// Fewest values of a studied history.
-pub(super) const MIN_VALUES: usize = 4;
+/// Fewest values of a studied history: two before a change and two after it.
+pub const MIN_VALUES: usize = 4;
 
 /// How histories are studied.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +41,8 @@ pub struct ClassifiedChange {
     pub is_relevant: bool,
     /// Whether a later level recovered it.
     pub is_made_good: bool,
+    /// The part of the effect that remains at the end of the history.
+    pub left: f64,
     /// Event shared with other histories, if any.
     pub event: Option<usize>,
 }
@@ -72,8 +76,10 @@ pub struct Event {
 /// Findings of all histories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Study {
-    /// The histories, in the order given.
+    /// The histories with enough values, in the order given.
     pub histories: Vec<Studied>,
+    /// Histories with fewer than [`MIN_VALUES`] values, of which nothing is known yet.
+    pub too_short: Vec<History>,
     /// Simultaneous changes.
     pub events: Vec<Event>,
     /// Smallest change that matters, as a share.
@@ -86,16 +92,22 @@ impl Study {
         self.histories.iter().map(|one| one.regressions).sum()
     }
 
+    /// Returns whether the newest point is unknown, so that no check of it can pass.
+    ///
+    /// The last point of every history lacks a value, or the newest experiment has none.
+    pub fn is_newest_unknown(&self, gathered: Option<&Gathered>) -> bool {
+        let lacks = |one: &Studied| matches!(one.history.values[..], [.., None]);
+        let lacks_last = !self.histories.is_empty() && self.histories.iter().all(lacks);
+        lacks_last || gathered.is_some_and(|gathered| gathered.lacks_newest)
+    }
+
     /// Rejects regressions of a history without a direction.
     ///
     /// # Errors
     /// [`HistoryError::NoDirection`] for the first such history.
     pub fn check_directions(&self) -> Result<(), HistoryError> {
-        let without =
-            self.histories.iter().map(|one| &one.history).find(|one| {
-                !matches!(one.better, Some(model::Better::Higher | model::Better::Lower))
-            });
-        match without {
+        let mut all = self.histories.iter().map(|one| &one.history).chain(&self.too_short);
+        match all.find(|one| !matches!(one.better, Some(Better::Higher | Better::Lower))) {
             Some(one) => Err(HistoryError::NoDirection(one.name.clone())),
             None => Ok(()),
         }
@@ -105,13 +117,13 @@ impl Study {
 /// Studies histories.
 ///
 /// # Errors
-/// When a history has too few values, or `since` is no label of one.
+/// When `since` is no label of a history with enough values.
 ///
 /// Source: [`find`]; [`benjamini_hochberg`] over the histories.
 pub fn study(histories: Vec<History>, options: &StudyOptions) -> Result<Study, HistoryError> {
-    for one in &histories {
-        check(one, options)?;
-    }
+    let (histories, too_short): (Vec<History>, Vec<History>) =
+        histories.into_iter().partition(|one| one.known() >= MIN_VALUES);
+    histories.iter().try_for_each(|one| check_since(one, options.since.as_ref()))?;
     let find = |one: &History| find(&one.values, options.strictness);
     let found: Vec<Series> = histories.iter().map(find).collect();
     let least = |series: &Series| series.changes.iter().map(|change| change.p).fold(1.0, f64::min);
@@ -125,23 +137,11 @@ pub fn study(histories: Vec<History>, options: &StudyOptions) -> Result<Study, H
         })
         .collect();
     let events = events(&mut histories);
-    Ok(Study { histories, events, min_effect: options.min_effect })
+    Ok(Study { histories, too_short, events, min_effect: options.min_effect })
 }
 
-fn check(history: &History, options: &StudyOptions) -> Result<(), HistoryError> {
-    let known = history.known();
-    if known < MIN_VALUES {
-        let whose = history.subject.as_ref().map(|of| format!(" ({of})")).unwrap_or_default();
-        let found = match known {
-            0 => "no value".to_owned(),
-            1 => "one value".to_owned(),
-            several => format!("{several} values"),
-        };
-        let rows = history.values.len();
-        let found = if rows > known { format!("{found} in {rows} rows") } else { found };
-        return Err(HistoryError::TooFew(format!("{}{whose}", history.name), found));
-    }
-    match &options.since {
+fn check_since(history: &History, since: Option<&String>) -> Result<(), HistoryError> {
+    match since {
         Some(label) if !history.labels.contains(label) => {
             let [first, last] = [0, history.labels.len() - 1].map(|at| history.labels[at].clone());
             Err(HistoryError::UnknownLabel(label.clone(), first, last))
@@ -166,31 +166,27 @@ fn classify(
         .iter()
         .map(|change| {
             let effect = change.effect.unwrap_or(f64::INFINITY * (change.after - change.before));
-            // The remaining effect at the end of the history.
             let left = last.map_or(effect, |last| (last - change.before) / change.before.abs());
-            let is_worse = |effect: f64| history.trend(effect) == Trend::Worse;
+            // A change that does not matter is recovered by half of its own size.
+            let recovered = options.min_effect.min(effect.abs() / 2.0);
+            let is_worse = history.trend(effect) == Trend::Worse;
             ClassifiedChange {
                 change: **change,
                 q: adjusted(change.p),
                 trend: history.trend(effect),
                 is_relevant: effect.abs() >= options.min_effect,
-                is_made_good: is_worse(effect)
-                    && !(is_worse(left) && left.abs() >= options.min_effect),
+                is_made_good: is_worse && !history.is_worse_by(left, recovered),
+                left,
                 event: None,
             }
         })
         .collect();
     let counts = |index: usize| from.is_none_or(|from| index >= from);
+    let is_bad = |effect: f64| history.is_worse_by(effect, options.min_effect);
     let of_changes = changes.iter().filter(|one| {
-        one.trend == Trend::Worse
-            && one.is_relevant
-            && !one.is_made_good
-            && counts(one.change.index)
+        one.trend == Trend::Worse && one.is_relevant && is_bad(one.left) && counts(one.change.index)
     });
     let of_drifts = found.drifts.iter().filter(|drift| {
-        let is_bad = |effect: f64| {
-            history.trend(effect) == Trend::Worse && effect.abs() >= options.min_effect
-        };
         let left = last.map(|last| (last - drift.before) / drift.before.abs());
         drift.effect.is_some_and(is_bad) && left.is_some_and(is_bad) && counts(drift.to)
     });
@@ -268,8 +264,6 @@ impl Studied {
 
 #[cfg(test)]
 mod tests {
-    use model::Better;
-
     use super::*;
 
     const OPTIONS: StudyOptions = StudyOptions { min_effect: 0.02, strictness: 4.0, since: None };
@@ -288,6 +282,7 @@ mod tests {
             unit: None,
             better: Some(Better::Higher),
             labels: (0..60).map(|point| format!("b{point}")).collect(),
+            is_order_checked: true,
             values: (0..60).map(value).collect(),
         }
     }
@@ -317,6 +312,31 @@ mod tests {
         assert_eq!(regressions(&[(30, 0.9)], &since("b31")), 0);
         let unknown = study(vec![history("ops", &[])], &since("b99"));
         assert!(matches!(unknown, Err(HistoryError::UnknownLabel { .. })));
+    }
+
+    #[test]
+    fn change_below_the_margin_is_recovered_only_when_its_level_comes_back() {
+        let margin = StudyOptions { min_effect: 0.2, ..OPTIONS };
+        let recovered = |changes: &[(usize, f64)]| -> Vec<bool> {
+            let found = study(vec![history("ops", changes)], &margin).unwrap();
+            assert_eq!(found.regressions(), 0);
+            found.histories[0].changes.iter().map(|one| one.is_made_good).collect()
+        };
+        assert_eq!(recovered(&[(30, 0.81)]), [false]);
+        assert_eq!(recovered(&[(20, 0.81), (40, 1.05)]), [false, false]);
+        assert_eq!(recovered(&[(20, 0.81), (40, 1.0 / 0.81)]), [true, false]);
+    }
+
+    #[test]
+    fn short_history_does_not_stop_the_others() {
+        let mut young = history("young", &[]);
+        young.values[..57].fill(None);
+        let found = study(vec![young, history("ops", &[(30, 0.9)])], &OPTIONS).unwrap();
+        assert_eq!((found.regressions(), found.too_short[0].known()), (1, 3));
+        assert!(!found.is_newest_unknown(None));
+        let mut ended = history("ops", &[]);
+        ended.values[59] = None;
+        assert!(study(vec![ended], &OPTIONS).unwrap().is_newest_unknown(None));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Histories as JSON, for programs.
 
-use analysis::history::{ClassifiedChange, Event, Gathered, HostChange, Studied, Study};
+use std::collections::BTreeSet;
+
+use analysis::history::{ClassifiedChange, Event, Gathered, History, HostChange, Studied, Study};
 use model::Better;
 use serde::Serialize;
 use stats::change::{Detectable, Drift, NoiseChange, Suspect};
@@ -23,7 +25,20 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     points_of_other_questions: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    setup_differences: Option<&'a BTreeSet<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     histories_too_short: Option<usize>,
+    too_short: Vec<TooShort<'a>>,
+    is_newest_unknown: bool,
+}
+
+#[derive(Serialize)]
+struct TooShort<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<&'a str>,
+    values: usize,
+    points: usize,
 }
 
 #[derive(Serialize)]
@@ -34,6 +49,7 @@ struct Metric<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unit: Option<&'static str>,
     better: Option<&'static str>,
+    is_order_checked: bool,
     points: usize,
     missing: usize,
     change_points: Vec<ChangePoint<'a>>,
@@ -67,6 +83,15 @@ struct Ramp<'a> {
 
 /// Returns the study as one JSON object.
 pub(super) fn render(study: &Study, gathered: Option<&Gathered>) -> String {
+    let too_short = |one| {
+        let one: &History = one;
+        TooShort {
+            name: &one.name,
+            subject: one.subject.as_deref(),
+            values: one.known(),
+            points: one.values.len(),
+        }
+    };
     let document = Document {
         metrics: study.histories.iter().map(metric).collect(),
         events: &study.events,
@@ -76,7 +101,10 @@ pub(super) fn render(study: &Study, gathered: Option<&Gathered>) -> String {
         host_changes: gathered.map(|gathered| gathered.host_changes.as_slice()),
         experiments_on_other_hosts: gathered.map(|gathered| gathered.other_hosts),
         points_of_other_questions: gathered.map(|gathered| gathered.other_questions),
-        histories_too_short: gathered.map(|gathered| gathered.too_short),
+        setup_differences: gathered.map(|gathered| &gathered.differences),
+        histories_too_short: gathered.map(|_| study.too_short.len()),
+        too_short: study.too_short.iter().map(too_short).collect(),
+        is_newest_unknown: study.is_newest_unknown(gathered),
     };
     json(&document)
 }
@@ -101,6 +129,7 @@ fn metric(one: &Studied) -> Metric<'_> {
             Better::Lower => "lower",
             Better::Neither => "neither",
         }),
+        is_order_checked: history.is_order_checked,
         points: history.values.len(),
         missing: history.values.len() - found.values,
         change_points: one.changes.iter().map(change).collect(),

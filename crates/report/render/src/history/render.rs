@@ -1,8 +1,8 @@
 //! Histories as a document, and in a requested format.
 
-use analysis::history::{Gathered, Studied, Study};
+use analysis::history::{Gathered, MIN_VALUES, Studied, Study};
 
-use super::sentence::{answer, change, drift, remarks, value};
+use super::sentence::{answer, change, drift, histories, remarks, too_short, value};
 use super::{csv, json};
 use crate::document::{Document, Part};
 use crate::format::{Format, Style};
@@ -12,6 +12,8 @@ use crate::trust::many;
 
 /// Widest sparkline.
 const SPARKLINE: usize = 60;
+/// Short histories that are named.
+const TOO_SHORT_SHOWN: usize = 5;
 
 /// A study with what the archive left out.
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +50,37 @@ fn lines(input: &HistoryInput<'_>, width: usize) -> Document {
         format!("One event at {}: {}", labels[event.earliest], names.join(", "))
     });
     document.add([Part::Sentences(together.collect())]);
+    document.add([Part::Sentences(unknown(input))]);
     document.add([Part::Sentences(input.gathered.map(left_out).unwrap_or_default())]);
     document
+}
+
+/// Returns what the histories leave open: order, short histories, the newest point.
+fn unknown(input: &HistoryInput<'_>) -> Vec<String> {
+    let study = input.study;
+    let mut lines = Vec::new();
+    let mut all = study.histories.iter().map(|one| &one.history).chain(&study.too_short);
+    if all.any(|one| !one.is_order_checked) {
+        lines.push(
+            "order not checked: the labels are no times, numbers or versions; the first point must \
+             be the oldest"
+                .to_owned(),
+        );
+    }
+    if study.is_newest_unknown(input.gathered) {
+        lines.push("The newest point has no value: whether it is a regression is unknown.".into());
+    }
+    if !study.too_short.is_empty() {
+        let named: Vec<String> =
+            study.too_short.iter().take(TOO_SHORT_SHOWN).map(too_short).collect();
+        let more = if study.too_short.len() > TOO_SHORT_SHOWN { ", ..." } else { "" };
+        lines.push(format!(
+            "{} left out, fewer than {MIN_VALUES} values: {}{more}",
+            histories(study.too_short.len()),
+            named.join(", ")
+        ));
+    }
+    lines
 }
 
 fn history(one: &Studied, width: usize) -> [Part; 2] {
@@ -84,14 +115,9 @@ fn left_out(gathered: &Gathered) -> Vec<String> {
     }
     if gathered.other_questions > 0 {
         let others = many(gathered.other_questions, "point");
-        lines.push(format!(
-            "{others} left out: rows, steps, memory or options were not those of the newest \
-             experiment of that name"
-        ));
-    }
-    if gathered.too_short > 0 {
-        let short = gathered.too_short;
-        lines.push(format!("{short} left out for having fewer than 4 points"));
+        let names: Vec<&str> = gathered.differences.iter().map(String::as_str).collect();
+        let names = names.join(", ");
+        lines.push(format!("{others} left out, unlike the newest of that name in: {names}"));
     }
     lines
 }

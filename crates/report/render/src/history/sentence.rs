@@ -1,6 +1,6 @@
 //! Changes, drifts and remarks of a history as sentences.
 
-use analysis::history::{ClassifiedChange, History, Studied, Study, Trend};
+use analysis::history::{ClassifiedChange, History, MIN_VALUES, Studied, Study, Trend};
 use model::Unit;
 use stats::change::{Confidence, Drift};
 
@@ -43,15 +43,17 @@ pub(super) fn drift_trend(drift: &Drift, history: &History) -> &'static str {
 
 /// Returns the answer in one line: how many regressions count.
 pub(super) fn answer(study: &Study) -> String {
-    let metrics = match study.histories.len() {
-        1 => "1 history".to_owned(),
-        several => format!("{several} histories"),
-    };
+    let metrics = histories(study.histories.len());
     let changes: usize = study.histories.iter().map(|one| one.changes.len()).sum();
     let drifts: usize = study.histories.iter().map(|one| one.found.drifts.len()).sum();
     let margin = digits(100.0 * study.min_effect);
     let margin = margin.strip_suffix(".00").unwrap_or(&margin);
     let found = match (changes, drifts) {
+        _ if study.histories.is_empty() => {
+            return format!(
+                "Too few values: a change needs {MIN_VALUES}, two before it and two after."
+            );
+        }
         (0, 0) => return format!("No change in {metrics}."),
         (changes, 0) => many(changes, "change"),
         (0, drifts) => many(drifts, "drift"),
@@ -76,6 +78,17 @@ pub(super) fn answer(study: &Study) -> String {
         ),
     };
     format!("{found} in {metrics}: {regressions}.{unknown}")
+}
+
+/// Returns a number of histories.
+pub(super) fn histories(count: usize) -> String {
+    if count == 1 { "1 history".to_owned() } else { format!("{count} histories") }
+}
+
+/// Returns a history with too few values, by its name: `p99_ms (3 values)`.
+pub(super) fn too_short(history: &History) -> String {
+    let whose = history.subject.as_ref().map(|of| format!("{of}: ")).unwrap_or_default();
+    format!("{} ({whose}{})", history.name, many(history.known(), "value"))
 }
 
 /// Returns one change with its levels, size and confidence.

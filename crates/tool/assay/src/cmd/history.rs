@@ -1,22 +1,28 @@
 //! `assay history`: change points over many experiments, or in a file.
 
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{fs, io};
 
 use analysis::history::{
     Directions, Gathered, History, HistoryError, HistoryQuery, Past, StudyOptions, gather,
-    read_csv, read_json, study,
+    read_file, study,
 };
 use archive::Results;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use model::units::parse_share;
-use model::{BuildRef, metric};
+use model::{BuildRef, Label, metric};
 use render::{Format, HistoryInput, plot_history, render_history};
 use stats::change::STRICTNESS;
 
 use crate::environment::Environment;
 use crate::ui::Ui;
+
+/// Largest imported file, in bytes: a hundred metrics of 100,000 points.
+const IMPORT_BYTES_MAX: u64 = 256 << 20;
+/// Names of standard input, which may be a pipe.
+const STDIN: [&str; 2] = ["-", "/dev/stdin"];
 
 /// Default metric of the archive.
 const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
@@ -36,14 +42,17 @@ const REGRESSION: &str = "Regressions";
   assay history --import nightly.csv --metric ops --higher-is-better ops --fail-on-regression
 
 An imported file:
-  time,ops,p99_ms                 the first column is a time, a commit or an index, in order;
-  2026-11-19,251000,1.41          each further column is one metric
+  time,ops,p99_ms                 the first column is a time, a version, a commit or an index,
+  2026-11-19,251000,1.41 ms       oldest first; each further column is one metric
   2026-11-20,250400,              an empty field is a missing value
-  A .json file is a list of such rows: [{\"time\": \"2026-11-19\", \"ops\": 251000}, ...]
+  Semicolons, tabs, comments (#) and decimal commas are read too, and JSON, a list of such rows:
+  [{\"time\": \"2026-11-19\", \"ops\": 251000}, ...]
 
-Changes are found by statistics alone; --min-effect selects the relevant ones. With
---fail-on-regression the exit code is 1 if a relevant change or drift for the worse was not
-recovered since.")]
+Changes are found by statistics alone; --min-effect selects the relevant ones.
+
+Exit code: 0 without a regression, and below 4 points; 2 on an error. With --fail-on-regression 1
+if a relevant change or drift for the worse was not recovered since, 3 if the newest point has no
+value.")]
 pub(crate) struct Args {
     /// Metric, or column of the file; repeat for more [default: throughput_ops_per_s, or every
     /// column]
@@ -58,7 +67,7 @@ pub(crate) struct Args {
     /// Penalty for a change: 4 for alarms, 3 to detect more
     #[arg(long, default_value_t = STRICTNESS, value_name = "N", value_parser = strictness)]
     strictness: f64,
-    /// End with exit code 1 if there is a regression
+    /// End with exit code 1 if there is a regression, 3 if the newest point has no value
     #[arg(long, help_heading = REGRESSION)]
     fail_on_regression: bool,
     /// Smallest change that matters, such as 2%
@@ -68,10 +77,10 @@ pub(crate) struct Args {
     #[arg(long, help_heading = REGRESSION, value_name = "LABEL")]
     since: Option<String>,
     /// Columns where higher is better, separated by commas
-    #[arg(long, help_heading = REGRESSION, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, help_heading = REGRESSION, value_name = "NAMES")]
     higher_is_better: Vec<String>,
     /// Columns where lower is better, separated by commas
-    #[arg(long, help_heading = REGRESSION, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, help_heading = REGRESSION, value_name = "NAMES")]
     lower_is_better: Vec<String>,
     /// Engine, NAME for all of its builds or NAME@VERSION
     #[arg(long, help_heading = ARCHIVE, value_name = "BUILD")]
@@ -88,7 +97,7 @@ pub(crate) struct Args {
     /// Host, by its fingerprint or part of it [default: the newest experiment's]
     #[arg(long, help_heading = ARCHIVE, value_name = "PART")]
     host: Option<String>,
-    /// Read the histories from a CSV or JSON file instead of the archive
+    /// Read the histories from a CSV or JSON file instead of the archive; - for standard input
     #[arg(long, value_name = "FILE", help_heading = FILE,
         conflicts_with_all = ["engine", "variant", "step", "experiment", "host"])]
     import: Option<PathBuf>,
@@ -122,18 +131,21 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             .wrap_err_with(|| format!("cannot write {}", path.display()))?;
     }
     ui.rendered(&render_history(&input, args.format, ui.style()));
-    let has_failed = args.fail_on_regression && study.regressions() > 0;
-    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if args.fail_on_regression && study.regressions() > 0 {
+        ExitCode::FAILURE
+    } else if args.fail_on_regression && study.is_newest_unknown(input.gathered) {
+        ExitCode::from(Label::EXIT_NOTHING)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// Reads the requested columns of a file.
 fn import(path: &Path, metrics: &[String]) -> Result<Vec<History>> {
-    let text = dynlib::open_regular(path).and_then(io::read_to_string);
-    let text =
-        text.into_diagnostic().wrap_err_with(|| format!("cannot read {}", path.display()))?;
-    let is_json = path.extension().is_some_and(|extension| extension == "json");
-    let read = if is_json { read_json(&text) } else { read_csv(&text) };
-    let histories = read.map_err(to_report).wrap_err_with(|| format!("{}", path.display()))?;
+    let bytes = bytes_of(path).into_diagnostic();
+    let bytes = bytes.wrap_err_with(|| format!("cannot read {}", path.display()))?;
+    let read = read_file(&bytes).map_err(to_report);
+    let histories = read.wrap_err_with(|| format!("{}", path.display()))?;
     let of = |name: &String| {
         let found = histories.iter().find(|one| one.name == *name).cloned();
         let known = || histories.iter().map(|one| one.name.clone()).collect();
@@ -141,6 +153,21 @@ fn import(path: &Path, metrics: &[String]) -> Result<Vec<History>> {
         found.ok_or_else(|| to_report(HistoryError::UnknownMetric { name, known: known() }))
     };
     if metrics.is_empty() { Ok(histories) } else { metrics.iter().map(of).collect() }
+}
+
+/// Reads a regular file, or standard input.
+fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let mut read =
+        |source: &mut dyn Read| source.take(IMPORT_BYTES_MAX + 1).read_to_end(&mut bytes);
+    let length = match STDIN.iter().any(|name| path == Path::new(name)) {
+        true => read(&mut io::stdin().lock())?,
+        false => read(&mut dynlib::open_regular(path)?)?,
+    };
+    match u64::try_from(length) {
+        Ok(length) if length <= IMPORT_BYTES_MAX => Ok(bytes),
+        Ok(_) | Err(_) => Err(io::Error::other("it is larger than 256 MiB: choose fewer points")),
+    }
 }
 
 /// Reads every experiment, oldest first, and the runs of those that match; reports and skips
@@ -160,7 +187,7 @@ fn past(environment: &Environment, query: &HistoryQuery, ui: &Ui) -> Vec<Past> {
         damaged.into_iter().filter_map(Result::err).for_each(|error| ui.status(error));
         past.push(Past { manifest, runs: runs.into_iter().flatten().collect() });
     }
-    past.sort_by(|one, other| one.manifest.created_at.cmp(&other.manifest.created_at));
+    past.reverse();
     past
 }
 

@@ -72,7 +72,8 @@ fn history_help_shows_file_format_and_exit_code() {
       -h, --help             Print help
 
     Regressions:
-          --fail-on-regression        End with exit code 1 if there is a regression
+          --fail-on-regression        End with exit code 1 if there is a regression, 3 if the newest
+                                      point has no value
           --min-effect <PERCENT>      Smallest change that matters, such as 2% [default: 2%]
           --since <LABEL>             Label of the first point at which regressions count [default: the
                                       first]
@@ -87,7 +88,8 @@ fn history_help_shows_file_format_and_exit_code() {
           --host <PART>        Host, by its fingerprint or part of it [default: the newest experiment's]
 
     From a file:
-          --import <FILE>  Read the histories from a CSV or JSON file instead of the archive
+          --import <FILE>  Read the histories from a CSV or JSON file instead of the archive; - for
+                           standard input
 
     Directories:
           --results <DIR>    Directory of the archive [default: results]
@@ -101,14 +103,17 @@ fn history_help_shows_file_format_and_exit_code() {
       assay history --import nightly.csv --metric ops --higher-is-better ops --fail-on-regression
 
     An imported file:
-      time,ops,p99_ms                 the first column is a time, a commit or an index, in order;
-      2026-11-19,251000,1.41          each further column is one metric
+      time,ops,p99_ms                 the first column is a time, a version, a commit or an index,
+      2026-11-19,251000,1.41 ms       oldest first; each further column is one metric
       2026-11-20,250400,              an empty field is a missing value
-      A .json file is a list of such rows: [{"time": "2026-11-19", "ops": 251000}, ...]
+      Semicolons, tabs, comments (#) and decimal commas are read too, and JSON, a list of such rows:
+      [{"time": "2026-11-19", "ops": 251000}, ...]
 
-    Changes are found by statistics alone; --min-effect selects the relevant ones. With
-    --fail-on-regression the exit code is 1 if a relevant change or drift for the worse was not
-    recovered since.
+    Changes are found by statistics alone; --min-effect selects the relevant ones.
+
+    Exit code: 0 without a regression, and below 4 points; 2 on an error. With --fail-on-regression 1
+    if a relevant change or drift for the worse was not recovered since, 3 if the newest point has no
+    value.
     "#);
 }
 
@@ -208,6 +213,55 @@ fn exit_code_is_1_on_a_relevant_lasting_regression() {
 }
 
 #[test]
+fn exit_codes_of_a_regression_an_unknown_point_and_an_error_differ() {
+    let workspace = workspace();
+    let code = |name: &str, csv: &str| {
+        workspace.write(name, csv);
+        let call = ["history", "--import", name, "--fail-on-regression", "--higher-is-better"];
+        workspace.assay(&[&call[..], &["ops,p99_ms,rss,size"]].concat()).code
+    };
+    let all = nightly();
+    assert_eq!(code("all.csv", &all), 1);
+    // The regression counts, whatever the last point lacks.
+    assert_eq!(code("ended.csv", &format!("{all}2026-02-13,,,,\n")), 1);
+    let flat: String =
+        (1..30).map(|day| format!("{day},100,{},7,1\n", if day > 26 { "2" } else { "" })).collect();
+    let header = "time,ops,p99_ms,rss,size\n";
+    // A young column closes no file.
+    assert_eq!(code("flat.csv", &format!("{header}{flat}")), 0);
+    assert_eq!(code("unknown.csv", &format!("{header}{flat}30,,,,\n")), 3);
+    assert_eq!(code("wrong.csv", &format!("{header}{flat}29,5\n")), 2);
+}
+
+#[test]
+fn commits_are_read_in_the_order_of_the_file_and_that_is_reported() {
+    let workspace = Workspace::new();
+    let row = |row: usize| format!("{:07x},{}\n", 0xf00d_0000_usize / (row + 1), 100 + row % 3);
+    workspace.write("nightly.csv", format!("commit,ops\n{}", (0..9).map(row).collect::<String>()));
+    let output = history(&workspace, &[]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(output.out.contains("order not checked: the labels are no times"), "{}", output.out);
+    let json = history(&workspace, &["--format", "json"]).out;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["metrics"][0]["is_order_checked"], false);
+}
+
+#[test]
+fn small_values_are_printed_with_their_digits() {
+    let workspace = Workspace::new();
+    let row = |row: u32| {
+        let level = if row < 20 { 0.0004 } else { 0.0005 };
+        format!("{row},{}\n", level * (1.0 + 0.001 * scatter(row)))
+    };
+    workspace.write("nightly.csv", format!("time,share\n{}", (0..40).map(row).collect::<String>()));
+    let output = history(&workspace, &["--plot", "nightly.svg"]);
+    assert!(output.out.contains("4.00e-4 -> 5.00e-4"), "{}", output.out);
+    assert!(!output.out.contains("<0.001"), "{}", output.out);
+    let svg = fs::read_to_string(workspace.path("nightly.svg")).expect("a picture");
+    assert!(!svg.contains("&lt;0.001"), "{svg}");
+}
+
+#[test]
 fn recovered_regression_does_not_count() {
     let workspace = Workspace::new();
     let mut csv = "build,ops\n".to_owned();
@@ -289,7 +343,7 @@ fn archive_gives_histories_of_experiments() {
     assert_eq!(json["experiments_on_other_hosts"], 0);
     let rejected = |arguments: &[&str]| {
         let output = workspace.assay(arguments);
-        assert_eq!((output.code, output.out.as_str()), (1, ""));
+        assert_eq!((output.code, output.out.as_str()), (2, ""));
         output.err
     };
     let output = rejected(&["history", "--engine", "lmdb"]);
