@@ -93,9 +93,9 @@ struct Point {
 
 /// Collects histories from experiments, which are given oldest first.
 ///
-/// A point is one variant in one experiment: the geometric mean of its runs. Where experiments hold
-/// several builds of an engine, each build has its own history; the builds of a single experiment
-/// make one history, in the order of their versions. Invalid runs do not count.
+/// A point is one variant in one experiment: the geometric mean of its runs. Where experiments of a
+/// name hold several builds of an engine, each build has its own history; the builds of a single
+/// experiment make one history, in the order of their versions. Invalid runs do not count.
 ///
 /// # Errors
 /// When a metric is unknown, or no run matches the query.
@@ -111,15 +111,19 @@ pub fn gather(past: &[Past], query: &HistoryQuery) -> Result<Gathered, HistoryEr
     let (here, elsewhere): (Vec<&Past>, Vec<&Past>) =
         wanted.into_iter().partition(|one| one.manifest.host.is_same_machine(host));
     let host_changes = host_changes(&here);
-    let are_builds_apart = here.len() > 1 && here.iter().any(|one| query.builds(one) > 1);
-    let mut points: BTreeMap<(Key, String), Vec<Point>> = BTreeMap::new();
-    let mut has_value: BTreeMap<&str, bool> = BTreeMap::new();
-    for one in &here {
-        let added = query.add(one, are_builds_apart, &mut points);
-        has_value.insert(&one.manifest.plan.experiment.name, added > 0);
+    let mut by_name: BTreeMap<&str, Vec<&Past>> = BTreeMap::new();
+    for &one in &here {
+        by_name.entry(&one.manifest.plan.experiment.name).or_default().push(one);
     }
-    let lacks = |(key, _): &(Key, String)| has_value.get(&*key.experiment) == Some(&false);
-    let lacks_newest = points.keys().all(lacks);
+    let mut points: BTreeMap<(Key, String), Vec<Point>> = BTreeMap::new();
+    let mut lacks_newest = true;
+    for past in by_name.into_values() {
+        let are_builds_apart = past.len() > 1 && past.iter().any(|one| query.builds(one) > 1);
+        let add = |one: &&Past| query.add(one, are_builds_apart, &mut points);
+        let added: Vec<usize> = past.iter().map(add).collect();
+        let has_values = added.iter().any(|count| *count > 0);
+        lacks_newest &= !has_values || added.last() == Some(&0);
+    }
     let (mut other_questions, mut differences) = (0, BTreeSet::new());
     let mut histories = Vec::new();
     for ((key, name), mut points) in points {
@@ -412,6 +416,20 @@ mod tests {
         let found = gather(&[past(1, &named)], &query("x")).unwrap();
         assert_eq!(values(&found.histories[0]), [2.0, 4.0]);
         assert!(!found.histories[0].is_order_checked);
+    }
+
+    #[test]
+    fn comparison_of_builds_leaves_histories_of_other_names_whole() {
+        let mut all: Vec<Past> =
+            (1..=4).map(|day| past(day, &[("own", &format!("x@{day}"), 100)])).collect();
+        for day in 5..=6 {
+            let mut pair = past(day, &[("old", "x@1", 100), ("new", "x@2", 150)]);
+            pair.manifest.plan.experiment.name = "pair".to_owned();
+            all.push(pair);
+        }
+        let found = gather(&all, &query("x")).unwrap();
+        let known: Vec<usize> = found.histories.iter().map(History::known).collect();
+        assert_eq!(known, [2, 2, 4]);
     }
 
     #[test]
