@@ -41,11 +41,11 @@ pub(super) struct Setup {
 impl Setup {
     /// Returns the setup of a variant, with all steps.
     pub(super) fn of(experiment: &Experiment, variant: &Variant, host: &Host) -> Self {
-        let all = fields(experiment, &CONCLUSIONS).chain(fields(variant, &BUILD));
+        let all = [fields(experiment, &CONCLUSIONS), fields(variant, &BUILD)].concat();
         let limits = host.settings().into_iter().filter(|(name, _)| LIMITS.contains(name));
         let limits = limits.map(|(name, value)| (name.to_owned(), value.to_owned()));
         Self {
-            fields: Rc::new(all.collect()),
+            fields: Rc::new(all.into_iter().collect()),
             limits: Rc::new(limits.collect()),
             steps: experiment.steps.clone(),
         }
@@ -91,7 +91,7 @@ fn fields(noun: &impl Serialize, without: &[&str]) -> Vec<(String, String)> {
 mod tests {
     use model::sql::Application;
     use model::{
-        Address, Bytes, CheckState, DeviceSpec, Dsn, HostCheck, PageCache, Placement, Published,
+        Address, Bytes, CheckState, DeviceSpec, Dsn, HostCheck, LoadReuse, Placement, Published,
         Waiver,
     };
 
@@ -146,7 +146,7 @@ mod tests {
             ("application", Split, |it| it.application = Some(application("other"))),
             ("memory_bytes", Split, |it| it.memory_bytes = Some(Bytes(Bytes::GIB.0 + 4096))),
             ("placement", Split, |it| it.placement = Placement::SameCpu),
-            ("load", Split, |it| it.load.page_cache = PageCache::Dropped),
+            ("load", Split, |it| it.load.reuse = LoadReuse::PerVariant),
             ("seed", Split, |it| it.seed += 1),
             ("clients", Shared, |it| it.clients.push(2)),
             ("repetitions", Shared, |it| it.repetitions += 1),
