@@ -101,9 +101,8 @@ fn is_rounded(value: &Number) -> bool {
 fn label_name<'a>(rows: &[Row], names: &[&'a str]) -> Result<&'a str, HistoryError> {
     let is_label = |name: &&&str| LABELS.split(' ').any(|label| name.to_lowercase() == label);
     let is_text = |name: &&&str| {
-        let texts = rows.iter().filter_map(|row| row.get(name)?.as_str());
-        let mut texts = texts.filter(|text| !text.trim().is_empty()).peekable();
-        texts.peek().is_some() && texts.all(|text| quantity(text).is_none())
+        let mut texts = rows.iter().filter_map(|row| row.get(name)?.as_str());
+        texts.any(|text| !text.trim().is_empty() && quantity(text).is_none())
     };
     let labels: Vec<&&str> = names.iter().filter(is_label).collect();
     let candidates = if labels.is_empty() { names.iter().collect() } else { labels };
@@ -157,7 +156,7 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok(expected.clone()), "{text}");
         }
-        let named = read(r#"[{"commit": "f00d", "time": 1.5}, {"commit": "beef", "time": 1.4}]"#);
+        let named = read(r#"[{"commit": "f00d", "time": 1.5}, {"commit": "1234", "time": 1.4}]"#);
         assert_eq!(named.map(|all| all[0].name.clone()), Ok("time".to_owned()));
         let units = read(r#"[{"p99": "0.07 ms", "version": "8.9"}]"#);
         assert_eq!(units.map(|all| all[0].values.clone()), Ok(vec![Some(0.07)]));
