@@ -138,7 +138,8 @@ impl<'s> Creation<'s> {
         let unquoted = name.trim_matches(['"', '`']);
         let is_folded = dialect == Dialect::Postgres && unquoted == name;
         let name = if is_folded { name.to_ascii_lowercase() } else { unquoted.to_owned() };
-        is_name(&name).then(|| Self { object: Object { kind, name }, sql, rest })
+        let is_valid = is_name(&name);
+        is_valid.then_some(Self { object: Object { kind, name }, sql, rest })
     }
 
     /// Returns the statement with an option after its columns or parameters, of a function before
