@@ -44,7 +44,7 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
         ("COMPRESSIBLE_TO_DEFAULT: f64 = 0.5", "of their size, 0.5 unless"),
     ]),
     ("define/plan/src/preset.rs", "docs/workloads/key-value.md", &[
-        ("(machine.cpus / 2).clamp(2, 12)", "half of the CPUs, at least 2 and at most 12"),
+        ("(machine.cpus.whole() / 2).clamp(2, 12)", "half of the CPUs, at least 2 and at most 12"),
     ]),
     ("define/plan/src/cost.rs", "docs/workloads/key-value.md", &[
         ("DISK_PER_LIVE: u64 = 3", "room for 3 times its rows"),

@@ -228,8 +228,8 @@ impl driver_sql::Connection for Connection {
             ObjectKind::Table => format!("SELECT LOWER(table_type), table_comment {}", named(name)),
             ObjectKind::Function | ObjectKind::Procedure => format!(
                 "SELECT LOWER(routine_type), routine_comment FROM information_schema.routines \
-                 WHERE routine_schema = DATABASE() AND routine_name = '{name}' AND routine_type = \
-                 '{}'",
+                 WHERE routine_schema = DATABASE() AND routine_name = '{name}' AND \
+                 LOWER(routine_type) = '{}'",
                 kind.name()
             ),
         };
