@@ -101,8 +101,7 @@ metrics! {
         to wait";
     CONTEXT_SWITCHES_INVOLUNTARY Count Counter Lower "times a thread of the worker was put off the \
         CPU";
-    CLIENT_CONTEXT_SWITCHES_VOLUNTARY Count Counter Lower "times a client thread gave up the CPU \
-        to wait";
+    CLIENT_CONTEXT_SWITCHES_VOLUNTARY Count Counter Lower "waits of a client thread";
     CLIENT_CONTEXT_SWITCHES_INVOLUNTARY Count Counter Lower "times a client thread was put off the \
         CPU";
     MAJOR_FAULTS Count Counter Lower "page faults that had to read from storage";
@@ -120,14 +119,12 @@ metrics! {
         that of the client threads";
     WRITER_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the background writers' threads, part \
         of that of the client threads";
-    PAUSE_US Micros Counter Lower "time by which the worker's timed waits ended late: it stood \
-        still; waits for a CPU left out";
+    PAUSE_US Micros Counter Lower "time by which the worker's timed waits ended late";
     WORKER_SAMPLED_US Micros Counter Neither "time between the worker's readings of itself: the \
         length of the interval, unless it stood still or had no CPU";
     OFFERED_OPS Count Counter Neither "arrivals that became due";
     BACKLOG_US Micros Gauge Lower "age of the oldest arrival that no client has begun";
-    CLIENT_MEMORY_BYTES Bytes Gauge Neither "memory of what the clients count: histograms and \
-        totals, part of the worker's resident memory";
+    CLIENT_MEMORY_BYTES Bytes Gauge Neither "memory of what the clients count, part of the worker's";
     // The kernel's figures for the worker process.
     PROCESS_READ_BYTES Bytes Counter Lower "bytes the process caused to be read from storage";
     PROCESS_WRITE_BYTES Bytes Counter Lower "bytes the process caused to be written to storage, \
@@ -188,8 +185,7 @@ metrics! {
         clock for heat; read at the ends of a step";
     HOST_SAMPLED_US Micros Counter Neither "time between Assay's readings of host, device and \
         worker: the length of the interval, unless one of them stood still";
-    ASSAY_RUN_QUEUE_US Micros Counter Neither "time Assay's own threads were ready to run and had no \
-        CPU; the worker's left out";
+    ASSAY_RUN_QUEUE_US Micros Counter Neither "time Assay's threads waited for a CPU";
     HOST_SUSPENDED_US Micros Counter Neither "time the machine was suspended";
     HOST_CPU_BUSY_US Micros Counter Neither "CPU used on the whole host, this process included";
     OTHERS_CPU_US Micros Counter Lower "user CPU of the host's other processes: neither the worker \

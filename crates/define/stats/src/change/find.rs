@@ -124,15 +124,15 @@ impl Found {
         self.suspect = of_long(&off, values.len() - from, self.noise, self.clipped_by);
     }
 
-    /// Moves changes behind the spikes that they begin with: values beyond both levels.
+    /// Moves changes behind the spikes that they begin with: values farther from the new level than
+    /// the old level is.
     fn leave_out_spikes(&mut self, values: &[f64]) {
         let edges = edges(&places(&self.boundaries), values.len());
         for (boundary, edge) in self.boundaries.iter_mut().zip(edges.windows(3)) {
             let levels = [&values[edge[0]..edge[1]], &values[edge[1]..edge[2]]];
             let [Some(old), Some(new)] = levels.map(median) else { continue };
-            let limit = limit(self.clipped_by);
-            let (low, high) = (old.min(new) - limit, old.max(new) + limit);
-            let is_spike = |value: &&f64| !(low..=high).contains(*value);
+            let most = limit(self.clipped_by).max((new - old).abs());
+            let is_spike = |value: &&f64| (**value - new).abs() > most;
             let spikes = levels[1].iter().take_while(is_spike).count();
             boundary.at += spikes.min(levels[1].len() - SHORTEST_LAST);
         }

@@ -135,7 +135,7 @@ mod tests {
         assert!(paused_us(&mut accounts) < 1e-6);
     }
 
-    /// Goal: a coordinator without a CPU is no paused worker: the clients may be many, and all busy.
+    /// Goal: a coordinator without a CPU is no paused worker: the clients may be many and all busy.
     /// Method: waits that end 300 ms late by the clock, next to a scripted account of the run
     /// queue: of the first wait 298 ms, and of the second none, as in a stopped process.
     #[test]

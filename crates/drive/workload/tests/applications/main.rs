@@ -1,6 +1,7 @@
 //! Calls of a toy application: values, repeatability, shared ids.
 
 mod connections;
+mod kinds;
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -153,25 +154,6 @@ fn of(step: &Step, tables: &Tables, seed: u64, group: Group) -> Vec<Box<dyn Gene
     let (presence, tables) = (Presence::Some, Some(tables));
     let request = Request { step, data: &DATA, seed, presence, group, tables };
     generators(&request).expect("the toy can be executed")
-}
-
-/// Goal: the kinds of a group are those it calls, so that each of its seconds can have them.
-#[test]
-fn kinds_are_those_of_the_group() {
-    let tables = tables(2, 1, 100);
-    let kinds = |name: &str, group: Group| {
-        let (step, presence, tables) = (&step(name, 2), Presence::Some, Some(&tables));
-        workload::kinds(&Request { step, data: &DATA, seed: 1, presence, group, tables }).unwrap()
-    };
-    let inserts = BTreeSet::from([OpKind::Insert, OpKind::Delete]);
-    let queries = BTreeSet::from([OpKind::MultiGet, OpKind::Scan]);
-    assert_eq!(kinds("churn", Group::Clients), inserts);
-    assert_eq!(kinds("churn", Group::Writers), [].into());
-    assert_eq!(kinds("query", Group::Clients), queries);
-    assert_eq!(kinds("query", Group::Writers), inserts);
-    // A step of the catalog.
-    assert_eq!(kinds("readwhilewriting", Group::Clients), [OpKind::Get].into());
-    assert_eq!(kinds("readwhilewriting", Group::Writers), [OpKind::Put].into());
 }
 
 /// A call with values of its own.

@@ -24,8 +24,8 @@ const EXACT: [Metric; 6] = [
 /// Removes the readings of an interval that cover another time than it; returns whether it did.
 ///
 /// `own` has the worker's readings of itself. All others are taken when the interval is reported,
-/// which a pause of Assay, of the worker or of the machine delays, or a wait for a CPU. Counters lose nothing: their
-/// growth over the step is from its first reading to its last.
+/// which a pause of Assay, of the worker or of the machine delays, or a wait for a CPU. Counters
+/// lose nothing: their growth over the step is from its first reading to its last.
 pub(super) fn attribute(readings: &mut Readings, own: &Readings, length: Nanos) -> bool {
     let is_own_off = is_off(readings.value(metric::WORKER_SAMPLED_US), length);
     let suspended_us = readings.value(metric::HOST_SUSPENDED_US).unwrap_or(0.0);
