@@ -325,13 +325,15 @@ impl Key {
         let subject = format!("{} of {}, {clients} ({})", self.step, self.subject, self.experiment);
         let values = points.iter().map(|point| mean_of_runs(&point.values)).collect();
         let labels: Vec<String> = points.into_iter().map(|point| point.label).collect();
+        // Identifiers and versions give the order, also where a clock was set back.
+        let is_order_checked = check_order(&labels, |row| row.to_string()) != Ok(false);
         History {
             unit: metric.map(|metric| metric.unit),
             better: metric.map(|metric| metric.better),
             name,
             subject: Some(subject),
             values,
-            is_order_checked: check_order(&labels, |row| row.to_string()) == Ok(true),
+            is_order_checked,
             labels,
         }
     }
@@ -394,6 +396,13 @@ mod tests {
         assert_eq!(values(&found.histories[0]), [100.0, 200.0, 300.0, 400.0, 500.0]);
         assert_eq!(found.histories[0].labels[0], "2026-11-01T00:00:00Z");
         assert_eq!(gather(&all, &query("x@3")).unwrap().histories[0].known(), 1);
+        let mut set_back = all;
+        set_back[4].manifest.created_at = "2026-10-31T00:00:00Z".to_owned();
+        let found = gather(&set_back, &query("x")).unwrap();
+        assert!(
+            found.histories[0].is_order_checked
+                && found.histories[0].labels[4] < found.histories[0].labels[0]
+        );
     }
 
     #[test]
