@@ -7,7 +7,7 @@
  *
  * Models crates/drive/load: schedule/shared.rs (take), client/meter.rs (hand_over, finish), handoff.rs,
  * collector.rs and client_pool/coordinator.rs. Left out: the barrier before the start, writers, panics,
- * and the limit on the memory of intervals that wait.
+ * the limit on the memory of intervals that wait, and parts of an interval that has not ended.
  *
  * Seeded bug (BUG): arrivals are taken without the lock.
  */
@@ -56,20 +56,23 @@ inline merge_waiting() {
 inline lock() { atomic { !locked -> locked = true } }
 inline unlock() { locked = false }
 
-/* Puts the part in the queue and merges what waits, unless another has the lock; merges it itself
-   where the queue is full. */
+/* Merges what waits and its own part, unless another has the lock: then it puts its part in the
+   queue, and waits for the lock where the queue is full. */
 inline hand_over(after) {
     if
-    :: atomic { nfull(parts) -> parts ! me, own, counted, after };
-       if
-       :: atomic { !locked -> locked = true }; merge_waiting(); unlock()
-       :: locked -> skip
-       fi
-    :: full(parts) ->
-       lock();
+    :: atomic { !locked -> locked = true };
        merge_waiting();
        merge(me, own, counted, after);
        unlock()
+    :: locked ->
+       if
+       :: atomic { nfull(parts) -> parts ! me, own, counted, after }
+       :: full(parts) ->
+          lock();
+          merge_waiting();
+          merge(me, own, counted, after);
+          unlock()
+       fi
     fi;
     counted = 0
 }

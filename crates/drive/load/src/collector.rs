@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use model::record::SpanningOp;
 use model::{Nanos, Readings, metric};
 
-use crate::tally::{GroupSum, Ranges, TallyPart};
+use crate::tally::GroupSum;
 use crate::timeline::Timeline;
 use crate::usage::Usage;
 
@@ -18,7 +18,7 @@ const HELD_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of an interval without its counters, mostly readings: our estimate.
 const EMPTY_BYTES: u64 = 4096;
 
-/// One client's part of an interval.
+/// One client's part of an interval, but for its counts and times.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     /// Position in the client pool, clients before writers.
@@ -27,13 +27,14 @@ pub(crate) struct Delivery {
     pub(crate) index: u64,
     /// The first interval of which more may come; `u64::MAX` when none will.
     pub(crate) next: u64,
-    pub(crate) part: TallyPart,
     /// Bytes of the client's tally.
     pub(crate) tally_bytes: u64,
     /// Usage of the client's thread meanwhile.
     pub(crate) usage: Usage,
     /// Time it waited with nothing due; `None` where that is not counted.
     pub(crate) idle: Option<Nanos>,
+    /// The longest operation that began in an earlier interval.
+    pub(crate) spanning: Option<SpanningOp>,
 }
 
 /// Intervals being merged; without threads or a clock of its own.
@@ -66,7 +67,6 @@ pub(crate) struct Held {
     pub(crate) length: Nanos,
     pub(crate) clients: GroupSum,
     pub(crate) writers: GroupSum,
-    pub(crate) start_lag: Ranges<u64>,
     /// Age, at its end, of the oldest arrival not begun.
     pub(crate) backlog: Nanos,
     pub(crate) readings: Readings,
@@ -89,25 +89,25 @@ impl Collector {
         }
     }
 
-    /// Adds a client's part to the interval it belongs to, or the oldest not yet taken.
-    pub(crate) fn deliver(&mut self, delivery: Delivery) {
-        let Delivery { client, index, next, part, tally_bytes, usage, idle } = delivery;
+    /// Adds a client's part to the interval it belongs to, or the oldest not yet taken: `move_to`
+    /// adds the counts and times.
+    pub(crate) fn deliver(&mut self, delivery: Delivery, move_to: impl FnOnce(&mut GroupSum)) {
+        let Delivery { client, index, next, tally_bytes, usage, idle, spanning } = delivery;
         (self.next[client], self.tally_bytes[client]) = (next, tally_bytes);
         let target = index.max(self.first).min(self.last.unwrap_or(u64::MAX));
         // A part of the warm-up that comes too late must not count as measured.
         if self.timeline.is_warmup(index) && !self.timeline.is_warmup(target) {
+            move_to(&mut GroupSum::default());
             return;
         }
         let is_writer = client >= self.measured_clients;
         let held = self.held(target);
-        let group = if is_writer { &mut held.writers } else { &mut held.clients };
-        group.add(&part);
-        part.add_lags(&mut held.start_lag);
+        move_to(if is_writer { &mut held.writers } else { &mut held.clients });
         usage.add_as_client(&mut held.readings);
         if is_writer {
             usage.add_as_writer(&mut held.readings);
         } else {
-            held.spanning.extend(part.spanning);
+            held.spanning.extend(spanning);
         }
         if let Some(idle) = idle {
             held.readings.add(metric::CLIENT_IDLE_US, idle.as_micros_f64());
@@ -195,12 +195,11 @@ impl Held {
     fn merge(&mut self, later: Self) {
         self.clients.merge(&later.clients);
         self.writers.merge(&later.writers);
-        self.start_lag.merge(&later.start_lag);
         self.readings.merge(&later.readings);
     }
 
     fn bytes(&self) -> u64 {
-        EMPTY_BYTES + self.clients.bytes() + self.writers.bytes() + self.start_lag.bytes()
+        EMPTY_BYTES + self.clients.bytes() + self.writers.bytes()
     }
 }
 
@@ -227,20 +226,27 @@ mod tests {
         Collector::new(timeline, CLIENTS, 1)
     }
 
-    /// A part of gets that each took so long.
-    fn part_of(client: usize, index: u64, next: u64, times_ns: &[u64]) -> Delivery {
+    /// Delivers a client's gets that each took so long.
+    fn deliver_times(
+        collector: &mut Collector,
+        client: usize,
+        (index, next): (u64, u64),
+        times_ns: &[u64],
+    ) {
         let mut tally = ClientTally::default();
         for ns in times_ns {
             let times = Times { service_ns: *ns, response_ns: 2 * ns };
             tally.record(OpKind::Get, Outcome::Done, times, (1, 1));
         }
-        let (tally_bytes, part) = (tally.bytes(), tally.take());
-        let usage = Usage::default();
-        Delivery { client, index, next, part, tally_bytes, usage, idle: None }
+        let (tally_bytes, usage) = (tally.bytes(), Usage::default());
+        let (idle, spanning) = (None, None);
+        let delivery = Delivery { client, index, next, tally_bytes, usage, idle, spanning };
+        collector.deliver(delivery, |sum| tally.move_to(sum));
     }
 
-    fn part(client: usize, index: u64, next: u64, operations: usize) -> Delivery {
-        part_of(client, index, next, &vec![100; operations])
+    /// Delivers so many operations of a client.
+    fn deliver(collector: &mut Collector, client: usize, span: (u64, u64), operations: usize) {
+        deliver_times(collector, client, span, &vec![100; operations]);
     }
 
     fn done(group: &GroupSum) -> u64 {
@@ -266,7 +272,7 @@ mod tests {
         let mut collector = collector();
         for client in 0..=CLIENTS {
             assert!(taken(&mut collector).is_empty());
-            collector.deliver(part(client, 0, 1, 5));
+            deliver(&mut collector, client, (0, 1), 5);
         }
         // All clients have delivered, but the interval is still open.
         assert!(taken(&mut collector).is_empty());
@@ -282,17 +288,17 @@ mod tests {
         let mut collector = collector();
         for index in 0..300 {
             for client in [0, CLIENTS] {
-                collector.deliver(part(client, index, index + 1, 1));
+                deliver(&mut collector, client, (index, index + 1), 1);
             }
             if index < WARMUP {
-                collector.deliver(part(1, index, index + 1, 1));
+                deliver(&mut collector, 1, (index, index + 1), 1);
             }
             close(&mut collector, index);
             let is_complete = index < WARMUP;
             assert_eq!(taken(&mut collector).len(), usize::from(is_complete), "{index}");
         }
         // Its first measured second comes after five minutes.
-        collector.deliver(part(1, WARMUP, 300, 7));
+        deliver(&mut collector, 1, (WARMUP, 300), 7);
         let all = taken(&mut collector);
         assert_eq!(all.len(), 298);
         assert_eq!(done(&all[0].clients), 8);
@@ -311,7 +317,7 @@ mod tests {
         collector.first = WARMUP;
         while counts.is_empty() {
             for client in [0, CLIENTS] {
-                collector.deliver(part_of(client, index, index + 1, &times));
+                deliver_times(&mut collector, client, (index, index + 1), &times);
             }
             close(&mut collector, index);
             counts.extend(taken(&mut collector).iter().map(|held| done(&held.clients)));
@@ -320,7 +326,7 @@ mod tests {
         }
         let operations = times.len() as u64;
         assert_eq!(counts, [operations], "the oldest one leaves without the stuck client");
-        collector.deliver(part(1, WARMUP, index, 9));
+        deliver(&mut collector, 1, (WARMUP, index), 9);
         assert_eq!(done(&taken(&mut collector)[0].clients), operations + 9);
     }
 
@@ -332,10 +338,10 @@ mod tests {
         }
         collector.first = WARMUP;
         (0..WARMUP).for_each(|_| drop(collector.held.pop_front()));
-        collector.deliver(part(0, 1, 10, 1_000));
+        deliver(&mut collector, 0, (1, 10), 1_000);
         finish(&mut collector, 10_500);
         for client in 0..=CLIENTS {
-            collector.deliver(part(client, 10, u64::MAX, 1));
+            deliver(&mut collector, client, (10, u64::MAX), 1);
         }
         let all = taken(&mut collector);
         assert_eq!(all.last().unwrap().length, Nanos::from_millis(500));
@@ -365,7 +371,7 @@ mod tests {
             };
             for (who, intervals, operations) in moves {
                 if who <= CLIENTS {
-                    collector.deliver(part(who, at[who], at[who] + intervals, operations));
+                    deliver(&mut collector, who, (at[who], at[who] + intervals), operations);
                     count(who, at[who], operations);
                     at[who] += intervals;
                 } else {
@@ -376,12 +382,12 @@ mod tests {
             }
             let last = at[0].max(at[1]).max(open);
             for (client, index) in at.into_iter().enumerate().take(CLIENTS) {
-                collector.deliver(part(client, index, u64::MAX, 1));
+                deliver(&mut collector, client, (index, u64::MAX), 1);
                 count(client, index, 1);
             }
             finish(&mut collector, last * 1000 + 300);
             all.extend(taken(&mut collector));
-            collector.deliver(part(CLIENTS, at[CLIENTS], u64::MAX, 1));
+            deliver(&mut collector, CLIENTS, (at[CLIENTS], u64::MAX), 1);
             count(CLIENTS, at[CLIENTS].min(last), 1);
             all.extend(taken(&mut collector));
 

@@ -1,9 +1,9 @@
 //! Hand-over of the clients' parts to the collector, and messages to the coordinator.
 //!
-//! A part is put in a queue, and merged by the thread that has the lock of the collector: its
-//! client, the next one, or the coordinator. With more clients than CPUs the coordinator runs too
-//! rarely to merge what they count, so they do it. Only a client that finds the queue full waits
-//! for a thread that was put off its CPU under the lock.
+//! A client merges what it counted itself, and with it the parts that wait in a queue: with more
+//! clients than CPUs the coordinator runs too rarely. Where another thread has the lock of the
+//! collector, and may have been put off its CPU, the client puts its part in the queue and goes on.
+//! Only a client that finds the queue full waits for the lock.
 
 use model::Nanos;
 use nix::unistd::Pid;
@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use crate::client::ClientEnd;
 use crate::collector::{Collector, Delivery};
 use crate::sync::{Arc, Mutex, Receiver, SyncSender, TrySendError, sync_channel};
-use crate::tally::ClientTally;
+use crate::tally::{ClientTally, GroupSum};
 
 /// Parts that may wait in the queue, per client: a client that finds no room merges them itself.
 const WAITING_PER_CLIENT: usize = 2;
@@ -45,25 +45,35 @@ pub(crate) enum Message {
     Ended(ClientExit),
 }
 
+/// A client's part that waits, with what the client counted.
+struct WaitingPart {
+    delivery: Delivery,
+    counted: GroupSum,
+}
+
 /// The collector, and the parts that wait for it.
 struct Merging {
-    waiting: Receiver<Box<Delivery>>,
+    waiting: Receiver<Box<WaitingPart>>,
     collector: Collector,
 }
 
 impl Merging {
-    /// Merges all parts that wait: few, as each client puts one in per interval.
+    /// Merges all parts that wait: few, as a client that gets the lock puts none in.
     fn merge_waiting(&mut self) {
-        while let Ok(delivery) = self.waiting.try_recv() {
-            self.collector.deliver(*delivery);
+        while let Ok(part) = self.waiting.try_recv() {
+            self.merge(*part);
         }
+    }
+
+    fn merge(&mut self, WaitingPart { delivery, counted }: WaitingPart) {
+        self.collector.deliver(delivery, |sum| sum.merge(&counted));
     }
 }
 
 /// A client's end of the hand-off.
 pub(crate) struct ClientSender {
     messages: SyncSender<Message>,
-    parts: SyncSender<Box<Delivery>>,
+    parts: SyncSender<Box<WaitingPart>>,
     merging: Arc<Mutex<Merging>>,
 }
 
@@ -103,19 +113,24 @@ impl ClientSender {
         }
     }
 
-    /// Hands over a part, and merges what waits unless another thread does.
-    pub(crate) fn hand_over(&self, delivery: Delivery) {
-        match self.parts.try_send(Box::new(delivery)) {
-            Ok(()) => {
-                if let Ok(mut merging) = self.merging.try_lock() {
-                    merging.merge_waiting();
-                }
-            }
+    /// Hands over what a client counted, and empties its tally.
+    pub(crate) fn hand_over(&self, delivery: Delivery, tally: &mut ClientTally) {
+        if let Ok(mut merging) = self.merging.try_lock() {
+            // Its own parts of earlier intervals come first.
+            merging.merge_waiting();
+            merging.collector.deliver(delivery, |sum| tally.move_to(sum));
+            return;
+        }
+        let mut counted = GroupSum::default();
+        tally.move_to(&mut counted);
+        match self.parts.try_send(Box::new(WaitingPart { delivery, counted })) {
+            // Merged by the next thread that gets the lock: the coordinator, if no other.
+            Ok(()) => {}
             // The thread that has the lock was put off its CPU for longer than an interval.
-            Err(TrySendError::Full(delivery)) => {
+            Err(TrySendError::Full(part)) => {
                 let mut merging = self.merging.lock().expect(UNPOISONED);
                 merging.merge_waiting();
-                merging.collector.deliver(*delivery);
+                merging.merge(*part);
             }
             Err(TrySendError::Disconnected(_)) => unreachable!("this side has the receiver too"),
         }

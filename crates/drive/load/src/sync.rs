@@ -6,7 +6,7 @@
 #[cfg(not(feature = "model-check"))]
 pub(crate) use std::{
     sync::{
-        Arc, Condvar, Mutex,
+        Arc, Mutex, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },
@@ -16,7 +16,7 @@ pub(crate) use std::{
 #[cfg(feature = "model-check")]
 pub(crate) use shuttle::{
     sync::{
-        Arc, Condvar, Mutex,
+        Arc, Mutex,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },
@@ -39,6 +39,43 @@ pub(crate) fn receive_within<T>(receiver: &Receiver<T>, _span: Nanos) -> Option<
         thread::yield_now();
     }
     message
+}
+
+/// A value that is set once and can be waited for: shuttle has none.
+#[cfg(feature = "model-check")]
+pub(crate) struct OnceLock<T> {
+    value: std::sync::OnceLock<T>,
+    lock: Mutex<()>,
+    changed: shuttle::sync::Condvar,
+}
+
+#[cfg(feature = "model-check")]
+impl<T> Default for OnceLock<T> {
+    fn default() -> Self {
+        let (lock, changed) = (Mutex::new(()), shuttle::sync::Condvar::new());
+        Self { value: std::sync::OnceLock::new(), lock, changed }
+    }
+}
+
+#[cfg(feature = "model-check")]
+impl<T> OnceLock<T> {
+    /// Sets the value, unless there is one.
+    pub(crate) fn get_or_init(&self, value: impl FnOnce() -> T) {
+        let _guard = self.lock.lock();
+        self.value.get_or_init(value);
+        self.changed.notify_all();
+    }
+
+    /// Waits until there is a value.
+    pub(crate) fn wait(&self) -> &T {
+        let mut guard = self.lock.lock().expect("no panic while holding the lock");
+        loop {
+            if let Some(value) = self.value.get() {
+                return value;
+            }
+            guard = self.changed.wait(guard).expect("no panic while holding the lock");
+        }
+    }
 }
 
 pub(crate) use thread::ScopedJoinHandle as JoinHandle;

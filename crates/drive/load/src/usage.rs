@@ -1,6 +1,6 @@
 //! CPU time, context switches and faults of threads and of the process.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use model::{Nanos, Readings, metric};
@@ -112,30 +112,74 @@ impl ProcessUsage {
     }
 }
 
+/// The kernel's account of one thread.
+#[derive(Debug)]
+pub(crate) struct SchedStat(File);
+
+/// Time of one thread since it began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SchedTimes {
+    /// Time it ran.
+    run: Nanos,
+    /// Time it was ready to run and had no CPU.
+    pub(crate) queued: Nanos,
+}
+
+impl SchedStat {
+    /// Opens the account of a thread of this process; `None` when the kernel has none.
+    pub(crate) fn of_thread(thread: Pid) -> Option<Self> {
+        Some(Self(File::open(format!("/proc/self/task/{thread}/schedstat")).ok()?))
+    }
+
+    /// Reads the account in an open `schedstat` file; `None` when the thread has ended.
+    pub(crate) fn read(&self) -> Option<SchedTimes> {
+        // Three numbers of at most 20 digits.
+        let mut text = [0; 64];
+        let length = self.0.read_at(&mut text, 0).ok()?;
+        SchedTimes::parse(&text[..length])
+    }
+}
+
+impl SchedTimes {
+    /// Returns the times of the calling thread.
+    pub(crate) fn of_caller() -> Option<Self> {
+        SchedStat(File::open("/proc/thread-self/schedstat").ok()?).read()
+    }
+
+    /// Returns how long it ran or was ready to: neither while it waits or is stopped.
+    pub(crate) const fn active(self) -> Nanos {
+        self.run.after(self.queued)
+    }
+
+    /// Source: Linux, Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`: time spent
+    /// on the CPU, time spent waiting on a run queue (both ns), timeslices run.
+    fn parse(schedstat: &[u8]) -> Option<Self> {
+        let mut numbers = std::str::from_utf8(schedstat).ok()?.split_whitespace();
+        let mut next = || numbers.next()?.parse().ok().map(Nanos);
+        Some(Self { run: next()?, queued: next()? })
+    }
+}
+
 /// How long one thread was ready to run and had no CPU, as the kernel counts it.
+///
+/// No file stays open: there are as many of these as clients.
 #[derive(Debug)]
 pub(crate) struct RunQueue {
-    file: File,
+    thread: Pid,
     last: Nanos,
 }
 
 impl RunQueue {
-    /// Opens the account of a thread of this process; `None` when the kernel has none.
+    /// Begins the account of a thread of this process; `None` when the kernel has none.
     pub(crate) fn of_thread(thread: Pid) -> Option<Self> {
-        Self::of_file(File::open(format!("/proc/self/task/{thread}/schedstat")).ok()?)
-    }
-
-    /// Begins the account in an open `schedstat` file.
-    pub(crate) fn of_file(file: File) -> Option<Self> {
-        let mut queue = Self { file, last: Nanos(0) };
-        queue.last = queue.read()?;
-        Some(queue)
+        let last = SchedStat::of_thread(thread)?.read()?.queued;
+        Some(Self { thread, last })
     }
 
     /// Returns the growth since the last call; zero when the thread has ended.
     pub(crate) fn growth(&mut self) -> Nanos {
-        let now = self.read();
-        self.growth_to(now.unwrap_or(self.last))
+        let now = SchedStat::of_thread(self.thread).and_then(|stat| stat.read());
+        self.growth_to(now.map_or(self.last, |times| times.queued))
     }
 
     /// Returns the growth since the last call, from a total that the thread itself has read.
@@ -144,27 +188,12 @@ impl RunQueue {
         self.last = self.last.max(total);
         growth
     }
-
-    fn read(&self) -> Option<Nanos> {
-        // Three numbers of at most 20 digits.
-        let mut text = [0; 64];
-        let length = self.file.read_at(&mut text, 0).ok()?;
-        queued_in(&text[..length])
-    }
 }
 
-/// Returns how long the calling thread was ready to run and had no CPU, in all.
-pub(crate) fn queued_so_far() -> Option<Nanos> {
-    queued_in(&fs::read("/proc/thread-self/schedstat").ok()?)
-}
-
-/// Returns the second number of a `schedstat` file.
-///
-/// Source: Linux, Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`: time spent on
-/// the CPU, time spent waiting on a run queue (both ns), timeslices run.
-fn queued_in(schedstat: &[u8]) -> Option<Nanos> {
-    let text = std::str::from_utf8(schedstat).ok()?;
-    text.split_whitespace().nth(1)?.parse().ok().map(Nanos)
+/// Opens a `schedstat` file that a test writes.
+#[cfg(test)]
+pub(crate) fn scripted(path: &std::path::Path) -> SchedStat {
+    SchedStat(File::open(path).expect("the test wrote it"))
 }
 
 #[cfg(test)]
@@ -173,15 +202,16 @@ mod tests {
 
     #[test]
     fn time_without_a_cpu_is_the_second_number_and_grows() {
-        assert_eq!(queued_in(b"1510 2720 3\n"), Some(Nanos(2720)));
-        assert_eq!((queued_in(b"1510"), queued_in(b"1510 x 3")), (None, None));
-        if !fs::exists("/proc/self/schedstat").unwrap() {
+        let times = SchedTimes::parse(b"1510 2720 3\n").unwrap();
+        assert_eq!((times.queued, times.active()), (Nanos(2720), Nanos(4230)));
+        assert_eq!((SchedTimes::parse(b"1510"), SchedTimes::parse(b"1510 x 3")), (None, None));
+        if !std::fs::exists("/proc/self/schedstat").unwrap() {
             println!("skipped: the kernel does not count it");
             return;
         }
         let mut queue = RunQueue::of_thread(nix::unistd::gettid()).unwrap();
         let before = queue.last;
-        let total = queued_so_far().unwrap();
+        let total = SchedTimes::of_caller().unwrap().queued;
         assert!(total >= before);
         assert_eq!(queue.growth_to(total.after(Nanos(50))), total.after(Nanos(50)).since(before));
         // Time counted before is not counted again.

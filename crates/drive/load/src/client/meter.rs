@@ -9,10 +9,15 @@ use crate::handoff::{ClientExit, ClientSender, Message};
 use crate::stop::Heartbeat;
 use crate::tally::{ClientTally, Times};
 use crate::timeline::Timeline;
-use crate::usage::{Usage, queued_so_far};
+use crate::usage::{SchedTimes, Usage};
 
 /// Longest time between two publications of the number of operations ended.
 const HEARTBEAT_EVERY: Nanos = Nanos::from_millis(100);
+
+/// Bytes of a tally that are handed over before the interval ends, so that it can free some.
+///
+/// Our choice: hundreds of clients of which each takes 100 kB are larger than some engines.
+const TALLY_BYTES_MAX: u64 = 64_000;
 
 /// One client's recorder: its tally, and when its next hand-over or heartbeat is due.
 pub(crate) struct Meter<'r> {
@@ -26,6 +31,8 @@ pub(crate) struct Meter<'r> {
     /// Operations ended, failures included.
     pub(crate) ended: u64,
     usage: Usage,
+    /// The longest operation that began in an earlier interval.
+    spanning: Option<SpanningOp>,
     /// When [`Meter::mark`] is next due.
     pub(crate) next_mark: Nanos,
     next_close: Nanos,
@@ -55,6 +62,7 @@ impl<'r> Meter<'r> {
             index: 0,
             ended: 0,
             usage: Usage::of_thread(),
+            spanning: None,
             next_mark: Nanos(0),
             next_close: timeline.closes_at(0),
             unserved_taken: None,
@@ -86,6 +94,8 @@ impl<'r> Meter<'r> {
         self.heartbeat.publish(self.ended);
         if at >= self.next_close {
             self.hand_over(at);
+        } else if self.tally.bytes() > TALLY_BYTES_MAX {
+            self.deliver(self.index);
         }
         self.mark_after(at);
         at >= self.deadline
@@ -96,20 +106,22 @@ impl<'r> Meter<'r> {
         self.heartbeat.publish(self.ended);
         self.deliver(u64::MAX);
         let unserved_taken = self.unserved_taken.map(|due| due.since(self.timeline.start));
-        let (client, queued) = (self.client, queued_so_far());
+        let client = self.client;
+        let queued = SchedTimes::of_caller().map(|times| times.queued);
         self.sender.send(Message::Ended(ClientExit { client, at, end, unserved_taken, queued }));
     }
 
-    /// Notes an operation that ended at `at`, if it began in an earlier interval.
+    /// Notes an operation that ended at `at`, if it began in an earlier interval; the longest stays.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_ended(&mut self, kind: OpKind, at: Nanos, times: Times, moved: (u64, u64)) {
         let [service_ns, response_ns] = [times.service_ns, times.response_ns].map(Nanos);
-        if at.since(response_ns) < self.timeline.start_of(self.index) {
+        let is_longest = self.spanning.is_none_or(|longest| response_ns > longest.response_ns);
+        if is_longest && at.since(response_ns) < self.timeline.start_of(self.index) {
             let ended_ns = at.since(self.timeline.start);
             let (rows, bytes) = moved;
             let op = SpanningOp { kind, ended_ns, service_ns, response_ns, rows, bytes };
-            self.tally.note_spanning(op);
+            self.spanning = Some(op);
         }
     }
 
@@ -131,8 +143,9 @@ impl<'r> Meter<'r> {
         let now = Usage::of_thread();
         let usage = now.since(&std::mem::replace(&mut self.usage, now));
         let idle = self.idle.as_mut().map(std::mem::take);
-        let part = self.tally.take();
         let (client, index, tally_bytes) = (self.client, self.index, self.tally.bytes());
-        self.sender.hand_over(Delivery { client, index, next, part, tally_bytes, usage, idle });
+        let spanning = self.spanning.take();
+        let delivery = Delivery { client, index, next, tally_bytes, usage, idle, spanning };
+        self.sender.hand_over(delivery, &mut self.tally);
     }
 }

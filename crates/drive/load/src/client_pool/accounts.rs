@@ -3,14 +3,12 @@
 //! Whether an interval is valid is decided by the runner.
 
 use model::{Nanos, Readings, metric};
-use nix::unistd::{Pid, gettid};
+use nix::unistd::Pid;
 
+use super::stops::Stops;
 use super::thread_states::ThreadStates;
 use crate::schedule::Due;
 use crate::usage::{ProcessUsage, RunQueue};
-
-/// Lateness of a timed wait on a busy host that is no pause. Our choice.
-const LATE: Nanos = Nanos::from_millis(1);
 
 /// Cumulative accounts, as of the last interval's end.
 pub(super) struct Accounts {
@@ -20,8 +18,7 @@ pub(super) struct Accounts {
     /// By measured client; `None` where the kernel does not report it.
     queues: Vec<Option<RunQueue>>,
     queued: Nanos,
-    /// Of the coordinator, which keeps these accounts.
-    own_queue: Option<RunQueue>,
+    stops: Stops,
     paused: Nanos,
     states: ThreadStates,
 }
@@ -42,7 +39,7 @@ impl Accounts {
             read_at: now,
             queues: threads.iter().map(|thread| RunQueue::of_thread(*thread)).collect(),
             queued: Nanos(0),
-            own_queue: RunQueue::of_thread(gettid()),
+            stops: Stops::begin(threads, now),
             paused: Nanos(0),
             states: ThreadStates::default(),
         }
@@ -65,22 +62,12 @@ impl Accounts {
 
     /// Notes that the coordinator begins a timed wait.
     pub(super) fn begin_wait(&mut self) {
-        if let Some(queue) = &mut self.own_queue {
-            queue.growth();
-        }
+        self.stops.begin_wait();
     }
 
-    /// Notes a timed wait of this process that should have ended at `wake`, and did at `now`.
-    ///
-    /// A process that was stopped for longer than the wait is charged at least the rest. A
-    /// coordinator that waited for a CPU is late too, and was not stopped: a stopped thread is not
-    /// in the run queue.
+    /// Notes a timed wait of the coordinator that should have ended at `wake`, and did at `now`.
     pub(super) fn note_wait(&mut self, wake: Nanos, now: Nanos) {
-        let late = now.since(wake);
-        if late > LATE {
-            let queued = self.own_queue.as_mut().map_or(Nanos(0), RunQueue::growth);
-            self.paused = self.paused.after(late.since(queued));
-        }
+        self.paused = self.paused.after(self.stops.end_wait(wake, now));
     }
 
     /// Notes the last reading of a measured client, which its thread took itself.
@@ -100,6 +87,7 @@ impl Accounts {
             self.queued = self.queued.after(queue.growth());
         }
         let (queued, paused) = (std::mem::take(&mut self.queued), std::mem::take(&mut self.paused));
+        self.stops.clients_idle(now);
         let mut readings = Readings::new();
         growth.add_to(&mut readings);
         readings.add(metric::WORKER_SAMPLED_US, sampled.as_micros_f64());
@@ -117,47 +105,10 @@ impl Accounts {
 
 #[cfg(test)]
 mod tests {
+    use nix::unistd::gettid;
+
     use super::*;
-
-    /// Returns the pauses since the last call, us.
-    fn paused_us(accounts: &mut Accounts) -> f64 {
-        accounts.since_last(Nanos(0), None).readings[metric::PAUSE_US]
-    }
-
-    #[test]
-    fn a_wait_that_ends_late_is_a_pause_and_a_busy_host_is_not() {
-        let mut accounts = Accounts::begin(&[gettid()], Nanos(0));
-        accounts.own_queue = None;
-        accounts.note_wait(Nanos(5_000), Nanos(3_000));
-        accounts.note_wait(Nanos(5_000), Nanos(900_000));
-        accounts.note_wait(Nanos(5_000), Nanos(300_005_000));
-        assert!((paused_us(&mut accounts) - 300_000.0).abs() < 1e-6);
-        assert!(paused_us(&mut accounts) < 1e-6);
-    }
-
-    /// Goal: a coordinator without a CPU is no paused worker: the clients may be many and all busy.
-    /// Method: waits that end 300 ms late by the clock, next to a scripted account of the run
-    /// queue: of the first wait 298 ms, and of the second none, as in a stopped process.
-    #[test]
-    fn a_wait_for_a_cpu_is_no_pause() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("schedstat");
-        let queued_ms =
-            |ms: u64| std::fs::write(&path, format!("7 {} 3\n", ms * 1_000_000)).unwrap();
-        queued_ms(4_000);
-        let file = std::fs::File::open(&path).unwrap();
-        let mut accounts = Accounts::begin(&[gettid()], Nanos(0));
-        accounts.own_queue = RunQueue::of_file(file);
-        // What was queued before the wait is no part of it.
-        queued_ms(9_000);
-        accounts.begin_wait();
-        queued_ms(9_298);
-        accounts.note_wait(Nanos(5_000), Nanos(300_005_000));
-        assert!((paused_us(&mut accounts) - 2_000.0).abs() < 1e-6);
-        accounts.begin_wait();
-        accounts.note_wait(Nanos(5_000), Nanos(300_005_000));
-        assert!((paused_us(&mut accounts) - 300_000.0).abs() < 1e-6);
-    }
+    use crate::usage::SchedTimes;
 
     #[test]
     fn a_thread_s_own_last_reading_is_counted_once() {
@@ -169,7 +120,7 @@ mod tests {
             return;
         }
         accounts.since_last(Nanos(0), None);
-        let total = crate::usage::queued_so_far().map(|queued| queued.after(Nanos(7_000_000)));
+        let total = SchedTimes::of_caller().map(|times| times.queued.after(Nanos(7_000_000)));
         accounts.note_end(0, total);
         let usage = accounts.since_last(Nanos(0), None);
         assert!(usage.readings[metric::CLIENT_RUN_QUEUE_US] >= 7_000.0);

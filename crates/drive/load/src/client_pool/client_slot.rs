@@ -31,7 +31,7 @@ pub(super) struct ClientSlot<'r, C> {
 /// State of a client: its buffers until the start, its meter until the end.
 enum SlotState<'r> {
     Buffers(ClientSender, Box<ClientTally>),
-    Meter(Meter<'r>),
+    Meter(Box<Meter<'r>>),
     Empty,
 }
 
@@ -97,7 +97,7 @@ impl<'r> SlotState<'r> {
         meter: impl FnOnce((ClientSender, Box<ClientTally>)) -> Meter<'r>,
     ) -> Option<&mut Meter<'r>> {
         if let Self::Buffers(sender, tally) = std::mem::replace(self, Self::Empty) {
-            *self = Self::Meter(meter((sender, tally)));
+            *self = Self::Meter(Box::new(meter((sender, tally))));
         }
         match self {
             Self::Meter(meter) => Some(meter),

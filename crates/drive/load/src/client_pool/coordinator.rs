@@ -135,7 +135,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
             let closes_at = self.timeline.closes_at(self.open);
             let wake = if self.clients_running > 0 { closes_at } else { now.after(POLL) };
             let wake = wake.min(self.next_heartbeat).min(now.after(POLL));
-            if let Some(message) = self.receive(now, wake) {
+            if let Some(message) = self.receive(wake) {
                 self.handle(message);
             }
         }
@@ -159,9 +159,12 @@ impl<'r, C: Clock> Coordinator<'r, C> {
 
     /// Waits for a message until `wake`, and samples the clients' states meanwhile.
     ///
-    /// Waits for a sample are not timed: their lateness is no pause of the process.
-    fn receive(&mut self, mut now: Nanos, wake: Nanos) -> Option<Message> {
+    /// Waits for a sample are not timed: their lateness is no pause of the process, nor is what was
+    /// due when the wait began.
+    fn receive(&mut self, wake: Nanos) -> Option<Message> {
         self.accounts.begin_wait();
+        let mut now = self.clock.now();
+        let wake = wake.max(now);
         loop {
             let until = wake.min(self.accounts.next_sample());
             let message = receive_within(&self.inbox.messages, until.since(now));

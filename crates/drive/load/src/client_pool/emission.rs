@@ -35,7 +35,7 @@ impl Emission {
         fill(&mut interval.clients, &held.clients);
         fill(&mut interval.writers, &held.writers);
         interval.start_lag.reset();
-        held.start_lag.add_to(&mut interval.start_lag);
+        held.clients.start_lag.add_to(&mut interval.start_lag);
         interval.spanning = held.spanning;
         // What is known of one interval is known of later ones.
         interval.readings.values_mut().for_each(|value| *value = 0.0);

@@ -19,6 +19,7 @@ mod holder;
 mod pool;
 mod run;
 mod step;
+mod stops;
 mod thread_states;
 
 #[cfg(test)]

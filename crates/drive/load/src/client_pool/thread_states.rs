@@ -23,6 +23,10 @@ const PERIOD: Nanos = Nanos::from_millis(10);
 /// Most threads read in one sample; of more clients, each sample reads the next ones in turn.
 const THREADS_PER_SAMPLE: usize = 8;
 
+/// Most threads that are sampled, evenly spread over the clients: each keeps a file open, of the
+/// 1,024 that a process may have where nothing was changed.
+const THREADS_MAX: usize = 32;
+
 /// Step of the sequence that spreads the samples, so that they do not synchronize with the
 /// clients: the golden ratio's, as a share of 2^64.
 ///
@@ -43,7 +47,10 @@ enum State {
 /// Samples the states of the measured clients' threads; of none by default.
 #[derive(Debug, Default)]
 pub(super) struct ThreadStates {
+    /// Those that are sampled.
     threads: Vec<File>,
+    /// All of which they are a sample.
+    clients: usize,
     /// Time up to which the estimate has been charged.
     charged_to: Nanos,
     last_at: Nanos,
@@ -68,9 +75,10 @@ impl ThreadStates {
     /// Samples these threads of this process from a moment on.
     pub(super) fn begin(threads: &[Pid], from: Nanos) -> Self {
         let open = |thread: &Pid| File::open(format!("/proc/self/task/{thread}/stat")).ok();
-        let threads: Vec<File> = threads.iter().filter_map(open).collect();
+        let (clients, every) = (threads.len(), threads.len().div_ceil(THREADS_MAX).max(1));
+        let threads: Vec<File> = threads.iter().step_by(every).filter_map(open).collect();
         let next_at = from.after(distance(0));
-        Self { threads, charged_to: from, last_at: from, next_at, ..Self::default() }
+        Self { threads, clients, charged_to: from, last_at: from, next_at, ..Self::default() }
     }
 
     /// Returns when the next sample is due; never without threads.
@@ -109,7 +117,7 @@ impl ThreadStates {
         // Without a sample the time is charged with the next interval.
         if all > 0 {
             let clients_us =
-                self.last_at.since(self.charged_to).as_secs_f64() * 1e6 * self.threads.len() as f64;
+                self.last_at.since(self.charged_to).as_secs_f64() * 1e6 * self.clients as f64;
             let us = |samples: u32| clients_us * f64::from(samples) / f64::from(all);
             readings.add(metric::CLIENT_STORAGE_WAIT_US, us(storage));
             readings.add(metric::CLIENT_SLEEP_US, us(asleep));
@@ -175,7 +183,7 @@ mod tests {
 
     /// Goal: unknown readings are absent, and time is charged in proportion to the samples.
     /// Method: a thread that waits for a message, and the one that samples; eleven threads are
-    /// sampled eight at a time.
+    /// sampled eight at a time, and 500 have 32 open files.
     #[test]
     fn the_time_of_an_interval_is_charged_to_the_sampled_states() {
         let mut readings = Readings::new();
@@ -189,8 +197,11 @@ mod tests {
             ended.recv().unwrap_err();
         });
         let waiting = is_ready.recv().unwrap();
-        for (threads, share) in [(vec![waiting], 1.0), (vec![waiting; 11], 11.0)] {
+        for (threads, share) in
+            [(vec![waiting], 1.0), (vec![waiting; 11], 11.0), (vec![waiting; 500], 500.0)]
+        {
             let mut states = ThreadStates::begin(&threads, Nanos(0));
+            assert_eq!(states.threads.len(), threads.len().min(32));
             // Until it has gone to sleep.
             while states.counts.asleep == 0 {
                 states.counts = SampleCounts::default();

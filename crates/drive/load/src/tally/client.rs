@@ -4,11 +4,11 @@ use std::mem;
 
 use model::OpKind;
 use model::operation::Outcome;
-use model::record::{FailureClass, OpCounts, SpanningOp};
+use model::record::{FailureClass, OpCounts};
 
 use super::layout::{LINEAR, index_of};
-use super::part::{Bucket, KindPart, TallyPart};
 use super::ranges::Ranges;
+use super::sum::{GroupSum, KindSum};
 
 /// Kinds of operation, as a length.
 const KINDS: usize = OpKind::ALL.len();
@@ -63,14 +63,12 @@ impl Counters {
         self.above.add(index_of(value_ns), 1);
     }
 
-    /// Returns the buckets that are not empty, and empties them.
-    fn take(&mut self) -> Vec<Bucket> {
-        let mut filled = Vec::new();
+    /// Empties every bucket, after a call of `each` for those that are not empty.
+    fn take(&mut self, mut each: impl FnMut(usize, u64)) {
         for (index, count) in self.linear.iter_mut().enumerate().filter(|(_, count)| **count != 0) {
-            filled.push(Bucket::new(index, mem::take(count)));
+            each(index, mem::take(count).into());
         }
-        self.above.take(|index, count| filled.push(Bucket::new(index, count)));
-        filled
+        self.above.take(|index, count| each(index, count.into()));
     }
 
     fn bytes(&self) -> u64 {
@@ -123,19 +121,25 @@ impl KindTable {
         self.apart.get_or_insert_with(Apart::new)
     }
 
-    /// Returns the counts, if there are any, and empties the table.
-    fn take(&mut self, kind: OpKind) -> Option<KindPart> {
-        let both = self.both.take();
-        let (service, response) = match &mut self.apart {
-            Some(apart) => (apart.service.take(), apart.response.take()),
-            None => (Vec::new(), Vec::new()),
-        };
+    /// Moves everything counted to a sum.
+    fn move_to(&mut self, sum: &mut KindSum) {
         // The hot path counts an operation that was done in its bucket, and nowhere else.
-        let done = both.iter().chain(&service).map(Bucket::count).sum();
+        let mut done = 0;
+        let KindSum { counts, service, response } = sum;
+        self.both.take(|index, count| {
+            done += count;
+            service.add(index, count);
+            response.add(index, count);
+        });
+        if let Some(apart) = &mut self.apart {
+            apart.service.take(|index, count| {
+                done += count;
+                service.add(index, count);
+            });
+            apart.response.take(|index, count| response.add(index, count));
+        }
         let (rows, bytes) = (mem::take(&mut self.rows), mem::take(&mut self.bytes));
-        let counts = OpCounts { done, rows, bytes, ..mem::take(&mut self.counts) };
-        let is_used = counts != OpCounts::default();
-        is_used.then_some(KindPart { kind, counts, both, service, response })
+        counts.merge(&OpCounts { done, rows, bytes, ..mem::take(&mut self.counts) });
     }
 
     fn bytes(&self) -> u64 {
@@ -151,8 +155,6 @@ pub(crate) struct ClientTally {
     tables: [Option<KindTable>; KINDS],
     /// Start lags, in buckets of the same layout.
     lags: Option<Counters>,
-    /// The longest operation that began in an earlier interval.
-    spanning: Option<SpanningOp>,
 }
 
 impl ClientTally {
@@ -223,24 +225,21 @@ impl ClientTally {
         self.table(kind).counts.replacing += 1;
     }
 
-    /// Notes an operation that began in an earlier interval; the longest stays.
-    pub(crate) fn note_spanning(&mut self, op: SpanningOp) {
-        if self.spanning.is_none_or(|longest| op.response_ns > longest.response_ns) {
-            self.spanning = Some(op);
-        }
-    }
-
     /// Counts answers that were checked and found right.
     pub(crate) fn record_verified(&mut self, kind: OpKind, values: u64) {
         self.table(kind).counts.verified += values;
     }
 
-    /// Returns everything counted, and empties the tally.
-    pub(crate) fn take(&mut self) -> TallyPart {
-        let tables = OpKind::ALL.into_iter().zip(&mut self.tables);
-        let kinds = tables.filter_map(|(kind, table)| table.as_mut()?.take(kind)).collect();
-        let lags = self.lags.as_mut().map(Counters::take).unwrap_or_default();
-        TallyPart { kinds, lags, spanning: self.spanning.take() }
+    /// Moves everything counted to a sum; allocates nothing but what the sum needs.
+    pub(crate) fn move_to(&mut self, sum: &mut GroupSum) {
+        for (kind, table) in OpKind::ALL.into_iter().zip(&mut self.tables) {
+            if let Some(table) = table {
+                table.move_to(sum.kinds.entry(kind).or_default());
+            }
+        }
+        if let Some(lags) = &mut self.lags {
+            lags.take(|index, count| sum.start_lag.add(index, count));
+        }
     }
 
     /// Returns the bytes that the tally takes.

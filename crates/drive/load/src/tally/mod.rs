@@ -1,8 +1,8 @@
 //! Counts and times of operations, per client and per group.
 //!
 //! Nothing is estimated here. A client writes its [`ClientTally`] once per operation; after each
-//! interval its [`TallyPart`] is added to a [`GroupSum`], which becomes a [`GroupTally`] when the
-//! interval is complete: its histograms are ordinary `hdrhistogram` ones.
+//! interval its counts move to a [`GroupSum`], which becomes a [`GroupTally`] when the interval is
+//! complete: its histograms are ordinary `hdrhistogram` ones.
 //!
 //! Invariants: merging adds counts and loses none; a failed operation is in no histogram; all
 //! have the same layout, so a merge moves no value between buckets.
@@ -15,11 +15,10 @@
 mod client;
 mod group;
 mod layout;
-mod part;
 mod ranges;
+mod sum;
 
 pub(crate) use client::{ClientTally, Times};
 pub use group::{GroupTally, KindTally, empty_histogram, percentiles};
 pub(crate) use group::{censor, merge, record_capped, reset};
-pub(crate) use part::{GroupSum, TallyPart};
-pub(crate) use ranges::Ranges;
+pub(crate) use sum::GroupSum;

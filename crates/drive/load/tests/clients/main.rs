@@ -2,5 +2,6 @@
 
 #![cfg(not(feature = "model-check"))]
 
+mod files;
 mod pipeline;
 mod steps;
