@@ -149,7 +149,7 @@ impl Collector {
 
     /// Takes the oldest interval, if it is complete or the held ones are too many.
     pub(crate) fn take(&mut self) -> Option<Held> {
-        if !self.held.front()?.is_closed {
+        if !self.held.front()?.is_closed || self.is_about_to_finish() {
             return None;
         }
         // Late parts belong to the last one: it waits until all clients have ended.
@@ -161,6 +161,13 @@ impl Collector {
         }
         self.first += 1;
         self.held.pop_front()
+    }
+
+    /// Returns whether all measured clients have ended, and the coordinator does not yet know when:
+    /// the length of the last interval follows from it.
+    fn is_about_to_finish(&self) -> bool {
+        let mut clients = self.next[..self.measured_clients].iter();
+        self.last.is_none() && clients.all(|next| *next == u64::MAX)
     }
 
     /// Returns the bytes of the clients' tallies and of the intervals that wait for them.
@@ -303,6 +310,21 @@ mod tests {
         assert_eq!(all.len(), 298);
         assert_eq!(done(&all[0].clients), 8);
         assert!(all[1..].iter().all(|held| done(&held.clients) == 1));
+    }
+
+    /// Goal: the last interval is as long as its clients went on, whenever the coordinator knows.
+    /// Method: it closes intervals after they have ended, before it reads that they have.
+    #[test]
+    fn a_late_coordinator_does_not_prolong_the_step() {
+        let mut collector = collector();
+        for client in 0..=CLIENTS {
+            deliver(&mut collector, client, (WARMUP, u64::MAX), 3);
+        }
+        (0..WARMUP + 4).for_each(|index| close(&mut collector, index));
+        assert!(taken(&mut collector).is_empty());
+        finish(&mut collector, 1_000 * WARMUP + 360);
+        let lengths = taken(&mut collector).into_iter().map(|held| held.length.0 / 1_000_000);
+        assert_eq!(lengths.collect::<Vec<_>>(), [1_000, 1_000, 360]);
     }
 
     /// Goal: a client stuck beyond the limit on memory loses nothing, and holds no more.

@@ -14,9 +14,9 @@ const RANGES: u64 = 32;
 /// Values from 0 on that are buckets of their own, each its own position.
 #[expect(clippy::cast_possible_truncation, reason = "2,048")]
 pub(super) const LINEAR: usize = SUB_BUCKETS as usize;
-/// Buckets that are allocated together: a quarter of a power of two.
-#[expect(clippy::cast_possible_truncation, reason = "256")]
-pub(super) const RANGE: usize = HALF as usize / 4;
+/// Buckets that are allocated together: an eighth of a power of two.
+#[expect(clippy::cast_possible_truncation, reason = "128")]
+pub(super) const RANGE: usize = HALF as usize / 8;
 /// Buckets of one histogram.
 #[expect(clippy::cast_possible_truncation, reason = "33,792")]
 pub(super) const BUCKETS: usize = ((RANGES + 1) * HALF) as usize;

@@ -7,9 +7,9 @@ use hdrhistogram::Histogram;
 
 use super::layout::{BUCKETS, RANGE, value_of};
 
-/// Counters by bucket; each quarter of a power of two is allocated at its first count.
+/// Counters by bucket; each eighth of a power of two is allocated at its first count.
 ///
-/// Times of one kind of operation mostly fill a few of the 132 ranges.
+/// Times of one kind of operation mostly fill a few of the 264 ranges.
 #[derive(Debug, Default)]
 pub(crate) struct Ranges<T> {
     /// Up to the highest range that has had a count.
@@ -99,13 +99,13 @@ mod tests {
             ranges.add(index, 1);
         }
         let counts = vec![(7, 2), (slow, 1), (BUCKETS - 1, 1)];
-        assert_eq!((ranges.bytes(), of(&ranges)), (3 * 1024, counts.clone()));
+        assert_eq!((ranges.bytes(), of(&ranges)), (3 * 512, counts.clone()));
         let mut taken = Vec::new();
         ranges.take(|index, count| taken.push((index, count)));
         assert_eq!((taken, of(&ranges)), (counts, vec![]));
         // In the next interval only one of the three is used.
         ranges.add(7, 5);
         ranges.take(|_, _| {});
-        assert_eq!(ranges.bytes(), 1024);
+        assert_eq!(ranges.bytes(), 512);
     }
 }
