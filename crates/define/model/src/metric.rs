@@ -185,7 +185,6 @@ metrics! {
         clock for heat; read at the ends of a step";
     HOST_SAMPLED_US Micros Counter Neither "time between Assay's readings of host, device and \
         worker: the length of the interval, unless one of them stood still";
-    ASSAY_RUN_QUEUE_US Micros Counter Neither "time Assay's threads waited for a CPU";
     HOST_SUSPENDED_US Micros Counter Neither "time the machine was suspended";
     HOST_CPU_BUSY_US Micros Counter Neither "CPU used on the whole host, this process included";
     OTHERS_CPU_US Micros Counter Lower "user CPU of the host's other processes: neither the worker \

@@ -27,6 +27,8 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const ROUNDS: usize = 10;
 /// Operations of a round: about half a second.
 const OPERATIONS: u64 = 10_000_000;
+/// Argument of a count in the open loop that is always late.
+const LATE: &str = "late";
 /// Target of the design, ns per operation. Our choice.
 const TARGET_NS: f64 = 50.0;
 
@@ -34,7 +36,9 @@ fn main() {
     let mut args = std::env::args().skip_while(|word| word != "--count");
     if let Some(count) = args.nth(1).and_then(|count| count.parse().ok()) {
         // Run by valgrind.
-        run(&SteadyClock::calibrate(), 1, &step(StopRule::Operations(count)), &mut |_| {});
+        let closed = step(StopRule::Operations(count));
+        let step = if args.next().as_deref() == Some(LATE) { always_late(closed) } else { closed };
+        run(&SteadyClock::calibrate(), 1, &step, &mut |_| {});
         return;
     }
     pin(last_core());
@@ -48,12 +52,17 @@ fn main() {
         if wall <= TARGET_NS { "met" } else { "MISSED" },
         1e3 / wall
     );
-    let load = Load::Open(OpenLoad { rate: Rate::constant(1e8), pace: Pace::default() });
-    let backlog = Step { load, ..closed };
-    rounds("open loop, always late", &clock, &backlog);
+    rounds("open loop, always late", &clock, &always_late(closed));
     allocations(&clock);
     memory(&clock);
-    instructions();
+    instructions("closed");
+    instructions(LATE);
+}
+
+/// Returns the step in an open loop whose arrivals are due long before they can be served.
+fn always_late(step: Step) -> Step {
+    let load = Load::Open(OpenLoad { rate: Rate::constant(1e8), pace: Pace::default() });
+    Step { load, ..step }
 }
 
 /// Runs a step on the null engine.
@@ -152,25 +161,25 @@ fn resident_bytes() -> u64 {
     kib.unwrap_or(0) * 1024
 }
 
-/// Prints the instructions per operation, as callgrind counts them.
-fn instructions() {
+/// Prints the instructions per operation of a loop, as callgrind counts them.
+fn instructions(which: &str) {
     const FEW: u64 = 100_000;
     const MANY: u64 = 1_100_000;
-    match (counted(FEW), counted(MANY)) {
+    match (counted(FEW, which), counted(MANY, which)) {
         (Some(few), Some(many)) => {
             let each = many.saturating_sub(few) as f64 / (MANY - FEW) as f64;
-            println!("instructions             {each:.1} per operation (callgrind, slope)");
+            println!("instructions, {which:<10} {each:.1} per operation (callgrind, slope)");
         }
         _ => println!("instructions             skipped: valgrind is not installed or failed"),
     }
 }
 
 /// Returns the instructions of a whole process that does `count` operations.
-fn counted(count: u64) -> Option<u64> {
+fn counted(count: u64, which: &str) -> Option<u64> {
     let out = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(std::env::current_exe().ok()?)
-        .args(["--count", &count.to_string()])
+        .args(["--count", &count.to_string(), which])
         .output()
         .ok()?;
     let text = String::from_utf8(out.stderr).ok()?;

@@ -43,4 +43,4 @@ pub use stop::StopFlag;
 pub use tally::{GroupTally, KindTally, empty_histogram, percentiles};
 pub use ticks::{Ticker, Ticks};
 pub use traits::Clock;
-pub use usage::process_readings;
+pub use usage::{process_readings, thread_run_queue};

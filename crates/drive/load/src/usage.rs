@@ -122,7 +122,7 @@ pub(crate) struct SchedTimes {
     /// Time it ran.
     run: Nanos,
     /// Time it was ready to run and had no CPU.
-    pub(crate) queued: Nanos,
+    queued: Nanos,
 }
 
 impl SchedStat {
@@ -140,12 +140,14 @@ impl SchedStat {
     }
 }
 
-impl SchedTimes {
-    /// Returns the times of the calling thread.
-    pub(crate) fn of_caller() -> Option<Self> {
-        SchedStat(File::open("/proc/thread-self/schedstat").ok()?).read()
-    }
+/// Returns for how long the calling thread was ready to run and had no CPU, in all; `None` when the
+/// kernel does not report it.
+pub fn thread_run_queue() -> Option<Nanos> {
+    let stat = SchedStat(File::open("/proc/thread-self/schedstat").ok()?);
+    stat.read().map(|times| times.queued)
+}
 
+impl SchedTimes {
     /// Returns how long it ran or was ready to: neither while it waits or is stopped.
     pub(crate) const fn active(self) -> Nanos {
         self.run.after(self.queued)
@@ -211,7 +213,7 @@ mod tests {
         }
         let mut queue = RunQueue::of_thread(nix::unistd::gettid()).unwrap();
         let before = queue.last;
-        let total = SchedTimes::of_caller().unwrap().queued;
+        let total = thread_run_queue().unwrap();
         assert!(total >= before);
         assert_eq!(queue.growth_to(total.after(Nanos(50))), total.after(Nanos(50)).since(before));
         // Time counted before is not counted again.

@@ -9,7 +9,6 @@ use crate::source::cgroup::{CgroupSampler, Throttling};
 use crate::source::heat::HeatSampler;
 use crate::source::others::OthersSampler;
 use crate::source::server::ServerSampler;
-use crate::source::server_processes::RunQueue;
 use crate::source::suspension::SuspensionSampler;
 use crate::source::{data_dir, device, disk_free, host, process};
 use crate::targets::{Foreign, RunTargets};
@@ -25,13 +24,12 @@ pub fn for_run(targets: RunTargets<'_>) -> Vec<Sampler> {
     let RunTargets { pid, data_dir: dir, cgroup: own, is_log, server, foreign } = targets;
     let mut cgroup = CgroupSampler { own, pid, throttling: Throttling::default() };
     let mut suspension = SuspensionSampler::default();
-    let (mut queue, disk) = (RunQueue::default(), dir.clone());
+    let disk = dir.clone();
     let mut samplers: Vec<Sampler> = vec![
         Box::new(move |_| process::io(pid)),
         Box::new(move |is_boundary| process::memory(pid, is_boundary)),
         Box::new(|_| host::sample()),
         Box::new(move |_| suspension.sample()),
-        Box::new(move |_| queue.sample()),
         Box::new(move |is_boundary| disk_free::sample(&disk, is_boundary)),
         Box::new(move |_| cgroup.sample()),
     ];

@@ -9,7 +9,7 @@ use crate::handoff::{ClientExit, ClientSender, Message};
 use crate::stop::Heartbeat;
 use crate::tally::{ClientTally, Times};
 use crate::timeline::Timeline;
-use crate::usage::{SchedTimes, Usage};
+use crate::usage::{Usage, thread_run_queue};
 
 /// Longest time between two publications of the number of operations ended.
 const HEARTBEAT_EVERY: Nanos = Nanos::from_millis(100);
@@ -107,8 +107,7 @@ impl<'r> Meter<'r> {
         self.heartbeat.publish(self.ended);
         self.deliver(u64::MAX);
         let unserved_taken = self.unserved_taken.map(|due| due.since(self.timeline.start));
-        let client = self.client;
-        let queued = SchedTimes::of_caller().map(|times| times.queued);
+        let (client, queued) = (self.client, thread_run_queue());
         self.sender.send(Message::Ended(ClientExit { client, at, end, unserved_taken, queued }));
     }
 

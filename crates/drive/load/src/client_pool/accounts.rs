@@ -108,7 +108,7 @@ mod tests {
     use nix::unistd::gettid;
 
     use super::*;
-    use crate::usage::SchedTimes;
+    use crate::usage::thread_run_queue;
 
     #[test]
     fn a_thread_s_own_last_reading_is_counted_once() {
@@ -120,7 +120,7 @@ mod tests {
             return;
         }
         accounts.since_last(Nanos(0), None);
-        let total = SchedTimes::of_caller().map(|times| times.queued.after(Nanos(7_000_000)));
+        let total = thread_run_queue().map(|queued| queued.after(Nanos(7_000_000)));
         accounts.note_end(0, total);
         let usage = accounts.since_last(Nanos(0), None);
         assert!(usage.readings[metric::CLIENT_RUN_QUEUE_US] >= 7_000.0);

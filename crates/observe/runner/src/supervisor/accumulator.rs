@@ -119,6 +119,11 @@ impl<'a> StepAccumulator<'a> {
         self.begin(self.step.clients);
     }
 
+    /// Notes that Assay was stopped for so long.
+    pub(crate) fn note_pause(&mut self, pause: Nanos) {
+        self.pauses.note_assay(pause);
+    }
+
     /// Begins a probe of the step's search.
     pub(crate) fn begin_probe(&mut self, probe: ProbeBegins) {
         self.probe = Some(probe);

@@ -12,9 +12,8 @@ const SPAN_SLACK_US: f64 = 20_000.0;
 const PAUSE_MIN: Nanos = Nanos::from_millis(500);
 
 /// Readings that hold whenever they are taken: spans, and counts by the time of an event.
-const EXACT: [Metric; 6] = [
+const EXACT: [Metric; 5] = [
     metric::HOST_SAMPLED_US,
-    metric::ASSAY_RUN_QUEUE_US,
     metric::HOST_SUSPENDED_US,
     metric::WORKER_SAMPLED_US,
     metric::PAUSE_US,
@@ -67,15 +66,19 @@ impl Pauses {
         let known = |metric| Nanos(model::whole(readings.value(metric).unwrap_or(0.0) * 1e3));
         let worker_late = known(metric::WORKER_SAMPLED_US).since(length);
         let of_worker = worker_late.min(known(metric::PAUSE_US));
-        // A reading after a pause covers the interval that the pause began in, and the pause.
-        let assay_late = known(metric::HOST_SAMPLED_US).since(length.after(worker_late));
-        let of_assay = assay_late.since(known(metric::ASSAY_RUN_QUEUE_US));
-        for (pause, sum) in [(of_worker, &mut self.worker), (of_assay, &mut self.assay)] {
-            if pause >= PAUSE_MIN {
-                *sum = sum.after(pause);
-            }
+        if of_worker >= PAUSE_MIN {
+            self.worker = self.worker.after(of_worker);
         }
         self.machine = self.machine.after(known(metric::HOST_SUSPENDED_US));
+    }
+
+    /// Notes that Assay was stopped for so long, in a wait for its worker.
+    ///
+    /// Not from the spans of its readings: what the worker sends late is read late.
+    pub(super) fn note_assay(&mut self, pause: Nanos) {
+        if pause >= PAUSE_MIN {
+            self.assay = self.assay.after(pause);
+        }
     }
 
     /// Describes the pauses; `None` when there was none.
@@ -152,11 +155,10 @@ mod tests {
         assert!(all.has(metric::DEVICE_BUSY_US));
     }
 
-    /// Readings over these spans, of which the worker stood still and Assay had no CPU for so long.
-    fn late(host_us: f64, worker_us: f64, paused_us: f64, queued_us: f64) -> Readings {
+    /// Readings over these spans, of which the worker stood still for so long.
+    fn late(host_us: f64, worker_us: f64, paused_us: f64) -> Readings {
         let mut all = of_spans(host_us, worker_us).0;
         all.set(metric::PAUSE_US, paused_us);
-        all.set(metric::ASSAY_RUN_QUEUE_US, queued_us);
         all
     }
 
@@ -164,14 +166,15 @@ mod tests {
     #[test]
     fn a_wait_for_a_cpu_is_no_pause() {
         let mut pauses = Pauses::default();
-        for (paused_us, queued_us) in [(0.0, 0.0), (2e5, 9e6)] {
-            let readings = late(25.5e6, 25.5e6, paused_us, queued_us);
-            pauses.note_interval(&readings, Nanos::SECOND, true);
+        for (host_us, paused_us) in [(25.5e6, 0.0), (25.5e6, 2e5), (9e6, 0.0)] {
+            pauses.note_interval(&late(host_us, 25.5e6, paused_us), Nanos::SECOND, true);
         }
-        pauses.note_interval(&late(9e6, 1e6, 0.0, 7.9e6), Nanos::SECOND, true);
+        // The worker has sent it late.
+        pauses.note_interval(&late(9e6, 1e6, 0.0), Nanos::SECOND, true);
+        pauses.note_assay(Nanos::from_millis(400));
         assert_eq!(pauses.describe(), None);
-        pauses.note_interval(&late(9e6, 9e6, 5e6, 0.0), Nanos::SECOND, false);
-        let text = "the worker was paused for 5.00 s: 3 intervals are without the readings that \
+        pauses.note_interval(&late(9e6, 9e6, 5e6), Nanos::SECOND, false);
+        let text = "the worker was paused for 5.00 s: 4 intervals are without the readings that \
                     cover another time";
         assert_eq!(pauses.describe().as_deref(), Some(text));
     }
@@ -179,10 +182,11 @@ mod tests {
     #[test]
     fn a_finding_names_each_pause_with_its_length() {
         let mut pauses = Pauses::default();
-        pauses.note_interval(&late(1.4e6, 1.2e6, 2e5, 0.0), Nanos::SECOND, true);
+        pauses.note_interval(&late(1.4e6, 1.2e6, 2e5), Nanos::SECOND, true);
         assert_eq!(pauses.describe(), None, "a busy host pauses no one");
-        pauses.note_interval(&late(4.2e6, 1e6, 0.0, 0.0), Nanos::SECOND, true);
-        pauses.note_interval(&late(3e6, 3e6, 2e6, 0.0), Nanos::SECOND, true);
+        pauses.note_assay(Nanos::from_millis(3_200));
+        pauses.note_interval(&late(4.2e6, 1e6, 0.0), Nanos::SECOND, true);
+        pauses.note_interval(&late(3e6, 3e6, 2e6), Nanos::SECOND, true);
         let text = "Assay was paused for at least 3.20 s, the worker was paused for 2.00 s: 3 intervals are \
                     without the readings that cover another time";
         assert_eq!(pauses.describe().as_deref(), Some(text));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use archive::{ArchiveError, HistogramPlace, Log, RunWriter};
-use load::{Clock, SteadyClock, StepEnd};
+use load::{Clock, SteadyClock, StepEnd, thread_run_queue};
 use model::record::{ClockRecord, total_counts};
 use model::validity::SearchRecord;
 use model::{Identity, Nanos, Options, RunEnd, RunRecord, StepRecord, StepRole};
@@ -56,6 +56,25 @@ pub(crate) struct Supervised {
     pub(crate) immutable: Vec<String>,
 }
 
+/// A wait of Assay for its worker.
+struct Wait {
+    due: Nanos,
+    queued: Option<Nanos>,
+}
+
+impl Wait {
+    fn begin(now: Nanos) -> Self {
+        let limit = Nanos(u64::try_from(WATCH_EVERY.as_nanos()).unwrap_or(u64::MAX));
+        Self { due: now.after(limit), queued: thread_run_queue() }
+    }
+
+    /// Returns for how long Assay was stopped, at least: it is late, and was not in the run queue.
+    fn stopped(&self, now: Nanos, queued: Option<Nanos>) -> Nanos {
+        let queued = queued.zip(self.queued).map_or(Nanos(0), |(now, before)| now.since(before));
+        now.since(self.due).since(queued)
+    }
+}
+
 impl Supervisor<'_> {
     /// Watches the worker until it has ended; returns the run's record.
     ///
@@ -66,7 +85,10 @@ impl Supervisor<'_> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Supervised, ArchiveError> {
         loop {
-            match self.process.receive(WATCH_EVERY) {
+            let wait = Wait::begin(self.clock.now());
+            let event = self.process.receive(WATCH_EVERY);
+            self.accumulator.note_pause(wait.stopped(self.clock.now(), thread_run_queue()));
+            match event {
                 WorkerEvent::Message(message) => {
                     let received = self.clock.now();
                     self.handle(*message, progress)?;
@@ -395,5 +417,20 @@ impl Supervisor<'_> {
             return "close".to_owned();
         }
         self.accumulator.step.name.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_of_assay_for_a_cpu_is_no_pause() {
+        let [due, now, before] = [100, 3_100, 9_000].map(Nanos::from_millis);
+        let wait = Wait { due, queued: Some(before) };
+        assert_eq!(wait.stopped(now, Some(before)), Nanos::from_secs(3));
+        assert_eq!(wait.stopped(now, Some(before.after(Nanos::from_secs(2)))), Nanos::SECOND);
+        assert_eq!(wait.stopped(due, Some(before)), Nanos(0));
+        assert_eq!(wait.stopped(now, None), Nanos::from_secs(3));
     }
 }

@@ -273,15 +273,17 @@ fn device_time_of_a_pause_is_in_no_second_and_in_the_sum() {
         let record = accumulator.interval(&second(start, 50, None)).unwrap().record;
         record.readings.value(metric::DEVICE_BUSY_US)
     });
+    let seconds: Vec<_> = seconds.collect();
+    accumulator.note_pause(Nanos::from_millis(3_200));
     let known = Some(1e6);
-    assert_eq!(seconds.collect::<Vec<_>>(), [known, known, None, None, None, None, known, known]);
+    assert_eq!(seconds, [known, known, None, None, None, None, known, known]);
     let record = accumulator.end_step(ends(&gets(400), None)).unwrap();
     assert_eq!(record.counters.value(metric::DEVICE_BUSY_US), Some(8e6));
     assert_eq!(record.sampled_ns(), Nanos::from_secs(8));
     let [finding] = &record.findings[..] else { panic!("{:?}", record.findings) };
     assert_eq!(finding.code, model::rule_code::A059);
     assert!(
-        finding.evidence.starts_with("Assay was paused for at least 2.50 s: 4 "),
+        finding.evidence.starts_with("Assay was paused for at least 3.20 s: 4 "),
         "{finding:?}"
     );
 }

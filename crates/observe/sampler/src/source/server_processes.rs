@@ -1,4 +1,4 @@
-//! Threads and memory of a server's processes, and of Assay, from `/proc`.
+//! Threads and memory of a server's processes, from `/proc`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,8 @@ use crate::kernel_file::{bytes_of, read_of_process, value_of};
 #[derive(Debug, Default)]
 pub(crate) struct ServerProcesses {
     switches: ThreadSum,
-    run_queue: RunQueue,
+    /// Nanoseconds.
+    run_queue: ThreadSum,
 }
 
 impl ServerProcesses {
@@ -24,31 +25,12 @@ impl ServerProcesses {
         let threads: Vec<(u32, PathBuf)> = pids.iter().copied().flat_map(threads).collect();
         let switches = self.switches.update(counts(&threads, "status", switches_in));
         readings.set(metric::SERVER_CONTEXT_SWITCHES, switches);
-        readings.set(metric::SERVER_RUN_QUEUE_US, self.run_queue.update(&threads));
+        let queued = counts(&threads, "schedstat", queued_in);
+        // A kernel may not count it.
+        if !queued.is_empty() || threads.is_empty() {
+            readings.set(metric::SERVER_RUN_QUEUE_US, self.run_queue.update(queued) / 1000);
+        }
         add_memory(pids.iter().filter_map(|pid| read_of_process(*pid, "status")), readings);
-    }
-}
-
-/// Time that threads were ready to run and had no CPU.
-#[derive(Debug, Default)]
-pub(crate) struct RunQueue {
-    /// Nanoseconds.
-    waited: ThreadSum,
-}
-
-impl RunQueue {
-    /// Reads the time of this process's threads: of Assay, which waits for its worker.
-    pub(crate) fn sample(&mut self) -> Readings {
-        let mut readings = Readings::new();
-        let queued = self.update(&threads(std::process::id()));
-        readings.set(metric::ASSAY_RUN_QUEUE_US, queued);
-        readings
-    }
-
-    /// Returns the time of these threads so far, us; `None` where the kernel does not count it.
-    fn update(&mut self, threads: &[(u32, PathBuf)]) -> Option<u64> {
-        let queued = counts(threads, "schedstat", queued_in);
-        (!queued.is_empty() || threads.is_empty()).then(|| self.waited.update(queued) / 1000)
     }
 }
 
