@@ -178,7 +178,7 @@ mod tests {
         for number in 0..OPERATIONS {
             let mut any_ns = || {
                 word = word.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-                (1 << 40) >> (word >> 32) % 30
+                1_u64 << (10 + (word >> 32) % 31)
             };
             let service_ns = any_ns();
             let times = Times { service_ns, response_ns: service_ns + any_ns() };

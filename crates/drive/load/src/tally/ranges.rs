@@ -18,7 +18,18 @@ pub(crate) struct Ranges<T> {
 
 impl<T: Copy + Default + PartialEq + AddAssign> Ranges<T> {
     /// Adds to a bucket; values beyond the range, 73 min, go to the last one.
+    #[inline(always)]
     pub(super) fn add(&mut self, index: usize, amount: T) {
+        match self.ranges.get_mut(index / RANGE) {
+            Some(Some(counters)) => counters[index % RANGE] += amount,
+            Some(None) | None => self.add_first(index, amount),
+        }
+    }
+
+    /// Adds to a bucket of a range that has no count; apart, so that other counts save no registers.
+    #[cold]
+    #[inline(never)]
+    fn add_first(&mut self, index: usize, amount: T) {
         let index = index.min(BUCKETS - 1);
         let (range, place) = (index / RANGE, index % RANGE);
         if self.ranges.len() <= range {
