@@ -134,7 +134,7 @@ fn nothing_is_allocated_per_operation() {
             let many = allocations(step, load.clone(), 100_000);
             // A thread that parks for the first time makes room for it once, and so do times of
             // another length: in an overload, some powers of two.
-            assert!(many <= few + 200, "{step} {load:?}: {few} allocations, then {many}");
+            assert!(many <= few + 400, "{step} {load:?}: {few} allocations, then {many}");
         }
     }
 }
