@@ -13,6 +13,8 @@ pub enum Label {
     True,
     /// Usable, with stated warnings.
     Truthy,
+    /// No difference was decided, and a doubling could not have been.
+    Undecided,
     /// Not comparable: no verdict may be drawn from it.
     Bogus,
     /// Nothing of what the experiment is about has a figure.
@@ -20,7 +22,7 @@ pub enum Label {
 }
 
 impl Label {
-    /// Exit code of a program whose result has nothing measured.
+    /// Exit code of a program whose result has no answer: nothing measured, or nothing decided.
     pub const EXIT_NOTHING: u8 = 3;
     /// Exit code of a program whose results include a failed check.
     pub const EXIT_FAILED_CHECK: u8 = 4;
@@ -34,18 +36,25 @@ impl Label {
         }
     }
 
+    /// Returns whether the result answers its question, or names what makes it bogus.
+    pub const fn has_answer(self) -> bool {
+        !matches!(self, Self::Undecided | Self::Nothing)
+    }
+
     /// Returns what the label means, in a few words.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::True => "no rule warns",
             Self::Truthy => "usable, with stated warnings",
+            Self::Undecided => "these runs could not have shown a doubling",
             Self::Bogus => "no verdict may be drawn from it",
             Self::Nothing => "no step that the experiment is about has a result",
         }
     }
 }
 
-names!(Label, "a label": True "TRUE", Truthy "TRUTHY", Bogus "BOGUS", Nothing "NOTHING MEASURED");
+names!(Label, "a label": True "TRUE", Truthy "TRUTHY", Undecided "NOTHING DECIDED",
+    Bogus "BOGUS", Nothing "NOTHING MEASURED");
 
 /// A rule waived by the experiment's author, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -76,7 +76,7 @@ pub use label::{Label, Waiver};
 pub use load::{Arrivals, Limit, Load, OpenLoad, PIPELINE_MAX, Pace, Pacing, Rate, RatePiece};
 pub use metric::{Better, Kind, Metric, Unit};
 pub use micro::{Implementation, Kernel, KernelTimes, MicroRecord};
-pub use number::{count, float, percent, whole};
+pub use number::{count, difference, float, percent, times, whole};
 pub use operation::{Direction, EntryRef, Op, Outcome};
 pub use options::Options;
 pub use published::{Expected, Published, PublishedFinding};

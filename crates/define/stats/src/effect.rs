@@ -113,6 +113,11 @@ pub struct Effect {
 /// Source: [Benjamini Hochberg 1995]; 5 % is our choice: the level that the 95 % intervals have.
 const MAX_Q: f64 = 0.05;
 
+/// Difference of a factor of two, as a share.
+///
+/// Our choice: a comparison that can miss a doubling is of no use to a question of a few per cent.
+const DOUBLING: f64 = 1.0;
+
 /// Position of an interval relative to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
@@ -182,6 +187,13 @@ impl Effect {
         self.why = (self.verdict == Verdict::Inconclusive).then_some(why);
     }
 
+    /// Returns whether it has a verdict, or its design would have shown a doubling.
+    ///
+    /// What is established is shown, whatever else would have been.
+    pub fn shows_a_doubling(&self) -> bool {
+        self.verdict != Verdict::Inconclusive || self.detectable <= DOUBLING
+    }
+
     /// Sets the adjusted p-value, and decides again.
     ///
     /// A difference that is not significant in the family becomes equivalent where the 90 %
@@ -240,6 +252,16 @@ mod tests {
         assert_eq!(same, (Verdict::Equivalent, None));
         let wide = verdict(1.001, interval(0.97, 1.03), interval(0.975, 1.025));
         assert_eq!(wide, (Verdict::Inconclusive, Some(Why::Wide)));
+    }
+
+    #[test]
+    fn verdict_or_a_small_detectable_difference_shows_a_doubling() {
+        let wide = || effect(1.2, interval(0.4, 3.6), interval(0.5, 2.9));
+        let with = |detectable, effect| Effect { detectable, ..effect }.shows_a_doubling();
+        assert!(with(0.999, wide()) && with(1.0, wide()));
+        assert!(!with(1.001, wide()) && !with(f64::INFINITY, wide()) && !with(f64::NAN, wide()));
+        let found = effect(9.0, interval(1.1, 72.0), interval(1.6, 51.0));
+        assert!(found.verdict == Verdict::Above && with(4.96, found));
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! To add a derived metric, add its line to `model::metric::METRICS` and its formula to the file of
 //! its subject in [`metrics`]; statistics stand in `stats`; validity checks stand in `lint`.
 
+pub mod answers;
 pub mod budget;
 pub mod compare;
 pub mod comparison;
@@ -40,6 +41,7 @@ pub mod warmup_trim;
 #[cfg(test)]
 mod testing;
 
+pub use answers::Answer;
 pub use compare::compare;
 pub use comparison::{
     CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, MeanOfRuns, Measured,

@@ -17,7 +17,8 @@ pub fn comparison_label(comparison: &Comparison, found: &[LintFinding]) -> Label
     if comparison.has_nothing() {
         return Label::Nothing;
     }
-    worst(found, |step| comparison.is_preparatory(step))
+    let label = worst(found, |step| comparison.is_preparatory(step));
+    if comparison.has_decided_nothing() { label.max(Label::Undecided) } else { label }
 }
 
 /// Returns the label of one run: that of the steps its experiment's question is about.
@@ -155,6 +156,24 @@ mod tests {
         assert_eq!(blocked(&blocking("fillseq", "b")), [pair("fillseq", "b")]);
         assert_eq!(blocked(&blocking("readrandom", "a")), both("readrandom"), "of the base");
         assert_eq!(blocked(&blocking("", "")), [both("fillseq"), both("readrandom")].concat());
+    }
+
+    #[test]
+    fn comparison_that_cannot_show_a_doubling_decides_nothing() {
+        let (_, mut comparison) = compared();
+        for cell in &mut comparison.steps[1].cells {
+            for effect in cell.metrics.values_mut().filter_map(|one| one.versus_base.as_mut()) {
+                (effect.detectable, effect.verdict) = (4.96, stats::Verdict::Inconclusive);
+            }
+        }
+        assert_eq!(comparison_label(&comparison, &[]), Label::Undecided);
+        let blocking = [blocking("readrandom", "b")];
+        assert_eq!(comparison_label(&comparison, &blocking), Label::Bogus);
+        let cell = &mut comparison.steps[1].cells[2];
+        for effect in cell.metrics.values_mut().filter_map(|one| one.versus_base.as_mut()) {
+            effect.verdict = stats::Verdict::Above;
+        }
+        assert_eq!(comparison_label(&comparison, &[]), Label::True, "one was found");
     }
 
     #[test]

@@ -110,6 +110,11 @@ pub fn percent(share: f64) -> String {
     format!("{value:.places$} %")
 }
 
+/// Returns a difference as a share of the smaller side: `2.7 %`, and from a doubling on `4.9x`.
+pub(crate) fn difference(share: f64) -> String {
+    if share < 1.0 { percent(share) } else { model::times(1.0 + share) }
+}
+
 /// Returns a declared share in percent without trailing zeros: `0.5 %`.
 pub fn declared(share: f64) -> String {
     let text = format!("{:.2}", 100.0 * share);

@@ -15,7 +15,7 @@ pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
     if compared.has_no_verdict() {
         return match compared.label {
             Label::Nothing => "Ratios without a verdict: nothing was measured.".to_owned(),
-            Label::True | Label::Truthy | Label::Bogus => {
+            Label::True | Label::Truthy | Label::Undecided | Label::Bogus => {
                 format!("Ratios without a verdict: blocked by {codes}.")
             }
         };

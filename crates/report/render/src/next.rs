@@ -12,7 +12,7 @@ use crate::label::{SERVER_CPU, THROUGHPUT};
 pub fn next_steps(compared: &Compared<'_>) -> Vec<String> {
     let name = &compared.meta.name;
     let mut steps = Vec::new();
-    if compared.label >= Label::Bogus {
+    if compared.label >= Label::Undecided {
         steps.push(format!("assay lint {name}"));
     }
     if is_too_coarse(compared) && can_be_extended(compared) {

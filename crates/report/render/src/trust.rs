@@ -6,6 +6,7 @@ use model::{Label, Waiver};
 
 use crate::input::Compared;
 use crate::label::run_name;
+use crate::sentence::undecided;
 
 /// Codes named in the first line before the rest is only counted.
 const NAMED: usize = 2;
@@ -31,6 +32,7 @@ pub(crate) fn headline(compared: &Compared<'_>) -> String {
             let warnings = of_weight(compared, Severity::Warning).count();
             format!("Usable, with {} {lint}.", many(warnings, "warning"))
         }
+        Label::Undecided => undecided(compared),
         Label::Bogus => {
             format!("No verdict may be drawn from {}: {codes} {lint}.", blocked_place(compared))
         }
@@ -47,7 +49,7 @@ pub(crate) fn headline(compared: &Compared<'_>) -> String {
 /// Returns whether all runs of a variant begin from one load, so that nothing is known of others.
 fn is_of_loads(compared: &Compared<'_>) -> bool {
     let steps = compared.comparison.steps.iter().filter(|step| !step.is_preparatory);
-    let has_label = compared.label < Label::Bogus;
+    let has_label = compared.label < Label::Undecided;
     has_label && steps.flat_map(|step| &step.cells).any(|cell| cell.loads == Some(1))
 }
 

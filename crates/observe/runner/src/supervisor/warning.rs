@@ -51,13 +51,17 @@ pub(crate) fn is_usable(invalid_intervals: &InvalidIntervals) -> bool {
 /// Returns the warning about a closed loop with too many invalid intervals.
 ///
 /// A closed loop has no schedule that its client can miss: the step counts as a whole, with a
-/// warning. An open loop in the same place is invalid.
+/// warning, which blocks the step where no interval is valid. An open loop in the same place is
+/// invalid.
 pub(crate) fn busy_host(invalid_intervals: &InvalidIntervals) -> Finding {
-    warning(
+    let finding = warning(
         rule_code::A021,
         format!("{}; a closed loop counts them all the same", describe_invalid(invalid_intervals)),
         "stop the other processes of the host, and repeat: the figures include their effect",
-    )
+    );
+    let is_nothing_left = invalid_intervals.intervals == invalid_intervals.of_intervals;
+    let severity = if is_nothing_left { Severity::Blocking } else { finding.severity };
+    Finding { severity, ..finding }
 }
 
 fn warning(code: &str, evidence: String, remedy: &str) -> Finding {
@@ -296,6 +300,8 @@ mod tests {
             "{finding:?}"
         );
         assert!(finding.evidence.ends_with("counts them all the same"), "{finding:?}");
+        let blocked = busy_host(&invalid_intervals(10));
+        assert_eq!(blocked.severity, Severity::Blocking, "{blocked:?}");
     }
 
     /// Goal: a step states the operations that no time counts, when the longest is among them.

@@ -161,8 +161,8 @@ fn not_established(case: &Case<'_>) -> Option<Refusal> {
                 case.effect.map_or_else(
                     || "no throughput is known of one side".to_owned(),
                     |effect| {
-                        let detectable = 100.0 * effect.detectable;
-                        format!("a difference of less than {detectable:.1} % is not detectable")
+                        let detectable = model::difference(effect.detectable);
+                        format!("a difference of less than {detectable} is not detectable")
                     },
                 ),
                 "more runs: --repetitions",

@@ -52,7 +52,7 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
         "above, below, small_but_real, equivalent or inconclusive; bogus where none is due",
     ),
     ("why", "why it is inconclusive"),
-    ("label", "true, truthy or bogus: of the whole comparison"),
+    ("label", "true, truthy, undecided, bogus or nothing: of the whole comparison"),
     ("waived", "codes of the rules set aside, with spaces between"),
     ("against", "the variant that a published finding compares with"),
     ("against_mean", "mean of its runs"),

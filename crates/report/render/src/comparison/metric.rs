@@ -78,7 +78,7 @@ fn verdict(compared: &Compared<'_>, effect: &Effect) -> String {
         Some(Verdict::SmallButReal) => format!("{way}, by less than {margin}"),
         Some(Verdict::Equivalent) => format!("no difference beyond {margin}"),
         Some(Verdict::Inconclusive) => {
-            format!("inconclusive; detectable {}", figure::percent(effect.detectable))
+            format!("inconclusive; detectable {}", figure::difference(effect.detectable))
         }
     }
 }

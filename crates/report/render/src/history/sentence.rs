@@ -1,7 +1,7 @@
 //! Changes, drifts and remarks of a history as sentences.
 
 use analysis::history::{ClassifiedChange, History, MIN_VALUES, Studied, Study, Trend};
-use model::Unit;
+use model::{Unit, times};
 use stats::change::{Confidence, Drift};
 
 use crate::figure::{digits, figure};
@@ -12,9 +12,16 @@ pub(super) fn value(history: &History, value: f64) -> String {
     figure(history.unit.unwrap_or(Unit::Count), value)
 }
 
-/// Returns a growth in per cent with its sign: `+3.10 %`.
+/// Growth that is written as a factor, as a share.
+const LARGE: f64 = 9.0;
+
+/// Returns a growth in per cent with its sign, a large one as a factor: `+3.10 %`, `12x`.
 pub(super) fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "from 0".to_owned(), |share| format!("{} %", signed(share)))
+    match share {
+        None => "from 0".to_owned(),
+        Some(share) if share >= LARGE => times(1.0 + share),
+        Some(share) => format!("{} %", signed(share)),
+    }
 }
 
 fn signed(share: f64) -> String {
@@ -198,11 +205,16 @@ fn no_change(one: &Studied) -> String {
     let Some(detectable) = one.found.detectable else {
         return "no change found; with so few values only the largest is detectable".to_owned();
     };
-    let percent = |share: f64| digits(100.0 * share);
+    // One notation in one sentence: both are factors where one is.
+    let is_large = detectable.halfway.max(detectable.recent) >= 1.0;
+    let step = |share: f64| match is_large {
+        true => times(1.0 + share),
+        false => format!("{} %", digits(100.0 * share)),
+    };
     format!(
-        "no change found; detectable (80 % power): a lasting step of {} % half-way, of {} % at the \
+        "no change found; detectable (80 % power): a lasting step of {} half-way, of {} at the \
          last points",
-        percent(detectable.halfway),
-        percent(detectable.recent)
+        step(detectable.halfway),
+        step(detectable.recent)
     )
 }

@@ -138,7 +138,7 @@ const fn verdict_class(label: Label) -> &'static str {
     match label {
         Label::True => "verdict true",
         Label::Truthy => "verdict truthy",
-        Label::Bogus | Label::Nothing => "verdict bogus",
+        Label::Undecided | Label::Bogus | Label::Nothing => "verdict bogus",
     }
 }
 

@@ -8,11 +8,13 @@ mod claim;
 mod note;
 mod phrase;
 mod step;
+mod undecided;
 
 pub(crate) use claim::Claim;
 pub(crate) use note::{control, detectable, hidden, warmup_trims};
 pub(crate) use phrase::{grouped, list};
 pub(crate) use step::{claim_sentences, clause, levels, plain, step_sentence, step_sentences};
+pub(crate) use undecided::undecided;
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -1,6 +1,7 @@
 //! Notes on a whole comparison: control, detectable differences, hidden regressions, trims.
 
 use analysis::{CellComparison, StepComparison, moment};
+use model::{rule_code, times};
 use stats::{Effect, Method, Verdict};
 
 use super::claim::Claim;
@@ -20,7 +21,13 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
         let cell = step.cells.iter().find(|cell| cell.variant == name)?;
         Some((step, cell.metric(Claim::of(step)?.metric)?.versus_base?))
     });
-    let tested = tested.filter(|(_, effect)| compared.verdict(effect).is_some());
+    // What the control blocks is the difference between the two.
+    let is_own = |step: &StepComparison| {
+        let mut own = compared.findings.iter().filter(|one| one.code == rule_code::A047);
+        own.any(|one| one.concerns(Some(&step.name), name))
+    };
+    let tested =
+        tested.filter(|(step, effect)| compared.verdict(effect).is_some() || is_own(step));
     let tested: Vec<(&StepComparison, Effect)> = tested.collect();
     if tested.is_empty() {
         return Some(is + ".");
@@ -58,7 +65,13 @@ fn detectable_range(mut found: Vec<(Effect, String)>) -> Option<String> {
     found.retain(|(effect, _)| effect.detectable > 0.0);
     found.sort_by(|one, other| one.0.detectable.total_cmp(&other.0.detectable));
     let ((low, of_low), (high, of_high)) = (found.first()?, found.last()?);
-    let (low, high) = (percent(low.detectable), percent(high.detectable));
+    // One notation in one sentence: both are factors where one is.
+    let is_large = high.detectable >= 1.0;
+    let text = |effect: &Effect| match is_large {
+        true => times(1.0 + effect.detectable),
+        false => percent(effect.detectable),
+    };
+    let (low, high) = (text(low), text(high));
     Some(match (low == high, of_low == of_high) {
         (true, true) => format!("{high} in {of_high}"),
         (true, false) => high,

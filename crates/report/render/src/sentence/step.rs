@@ -13,6 +13,8 @@ use crate::trust;
 
 /// A change within these ratios is written in percent, others as a multiple.
 const PERCENT: std::ops::Range<f64> = 0.5..2.0;
+/// An interval that reaches this ratio is written as multiples.
+const LIMIT_MAX: f64 = 10.0;
 /// Up to this many variants each has its interval.
 const WITH_INTERVALS: usize = 3;
 
@@ -136,7 +138,7 @@ pub(crate) fn clause(
     let Claim { verb, more, less, noun, .. } = claim;
     let base = &comparison.base;
     match effect.verdict {
-        Verdict::Above | Verdict::Below if PERCENT.contains(&effect.ratio) => {
+        Verdict::Above | Verdict::Below if is_in_percent(effect) => {
             let size = percent((effect.ratio - 1.0).abs());
             let word = if effect.ratio < 1.0 { less } else { more };
             format!("{name} {verb} {size} {word} {noun} than {base}{}", brackets(effect))
@@ -185,13 +187,17 @@ pub(crate) fn plain(effect: &Effect) -> String {
 /// Returns a ratio alone: `+0.6 %` or `3.50 times`.
 fn amount(effect: &Effect) -> String {
     let of = effect.ratio;
-    if PERCENT.contains(&of) { change(of) } else { format!("{} times", digits(of)) }
+    if is_in_percent(effect) { change(of) } else { format!("{} times", digits(of)) }
+}
+
+/// Returns whether a ratio and its interval are written in percent; else they are multiples.
+fn is_in_percent(effect: &Effect) -> bool {
+    PERCENT.contains(&effect.ratio) && effect.interval.is_none_or(|of| of.high < LIMIT_MAX)
 }
 
 /// Returns an interval after a space, in the manner of the effect's ratio.
 fn brackets(effect: &Effect) -> String {
-    let is_percent = PERCENT.contains(&effect.ratio);
-    let limits = |of: Interval| match is_percent {
+    let limits = |of: Interval| match is_in_percent(effect) {
         true => figure::limits(change(of.low), change(of.high)),
         false => interval(&of),
     };

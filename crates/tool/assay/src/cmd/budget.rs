@@ -298,7 +298,7 @@ fn design_lines(budget: &Budget<'_>, design: &Design) -> Vec<String> {
             within(widest.half_width),
             format!(
                 "a difference of {} is detected with 80 % power",
-                figure(Unit::Share, widest.detectable)
+                model::difference(widest.detectable)
             ),
             one.length.map_or(String::new(), |length| format!("measured for {length}")),
         ]);

@@ -36,7 +36,8 @@ const SIMILAR_MAX: usize = 6;
   assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
   assay compare 20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 
-Exit code: 0 with results, 1 on an error, 3 if nothing was measured.")]
+Exit code: 0 with results, 1 on an error, 3 if nothing was measured or decided, 4 if a run failed a
+check.")]
 pub(crate) struct Args {
     /// Experiments (name, identifier or directory) or runs (EXPERIMENT/RUN); several are joined
     #[arg(required = true, value_name = "EXPERIMENT|RUN")]
@@ -135,10 +136,12 @@ fn parse_lines(name: &str) -> std::result::Result<Lines, String> {
 
 /// Returns the exit code of a comparison with that label.
 pub(crate) fn exit_code(label: Label, has_failed_check: bool) -> ExitCode {
-    match label {
-        _ if has_failed_check => Label::EXIT_FAILED_CHECK.into(),
-        Label::Nothing => Label::EXIT_NOTHING.into(),
-        Label::True | Label::Truthy | Label::Bogus => ExitCode::SUCCESS,
+    if has_failed_check {
+        Label::EXIT_FAILED_CHECK.into()
+    } else if label.has_answer() {
+        ExitCode::SUCCESS
+    } else {
+        Label::EXIT_NOTHING.into()
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) const EXIT_ERROR: u8 = 2;
   assay lint --rules                         every rule in one line
 
 Exit code: 0 without findings as severe as --fail-on, 1 with some, 2 if the check failed, 3 if
-nothing was measured. Waived findings count as notes.")]
+nothing was measured or decided. Waived findings count as notes.")]
 pub(crate) struct Args {
     /// Experiments (name, identifier or directory), runs (EXPERIMENT/RUN) or experiment files
     /// (.toml); several results are checked as one comparison
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     let linted = lint_inputs(args, environment)?;
     print_findings(args, &linted, ui);
-    if linted.iter().any(|one| one.label == Label::Nothing) {
+    if linted.iter().any(|one| !one.label.has_answer()) {
         return Ok(ExitCode::from(Label::EXIT_NOTHING));
     }
     let found = linted.iter().flat_map(|one| &one.findings);

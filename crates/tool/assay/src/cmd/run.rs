@@ -42,7 +42,7 @@ use crate::ui::Ui;
   assay run --resume quickstart                 completes an interrupted experiment
 
 Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
-measured.", rates!()))]
+measured or decided, 4 if a run failed a check.", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
     experiment_args: ExperimentArgs,
