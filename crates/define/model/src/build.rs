@@ -71,3 +71,10 @@ pub struct Identity {
     /// Build facts reported by the engine: compile date, compression list, CRC32 line.
     pub facts: BTreeMap<String, String>,
 }
+
+impl Identity {
+    /// Returns whether the engine is linked into Assay; without a hash another build is unknown.
+    pub fn is_linked(&self) -> bool {
+        self.sha256.is_none() && self.origin == "linked"
+    }
+}

@@ -54,7 +54,9 @@ pub struct CheckResult {
 }
 
 /// A check's value in the manifest of an experiment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// Two are equal when they state the same setting ([`Self::setting`]).
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct HostCheck {
     /// Name of the check.
     pub check: String,
@@ -63,4 +65,44 @@ pub struct HostCheck {
     /// The value; `None` when it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
+}
+
+/// Checks whose values change by themselves: whether they are findings is compared.
+const LEVELS: [&str; 1] = ["free_space"];
+
+impl HostCheck {
+    /// Returns what is the same in two experiments unless the machine changed.
+    ///
+    /// The value, or of a level whether it is a finding; `None` when it could not be read.
+    pub fn setting(&self) -> Option<&str> {
+        let value = self.value.as_deref()?;
+        Some(if LEVELS.contains(&&*self.check) { self.state.name() } else { value })
+    }
+}
+
+impl PartialEq for HostCheck {
+    fn eq(&self, other: &Self) -> bool {
+        let key = |one: &Self| (one.check.clone(), one.state, one.setting().map(str::to_owned));
+        key(self) == key(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn free_space_is_the_same_setting_until_it_is_a_finding() {
+        let check = |check: &str, state, value: &str| HostCheck {
+            check: check.to_owned(),
+            state,
+            value: Some(value.to_owned()),
+        };
+        let space = |state, value| check("free_space", state, value);
+        let half = space(CheckState::Fine, "50 % used of 1.00 GiB");
+        assert_eq!(half, space(CheckState::Fine, "51 % used of 1.00 GiB"));
+        assert_ne!(half, space(CheckState::Finding, "91 % used of 1.00 GiB"));
+        let ahead = |kib| check("queue_settings", CheckState::Fine, kib);
+        assert_ne!(ahead("read_ahead_kb 128"), ahead("read_ahead_kb 256"));
+    }
 }

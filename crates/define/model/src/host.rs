@@ -92,7 +92,7 @@ impl Host {
         ];
         let known = known.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let checks =
-            self.doctor.iter().filter_map(|one| Some((&*one.check, one.value.as_deref()?)));
+            self.doctor.iter().filter_map(|one| Some((&*one.check, one.setting()?)));
         known.chain(checks).collect()
     }
 }

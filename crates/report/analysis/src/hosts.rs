@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Bytes, Experiment, Host, Metric, RunRecord, count, float};
+use model::{Bytes, Experiment, Host, HostCheck, Metric, RunRecord, count, float};
 use serde::Serialize;
 use stats::Effect;
 
@@ -257,13 +257,11 @@ pub fn host_differences(hosts: &[&Host]) -> Vec<HostDifference> {
     let checks: BTreeSet<&str> =
         hosts.iter().flat_map(|host| &host.doctor).map(|one| one.check.as_str()).collect();
     for check in checks {
-        let value = |host: &&Host| {
-            let own = host.doctor.iter().find(|one| one.check == check);
-            own.and_then(|one| one.value.clone())
-        };
-        let values: Vec<Option<String>> = hosts.iter().map(value).collect();
+        let own = |host: &&'_ Host| host.doctor.iter().find(|one| one.check == check).cloned();
+        let own: Vec<_> = hosts.iter().map(own).collect();
         // A manifest of an older Assay has no checks: that is no difference of the hosts.
-        let known: BTreeSet<&String> = values.iter().flatten().collect();
+        let known: BTreeSet<&str> = own.iter().flatten().filter_map(HostCheck::setting).collect();
+        let values = own.iter().map(|one| one.as_ref()?.value.clone()).collect();
         if known.len() > 1 && found.iter().all(|one| one.fact != check) {
             found.push(HostDifference { fact: check.to_owned(), values });
         }
@@ -273,7 +271,7 @@ pub fn host_differences(hosts: &[&Host]) -> Vec<HostDifference> {
 
 #[cfg(test)]
 mod tests {
-    use model::{CheckState, CpuCount, HostCheck};
+    use model::{CheckState, CpuCount};
 
     use super::*;
     use crate::testing::{experiment, run};

@@ -57,7 +57,7 @@ pub use findings::{
 pub use format::{Format, Style};
 pub use history::{HistoryInput, plot_history, render_history};
 pub use hosts::{HostExperiment, page_of_hosts, render_hosts};
-pub use html::render_html;
+pub use html::{command, render_html};
 pub use input::{Compared, ReportInput};
 pub use lines::{Lines, render_lines};
 pub use list::{RunSummary, render_list};

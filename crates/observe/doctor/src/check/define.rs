@@ -19,7 +19,7 @@ pub struct Check {
     pub why: &'static str,
     /// Public source of that.
     pub source: &'static str,
-    /// Whether manifests have its value: it reads a few files, which do not change by themselves.
+    /// Whether manifests have its value: it reads a few files, and runs no program.
     pub is_in_snapshot: bool,
     pub(crate) run: fn(&Source) -> Outcome,
 }

@@ -31,7 +31,14 @@ fn run(source: &Source) -> Outcome {
     };
     let set = vm("dirty_bytes").filter(|bytes| *bytes > 0);
     let limit = Bytes(set.unwrap_or(memory * 1024 / 100 * ratio));
-    let value = set.map_or_else(|| format!("{ratio} %"), |bytes| Bytes(bytes).to_string());
+    let text = |bytes: Option<u64>, ratio: u64| match bytes.filter(|bytes| *bytes > 0) {
+        Some(bytes) => Bytes(bytes).to_string(),
+        None => format!("{ratio} %"),
+    };
+    let background = |ratio| text(vm("dirty_background_bytes"), ratio);
+    let background = vm("dirty_background_ratio").map(background);
+    let background = background.map(|text| format!(", in the background {text}"));
+    let value = text(set, ratio) + &background.unwrap_or_default();
     if limit <= LARGE {
         return Outcome::fine(value);
     }

@@ -14,7 +14,7 @@ pub(crate) static CHECK: Check = Check {
     severity: Severity::Warning,
     why: "A full SSD has few free blocks to write to: it slows down, and its writes vary more.",
     source: "[Callaghan 2022-11-18]",
-    is_in_snapshot: false,
+    is_in_snapshot: true,
     run,
 };
 

@@ -202,5 +202,15 @@ fn snapshot_runs_no_program_and_has_the_settings() {
     assert_eq!(value("mount_options").as_deref(), Some("inode64,noatime,rw"));
     let queue = value("queue_settings");
     assert_eq!(queue.as_deref(), Some("read_ahead_kb 128, max_sectors_kb 1280"));
+    assert_eq!(value("dirty_pages").as_deref(), Some("20 %, in the background 10 %"));
+    assert_eq!(value("free_space").as_deref(), Some("40 % used of 100 GiB"));
     assert_eq!((value("temperature"), value("clock_read")), (None, None));
+    let made = Made::clean();
+    let discard = "27 1 259:1 / / rw,noatime - ext4 /dev/x rw,discard";
+    made.write("/proc/self/mountinfo", discard);
+    made.write("/sys/fs/ext4/x/journal_task", "<none>\n");
+    let all = snapshot(&made.source());
+    let value = |name: &str| all.iter().find(|one| one.check == name)?.value.clone();
+    assert_eq!(value("file_system").as_deref(), Some("ext4 without a journal"));
+    assert_eq!(value("mount_options").as_deref(), Some("discard,noatime,rw"));
 }

@@ -1,6 +1,6 @@
 //! How it was done: machine, durability, builds, options that differ, the command.
 
-use model::{DataShape, Host, Identity, Manifest};
+use model::{DataShape, Host, HostCheck, Identity, Manifest};
 
 use super::options;
 use crate::document::{Cell, Part, Table, Tone};
@@ -18,20 +18,21 @@ pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, method: Vec<Part>) -
     parts.extend(method);
     let settings = Part::facts(settings(input.manifest, meta));
     parts.extend([title("Machine and settings"), settings]);
+    parts.extend(checks(&input.manifest.host).into_iter().flatten());
     parts.extend([title("Builds"), Part::Table(builds(input))]);
     parts.extend(options::section(input));
     parts
 }
 
 /// Returns the command line as it can be pasted into a shell.
-pub(crate) fn command(args: &[String]) -> String {
+pub fn command(args: &[impl AsRef<str>]) -> String {
     let is_plain = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+".contains(c))
     };
-    let quote = |word: &String| {
-        if is_plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    let quote = |word: &str| {
+        if is_plain(word) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
     };
-    args.iter().map(quote).collect::<Vec<_>>().join(" ")
+    args.iter().map(|word| quote(word.as_ref())).collect::<Vec<_>>().join(" ")
 }
 
 type Fact = (&'static str, String);
@@ -96,6 +97,14 @@ fn host(host: &Host) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
+/// Returns what the doctor read before the first run; `None` in older manifests.
+fn checks(host: &Host) -> Option<[Part; 2]> {
+    let known = |one: &'_ HostCheck| Some((one.check.clone(), one.value.clone()?));
+    let facts: Vec<_> = host.doctor.iter().filter_map(known).collect();
+    let title = Part::Heading(3, "Settings of the machine, by the doctor".to_owned());
+    (!facts.is_empty()).then(|| [title, Part::facts(facts)])
+}
+
 fn builds(input: &ReportInput<'_>) -> Table {
     let headings = ["", "<engine", "<version", "<origin", "<SHA-256", "<build facts"];
     let mut table = Table::new(headings);
@@ -119,7 +128,8 @@ fn identity<'a>(input: &ReportInput<'a>, variant: &str) -> Option<&'a Identity> 
 fn build(identity: &Identity) -> [String; 5] {
     let prefix = |hash: &String| hash.chars().take(HASH_DIGITS).collect::<String>();
     let facts = identity.facts.iter().map(|(name, fact)| format!("{name}: {fact}"));
-    let hash = identity.sha256.as_ref().map_or_else(|| "linked".to_owned(), prefix);
+    let none = if identity.is_linked() { "linked" } else { "unknown" };
+    let hash = identity.sha256.as_ref().map_or_else(|| none.to_owned(), prefix);
     let Identity { engine, version, origin, .. } = identity;
     let facts = facts.collect::<Vec<_>>().join("; ");
     [engine.to_string(), version.clone(), origin.to_string(), format!("`{hash}`"), facts]

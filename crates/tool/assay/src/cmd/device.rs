@@ -5,14 +5,14 @@ use std::process::ExitCode;
 
 use archive::Results;
 use miette::{Result, miette};
-use model::{Bytes, DeviceRecord};
+use model::{Bytes, DeviceRecord, Host, Label, SteadyLevel};
 use plan::Room;
 use render::{Format, render_device, render_device_page, render_devices};
 use runner::Interrupt;
 
 use super::device_options::Measure;
 use super::storage::{self, Storage};
-use super::storage_steady::until_steady;
+use super::storage_steady::{check_limit, until_steady};
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -86,23 +86,48 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         None => {
             args.measure.check()?;
             results.check_writable().into_report()?;
-            let record = measure(&args.measure, &results, ui)?;
+            let (mut storage, host) = open(&args.measure)?;
+            let limit = args.measure.steady.write_limit;
+            if let Some(Err(error)) = limit.map(|limit| check_limit(&storage, limit)) {
+                ui.error(&error);
+                return Ok(Label::EXIT_NOTHING.into());
+            }
+            let record = measure(&args.measure, (&mut storage, host), &results, ui)?;
             let records = stored(&results, ui);
             let code = print(&record, earlier(&records, &record), &args.output, ui)?;
-            Ok(if record.is_complete { code } else { ExitCode::FAILURE })
+            Ok(match record.is_complete {
+                true if limit.is_some() && record.steady.iter().all(is_without_rate) => {
+                    Label::EXIT_NOTHING.into()
+                }
+                true => code,
+                false => ExitCode::FAILURE,
+            })
         }
     }
 }
 
-/// Measures, and returns the profile.
-fn measure(args: &Measure, results: &Results, ui: &Ui) -> Result<DeviceRecord> {
+fn is_without_rate(level: &SteadyLevel) -> bool {
+    level.writes_per_s.is_empty()
+}
+
+/// Opens the storage of this host; Ctrl-C stops what is measured.
+fn open(args: &Measure) -> Result<(Storage, Host)> {
     let interrupt = Interrupt::default();
     let raised = interrupt.clone();
     ctrlc::set_handler(move || raised.raise()).into_report()?;
     let host = super::run::host(args.path.as_deref().unwrap_or(Path::new("/")));
-    let mut storage = Storage::open(args.request(), &host, interrupt)?;
+    Ok((Storage::open(args.request(), &host, interrupt)?, host))
+}
+
+/// Measures, and returns the profile.
+fn measure(
+    args: &Measure,
+    (storage, host): (&mut Storage, Host),
+    results: &Results,
+    ui: &Ui,
+) -> Result<DeviceRecord> {
     if let Some(limit) = args.steady.write_limit {
-        return until_steady((&storage, results), host, limit, ui);
+        return until_steady((storage, results), host, limit, ui);
     }
     let checked = args.experiment()?;
     let room = Room { free: Bytes(u64::MAX), floor: args.disk_floor };
@@ -111,7 +136,7 @@ fn measure(args: &Measure, results: &Results, ui: &Ui) -> Result<DeviceRecord> {
     let builds = storage.identities(&plan.experiment);
     let mut manifest = super::run::manifest(plan, host, builds);
     let dir = results.create(&mut manifest).into_report()?;
-    storage::run_cells(&mut storage, (&dir, &manifest), results, ui)?;
+    storage::run_cells(storage, (&dir, &manifest), results, ui)?;
     let (profiles, _) = results.devices();
     let found = profiles.into_iter().find(|profile| profile.id == manifest.id);
     found.ok_or_else(|| miette!("interrupted before anything was measured"))

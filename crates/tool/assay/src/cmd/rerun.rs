@@ -1,12 +1,13 @@
 //! `assay rerun`: the experiment of a file on this machine, finding by finding.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use analysis::{Comparison, RerunFinding, RerunOutcome, host_differences, rerun_findings};
 use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
 use model::units::clients;
-use model::{Experiment, Host, Manifest, Variant};
+use model::{Experiment, Host, Identity, Manifest, Variant};
 use render::figure::interval;
 use runner::{DataRoot, Library};
 use stats::Effect;
@@ -118,7 +119,9 @@ fn obtained(
     for variant in &spec.variants {
         let found = match &variant.dsn {
             Some(_) => Err(miette!("it is a running server of the original host")),
-            None => requested_build::library(&variant.build, environment, ui),
+            // An engine of the user's own is known only where it was added.
+            None => requested_build::known(&variant.build.engine, environment)
+                .and_then(|_| requested_build::library(&variant.build, environment, ui)),
         };
         let library = match found {
             Ok(library) => library,
@@ -131,8 +134,8 @@ fn obtained(
             }
         };
         let before = manifest.builds.get(&variant.name);
-        let before = before.and_then(|build| build.sha256.as_deref());
-        ui.status(format_args!("{}: {}", variant.name, same_build(variant, before, &library)));
+        let builds = same_build(before, library.as_ref());
+        ui.status(format_args!("{}: {}, {builds}", variant.name, variant.build));
         libraries.extend(library.map(|library| (variant.name.clone(), library)));
         variants.push(variant.clone());
     }
@@ -143,21 +146,29 @@ fn obtained(
 }
 
 /// Describes whether a build is the one of the original.
-fn same_build(variant: &Variant, before: Option<&str>, here: &Option<Library>) -> String {
-    let build = &variant.build;
-    match (before, here) {
-        (Some(before), Some(here)) if before == here.sha256 => {
-            format!("{build}, the same build (sha256 {})", short(before))
+fn same_build(before: Option<&Identity>, here: Option<&Library>) -> String {
+    let hash = before.and_then(|build| build.sha256.as_deref());
+    match (hash, here) {
+        (Some(there), Some(here)) if there == here.sha256 => {
+            format!("the same build (sha256 {})", short(there))
         }
-        (Some(before), Some(here)) => format!(
-            "{build}, ANOTHER build of that name: sha256 {} there, {} here",
-            short(before),
-            short(&here.sha256)
-        ),
-        (None, _) | (_, None) => {
-            format!("{build}, linked into Assay {}", env!("CARGO_PKG_VERSION"))
+        (None, None) if before.is_some_and(Identity::is_linked) => {
+            format!("linked into Assay {}", env!("CARGO_PKG_VERSION"))
+        }
+        _ => {
+            let there = hash.map_or_else(|| "of unknown hash".to_owned(), sha256);
+            let here = here.map_or_else(
+                || format!("linked into Assay {}", env!("CARGO_PKG_VERSION")),
+                |here| sha256(&here.sha256),
+            );
+            let other = if hash.is_some() { "ANOTHER build of that name" } else { "maybe another" };
+            format!("{other}: {there} there, {here} here")
         }
     }
+}
+
+fn sha256(hash: &str) -> String {
+    format!("sha256 {}", short(hash))
 }
 
 fn short(sha256: &str) -> &str {
@@ -193,13 +204,23 @@ fn print_findings(
     if version.0 != version.1 {
         ui.print(format_args!("Assay    {} there, {} here", version.0, version.1));
     }
-    ui.print(format_args!(
-        "\nNext     assay compare {} {} --across hosts",
-        manifest.plan.experiment.name, original.name
-    ));
+    ui.print(format_args!("\nNext     {}", next(original, manifest)));
     ui.print(format_args!("Stored in {}", dir.path().display()));
     let has_failed = of(RerunOutcome::NotReproduced) > 0;
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Returns the command with every figure: of both hosts, where they differ.
+///
+/// The rerun has the original's name and is newer: identifiers distinguish them.
+fn next(original: &Original, manifest: &Manifest) -> String {
+    let mut args = vec!["assay", "compare", &*manifest.id];
+    if original.manifest.host != manifest.host {
+        let is_path = Path::new(&original.name).exists();
+        let name = if is_path { &original.name } else { &original.manifest.id };
+        args.extend([name, "--across", "hosts"]);
+    }
+    render::command(&args)
 }
 
 /// Returns the table of findings.
@@ -240,4 +261,42 @@ fn differences(there: &Host, here: &Host) -> Vec<String> {
     let head = ["Hosts", "there", "here"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(head).chain(known.iter().map(row)).collect();
     std::iter::once(String::new()).chain(aligned(&rows)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn a_build_without_a_hash_is_linked_only_where_it_is_recorded_as_such() {
+        let library = Library {
+            path: PathBuf::new(),
+            sha256: "c0ffee".to_owned(),
+            origin: String::new(),
+            facts: BTreeMap::new(),
+        };
+        let build = |origin: &str, sha256: Option<&str>| Identity {
+            origin: origin.to_owned(),
+            sha256: sha256.map(str::to_owned),
+            ..Identity::default()
+        };
+        let (linked, server, hashed) = (
+            build("linked", None),
+            build("a server", None),
+            build("/lib/a.so", Some("c0ffee")),
+        );
+        let text = |before, here| same_build(before, here);
+        assert!(text(Some(&linked), None).starts_with("linked into Assay "));
+        assert_eq!(text(Some(&hashed), Some(&library)), "the same build (sha256 c0ffee)");
+        let unknown = "maybe another: of unknown hash there, ";
+        for before in [None, Some(&server), Some(&linked)] {
+            assert_eq!(text(before, Some(&library)), format!("{unknown}sha256 c0ffee here"));
+        }
+        assert!(text(None, None).starts_with(unknown), "{}", text(None, None));
+        let other = text(Some(&hashed), None);
+        assert!(other.starts_with("ANOTHER build of that name: sha256 c0ffee there"), "{other}");
+    }
 }

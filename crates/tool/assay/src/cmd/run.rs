@@ -102,7 +102,6 @@ fn execute(
             resume(&results, &name, &mut bench, (environment, ui))?
         }
     };
-    args.until.check_stored(&manifest)?;
     *has_begun = true;
     let meta = Meta::of(&manifest);
     if let Some(waived) = planning::waived(&manifest.plan.experiment) {
@@ -111,16 +110,20 @@ fn execute(
     ui.status(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
     let mut outcome = measure(&mut bench, &manifest, &dir, ui);
     let mut planned = manifest;
-    if outcome.is_ok()
-        && bench.engines.interrupt.level() == 0
-        && let Some(extended) =
-            args.until.extend(&dir, &planned, args.limits.disk_floor, (environment, ui))?
-    {
-        // Complete runs stay, and failed ones are not repeated.
-        let rest = until::rest(&extended, &planned);
-        let pilot = outcome;
-        outcome = measure(&mut bench, &rest, &dir, ui).and_then(|rest| Ok(rest + pilot?));
-        planned = extended;
+    if outcome.is_ok() && bench.engines.interrupt.level() == 0 {
+        let floor = args.limits.disk_floor;
+        match args.until.extend(&dir, &planned, floor, (environment, ui)) {
+            Ok(Some(extended)) => {
+                // Complete runs stay, and failed ones are not repeated.
+                let rest = until::rest(&extended, &planned);
+                let pilot = outcome;
+                outcome = measure(&mut bench, &rest, &dir, ui).and_then(|rest| Ok(rest + pilot?));
+                planned = extended;
+            }
+            Ok(None) => {}
+            // The pilot's own result is printed first.
+            Err(error) => outcome = Err(error),
+        }
     }
     let code = print_result(args, &dir, &planned, ui);
     // What stopped the runs comes first: it may have stopped the output of the result, too.
@@ -146,6 +149,7 @@ fn prepare(
             ));
         }
         let stored = results.find(&name).and_then(|dir| dir.manifest()).into_report()?;
+        args.until.check_stored(&stored)?;
         return Ok((None, servers::with_open_data(environment, &stored.plan.experiment, ui)));
     }
     let (catalog, machine) = (Program::of(environment), planning::machine(environment));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use archive::Results;
 use device::{DeviceError, Place, ROUND_S, TestFile, WriteBudget, settle};
-use miette::Result;
+use miette::{Result, miette};
 use model::{Access, Bytes, DeviceRecord, DeviceTarget, SteadyLevel, whole};
 
 use super::storage::{Storage, known_target};
@@ -16,6 +16,44 @@ const LEVELS: [f64; 3] = [0.5, 0.7, 0.9];
 
 /// Least room for the writes of a level.
 const LEVEL_BYTES: u64 = 1 << 20;
+
+/// Checks that the limit leaves something to measure: the fill of a level and more.
+///
+/// # Errors
+/// When it does not, with the limit that is needed; when the storage is fuller than every level.
+pub(crate) fn check_limit(storage: &Storage, limit: Bytes) -> Result<()> {
+    let fills = LEVELS.map(|full| fill_size(storage, full));
+    let fills = fills.into_iter().collect::<Result<Vec<_>, _>>().into_report()?;
+    let fills = fills.into_iter().filter(|size| size.0 >= LEVEL_BYTES);
+    let (least, most) = (fills.clone().min(), fills.map(|size| size.0).sum());
+    let Some(least) = least else {
+        return Err(miette!(
+            help = "name a directory on a file system with room",
+            "the file system is more than {:.0} % full: there is no level to fill it to",
+            100.0 * LEVELS[LEVELS.len() - 1]
+        ));
+    };
+    if limit > least {
+        return Ok(());
+    }
+    Err(miette!(
+        help = format!(
+            "--write-limit of more than {least} for the first level; {} fill all levels, and each \
+             writes on for minutes",
+            Bytes(most)
+        ),
+        "a write limit of {limit} leaves nothing to measure: the first level takes {least} to fill"
+    ))
+}
+
+/// Returns the size of a file or of a part of a device that makes the storage so full, a share.
+fn fill_size(storage: &Storage, full: f64) -> std::result::Result<Bytes, DeviceError> {
+    match (&storage.raw, &storage.request.parent) {
+        (Some(raw), _) => Ok(Bytes(whole(raw.place().size.0 as f64 * full) >> 20 << 20)),
+        (None, Some(parent)) => TestFile::size_at(parent, full),
+        (None, None) => Ok(Bytes(0)),
+    }
+}
 
 /// Writes at each level of fullness until the rate is steady or the limit is reached.
 ///
@@ -58,11 +96,7 @@ fn one_level(
     (level, budget): (&mut SteadyLevel, &mut WriteBudget),
     ui: &Ui,
 ) -> std::result::Result<(), DeviceError> {
-    let size = match (&storage.raw, &storage.request.parent) {
-        (Some(raw), _) => Bytes(whole(raw.place().size.0 as f64 * level.full) >> 20 << 20),
-        (None, Some(parent)) => TestFile::size_at(parent, level.full)?,
-        (None, None) => Bytes(0),
-    };
+    let size = fill_size(storage, level.full)?;
     level.size_bytes = size;
     if size.0 < LEVEL_BYTES {
         level.ended = "it is fuller already".to_owned();

@@ -104,8 +104,12 @@ impl Until {
         let runs = Window::default().runs(dir, manifest)?;
         let pilot = piloted(experiment, &runs);
         let Some(worst) = pilot.iter().max_by_key(|one| one.repetitions(goal)) else {
-            ui.status("pilot     no variant has two runs of a step: the noise is unknown");
-            return Ok(None);
+            return Err(miette!(
+                help = "find out why the runs have no result (assay show), and run the experiment \
+                        anew with --until",
+                "--until: no variant and the base have two runs each of a step that answers the \
+                 question, so that the noise is unknown and no run was added"
+            ));
         };
         let (made, needed) = (experiment.repetitions, worst.repetitions(goal));
         let (most, why) = self.most(made, &runs);

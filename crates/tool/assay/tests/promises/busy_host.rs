@@ -28,7 +28,9 @@ impl Workspace {
     pub(crate) fn measured_by(&self, mut command: Command) -> Option<ProgramOutput> {
         let output = ProgramOutput::of(command.output().expect("the program starts"));
         if output.code == NOTHING {
-            let reason = self.disturbance().expect("a quiet host gives a result");
+            let is_undecided = output.out.contains("NOTHING DECIDED");
+            let noise = || is_undecided.then(|| "the runs vary by too much".to_owned());
+            let reason = self.disturbance().or_else(noise).expect("a quiet host gives a result");
             too_busy(&reason);
             return None;
         }

@@ -93,3 +93,33 @@ fn a_build_that_cannot_be_had_is_named() {
     let count = fs::read_dir(workspace.path("results/pair")).expect("imported").count();
     assert_eq!(count, 1, "nothing was run");
 }
+
+/// Goal: an engine of the user's own is left out, and the next command compares both experiments.
+/// Method: a third variant whose engine was added on another machine; another kernel there.
+#[test]
+fn own_engine_is_left_out_and_the_next_command_compares_with_the_original() {
+    let workspace = Workspace::with_pair();
+    let experiments = fs::read_dir(workspace.path("results/pair")).expect("imported");
+    let path = experiments.flatten().next().expect("one").path().join("manifest.json");
+    let manifest = fs::read_to_string(&path).expect("a manifest");
+    let mut json: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    json["host"]["kernel"] = "Linux 0.1".into();
+    json["builds"]["two"]["origin"] = "a server".into();
+    let variants = json["plan"]["experiment"]["variants"].as_array_mut().expect("variants");
+    let mut third = variants[1].clone();
+    (third["name"], third["build"]) = ("three".into(), "mine@1".into());
+    variants.push(third);
+    let id = json["id"].as_str().expect("an identifier").to_owned();
+    fs::write(&path, json.to_string()).expect("it is written");
+    let output = workspace.assay(&["rerun", "pair"]).recorded();
+    let left_out = "three: left out, it cannot be had: no engine is named `mine`";
+    assert!(output.err.contains(left_out), "{}", output.err);
+    assert!(output.err.contains("one: sqlite, linked into Assay"), "{}", output.err);
+    assert!(output.err.contains("two: sqlite, maybe another: of unknown hash"), "{}", output.err);
+    let next = output.out.lines().find_map(|line| line.strip_prefix("Next     assay "));
+    let next: Vec<&str> = next.expect("a next command").split(' ').collect();
+    let [_, first, second, ..] = next[..] else { panic!("{next:?}") };
+    assert!(first != second && second == id, "{next:?}");
+    let compared = workspace.assay(&next).recorded();
+    assert!(compared.out.contains("Linux 0.1"), "{}", compared.out);
+}
