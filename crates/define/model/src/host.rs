@@ -91,8 +91,7 @@ impl Host {
             ("huge_pages", self.huge_pages.as_deref()),
         ];
         let known = known.into_iter().filter_map(|(name, value)| Some((name, value?)));
-        let checks =
-            self.doctor.iter().filter_map(|one| Some((&*one.check, one.setting()?)));
+        let checks = self.doctor.iter().filter_map(|one| Some((&*one.check, one.setting()?)));
         known.chain(checks).collect()
     }
 }

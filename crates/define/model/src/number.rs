@@ -124,7 +124,8 @@ mod tests {
     #[test]
     fn large_differences_are_factors_of_two_digits() {
         let shares = [0.27, 0.998, 1.0, 4.96, 8.96, 11.3, 98.7, 3_711.0, 370_287.0];
-        let expected = ["27 %", "100 %", "2.0x", "6.0x", "10x", "12x", "100x", "3,700x", "370,000x"];
+        let expected =
+            ["27 %", "100 %", "2.0x", "6.0x", "10x", "12x", "100x", "3,700x", "370,000x"];
         assert_eq!(shares.map(difference), expected);
         let expected = ["3.7 million x", "370 million x", "3.7 billion x", "over 1,000 billion x"];
         assert_eq!([3_702_871.4, 3.7e8, 3.7e9, f64::INFINITY].map(times), expected);

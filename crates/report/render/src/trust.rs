@@ -49,7 +49,7 @@ pub(crate) fn headline(compared: &Compared<'_>) -> String {
 /// Returns whether all runs of a variant begin from one load, so that nothing is known of others.
 fn is_of_loads(compared: &Compared<'_>) -> bool {
     let steps = compared.comparison.steps.iter().filter(|step| !step.is_preparatory);
-    let has_label = compared.label < Label::Undecided;
+    let has_label = compared.label < Label::Bogus;
     has_label && steps.flat_map(|step| &step.cells).any(|cell| cell.loads == Some(1))
 }
 

@@ -92,6 +92,15 @@ impl Study {
         self.histories.iter().map(|one| one.regressions).sum()
     }
 
+    /// Returns whether nothing was found, and a lasting doubling would not have been anywhere.
+    pub fn has_decided_nothing(&self) -> bool {
+        let is_blind = |one: &Studied| {
+            let is_open = one.changes.is_empty() && one.found.drifts.is_empty();
+            is_open && one.found.detectable.is_some_and(|detectable| detectable.halfway > 1.0)
+        };
+        !self.histories.is_empty() && self.histories.iter().all(is_blind)
+    }
+
     /// Returns whether the newest point is unknown, so that no check of it can pass.
     ///
     /// The last point of every history lacks a value, or the newest experiment has none.
@@ -289,6 +298,19 @@ mod tests {
 
     fn regressions(changes: &[(usize, f64)], options: &StudyOptions) -> usize {
         study(vec![history("ops", changes)], options).unwrap().regressions()
+    }
+
+    #[test]
+    fn history_that_can_miss_a_doubling_decides_nothing() {
+        let noisy = |spread: f64| {
+            let value = |at: u32| Some(100.0 * spread.powf(f64::from(at * 7 % 5) - 2.0));
+            let values = (0..12).map(value).collect();
+            let labels = (0..12).map(|at| at.to_string()).collect();
+            let one = History { values, labels, ..history("ops", &[]) };
+            study(vec![one], &OPTIONS).unwrap()
+        };
+        assert!(noisy(8.0).has_decided_nothing(), "{:?}", noisy(8.0).histories);
+        assert!(!noisy(1.01).has_decided_nothing());
     }
 
     #[test]

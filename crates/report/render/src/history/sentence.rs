@@ -12,16 +12,9 @@ pub(super) fn value(history: &History, value: f64) -> String {
     figure(history.unit.unwrap_or(Unit::Count), value)
 }
 
-/// Growth that is written as a factor, as a share.
-const LARGE: f64 = 9.0;
-
-/// Returns a growth in per cent with its sign, a large one as a factor: `+3.10 %`, `12x`.
+/// Returns a growth in per cent with its sign: `+3.10 %`.
 pub(super) fn percent(share: Option<f64>) -> String {
-    match share {
-        None => "from 0".to_owned(),
-        Some(share) if share >= LARGE => times(1.0 + share),
-        Some(share) => format!("{} %", signed(share)),
-    }
+    share.map_or_else(|| "from 0".to_owned(), |share| format!("{} %", signed(share)))
 }
 
 fn signed(share: f64) -> String {
@@ -60,6 +53,9 @@ pub(super) fn answer(study: &Study) -> String {
             return format!(
                 "Too few values: a change needs {MIN_VALUES}, two before it and two after."
             );
+        }
+        (0, 0) if study.has_decided_nothing() => {
+            return format!("Nothing decided in {metrics}: a lasting doubling can be missed.");
         }
         (0, 0) => return format!("No change in {metrics}."),
         (changes, 0) => many(changes, "change"),

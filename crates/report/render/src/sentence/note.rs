@@ -26,8 +26,7 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
         let mut own = compared.findings.iter().filter(|one| one.code == rule_code::A047);
         own.any(|one| one.concerns(Some(&step.name), name))
     };
-    let tested =
-        tested.filter(|(step, effect)| compared.verdict(effect).is_some() || is_own(step));
+    let tested = tested.filter(|(step, effect)| compared.verdict(effect).is_some() || is_own(step));
     let tested: Vec<(&StepComparison, Effect)> = tested.collect();
     if tested.is_empty() {
         return Some(is + ".");

@@ -24,11 +24,11 @@ pub(crate) fn undecided(compared: &Compared<'_>) -> String {
         }
         all => all.first().map(place).unwrap_or_default(),
     };
-    let is_busy = |one: &&LintFinding| {
-        one.code == rule_code::A021 && one.weight() == Severity::Warning
-    };
+    let is_busy =
+        |one: &&LintFinding| one.code == rule_code::A021 && one.weight() == Severity::Warning;
     let busy = compared.findings.iter().find(is_busy);
-    let busy = busy.map_or_else(String::new, |one| format!(" The host was busy: {}.", one.evidence));
+    let busy =
+        busy.map_or_else(String::new, |one| format!(" The host was busy: {}.", one.evidence));
     let margin = declared(comparison.margin);
     format!(
         "The smallest difference these runs could show is {range}; the margin is {margin}.{busy} \

@@ -52,7 +52,7 @@ Changes are found by statistics alone; --min-effect selects the relevant ones.
 
 Exit code: 0 without a regression, and below 4 points; 2 on an error. With --fail-on-regression 1
 if a relevant change or drift for the worse was not recovered since, 3 if the newest point has no
-value.")]
+value or every history can miss a doubling.")]
 pub(crate) struct Args {
     /// Metric, or column of the file; repeat for more [default: throughput_ops_per_s, or every
     /// column]
@@ -67,7 +67,8 @@ pub(crate) struct Args {
     /// Penalty for a change: 4 for alarms, 3 to detect more
     #[arg(long, default_value_t = STRICTNESS, value_name = "N", value_parser = strictness)]
     strictness: f64,
-    /// End with exit code 1 if there is a regression, 3 if the newest point has no value
+    /// End with exit code 1 if there is a regression, 3 if the newest point has no value or
+    /// nothing is decided
     #[arg(long, help_heading = REGRESSION)]
     fail_on_regression: bool,
     /// Smallest change that matters, such as 2%
@@ -133,7 +134,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     ui.rendered(&render_history(&input, args.format, ui.style()));
     Ok(if args.fail_on_regression && study.regressions() > 0 {
         ExitCode::FAILURE
-    } else if args.fail_on_regression && study.is_newest_unknown(input.gathered) {
+    } else if args.fail_on_regression
+        && (study.is_newest_unknown(input.gathered) || study.has_decided_nothing())
+    {
         ExitCode::from(Label::EXIT_NOTHING)
     } else {
         ExitCode::SUCCESS

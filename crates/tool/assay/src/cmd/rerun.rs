@@ -283,11 +283,8 @@ mod tests {
             sha256: sha256.map(str::to_owned),
             ..Identity::default()
         };
-        let (linked, server, hashed) = (
-            build("linked", None),
-            build("a server", None),
-            build("/lib/a.so", Some("c0ffee")),
-        );
+        let (linked, server, hashed) =
+            (build("linked", None), build("a server", None), build("/lib/a.so", Some("c0ffee")));
         let text = |before, here| same_build(before, here);
         assert!(text(Some(&linked), None).starts_with("linked into Assay "));
         assert_eq!(text(Some(&hashed), Some(&library)), "the same build (sha256 c0ffee)");

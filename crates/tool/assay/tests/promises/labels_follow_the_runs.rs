@@ -54,7 +54,8 @@ fn comparison_that_cannot_show_a_doubling_decides_nothing() {
     assert!(text.contains("x (readrandom); the margin is 2 %"), "{text}");
     assert!(text.contains("assay plan --half-width 2%"), "{text}");
     let percents = text.split(' ').zip(text.split(' ').skip(1)).filter(|(_, unit)| *unit == "%");
-    let mut sizes = percents.filter_map(|(size, _)| size.trim_matches(['+', '-', '[']).parse().ok());
+    let size = |size: &str| size.trim_matches(['+', '-', '[']).parse().ok();
+    let mut sizes = percents.filter_map(|(text, _)| size(text));
     assert!(sizes.all(|size: f64| size <= 1_000.0), "large factors are factors: {text}");
     for format in ["markdown", "csv", "json"] {
         let output = workspace.assay(&["compare", "pair", "--format", format]);

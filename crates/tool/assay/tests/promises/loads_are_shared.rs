@@ -73,7 +73,9 @@ fn a_variant_s_runs_begin_from_one_load() {
     let workspace = Workspace::new();
     workspace.write("shared.toml", file(&ENGINES));
     let output = workspace.run_shared(&[]);
-    assert!(output.out.contains("Verdict: ") && output.out.contains(", for these loads."));
+    // A busy host may leave no valid second of a step.
+    let is_busy = output.out.contains("Verdict: BOGUS.");
+    assert!(is_busy || output.out.contains(", for these loads."), "{}", output.out);
     let linted = workspace.assay(&["lint", "shared"]).out;
     assert!(linted.contains("A063 one load\n"), "{linted}");
     let runs = workspace.runs();
