@@ -12,7 +12,7 @@ use model::{Nanos, Placement, StepRecord, metric, percent, rule_code};
 use super::attribution::Pauses;
 use super::span::Part;
 use crate::validity::evidence::Setting;
-use crate::validity::load_status::{invalid_phrase, too_many_invalid};
+use crate::validity::load_status::{INVALID_MIN, invalid_phrase, too_many_invalid};
 
 /// Busy threads per CPU from which there are more than CPUs: CPUs used, and clients that wait for
 /// one. The last 2 % are what any scheduler takes to share them.
@@ -51,15 +51,16 @@ pub(crate) fn is_usable(invalid_intervals: &InvalidIntervals) -> bool {
 /// Returns the warning about a closed loop with too many invalid intervals.
 ///
 /// A closed loop has no schedule that its client can miss: the step counts as a whole, with a
-/// warning, which blocks the step where no interval is valid. An open loop in the same place is
-/// invalid.
+/// warning, which blocks the step where no interval is valid: one alone may be chance. An open loop
+/// in the same place is invalid.
 pub(crate) fn busy_host(invalid_intervals: &InvalidIntervals) -> Finding {
     let finding = warning(
         rule_code::A021,
         format!("{}; a closed loop counts them all the same", describe_invalid(invalid_intervals)),
         "stop the other processes of the host, and repeat: the figures include their effect",
     );
-    let is_nothing_left = invalid_intervals.intervals == invalid_intervals.of_intervals;
+    let InvalidIntervals { intervals, of_intervals, .. } = *invalid_intervals;
+    let is_nothing_left = intervals == of_intervals && intervals as usize >= INVALID_MIN;
     let severity = if is_nothing_left { Severity::Blocking } else { finding.severity };
     Finding { severity, ..finding }
 }
@@ -302,6 +303,8 @@ mod tests {
         assert!(finding.evidence.ends_with("counts them all the same"), "{finding:?}");
         let blocked = busy_host(&invalid_intervals(10));
         assert_eq!(blocked.severity, Severity::Blocking, "{blocked:?}");
+        let short = busy_host(&InvalidIntervals { of_intervals: 1, ..invalid_intervals(1) });
+        assert_eq!(short.severity, Severity::Warning, "{short:?}");
     }
 
     /// Goal: a step states the operations that no time counts, when the longest is among them.

@@ -16,7 +16,7 @@ const CLIENT_SHARE: f64 = 0.85;
 /// no sample of the step; and half of a short step must not depend on one second.
 const INVALID_SHARE_MAX: f64 = 0.2;
 /// Invalid intervals below which a share has no meaning: one of three may be chance.
-const INVALID_MIN: usize = 2;
+pub(crate) const INVALID_MIN: usize = 2;
 
 /// Measurements of an open loop's measured span.
 pub(crate) struct OpenLoopTotals<'a> {

@@ -85,13 +85,19 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     let linted = lint_inputs(args, environment)?;
     print_findings(args, &linted, ui);
-    if linted.iter().any(|one| !one.label.has_answer()) {
+    if linted.iter().any(|one| one.label == Label::Nothing) {
         return Ok(ExitCode::from(Label::EXIT_NOTHING));
     }
     let found = linted.iter().flat_map(|one| &one.findings);
     let most_severe = found.map(LintFinding::weight).max();
     let has_failed = most_severe.is_some_and(|most_severe| most_severe >= args.fail_on);
-    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if has_failed {
+        ExitCode::FAILURE
+    } else if linted.iter().all(|one| one.label.has_answer()) {
+        ExitCode::SUCCESS
+    } else {
+        Label::EXIT_NOTHING.into()
+    })
 }
 
 fn print_findings(args: &Args, linted: &[Checked], ui: &Ui) {

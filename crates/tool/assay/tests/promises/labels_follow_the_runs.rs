@@ -29,23 +29,25 @@ fn change(path: PathBuf, by: impl Fn(&mut Value)) {
     fs::write(path, value.to_string()).expect("it is written");
 }
 
-/// Sets how long `readrandom` took, in milliseconds, in both runs of both variants.
-fn with_times(ms: [u64; 4]) -> (Workspace, PathBuf) {
+/// Sets the operations of `readrandom` in both runs of both variants.
+fn with_operations(done: [u64; 4]) -> (Workspace, PathBuf) {
     let (workspace, dir) = pair();
-    for (run, ms) in ["one.c1.r1", "one.c1.r2", "two.c1.r1", "two.c1.r2"].iter().zip(ms) {
+    for (run, done) in ["one.c1.r1", "one.c1.r2", "two.c1.r1", "two.c1.r2"].iter().zip(done) {
         change(dir.join("runs").join(run).join("record.json"), |record| {
-            record["steps"][1]["duration_ns"] = json!(ms * 1_000_000);
-            record["steps"][1]["time_profile"] = Value::Null;
+            let step = &mut record["steps"][1];
+            step["time_profile"] = Value::Null;
+            step["duration_ns"] = json!(50_000_000);
+            step["clients"]["get"]["counts"]["done"] = json!(done);
         });
     }
     (workspace, dir)
 }
 
 /// Goal: a comparison that cannot show a doubling has a label and an exit code for it everywhere.
-/// Method: each variant has a run that took 400 times as long as its other.
+/// Method: each variant has a run that did 400 times the operations of its other.
 #[test]
 fn comparison_that_cannot_show_a_doubling_decides_nothing() {
-    let (workspace, _) = with_times([50, 20_000, 20_000, 51]);
+    let (workspace, _) = with_operations([20_000, 50, 50, 20_100]);
     let label = "Verdict: NOTHING DECIDED. The smallest difference these runs could show is ";
     let output = workspace.assay(&["compare", "pair"]);
     assert_eq!(output.code, NO_ANSWER, "{}{}", output.out, output.err);
@@ -78,7 +80,7 @@ fn comparison_that_cannot_show_a_doubling_decides_nothing() {
 /// Goal: a difference that was found is decided.
 #[test]
 fn difference_that_is_found_is_decided() {
-    let (workspace, _) = with_times([50, 51, 20_000, 20_100]);
+    let (workspace, _) = with_operations([20_000, 20_100, 50, 51]);
     let output = workspace.assay(&["compare", "pair"]);
     assert_eq!(output.code, 0, "{}{}", output.out, output.err);
     assert!(output.out.starts_with("Verdict: TRUTHY."), "{}", output.out);
@@ -88,7 +90,7 @@ fn difference_that_is_found_is_decided() {
 /// Goal: what a control contradicts is not trusted, and its step is named.
 #[test]
 fn control_that_differs_blocks_its_step() {
-    let (workspace, dir) = with_times([1_000, 1_001, 1_200, 1_201]);
+    let (workspace, dir) = with_operations([20_000, 20_010, 16_600, 16_610]);
     change(dir.join("manifest.json"), |manifest| {
         manifest["plan"]["experiment"]["variants"][1]["is_control"] = json!(true);
     });
@@ -104,7 +106,7 @@ fn control_that_differs_blocks_its_step() {
 /// Method: the finding that the runner records for such a step.
 #[test]
 fn step_without_a_valid_second_has_no_verdict() {
-    let (workspace, dir) = with_times([50, 51, 20_000, 20_100]);
+    let (workspace, dir) = with_operations([20_000, 20_100, 50, 51]);
     for run in ["two.c1.r1", "two.c1.r2"] {
         change(dir.join("runs").join(run).join("record.json"), |record| {
             record["steps"][1]["findings"] = json!([{

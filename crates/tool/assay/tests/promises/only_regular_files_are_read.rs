@@ -143,7 +143,8 @@ fn nothing_is_written_through_a_link_of_an_archive() {
     }
     for call in ["list", "compare pair", "report pair"] {
         let output = workspace.assay(&call.split(' ').collect::<Vec<_>>());
-        assert_eq!(output.code, 0, "{call}: {}", output.err);
+        // Its runs vary by too much to decide anything.
+        assert_eq!(output.code, if call == "compare pair" { 3 } else { 0 }, "{}", output.err);
     }
     let resumed = workspace.assay(&["run", "--resume", "pair"]);
     assert!(resumed.code != 0 && resumed.err.contains("no regular file"), "{}", resumed.err);

@@ -17,7 +17,9 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| Workspace::with_pair().until_
 /// Returns the stdout of a successful command.
 fn result_of(arguments: &[&str]) -> String {
     let output = RUN.assay(arguments);
-    assert_eq!((output.code, output.err.as_str()), (0, ""), "{}", output.out);
+    // The runs of `pair` vary by too much to decide anything.
+    let code = if arguments[0] == "compare" { 3 } else { 0 };
+    assert_eq!((output.code, output.err.as_str()), (code, ""), "{}", output.out);
     output.out
 }
 
@@ -154,7 +156,7 @@ fn label_comes_first_and_every_step_has_a_summary() {
     let json = result_of(&["compare", "pair", "--format", "json"]);
     let json: Value = serde_json::from_str(&json).expect("JSON");
     let label = json["label"].as_str().expect("a label");
-    assert!(first.starts_with(&format!("Verdict: {}.", label.to_uppercase())), "{label}: {first}");
+    assert!(label == "undecided" && first.starts_with("Verdict: NOTHING DECIDED."), "{first}");
     assert!(json["findings"].as_array().is_some_and(|found| !found.is_empty()));
     let csv = result_of(&["compare", "pair", "--format", "csv"]);
     let header: Vec<_> = csv.lines().next().expect("a header").split(',').collect();
@@ -258,7 +260,7 @@ fn closed_pipe_is_not_an_error() {
     let output = program.wait_with_output().expect("it ends");
     assert!(first.starts_with("scope,"), "{first}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert!(output.status.success(), "{:?}", output.status);
+    assert_eq!(output.status.code(), Some(3), "nothing decided");
 }
 
 /// Goal: a figure of an operation on a part of a value comes with the way in which it was done.

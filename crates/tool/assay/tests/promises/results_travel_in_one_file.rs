@@ -50,7 +50,9 @@ fn the_file_and_the_imported_experiment_read_as_the_original() {
     let of = |workspace: &Workspace, verb: &[String]| {
         let args: Vec<&str> = verb.iter().map(String::as_str).collect();
         let output = workspace.assay(&args);
-        assert_eq!(output.code, 0, "{args:?}: {}", output.err);
+        // Its runs vary by too much to decide anything.
+        let code = if args[0] == "compare" { 3 } else { 0 };
+        assert_eq!(output.code, code, "{args:?}: {}", output.err);
         output.out
     };
     for verb in verbs {
