@@ -29,6 +29,7 @@ pub mod host;
 pub mod label;
 pub mod load;
 pub mod metric;
+mod metric_kind;
 pub mod micro;
 mod names;
 pub mod number;

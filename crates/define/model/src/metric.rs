@@ -5,30 +5,9 @@
 
 use std::fmt;
 
+pub use crate::metric_kind::{Better, Kind};
 pub use crate::readings::Readings;
 pub use crate::unit::Unit;
-
-/// How a metric's value behaves over time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A value at one moment.
-    Gauge,
-    /// A total that only grows; its difference over a span is what counts.
-    Counter,
-    /// Computed for a whole step from the others.
-    Derived,
-}
-
-/// Which way a metric is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Better {
-    /// More is better.
-    Higher,
-    /// Less is better.
-    Lower,
-    /// Neither: explanatory.
-    Neither,
-}
 
 /// One metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,6 +112,9 @@ metrics! {
     PROCESS_READ_CALL_BYTES Bytes Counter Lower "bytes the process got from read calls";
     PROCESS_WRITE_CALLS Count Counter Lower "write system calls of the process";
     PROCESS_READ_CALLS Count Counter Lower "read system calls of the process";
+    UNCOUNTED_WRITE_MAPS Count Gauge Neither "maps through which the engine's process or those of \
+        the server can write without a write call: files mapped for writing, AIO, io_uring; read at \
+        the ends of a step";
     RSS_BYTES Bytes Gauge Lower "resident memory of the worker process";
     RSS_ANON_BYTES Bytes Gauge Lower "resident memory of the worker process that no file backs: \
         heap and stacks";
@@ -152,6 +134,9 @@ metrics! {
     SERVER_READ_BYTES Bytes Counter Lower "bytes the server had read from the device";
     SERVER_WRITES Count Counter Lower "write requests of the server to the device";
     SERVER_WRITE_BYTES Bytes Counter Lower "bytes the server had written to the device";
+    SERVER_WRITE_CALL_BYTES Bytes Counter Lower "bytes the server's processes passed to write calls";
+    SERVER_DIRTIED_BYTES Bytes Counter Lower "bytes of pages that the server's processes made dirty in \
+        the page cache, and of their direct writes";
     SERVER_MEMORY_BYTES Bytes Gauge Lower "memory charged to the server's control group, page \
         cache included";
     SERVER_PROCESSES Count Gauge Neither "processes of the server";
@@ -395,13 +380,18 @@ metrics! {
         reached, inserted and deleted each";
     WRITER_RATE_SHARE Share Derived Higher "rate of the background writers as a share of the \
         requested rate";
+    BYTES_WRITTEN_PER_BYTE_PUT Ratio Derived Lower "bytes the engine wrote per byte put, log included: \
+        passed to write calls, or by its own counters where it also writes without such calls";
+    BYTES_WRITTEN_PER_BYTE_PUT_MIN Ratio Derived Neither "lower bound of bytes_written_per_byte_put: the \
+        engine also writes without write calls, and does not count all it writes";
     WRITE_AMPLIFICATION Ratio Derived Lower "bytes the engine wrote to data files per byte put, \
         log excluded";
     WRITE_AMPLIFICATION_WITH_WAL Ratio Derived Lower "bytes the engine wrote to data files and log \
         per byte put";
-    WRITE_AMPLIFICATION_PROCESS Ratio Derived Lower "bytes the process caused to be written to \
-        storage per byte put";
-    WRITE_AMPLIFICATION_DEVICE Ratio Derived Lower "bytes written to the device per byte put";
+    WRITE_AMPLIFICATION_PROCESS Ratio Derived Lower "bytes per byte put that the process had written to \
+        storage, without those that the page cache absorbed";
+    WRITE_AMPLIFICATION_DEVICE Ratio Derived Lower "bytes written to the device per byte put, by all \
+        processes";
     SPACE_AMPLIFICATION Ratio Derived Lower "bytes on storage per byte of live keys and values";
     CACHE_AMPLIFICATION Ratio Derived Lower "memory held per byte of rows whose uniform point \
         reads it answers without storage";

@@ -193,6 +193,11 @@ pub struct StepRecord {
     /// How the settle went, for steps that have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<SettleRecord>,
+    /// Counters' growth while the files of the data were synced, after a worker's last step.
+    ///
+    /// Part of no step; absent after other steps, and in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synced: Option<Readings>,
     /// How the arrivals were served, for an open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalsRecord>,

@@ -22,7 +22,7 @@ mod tally;
 mod validity;
 mod worker;
 
-pub use connection::{ConnectionError, MessageReader, MessageWriter, connect};
+pub use connection::{ConnectionError, MessageReader, MessageWriter, SocketWriter, connect};
 pub use error::RunnerError;
 pub use message::{Library, ProbeBegins};
 pub use preflight::{check_variants, serve_library_test, test_library};

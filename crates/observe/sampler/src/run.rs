@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::Readings;
+use model::{Readings, metric};
 
 use crate::block_device::BlockDevice;
 use crate::source::cgroup::{CgroupSampler, Throttling};
@@ -48,7 +48,12 @@ pub fn for_run(targets: RunTargets<'_>) -> Vec<Sampler> {
     }
     if let Some(server) = &server {
         let mut server = ServerSampler::new(server.group);
-        samplers.push(Box::new(move |_| server.sample()));
+        samplers.push(Box::new(move |is_boundary| server.sample(is_boundary)));
+    } else if foreign == Foreign::Nowhere {
+        samplers.push(Box::new(move |is_boundary| {
+            let maps = is_boundary.then(|| process::uncounted_write_maps(pid)).flatten();
+            Readings::from_iter([(metric::UNCOUNTED_WRITE_MAPS, maps)])
+        }));
     }
     samplers
 }
@@ -56,8 +61,6 @@ pub fn for_run(targets: RunTargets<'_>) -> Vec<Sampler> {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-
-    use model::metric;
 
     use super::*;
     use crate::control_group::CgroupDir;

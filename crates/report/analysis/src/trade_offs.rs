@@ -15,10 +15,11 @@ use crate::samples::{Sample, VariantSamples, numbers, variance};
 /// Less is better of each.
 ///
 /// Source: reads, updates and memory [Athanassoulis 2016]; the cache [Callaghan 2022-09-28].
-pub const TRADE_OFFS: [Metric; 6] = [
+pub const TRADE_OFFS: [Metric; 7] = [
     metric::STORAGE_READS_PER_POINT_READ,
     metric::READ_AMPLIFICATION,
     metric::STORAGE_READS_PER_RANGE_ROW,
+    metric::BYTES_WRITTEN_PER_BYTE_PUT,
     metric::WRITE_AMPLIFICATION_PROCESS,
     metric::SPACE_AMPLIFICATION,
     metric::CACHE_AMPLIFICATION,
@@ -122,6 +123,29 @@ mod tests {
         assert_eq!(ranks(&[("a", 2.01), ("b", 2.0), ("c", 9.0)]), [best, best, worst], "a tie");
         assert_eq!(ranks(&[("a", 2.01), ("b", 2.0)]), [None, None], "nothing is decided");
         assert_eq!(ranks(&[("alone", 2.0)]), [None]);
+    }
+
+    /// Goal: a lower bound is neither best nor worst, whatever it is, and changes no other's rank.
+    #[test]
+    fn lower_bound_has_no_rank() {
+        let of = |name: &str, amplification: f64, maps: f64| {
+            let mut runs = writing(name, amplification);
+            for step in runs.iter_mut().flat_map(|run| &mut run.steps) {
+                let bytes = step.counters[metric::PROCESS_WRITE_BYTES];
+                step.counters.set(metric::PROCESS_WRITE_CALL_BYTES, bytes);
+                step.gauges_max.set(metric::UNCOUNTED_WRITE_MAPS, maps);
+            }
+            runs
+        };
+        let runs =
+            [of("a", 2.0, 0.0), of("b", 9.0, 0.0), of("low", 0.1, 1.0), of("high", 99.0, 1.0)];
+        let spec = experiment(&["a", "b", "low", "high"], 3);
+        let found = compare(&runs.concat(), &spec, "a", &NoiseHistory::default()).unwrap();
+        let mut all = found.trade_offs.into_iter();
+        let written = all.find(|one| one.metric == metric::BYTES_WRITTEN_PER_BYTE_PUT).unwrap();
+        let ranks = [0, 1, 2, 3].map(|variant| written.rank(variant));
+        assert_eq!(ranks, [Some(Rank::Best), Some(Rank::Worst), None, None]);
+        assert_eq!((written.means[2], written.means[3]), (None, None));
     }
 
     #[test]

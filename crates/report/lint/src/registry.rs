@@ -69,6 +69,7 @@ static RULES: &[&Rule] = &[
     &rule::a067_mixed_loads::RULE,
     &rule::a068_slowing_samples::RULE,
     &rule::a069_failed_check::RULE,
+    &rule::a070_lower_bound::RULE,
 ];
 
 /// Returns every rule, by code.

@@ -618,6 +618,7 @@ void assay_state(void *of, assay_count count, void *to) {
         count(to, "engine_cache_misses", report_pages(text, "cache misses", count, to));
         double pages = report_pages(text, "pages written", count, to);
         count(to, "engine_page_write_bytes", pages * PAGE_BYTES);
+        if (!e->config.use_log) count(to, "engine_wal_write_bytes", 0);
         report_pages(text, "pages read", count, to);
     }
     pthread_mutex_unlock(&e->lock);

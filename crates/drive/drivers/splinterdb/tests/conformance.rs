@@ -133,6 +133,7 @@ fn options_are_in_force_and_statistics_are_read() {
             assert!(text.contains("Cache Statistics"), "{text}");
             let written = state.readings["engine_page_write_bytes"];
             assert!(!is_flushed || written >= 4_000_000.0, "{written}");
+            assert_eq!(state.readings.get("engine_wal_write_bytes"), Some(&0.0));
             assert!(state.readings["engine_cache_hits"] > 40_000.0, "{state:?}");
             assert!(state.own_counters.contains_key("pages written: branch"), "{state:?}");
         } else {

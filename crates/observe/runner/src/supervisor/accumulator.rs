@@ -3,6 +3,7 @@
 //! The supervisor archives and shows them.
 
 use std::collections::VecDeque;
+use std::path::Path;
 
 use hdrhistogram::Histogram;
 use load::{Clock, GroupTally};
@@ -16,6 +17,7 @@ use model::{
 
 use super::attribution::{Pauses, attribute};
 use super::conservation::check_interval;
+use super::data::sync_files;
 use super::span::{Classified, Span, reason_of};
 use super::step_record::complete;
 use super::warning::{busy_host, busy_threads, paused, slow_clock, warnings};
@@ -333,6 +335,15 @@ impl<'a> StepAccumulator<'a> {
         record.findings.extend(slow_clock(&account.clocks_mhz));
         record.findings.extend(busy_threads(&record, part, &self.setting));
         Ok(record)
+    }
+
+    /// Syncs the files below `data`; returns the counters' growth meanwhile.
+    ///
+    /// `None` where they cannot be synced.
+    pub(crate) fn sync(&mut self, data: &Path) -> Option<Readings> {
+        let before = self.sample(true);
+        sync_files(data).ok()?;
+        Some(growth(&before, &self.sample(true)))
     }
 
     /// Ends the measured span.

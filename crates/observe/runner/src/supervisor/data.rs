@@ -216,6 +216,25 @@ impl Drop for RunData {
     }
 }
 
+/// Writes the files below a directory to storage; one that was removed meanwhile is none.
+///
+/// File by file: a sync of the whole file system would write what other processes left.
+pub(crate) fn sync_files(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let synced = match entry.file_type()? {
+            kind if kind.is_dir() => sync_files(&entry.path()),
+            kind if kind.is_file() => File::open(entry.path()).and_then(|file| file.sync_all()),
+            _ => Ok(()),
+        };
+        match synced {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

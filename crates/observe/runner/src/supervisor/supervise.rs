@@ -345,6 +345,10 @@ impl Supervisor<'_> {
         match self.accumulator.end_step(ends) {
             Ok(mut record) => {
                 record.role = self.roles.get(self.accumulator.index).copied();
+                if next + 1 == self.range.1 {
+                    progress(Progress::Stage(&self.accumulator.step, "sync"));
+                    record.synced = self.accumulator.sync(&self.data.path);
+                }
                 // The first invalid step gives the reason.
                 self.record.invalid = self.record.invalid.take().or_else(|| invalid(&record));
                 self.record.steps.push(record);

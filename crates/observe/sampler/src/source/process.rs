@@ -32,6 +32,31 @@ fn io_in(text: &str) -> Readings {
     readings
 }
 
+/// Returns the number of maps through which a process can write without a write call.
+///
+/// Files that a process maps for writing, rings of AIO and of `io_uring`. Locks and indexes of logs
+/// that processes share (LMDB, SQLite, MariaDB) hold no rows.
+///
+/// Source: proc(5), `/proc/pid/maps`; Linux, fs/aio.c and io_uring/io_uring.c, names of the rings.
+pub(crate) fn uncounted_write_maps(pid: u32) -> Option<u64> {
+    let text = read_of_process(pid, "maps").filter(|text| !text.is_empty())?;
+    Some(text.lines().filter(|line| is_uncounted_write_map(line)).count() as u64)
+}
+
+/// Returns whether a line of `/proc/PID/maps` is such a map.
+fn is_uncounted_write_map(line: &str) -> bool {
+    let mut fields = line.splitn(6, ' ').skip(1);
+    let (Some(access), Some(path)) = (fields.next(), fields.nth(3)) else { return false };
+    let (path, bytes) = (path.trim_start(), access.as_bytes());
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let is_ring = path.starts_with("/[aio]") || path.starts_with("anon_inode:[io_uring]");
+    let is_file =
+        path.starts_with('/') && !path.starts_with("/dev/") && !path.ends_with(" (deleted)");
+    let is_lock =
+        name.ends_with("-shm") || name == "tc.log" || name.to_lowercase().contains("lock");
+    bytes.get(1) == Some(&b'w') && bytes.get(3) == Some(&b's') && (is_ring || is_file && !is_lock)
+}
+
 /// Reads the worker's memory and threads; the proportional share only at boundaries.
 pub(crate) fn memory(pid: u32, is_boundary: bool) -> Readings {
     let mut readings = Readings::new();
@@ -98,6 +123,34 @@ mod tests {
         assert_eq!(readings.value(metric::PROCESS_WRITE_BYTES), Some(8192.0));
         assert_eq!(readings.value(metric::PROCESS_READ_CALL_BYTES), Some(6976.0));
         assert_eq!(readings.value(metric::PROCESS_WRITE_CALLS), Some(3.0));
+    }
+
+    /// Goal: each way to write without a write call is found, and no lock, log index or memory.
+    #[test]
+    fn maps_for_writing_are_counted() {
+        let maps = |access: &str, path: &str| {
+            is_uncounted_write_map(&format!("7f00-7f10 {access} 00000000 fe:00 1234     {path}"))
+        };
+        for path in ["/d/data.mdb", "/d/my files/00001.mem", "/[aio] (deleted)"] {
+            assert!(maps("rw-s", path), "{path}");
+            assert!(!maps("r--s", path) && !maps("rw-p", path), "{path}");
+        }
+        assert!(maps("rw-s", "anon_inode:[io_uring]") && maps("-w-s", "/d/000007.log"));
+        for path in [
+            "/d/lock.mdb",
+            "/d/data.mdb-lock",
+            "/d/db.sqlite-shm",
+            "/d/tc.log",
+            "/dev/shm/PostgreSQL.7",
+            "/dev/zero (deleted)",
+            "/memfd:pool (deleted)",
+            "/SYSV0052e2c1 (deleted)",
+            "[heap]",
+            "",
+        ] {
+            assert!(!maps("rw-s", path), "{path}");
+        }
+        assert!(!is_uncounted_write_map("") && !is_uncounted_write_map("7f00-7f10 rw-s"));
     }
 
     #[test]

@@ -26,7 +26,7 @@ impl ServerSampler {
         Self { accounts: group.accounts(), cpu, processes }
     }
 
-    pub(crate) fn sample(&mut self) -> Readings {
+    pub(crate) fn sample(&mut self, is_boundary: bool) -> Readings {
         let mut readings = Readings::new();
         if let Some(dir) = &self.accounts.cpu
             && let Some((all_us, user, kernel)) = cpu_us(dir)
@@ -50,7 +50,7 @@ impl ServerSampler {
         if let Some(dir) = &self.accounts.processes
             && let Some(text) = read(dir.join("cgroup.procs"))
         {
-            self.processes.sample(&text, &mut readings);
+            self.processes.sample(&text, is_boundary, &mut readings);
         }
         readings
     }
@@ -211,7 +211,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let group = ServerGroup::create(None, dir.path()).unwrap();
         let mut sampler = ServerSampler::new(&group);
-        let before = sampler.sample();
+        let before = sampler.sample(false);
         if !before.has(metric::SERVER_CPU_USER_US) {
             assert!(!is_writable("cpuacct"), "{:?}", group.absence());
             println!("skipped: {}", group.absence().unwrap_or("no control groups here"));
@@ -223,11 +223,11 @@ mod tests {
         for dir in group.dirs() {
             fs::write(dir.join("cgroup.procs"), child.id().to_string()).unwrap();
         }
-        let during = sampler.sample();
+        let during = sampler.sample(false);
         assert_eq!(during.value(metric::SERVER_PROCESSES), Some(1.0));
         child.stdin.take().unwrap().write_all(b"go\n").unwrap();
         child.wait().unwrap();
-        let after = sampler.sample();
+        let after = sampler.sample(false);
         let cpu = |readings: &Readings| readings[metric::SERVER_CPU_USER_US];
         assert!(cpu(&after) - cpu(&before) > 1_000.0, "{before:?} {after:?}");
         assert!(after[metric::SERVER_CONTEXT_SWITCHES] >= during[metric::SERVER_CONTEXT_SWITCHES]);

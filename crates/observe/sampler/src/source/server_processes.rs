@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use model::{Readings, metric};
+use model::{Metric, Readings, metric};
 
+use super::process::uncounted_write_maps;
 use crate::kernel_file::{bytes_of, read_of_process, value_of};
 
 /// Counts of a server's threads so far.
@@ -14,11 +15,19 @@ pub(crate) struct ServerProcesses {
     switches: ThreadSum,
     /// Nanoseconds.
     run_queue: ThreadSum,
+    /// Bytes written: the largest sum of each of [`WRITTEN`] so far.
+    written: [Option<u64>; WRITTEN.len()],
 }
+
+/// Bytes that processes write: reading, key in `/proc/PID/io`.
+///
+/// Source: Linux, Documentation/filesystems/proc.rst, section 3.3.
+const WRITTEN: [(Metric, &str); 2] =
+    [(metric::SERVER_WRITE_CALL_BYTES, "wchar"), (metric::SERVER_DIRTIED_BYTES, "write_bytes")];
 
 impl ServerProcesses {
     /// Adds the readings of the processes listed, one id a line.
-    pub(crate) fn sample(&mut self, processes: &str, readings: &mut Readings) {
+    pub(crate) fn sample(&mut self, processes: &str, is_boundary: bool, readings: &mut Readings) {
         let pids: Vec<u32> =
             processes.lines().filter_map(|line| line.trim().parse().ok()).collect();
         readings.set(metric::SERVER_PROCESSES, pids.len() as u64);
@@ -30,7 +39,31 @@ impl ServerProcesses {
         if !queued.is_empty() || threads.is_empty() {
             readings.set(metric::SERVER_RUN_QUEUE_US, self.run_queue.update(queued) / 1000);
         }
+        readings.extend(self.written(&pids));
+        if is_boundary {
+            let maps = pids.iter().filter_map(|pid| uncounted_write_maps(*pid));
+            readings.set(metric::UNCOUNTED_WRITE_MAPS, maps.reduce(|sum, one| sum + one));
+        }
         add_memory(pids.iter().filter_map(|pid| read_of_process(*pid, "status")), readings);
+    }
+
+    /// Returns the bytes that these processes wrote so far.
+    ///
+    /// What a process wrote passes to its parent, which waits for it. In between the sum is too
+    /// small.
+    ///
+    /// Source: Linux, kernel/exit.c, `wait_task_zombie`.
+    fn written(&mut self, pids: &[u32]) -> Readings {
+        let files: Vec<String> =
+            pids.iter().filter_map(|pid| read_of_process(*pid, "io")).collect();
+        let all = WRITTEN.iter().zip(&mut self.written);
+        let largest = all.map(|((metric, key), largest)| {
+            let sum =
+                files.iter().filter_map(|text| value_of(text, key)).reduce(|sum, one| sum + one);
+            *largest = (*largest).max(sum);
+            (*metric, *largest)
+        });
+        largest.collect()
     }
 }
 
@@ -143,14 +176,39 @@ mod tests {
         assert!(none.is_empty());
     }
 
+    /// Goal: what a process wrote stays in the sum of its server when it has ended, and once.
+    /// Method: a child writes 100,000 bytes, is sampled, ends and is waited for.
+    #[test]
+    fn writes_of_processes_that_ended_stay_in_the_sum() {
+        let script = "head -c 100000 /dev/zero > /dev/null; read line";
+        let mut child = std::process::Command::new("sh");
+        let mut child =
+            child.args(["-c", script]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let (own, mut server) = (std::process::id(), ServerProcesses::default());
+        let mut written = |pids: &[u32]| server.written(pids)[metric::SERVER_WRITE_CALL_BYTES];
+        let before = written(&[own]);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        let after = written(&[own]);
+        assert!((100_000.0..200_000.0).contains(&(after - before)), "{before} {after}");
+        assert!((written(&[]) - after).abs() < 0.5);
+    }
+
     /// Method: of this process, whose threads have run.
     #[test]
     fn this_process_has_every_reading() {
         let mut readings = Readings::new();
-        ServerProcesses::default().sample(&std::process::id().to_string(), &mut readings);
+        ServerProcesses::default().sample(&std::process::id().to_string(), true, &mut readings);
         for metric in [metric::SERVER_RSS_BYTES, metric::SERVER_VSZ_BYTES] {
             assert!(readings[metric] > 0.0, "{readings:?}");
         }
-        assert!(readings.has(metric::SERVER_CONTEXT_SWITCHES));
+        for metric in [
+            metric::SERVER_CONTEXT_SWITCHES,
+            metric::SERVER_WRITE_CALL_BYTES,
+            metric::SERVER_DIRTIED_BYTES,
+            metric::UNCOUNTED_WRITE_MAPS,
+        ] {
+            assert!(readings.has(metric), "{readings:?}");
+        }
     }
 }

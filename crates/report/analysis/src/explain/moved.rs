@@ -50,6 +50,7 @@ const MOVABLE: &[(Metric, f64)] = &[
     (metric::HEAP_FETCHES_PER_OP, 0.01),
     (metric::ENGINE_GARBAGE_ROWS, 1_000.0),
     (metric::ENGINE_DIRTY_BYTES, 16.0 * 1024.0 * 1024.0),
+    (metric::BYTES_WRITTEN_PER_BYTE_PUT, 0.05),
     (metric::WRITE_AMPLIFICATION_WITH_WAL, 0.05),
     (metric::WRITE_AMPLIFICATION_PROCESS, 0.05),
     (metric::WRITE_AMPLIFICATION_DEVICE, 0.05),

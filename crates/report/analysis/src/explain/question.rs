@@ -27,7 +27,7 @@ type Product = (&'static str, Metric, Metric, (&'static str, &'static str));
 const PRODUCTS: [Product; 5] = [
     ("KiB read/op", metric::DEVICE_READ_KIB_PER_OP, metric::DEVICE_READS_PER_OP,
         ("device reads/op", "KiB per read")),
-    ("KiB written/op", metric::DEVICE_WRITE_KIB_PER_OP, metric::DEVICE_WRITES_PER_OP,
+    ("KiB written to the device/op", metric::DEVICE_WRITE_KIB_PER_OP, metric::DEVICE_WRITES_PER_OP,
         ("device writes/op", "KiB per write")),
     ("KiB the server read/op", metric::SERVER_READ_KIB_PER_OP, metric::SERVER_READS_PER_OP,
         ("server reads/op", "KiB per read")),

@@ -18,6 +18,7 @@ mod settle;
 mod step;
 mod throughput;
 mod times;
+mod written;
 
 pub use cpu::client_cpu;
 pub(crate) use cpu::{client_threads, measured_threads, whole as whole_cpu_us};

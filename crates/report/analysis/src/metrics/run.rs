@@ -2,24 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use model::{DataShape, Readings, RunRecord, StepRecord, metric};
+use model::{DataShape, Metric, Readings, RunRecord, StepRecord, metric};
 
 use super::operations::bytes_put;
 use super::server::is_of_server;
-use super::{io, reads};
+use super::{io, reads, written};
 
 /// Returns the metrics of a whole run, from its steps' totals.
 ///
 /// Deferred work is paid in later steps, so an amplification of one step flatters engines that
 /// defer most. Here all bytes written in all steps are divided by all bytes put. Space
 /// amplification is that at the end of the last step, peak memory the largest of the steps'.
-/// Settles are part of the run. What reads cost is of the steps that only read.
+/// Settles are part of the run, and so is what the sync after the last step wrote to storage:
+/// without it, as in older records, what reached the device is not known. What reads cost is of the
+/// steps that only read.
 ///
 /// Source: as [`crate::step_metrics`], over the run.
 pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     let mut metrics = Readings::new();
     let put = run.steps.iter().map(|step| bytes_put(step, data)).sum();
-    io::set_write_amplification(&totals(&run.steps), put, &mut metrics);
+    written::set_write_amplification(&totals(&run.steps), maps(&run.steps), put, &mut metrics);
     let has_added = run.steps.iter().any(|step| step.step.adds_rows());
     let last = run.steps.last().filter(|_| !has_added);
     let at_end = last.and_then(|step| io::space_amplification(step, data));
@@ -38,7 +40,18 @@ pub fn run_metrics(run: &RunRecord, data: &DataShape) -> Readings {
     metrics
 }
 
+/// What reaches the device after the write calls that caused it: complete once it is synced.
+const WRITTEN_BACK: [Metric; 2] = [metric::DEVICE_WRITE_BYTES, metric::SERVER_WRITE_BYTES];
+
+/// Returns the most maps for writing that the engine had at the end of a step.
+fn maps(steps: &[StepRecord]) -> Option<f64> {
+    let maps = steps.iter().map(|step| step.gauges_max.value(metric::UNCOUNTED_WRITE_MAPS));
+    maps.collect::<Option<Vec<_>>>()?.into_iter().reduce(f64::max)
+}
+
 /// Returns the counters summed over steps and settles; one that any of them lacks is absent.
+///
+/// What is written back includes the syncs after the steps, and is absent without the last one.
 fn totals(steps: &[StepRecord]) -> Readings {
     let settles = steps.iter().filter(|step| !step.clients.is_empty());
     let settles = settles.filter_map(StepRecord::settle_counters);
@@ -49,13 +62,22 @@ fn totals(steps: &[StepRecord]) -> Readings {
         *entry = (entry.0 + 1, entry.1 + value);
     }
     let complete = all.into_iter().filter(|(_, (known, _))| *known == spans.len());
-    complete.map(|(name, (_, total))| (name, total)).collect()
+    let mut totals: Readings = complete.map(|(name, (_, total))| (name, total)).collect();
+    let is_synced = steps.last().is_some_and(|step| step.synced.is_some());
+    for metric in WRITTEN_BACK {
+        let synced = steps.iter().filter_map(|step| step.synced.as_ref()?.value(metric));
+        if let Some(total) = totals.remove(metric.name).filter(|_| is_synced) {
+            totals.set(metric, total + synced.sum::<f64>());
+        }
+    }
+    totals
 }
 
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "quotients of small whole numbers are exact")]
 mod tests {
     use super::*;
+    use crate::step_metrics;
     use crate::testing::{DATA, load, readings, run, step};
 
     #[test]
@@ -79,6 +101,38 @@ mod tests {
         assert_eq!(metrics[metric::SPACE_AMPLIFICATION], 1.2);
         // One of the steps does not know it, so the run does not either.
         assert!(!metrics.has(metric::WRITE_AMPLIFICATION_PROCESS));
+    }
+
+    /// Goal: a run's write calls are those of all steps, and one map for writing is one for all.
+    #[test]
+    fn run_that_once_wrote_through_a_map_has_a_lower_bound() {
+        let mut run = run("a", 1, 10);
+        let step = |maps: f64| {
+            let mut step = load(&[(metric::PROCESS_WRITE_CALL_BYTES, 200_000.0)]);
+            step.gauges_max.set(metric::UNCOUNTED_WRITE_MAPS, maps);
+            step
+        };
+        let written = [metric::BYTES_WRITTEN_PER_BYTE_PUT, metric::BYTES_WRITTEN_PER_BYTE_PUT_MIN];
+        let mut of = |steps: Vec<StepRecord>| {
+            run.steps = steps;
+            written.map(|metric| run_metrics(&run, &DATA).value(metric))
+        };
+        assert_eq!(of(vec![step(0.0), step(0.0)]), [Some(20.0), None]);
+        assert_eq!(of(vec![step(1.0), step(0.0)]), [None, Some(20.0)]);
+        let older = load(&[(metric::PROCESS_WRITE_CALL_BYTES, 200_000.0)]);
+        assert_eq!(of(vec![step(0.0), older]), [None, None]);
+    }
+
+    /// Goal: what the device got is whole only after a sync, which counts for the run alone.
+    #[test]
+    fn sync_after_the_last_step_counts_for_the_run() {
+        let mut run = run("a", 1, 10);
+        run.steps = vec![load(&[(metric::DEVICE_WRITE_BYTES, 4_000.0)])];
+        assert!(!run_metrics(&run, &DATA).has(metric::WRITE_AMPLIFICATION_DEVICE));
+        run.steps[0].synced = Some(readings(&[(metric::DEVICE_WRITE_BYTES, 21_000.0)]));
+        assert_eq!(run_metrics(&run, &DATA)[metric::WRITE_AMPLIFICATION_DEVICE], 2.5);
+        let of_step = step_metrics(&run.steps[0], &DATA);
+        assert_eq!(of_step[metric::WRITE_AMPLIFICATION_DEVICE], 0.4);
     }
 
     #[test]

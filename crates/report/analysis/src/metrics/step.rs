@@ -3,7 +3,7 @@
 use model::{DataShape, Readings, Settings, StepRecord, float, metric};
 
 use super::operations::{bytes_put, ratio, set_failed, set_per_op, set_per_row_put};
-use super::{cpu, io, open_loop, reads, server, settle, throughput, times};
+use super::{cpu, io, open_loop, reads, server, settle, throughput, times, written};
 
 /// Returns the derived metrics of one step.
 ///
@@ -22,7 +22,8 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     io::set_write_back(step, &mut metrics);
     io::set_requests(step, &mut metrics);
     server::set(step, &mut metrics);
-    io::set_write_amplification(&step.counters, bytes_put(step, data), &mut metrics);
+    let maps = step.gauges_max.value(metric::UNCOUNTED_WRITE_MAPS);
+    written::set_write_amplification(&step.counters, maps, bytes_put(step, data), &mut metrics);
     metrics.set(metric::SPACE_AMPLIFICATION, io::space_amplification(step, data));
     metrics.set(metric::READ_AMPLIFICATION, reads::read_amplification(step));
     reads::set(std::slice::from_ref(step), &mut metrics);

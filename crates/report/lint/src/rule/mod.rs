@@ -68,6 +68,7 @@ pub(crate) mod a066_plans;
 pub(crate) mod a067_mixed_loads;
 pub(crate) mod a068_slowing_samples;
 pub(crate) mod a069_failed_check;
+pub(crate) mod a070_lower_bound;
 mod define;
 mod observation;
 

@@ -4,7 +4,7 @@ use lint::LintFinding;
 use model::metric;
 
 use super::section::Section;
-use super::tables::{absolute, costs, relative, requests, runs_table};
+use super::tables::{absolute, costs, relative, requests, runs_table, written_legend};
 use super::{
     BRACKETS, answer, bucket_tables, csv, has_brackets, insert, json, open, search, sweep,
 };
@@ -17,6 +17,10 @@ use crate::legend::{runs_legend, sign_legend};
 use crate::published;
 use crate::sentence::{claim_sentences, control, detectable, hidden, step_sentences, warmup_trims};
 use crate::trust::{explain_hint, finding_lines, headline, is_note, notes_line};
+
+/// What the figures of the device are.
+const DEVICE: &str = "device: requests and bytes of all processes; of writes, those that reached it by \
+    the end of the step";
 
 /// Entries of a list of text that are shown before the rest is only counted.
 const SHOWN: usize = 6;
@@ -76,6 +80,7 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
                 "Costs per operation: means, marked where the verdict is above or below {base}"
             ),
             tables: steps.iter().filter_map(|step| costs(compared, step)).collect(),
+            remarks: [DEVICE.to_owned()].into_iter().chain(written_legend(comparison)).collect(),
             ..Section::default()
         };
         document.add(costs.parts());
@@ -144,8 +149,8 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
 
 /// Returns what stands below the headlines on the screen.
 ///
-/// Bytes written per byte put are those of the whole process over all steps, log included: the
-/// one definition that is the same for every engine.
+/// Bytes written per byte put are all that the engine wrote over all steps, log included: the one
+/// definition that is the same for every engine and durability class.
 fn evidence(compared: &Compared<'_>) -> Document {
     let mut document = Document::default();
     for section in sweep::parts(compared) {
@@ -159,6 +164,7 @@ fn evidence(compared: &Compared<'_>) -> Document {
     document.add([Part::Sentences(sentences.collect())]);
     let mut notes = notes(compared, compared.comparison.variants.len() > 1);
     notes.extend(has_brackets(compared).then(|| BRACKETS.to_owned()));
+    notes.extend(written_legend(compared.comparison));
     notes.extend([compared.meta.durability.clone(), runs_legend(compared)]);
     document.add(notes.into_iter().map(Part::Note));
     document.append(published::document(compared));

@@ -26,6 +26,6 @@ pub use document::{render_answer, render_comparison};
 pub(crate) use insert::{BRACKETS, has_brackets};
 pub use metric::render_metric;
 pub(crate) use section::Section;
-pub(crate) use tables::{REQUESTS, absolute, is_missed, ratios, runs_table};
+pub(crate) use tables::{REQUESTS, absolute, is_missed, ratios, runs_table, written_legend};
 pub use trade_offs::render_trade_offs;
 pub(crate) use trade_offs::{TRADE_OFFS, trade_offs};

@@ -124,7 +124,7 @@ fn rates(compared: &Compared<'_>, step: &StepComparison) -> Table {
             Some(measured) if name == INVALID_SHARE => {
                 figure(find(name).unit, measured.spread.max).into()
             }
-            measured => mean_cell(name, measured),
+            _ => mean_cell(name, cell),
         };
         table.figures(heading, step.cells.iter().map(cell));
     }
@@ -140,7 +140,7 @@ pub(super) fn times(compared: &Compared<'_>, step: &StepComparison) -> Table {
         for (percentile, suffix, heading) in &SHOWN {
             let name = format!("{what}_ns_{suffix}");
             let cell = |cell: &CellComparison| match cell.metric(&name) {
-                Some(measured) => mean_cell(&name, Some(measured)),
+                Some(_) => mean_cell(&name, cell),
                 None => {
                     let records = compared.records(step, &cell.variant);
                     placeholder(&records, &|record| of(record, *percentile)).into()

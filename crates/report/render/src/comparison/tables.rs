@@ -12,8 +12,43 @@ use crate::label::{
     metric_label, plain_steps, step_heading, variant_label,
 };
 
+/// All that the engine wrote; where only a lower bound is known, that is shown, marked.
+const WRITTEN: Metric = metric::BYTES_WRITTEN_PER_BYTE_PUT;
+
+/// Mark of a lower bound.
+const AT_LEAST: &str = "\u{2265}";
+
 /// Placeholder of a ratio where background writers missed their rate.
 const MISSED: &str = "(missed)";
+
+/// Returns the lower bound of a metric of which nothing else is known.
+pub(crate) fn lower_bound<'a>(name: &str, cell: &'a CellComparison) -> Option<&'a Measured> {
+    let is_unknown = name == WRITTEN.name && cell.metric(name).is_none();
+    is_unknown.then(|| cell.metric(metric::BYTES_WRITTEN_PER_BYTE_PUT_MIN)).flatten()
+}
+
+/// Returns whether a metric or its lower bound is known.
+fn is_known(name: &str, cell: &CellComparison) -> bool {
+    cell.metric(name).or_else(|| lower_bound(name, cell)).is_some()
+}
+
+/// Returns what the figures of bytes written are; `None` where no run has any.
+pub(crate) fn written_legend(comparison: &Comparison) -> Option<String> {
+    let cells = || comparison.runs.iter().flat_map(|runs| &runs.cells);
+    let bound = match cells().any(|cell| lower_bound(WRITTEN.name, cell).is_some()) {
+        true => format!(
+            "   {AT_LEAST} lower bound: the engine also writes without write calls, and does not \
+             count all it writes"
+        ),
+        false => String::new(),
+    };
+    cells().any(|cell| is_known(WRITTEN.name, cell)).then(|| {
+        format!(
+            "bytes written per byte put: by the engine, log included   to storage: pages that these \
+             bytes changed, each once until its write-back; the page cache absorbs the rest{bound}"
+        )
+    })
+}
 
 /// Returns whether a cell has no ratio because background writers missed their rate.
 pub(crate) fn is_missed(step: &StepComparison, base: &str, cell: &CellComparison) -> bool {
@@ -36,12 +71,12 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("server_write_kib_per_op", "server\nwritten/op"),
     ("server_writes_per_row_put", "server\nwrites/row"),
     ("server_write_kib_per_row_put", "server\nwritten/row"),
-    ("device_reads_per_op", "reads/op\nrpq"),
-    ("device_read_kib_per_op", "read/op\nrkbpq"),
-    ("device_writes_per_op", "writes/op"),
-    ("device_write_kib_per_op", "written/op"),
-    ("device_writes_per_row_put", "writes/row\nwpi"),
-    ("device_write_kib_per_row_put", "written/row\nwkbpi"),
+    ("device_reads_per_op", "device\nreads/op\nrpq"),
+    ("device_read_kib_per_op", "device\nread/op\nrkbpq"),
+    ("device_writes_per_op", "device\nwrites/op"),
+    ("device_write_kib_per_op", "device\nwritten/op"),
+    ("device_writes_per_row_put", "device\nwrites/row\nwpi"),
+    ("device_write_kib_per_row_put", "device\nwritten/row\nwkbpi"),
     ("wal_bytes_per_op", "log\nbytes/op"),
     ("wal_page_images_per_op", "page\nimages/op"),
     ("binlog_bytes_per_op", "binlog\nbytes/op"),
@@ -52,7 +87,9 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("settle_cpu_us_per_op", "settle\nCPU/op"),
     ("settle_read_kib_per_op", "settle\nread/op"),
     ("settle_write_kib_per_op", "settle\nwritten/op"),
-    ("write_amplification", "write amp"),
+    (WRITTEN.name, "bytes written\nper byte put"),
+    ("write_amplification_process", "to storage\nper byte put"),
+    ("write_amplification", "data files\nper byte put"),
     ("read_amplification", "blocks/read"),
     ("space_amplification", "space amp"),
     ("rss_peak_bytes", "rss"),
@@ -86,7 +123,8 @@ const REPLACED_BY_SERVER: &[&str] = &[
 
 /// Costs of whole runs: metric and heading.
 pub(crate) const OF_RUNS: &[(&str, &str)] = &[
-    ("write_amplification_process", "bytes written\nper byte put"),
+    (WRITTEN.name, "bytes written\nper byte put"),
+    ("write_amplification_process", "to storage\nper byte put"),
     ("space_amplification", "size on\ndisk/data"),
 ];
 
@@ -187,7 +225,7 @@ fn table_of(
     metrics: &[(&str, &str)],
     is_shown: impl Fn(&str) -> bool,
 ) -> Option<Table> {
-    let has = |name: &str| step.cells.iter().any(|cell| cell.metric(name).is_some());
+    let has = |name: &str| step.cells.iter().any(|cell| is_known(name, cell));
     let known: Vec<_> = metrics.iter().filter(|(name, _)| has(name) && is_shown(name)).collect();
     let mut table = of_variants(compared.comparison, step_heading(compared.comparison, step));
     for (name, heading) in &known {
@@ -231,9 +269,9 @@ pub(crate) fn runs_table(compared: &Compared<'_>, steps: &[&StepComparison]) -> 
     for runs in comparison.runs.iter().filter(|_| !is_sweep(comparison)) {
         let suffix = if several { level_suffix(runs.clients) } else { String::new() };
         for (name, heading) in OF_RUNS {
-            let is_known = |cell: &CellComparison| cell.metric(name).is_some();
-            if comparison.runs.iter().flat_map(|runs| &runs.cells).any(is_known) {
-                let cells = runs.cells.iter().map(|cell| mean_cell(name, cell.metric(name)));
+            let mut cells = comparison.runs.iter().flat_map(|runs| &runs.cells);
+            if cells.any(|cell| is_known(name, cell)) {
+                let cells = runs.cells.iter().map(|cell| mean_cell(name, cell));
                 table.figures(format!("{heading}{suffix}"), cells);
             }
         }
@@ -289,8 +327,11 @@ fn runs_counted(steps: &[&StepComparison], variant: usize) -> String {
     }
 }
 
-pub(super) fn mean_cell(name: &str, measured: Option<&Measured>) -> Cell {
-    known(measured.map(|one| figure::figure(find(name).unit, one.spread.mean))).into()
+/// Returns a metric's mean, or its lower bound with a mark.
+pub(crate) fn mean_cell(name: &str, cell: &CellComparison) -> Cell {
+    let shown = |one: &Measured| figure::figure(find(name).unit, one.spread.mean);
+    let bound = || Some(format!("{AT_LEAST}{}", shown(lower_bound(name, cell)?)));
+    known(cell.metric(name).map(shown).or_else(bound)).into()
 }
 
 /// Returns a metric's mean with its range.
@@ -319,7 +360,7 @@ pub(super) fn ratio_cell(compared: &Compared<'_>, name: &str, cell: &CellCompari
 /// Returns a mean with a sign only where the verdict is that it is above or below the base's.
 fn cost_cell(compared: &Compared<'_>, name: &str, cell: &CellComparison) -> Cell {
     let measured = cell.metric(name);
-    let mut shown = mean_cell(name, measured);
+    let mut shown = mean_cell(name, cell);
     let versus = measured.and_then(|one| one.versus_base);
     let is_apart = |versus: &stats::Effect| {
         matches!(compared.verdict(versus), Some(Verdict::Above | Verdict::Below))

@@ -1,6 +1,8 @@
 //! The answer: ratios to the base, a line per step, then the figures.
 
-use crate::comparison::{BRACKETS, has_brackets, notes, ratios, runs_table, sections};
+use crate::comparison::{
+    BRACKETS, has_brackets, notes, ratios, runs_table, sections, written_legend,
+};
 use crate::document::Part;
 use crate::input::Compared;
 use crate::label::{measured_steps, plain_steps};
@@ -44,6 +46,7 @@ pub(super) fn section(compared: &Compared<'_>) -> Vec<Part> {
                 .to_owned(),
         );
     }
+    notes.extend(written_legend(comparison).filter(|_| !plain.is_empty()));
     notes.push(runs_legend(compared));
     parts.extend(notes.into_iter().map(Part::Note));
     parts

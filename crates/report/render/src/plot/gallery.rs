@@ -18,10 +18,11 @@ use crate::label::{
 };
 
 /// Costs of whole runs, in the order of the picture: metric and heading.
-const OF_RUNS: [(&str, &str); 6] = [
-    ("write_amplification_process", "bytes written per byte put\nprocess, log included"),
-    ("write_amplification", "bytes written per byte put\nengine's data files, no log"),
-    ("write_amplification_device", "bytes written per byte put\ndevice"),
+const OF_RUNS: [(&str, &str); 7] = [
+    ("bytes_written_per_byte_put", "bytes written per byte put\nby the engine, log included"),
+    ("write_amplification_process", "to storage per byte put\nwithout what the cache absorbed"),
+    ("write_amplification_device", "to the device per byte put\nby all processes"),
+    ("write_amplification", "data files per byte put\nby the engine, no log"),
     ("space_amplification", "bytes on storage\nper byte of rows, at the end"),
     ("rss_peak_bytes", "peak resident memory"),
     ("settle_s", "time to settle, all steps"),
@@ -107,7 +108,7 @@ const OF_STEPS: [(&str, [&str; 2], &str); 2] = [
     (
         "written",
         ["server_write_kib_per_op", "device_write_kib_per_op"],
-        "Bytes written per operation",
+        "Bytes that reached storage per operation",
     ),
     (
         "switches",
@@ -162,8 +163,8 @@ fn of_runs(subject: &Subject<'_>, runs: &RunsComparison) -> Option<Picture> {
     let title = format!("Amplification, memory and settling of whole runs{level}");
     let caption = "Over all steps of complete runs, so that work put off by a fast load is charged \
                    to it. Bytes put are rows put times the bytes of a row, before compression. \
-                   Pages that the kernel had not written back when the run ended are in none of \
-                   these figures.";
+                   The page cache absorbs what is written again before its write-back: storage gets \
+                   less than the engine writes. A lower bound has no bar.";
     let level = if is_only { String::new() } else { format!("-c{}", runs.clients) };
     let labels = Labels::new(&format!("amplification{level}"), &title, caption);
     Some(bars(subject, &columns, labels))

@@ -127,7 +127,7 @@ fn assumed_cov<'a>(effects: impl Iterator<Item = &'a Effect>) -> Option<String> 
 const COSTS: [(&str, &str, f64); 3] = [
     ("cpu_us_per_op", "CPU per operation", 0.0),
     ("rss_peak_bytes", "peak memory", 0.0),
-    ("device_write_kib_per_op", "bytes written per operation", 1.0 / 64.0),
+    ("device_write_kib_per_op", "bytes that reached the device per operation", 1.0 / 64.0),
 ];
 
 /// Returns a sentence for each variant and step that is as fast as the base and costs more.

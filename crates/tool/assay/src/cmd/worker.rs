@@ -4,6 +4,7 @@ use std::io::BufReader;
 use std::process::ExitCode;
 
 use miette::Result;
+use runner::SocketWriter;
 
 use crate::diagnostic::IntoReport;
 use crate::environment::Environment;
@@ -14,7 +15,8 @@ use crate::ui::Ui;
 pub(crate) fn run(environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let parent = runner::connect().into_report()?;
     let input = BufReader::new(parent.try_clone().into_report()?);
-    match runner::work(input, parent, &registry::driver, &environment.tunables) {
+    let output = SocketWriter(parent);
+    match runner::work(input, output, &registry::driver, &environment.tunables) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(reason) => {
             ui.status(reason);

@@ -16,6 +16,7 @@ mod applications_on_servers;
 mod applications_read_branch_and_retry;
 mod blocks_are_timed;
 mod bogus_plans_are_rejected;
+mod bytes_written_are_those_of_the_engine;
 mod changed_files_are_reported;
 mod children_get_no_passwords;
 mod commands_in_documents_can_be_planned;

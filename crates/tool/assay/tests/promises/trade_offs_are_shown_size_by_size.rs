@@ -63,7 +63,7 @@ fn text_and_markdown_have_a_row_per_size_and_variant() {
                 assert!(text.contains(&row), "{row}: {text}");
             }
         }
-        for column in ["read", "range read", "write", "space", "cache"] {
+        for column in ["read", "range read", "bytes written", "to storage", "space", "cache"] {
             assert!(text.contains(column), "{column}: {text}");
         }
         assert!(text.contains("large: durability class"), "{text}");

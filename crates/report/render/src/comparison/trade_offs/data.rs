@@ -1,7 +1,7 @@
 //! The table for programs: a line per size, level of clients, variant and metric.
 
 use analysis::{MeanOfRuns, Rank};
-use model::{Label, Waiver};
+use model::{Label, Waiver, metric};
 use serde::Serialize;
 
 use super::row::{COLUMNS, Row, rows};
@@ -101,7 +101,12 @@ struct Size {
 fn lines<'a>(row: &'a Row<'_>) -> impl Iterator<Item = Line<'a>> {
     let meta = row.compared.meta;
     COLUMNS.iter().enumerate().filter_map(move |(index, column)| {
-        let MeanOfRuns { spread, interval } = *row.mean(index)?;
+        let bound =
+            || row.lower_bound(index).map(|one| MeanOfRuns { spread: one.spread, interval: None });
+        let (metric, MeanOfRuns { spread, interval }) = match row.mean(index) {
+            Some(mean) => (column.metric, *mean),
+            None => (metric::BYTES_WRITTEN_PER_BYTE_PUT_MIN.name, bound()?),
+        };
         Some(Line {
             experiment: &meta.name,
             id: &meta.id,
@@ -111,7 +116,7 @@ fn lines<'a>(row: &'a Row<'_>) -> impl Iterator<Item = Line<'a>> {
             clients: row.clients(),
             variant: row.name(),
             column: column.name,
-            metric: column.metric,
+            metric,
             n: spread.n,
             mean: spread.mean,
             low: interval.map(|it| it.low),

@@ -1,9 +1,10 @@
 //! Columns and rows of the table, before they are given a format.
 
-use analysis::{MeanOfRuns, Rank, TradeOff};
+use analysis::{CellComparison, MeanOfRuns, Measured, Rank, TradeOff};
 use model::{Bytes, Label, metric};
 use stats::Spread;
 
+use crate::comparison::tables::{lower_bound, mean_cell};
 use crate::document::{Cell, Tone};
 use crate::figure::{self, digits};
 use crate::input::Compared;
@@ -19,7 +20,7 @@ pub(super) struct Column {
 }
 
 /// The columns; blocks per point read are shown where they are known.
-pub(super) const COLUMNS: [Column; 6] = [
+pub(super) const COLUMNS: [Column; 7] = [
     Column {
         metric: metric::STORAGE_READS_PER_POINT_READ.name,
         name: "read",
@@ -39,10 +40,17 @@ pub(super) const COLUMNS: [Column; 6] = [
         needs: "range read, of one that only reads ranges (fwdrange)",
     },
     Column {
-        metric: metric::WRITE_AMPLIFICATION_PROCESS.name,
+        metric: metric::BYTES_WRITTEN_PER_BYTE_PUT.name,
         name: "write",
-        heading: "write\nbytes/byte put",
-        needs: "write, of steps that write (overwrite) and a settle",
+        heading: "bytes written\nper byte put",
+        needs: "bytes written, of steps that write (overwrite) and a settle, in records that count write \
+            calls (older ones do not)",
+    },
+    Column {
+        metric: metric::WRITE_AMPLIFICATION_PROCESS.name,
+        name: "storage",
+        heading: "to storage\nper byte put",
+        needs: "",
     },
     Column {
         metric: metric::SPACE_AMPLIFICATION.name,
@@ -59,11 +67,13 @@ pub(super) const COLUMNS: [Column; 6] = [
     },
 ];
 
-/// Returns whether some variant has the metric of a column.
+/// Returns whether some variant has the metric of a column, or a lower bound.
 pub(super) fn is_known(compared: &Compared<'_>, column: &Column) -> bool {
     let own = |one: &&TradeOff| one.metric.name == column.metric;
     let mut all = compared.comparison.trade_offs.iter().filter(own);
+    let mut cells = compared.comparison.runs.iter().flat_map(|level| &level.cells);
     all.any(|one| one.means.iter().any(Option::is_some))
+        || cells.any(|cell| lower_bound(column.metric, cell).is_some())
 }
 
 /// Returns what distinguishes each size: bytes of a value, of all rows, data to memory.
@@ -137,11 +147,21 @@ impl Row<'_> {
         if sizes.len() > 1 { format!("{} \u{b7} {label}", sizes[self.size]) } else { label }
     }
 
-    /// Returns the complete runs behind it.
-    pub(super) fn runs(&self) -> u32 {
+    /// Returns the metrics of its complete runs.
+    fn metrics(&self) -> Option<&CellComparison> {
         let levels = &self.compared.comparison.runs;
         let level = levels.iter().find(|level| level.clients == self.clients());
-        level.map_or(0, |level| level.cells[self.variant].runs)
+        level.map(|level| &level.cells[self.variant])
+    }
+
+    /// Returns the complete runs behind it.
+    pub(super) fn runs(&self) -> u32 {
+        self.metrics().map_or(0, |cell| cell.runs)
+    }
+
+    /// Returns the lower bound of a column's metric, where nothing else is known.
+    pub(super) fn lower_bound(&self, column: usize) -> Option<&Measured> {
+        lower_bound(COLUMNS[column].metric, self.metrics()?)
     }
 
     pub(super) fn mean(&self, column: usize) -> Option<&MeanOfRuns> {
@@ -153,9 +173,13 @@ impl Row<'_> {
         rank.filter(|_| self.compared.label != Label::Nothing)
     }
 
-    /// Returns mean and interval, marked as best or worst.
+    /// Returns mean and interval, marked as best or worst; a lower bound is neither.
     pub(super) fn cell(&self, column: usize) -> Cell {
-        let Some(mean) = self.mean(column) else { return figure::MISSING.into() };
+        let Some(mean) = self.mean(column) else {
+            let unknown = || figure::MISSING.into();
+            let bound = |cell| mean_cell(COLUMNS[column].metric, cell);
+            return self.metrics().map_or_else(unknown, bound);
+        };
         let (mark, tone) = match self.rank(column) {
             Some(Rank::Best) => ("best ", Tone::Better),
             Some(Rank::Worst) => ("worst ", Tone::Worse),

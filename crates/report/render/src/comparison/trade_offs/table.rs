@@ -17,7 +17,8 @@ pub(crate) const TRADE_OFFS: &str = "Reads, writes, space and cache";
 /// What the figures are; each after its column's name.
 const MEANINGS: &str = "Of whole runs, settles included; less is better.   read: read requests to \
     storage per row of point reads; blocks: blocks or pages accessed per row   range read: requests \
-    per row returned   write: bytes that the process of the engine wrote per byte put   space: bytes \
+    per row returned   bytes written: by the engine, log included; \u{2265} is a lower bound and has no \
+    rank   to storage: pages that these bytes changed, each once until its write-back   space: bytes \
     on storage at the end per byte of rows   cache: memory held per byte of rows whose reads it \
     answers without storage, NA where each read may have needed it";
 
