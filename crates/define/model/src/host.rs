@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu_count::CpuCount;
 use crate::doctor::HostCheck;
+use crate::guarantee::DurabilityBasis;
 use crate::number::float;
 use crate::units::Bytes;
 
@@ -54,6 +55,9 @@ pub struct Host {
     pub device_model: Option<String>,
     /// File system of the data directory (`ext4`).
     pub filesystem: Option<String>,
+    /// The file system of the data directory as a basis of durability; absent in older manifests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<DurabilityBasis>,
     /// Transparent huge page setting.
     pub huge_pages: Option<String>,
     /// Control group version: 1 or 2.

@@ -24,6 +24,7 @@ mod drive;
 pub mod experiment;
 mod failure;
 mod finding;
+mod guarantee;
 pub mod histogram;
 pub mod host;
 pub mod label;
@@ -72,6 +73,7 @@ pub use device::{
 pub use doctor::{CheckResult, CheckState, HostCheck, MachineRemedy};
 pub use drive::{DriveHealth, DriveSpan};
 pub use experiment::{Cell, DataShape, Experiment, Plan, Variant};
+pub use guarantee::{DurabilityBasis, DurabilityRecord};
 pub use host::Host;
 pub use label::{Label, Waiver};
 pub use load::{Arrivals, Limit, Load, OpenLoad, PIPELINE_MAX, Pace, Pacing, Rate, RatePiece};

@@ -12,6 +12,7 @@ use crate::buckets::Buckets;
 use crate::build::Identity;
 use crate::drive::DriveSpan;
 use crate::experiment::{Cell, Plan, Variant};
+use crate::guarantee::DurabilityRecord;
 use crate::host::Host;
 use crate::metric;
 use crate::number::whole;
@@ -364,6 +365,9 @@ pub struct RunRecord {
     pub identity: Option<Identity>,
     /// Options read back from the engine after open.
     pub effective_options: Options,
+    /// What the durability class of its writes rests on; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durability: Option<Box<DurabilityRecord>>,
     /// The clock check; `None` for an incomplete run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<ClockRecord>,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use model::units::parse_size;
-use model::{Capabilities, Durability, Options, Settings};
+use model::{Capabilities, Durability, DurabilityRecord, Options, Settings};
 
 use crate::error::EngineError;
 use crate::refusal::{Refusal, Setting};
@@ -51,6 +51,18 @@ pub fn check_settings(
         }
     }
     Ok(())
+}
+
+/// Checks that what was read back allows the durability class claimed.
+///
+/// # Errors
+/// [`Refusal::Setting`] that names the weakest thing.
+pub fn check_durability(claimed: Durability, had: &DurabilityRecord) -> Result<(), EngineError> {
+    let Some(basis) = had.violation(claimed) else { return Ok(()) };
+    let reason = format!("not supported: durability `{claimed}`: {basis}");
+    let class = basis.class;
+    let remedy = format!("change it, or claim the class that it allows: --durability {class}");
+    Err(Refusal::Setting { setting: Setting::Durability, reason, remedy }.into())
 }
 
 /// Checks that every option is one of `known`.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use model::capability::Feature;
 use model::sql::Copies;
 use model::{
-    Application, Bounds, Call, Capabilities, DataShape, Direction, Endpoint, EngineState, Identity,
-    Op, OpKind, Options, Outcome, Settings, StatementState, WaitProfile,
+    Application, Bounds, Call, Capabilities, DataShape, Direction, DurabilityRecord, Endpoint,
+    EngineState, Identity, Op, OpKind, Options, Outcome, Settings, StatementState, WaitProfile,
 };
 
 use crate::error::EngineError;
@@ -180,6 +180,17 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// When the engine does not respond.
     fn effective_options(&self) -> Result<Options, EngineError>;
+
+    /// Returns what the durability class of writes rests on, read back from a session and tables.
+    ///
+    /// Empty for an engine that refuses every option weaker than its class; the runner adds the
+    /// file system of the data.
+    ///
+    /// # Errors
+    /// When the engine does not respond.
+    fn durability(&self) -> Result<DurabilityRecord, EngineError> {
+        Ok(DurabilityRecord::default())
+    }
 
     /// Starts `work`; returns `false` when the engine has no such work.
     ///

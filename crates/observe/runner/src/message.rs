@@ -12,8 +12,8 @@ use model::record::{
 };
 use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
-    Application, Cell, DataShape, Endpoint, EngineState, Identity, MallocRecord, Nanos, OpKind,
-    Options, Readings, StatementRecord, Step, TableReadings, Variant, WaitProfile,
+    Application, Cell, DataShape, DurabilityRecord, Endpoint, EngineState, Identity, MallocRecord,
+    Nanos, OpKind, Options, Readings, StatementRecord, Step, TableReadings, Variant, WaitProfile,
 };
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +98,9 @@ pub(crate) enum Message {
     Opened {
         identity: Identity,
         effective_options: Options,
+        /// What the durability class of its writes rests on.
+        #[serde(default)]
+        durability: Box<DurabilityRecord>,
         keep: Vec<PathBuf>,
         /// Ends of the names of files that the engine never rewrites.
         #[serde(default)]

@@ -150,13 +150,13 @@ fn model_of(sys_dir: &Path, depth: u32) -> Option<String> {
 }
 
 /// Returns the names in a directory; none when it is not there.
-fn names_in(dir: &Path) -> BTreeSet<String> {
+pub(crate) fn names_in(dir: &Path) -> BTreeSet<String> {
     let Ok(entries) = std::fs::read_dir(dir) else { return BTreeSet::new() };
     entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
 }
 
 /// Returns the last part of a path as text.
-fn file_name(path: &Path) -> Option<String> {
+pub(crate) fn file_name(path: &Path) -> Option<String> {
     path.file_name()?.to_str().map(str::to_owned)
 }
 

@@ -10,6 +10,7 @@ use crate::control_group::CgroupDir;
 use crate::cpus::usable_cpus;
 use crate::kernel_file::{bytes_of, read_trimmed};
 use crate::mount::{holding, mounts};
+use crate::storage_basis::storage_basis;
 
 /// The kernel's directory of CPUs.
 const SYS_CPU: &str = "/sys/devices/system/cpu";
@@ -42,6 +43,7 @@ pub fn host_facts(data_dir: &Path) -> Host {
         device_model: device.as_ref().and_then(BlockDevice::model),
         device: device.map(|device| device.name),
         filesystem: mount.map(|mount| mount.kind.clone()),
+        storage: storage_basis(data_dir),
         huge_pages: read_trimmed("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|text| chosen(&text)),
         cgroup_version: CgroupDir::of_process(std::process::id()).map(|group| group.version()),

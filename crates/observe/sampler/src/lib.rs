@@ -21,6 +21,7 @@ mod mount;
 mod run;
 mod server_group;
 mod source;
+mod storage_basis;
 mod targets;
 mod thread_limits;
 
@@ -33,6 +34,8 @@ pub use host_facts::host_facts;
 pub use mount::{Mount, holding, parse_mounts};
 pub use run::{Sampler, for_run};
 pub use server_group::ServerGroup;
+
 pub use source::host::{dirty_bytes, sample as host_readings};
+pub use storage_basis::{OpenFiles, storage_basis};
 pub use targets::{Foreign, IsLog, RunTargets, ServerTargets};
 pub use thread_limits::{ThreadLimit, tightest_thread_limit};

@@ -122,6 +122,7 @@ pub(crate) fn run(variant: &str, repetition: u32, ops: u64) -> RunRecord {
         calibration: None,
         invalid: None,
         load: None,
+        durability: None,
         drive: None,
         started_at: "2026-11-20T20:15:00Z".to_owned(),
         ended_at: None,

@@ -70,6 +70,7 @@ static RULES: &[&Rule] = &[
     &rule::a068_slowing_samples::RULE,
     &rule::a069_failed_check::RULE,
     &rule::a070_lower_bound::RULE,
+    &rule::a071_durability_not_had::RULE,
 ];
 
 /// Returns every rule, by code.

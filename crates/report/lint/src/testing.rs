@@ -105,6 +105,7 @@ pub(crate) fn run(variant: &str, repetition: u32) -> RunRecord {
         calibration: None,
         invalid: None,
         load: None,
+        durability: None,
         drive: None,
         started_at: format!("2026-11-20T{repetition:02}:{after:02}:00Z"),
         ended_at: None,

@@ -54,7 +54,7 @@ impl Meta {
             data: data_line(experiment),
             shape: experiment.data,
             memory_bytes: experiment.memory_bytes,
-            durability: durability_line(experiment),
+            durability: durability_line(experiment, &manifest.host),
             waivers: experiment.waivers.clone(),
             pilot_repetitions: manifest.plan.pilot_repetitions,
         }
@@ -91,7 +91,9 @@ fn data_line(experiment: &Experiment) -> String {
 }
 
 /// Returns the durability class with its guarantee, or each class with its variants.
-fn durability_line(experiment: &Experiment) -> String {
+///
+/// What the data's file system does not allow is stated too.
+fn durability_line(experiment: &Experiment, host: &Host) -> String {
     if experiment.device.is_some() {
         return "requests of fio to storage, without an engine".to_owned();
     }
@@ -102,13 +104,19 @@ fn durability_line(experiment: &Experiment) -> String {
     let text = |class: &Durability| format!("{class} ({})", class.guarantee());
     let used: Vec<Durability> =
         Durability::ALL.into_iter().filter(|class| !of_class(class).is_empty()).collect();
-    match &used[..] {
+    let line = match &used[..] {
         [only] => format!("durability class {}", text(only)),
         classes => {
             let part = |class| format!("{}: {}", text(class), of_class(class).join(", "));
             let parts: Vec<String> = classes.iter().map(part).collect();
             format!("durability classes DIFFER: {}", parts.join("; "))
         }
+    };
+    let mut ours = experiment.variants.iter().filter(|variant| variant.dsn.is_none());
+    let storage = host.storage.as_ref();
+    match storage.filter(|it| ours.any(|variant| variant.settings.durability > it.class)) {
+        Some(basis) => format!("{line}; NOT HAD: {basis}"),
+        None => line,
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use driver_sql::server_options;
+use engine::EngineError;
 use engine::settings_check::refused;
-use engine::{EngineError, OpenSpec, Setting};
-use model::Durability;
+use model::Options;
 use model::units::parse_size;
 
 use crate::kind::canonical;
@@ -13,13 +13,12 @@ use crate::kind::canonical;
 /// Checks that a foreign server runs with the requested options.
 ///
 /// # Errors
-/// [`EngineError::Refused`] for an option it lacks or has set otherwise, and when it is weaker than
-/// the durability class.
+/// [`EngineError::Refused`] for an option it lacks or has set otherwise.
 pub(crate) fn check_foreign(
-    spec: &OpenSpec,
+    options: &Options,
     variables: &BTreeMap<String, String>,
 ) -> Result<(), EngineError> {
-    for (name, requested) in server_options(&spec.options) {
+    for (name, requested) in server_options(options) {
         let Some(found) = variables.get(&canonical(name)) else {
             return Err(refused(name, "the server of the dsn has no such variable"));
         };
@@ -29,34 +28,6 @@ pub(crate) fn check_foreign(
                  there"
             );
             return Err(refused(name, reason));
-        }
-    }
-    let class = spec.settings.durability;
-    let is_rocksdb = variables
-        .get("default_storage_engine")
-        .is_some_and(|engine| engine.eq_ignore_ascii_case("rocksdb"));
-    let engine = if is_rocksdb { "rocksdb" } else { "innodb" };
-    let mut wanted = vec![(format!("{engine}_flush_log_at_trx_commit"), class)];
-    if variables.get("log_bin").is_some_and(|value| value == "ON") && class == Durability::Sync {
-        wanted.push(("sync_binlog".to_owned(), class));
-    }
-    if is_rocksdb && class == Durability::Os {
-        wanted.push(("rocksdb_manual_wal_flush".to_owned(), class));
-    }
-    for (name, class) in wanted {
-        let Some(found) = variables.get(&name) else { continue };
-        let is_satisfied = match class {
-            Durability::None => true,
-            // `rocksdb_manual_wal_flush=ON` leaves the log in the process.
-            Durability::Os => found != "0" && found != "ON",
-            Durability::Sync => found == "1",
-        };
-        if !is_satisfied {
-            let reason = format!(
-                "durability `{class}`: the server of the dsn runs with {name}={found}: set it \
-                 there, or use a weaker class"
-            );
-            return Err(EngineError::setting(Setting::Durability, reason));
         }
     }
     Ok(())
@@ -86,8 +57,9 @@ mod tests {
     use std::path::PathBuf;
 
     use driver_sql::Config;
+    use engine::OpenSpec;
     use model::sql::Protocol;
-    use model::{Address, DataShape, Endpoint, Options, Settings};
+    use model::{Address, DataShape, Durability, Endpoint, Settings};
 
     use super::*;
 
@@ -134,38 +106,19 @@ mod tests {
 
     #[test]
     fn foreign_server_must_match_the_requested_options() {
-        let mut variables: BTreeMap<String, String> = [
-            ("innodb_buffer_pool_size", "134217728"),
-            ("innodb_flush_log_at_trx_commit", "2"),
-            ("log_bin", "OFF"),
-            ("autocommit", "ON"),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into();
-        let check = |options: &[(&str, &str)], class, variables: &BTreeMap<_, _>| {
-            check_foreign(&spec(options, class), variables).map_err(|error| error.to_string())
+        let variables: BTreeMap<String, String> =
+            [("innodb_buffer_pool_size", "134217728"), ("autocommit", "ON")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into();
+        let check = |options: &[(&str, &str)]| {
+            check_foreign(&options.iter().copied().collect(), &variables)
+                .map_err(|error| error.to_string())
         };
         let same = [("innodb-buffer-pool-size", "128M"), ("autocommit", "1")];
-        assert_eq!(check(&same, Durability::Os, &variables), Ok(()));
-        let other = check(&[("autocommit", "0")], Durability::Os, &variables).unwrap_err();
+        assert_eq!(check(&same), Ok(()));
+        let other = check(&[("autocommit", "0")]).unwrap_err();
         assert!(other.contains("runs with `ON`: set it there"), "{other}");
-        let none = check(&[("autocomit", "0")], Durability::Os, &variables).unwrap_err();
+        let none = check(&[("autocomit", "0")]).unwrap_err();
         assert!(none.contains("no such variable"), "{none}");
-        let sync = check(&[], Durability::Sync, &variables).unwrap_err();
-        assert!(sync.contains("innodb_flush_log_at_trx_commit=2"), "{sync}");
-        variables.insert("innodb_flush_log_at_trx_commit".to_owned(), "1".to_owned());
-        assert_eq!(check(&[], Durability::Sync, &variables), Ok(()));
-        variables.insert("log_bin".to_owned(), "ON".to_owned());
-        variables.insert("sync_binlog".to_owned(), "0".to_owned());
-        assert!(check(&[], Durability::Sync, &variables).unwrap_err().contains("sync_binlog=0"));
-        for (name, value) in [
-            ("default_storage_engine", "ROCKSDB"),
-            ("rocksdb_flush_log_at_trx_commit", "2"),
-            ("rocksdb_manual_wal_flush", "ON"),
-        ] {
-            variables.insert(name.to_owned(), value.to_owned());
-        }
-        let os = check(&[], Durability::Os, &variables).unwrap_err();
-        assert!(os.contains("rocksdb_manual_wal_flush=ON"), "{os}");
     }
 }

@@ -7,14 +7,14 @@ use driver_sql::{
     Config, Connection as _, Database, Explain, SqlEngine, TableName, TextTotals, WaitQuery,
 };
 use engine::{EngineError, Maintenance, OpenSpec};
-use model::{EngineState, Identity, Options};
+use model::{DurabilityRecord, EngineState, Identity, Options};
 
 use crate::config::check_foreign;
 use crate::database::{MysqlDatabase, MysqlEngine, StorageEngine};
 use crate::kind::Flavour;
 use crate::standby_status::StandbyMonitor;
 use crate::wire::{Connection, Failure};
-use crate::{maintenance, state};
+use crate::{durability, maintenance, state};
 
 /// Variables that name a server's location or time and not its behaviour, besides those whose
 /// value lies in its directories.
@@ -41,7 +41,7 @@ pub(crate) fn open(
     let standby = config.own.replica.map(|_| StandbyMonitor::open(&config.endpoint)).transpose()?;
     let spec = &for_storage_engine(&mut connection, spec);
     let check = |connection: &mut Connection| {
-        if is_foreign { check_foreign(spec, &variables(connection)?) } else { Ok(()) }
+        if is_foreign { check_foreign(&spec.options, &variables(connection)?) } else { Ok(()) }
     };
     SqlEngine::open(connection, spec, config, check, |connection: &mut Connection, tables| {
         Ok(MysqlDatabase {
@@ -98,6 +98,13 @@ impl Database for MysqlDatabase {
         let own = engine.own_options().into_iter();
         variables.extend(own.map(|(name, value)| (name.to_owned(), value)));
         Ok(variables.into_iter().collect())
+    }
+
+    fn durability(
+        connection: &mut Connection,
+        tables: &[TableName],
+    ) -> Result<DurabilityRecord, Failure> {
+        durability::read(connection, tables)
     }
 
     fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, EngineError> {

@@ -11,6 +11,7 @@
 mod config;
 mod database;
 mod driver;
+mod durability;
 mod instance;
 mod kind;
 mod maintenance;

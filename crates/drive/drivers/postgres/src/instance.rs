@@ -4,10 +4,10 @@ use driver_sql::{
     Config, Connection as _, Database, Explain, SqlEngine, TableName, TextTotals, WaitQuery,
 };
 use engine::{EngineError, Maintenance, OpenSpec, Setting};
-use model::{Durability, Endpoint, EngineState, Identity, Options};
+use model::{DurabilityRecord, Endpoint, EngineState, Identity, Options, Settings};
 
 use crate::wire::{Connection, Failure, Session};
-use crate::{describe, plans, standby, state, tables, waits};
+use crate::{describe, durability, plans, standby, state, tables, waits};
 
 /// A server with the tables of a run.
 pub(crate) type PostgresEngine = SqlEngine<PostgresDatabase>;
@@ -31,7 +31,9 @@ pub(crate) fn open(
 ) -> Result<PostgresEngine, EngineError> {
     let endpoint = config.endpoint.clone();
     let connection = config.connect().map_err(|failure| login_error(failure, &endpoint))?;
-    let check = |connection: &mut Connection| check_server(connection, spec, endpoint.is_foreign);
+    let check = |connection: &mut Connection| {
+        if endpoint.is_foreign { check_foreign(connection, &spec.settings) } else { Ok(()) }
+    };
     SqlEngine::open(connection, spec, config, check, |connection, tables| {
         Ok(PostgresDatabase {
             identity: describe::identity(connection, &endpoint)?,
@@ -51,6 +53,19 @@ impl Database for PostgresDatabase {
 
     fn effective_options(engine: &PostgresEngine) -> Result<Options, EngineError> {
         engine.with_control(|connection| describe::settings(connection, engine.own_options()))
+    }
+
+    fn durability(
+        connection: &mut Connection,
+        tables: &[TableName],
+    ) -> Result<DurabilityRecord, Failure> {
+        durability::read(connection, tables)
+    }
+
+    fn overridden(engine: &PostgresEngine) -> Result<Vec<String>, EngineError> {
+        let mut own = Connection::open(&engine.config.endpoint, &Session::default())?;
+        let names = engine.config.session.settings.iter().map(|(name, _)| name.as_str());
+        Ok(durability::overridden(&mut own, &mut engine.connect()?, names)?)
     }
 
     fn maintain(engine: &PostgresEngine, work: Maintenance) -> Result<bool, EngineError> {
@@ -135,25 +150,11 @@ fn login_error(failure: Failure, endpoint: &Endpoint) -> EngineError {
     error
 }
 
-/// Checks that the server has the options and the durability class.
-fn check_server(
-    connection: &mut Connection,
-    spec: &OpenSpec,
-    is_foreign: bool,
-) -> Result<(), EngineError> {
-    let settings = &spec.settings;
+/// Checks that a foreign server has the settings.
+fn check_foreign(connection: &mut Connection, settings: &Settings) -> Result<(), EngineError> {
     let mut setting = |name: &str| {
         connection.first(&format!("SELECT setting FROM pg_settings WHERE name = '{name}'"))
     };
-    if settings.durability == Durability::Sync && setting("fsync")?.as_deref() == Some("off") {
-        return Err(EngineError::setting(
-            Setting::Durability,
-            "durability `sync`: the server runs with fsync=off: start it with fsync=on",
-        ));
-    }
-    if !is_foreign {
-        return Ok(());
-    }
     if let Some(requested) = settings.cache_bytes {
         // In pages of 8 KiB.
         let pages = setting("shared_buffers")?.and_then(|pages| pages.parse::<u64>().ok());
@@ -186,13 +187,10 @@ fn queries(
     let version = connection.parameter("server_version").unwrap_or_default();
     let digits = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     let Ok(major) = digits.parse() else { return Ok(None) };
-    let mut oids = Vec::with_capacity(tables.len());
-    for table in tables {
-        match connection.rows(&tables::leaves_query(&table.qualified)) {
-            Err(Failure::Refused(_)) => return Ok(None),
-            leaves => oids.extend(leaves?.into_iter().flatten()),
-        }
-    }
+    let oids: Vec<String> = match connection.rows(&tables::leaves_query(tables)) {
+        Err(Failure::Refused(_)) => return Ok(None),
+        leaves => leaves?.into_iter().flatten().collect(),
+    };
     let counts_dirty = tables::can_count_dirty(connection, major, is_foreign)?;
     let state = state::query(major, &oids, counts_dirty);
     match connection.named_row(&state) {

@@ -20,6 +20,7 @@
 mod config;
 mod describe;
 mod driver;
+mod durability;
 mod instance;
 mod kind;
 mod plans;

@@ -1,6 +1,6 @@
 //! Readings of single tables and indexes, and of the cache.
 
-use driver_sql::Connection as _;
+use driver_sql::{Connection as _, TableName};
 use model::{Metric, Readings, TableReadings, metric};
 
 use crate::wire::{Connection, Failure};
@@ -25,15 +25,17 @@ const COLUMNS: [Metric; 4] = [
     metric::ENGINE_VACUUMS_RUNNING,
 ];
 
-/// Returns the query of the OIDs in which a table's rows lie: its own, or those of its partitions.
+/// Returns the query of the OIDs in which rows of tables lie: their own, or their partitions'.
 ///
 /// A partitioned table has no size and no statistics of its own.
-pub(crate) fn leaves_query(table: &str) -> String {
-    let table = table.replace('\'', "''");
+pub(crate) fn leaves_query(tables: &[TableName]) -> String {
+    let quoted = tables.iter().map(|table| format!("'{}'", table.qualified.replace('\'', "''")));
+    let tables: Vec<String> = quoted.collect();
     format!(
-        "WITH RECURSIVE t AS (SELECT '{table}'::regclass::oid AS id UNION \
+        "WITH RECURSIVE t AS (SELECT unnest(ARRAY[{}]::regclass[])::oid AS id UNION \
          SELECT i.inhrelid FROM pg_inherits i JOIN t ON i.inhparent = t.id) \
-         SELECT c.oid FROM t JOIN pg_class c ON c.oid = t.id WHERE c.relkind IN ('r', 'm')"
+         SELECT c.oid FROM t JOIN pg_class c ON c.oid = t.id WHERE c.relkind IN ('r', 'm')",
+        tables.join(", ")
     )
 }
 

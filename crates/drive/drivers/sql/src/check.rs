@@ -4,33 +4,40 @@ use engine::{EngineError, Refusal};
 use model::Call;
 use model::sql::StatementOwner;
 
-use crate::connection::{Connection, Reply};
+use crate::connection::Connection;
+use crate::database::{Database, SqlEngine};
 use crate::failure::{ErrorResponse, Failure};
-use crate::procedure::{Known, RenderedProcedure, render};
+use crate::procedure::{RenderedProcedure, render};
 use crate::template::Value;
+
+/// The end of a call's statements: the position of one that failed, and why.
+type Executed<E> = Result<(), (usize, Failure<E>)>;
 
 /// Executes a call once, so that names and types of every statement are known to be right.
 ///
 /// Its rows stay for the procedures that follow: an update in MySQL evaluates its values only for
 /// rows that it finds. A statement that takes too long or violates a constraint counts as right:
 /// both depend on the rows.
-pub(crate) fn check_call<C: Connection>(
-    connection: &mut C,
-    (config, setup): Known<'_, C>,
+///
+/// After each statement the durability class is read back: a statement may set it for its session.
+pub(crate) fn check_call<D: Database>(
+    engine: &SqlEngine<D>,
+    connection: &mut D::Connection,
     call: &Call<'_>,
 ) -> Result<(), EngineError> {
-    let mut rendered = render::<C>((config, setup), call)?;
+    let mut rendered = render::<D::Connection>(engine.known(), call)?;
     if rendered.is_transaction {
-        connection.run(C::SQL.begin)?;
+        connection.run(D::Connection::SQL.begin)?;
     }
-    let executed = execute_all(connection, &mut rendered, call);
+    let executed = execute_all(engine, connection, &mut rendered, call);
     let end = if executed.is_ok() { "COMMIT" } else { "ROLLBACK" };
     if rendered.is_transaction && !is_loss(&executed) {
         connection.run(end)?;
     }
     match executed {
         Err((index, failure)) if !depends_on_rows(&failure) => {
-            let procedures = setup.map_or(&[][..], |setup| &setup.application.procedures);
+            let procedures =
+                engine.setup.as_ref().map_or(&[][..], |setup| &setup.application.procedures);
             let name = procedures.get(usize::from(call.procedure)).map(|it| it.name.clone());
             let owner = StatementOwner::Procedure(name.unwrap_or_default());
             Err(Refusal::Statement { owner, index, reason: failure.to_string() }.into())
@@ -42,21 +49,23 @@ pub(crate) fn check_call<C: Connection>(
 /// Executes the statements, whatever their conditions; returns the position of one that failed.
 ///
 /// A value that is read from a result is bound as drawn: zero, or empty.
-fn execute_all<C: Connection>(
-    connection: &mut C,
-    rendered: &mut RenderedProcedure<C>,
+fn execute_all<D: Database>(
+    engine: &SqlEngine<D>,
+    connection: &mut D::Connection,
+    rendered: &mut RenderedProcedure<D::Connection>,
     call: &Call<'_>,
-) -> Result<(), (usize, Failure<C::Error>)> {
+) -> Executed<<D::Connection as Connection>::Error> {
     let RenderedProcedure { commands, steps, .. } = rendered;
     for (index, step) in steps.iter().enumerate().filter(|(_, step)| !step.is_rollback) {
         let value = |at: usize| Value::of(call, step.positions[at]);
-        let done: Reply<_, C> = commands[step.command].run(connection, value, |_, _| {});
-        done.map_err(|failure| (index, failure))?;
+        let done = commands[step.command].run(connection, value, |_, _| {});
+        let checked = done.and_then(|_rows| engine.check_durability(connection));
+        checked.map_err(|failure| (index, failure))?;
     }
     Ok(())
 }
 
-fn is_loss<E: ErrorResponse>(executed: &Result<(), (usize, Failure<E>)>) -> bool {
+fn is_loss<E: ErrorResponse>(executed: &Executed<E>) -> bool {
     matches!(executed, Err((_, failure)) if failure.is_loss())
 }
 

@@ -8,7 +8,7 @@ use model::capability::{
 };
 use model::server::{REPLICA, TRANSPORT};
 use model::sql::{Dialect, Procedure, Protocol};
-use model::{Capabilities, Endpoint, OpKind, Options, Replica, Transport};
+use model::{Capabilities, Durability, Endpoint, OpKind, Options, Replica, Transport};
 
 use crate::connection::{Connection, Reply};
 use crate::object::DataSet;
@@ -106,6 +106,8 @@ pub struct Config<S> {
     pub endpoint: Endpoint,
     /// Assay's own options.
     pub own: OwnOptions,
+    /// Durability class claimed for every write.
+    pub durability: Durability,
     /// Configuration of each session.
     pub session: S,
     /// What the tables and routines of the run are marked with; empty until the tables exist.
@@ -130,7 +132,8 @@ impl<S> Config<S> {
                 return Err(refused(name, reason));
             }
         }
-        Ok(Self { endpoint, own, session, data_set: DataSet::default() })
+        let durability = spec.settings.durability;
+        Ok(Self { endpoint, own, durability, session, data_set: DataSet::default() })
     }
 
     /// Returns Assay's own options in force.

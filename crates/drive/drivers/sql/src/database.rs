@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 
 use engine::{ApplicationSetup, EngineError, Maintenance, OpenSpec};
-use model::{EngineState, Identity, Options};
+use model::{Durability, DurabilityRecord, EngineState, Identity, Options};
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
@@ -32,6 +32,17 @@ pub trait Database: Send + Sync + Sized {
 
     /// Returns the settings in force.
     fn effective_options(engine: &SqlEngine<Self>) -> Result<Options, EngineError>;
+
+    /// Reads back what the durability class of a session's writes to tables rests on.
+    fn durability(
+        connection: &mut Self::Connection,
+        tables: &[TableName],
+    ) -> Reply<DurabilityRecord, Self::Connection>;
+
+    /// Describes the settings of a foreign server's own that the run's sessions override.
+    fn overridden(_engine: &SqlEngine<Self>) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
 
     /// Starts maintenance work; `false` when the engine has none of its kind.
     fn maintain(engine: &SqlEngine<Self>, work: Maintenance) -> Result<bool, EngineError>;
@@ -123,6 +134,21 @@ impl<D: Database> SqlEngine<D> {
     /// When no server listens, or the login is rejected.
     pub fn connect(&self) -> Result<D::Connection, EngineError> {
         Ok(self.config.connect()?)
+    }
+
+    /// Checks that the writes of a session have the durability class claimed.
+    pub(crate) fn check_durability(
+        &self,
+        connection: &mut D::Connection,
+    ) -> Reply<(), D::Connection> {
+        let claimed = self.config.durability;
+        if claimed == Durability::None {
+            return Ok(());
+        }
+        let had = D::durability(connection, &self.tables)?;
+        had.violation(claimed).map_or(Ok(()), |basis| {
+            Err(Failure::Rejected(format!("durability `{claimed}`: {basis}")))
+        })
     }
 
     /// Returns how the server is used, and the application.

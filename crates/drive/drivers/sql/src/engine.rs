@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::{Engine, EngineError, Maintenance, Refusal, Session, WaitSampler};
 use model::sql::StatementOwner;
-use model::{Bounds, Call, EngineState, Identity, Options, StatementState};
+use model::{Bounds, Call, DurabilityRecord, EngineState, Identity, Options, StatementState};
 
 use crate::connection::Connection;
 use crate::database::{Database, SqlEngine};
@@ -54,6 +54,14 @@ impl<D: Database> Engine for SqlEngine<D> {
 
     fn effective_options(&self) -> Result<Options, EngineError> {
         D::effective_options(self)
+    }
+
+    fn durability(&self) -> Result<DurabilityRecord, EngineError> {
+        let mut had = D::durability(&mut self.connect()?, &self.tables)?;
+        if self.config.endpoint.is_foreign {
+            had.notes.extend(D::overridden(self)?);
+        }
+        Ok(had)
     }
 
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
@@ -119,10 +127,9 @@ impl<D: Database> Engine for SqlEngine<D> {
     }
 
     fn check_call(&self, call: &Call<'_>) -> Result<(), EngineError> {
-        let setup = self.setup.as_ref();
         let mut connection = self.connect()?;
         connection.limit_time(CHECK_WITHIN)?;
-        check::check_call(&mut connection, (&self.config, setup), call)
+        check::check_call(self, &mut connection, call)
     }
 
     /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.

@@ -3,10 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use engine::{ApplicationSetup, EngineError, Pipeline, Rows, Session};
+use engine::{EngineError, Pipeline, Rows, Session};
 use model::{Op, Outcome};
 
-use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::database::{Database, SqlEngine};
 use crate::failure::{ErrorResponse, Failure};
@@ -37,10 +36,13 @@ struct Link<C: Connection> {
 }
 
 impl<C: Connection> Link<C> {
-    /// Connects; statements are prepared on first use.
-    fn open(config: &Config<C::Session>, setup: Option<&ApplicationSetup>) -> Reply<Self, C> {
+    /// Connects, and checks the durability class; statements are prepared on first use.
+    fn open(engine: &SqlEngine<impl Database<Connection = C>>) -> Reply<Self, C> {
+        let (config, setup) = engine.known();
+        let mut connection = config.connect()?;
+        engine.check_durability(&mut connection)?;
         Ok(Self {
-            connection: config.connect()?,
+            connection,
             key_value: KeyValue::new(config.plain_protocol()),
             calls: Calls::new(setup, config),
             is_holding: false,
@@ -63,7 +65,7 @@ type Error<D> = <<D as Database>::Connection as Connection>::Error;
 
 impl<'e, D: Database> SqlSession<'e, D> {
     pub(crate) fn new(engine: &'e SqlEngine<D>, role: SessionRole) -> Result<Self, EngineError> {
-        let link: Link<D::Connection> = Link::open(&engine.config, engine.setup.as_ref())?;
+        let link: Link<D::Connection> = Link::open(engine)?;
         engine.sessions.open(link.connection.number(), role);
         let queue = PipelineQueue::default();
         Ok(Self { engine, role, link, losses: 0, is_lost: false, queue })
@@ -116,7 +118,7 @@ impl<'e, D: Database> SqlSession<'e, D> {
         let mut last = Failure::Lost("no answer".to_owned());
         for pause in PAUSES {
             sleep(pause);
-            match Link::open(&self.engine.config, self.engine.setup.as_ref()) {
+            match Link::open(self.engine) {
                 Ok(link) => {
                     self.engine.sessions.close(self.link.connection.number());
                     self.link = link;

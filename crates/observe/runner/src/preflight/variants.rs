@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use engine::{EngineError, Refusal, Setting};
 use load::{Clock, SteadyClock};
 use model::sql::TrafficSpec;
-use model::{Cell, Experiment, Identity, Nanos, Options, RunEnd, Variant};
+use model::{Cell, DurabilityRecord, Experiment, Identity, Nanos, Options, RunEnd, Variant};
 use server::ServerError;
 
 use super::connections::check_connections;
@@ -23,9 +23,10 @@ const OPEN_MAX: Nanos = Nanos::from_secs(60);
 
 /// Checks disk, steps, load and memory cap, and opens every engine.
 ///
-/// Returns each build's identity. Each engine opens once in a scratch directory, in a process of
-/// its own, under the experiment's memory cap, so a refused option and a cap without rights are
-/// known before machine time is spent.
+/// Returns each build's identity, and passes to `note` what is notable about the durability of each
+/// variant's writes. Each engine opens once in a scratch directory, in a process of its own, under
+/// the experiment's memory cap, so a refused option and a cap without rights are known before
+/// machine time is spent.
 ///
 /// # Errors
 /// [`RunnerError::Refused`] with the engine's reason, [`RunnerError::Load`] or
@@ -33,6 +34,7 @@ const OPEN_MAX: Nanos = Nanos::from_secs(60);
 pub fn check_variants(
     bench: &Workbench<'_>,
     experiment: &Experiment,
+    note: &mut dyn FnMut(&str),
 ) -> Result<BTreeMap<String, Identity>, RunnerError> {
     check_disk(bench)?;
     for clients in &experiment.clients {
@@ -48,8 +50,11 @@ pub fn check_variants(
     check_demand(experiment)?;
     let mut identities = BTreeMap::new();
     for variant in &experiment.variants {
-        let identity = check_variant(bench, experiment, variant)?;
-        identities.insert(variant.name.clone(), identity);
+        let checked = check_variant(bench, experiment, variant)?;
+        for text in &checked.durability.notes {
+            note(&format!("{}: {text}", variant.name));
+        }
+        identities.insert(variant.name.clone(), checked.identity);
     }
     Ok(identities)
 }
@@ -58,7 +63,7 @@ fn check_variant(
     bench: &Workbench<'_>,
     experiment: &Experiment,
     variant: &Variant,
-) -> Result<Identity, RunnerError> {
+) -> Result<Checked, RunnerError> {
     let mut checked = open_once(bench, experiment, variant);
     if let Err(RunnerError::Refused(_, Refusal::Option { known, .. })) = &mut checked
         && known.is_empty()
@@ -67,18 +72,25 @@ fn check_variant(
         // A server has more options than its driver lists.
         let plain = Variant { options: Options::new(), ..variant.clone() };
         let names = |options: Options| options.iter().map(|(name, _)| name.to_owned()).collect();
-        *known =
-            open_once(bench, experiment, &plain).map(|(_, all)| names(all)).unwrap_or_default();
+        let opened = open_once(bench, experiment, &plain);
+        *known = opened.map(|opened| names(opened.effective_options)).unwrap_or_default();
     }
-    checked.map(|(identity, _)| identity)
+    checked
 }
 
-/// Opens a variant's engine in a scratch directory; returns identity and effective options.
+/// What the check of a variant finds.
+struct Checked {
+    identity: Identity,
+    effective_options: Options,
+    durability: Box<DurabilityRecord>,
+}
+
+/// Opens a variant's engine in a scratch directory.
 fn open_once(
     bench: &Workbench<'_>,
     experiment: &Experiment,
     variant: &Variant,
-) -> Result<(Identity, Options), RunnerError> {
+) -> Result<Checked, RunnerError> {
     let cell = Cell {
         id: format!("check-{}", std::process::id()),
         variant: variant.name.clone(),
@@ -104,12 +116,12 @@ fn open_once(
     let memory = MemoryWatch::begin(limit, &process)?;
     process.send(&Command::Run(Box::new(order)));
     let mut result = follow(process, &memory, || bench.interrupt.level() > 0);
-    if let Some(Ok((_, effective))) = &result
-        && let Err(refusal) = check_connections((effective, &variant.options), experiment)
+    if let Some(Ok(Checked { effective_options, .. })) = &result
+        && let Err(refusal) = check_connections((effective_options, &variant.options), experiment)
     {
         result = Some(Err(refusal));
     }
-    if let Some(Ok((identity, _))) = &mut result {
+    if let Some(Ok(Checked { identity, .. })) = &mut result {
         identity.facts.extend(host.facts());
         identity.facts.extend(cpus.fact(experiment.placement));
     } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
@@ -137,15 +149,15 @@ fn follow(
     mut process: Process,
     memory: &MemoryWatch,
     is_over: impl Fn() -> bool,
-) -> Option<Result<(Identity, Options), Refusal>> {
+) -> Option<Result<Checked, Refusal>> {
     let clock = SteadyClock::kernel();
     let deadline = clock.now().after(OPEN_MAX);
     let (mut opened, mut other_allocator) = (None, None);
     loop {
         match process.receive(WATCH_EVERY) {
             WorkerEvent::Message(message) => {
-                if let Message::Opened { identity, effective_options, .. } = *message {
-                    opened = Some((identity, effective_options));
+                if let Message::Opened { identity, effective_options, durability, .. } = *message {
+                    opened = Some(Checked { identity, effective_options, durability });
                 } else if let Message::Refused { refusal } = *message {
                     let Refusal::Setting { setting: Setting::Allocator, reason, remedy } = refusal
                     else {

@@ -137,6 +137,7 @@ fn new_record(manifest: &Manifest, cell: &Cell, variant: &Variant) -> RunRecord 
         calibration: None,
         invalid: None,
         load: None,
+        durability: None,
         drive: None,
         started_at: now_utc(),
         ended_at: None,

@@ -120,8 +120,9 @@ impl Supervisor<'_> {
                 self.accumulator.calibrate(&calibration);
                 self.record.calibration = Some(calibration);
             }
-            Message::Opened { identity, effective_options, keep, immutable } => {
+            Message::Opened { identity, effective_options, durability, keep, immutable } => {
                 self.immutable = Some(immutable);
+                self.record.durability = Some(durability);
                 self.opened(identity, effective_options, keep)?;
             }
             Message::Refused { refusal } => self.failed("open".to_owned(), refusal.to_string()),

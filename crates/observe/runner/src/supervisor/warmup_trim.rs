@@ -401,6 +401,7 @@ mod tests {
             calibration: None,
             invalid: None,
             load: None,
+            durability: None,
             drive: None,
             started_at: String::new(),
             ended_at: None,

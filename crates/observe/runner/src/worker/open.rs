@@ -3,13 +3,18 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use engine::settings_check::check_durability;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, Setting, Way};
 use model::capability::SEQUENCE_SCANS;
-use model::{Capabilities, DataShape, Op, OpKind, Options};
+use model::{Capabilities, DataShape, DurabilityRecord, Op, OpKind, Options};
+use sampler::OpenFiles;
 use workload::Tables;
 
 use super::parent_link::Worker;
 use crate::message::{Library, Message, Order};
+
+/// Note on a server that Assay has not started.
+const FOREIGN_DATA: &str = "the file system of the server's data is not known";
 
 /// Finds an engine's driver by name and, if any, its library.
 pub type Registry = dyn Fn(&str, Option<&Library>) -> Result<Box<dyn Driver>, EngineError> + Sync;
@@ -62,6 +67,28 @@ fn ways<'k>(
         Some((kind.name().to_owned(), way.name().to_owned()))
     };
     kinds.filter_map(way).collect()
+}
+
+/// Reads back what the durability class rests on, and checks the class claimed.
+///
+/// The file system of the data is recorded and not refused: lint blocks it before the run, unless
+/// it is waived.
+fn durability(
+    engine: &dyn Engine,
+    order: &Order,
+    before: &OpenFiles,
+) -> Result<DurabilityRecord, EngineError> {
+    let mut had = engine.durability()?;
+    if order.endpoint.is_none() {
+        had.bases.extend(before.weak_places_since(&order.dir));
+    }
+    check_durability(order.variant.settings.durability, &had)?;
+    if order.endpoint.as_ref().is_some_and(|endpoint| endpoint.is_foreign) {
+        had.note(FOREIGN_DATA);
+    } else {
+        had.bases.extend(sampler::storage_basis(&order.dir));
+    }
+    Ok(had)
 }
 
 /// Returns the names of an engine's options; none when it does not list them.
@@ -126,14 +153,18 @@ impl<W: Write + Send> Worker<'_, W> {
         if let Some(refusal) = refusal {
             return self.refuse(refusal);
         }
+        let files = OpenFiles::now();
         let opened = driver.open(&spec).and_then(|engine| {
             let mut identity = engine.identity();
             identity.facts.insert("malloc".to_owned(), self.heap.to_string());
             identity.facts.extend(ways(&*engine, &driver.capabilities(), order.kinds.keys()));
             let effective_options = engine.effective_options()?;
+            let durability = Box::new(durability(&*engine, order, &files)?);
             let keep = engine.own_files();
             let immutable = driver.immutable_files().iter().map(|end| (*end).to_owned()).collect();
-            Ok((engine, Message::Opened { identity, effective_options, keep, immutable }))
+            let opened =
+                Message::Opened { identity, effective_options, durability, keep, immutable };
+            Ok((engine, opened))
         });
         match opened {
             Ok((engine, message)) => {
@@ -165,6 +196,17 @@ impl<W: Write + Send> Worker<'_, W> {
         });
         let Some(error) = error else { return true };
         self.refuse(error.into());
+        false
+    }
+
+    /// Reads back what the durability class rests on; returns `false` after a step that weakened
+    /// it, which is reported.
+    pub(super) fn keeps_durability(&self, engine: &dyn Engine, order: &Order) -> bool {
+        // A server that does not answer fails the next operation, or the close.
+        let Ok(had) = engine.durability() else { return true };
+        let checked = check_durability(order.variant.settings.durability, &had);
+        let Err(error) = checked else { return true };
+        self.send(&Message::Violated { reason: format!("after the step: {error}") });
         false
     }
 

@@ -127,7 +127,7 @@ impl<W: Write + Send> Worker<'_, W> {
                 Some(row_counts) if is_finished => self.audit(engine.as_ref(), row_counts, is_last),
                 Some(_) | None => true,
             };
-            if !is_finished || !is_sound {
+            if !is_finished || !is_sound || !self.keeps_durability(engine.as_ref(), order) {
                 break;
             }
             is_whole = index as usize + 1 == order.steps.len();

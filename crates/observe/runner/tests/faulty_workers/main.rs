@@ -68,7 +68,8 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
         drive: None,
         interrupt: Interrupt::default(),
     };
-    let error = check_variants(&bench, &fixture.manifest.plan.experiment).expect_err("refused");
+    let error = check_variants(&bench, &fixture.manifest.plan.experiment, &mut |_| {})
+        .expect_err("refused");
     let RunnerError::Refused(_, Refusal::Setting { setting, reason, remedy }) = error else {
         panic!("{error}")
     };

@@ -135,6 +135,7 @@ fn head(run: &RunRecord) -> Vec<Part> {
         run.started_at
     );
     let mut lines = vec![facts, run.end.phrase()];
+    lines.extend(rests_on(run));
     lines.extend(ways(run));
     lines.extend(origin::load(run));
     lines.extend(run.drive.as_deref().and_then(origin::drive));
@@ -142,6 +143,14 @@ fn head(run: &RunRecord) -> Vec<Part> {
     let reasons = run.invalid.iter().chain(&failed_check);
     lines.extend(reasons.map(|why| format!("INVALID, must not be used: {why}")));
     vec![Part::Heading(1, run.id.clone()), Part::Sentences(lines)]
+}
+
+/// Returns what the durability class rests on, as it was read back; `None` where nothing was.
+fn rests_on(run: &RunRecord) -> Option<String> {
+    let bases = &run.durability.as_ref()?.bases;
+    let evidence: Vec<&str> =
+        bases.iter().map(|basis| basis.evidence.trim_end_matches(',')).collect();
+    (!evidence.is_empty()).then(|| format!("durability rests on {}", evidence.join(", ")))
 }
 
 /// Returns how the engine changes and reads parts of values; `None` where the run does neither.

@@ -11,6 +11,7 @@ use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram};
 use super::storage::{Request, Storage};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::ui::Ui;
 
 /// Heading of the options of `run` only.
 pub(super) const HEADING: &str = "Run control";
@@ -63,14 +64,16 @@ impl<'a> Bench<'a> {
         Ok(Self { engines, storage: None })
     }
 
-    /// Checks the builds of engines, and returns their identities.
+    /// Checks the builds of engines, and returns their identities; prints what is notable.
     pub(super) fn identities(
         &self,
         experiment: &Experiment,
+        ui: &Ui,
     ) -> Result<BTreeMap<String, Identity>, RunnerError> {
+        let mut note = |text: &str| ui.status(format_args!("note      {text}"));
         let mut identities = match &self.storage {
             Some(storage) => storage.identities(experiment),
-            None => runner::check_variants(&self.engines, experiment)?,
+            None => runner::check_variants(&self.engines, experiment, &mut note)?,
         };
         for (variant, library) in &self.engines.libraries {
             if let Some(identity) = identities.get_mut(variant) {

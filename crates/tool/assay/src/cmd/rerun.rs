@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     bench.engines.servers = servers::of(&planned.plan.experiment)
         .map_err(|(variant, message)| of_variant(&variant, &message))?;
     bench.engines.libraries.extend(libraries);
-    let identities = bench.identities(&planned.plan.experiment).into_report()?;
+    let identities = bench.identities(&planned.plan.experiment, ui).into_report()?;
     let here = host(data.path());
     let mut manifest = manifest(planned.plan, here, identities);
     let dir = results.create(&mut manifest).into_report()?;

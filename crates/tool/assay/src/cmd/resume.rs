@@ -57,7 +57,7 @@ pub(super) fn resume(
         bench.engines.libraries.insert(variant.name.clone(), library);
     }
     bench.open_storage(&manifest.plan.experiment, &manifest.host)?;
-    let identities = bench.identities(&manifest.plan.experiment).into_report()?;
+    let identities = bench.identities(&manifest.plan.experiment, ui).into_report()?;
     for (variant, before) in &manifest.builds {
         let version = identities.get(variant).map(|found| &found.version);
         if let Some(version) = version.filter(|version| **version != before.version) {

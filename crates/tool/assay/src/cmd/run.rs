@@ -197,7 +197,7 @@ fn begin(
     }
     let host = host(bench.engines.data.path());
     bench.open_storage(&plan.experiment, &host)?;
-    let identities = bench.identities(&plan.experiment);
+    let identities = bench.identities(&plan.experiment, ui);
     let identities =
         identities.map_err(|error| rejection(&checked, &error, bench.engines.data.path()))?;
     let mut manifest = manifest(plan, host, identities);

@@ -314,6 +314,7 @@ fn new_run(manifest: &Manifest, cell: &Cell, variant: model::Variant) -> RunReco
         calibration: None,
         invalid: None,
         load: None,
+        durability: None,
         drive: None,
         started_at: runner::now_utc(),
         ended_at: None,

@@ -3,7 +3,7 @@
 use assert_cmd::assert::OutputAssertExt;
 use model::RunEnd;
 
-use crate::sandbox::{NAME, Sandbox, joined_text, on_disk_of, output_text};
+use crate::sandbox::{IN_MEMORY, NAME, Sandbox, joined_text, on_disk_of, output_text};
 
 #[test]
 fn floor_above_the_free_space_is_rejected_before_the_run() {
@@ -27,7 +27,8 @@ fn run_crossing_the_floor_is_stopped_and_its_data_removed() {
     let benchmark = "steps = [\"fillseq\", \"overwrite\"]\nrows = \"1k\"\nduration = \"100s\"";
     let unbounded_log = "wal_autocheckpoint = 0".to_owned();
     let sandbox = Sandbox::with_options(benchmark, &[("big", "sqlite", unbounded_log)]);
-    let run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "8128MiB"]);
+    let mut run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "8128MiB"]);
+    run.args(IN_MEMORY);
     let list = "echo \"left: $(ls -A data | tr '\\n' ' ')\"";
     let Some(output) = on_disk_of("8g", "data", &run, list) else { return };
     assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));

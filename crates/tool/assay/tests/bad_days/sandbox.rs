@@ -167,6 +167,9 @@ pub(crate) fn as_unprivileged(sandbox: &Sandbox, command: &Command) -> Option<Co
     }
 }
 
+/// Waives the rule against data in memory, as which [`on_disk_of`] mounts a small disk.
+pub(crate) const IN_MEMORY: [&str; 2] = ["--waive", "A071=a small disk is in memory"];
+
 /// Runs a command, then `then`, with a new file system mounted at `place`.
 ///
 /// Prints why and returns `None` where none can be mounted. The file system ends with the command;

@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use server::Running;
 
 use crate::sandbox::{
-    NAME, Sandbox, joined_text, note, now, output_text, ran, send, wait_until, wrapped,
+    IN_MEMORY, NAME, Sandbox, joined_text, note, now, output_text, ran, send, wait_until, wrapped,
 };
 use crate::server_traces::{assert_clean, processes, processes_in, sandbox_of, server};
 
@@ -131,7 +131,8 @@ fn disk_full_of_log_is_recorded() {
                   echo \"left: $(ls -A data | tr '\\n' ' ')\"; exit $code";
     let prefix = ["unshare", "--mount", "sh", "-c", script, "sh"];
     // The disk is full before it is read again.
-    let run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "0"]);
+    let mut run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "0"]);
+    run.args(IN_MEMORY);
     let output = wrapped(&prefix, &run).output().unwrap();
     if output.status.code() == Some(77) || output_text(&output).contains("unshare: ") {
         note(&format!("skipped: no file system can be mounted: {}", output_text(&output)));

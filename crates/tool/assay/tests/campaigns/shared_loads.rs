@@ -123,7 +123,8 @@ fn full_disk_while_saving_leaves_the_run_its_database() {
     let benchmark = "steps = [\"fillseq\", \"readrandom\"]\nrows = \"15k\"\n\
                      duration = \"50ms\"\nload = \"per-variant\"\n[factors]\nrepetitions = 2";
     let sandbox = Sandbox::of(benchmark, &[("fjall", "fjall", "")]);
-    let run: Command = sandbox.run(&["--snapshot-limit", "1GiB"]);
+    let mut run: Command = sandbox.run(&["--snapshot-limit", "1GiB"]);
+    run.args(crate::sandbox::IN_MEMORY);
     let Some(output) = crate::sandbox::on_disk_of("60m", "data", &run, "true") else { return };
     let text = crate::sandbox::output_text(&output);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{text}");

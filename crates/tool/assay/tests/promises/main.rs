@@ -22,6 +22,7 @@ mod children_get_no_passwords;
 mod commands_in_documents_can_be_planned;
 mod doctor_examines_this_machine;
 mod drives_are_watched;
+mod durability_is_read_back;
 mod engine_builds_are_cached;
 mod engine_errors_are_quoted;
 mod engines_are_built_with_any_flags;

@@ -24,9 +24,11 @@ const RESERVED: [&str; 31] = [
     "daemonize",
 ];
 
-/// Options that name a file: it must lie in the data directory.
+/// Options that name a file or a directory: it must lie in the data directory, whose file system is
+/// known.
 #[rustfmt::skip]
-const FILES: [&str; 6] = [
+const FILES: [&str; 10] = [
+    "aria_log_dir_path", "innodb_data_file_path", "innodb_doublewrite_dir", "rocksdb_datadir",
     "log_bin", "log_bin_index", "relay_log", "general_log_file", "slow_query_log_file",
     "rocksdb_wal_dir",
 ];
@@ -205,6 +207,8 @@ mod tests {
             ("loose-mysqlx-port", "1"),
             ("initialize-insecure", ""),
             ("log-bin", "/x/bl"),
+            ("aria-log-dir-path", "/dev/shm/log"),
+            ("innodb_data_file_path", "/dev/shm/ibdata1:12M:autoextend"),
             ("sql_mode", "a\nb"),
             ("a b", "1"),
             ("", "1"),

@@ -161,11 +161,8 @@ pub(super) fn reject_weaker_durability(
         let allowed: &[&str] = match (canonical(name).as_str(), class) {
             (_, Durability::None) => continue,
             ("innodb_flush_log_at_trx_commit" | "rocksdb_flush_log_at_trx_commit", class) => {
-                if class == Durability::Sync {
-                    &["1"]
-                } else {
-                    &["1", "2"]
-                }
+                // MariaDB's 3 is a sync too.
+                if class == Durability::Sync { &["1", "3"] } else { &["1", "2", "3"] }
             }
             ("sync_binlog", Durability::Sync) => &["1"],
             ("innodb_flush_method", _)

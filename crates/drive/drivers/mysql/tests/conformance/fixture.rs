@@ -7,7 +7,7 @@ use std::thread;
 use engine::conformance::wait_until;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Rows, Session};
 use model::sql::{Application, Argument, Call};
-use model::{DataShape, Endpoint, Op, OpKind, Outcome, Settings};
+use model::{DataShape, Durability, Endpoint, Op, OpKind, Outcome, Settings};
 use server::Kind;
 use tempfile::TempDir;
 
@@ -33,6 +33,8 @@ impl Fixture {
         let endpoint = Endpoint { database: format!("live{number}"), ..self.endpoint.clone() };
         self.kind.probe(&endpoint).expect("the server answers");
         let dir = tempfile::tempdir().expect("a directory can be made");
+        // As the server was started.
+        let settings = Settings { durability: Durability::None, ..Settings::default() };
         let data = DataShape { rows: 100, key_bytes: 20, value_bytes: 100, compressible_to: 0.5 };
         let spec = OpenSpec {
             endpoint: Some(endpoint),
@@ -40,7 +42,7 @@ impl Fixture {
                 application: Arc::new(application),
                 clients: 2,
             }),
-            ..OpenSpec::embedded(dir.path().to_owned(), Settings::default(), data)
+            ..OpenSpec::embedded(dir.path().to_owned(), settings, data)
         };
         (spec, dir)
     }

@@ -8,6 +8,7 @@ mod application;
 mod crash;
 mod databases;
 mod disconnects;
+mod durability;
 mod fixture;
 mod logins;
 mod maintenance;
@@ -75,8 +76,15 @@ fn acknowledged_writes_survive_a_kill() {
     }
 }
 
+#[test]
+fn variables_and_tables_of_a_synced_server_are_read_back() {
+    for build in Build::all(&["mariadb@10.11", "mysql@8.0.31"]) {
+        durability::a_synced_server_has_its_class(&build);
+    }
+}
+
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 20] = [
+const CLAIMS: [fn(&Fixture); 22] = [
     procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
@@ -95,6 +103,8 @@ const CLAIMS: [fn(&Fixture); 20] = [
     ownership::marks_without_identity_are_refused_with_the_remedy,
     maintenance::state_identity_and_options_are_reported,
     parts::parts_of_values_are_changed_and_read,
+    durability::a_server_s_variables_limit_the_class,
+    durability::tables_without_a_log_have_no_class,
     waits::row_locks_are_sampled_as_waits,
     waits::statements_have_plans,
 ];
@@ -129,6 +139,7 @@ fn mariadb_and_myrocks_meet_the_claims() {
     logins::server_is_confined_and_requires_its_password(&server, &fixture);
     CLAIMS.iter().for_each(|claim| claim(&fixture));
     logins::wrong_logins_are_rejected_with_a_remedy(&fixture);
+    durability::aria_tables_are_safe_when_transactional(&fixture);
     maintenance::myrocks_flushes_and_compacts(&fixture);
     sessions::myrocks_has_statements_of_its_own(&fixture);
 }

@@ -2,7 +2,7 @@
 
 use engine::{Engine, EngineError, Session};
 use model::sql::Argument;
-use model::{Bounds, Call, Durability, OpKind, Outcome};
+use model::{Bounds, Call, OpKind, Outcome};
 
 use crate::application::{
     ALL, BROKEN, COLUMNS, DEFINE, DELETE, IN_LIST, INSERT, MOVE, ROWS, SET, sales,
@@ -38,7 +38,6 @@ pub(crate) fn insert(session: &mut dyn Session, customer: i64) -> Result<u64, En
 /// Method: the rows of a checked insert are there; without rows MySQL evaluates no value.
 pub(crate) fn wrong_type_of_an_update_is_found_by_the_check(fixture: &Fixture) {
     let (mut spec, _dir) = fixture.fresh(Some(sales()));
-    spec.settings.durability = Durability::None;
     spec.endpoint.as_mut().expect("it has one").is_foreign = true;
     let engine = fixture.driver.open(&spec).expect("the server is good");
     let check = |(procedure, kind): (u16, OpKind), arguments: &[Argument]| {

@@ -2,7 +2,7 @@
 
 use engine::{EngineError, Rows};
 use model::sql::Argument;
-use model::{Address, Call, Durability, Op, Outcome, Tls};
+use model::{Address, Call, Op, Outcome, Tls};
 
 use crate::application::{ALL, DEFINE, OPEN, sales, statement};
 use crate::fixture::{Fixture, call};
@@ -58,7 +58,6 @@ pub(crate) fn connections_are_encrypted(server: &Server, fixture: &Fixture) {
         let (mut spec, _dir) = fixture.fresh(Some(sales()));
         let endpoint = spec.endpoint.as_mut().expect("it has one");
         endpoint.is_foreign = true;
-        spec.settings.durability = Durability::None;
         let Address::Tcp { tls: demanded, .. } = &mut endpoint.address else { panic!("{tls:?}") };
         *demanded = tls;
         let engine = fixture.driver.open(&spec)?;
@@ -79,8 +78,7 @@ pub(crate) fn myrocks_has_statements_of_its_own(fixture: &Fixture) {
     let define = &mut application.procedures[usize::from(DEFINE.0)];
     define.myrocks = std::mem::take(&mut define.statements.mysql);
     define.statements.mysql = vec![statement("ALTER TABLE {} ADD INDEX (no_such_column)")];
-    let (mut spec, _dir) = fixture.fresh(Some(application));
-    spec.settings.durability = Durability::None;
+    let (spec, _dir) = fixture.fresh(Some(application));
     let engine = fixture.driver.open(&spec).expect("the server is good");
     let mut session = engine.session().expect("there is room");
     let none: &[Argument] = &[];

@@ -5,6 +5,7 @@
 
 mod application;
 mod calls;
+mod durability;
 mod failures;
 mod logins;
 mod newest;

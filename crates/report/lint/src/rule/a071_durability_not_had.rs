@@ -1,0 +1,109 @@
+//! A071: the durability class claimed is not the class that writes had.
+
+use model::record::Severity;
+use model::{Durability, DurabilityBasis, Variant};
+
+use super::{Observation, Rule, code};
+use crate::context::{PlanContext, RunContext};
+
+pub(crate) static RULE: Rule = Rule {
+    code: code::A071,
+    name: "durability not had",
+    severity: Severity::Blocking,
+    trigger: "the file system of the data, or what a run read back from it, from a session and from \
+              the tables, does not allow the variant's durability class (a note where it gives up \
+              the protection of torn pages, where sessions override a foreign server's own setting, \
+              and where something is not known)",
+    why: "Writes that a crash loses are cheaper than those of the class in the caption: no sync \
+          reaches a drive, or a commit waits for none.",
+    remedy: "put the data on a drive (--data-dir DIR), or claim the class that writes have: \
+             --durability none",
+    source: "[Callaghan 2022-12-02] (write throughput will be over-stated)",
+    variant: Some(plan),
+    run: Some(run),
+    ..Rule::EMPTY
+};
+
+/// Predicts what a run would read back: of servers that Assay does not start nothing is known.
+fn plan(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
+    let is_predicted = context.is_before_runs() && context.experiment.device.is_none();
+    let storage = context.host?.storage.as_ref().filter(|_| is_predicted)?;
+    let is_ours = variant.dsn.is_none();
+    let claimed = variant.settings.durability;
+    (is_ours && storage.class < claimed).then(|| violation(claimed, storage))
+}
+
+fn run(context: &RunContext<'_>) -> Vec<Observation> {
+    let Some(had) = &context.run.durability else { return Vec::new() };
+    let claimed = context.run.variant.settings.durability;
+    let mut found: Vec<_> =
+        had.violation(claimed).map(|basis| violation(claimed, basis)).into_iter().collect();
+    if !had.notes.is_empty() {
+        let note = Observation::new(had.notes.join("; ")).severity(Severity::Note);
+        let remedy = "read the class with it, or change it where it is set";
+        found.push(note.remedy(remedy).ranked("notes", 0.0));
+    }
+    found
+}
+
+fn violation(claimed: Durability, basis: &DurabilityBasis) -> Observation {
+    Observation::new(format!("class {claimed} is claimed, and {basis}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{DurabilityRecord, Host};
+
+    use super::*;
+    use crate::testing::{experiment, host, in_runs, runs};
+
+    #[test]
+    fn data_in_memory_are_blocking_for_what_assay_stores() {
+        let mut experiment = experiment(&["a"]);
+        let cells = [model::Cell {
+            id: "a".to_owned(),
+            variant: "a".to_owned(),
+            clients: 1,
+            repetition: 1,
+            seed: 0,
+        }];
+        let evidence = "data on tmpfs (in memory)".to_owned();
+        let storage = Some(DurabilityBasis { evidence, class: Durability::None });
+        let host = Host { storage, ..host() };
+        let found = |experiment: &model::Experiment| {
+            let context = PlanContext { experiment, cells: &cells, host: Some(&host) };
+            plan(&context, &experiment.variants[0]).map(|one| one.evidence)
+        };
+        let text = "class os is claimed, and data on tmpfs (in memory) allows class `none` at most \
+                    (nothing survives before a clean close)";
+        assert_eq!(found(&experiment).as_deref(), Some(text));
+        experiment.variants[0].settings.durability = Durability::None;
+        assert_eq!(found(&experiment), None);
+    }
+
+    #[test]
+    fn what_a_run_reads_back_is_compared_with_its_class() {
+        let with = |had: Option<DurabilityRecord>| {
+            let mut runs = runs(&["a"]);
+            runs.truncate(1);
+            runs[0].durability = had.map(Box::new);
+            in_runs(&RULE, &experiment(&["a"]), &runs)
+        };
+        assert_eq!(with(None), [], "an older record");
+        let mut had = DurabilityRecord::default();
+        had.allow(Durability::Os, "sync_binlog = 0");
+        assert_eq!(with(Some(had.clone())), [], "class os is claimed");
+        had.note("full_page_writes = off: torn");
+        let [(severity, evidence)] = &with(Some(had.clone()))[..] else { panic!("a note") };
+        assert_eq!(
+            (*severity, evidence.as_str()),
+            (Severity::Note, "a: full_page_writes = off: torn (1 run)")
+        );
+        had.allow(Durability::None, "table `t1`, which is unlogged,");
+        let [(severity, evidence), _] = &with(Some(had))[..] else { panic!("two") };
+        assert_eq!(*severity, Severity::Blocking);
+        assert!(
+            evidence.contains("class os is claimed, and table `t1`, which is unlogged, allows")
+        );
+    }
+}
