@@ -32,12 +32,30 @@ pub struct ProcedureRecord {
     /// Of those done, calls within it; `None` without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within_limit: Option<u64>,
+    /// Its executed statements, in order; empty without a SQL server, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<StatementTiming>,
+}
+
+/// Times of one statement of a procedure, as the clients see them.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct StatementTiming {
+    /// Position among the procedure's statements, from 1.
+    pub number: u32,
+    /// Service times of its executions that did not fail, in repeated attempts too; to 10 %.
+    pub service: Percentiles,
 }
 
 impl ProcedureRecord {
     /// Returns the calls that were done and not rolled back.
     pub const fn committed(&self) -> u64 {
         self.done.saturating_sub(self.rolled_back)
+    }
+
+    /// Returns the executions of a statement; `None` where the clients timed none.
+    pub fn timing(&self, number: u32) -> Option<&Percentiles> {
+        let timing = self.statements.iter().find(|timing| timing.number == number);
+        timing.map(|timing| &timing.service)
     }
 
     /// Returns the share of those done within the limit; `None` without a limit or calls.

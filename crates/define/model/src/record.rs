@@ -35,7 +35,7 @@ pub use crate::finding::{Finding, Severity};
 pub use crate::op_summary::{
     OpCounts, OpSummaries, OpSummary, Percentiles, SpanningOp, total_counts,
 };
-pub use crate::procedure_record::ProcedureRecord;
+pub use crate::procedure_record::{ProcedureRecord, StatementTiming};
 pub use crate::run_end::RunEnd;
 
 /// Version of the shapes in this file.

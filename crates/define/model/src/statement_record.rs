@@ -61,6 +61,8 @@ pub struct StatementState {
     pub text: String,
     /// Totals since the server's start.
     pub totals: Option<StatementTotals>,
+    /// Identifiers of the entries of the server's statistics that the totals sum up.
+    pub entries: Vec<String>,
 }
 
 /// One statement of a procedure in a step.
@@ -76,9 +78,12 @@ pub struct StatementRecord {
     /// Access paths when it had ended; absent where they are those of its beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_after: Option<String>,
-    /// Totals of the step, warm-up included; absent where the server collects none.
+    /// Totals of the step, warm-up included; absent where the server counted no call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totals: Option<StatementTotals>,
+    /// Other statements whose calls the totals include: the server counts them as one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shared_with: Vec<String>,
 }
 
 impl StatementRecord {
@@ -100,7 +105,13 @@ impl StatementRecord {
             plan_after: after.plan.filter(|plan| plan_before.as_ref() != Some(plan)),
             plan_before,
             totals: after.totals.and_then(grown),
+            shared_with: Vec::new(),
         }
+    }
+
+    /// Returns the procedure's name and the statement's number, as messages name it.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.procedure, self.number)
     }
 
     /// Returns the access paths at the step's end.

@@ -20,12 +20,14 @@ pub mod parts;
 pub mod refusal;
 pub mod rows;
 pub mod settings_check;
+pub mod statement_times;
 pub mod traits;
 pub mod way;
 
 pub use error::EngineError;
 pub use refusal::{Refusal, Setting};
 pub use rows::{CountedRows, Rows};
+pub use statement_times::{EndedStatement, StatementTimes};
 pub use traits::{
     ANSWERS, ApplicationSetup, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline,
     REVERSE_SCANS, Session, WaitSampler, gives_answers, scans_in_reverse,

@@ -2,6 +2,8 @@
 
 use model::Outcome;
 
+use crate::statement_times::StatementTimes;
+
 /// One byte of this many of a value is read: the smallest page size.
 const TOUCH_EVERY: usize = 4096;
 
@@ -23,6 +25,8 @@ pub struct Rows {
     touched: u8,
     /// The value that a change of a part of it reads and writes.
     scratch: Vec<u8>,
+    /// Times of the statements of calls; `None` while they are not timed.
+    statement_times: Option<Box<StatementTimes>>,
 }
 
 impl Rows {
@@ -109,6 +113,31 @@ impl Rows {
     #[inline]
     pub const fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Replaces what times the statements of calls; `None` times none.
+    #[inline]
+    pub fn replace_statement_times(
+        &mut self,
+        times: Option<Box<StatementTimes>>,
+    ) -> Option<Box<StatementTimes>> {
+        std::mem::replace(&mut self.statement_times, times)
+    }
+
+    /// Begins the statements of a call, or of another attempt at it.
+    #[inline]
+    pub fn begin_statements(&mut self) {
+        if let Some(times) = &mut self.statement_times {
+            times.begin();
+        }
+    }
+
+    /// Ends a statement of the call by its number; the next one begins.
+    #[inline]
+    pub fn end_statement(&mut self, number: u32) {
+        if let Some(times) = &mut self.statement_times {
+            times.end(number);
+        }
     }
 
     /// Returns a digest of the touched bytes.

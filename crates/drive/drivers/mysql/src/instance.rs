@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use driver_sql::{
-    Config, Connection as _, Database, Explain, SqlEngine, TableName, TextTotals, WaitQuery,
+    Config, Connection as _, Database, Explain, SentStatement, SqlEngine, StatementEntry,
+    TableName, WaitQuery,
 };
 use engine::{EngineError, Maintenance, OpenSpec};
 use model::{DurabilityRecord, EngineState, Identity, Options};
@@ -125,11 +126,23 @@ impl Database for MysqlDatabase {
         Ok(state)
     }
 
-    fn statement_totals(
+    fn statement_entries(
         _engine: &MysqlEngine,
         connection: &mut Connection,
-    ) -> Result<Vec<TextTotals>, Failure> {
-        state::totals(connection)
+    ) -> Result<Vec<StatementEntry>, Failure> {
+        state::entries(connection)
+    }
+
+    fn session_entries(connection: &mut Connection) -> Result<Vec<StatementEntry>, Failure> {
+        state::of_session(connection)
+    }
+
+    fn find_entries(
+        connection: &mut Connection,
+        statement: &SentStatement<'_>,
+        entries: &[StatementEntry],
+    ) -> Result<Vec<usize>, Failure> {
+        state::find(connection, statement, entries)
     }
 
     fn wait_queries() -> &'static [WaitQuery] {

@@ -1,7 +1,8 @@
 //! An open database: check of the server, maintenance, state query.
 
 use driver_sql::{
-    Config, Connection as _, Database, Explain, SqlEngine, TableName, TextTotals, WaitQuery,
+    Config, Connection as _, Database, Explain, SentStatement, SqlEngine, StatementEntry,
+    TableName, WaitQuery,
 };
 use engine::{EngineError, Maintenance, OpenSpec, Setting};
 use model::{DurabilityRecord, Endpoint, EngineState, Identity, Options, Settings};
@@ -85,11 +86,19 @@ impl Database for PostgresDatabase {
         })
     }
 
-    fn statement_totals(
+    fn statement_entries(
         engine: &PostgresEngine,
         connection: &mut Connection,
-    ) -> Result<Vec<TextTotals>, Failure> {
-        plans::totals(connection, engine.config.endpoint.is_foreign)
+    ) -> Result<Vec<StatementEntry>, Failure> {
+        plans::entries(connection, engine.config.endpoint.is_foreign)
+    }
+
+    fn find_entries(
+        connection: &mut Connection,
+        statement: &SentStatement<'_>,
+        entries: &[StatementEntry],
+    ) -> Result<Vec<usize>, Failure> {
+        plans::find(connection, statement, entries)
     }
 
     fn wait_queries() -> &'static [WaitQuery] {

@@ -1,9 +1,9 @@
 //! Plans and totals of statements.
 
-use driver_sql::{Connection as _, Explain, TextTotals};
+use driver_sql::{Connection as _, Explain, SentStatement, StatementEntry};
 use model::StatementTotals;
 
-use crate::wire::{Connection, Failure};
+use crate::wire::{Connection, Failure, write_literal};
 
 /// How Postgres explains a statement.
 pub(crate) const EXPLAIN: Explain =
@@ -14,13 +14,22 @@ const IS_LOADED: &str = "SELECT 1 FROM pg_settings WHERE name = 'shared_preload_
                          setting LIKE '%pg_stat_statements%'";
 /// Creates the extension's views.
 const CREATE: &str = "CREATE EXTENSION IF NOT EXISTS pg_stat_statements";
-/// Totals by text. The time has another name before 13.
+/// What a session executes from then on is not counted; a login without rights is refused.
+const UNTRACK: &str = "SET pg_stat_statements.track = 'none'";
+/// Totals of the login's statements, without those within functions. The time has another name
+/// before 13.
 ///
 /// Source: Postgres' documentation, `pg_stat_statements`.
-const TOTALS: &str = "SELECT query, calls, 1000 * coalesce(to_jsonb(s) ->> 'total_exec_time', \
-                      to_jsonb(s) ->> 'total_time')::float8, rows, shared_blks_hit + \
-                      shared_blks_read FROM pg_stat_statements s WHERE dbid = (SELECT oid FROM \
-                      pg_database WHERE datname = current_database())";
+const TOTALS: &str = "SELECT queryid, query, calls, 1000 * coalesce(to_jsonb(s) ->> \
+                      'total_exec_time', to_jsonb(s) ->> 'total_time')::float8, rows, \
+                      shared_blks_hit + shared_blks_read FROM pg_stat_statements s WHERE dbid = \
+                      (SELECT oid FROM pg_database WHERE datname = current_database()) AND userid \
+                      = (SELECT oid FROM pg_roles WHERE rolname = current_user) AND \
+                      coalesce(to_jsonb(s) ->> 'toplevel', 'true') = 'true'";
+/// Explains a statement with its identifier, from 14 on.
+const IDENTIFY: &str = "EXPLAIN (VERBOSE, COSTS OFF) ";
+/// Precedes the identifier in the last line of an explanation.
+const IDENTIFIER: &str = "Query Identifier: ";
 
 /// Returns the nodes of a plan with what they name, and the kinds of their conditions.
 fn paths(rows: &[Vec<String>]) -> String {
@@ -37,23 +46,27 @@ fn paths(rows: &[Vec<String>]) -> String {
     rows.iter().filter_map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns totals by statement; none unless the server was started with the extension.
-pub(crate) fn totals(
+/// Returns the server's statistics; none unless the server was started with the extension.
+pub(crate) fn entries(
     connection: &mut Connection,
     is_foreign: bool,
-) -> Result<Vec<TextTotals>, Failure> {
+) -> Result<Vec<StatementEntry>, Failure> {
     if connection.first(IS_LOADED)?.is_none() {
         return Ok(Vec::new());
     }
     if !is_foreign {
         connection.run(CREATE)?;
     }
+    match connection.run(UNTRACK) {
+        Err(Failure::Refused(_)) => {}
+        done => done?,
+    }
     let rows = connection.rows(TOTALS)?;
     Ok(rows.into_iter().filter_map(|row| of_row(&row)).collect())
 }
 
-fn of_row(row: &[String]) -> Option<TextTotals> {
-    let [text, calls, server_us, rows, pages] = row else { return None };
+fn of_row(row: &[String]) -> Option<StatementEntry> {
+    let [id, text, calls, server_us, rows, pages] = row else { return None };
     let totals = StatementTotals {
         calls: calls.parse().ok()?,
         server_us: server_us.parse().ok()?,
@@ -61,7 +74,70 @@ fn of_row(row: &[String]) -> Option<TextTotals> {
         examined: None,
         pages: pages.parse().ok(),
     };
-    Some((text.clone(), totals))
+    Some(StatementEntry { id: id.clone(), text: text.clone(), totals })
+}
+
+/// Returns the positions of a statement's entries: by its identifier, and by its text.
+///
+/// By the text too: before 14 there is no identifier, and a literal of another type (a number that
+/// takes eight bytes) has an entry of its own.
+pub(crate) fn find(
+    connection: &mut Connection,
+    statement: &SentStatement<'_>,
+    entries: &[StatementEntry],
+) -> Result<Vec<usize>, Failure> {
+    let explained = match statement.explain(connection, IDENTIFY) {
+        Err(Failure::Lost(reason)) => return Err(Failure::Lost(reason)),
+        explained => explained.unwrap_or_default(),
+    };
+    let id = explained.iter().flatten().find_map(|line| line.trim().strip_prefix(IDENTIFIER));
+    let text =
+        statement.text(|number| format!("${number}"), |value, out| write_literal(out, value));
+    let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = on_one_line(&text);
+    let is_its = |entry: &StatementEntry| {
+        Some(entry.id.as_str()) == id || is_normal_form(&text, &on_one_line(&entry.text))
+    };
+    let positions = (0..).zip(entries).filter(|(_, entry)| is_its(entry));
+    Ok(positions.map(|(position, _)| position).collect())
+}
+
+/// Returns whether a text is a statement's with `$1` in the place of each constant and parameter.
+///
+/// The server's text decides where these stand; everything else is as it was sent.
+///
+/// Source: Postgres' source, `generate_normalized_query` in `pg_stat_statements.c`.
+fn is_normal_form(sent: &str, normal: &str) -> bool {
+    let (mut sent, mut normal) = (sent, normal);
+    loop {
+        let is_parameter =
+            |at: &usize| normal[at + 1..].starts_with(|next: char| next.is_ascii_digit());
+        let Some(at) = normal.match_indices('$').map(|(at, _)| at).find(is_parameter) else {
+            return sent == normal;
+        };
+        let Some(value) = sent.strip_prefix(&normal[..at]) else { return false };
+        sent = after_value(value);
+        normal = normal[at + 1..].trim_start_matches(|digit: char| digit.is_ascii_digit());
+    }
+}
+
+/// Returns the text after the constant or parameter at its beginning.
+fn after_value(text: &str) -> &str {
+    let quoted = text.trim_start_matches(|prefix: char| prefix.is_ascii_alphabetic());
+    if let Some(mut rest) = quoted.strip_prefix('\'') {
+        // A doubled quote begins the next part of the literal.
+        while let Some((_, after)) = rest.split_once('\'') {
+            let Some(next) = after.strip_prefix('\'') else { return after };
+            rest = next;
+        }
+        return "";
+    }
+    let mut before = ' ';
+    text.trim_start_matches(|c: char| {
+        let is_sign = matches!(c, '-' | '+') && matches!(before, ' ' | 'e');
+        before = c;
+        is_sign || c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '$')
+    })
 }
 
 #[cfg(test)]
@@ -76,6 +152,25 @@ mod tests {
         "        Filter: (price > 3)",
         "",
     ];
+
+    #[test]
+    fn the_server_s_text_decides_where_values_stand() {
+        let sent = "SELECT c1 FROM t2 WHERE id >= -7 AND n = E'it''s' AND x = $2 LIMIT 10";
+        assert!(is_normal_form(
+            sent,
+            "SELECT c1 FROM t2 WHERE id >= $3 AND n = $4 AND x = $2 LIMIT $5"
+        ));
+        // The other statement has the number in its text.
+        assert!(!is_normal_form(
+            "SELECT 1 FROM t WHERE id = $1 LIMIT 5",
+            "SELECT $2 FROM t WHERE id = $1 LIMIT 6"
+        ));
+        let insert = "INSERT INTO t (a, b) VALUES ('2024-01-01', 1e-7), ('', '\\x00'::bytea)";
+        assert!(is_normal_form(insert, "INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4::bytea)"));
+        assert!(!is_normal_form(insert, "INSERT INTO t (a, b) VALUES ($1, $2)"));
+        assert!(is_normal_form("DO $$ BEGIN END $$", "DO $$ BEGIN END $$"));
+        assert!(!is_normal_form("SELECT c FROM t1", "SELECT c FROM t12"));
+    }
 
     #[test]
     fn paths_have_no_values_and_no_estimates() {

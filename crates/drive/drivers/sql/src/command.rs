@@ -48,6 +48,15 @@ impl<C: Connection> Command<C> {
         Ok((connection.exchange(prepared, on_row)?, bytes))
     }
 
+    /// Returns text and protocol of a command that is not prepared yet.
+    pub(crate) const fn unprepared(&self) -> Option<(&Template, Protocol)> {
+        match self {
+            Self::Unprepared(template) => Some((template, Protocol::Prepared)),
+            Self::Text(template) => Some((template, Protocol::Text)),
+            Self::Prepared(_) => None,
+        }
+    }
+
     /// Returns whether it was sent prepared.
     pub(crate) const fn is_prepared(&self) -> bool {
         matches!(self, Self::Prepared(_))

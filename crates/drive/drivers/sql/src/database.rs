@@ -1,14 +1,15 @@
 //! An open database: tables, control connection, row counts.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 
 use engine::{ApplicationSetup, EngineError, Maintenance, OpenSpec};
-use model::{Durability, DurabilityRecord, EngineState, Identity, Options};
+use model::{Durability, DurabilityRecord, EngineState, Identity, Options, StatementTotals};
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
-use crate::explain::{Explain, TextTotals};
+use crate::explain::{Explain, SentStatement, StatementEntry};
 use crate::failure::{ErrorResponse, Failure};
 use crate::object::TableName;
 use crate::open_sessions::OpenSessions;
@@ -53,11 +54,27 @@ pub trait Database: Send + Sync + Sized {
     /// Returns the queries of waits, the best first; the first that the server takes is used.
     fn wait_queries() -> &'static [WaitQuery];
 
-    /// Returns totals by statement since the server's start; none where it collects none.
-    fn statement_totals(
+    /// Returns the server's statistics of statements; empty where it collects none.
+    ///
+    /// What the connection executes afterwards is in none of them, where the login may choose.
+    fn statement_entries(
         engine: &SqlEngine<Self>,
         connection: &mut Self::Connection,
-    ) -> Reply<Vec<TextTotals>, Self::Connection>;
+    ) -> Reply<Vec<StatementEntry>, Self::Connection>;
+
+    /// Returns the statistics that end with a session: of what it prepared.
+    fn session_entries(
+        _connection: &mut Self::Connection,
+    ) -> Reply<Vec<StatementEntry>, Self::Connection> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the positions of the entries in which the server counts a statement.
+    fn find_entries(
+        connection: &mut Self::Connection,
+        statement: &SentStatement<'_>,
+        entries: &[StatementEntry],
+    ) -> Reply<Vec<usize>, Self::Connection>;
 
     /// Returns the server's statistics as text.
     fn statistics(connection: &mut Self::Connection) -> Reply<String, Self::Connection>;
@@ -94,6 +111,8 @@ pub struct SqlEngine<D: Database> {
     pub(crate) reconnects: AtomicU64,
     /// Open sessions, by the server's number.
     pub(crate) sessions: OpenSessions,
+    /// Totals of statements of sessions that have ended, by their text.
+    ended: Mutex<BTreeMap<String, StatementTotals>>,
     /// Holds the run's lock; `None` after a loss.
     control: Mutex<Option<D::Connection>>,
 }
@@ -123,6 +142,7 @@ impl<D: Database> SqlEngine<D> {
             setup: spec.application.clone(),
             reconnects: AtomicU64::new(0),
             sessions: OpenSessions::default(),
+            ended: Mutex::default(),
             control: Mutex::new(Some(connection)),
             config,
         })
@@ -159,6 +179,26 @@ impl<D: Database> SqlEngine<D> {
     /// Returns Assay's own options in force.
     pub fn own_options(&self) -> Vec<(&'static str, String)> {
         self.config.own_options(self.setup.as_ref(), D::Connection::SQL.dialect)
+    }
+
+    /// Adds the statistics that end with a session.
+    pub(crate) fn end_entries(&self, entries: Vec<StatementEntry>) {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        for StatementEntry { text, totals, .. } in entries {
+            let sum = ended.remove(&text).map_or(totals, |sum| sum.plus(totals));
+            ended.insert(text, sum);
+        }
+    }
+
+    /// Returns the statistics of sessions that have ended.
+    pub(crate) fn ended_entries(&self) -> Vec<StatementEntry> {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = |(text, totals): (&String, &StatementTotals)| StatementEntry {
+            id: text.clone(),
+            text: text.clone(),
+            totals: *totals,
+        };
+        ended.iter().map(entry).collect()
     }
 
     /// Runs a query on the control connection, reconnecting once after a loss.

@@ -1,6 +1,11 @@
 //! How servers explain statements, and count them.
 
 use model::StatementTotals;
+use model::sql::Protocol;
+
+use crate::command::Command;
+use crate::connection::{Connection, Reply};
+use crate::template::{Template, Value};
 
 /// How a server explains a statement: prefixes, the first that it takes is used.
 #[derive(Debug, Clone, Copy)]
@@ -13,5 +18,57 @@ pub struct Explain {
     pub paths: fn(&[Vec<String>]) -> String,
 }
 
-/// Totals of a statement by its text.
-pub type TextTotals = (String, StatementTotals);
+/// One entry of a server's statistics of statements.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatementEntry {
+    /// The server's identifier.
+    pub id: String,
+    /// The statement as the server normalises it.
+    pub text: String,
+    /// Its totals.
+    pub totals: StatementTotals,
+}
+
+/// A statement as clients send it, with values of a call.
+#[derive(Clone, Copy)]
+pub struct SentStatement<'s> {
+    pub(crate) template: &'s Template,
+    /// How clients send it.
+    pub protocol: Protocol,
+    pub(crate) values: &'s dyn Fn(usize) -> Value<'s>,
+}
+
+impl SentStatement<'_> {
+    /// Returns its text: with placeholders where it is prepared, else with literals.
+    pub fn text(
+        &self,
+        placeholder: impl Fn(usize) -> String,
+        literal: impl Fn(Value<'_>, &mut Vec<u8>),
+    ) -> String {
+        if self.protocol == Protocol::Prepared {
+            return self.template.with_placeholders(true, placeholder).0;
+        }
+        let mut text = Vec::new();
+        self.template.write(self.values, &mut text, literal);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// Returns the rows of the statement after `prefix`, sent by its protocol.
+    ///
+    /// # Errors
+    /// When the server refuses it or takes too long.
+    pub fn explain<C: Connection>(
+        &self,
+        connection: &mut C,
+        prefix: &str,
+    ) -> Reply<Vec<Vec<String>>, C> {
+        let mut rows = Vec::new();
+        let text = |text: Option<&[u8]>| {
+            text.map(String::from_utf8_lossy).unwrap_or_default().into_owned()
+        };
+        let mut command = Command::new(self.template.after(prefix), self.protocol);
+        command
+            .run(connection, self.values, |_, row| rows.push(C::texts(row).map(text).collect()))?;
+        Ok(rows)
+    }
+}

@@ -1,17 +1,17 @@
 //! Plans and totals of a procedure's statements, as the server reports them.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::EngineError;
 use model::sql::Protocol;
 use model::{Call, OpKind, StatementState, StatementTotals};
 
-use crate::command::Command;
-use crate::connection::{Connection, Reply};
+use crate::connection::Connection;
 use crate::database::{Database, SqlEngine};
-use crate::digest::digest;
+use crate::explain::{SentStatement, StatementEntry};
 use crate::failure::Failure;
-use crate::procedure::render;
+use crate::procedure::{RenderedProcedure, render};
 use crate::template::{Template, Value};
 
 /// Longest time of one statement that is explained or executed.
@@ -32,30 +32,21 @@ pub(crate) fn statements<D: Database>(
         return Ok(Vec::new());
     }
     let rendered = render::<D::Connection>((&engine.config, setup), call)?;
-    let connection = engine.connect()?;
-    let mut inspection = Inspection::<D> { engine, call, positions: Vec::new(), connection };
-    inspection.connection.limit_time(WITHIN)?;
-    let totals = match D::statement_totals(engine, &mut inspection.connection) {
-        // Not collected, or a login without rights.
-        Err(Failure::Refused(_)) => Vec::new(),
-        totals => totals?,
-    };
+    let mut inspection = Inspection::<D>::new(engine, call)?;
     let mut states = Vec::new();
-    let mut known = vec![false; rendered.commands.len()];
     for (number, step) in (1..).zip(&rendered.steps) {
         // The same statement on other values has the same plan.
-        if step.is_rollback || std::mem::replace(&mut known[step.command], true) {
+        if step.is_rollback || step.number != number {
             continue;
         }
-        let command = &rendered.commands[step.command];
-        let (Command::Text(template) | Command::Unprepared(template)) = command else { continue };
+        let Some((template, _)) = rendered.commands[step.command].unprepared() else { continue };
         inspection.positions.clone_from(&step.positions);
         let (sql, _) = template.with_placeholders(false, |_| "?".to_owned());
         let (plan, text) = inspection.plan(template, executes && is_read(&sql))?;
-        let own = digest(&sql);
-        let same = totals.iter().filter(|(text, _)| digest(text) == own).map(|(_, totals)| *totals);
-        let totals = same.reduce(StatementTotals::plus);
-        states.push(StatementState { number, plan, text, totals });
+        let found = inspection.entries_of(number as usize - 1)?;
+        let totals = found.iter().map(|entry| entry.totals).reduce(StatementTotals::plus);
+        let entries = found.into_iter().map(|entry| entry.id).collect();
+        states.push(StatementState { number, plan, text, totals, entries });
     }
     Ok(states)
 }
@@ -69,12 +60,62 @@ fn is_read(sql: &str) -> bool {
 struct Inspection<'e, D: Database> {
     engine: &'e SqlEngine<D>,
     call: &'e Call<'e>,
+    /// The procedure for each copy of its table.
+    copies: Vec<RenderedProcedure<D::Connection>>,
     /// The statement's values among those of the call.
     positions: Vec<usize>,
+    /// The server's statistics before the first statement is explained.
+    entries: Vec<StatementEntry>,
     connection: D::Connection,
 }
 
-impl<D: Database> Inspection<'_, D> {
+impl<'e, D: Database> Inspection<'e, D> {
+    fn new(engine: &'e SqlEngine<D>, call: &'e Call<'e>) -> Result<Self, EngineError> {
+        let setup = engine.setup.as_ref();
+        let tables = setup.and_then(|setup| {
+            let procedure = setup.application.procedure(call.procedure)?;
+            Some(setup.copies(procedure.table))
+        });
+        let on_copy = |table| render((&engine.config, setup), &Call { table, ..*call });
+        let copies = (0..tables.unwrap_or_default()).map(on_copy).collect::<Result<_, _>>()?;
+        let mut connection = engine.connect()?;
+        connection.limit_time(WITHIN)?;
+        let mut entries = match D::statement_entries(engine, &mut connection) {
+            // Not collected, or a login without rights.
+            Err(Failure::Refused(_)) => Vec::new(),
+            entries => entries?,
+        };
+        entries.extend(engine.ended_entries());
+        Ok(Self { engine, call, copies, positions: Vec::new(), entries, connection })
+    }
+
+    /// Returns the entries in which the server counts the statement at a position, on any copy.
+    fn entries_of(&mut self, position: usize) -> Result<Vec<StatementEntry>, EngineError> {
+        let mut found = BTreeSet::new();
+        if self.entries.is_empty() {
+            return Ok(Vec::new());
+        }
+        for copy in &self.copies {
+            let step = &copy.steps[position];
+            let values = |at: usize| Value::of(self.call, step.positions[at]);
+            for command in step.commands() {
+                let Some((template, protocol)) = copy.commands[*command].unprepared() else {
+                    continue;
+                };
+                let sent = SentStatement { template, protocol, values: &values };
+                match D::find_entries(&mut self.connection, &sent, &self.entries) {
+                    // It is in none.
+                    Err(Failure::Refused(_) | Failure::Rejected(_) | Failure::Unread(_)) => {}
+                    positions => found.extend(positions?),
+                }
+            }
+            if step.chooses_copy() {
+                break;
+            }
+        }
+        Ok(found.into_iter().map(|at| self.entries[at].clone()).collect())
+    }
+
     /// Returns the access paths of a statement, if the server explains it, and the plan's text.
     fn plan(
         &mut self,
@@ -101,8 +142,9 @@ impl<D: Database> Inspection<'_, D> {
         prefix: &str,
         template: &Template,
     ) -> Result<Option<Vec<Vec<String>>>, EngineError> {
-        let value = |at: usize| Value::of(self.call, self.positions[at]);
-        match explain(&mut self.connection, &template.after(prefix), value) {
+        let values = |at: usize| Value::of(self.call, self.positions[at]);
+        let sent = SentStatement { template, protocol: Protocol::Text, values: &values };
+        match sent.explain(&mut self.connection, prefix) {
             Ok(rows) => Ok(Some(rows)),
             Err(Failure::Refused(_) | Failure::Rejected(_) | Failure::Unread(_)) => Ok(None),
             Err(Failure::Lost(_)) => {
@@ -114,19 +156,6 @@ impl<D: Database> Inspection<'_, D> {
             }
         }
     }
-}
-
-fn explain<'v, C: Connection>(
-    connection: &mut C,
-    template: &Template,
-    value: impl Fn(usize) -> Value<'v> + Copy,
-) -> Reply<Vec<Vec<String>>, C> {
-    let mut rows = Vec::new();
-    let text =
-        |text: Option<&[u8]>| text.map(String::from_utf8_lossy).unwrap_or_default().into_owned();
-    let mut command = Command::new(template.clone(), Protocol::Text);
-    command.run(connection, value, |_, row| rows.push(C::texts(row).map(text).collect()))?;
-    Ok(rows)
 }
 
 fn text_of(rows: &[Vec<String>]) -> String {

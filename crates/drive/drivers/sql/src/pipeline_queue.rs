@@ -36,6 +36,11 @@ impl<F> PipelineQueue<F> {
         self.0.iter_mut().for_each(|statement| *statement = None);
     }
 
+    /// Returns whether nothing is in flight.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns whether the oldest was lost: no answer will come.
     #[inline]
     pub(crate) fn has_lost(&self) -> bool {

@@ -40,6 +40,8 @@ pub(crate) struct RenderedProcedure<C: Connection> {
 
 /// One statement of a procedure, as it is executed.
 pub(crate) struct StatementStep {
+    /// Position among the procedure's statements, from 1, of the first with its command.
+    pub(crate) number: u32,
     /// Its command.
     pub(crate) command: usize,
     /// The argument of each of the command's values.
@@ -61,6 +63,16 @@ struct ChosenCopy {
 }
 
 impl StatementStep {
+    /// Returns its commands: one for each copy of the table that it may reach.
+    pub(crate) fn commands(&self) -> &[usize] {
+        self.copies.as_ref().map_or(std::slice::from_ref(&self.command), |it| &it.commands)
+    }
+
+    /// Returns whether a value of the call chooses the copy of the table.
+    pub(crate) const fn chooses_copy(&self) -> bool {
+        self.copies.is_some()
+    }
+
     /// Returns whether it is executed whatever happens, and nothing depends on its rows.
     const fn is_plain(&self) -> bool {
         self.reads.is_empty()
@@ -212,6 +224,7 @@ impl<C: Connection> RenderedProcedure<C> {
     ) -> Reply<Flow, C> {
         values.begin(if self.read_positions.is_empty() { 0 } else { call.arguments.len() });
         let mut found = false;
+        rows.begin_statements();
         for step in &self.steps {
             if !step.conditions.iter().all(|condition| holds(*condition, found, (call, values))) {
                 continue;
@@ -226,6 +239,7 @@ impl<C: Connection> RenderedProcedure<C> {
             }
             let command = &mut self.commands[step.command_for::<C::Error>((call, values))?];
             let has_found = execute(command, connection, step, (call, values), rows)?;
+            rows.end_statement(step.number);
             if step.sets_found {
                 found = has_found;
             }
@@ -340,8 +354,8 @@ pub(crate) fn render<C: Connection>(
     let (setup, procedure) = found.ok_or_else(|| unknown(call))?;
     let protocol = config.protocol_of(procedure, C::SQL.dialect);
     let mut templates: Vec<Template> = Vec::new();
-    let mut steps = Vec::new();
-    for statement in procedure.statements.by(C::SQL.dialect) {
+    let mut steps: Vec<StatementStep> = Vec::new();
+    for (number, statement) in (1..).zip(procedure.statements.by(C::SQL.dialect)) {
         let mut on_copy = |number| {
             let table = |position| tables::reached(setup, position, number);
             let mut template = Template::render(statement, procedure, table);
@@ -363,7 +377,9 @@ pub(crate) fn render<C: Connection>(
             argument: usize::from(argument),
             commands: (0..setup.copies(procedure.table)).map(|number| on_copy(number).0).collect(),
         });
+        let first = steps.iter().find(|step| step.command == command && !step.is_rollback);
         steps.push(StatementStep {
+            number: first.map_or(number, |first| first.number),
             command,
             positions,
             reads: statement.reads.clone(),

@@ -137,6 +137,11 @@ impl<'e, D: Database> SqlSession<'e, D> {
 
 impl<D: Database> Drop for SqlSession<'_, D> {
     fn drop(&mut self) {
+        let can_query = self.engine.setup.is_some() && !self.is_lost && self.queue.is_empty();
+        // Where the server refuses it, it collects none.
+        if can_query && let Ok(entries) = D::session_entries(&mut self.link.connection) {
+            self.engine.end_entries(entries);
+        }
         self.engine.sessions.close(self.link.connection.number());
     }
 }

@@ -58,7 +58,7 @@ pub(super) struct Pair {
 }
 
 /// The counter with its calibration.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Counter {
     /// When the calibration was made.
     pub(super) origin: Pair,

@@ -43,7 +43,7 @@ const DRIFT_AFTER: Nanos = Nanos::SECOND;
 const DRIFT_PPM_MAX: f64 = 500.0;
 
 /// The time stamp counter if trusted, else the kernel's clock.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SteadyClock {
     is_counter: bool,
     /// Scale of the readings, whichever clock they are of.

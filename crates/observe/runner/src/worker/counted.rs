@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use engine::{Engine, EngineError, Maintenance, Pipeline, Rows, Session, WaitSampler};
+use engine::{
+    Engine, EngineError, Maintenance, Pipeline, Rows, Session, StatementTimes, WaitSampler,
+};
 use load::{Clock, SteadyClock, StopFlag};
 use model::record::ProcedureRecord;
 use model::sql::CallPolicy;
@@ -101,8 +103,10 @@ impl<'a> Counted<'a> {
 
     /// Returns a session that counts its calls.
     fn counted<'e>(&'e self, session: Box<dyn Session + 'e>) -> Box<dyn Session + 'e> {
+        let clock = self.clock.clone();
         Box::new(CountedSession {
             session,
+            times: Some(Box::new(StatementTimes::new(move || clock.now()))),
             of: self,
             tallies: Tallies::new(),
             procedures: ProcedureTallies::default(),
@@ -122,6 +126,8 @@ impl<'a> Counted<'a> {
 /// A session with tallies of its own, merged at its end.
 struct CountedSession<'e> {
     session: Box<dyn Session + 'e>,
+    /// Times of a call's statements; it is in the rows while a measured call is executed.
+    times: Option<Box<StatementTimes>>,
     of: &'e Counted<'e>,
     tallies: Tallies,
     procedures: ProcedureTallies,
@@ -155,6 +161,10 @@ impl Session for CountedSession<'_> {
         let CallPolicy { retry, limit, .. } = policy.unwrap_or_default();
         self.executed += 1;
         let (began, spread) = (clock.now(), (self.spread, self.executed));
+        let is_measured = began.0 >= self.of.measured_from.load(Ordering::Relaxed);
+        if is_measured {
+            rows.replace_statement_times(self.times.take());
+        }
         let session = &mut *self.session;
         let retry::Attempted { answer, retried, last_began } =
             retry::execute(session, (op, rows), retry.as_ref(), (*clock, stop), spread);
@@ -166,8 +176,11 @@ impl Session for CountedSession<'_> {
             retried,
             retrying: if retried.is_empty() { Nanos(0) } else { last_began.since(began) },
         };
-        if began.0 >= self.of.measured_from.load(Ordering::Relaxed) {
+        if is_measured {
+            self.times = rows.replace_statement_times(None);
             self.procedures.record(call.procedure, limit, &ended);
+            let statements = self.times.iter_mut().flat_map(|times| times.drain());
+            self.procedures.record_statements(call.procedure, statements);
         }
         answer
     }

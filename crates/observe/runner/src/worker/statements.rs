@@ -55,13 +55,16 @@ impl<W: Write + Send> Worker<'_, W> {
         if is_finished {
             let after = self.statements(engine, order, index, true);
             text.push_str(&plan_texts(application, "after", &after));
-            let mut records = Vec::new();
+            let (mut records, mut entries) = (Vec::new(), Vec::new());
             for (position, states) in after {
                 let Some(procedure) = application.procedure(position) else { continue };
                 let mut earlier = before.remove(&position).unwrap_or_default().into_iter();
-                let record = |state| StatementRecord::of(&procedure.name, earlier.next(), state);
-                records.extend(states.into_iter().map(record));
+                for state in states {
+                    entries.push(state.entries.clone());
+                    records.push(StatementRecord::of(&procedure.name, earlier.next(), state));
+                }
             }
+            mark_shared(&mut records, &entries);
             if !records.is_empty() {
                 self.send(&Message::Statements { index, statements: records });
             }
@@ -70,6 +73,17 @@ impl<W: Write + Send> Worker<'_, W> {
             let step = &order.steps[index as usize].name;
             self.send(&Message::EngineText { name: format!("{index}.{step}.plans.txt"), text });
         }
+    }
+}
+
+/// Notes in each record the others whose entries of the server's statistics it has too.
+fn mark_shared(records: &mut [StatementRecord], entries: &[Vec<String>]) {
+    let names: Vec<String> = records.iter().map(StatementRecord::name).collect();
+    for ((at, record), own) in (0..).zip(records).zip(entries) {
+        let is_shared =
+            |other: usize| other != at && entries[other].iter().any(|entry| own.contains(entry));
+        let others = (0..names.len()).filter(|other| is_shared(*other));
+        record.shared_with = others.map(|other| names[other].clone()).collect();
     }
 }
 
@@ -107,6 +121,22 @@ fn of_procedure(
 mod tests {
     use super::*;
     use crate::worker::tests::toy::application;
+
+    #[test]
+    fn statements_with_an_entry_in_common_name_each_other() {
+        let of = |procedure: &str, number| {
+            let state = StatementState { number, ..StatementState::default() };
+            StatementRecord::of(procedure, None, state)
+        };
+        let mut records = [of("payment", 5), of("payment", 6), of("order_status", 1)];
+        let entries = [["x", "y"].map(str::to_owned).into(), vec![], vec!["y".to_owned()]];
+        mark_shared(&mut records, &entries);
+        let shared = records.map(|record| record.shared_with);
+        assert_eq!(
+            shared,
+            [vec!["order_status 1".to_owned()], vec![], vec!["payment 5".to_owned()]]
+        );
+    }
 
     #[test]
     fn a_plan_stands_below_its_statement_and_its_moment() {

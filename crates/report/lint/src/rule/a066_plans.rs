@@ -115,7 +115,7 @@ mod tests {
                 number: 1,
                 plan_before: Some(before.to_owned()),
                 plan_after: Some(after.to_owned()).filter(|after| after != before),
-                totals: None,
+                ..StatementRecord::default()
             }];
         }
         in_runs(&RULE, &experiment(&["a", "b"]), &runs)

@@ -103,7 +103,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(failed(&measured));
     document.add(holds(&measured));
     document.add(waits(&measured));
-    document.add(statements(&measured, application));
+    document.add(statements(&measured));
     document.add(time_profiles(run).into_iter().flatten());
     document.append(memory(run, data));
     document.add(run.calibration.as_ref().map(|it| Part::Text(calibration(it))));

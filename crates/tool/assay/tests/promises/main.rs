@@ -55,6 +55,7 @@ mod reference_experiment_is_parsed;
 mod results_are_listed_shown_compared_and_reported;
 mod results_travel_in_one_file;
 mod servers_are_fetched_and_added;
+mod servers_count_every_statement;
 mod servers_run_the_insert_benchmark;
 mod servers_start_below_a_closed_home;
 mod settles_have_spans_of_their_own;

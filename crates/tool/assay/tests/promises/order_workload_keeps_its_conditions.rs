@@ -11,7 +11,7 @@ use crate::workspace::ProgramOutput;
 /// Two small warehouses on a server, with prepared statements.
 ///
 /// Of 300 transactions one in three hundred thousand has no delivery.
-const EXPERIMENT: &str = r#"[experiment]
+pub(crate) const EXPERIMENT: &str = r#"[experiment]
 name = "orders"
 question = "Do the conditions hold?"
 
@@ -35,7 +35,7 @@ name = "prepared"
 engine = "SERVER"
 "#;
 /// The same server with statements as text.
-const TEXT: &str = r#"
+pub(crate) const TEXT: &str = r#"
 [[variant]]
 name = "text"
 engine = "SERVER"

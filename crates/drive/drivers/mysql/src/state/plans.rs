@@ -1,9 +1,12 @@
 //! Plans and totals of statements.
 
-use driver_sql::{Connection as _, Explain, TextTotals};
-use model::StatementTotals;
+use std::time::Duration;
 
-use crate::wire::{Connection, Failure};
+use driver_sql::{Connection as _, Explain, SentStatement, StatementEntry, Value};
+use model::StatementTotals;
+use model::sql::Protocol;
+
+use crate::wire::{Connection, Failure, literal};
 
 /// How MySQL (from 8.0.18 on) and MariaDB explain a statement.
 pub(crate) const EXPLAIN: Explain = Explain {
@@ -12,13 +15,33 @@ pub(crate) const EXPLAIN: Explain = Explain {
     paths,
 };
 
-/// Totals by digest, where the performance schema collects them.
+/// Totals by digest, where the performance schema collects them; errors are no calls.
 ///
 /// Source: MySQL's reference manual, "Statement Summary Tables"; times in picoseconds.
-const TOTALS: &str = "SELECT digest_text, count_star, sum_timer_wait / 1000000, sum_rows_sent + \
-                      sum_rows_affected, sum_rows_examined FROM \
+const TOTALS: &str = "SELECT digest, digest_text, count_star - sum_errors, sum_timer_wait / \
+                      1000000, sum_rows_sent + sum_rows_affected, sum_rows_examined FROM \
                       performance_schema.events_statements_summary_by_digest WHERE schema_name = \
                       DATABASE() AND digest_text IS NOT NULL";
+/// Totals of what the session prepared, whose executions have no digest.
+///
+/// Source: MySQL's reference manual, "The prepared_statements_instances Table".
+const PREPARED: &str = "SELECT sql_text, sql_text, count_execute - sum_errors, sum_timer_execute / \
+                        1000000, sum_rows_sent + sum_rows_affected, sum_rows_examined FROM \
+                        performance_schema.prepared_statements_instances WHERE owner_thread_id = \
+                        (SELECT thread_id FROM performance_schema.threads WHERE processlist_id = \
+                        CONNECTION_ID()) AND count_execute > 0";
+/// Least length at which the text of a prepared statement may have been cut: 1,024 bytes, less a
+/// character.
+///
+/// Source: MySQL's source, `COL_INFO_SIZE` in `pfs_column_types.h`.
+const TEXT_BYTES_CUT: usize = 1_020;
+/// Explanations by digest, with their counts.
+const EXPLAINED: &str = "SELECT digest_text, count_star FROM \
+                         performance_schema.events_statements_summary_by_digest WHERE schema_name \
+                         = DATABASE() AND (digest_text LIKE 'EXPLAIN %' OR digest_text LIKE \
+                         'DESCRIBE %')";
+/// Longest wait for the statistics of a session that ends.
+const SESSION_WITHIN: Duration = Duration::from_secs(5);
 
 /// Positions of the columns table, type, key, key_len and Extra of a plan, by their number.
 ///
@@ -37,14 +60,21 @@ fn paths(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns totals by statement; none without the performance schema.
-pub(crate) fn totals(connection: &mut Connection) -> Result<Vec<TextTotals>, Failure> {
+/// Returns totals by digest; none without the performance schema.
+pub(crate) fn entries(connection: &mut Connection) -> Result<Vec<StatementEntry>, Failure> {
     let rows = connection.rows(TOTALS)?;
-    Ok(rows.into_iter().filter_map(|row| of_row(&row)).collect())
+    Ok(rows.iter().filter_map(|row| of_row(row)).collect())
 }
 
-fn of_row(row: &[String]) -> Option<TextTotals> {
-    let [text, calls, server_us, rows, examined] = row else { return None };
+/// Returns totals of the statements that a session has prepared.
+pub(crate) fn of_session(connection: &mut Connection) -> Result<Vec<StatementEntry>, Failure> {
+    connection.limit_time(SESSION_WITHIN)?;
+    let rows = connection.rows(PREPARED)?;
+    Ok(rows.iter().filter_map(|row| of_row(row)).collect())
+}
+
+fn of_row(row: &[String]) -> Option<StatementEntry> {
+    let [id, text, calls, server_us, rows, examined] = row else { return None };
     let totals = StatementTotals {
         calls: calls.parse().ok()?,
         server_us: server_us.parse().ok()?,
@@ -52,12 +82,76 @@ fn of_row(row: &[String]) -> Option<TextTotals> {
         examined: examined.parse().ok(),
         pages: None,
     };
-    Some((text.clone(), totals))
+    Some(StatementEntry { id: id.clone(), text: text.clone(), totals })
+}
+
+/// Returns the positions of a statement's entries: of one that is prepared by its text, of another
+/// by its digest.
+pub(crate) fn find(
+    connection: &mut Connection,
+    statement: &SentStatement<'_>,
+    entries: &[StatementEntry],
+) -> Result<Vec<usize>, Failure> {
+    // Digests have no values.
+    let sql = statement.text(|_| "?".to_owned(), |_, out| out.push(b'1'));
+    let found = |is_its: &dyn Fn(&StatementEntry) -> bool| {
+        let positions = (0..).zip(entries).filter(|(_, entry)| is_its(entry));
+        Ok(positions.map(|(position, _)| position).collect())
+    };
+    if statement.protocol == Protocol::Prepared {
+        return found(&|StatementEntry { id, .. }| {
+            *id == sql || id.len() >= TEXT_BYTES_CUT && sql.starts_with(id.as_str())
+        });
+    }
+    let mut quoted = Vec::new();
+    literal(Value::Text(sql.as_bytes()), &mut quoted);
+    let quoted = String::from_utf8_lossy(&quoted);
+    match connection.first(&format!("SELECT STATEMENT_DIGEST({quoted})")) {
+        Ok(digest) => found(&|entry| Some(&entry.id) == digest.as_ref()),
+        // MariaDB, and MySQL before 8.0.
+        Err(Failure::Refused(_)) => match normalised(connection, &sql)? {
+            Some(text) => found(&|entry| is_same(&text, &entry.text)),
+            None => Ok(Vec::new()),
+        },
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Returns a statement's text as the server normalises it: that of the explanation whose count
+/// grows when it is explained. `None` when others explain at the same time.
+fn normalised(connection: &mut Connection, sql: &str) -> Result<Option<String>, Failure> {
+    let before = connection.pairs(EXPLAINED)?;
+    connection.run(&format!("EXPLAIN {sql}"))?;
+    let mut after = connection.pairs(EXPLAINED)?;
+    after.retain(|explained| !before.contains(explained));
+    let [(text, _)] = &after[..] else { return Ok(None) };
+    Ok(text.split_once(' ').map(|(_explain, text)| text.to_owned()))
+}
+
+/// Returns whether a digest's text is that of an explained statement, which may be cut earlier.
+///
+/// `MariaDB` has another digest for a negative number.
+fn is_same(explained: &str, text: &str) -> bool {
+    let text = text.replace("- ?", "?");
+    let explained = explained.replace("- ?", "?");
+    match explained.strip_suffix("...") {
+        Some(start) => text.starts_with(start.trim_end()),
+        None => text == explained,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digests_that_were_cut_are_compared_up_to_the_cut() {
+        let text = "INSERT INTO `t` ( `a` , `b` ) VALUES (...) /* , ... */";
+        assert!(is_same(text, text) && !is_same(text, &text[..30]));
+        assert!(is_same("INSERT INTO `t` ( `a` , ...", "INSERT INTO `t` ( `a` , `b` ..."));
+        assert!(!is_same("INSERT INTO `t` ( `a` , ...", "INSERT INTO `u` ( `a` , `b` ..."));
+        assert!(is_same("SET `a` = `a` - ? , `b` = ?", "SET `a` = `a` - ? , `b` = - ?"));
+    }
 
     #[test]
     fn paths_are_the_same_in_both_layouts_and_have_no_estimates() {

@@ -18,3 +18,4 @@ mod typed;
 
 pub(crate) use connection::Connection;
 pub(crate) use failure::{Failure, number};
+pub(crate) use text::literal;

@@ -6,7 +6,7 @@ use driver_sql::{Moment, Value, write_hex};
 
 /// Appends a value as an SQL literal.
 #[inline]
-pub(super) fn literal(value: Value<'_>, out: &mut Vec<u8>) {
+pub(crate) fn literal(value: Value<'_>, out: &mut Vec<u8>) {
     let written = match value {
         Value::Integer(value) => write!(out, "{value}"),
         // Infinities and NaN have no literal.

@@ -144,6 +144,14 @@ fn mariadb_and_myrocks_meet_the_claims() {
     sessions::myrocks_has_statements_of_its_own(&fixture);
 }
 
+#[test]
+fn mariadb_and_old_mysql_count_statements() {
+    for build in Build::all(&["mariadb@10.11", "mysql@5.6.24"]) {
+        let server = build.start(&[("performance_schema", "ON")]).expect("the server starts");
+        waits::totals_are_those_of_the_calls(&Fixture::new(&server, build.driver()));
+    }
+}
+
 /// Goal: every release lets clients in by TCP, with names resolved and without.
 #[test]
 fn own_servers_are_reached_by_tcp() {

@@ -8,7 +8,7 @@ use engine::EngineError;
 use model::sql::{Argument, Call};
 use model::{Op, WaitProfile};
 
-use crate::application::{COLUMNS, DELETE, IN_LIST, MOVE, SET, sales};
+use crate::application::{BROKEN, COLUMNS, DELETE, IN_LIST, MOVE, SET, sales};
 use crate::fixture::{Fixture, call, while_row_is_held};
 use crate::procedures::insert;
 
@@ -51,28 +51,56 @@ pub(crate) fn row_locks_are_sampled_as_waits(fixture: &Fixture) {
 }
 
 /// Goal: totals are those of the calls, where the performance schema collects them.
-/// Method: a table is read ten times, as text: what is prepared has no totals by its text.
+/// Method: statements with lists, limits and rows are executed and fail, prepared and as text.
 pub(crate) fn totals_are_those_of_the_calls(fixture: &Fixture) {
-    let (mut spec, _dir) = fixture.fresh(Some(sales()));
-    spec.options.set("assay.protocol", "text");
-    let engine = fixture.driver.open(&spec).expect("the server is good");
-    let mut session = engine.session().expect("there is room");
-    insert(&mut *session, 7).expect("rows are inserted");
-    let (procedure, kind) = COLUMNS[2];
-    let totals = || {
-        let call =
-            Call { procedure, kind, table: 0, arguments: &[], bytes: &[], pause: model::Nanos(0) };
-        engine.statements(&call, true).expect("it answers")[0].totals
-    };
-    let before = totals().map_or(0, |totals| totals.calls);
-    for _ in 0..10 {
-        call(&mut *session, COLUMNS[2], &[], &[]).expect("rows are read");
+    for protocol in ["text", "prepared"] {
+        let (mut spec, _dir) = fixture.fresh(Some(sales()));
+        spec.options.set("assay.protocol", protocol);
+        let engine = fixture.driver.open(&spec).expect("the server is good");
+        let three = [1, 2, 3].map(Argument::Integer);
+        let statements = |(procedure, kind): (u16, _), arguments: &[Argument]| {
+            let call =
+                Call { procedure, kind, table: 0, arguments, bytes: &[], pause: model::Nanos(0) };
+            engine.statements(&call, true).expect("it answers")
+        };
+        let calls = |of, arguments: &[Argument]| -> Vec<u64> {
+            let states = statements(of, arguments).into_iter();
+            states.map(|state| state.totals.map_or(0, |totals| totals.calls)).collect()
+        };
+        // A session's prepared statements are counted when it has ended.
+        for _ in 0..2 {
+            let session = &mut *engine.session().expect("there is room");
+            for customer in [7, -7] {
+                insert(session, customer).expect("rows are inserted");
+            }
+            for (of, arguments, times) in [
+                (IN_LIST, &three[..], 10),
+                (COLUMNS[2], &[], 4),
+                (DELETE, &[Argument::Integer(100)], 3),
+                (MOVE, &three[..1], 5),
+                (SET, &[Argument::Integer(-1), Argument::Integer(2)], 6),
+            ] {
+                for _ in 0..times {
+                    call(session, of, arguments, &[]).expect("it is done");
+                }
+            }
+            call(session, BROKEN, &three[..1], &[]).expect_err("there is no such column");
+        }
+        let name = engine.identity().version + " " + protocol;
+        assert_eq!(calls(IN_LIST, &three), [20], "{name}");
+        assert_eq!(calls(DELETE, &three[..1]), [6], "{name}");
+        assert_eq!(calls(SET, &three[..2]), [12], "{name}");
+        // The first statement of both, which the server counts as one.
+        assert_eq!(calls(MOVE, &three[..1]), [12, 10], "{name}");
+        assert_eq!(calls(BROKEN, &three[..1])[0], 12, "{name}");
+        let [moved, broken] = [MOVE, BROKEN].map(|of| statements(of, &three[..1]));
+        assert_eq!(moved[0].entries, broken[0].entries, "{name}");
+        assert!(moved[0].entries != moved[1].entries, "{name}");
+        let scanned = &statements(COLUMNS[2], &[])[0];
+        let totals = scanned.totals.expect("the server collects them");
+        assert_eq!(totals.calls, 8, "{name}");
+        assert!(totals.rows >= 8 * 6 && totals.server_us > 0.0, "{name}: {totals:?}");
     }
-    // Executed twice for the plans as well, under texts of their own.
-    let after = totals().expect("the server collects them");
-    assert_eq!(after.calls - before, 10, "{after:?}");
-    assert_eq!(after.examined, Some(3 * after.calls), "{after:?}");
-    assert!(after.server_us > 0.0, "{after:?}");
 }
 
 /// Goal: every statement has its plan, one that only reads is executed.

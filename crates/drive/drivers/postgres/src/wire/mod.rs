@@ -16,3 +16,4 @@ mod value;
 
 pub(crate) use connection::{Connection, Session};
 pub(crate) use failure::Failure;
+pub(crate) use value::write_literal;

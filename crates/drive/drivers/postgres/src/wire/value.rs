@@ -148,7 +148,7 @@ fn write_unquoted(out: &mut Vec<u8>, value: Value<'_>) {
 }
 
 #[inline]
-pub(super) fn write_literal(out: &mut Vec<u8>, value: Value<'_>) {
+pub(crate) fn write_literal(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
         Value::Integer(_) | Value::Real(_) => write_unquoted(out, value),
         Value::Moment(_) => {

@@ -2,9 +2,9 @@
 
 use std::thread;
 
-use engine::WaitSampler;
 use engine::conformance::wait_until;
-use model::{Argument, Call, Durability, OpKind, WaitProfile};
+use engine::{Engine, Rows, WaitSampler};
+use model::{Argument, Call, Durability, OpKind, StatementState, WaitProfile};
 
 use crate::application::{application, procedure};
 use crate::calls::{call, just_call};
@@ -15,7 +15,6 @@ use crate::test_server::{TestServer, open, spec};
 const INSERT: u16 = 0;
 const HOLD: u16 = 1;
 const MOVE: u16 = 2;
-const FIND: u16 = 3;
 
 fn setup() -> engine::ApplicationSetup {
     let create = "CREATE TABLE {table} (id BIGSERIAL PRIMARY KEY, amount INT NOT NULL)";
@@ -28,7 +27,6 @@ fn setup() -> engine::ApplicationSetup {
         procedure(OpKind::Insert, &["INSERT INTO {table} (amount) VALUES (7)"], (0, 0, 0)),
         procedure(OpKind::Transaction, &[moved, hold], (0, 0, 0)),
         procedure(OpKind::Transaction, &[moved], (0, 0, 0)),
-        procedure(OpKind::Get, &["SELECT amount FROM {table} WHERE id = {0}"], (1, 0, 0)),
     ];
     application(create, procedures)
 }
@@ -130,7 +128,8 @@ fn sampling_is_switched_off_by_an_own_option() {
 }
 
 /// Goal: each statement has its plan, an executed one where it only reads, and its totals, in every
-/// release, prepared and as text. Method: a row is read ten times.
+/// release, prepared and as text. Method: statements with numbers in their text, alike, on two
+/// tables and with values of several types are executed so many times.
 #[test]
 fn statements_have_plans_and_totals() {
     for program in programs() {
@@ -138,43 +137,77 @@ fn statements_have_plans_and_totals() {
         let server = TestServer::new(&program, &options);
         for protocol in ["prepared", "text"] {
             let dir = tempfile::tempdir().unwrap();
-            let mut spec = spec(dir.path(), server.endpoint(), Some(setup()));
+            let mut spec = spec(dir.path(), server.endpoint(), Some(counted()));
             spec.options.set("assay.protocol", protocol);
             let engine = open(&spec).unwrap();
-            let mut session = engine.session().unwrap();
-            just_call(&mut *session, INSERT).unwrap();
-            let first = [Argument::Integer(1)];
-            let find = Call {
-                procedure: FIND,
-                kind: OpKind::Get,
-                table: 0,
-                arguments: &first,
-                bytes: b"",
-                pause: model::Nanos(0),
-            };
-            let before = engine.statements(&find, false).unwrap();
-            let mut rows = engine::Rows::new();
-            for _ in 0..10 {
-                call(&mut *session, (FIND, 0), (&first, b""), &mut rows).unwrap();
-            }
-            let after = engine.statements(&find, true).unwrap();
-            let [before, after] = [&before[0], &after[0]];
-            let plan = after.plan.as_deref().unwrap();
-            assert!(plan.contains(" on item1") && !plan.contains("cost="), "{plan}");
-            assert_eq!(before.plan, after.plan);
-            assert!(!before.text.contains("actual time"), "{}", before.text);
-            assert!(after.text.contains("actual time"), "{}", after.text);
-            let calls = before.totals.map_or(0, |totals| totals.calls);
-            let totals = after.totals.unwrap();
-            assert_eq!(totals.calls - calls, 10, "{protocol}: {before:?} {after:?}");
-            assert!(totals.server_us > 0.0 && totals.pages > Some(0), "{totals:?}");
-            let moved = Call { procedure: MOVE, kind: OpKind::Transaction, arguments: &[], ..find };
-            let moved = engine.statements(&moved, true).unwrap();
-            assert!(moved[0].plan.as_deref().unwrap().starts_with("Update on"), "{moved:?}");
-            assert!(!moved[0].text.contains("actual time"), "only explained: {moved:?}");
-            drop(session);
+            check_statements(&*engine, protocol);
             engine.close().unwrap();
         }
         server.stop();
     }
+}
+
+/// Returns the statements of a procedure.
+fn statements_of(engine: &dyn Engine, procedure: u16, executes: bool) -> Vec<StatementState> {
+    let arguments = [Argument::Integer(1), Argument::Integer(2)];
+    let kind = OpKind::Get;
+    let pause = model::Nanos(0);
+    let call = Call { procedure, kind, table: 0, arguments: &arguments, bytes: b"", pause };
+    engine.statements(&call, executes).unwrap()
+}
+
+fn check_statements(engine: &dyn Engine, protocol: &str) {
+    let all = |executes| -> Vec<_> {
+        (0..4).map(|procedure| statements_of(engine, procedure, executes)).collect()
+    };
+    let before = all(false);
+    let mut session = engine.session().unwrap();
+    for (procedure, value, table, times) in
+        [(0, 1, 0, 10), (0, 2, 1, 5), (0, 1 << 40, 0, 3), (1, 1, 0, 4), (2, 1, 0, 2), (3, 1, 0, 7)]
+    {
+        let arguments = [Argument::Integer(value), Argument::Integer(2)];
+        for _ in 0..times {
+            let mut rows = Rows::new();
+            call(&mut *session, (procedure, table), (&arguments, b""), &mut rows).unwrap();
+        }
+    }
+    drop(session);
+    let after = all(true);
+    let name = format!("{} {protocol}", engine.identity().version);
+    let calls = |state: &StatementState| state.totals.map_or(0, |totals| totals.calls);
+    let grown = |of: usize, at: usize| calls(&after[of][at]) - calls(&before[of][at]);
+    assert_eq!((grown(0, 0), grown(1, 0)), (18, 4), "{name}");
+    // One statement of two procedures, in one of them on two lines.
+    assert_eq!((grown(2, 0), grown(3, 0), grown(3, 1)), (2 + 7, 2 + 7, 7), "{name}");
+    assert_eq!(after[2][0].entries, after[3][0].entries, "{name}");
+    let totals = after[0][0].totals.unwrap();
+    assert!(totals.server_us > 0.0 && totals.pages > Some(0), "{totals:?}");
+    let plan = after[0][0].plan.as_deref().unwrap();
+    assert!(plan.contains(" on item1") && !plan.contains("cost="), "{plan}");
+    assert_eq!(before[0][0].plan.as_deref(), Some(plan));
+    let is_executed = |state: &StatementState| state.text.contains("actual time");
+    assert!(!is_executed(&before[0][0]) && is_executed(&after[0][0]), "{after:?}");
+    let moved = &after[1][0];
+    assert!(moved.plan.as_deref().unwrap().starts_with("Update on"), "{moved:?}");
+    assert!(!is_executed(moved), "only explained: {moved:?}");
+}
+
+/// Statements of procedures, with numbers behind keywords.
+const COUNTED: [&[&str]; 4] = [
+    &["SELECT amount FROM {table} WHERE id >= {0} ORDER BY id LIMIT 10"],
+    &["UPDATE {table} SET amount = CASE WHEN id = {0} THEN 1 ELSE amount + 3 END WHERE id < {1}"],
+    &["SELECT count(*) FROM {table} WHERE id IN (1, 2) AND amount < {0}"],
+    &[
+        "SELECT count(*)\n    FROM {table} WHERE id IN (1, 2) AND amount < {0}",
+        "SELECT count(*) FROM {table} WHERE id IN (1, 2) AND amount > {0}",
+    ],
+];
+
+fn counted() -> engine::ApplicationSetup {
+    let create = "CREATE TABLE {table} (id BIGSERIAL PRIMARY KEY, amount INT NOT NULL)";
+    let arguments = [1, 2, 1, 1];
+    let procedures = COUNTED.iter().zip(arguments).map(|(statements, arguments)| {
+        procedure(OpKind::Transaction, statements, (arguments, 0, 0))
+    });
+    application(create, procedures.collect())
 }
