@@ -282,7 +282,8 @@ metrics! {
         step";
     THROUGHPUT_ROWS_PER_S OpsPerSecond Derived Higher "rows returned or written per second over \
         the whole step";
-    FAILED_OPS Count Derived Neither "operations that failed; absent where none did";
+    FAILED_OPS Count Derived Neither "operations that failed; of a whole step absent where none \
+        did";
     FAILED_LOST_CONNECTION_OPS Count Derived Neither "operations that failed as the connection was \
         lost";
     FAILED_DEADLOCK_OPS Count Derived Neither "operations that failed in a deadlock";
@@ -423,6 +424,24 @@ metrics! {
     STORAGE_READS_PER_RANGE_ROW Count Derived Lower "read requests to storage per row returned, in \
         steps that only read ranges";
     WRITER_BYTES_PER_S Bytes Derived Higher "rate the background writer reached";
+    // Of a part of a step: a kind of operation, a procedure, a statement, an event.
+    DONE_OPS Count Derived Neither "operations of a kind or calls of a procedure that were done";
+    COMMITTED_PER_MIN Count Derived Higher "calls of a procedure per minute that were done and not \
+        rolled back: of new orders, what tools call NOPM";
+    ROLLED_BACK_OPS Count Derived Neither "calls of a procedure that rolled back on purpose";
+    REPEATED_ATTEMPTS Count Derived Lower "failed attempts at a call of a procedure that were \
+        repeated";
+    REPEATED_NS Nanos Derived Lower "time lost in repeated attempts at calls of a procedure, pauses \
+        included";
+    WITHIN_LIMIT_SHARE Share Derived Higher "share of a procedure's calls within its limit";
+    STATEMENT_CALLS Count Derived Neither "executions of a statement as its server counts them, \
+        warm-up included";
+    SERVER_US_PER_CALL Micros Derived Lower "time in the server per execution of a statement";
+    ROWS_PER_CALL Count Derived Neither "rows returned or changed per execution of a statement";
+    EXAMINED_ROWS_PER_CALL Count Derived Lower "rows read per execution of a statement";
+    PAGES_PER_CALL Count Derived Lower "pages accessed per execution of a statement";
+    SESSION_SHARE Share Derived Neither "share of the clients' or writers' sessions that samples \
+        found in an event";
 }
 
 /// CPU of the whole worker process, user and kernel.

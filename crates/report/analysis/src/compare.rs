@@ -1,5 +1,7 @@
 //! Comparison of variants with the base case, step by step.
 
+use std::collections::BTreeMap;
+
 use model::record::RunEnd;
 use model::{Experiment, RunRecord, Variant, count, metric};
 use stats::detectable::cov_of;
@@ -7,8 +9,8 @@ use stats::loads::means;
 use stats::{Design, Effect, Spread, classify_difference, median};
 
 use crate::comparison::{
-    CellComparison, Comparison, Families, IncompleteRun, InvalidRun, Measured, RunsComparison,
-    StepComparison, VariantRuns, is_given,
+    CellComparison, Comparison, Families, IncompleteRun, InvalidRun, Measured, PartComparison,
+    RunsComparison, StepComparison, VariantRuns, is_given,
 };
 use crate::error::AnalysisError;
 use crate::family;
@@ -17,8 +19,8 @@ use crate::primary::primary;
 use crate::published::check as check_published;
 use crate::question::Question;
 use crate::samples::{
-    Key, Origin, Sample, VariantSamples, by_load, has_missed_rate, is_of_writers, numbers,
-    run_samples, share_loads, step_samples,
+    Key, Origin, PartSamples, Sample, VariantSamples, by_load, has_missed_rate, is_of_writers,
+    numbers, run_samples, share_loads, step_samples,
 };
 use crate::trade_offs::trade_offs;
 
@@ -58,11 +60,12 @@ pub fn compare(
         is_preparatory: experiment.is_preparatory(&key.name),
         primary: primary(samples, experiment, &key.name),
         answers: experiment.answers(&key.name).map(|metric| metric.name).collect(),
-        cells: question.cells(samples),
+        cells: question.cells(samples, samples),
+        parts: question.parts(samples),
     };
     let whole = |(clients, samples): (&u32, &VariantSamples<'_>)| RunsComparison {
         clients: *clients,
-        cells: question.cells(samples),
+        cells: question.cells(samples, samples),
     };
     let mut executed: Vec<&RunRecord> = runs.iter().collect();
     executed.sort_by_key(|run| (&run.started_at, &run.id));
@@ -113,16 +116,34 @@ const IO_BOUND_READS_PER_OP: f64 = 0.5;
 pub(crate) const PAIRED_FROM: u32 = 5;
 
 impl Question<'_> {
-    /// Returns every variant's cell, in the experiment's order.
-    fn cells(&self, samples: &VariantSamples<'_>) -> Vec<CellComparison> {
+    /// Compares the parts of a step; the noise of steps is not that of their parts.
+    fn parts(&self, step: &VariantSamples<'_>) -> Vec<PartComparison> {
+        let noise = BTreeMap::new();
+        let question = Question { experiment: self.experiment, base: self.base, noise: &noise };
+        let of_part = |part: &PartSamples<'_>| PartComparison {
+            name: part.name.clone(),
+            cells: question.cells(&part.samples, step),
+            plans: part.plans.clone(),
+        };
+        step.parts.iter().map(of_part).collect()
+    }
+
+    /// Returns every variant's cell, in the experiment's order; `step` has the samples of the whole
+    /// step.
+    fn cells(
+        &self,
+        samples: &VariantSamples<'_>,
+        step: &VariantSamples<'_>,
+    ) -> Vec<CellComparison> {
         let none = Sample::default();
         let of = |name: &str| samples.of_variant.get(name).unwrap_or(&none);
         let base = of(self.base);
-        let assumed_cov = self.assumed_cov(samples);
+        let assumed_cov = self.assumed_cov(step);
+        let has_missed = |name: &str| step.of_variant.get(name).is_some_and(has_missed_rate);
         let cell = |variant: &Variant| {
             let sample = of(&variant.name);
             let is_base = variant.name == self.base;
-            let has_missed = has_missed_rate(base) || has_missed_rate(sample);
+            let has_missed = has_missed(self.base) || has_missed(&variant.name);
             let measured = sample.metrics.iter().filter_map(|(metric, own)| {
                 let is_given = samples.is_rate_given && is_given(metric);
                 let has_ratio = !(is_base || is_given || has_missed && !is_of_writers(metric));

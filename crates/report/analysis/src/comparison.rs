@@ -9,6 +9,7 @@ use stats::{Effect, Interval, Spread, Verdict};
 
 use crate::metrics::RATE_SUSTAINED;
 use crate::noise::Noise;
+use crate::part::PartName;
 use crate::published::Held;
 
 /// One metric of one variant.
@@ -52,6 +53,19 @@ impl CellComparison {
     }
 }
 
+/// One part of a step, over all variants.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PartComparison {
+    /// Its name.
+    #[serde(flatten)]
+    pub name: PartName,
+    /// One entry per variant, in the order of the comparison's.
+    pub cells: Vec<CellComparison>,
+    /// Access paths of a statement at the step's end, by variant.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub plans: BTreeMap<String, BTreeSet<String>>,
+}
+
 /// One step at one level of the clients factor, over all variants.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct StepComparison {
@@ -79,9 +93,17 @@ pub struct StepComparison {
     pub answers: Vec<&'static str>,
     /// One entry per variant, in the order of [`Comparison::variants`].
     pub cells: Vec<CellComparison>,
+    /// What an application and its server report apart.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartComparison>,
 }
 
 impl StepComparison {
+    /// Iterates over the cells of the step, then over those of its parts.
+    pub fn all_cells(&self) -> impl Iterator<Item = &CellComparison> {
+        self.cells.iter().chain(self.parts.iter().flat_map(|part| &part.cells))
+    }
+
     /// Iterates over the metrics whose verdicts count here.
     ///
     /// Those that the question names, or else the primary one.
@@ -103,7 +125,8 @@ impl StepComparison {
 /// In an open loop throughput is the offered rate, or the step is overloaded; a ratio of
 /// throughputs shows nothing of the engines.
 pub fn is_given(metric: &str) -> bool {
-    metric.starts_with("throughput_") || metric == metric::OFFERED_OPS_PER_S.name
+    metric.starts_with("throughput_")
+        || [metric::OFFERED_OPS_PER_S.name, metric::COMMITTED_PER_MIN.name].contains(&metric)
 }
 
 /// Complete runs at one level of the clients factor, by variant.
@@ -341,7 +364,7 @@ impl Comparison {
 
     /// Iterates over all effects relative to the base.
     pub fn effects(&self) -> impl Iterator<Item = &Effect> {
-        let cells = self.steps.iter().flat_map(|step| &step.cells);
+        let cells = self.steps.iter().flat_map(StepComparison::all_cells);
         let cells = cells.chain(self.runs.iter().flat_map(|runs| &runs.cells));
         cells.flat_map(|cell| cell.metrics.values()).filter_map(|one| one.versus_base.as_ref())
     }
@@ -366,6 +389,9 @@ pub struct Families {
     pub primary: Family,
     /// Every other metric with a better direction, by step and variant.
     pub secondary: Family,
+    /// Every metric with a better direction of the parts of steps, by variant.
+    #[serde(skip_serializing_if = "Family::is_empty")]
+    pub parts: Family,
     /// Each step's own metrics, for the control.
     #[serde(skip_serializing_if = "Family::is_empty")]
     pub control: Family,

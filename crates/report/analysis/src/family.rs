@@ -10,25 +10,29 @@ use crate::comparison::{CellComparison, Comparison, Families, Family, TradeOff};
 ///
 /// A metric that is better neither way makes no claim: it is in no family.
 ///
-/// Source: [Benjamini Hochberg 1995]; two families are our choice, so that many secondary metrics
-/// do not hide a step's primary one, and the control apart, so that it shows what chance does.
+/// Source: [Benjamini Hochberg 1995]; three families are our choice, so that many secondary metrics
+/// do not hide a step's primary one, nor many statements either, and the control apart, so that it
+/// shows what chance does.
 pub(crate) fn adjust(comparison: &mut Comparison, experiment: &Experiment) -> Families {
     let base = comparison.base.clone();
     let mut of = |is_of_control: bool| {
         let is_in = |variant: &str| is_control(experiment, &base, variant) == is_of_control;
         adjust_variants(comparison, &is_in)
     };
-    let ([control, _], [primary, secondary]) = (of(true), of(false));
-    Families { primary, secondary, control }
+    let ([control, ..], [primary, secondary, parts]) = (of(true), of(false));
+    Families { primary, secondary, parts, control }
 }
 
-/// Adjusts the primary and the secondary family of some variants.
-fn adjust_variants(comparison: &mut Comparison, is_in: &dyn Fn(&str) -> bool) -> [Family; 2] {
+/// Adjusts the primary and the secondary family of some variants, and that of parts.
+fn adjust_variants(comparison: &mut Comparison, is_in: &dyn Fn(&str) -> bool) -> [Family; 3] {
     let (margin, is_declared) = (comparison.margin, comparison.is_declared);
-    let (mut primary, mut secondary) = (Vec::new(), Vec::new());
+    let (mut primary, mut secondary, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     for step in &mut comparison.steps {
         let is_about = !(is_declared && step.is_preparatory);
         let own: Vec<&str> = step.own_metrics().filter(|_| is_about).collect();
+        let of_parts = step.parts.iter_mut().flat_map(|part| &mut part.cells);
+        let of_parts = of_parts.filter(|cell| is_in(&cell.variant)).flat_map(effects);
+        parts.extend(of_parts.filter(|(name, _)| has_direction(name)).map(|(_, effect)| effect));
         for (name, effect) in
             step.cells.iter_mut().filter(|cell| is_in(&cell.variant)).flat_map(effects)
         {
@@ -42,7 +46,7 @@ fn adjust_variants(comparison: &mut Comparison, is_in: &dyn Fn(&str) -> bool) ->
     let cells = comparison.runs.iter_mut().flat_map(|runs| &mut runs.cells);
     let of_runs = cells.filter(|cell| is_in(&cell.variant)).flat_map(effects);
     secondary.extend(of_runs.filter(|(name, _)| has_direction(name)).map(|(_, effect)| effect));
-    [adjust_family(primary, margin), adjust_family(secondary, margin)]
+    [primary, secondary, parts].map(|family| adjust_family(family, margin))
 }
 
 /// Adjusts the p-values of every pair: the pairs of all trade-offs are one family.

@@ -25,6 +25,7 @@ pub mod join;
 pub mod metrics;
 pub mod micro;
 pub mod noise;
+pub mod part;
 mod primary;
 pub mod published;
 mod question;
@@ -45,7 +46,7 @@ pub use answers::Answer;
 pub use compare::compare;
 pub use comparison::{
     CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, MeanOfRuns, Measured,
-    Pair, Rank, RunsComparison, StepComparison, TradeOff, VariantRuns, is_given,
+    Pair, PartComparison, Rank, RunsComparison, StepComparison, TradeOff, VariantRuns, is_given,
 };
 pub use device::{DeviceFigure, Saturation, device_figures, is_bogus, saturations};
 pub use error::AnalysisError;
@@ -62,6 +63,7 @@ pub use metrics::{
 };
 pub use micro::{KernelCell, kernel_cells};
 pub use noise::{Noise, NoiseCell, NoiseHistory, noise_cells};
+pub use part::{PartKind, PartName, committed_per_min};
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use rerun::{RerunFinding, RerunOutcome, rerun_findings};

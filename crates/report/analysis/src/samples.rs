@@ -1,14 +1,15 @@
 //! Samples of a comparison: metric values by step, variant and run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::sql::Application;
-use model::{DataShape, Load, Readings, RunRecord, count, metric};
+use model::{DataShape, Load, Readings, RunRecord, StepRecord, count, metric};
 use stats::{CellVariance, median};
 
 use crate::metrics::{
     RATE_SUSTAINED, run_metrics, step_metrics, with_cache_amplification, with_memory, with_writers,
 };
+use crate::part::{PartName, StepPart, event_names, step_parts};
 
 /// A step at one level of the clients factor.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,6 +17,12 @@ pub(crate) struct Key {
     pub(crate) clients: u32,
     pub(crate) index: u32,
     pub(crate) name: String,
+}
+
+impl Key {
+    fn of(run: &RunRecord, step: &StepRecord) -> Self {
+        Self { clients: run.cell.clients, index: step.index, name: step.step.name.clone() }
+    }
 }
 
 /// Where a value comes from.
@@ -33,9 +40,38 @@ pub(crate) struct VariantSamples<'a> {
     pub(crate) of_variant: BTreeMap<&'a str, Sample<'a>>,
     /// Whether operations arrived at rates the experiment gives.
     pub(crate) is_rate_given: bool,
+    /// What is reported apart of the step, in the order of the records.
+    pub(crate) parts: Vec<PartSamples<'a>>,
 }
 
-impl VariantSamples<'_> {
+/// One part of a step.
+#[derive(Debug)]
+pub(crate) struct PartSamples<'a> {
+    pub(crate) name: PartName,
+    pub(crate) samples: VariantSamples<'a>,
+    /// Access paths of a statement, by variant.
+    pub(crate) plans: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl<'a> VariantSamples<'a> {
+    /// Adds a part of a step of a run.
+    fn add_part(&mut self, run: &'a RunRecord, part: StepPart<'_>) {
+        let known = self.parts.iter().position(|one| one.name == part.name);
+        let at = known.unwrap_or_else(|| {
+            let samples =
+                VariantSamples { is_rate_given: self.is_rate_given, ..VariantSamples::default() };
+            let plans = BTreeMap::new();
+            self.parts.push(PartSamples { name: part.name, samples, plans });
+            self.parts.len() - 1
+        });
+        let PartSamples { samples, plans, .. } = &mut self.parts[at];
+        let variant = run.cell.variant.as_str();
+        samples.of_variant.entry(variant).or_default().add(run, part.metrics);
+        if let Some(plan) = part.plan {
+            plans.entry(variant.to_owned()).or_default().insert(plan.to_owned());
+        }
+    }
+
     /// Returns the pooled variance of each metric over the variants: one cell.
     ///
     /// Variants of a step share much of its noise; as cells of their own they would inflate the
@@ -104,12 +140,19 @@ pub(crate) fn step_samples<'a>(
     application: Option<&Application>,
 ) -> StepSamples<'a> {
     let mut all = StepSamples::new();
-    for run in in_blocks(runs) {
+    let runs = in_blocks(runs);
+    let mut events: BTreeMap<(Key, &str), BTreeSet<String>> = BTreeMap::new();
+    for (run, step) in runs.iter().flat_map(|run| run.steps.iter().map(move |step| (run, step))) {
+        let place = (Key::of(run, step), run.cell.variant.as_str());
+        events.entry(place).or_default().extend(event_names(step));
+    }
+    for run in runs {
         for step in &run.steps {
-            let name = step.step.name.clone();
-            let key = Key { clients: run.cell.clients, index: step.index, name };
-            let samples = all.entry(key).or_default();
+            let place = (Key::of(run, step), run.cell.variant.as_str());
+            let parts = step_parts(step, &events[&place]);
+            let samples = all.entry(place.0).or_default();
             samples.is_rate_given |= matches!(step.step.load, Load::Open(_));
+            parts.into_iter().for_each(|part| samples.add_part(run, part));
             let sample = samples.of_variant.entry(&run.cell.variant).or_default();
             sample.seconds.push(step.duration_ns.as_secs_f64());
             let profile = step.time_profile.as_ref().filter(|profile| profile.seconds > 1);

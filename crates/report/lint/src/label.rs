@@ -60,7 +60,8 @@ pub fn block_verdicts(comparison: &mut Comparison, found: &[LintFinding]) {
         .collect();
     let base = comparison.base.clone();
     for step in &mut comparison.steps {
-        for cell in &mut step.cells {
+        let of_parts = step.parts.iter_mut().flat_map(|part| &mut part.cells);
+        for cell in step.cells.iter_mut().chain(of_parts) {
             block_cell(cell, &base, |name| {
                 blocking.iter().any(|one| one.concerns(Some(&step.name), name))
             });
@@ -97,7 +98,9 @@ fn block_cell(cell: &mut CellComparison, base: &str, is_blocked: impl Fn(&str) -
 
 #[cfg(test)]
 mod tests {
-    use analysis::{NoiseHistory, compare};
+    use std::collections::BTreeMap;
+
+    use analysis::{NoiseHistory, PartComparison, PartKind, PartName, compare};
     use model::StepRecord;
     use model::record::Severity;
 
@@ -129,7 +132,12 @@ mod tests {
             run.steps[0].index = 1;
             run.steps.insert(0, load.clone());
         }
-        let comparison = compare(&runs, &spec, "a", &NoiseHistory::default()).unwrap();
+        let mut comparison = compare(&runs, &spec, "a", &NoiseHistory::default()).unwrap();
+        for step in &mut comparison.steps {
+            let name = PartName { kind: PartKind::Procedure, name: "order".to_owned() };
+            let cells = step.cells.clone();
+            step.parts = vec![PartComparison { name, cells, plans: BTreeMap::new() }];
+        }
         (spec, comparison)
     }
 
@@ -139,6 +147,7 @@ mod tests {
         block_verdicts(&mut comparison, std::slice::from_ref(found));
         let mut all = Vec::new();
         for step in &comparison.steps {
+            assert_eq!(step.parts[0].cells, step.cells, "a part is blocked as its step");
             for cell in &step.cells {
                 let mut effects = cell.metrics.values().filter_map(|one| one.versus_base);
                 if effects.any(|effect| effect.is_blocked) {

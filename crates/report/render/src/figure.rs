@@ -81,6 +81,15 @@ pub fn sign(effect: &Effect) -> &'static str {
     }
 }
 
+/// Returns what stands in the place of a ratio to a base of 0; `None` for another base.
+pub const fn ratio_to_zero(value: f64, base: f64) -> Option<&'static str> {
+    match (value, base) {
+        (0.0, 0.0) => Some("both 0"),
+        (_, 0.0) => Some("from 0"),
+        _ => None,
+    }
+}
+
 /// Returns the limits of an interval: `[low, high]`.
 pub fn limits(low: impl std::fmt::Display, high: impl std::fmt::Display) -> String {
     format!("[{low}, {high}]")
@@ -237,6 +246,12 @@ mod tests {
         assert_eq!(shown, ["2.7 %", "12 %", "0.04 %", "0.0 %"]);
         assert_eq!([1.08, 0.88, 1.0, 0.987].map(change), ["+8.0 %", "-12 %", "+0.0 %", "-1.3 %"]);
         assert_eq!([0.02, 0.005, 0.1].map(declared), ["2 %", "0.5 %", "10 %"]);
+    }
+
+    #[test]
+    fn nothing_is_divided_by_zero() {
+        let shown = [(0.0, 0.0), (2.0, 0.0), (0.0, 2.0)].map(|(a, b)| ratio_to_zero(a, b));
+        assert_eq!(shown, [Some("both 0"), Some("from 0"), None]);
     }
 
     #[test]

@@ -67,6 +67,7 @@ fn document(across: &AcrossHosts, experiments: &[HostExperiment]) -> Document {
             Part::Text(what),
             Part::Table(hosts(across, experiments)),
         ]);
+        document.add(first.meta.disclaimer.clone().map(Part::Text));
     }
     let goal = format!(
         "Variation between the runs of a host: largest and mean CoV over all steps and variants; at \

@@ -33,6 +33,9 @@ pub struct Meta {
     pub memory_bytes: Option<Bytes>,
     /// The durability class and its guarantee, or the classes when they differ.
     pub durability: String,
+    /// Disclaimer of the application about its figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disclaimer: Option<String>,
     /// Rules that the author set aside.
     pub waivers: Vec<Waiver>,
     /// Repetitions of the pilot; `None` where none were added after it.
@@ -55,6 +58,7 @@ impl Meta {
             shape: experiment.data,
             memory_bytes: experiment.memory_bytes,
             durability: durability_line(experiment, &manifest.host),
+            disclaimer: experiment.application.as_ref().and_then(|it| it.disclaimer.clone()),
             waivers: experiment.waivers.clone(),
             pilot_repetitions: manifest.plan.pilot_repetitions,
         }

@@ -114,6 +114,7 @@ fn tables(
             comparison,
             step,
             variant,
+            metric: None,
             cpus: manifest.host.cpus,
             blocking: &[],
         })

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use model::record::{OpSummary, Percentiles};
-use model::{Load, RunRecord, StepRecord, metric};
+use model::{Load, Metric, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
 
 use super::waits::{WaitAccount, waits};
-use crate::metrics::{client_cpu, is_of_server, measured_threads, primary_operations, requests};
+use crate::metrics::{
+    client_cpu, is_of_server, measured_threads, primary_operations, requests, whole_cpu_us,
+};
 
 /// What is explained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -18,6 +20,19 @@ pub enum Subject {
     TimePerOperation,
     /// An open loop's mean response time.
     ResponseTime,
+    /// CPU of worker and server per operation.
+    Cpu,
+    /// CPU of the server per operation.
+    ServerCpu,
+    /// Another metric, which has no account.
+    Other,
+}
+
+impl Subject {
+    /// Returns whether the verdict on the metric decides that there is a difference to explain.
+    pub(super) const fn is_of_metric(self) -> bool {
+        !matches!(self, Self::ResponseTime)
+    }
 }
 
 /// A part of the time of an operation.
@@ -46,6 +61,12 @@ pub enum Part {
     Waiting,
     /// From the start to the end, in an open loop.
     Service,
+    /// User CPU of the server.
+    ServerUser,
+    /// Kernel CPU of the server.
+    ServerKernel,
+    /// CPU of the worker's other threads: the engine's own, background writers, the harness.
+    OtherThreads,
 }
 
 impl Part {
@@ -63,6 +84,9 @@ impl Part {
             Self::Sleep => "waiting for a lock or a timer",
             Self::Waiting => "waiting for a free client",
             Self::Service => "service",
+            Self::ServerUser => "user CPU of the server",
+            Self::ServerKernel => "kernel CPU of the server",
+            Self::OtherThreads => "CPU of the worker's other threads",
         }
     }
 
@@ -70,7 +94,8 @@ impl Part {
     pub(super) const fn evidence(self) -> &'static str {
         match self {
             Self::ClientCpu => "the client's own CPU (calibration)",
-            Self::ServerCpu => "the server's CPU",
+            Self::ServerCpu | Self::ServerUser | Self::ServerKernel => "the server's CPU",
+            Self::OtherThreads => "the worker's CPU",
             Self::ServerWait => "waits for the server",
             Self::ClientThreads | Self::EngineCpu | Self::KernelCpu => "the clients' CPU",
             Self::RunQueue => "waits for a CPU (the kernel's schedstat)",
@@ -120,11 +145,26 @@ impl Account {
     }
 }
 
-/// Returns the subject of the step's load.
-pub(super) const fn subject(step: &StepRecord) -> Subject {
-    match step.step.load {
-        Load::Open(_) | Load::FindRate(_) => Subject::ResponseTime,
-        Load::Closed | Load::Pipelined(_) | Load::FindClients => Subject::TimePerOperation,
+/// Returns what an explanation of this metric of the step is about.
+pub(super) fn subject(step: &StepRecord, metric: &str) -> Subject {
+    const RATES: [Metric; 3] = [
+        metric::THROUGHPUT_OPS_PER_S,
+        metric::THROUGHPUT_ROWS_PER_S,
+        metric::SUSTAINABLE_OPS_PER_S,
+    ];
+    let is_open = matches!(step.step.load, Load::Open(_) | Load::FindRate(_));
+    let is_rate = RATES.iter().any(|one| one.name == metric);
+    let is_response = metric.starts_with("response_ns_") || metric.starts_with("goodput_");
+    if metric == metric::CPU_US_PER_OP.name {
+        Subject::Cpu
+    } else if metric == metric::SERVER_CPU_US_PER_OP.name {
+        Subject::ServerCpu
+    } else if is_open && (is_rate || is_response) {
+        Subject::ResponseTime
+    } else if is_rate {
+        Subject::TimePerOperation
+    } else {
+        Subject::Other
     }
 }
 
@@ -136,23 +176,28 @@ struct OfRun {
 
 /// Accounts for the difference between the runs of two variants in one step.
 ///
-/// `None` when a run of them did no operation.
+/// `None` when a run of them did no operation, and of a subject without an account.
 ///
 /// Source: Little's law [Little 1961]: in a closed loop without think time, time per operation =
 /// threads of clients / throughput.
 pub(super) fn account(
+    subject: Subject,
     base: &[(&RunRecord, &StepRecord)],
     variant: &[(&RunRecord, &StepRecord)],
 ) -> Option<Account> {
     let of_runs = |runs: &[(&RunRecord, &StepRecord)]| -> Option<Vec<OfRun>> {
-        runs.iter().map(|(run, step)| of_run(run, step)).collect()
+        runs.iter().map(|(run, step)| of_run(subject, run, step)).collect()
     };
     let sides = [of_runs(base)?, of_runs(variant)?];
     let has_server = base.iter().chain(variant).any(|(_, step)| is_of_server(step));
-    let wanted = match subject(base.first()?.1) {
+    let wanted = match subject {
         Subject::TimePerOperation if has_server => SERVED,
         Subject::TimePerOperation => CLOSED,
         Subject::ResponseTime => OPEN,
+        Subject::Cpu if has_server => SERVED_CPU,
+        Subject::Cpu => OWN_CPU,
+        Subject::ServerCpu => SERVER_CPU,
+        Subject::Other => return None,
     };
     let is_known = |part: &Part| sides.iter().flatten().all(|run| run.parts.contains_key(part));
     let (known, lacking): (Vec<Part>, Vec<Part>) =
@@ -199,6 +244,16 @@ const SERVED: &[Part] = &[Part::ClientThreads, Part::ServerCpu, Part::ServerWait
 /// Components of a response time.
 const OPEN: &[Part] = &[Part::Waiting, Part::Service];
 
+/// Components of the CPU of an embedded engine's worker.
+const OWN_CPU: &[Part] = &[Part::ClientCpu, Part::EngineCpu, Part::KernelCpu, Part::OtherThreads];
+
+/// Components of the CPU of worker and server.
+const SERVED_CPU: &[Part] =
+    &[Part::ClientThreads, Part::OtherThreads, Part::ServerUser, Part::ServerKernel];
+
+/// Components of the server's CPU.
+const SERVER_CPU: &[Part] = &[Part::ServerUser, Part::ServerKernel];
+
 impl OfRun {
     fn of(&self, part: Part) -> f64 {
         self.parts.get(&part).copied().unwrap_or(0.0)
@@ -209,28 +264,57 @@ impl OfRun {
     }
 }
 
-fn of_run(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
-    match subject(step) {
+fn of_run(subject: Subject, run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
+    match subject {
         Subject::TimePerOperation if is_of_server(step) => served(step),
         Subject::TimePerOperation => closed(run, step),
         Subject::ResponseTime => open(step),
+        Subject::Cpu => cpu(run, step, whole_cpu_us(step, &step.counters)?),
+        Subject::ServerCpu => cpu(run, step, step.counters.sum(&metric::SERVER_CPU_US)?),
+        Subject::Other => None,
     }
 }
 
-/// Accounts for threads of clients / throughput: counters of the clients' threads over operations.
+/// Accounts for CPU per operation, by thread and mode: exact counters, which add up.
+fn cpu(run: &RunRecord, step: &StepRecord, total_us: f64) -> Option<OfRun> {
+    let ops = primary_operations(step) as f64;
+    let counter = |metric| step.counters.value(metric).map(|us| us / ops);
+    let threads = client_cpu(step).map(|us| us.map(|us| us / ops));
+    let both = threads[0].zip(threads[1]).map(|(user, kernel)| user + kernel);
+    let worker = step.counters.sum(&metric::PROCESS_CPU_US).map(|us| us / ops);
+    let [own, engine] = client_and_engine(run, step, threads[0]);
+    let parts = [
+        (Part::ClientCpu, own),
+        (Part::EngineCpu, engine),
+        (Part::KernelCpu, threads[1]),
+        (Part::ClientThreads, both),
+        (Part::OtherThreads, worker.zip(both).map(|(worker, both)| worker - both)),
+        (Part::ServerUser, counter(metric::SERVER_CPU_USER_US)),
+        (Part::ServerKernel, counter(metric::SERVER_CPU_KERNEL_US)),
+    ];
+    known(total_us / ops, &parts)
+}
+
+/// Divides the user CPU of the client threads between the client and the engine.
 ///
-/// The client's own CPU is a part of the user CPU, and cannot be more.
+/// The client's own CPU is a part of the user CPU, and cannot be more. Once per request, and an
+/// operation may be one row of many.
+fn client_and_engine(run: &RunRecord, step: &StepRecord, user: Option<f64>) -> [Option<f64>; 2] {
+    let requests_per_op = requests(step) as f64 / primary_operations(step) as f64;
+    let own_us = run.calibration.as_ref().map(|known| known.closed_ns_per_op / 1e3);
+    let own = user.zip(own_us).map(|(user, own_us)| (own_us * requests_per_op).min(user));
+    [own, user.zip(own).map(|(user, own)| user - own)]
+}
+
+/// Accounts for threads of clients / throughput: counters of the clients' threads over operations.
 fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
     let ops = primary_operations(step) as f64;
     let counter = |metric| step.counters.value(metric).map(|us| us / ops);
     let [user, kernel] = client_cpu(step).map(|us| us.map(|us| us / ops));
-    // Once per request, and an operation may be one row of many.
-    let requests_per_op = requests(step) as f64 / ops;
-    let own_us = run.calibration.as_ref().map(|known| known.closed_ns_per_op / 1e3);
-    let own = user.zip(own_us).map(|(user, own_us)| (own_us * requests_per_op).min(user));
+    let [own, engine] = client_and_engine(run, step, user);
     let parts = [
         (Part::ClientCpu, own),
-        (Part::EngineCpu, user.zip(own).map(|(user, own)| user - own)),
+        (Part::EngineCpu, engine),
         (Part::KernelCpu, kernel),
         (Part::RunQueue, counter(metric::CLIENT_RUN_QUEUE_US)),
         (Part::Storage, counter(metric::CLIENT_STORAGE_WAIT_US)),
@@ -289,4 +373,59 @@ fn known(total: f64, parts: &[(Part, Option<f64>)]) -> Option<OfRun> {
     let parts = parts.iter().filter_map(|(part, us)| Some((*part, us.filter(is_number)?)));
     let parts = parts.collect();
     Some(OfRun { total, parts }).filter(|run| run.total.is_finite() && run.total > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::tests::{OPS, explained, explained_metric, made, noise, rules};
+    use crate::explain::{Rule, Rung};
+
+    /// Goal: the metric of the verdict is explained, or the requested one, and by what it is
+    /// made of. Method: server CPU of 100 us became 160, all in the kernel, at equal throughput.
+    #[test]
+    fn metric_of_the_verdict_is_explained() {
+        let server = |kernel_us: f64| {
+            let own = [
+                (metric::SERVER_CPU_USER_US, 60.0),
+                (metric::SERVER_CPU_KERNEL_US, kernel_us),
+                (metric::PROCESS_CPU_USER_US, 8.0),
+                (metric::PROCESS_CPU_KERNEL_US, 4.0),
+                (metric::CLIENT_CPU_USER_US, 6.0),
+                (metric::CLIENT_CPU_KERNEL_US, 4.0),
+            ];
+            own.to_vec()
+        };
+        let each = |name: &'static str, kernel_us: f64| -> Vec<RunRecord> {
+            let ops = |number| OPS + u64::from(number) * 10;
+            (1..=3).map(|number| made(name, number, ops(number), &server(kernel_us))).collect()
+        };
+        let mut all = [each("a", 40.0), each("b", 100.0)].concat();
+        for run in &mut all {
+            let factor = noise(run);
+            let cpu = run.steps[0].counters.get_mut(metric::SERVER_CPU_KERNEL_US.name).unwrap();
+            *cpu *= factor;
+        }
+        let found = explained_metric(&all, Some(metric::SERVER_CPU_US_PER_OP), &[]);
+        assert_eq!((found.metric, found.subject), ("server_cpu_us_per_op", Subject::ServerCpu));
+        assert_eq!((rules(&found), found.rung), (vec![], Rung::Association));
+        let ratio = found.effect.unwrap().ratio;
+        assert!((ratio - 1.6).abs() < 0.01, "{ratio}");
+        let account = found.account.as_ref().unwrap();
+        assert_eq!(account.components[0].part, Part::ServerKernel);
+        assert!((account.components[0].us.difference - 60.0).abs() < 0.1, "{account:?}");
+        assert!(account.residual.base.abs() < 1e-9 && account.waits.is_none(), "{account:?}");
+        assert!(found.moved.iter().all(|one| one.metric != found.metric), "{:?}", found.moved);
+        let whole = explained_metric(&all, Some(metric::CPU_US_PER_OP), &[]).account.unwrap();
+        assert!((whole.total.base - 112.0).abs() < 0.1 && whole.residual.base.abs() < 1e-9);
+        // The default is throughput here, of which there is no difference.
+        let default = explained(&all);
+        assert_eq!(default.metric, "throughput_ops_per_s");
+        assert_eq!(rules(&default), [Rule::NotEstablished]);
+        // A metric without an account has its verdict, and one without a ratio no explanation.
+        let other = explained_metric(&all, Some(metric::BUSY_THREADS), &[]);
+        assert_eq!((other.account, other.refusals), (None, vec![]));
+        let unknown = explained_metric(&all, Some(metric::FSYNCS_PER_OP), &[]);
+        assert!(unknown.refusals[0].evidence.contains("fsyncs_per_op"), "{unknown:?}");
+    }
 }

@@ -43,9 +43,11 @@ pub struct Explanation {
     pub variant: String,
     /// Runs counted of each.
     pub runs: (u32, u32),
+    /// The metric that is explained: its verdict, and what it is made of.
+    pub metric: &'static str,
     /// What is explained.
     pub subject: Subject,
-    /// Throughput, variant to base; `None` where the experiment gives the rate.
+    /// The metric, variant to base; `None` where it has no ratio.
     pub effect: Option<Effect>,
     /// Time by component; `None` without the records.
     pub account: Option<Account>,
@@ -71,7 +73,8 @@ impl Explanation {
     ///
     /// Our choice: throughput within the margin does not show a cost that another limit hides.
     pub fn hidden(&self) -> Vec<&Moved> {
-        let is_equal = self.effect.is_some_and(|effect| effect.verdict == Verdict::Equivalent);
+        let is_equal = self.subject == Subject::TimePerOperation
+            && self.effect.is_some_and(|effect| effect.verdict == Verdict::Equivalent);
         let is_cost = |one: &&Moved| {
             let better = metric::find(one.metric).map(|metric| metric.better);
             is_equal && better == Some(Better::Lower) && one.effect.verdict == Verdict::Above

@@ -17,7 +17,7 @@ pub struct Moved {
     pub variant: f64,
     /// The variant relative to the base.
     pub effect: Effect,
-    /// Whether it worsened with the throughput, or improved with it.
+    /// Whether it worsened with the metric that is explained, or improved with it.
     pub is_along: bool,
 }
 
@@ -27,6 +27,7 @@ pub struct Moved {
 /// switch per operation, a tenth of a KiB, 16 bytes of a log, a hundredth of a share, a twentieth
 /// of a block lookup, 16 MiB of memory, a thousand rows that wait for vacuum or purge.
 const MOVABLE: &[(Metric, f64)] = &[
+    (metric::THROUGHPUT_OPS_PER_S, 0.0),
     (metric::CPU_US_PER_OP, 0.02),
     (metric::BACKGROUND_CPU_US_PER_OP, 0.02),
     (metric::KERNEL_CPU_US_PER_OP, 0.02),
@@ -65,20 +66,20 @@ const MOVABLE: &[(Metric, f64)] = &[
 const OF_WORKERS: [Metric; 3] =
     [metric::CPU_US_PER_OP, metric::BACKGROUND_CPU_US_PER_OP, metric::KERNEL_CPU_US_PER_OP];
 
-/// Returns what moved between the base and `variant`: along with `throughput` first, then by the
-/// largest ratio.
+/// Returns what moved between the base and `variant`: along with what is explained first, then by
+/// the largest ratio.
 pub(super) fn moved(
     step: &StepComparison,
-    base: &str,
-    variant: &str,
-    throughput: Option<&Effect>,
+    (base, variant): (&str, &str),
+    explained: (Metric, Option<&Effect>),
 ) -> Vec<Moved> {
     let cell = |name: &str| step.cells.iter().find(|cell| cell.variant == name);
     let (Some(base), Some(variant)) = (cell(base), cell(variant)) else { return Vec::new() };
     // With a known server CPU, the client's CPU is only the canary.
     let has_server = base.metric(metric::SERVER_CPU_US_PER_OP).is_some();
-    let is_listed = |metric: &Metric| !(has_server && OF_WORKERS.contains(metric));
-    let one = |(metric, least): &(Metric, f64)| one(*metric, *least, base, variant, throughput);
+    let is_listed =
+        |metric: &Metric| *metric != explained.0 && !(has_server && OF_WORKERS.contains(metric));
+    let one = |(metric, least): &(Metric, f64)| one(*metric, *least, (base, variant), explained);
     let movable = MOVABLE.iter().filter(|(metric, _)| is_listed(metric));
     let mut all: Vec<Moved> = movable.filter_map(one).collect();
     all.sort_by(|a, b| {
@@ -91,9 +92,8 @@ pub(super) fn moved(
 fn one(
     metric: Metric,
     least: f64,
-    base: &CellComparison,
-    variant: &CellComparison,
-    throughput: Option<&Effect>,
+    (base, variant): (&CellComparison, &CellComparison),
+    (explained, its_effect): (Metric, Option<&Effect>),
 ) -> Option<Moved> {
     let (base, variant) = (base.metric(metric)?, variant.metric(metric)?);
     let effect = variant.versus_base?;
@@ -103,13 +103,15 @@ fn one(
         Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => return None,
     };
     let (base, variant) = (base.spread.mean, variant.spread.mean);
-    let is_along = throughput.is_some_and(|throughput| {
-        let is_worse = match metric.better {
-            Better::Lower => is_above,
-            Better::Higher => !is_above,
-            Better::Neither => return false,
-        };
-        is_worse == (throughput.ratio < 1.0)
+    let is_worse = |metric: Metric, is_above: bool| match metric.better {
+        Better::Lower => Some(is_above),
+        Better::Higher => Some(!is_above),
+        Better::Neither => None,
+    };
+    let is_along = its_effect.is_some_and(|effect| {
+        let [own, its] = [(metric, is_above), (explained, effect.ratio > 1.0)]
+            .map(|(metric, is_above)| is_worse(metric, is_above));
+        own.is_some() && own == its
     });
     let moved = Moved { metric: metric.name, base, variant, effect, is_along };
     ((variant - base).abs() >= least).then_some(moved)

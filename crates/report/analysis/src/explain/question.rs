@@ -25,7 +25,7 @@ type Product = (&'static str, Metric, Metric, (&'static str, &'static str));
 /// Metrics that are products of two factors.
 #[rustfmt::skip]
 const PRODUCTS: [Product; 5] = [
-    ("KiB read/op", metric::DEVICE_READ_KIB_PER_OP, metric::DEVICE_READS_PER_OP,
+    ("KiB read from the device/op", metric::DEVICE_READ_KIB_PER_OP, metric::DEVICE_READS_PER_OP,
         ("device reads/op", "KiB per read")),
     ("KiB written to the device/op", metric::DEVICE_WRITE_KIB_PER_OP, metric::DEVICE_WRITES_PER_OP,
         ("device writes/op", "KiB per write")),
@@ -51,6 +51,8 @@ pub struct Question<'a> {
     pub step: &'a StepComparison,
     /// The variant that differs from the base.
     pub variant: &'a str,
+    /// The metric to explain; that of the step's verdict when absent.
+    pub metric: Option<Metric>,
     /// CPUs the runs could use.
     pub cpus: CpuCount,
     /// Blocking findings, each in a sentence: the comparison is bogus.
@@ -66,21 +68,23 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
     let sides = [runs_of(question, base), runs_of(question, variant)];
     let first = sides[0].first()?.1;
     sides[1].first()?;
-    let subject = subject(first);
+    let own = step.own_metrics().next().and_then(metric::find).copied();
+    let metric = question.metric.or(own).unwrap_or(metric::THROUGHPUT_OPS_PER_S);
+    let subject = subject(first, metric.name);
     let cell = step.cells.iter().find(|cell| cell.variant == variant);
-    let throughput = cell.and_then(|cell| cell.metric(metric::THROUGHPUT_OPS_PER_S));
-    let effect = throughput.and_then(|measured| measured.versus_base);
-    let account = account(&sides[0], &sides[1]);
+    let effect = cell.and_then(|cell| cell.metric(metric)).and_then(|it| it.versus_base);
+    let account = account(subject, &sides[0], &sides[1]);
     let refusals = refusals(&Case {
         base: &sides[0],
         variant: &sides[1],
+        metric,
         subject,
         effect: effect.as_ref(),
         account: account.as_ref(),
         missed: missed(step, [base, variant]).as_deref(),
         blocking: question.blocking,
     });
-    let moved = moved(step, base, variant, effect.as_ref());
+    let moved = moved(step, (base, variant), (metric, effect.as_ref()));
     let of = |name: &str| question.experiment.variant(name);
     let first_runs = (sides[0].first()?.0, sides[1].first()?.0);
     let declared =
@@ -96,9 +100,10 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         base: base.to_owned(),
         variant: variant.to_owned(),
         runs: (count(sides[0].len()), count(sides[1].len())),
+        metric: metric.name,
         subject,
         effect,
-        identities: identities(account.as_ref(), &moved, step, (base, variant)),
+        identities: identities(account.as_ref(), (metric, &moved), step, (base, variant)),
         account,
         moved,
         settle: settle(step, base, variant),
@@ -145,7 +150,7 @@ fn runs_of<'a>(question: &Question<'a>, variant: &str) -> Vec<(&'a RunRecord, &'
 /// Divides what changed among factors, where both are known and it matters.
 fn identities(
     account: Option<&Account>,
-    moved: &[Moved],
+    (explained, moved): (Metric, &[Moved]),
     step: &StepComparison,
     (base, variant): (&str, &str),
 ) -> Vec<Identity> {
@@ -172,7 +177,11 @@ fn identities(
     };
     let product = |&(name, whole, first, names): &Product| {
         let is_moved = moved.iter().any(|one| one.metric == whole.name);
-        if is_moved { identity(name, names, means(whole)?, means(first)?) } else { None }
+        if is_moved || explained == whole {
+            identity(name, names, means(whole)?, means(first)?)
+        } else {
+            None
+        }
     };
     let [read, written, server_read, server_written, amplified] = PRODUCTS.each_ref().map(product);
     // The device's figures include the server's and other processes'.

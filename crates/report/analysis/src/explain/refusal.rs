@@ -1,7 +1,7 @@
 //! Reasons against explaining a difference, and what is needed.
 
 use model::validity::LoadStatus;
-use model::{Load, RunRecord, StepRecord};
+use model::{Load, Metric, RunRecord, StepRecord};
 use serde::Serialize;
 use stats::{Effect, Verdict};
 
@@ -60,6 +60,7 @@ pub(super) type Side<'a> = [(&'a RunRecord, &'a StepRecord)];
 pub(super) struct Case<'a> {
     pub(super) base: &'a Side<'a>,
     pub(super) variant: &'a Side<'a>,
+    pub(super) metric: Metric,
     pub(super) subject: Subject,
     pub(super) effect: Option<&'a Effect>,
     pub(super) account: Option<&'a Account>,
@@ -145,41 +146,43 @@ fn overloaded(case: &Case<'_>) -> Option<Refusal> {
 
 /// Rejects a difference that may be noise.
 ///
-/// A closed loop is tested by its throughput; an open loop by the interval of the mean response
-/// time.
+/// By the verdict on the metric; an open loop by the interval of the mean response time.
 fn not_established(case: &Case<'_>) -> Option<Refusal> {
+    let metric = case.metric;
     let refuse =
         |evidence: String, needed| Some(Refusal::new(Rule::NotEstablished, evidence, needed));
-    match case.subject {
-        Subject::TimePerOperation => match case.effect.map(|effect| effect.verdict) {
-            Some(Verdict::Above | Verdict::Below | Verdict::SmallButReal) => None,
-            Some(Verdict::Equivalent) => refuse(
-                "throughput is the same within the margin".to_owned(),
+    if !case.subject.is_of_metric() {
+        case.account.filter(|account| !account.total.is_apart())?;
+        let evidence = "the interval of its difference holds 0".to_owned();
+        return refuse(evidence, "more runs: --repetitions");
+    }
+    match case.effect {
+        Some(effect) => match effect.verdict {
+            Verdict::Above | Verdict::Below | Verdict::SmallButReal => None,
+            Verdict::Equivalent => refuse(
+                format!("{metric} is the same within the margin"),
                 "nothing: there is no difference to explain",
             ),
-            Some(Verdict::Inconclusive) | None => refuse(
-                case.effect.map_or_else(
-                    || "no throughput is known of one side".to_owned(),
-                    |effect| {
-                        let detectable = model::difference(effect.detectable);
-                        format!("a difference of less than {detectable} is not detectable")
-                    },
-                ),
-                "more runs: --repetitions",
-            ),
-        },
-        Subject::ResponseTime => match case.account {
-            Some(account) if !account.total.is_apart() => {
-                let evidence = "the interval of its difference holds 0".to_owned();
+            Verdict::Inconclusive => {
+                let detectable = model::difference(effect.detectable);
+                let evidence = format!(
+                    "a difference of {metric} of less than {detectable} is not detectable"
+                );
                 refuse(evidence, "more runs: --repetitions")
             }
-            Some(_) | None => None,
         },
+        None => refuse(
+            format!("there is no ratio of {metric}: a side lacks it, had 0, or was given its rate"),
+            "another metric, --metric, or runs in which both sides have it",
+        ),
     }
 }
 
 fn no_evidence(case: &Case<'_>) -> Option<Refusal> {
     let needed = "runs by this version of Assay on a kernel that counts these";
+    if case.subject == Subject::Other {
+        return None;
+    }
     let Some(account) = case.account else {
         let evidence = "a run did no operation, or has no time for it";
         return Some(Refusal::new(Rule::NoEvidence, evidence, needed));

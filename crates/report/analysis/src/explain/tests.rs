@@ -13,7 +13,12 @@ use crate::{Comparison, compare};
 pub(super) const OPS: u64 = 10_000;
 
 /// A run of the sample's step with its counters per operation, us; the client itself costs 1 us.
-fn made(variant: &str, repetition: u32, ops: u64, per_op: &[(Metric, f64)]) -> RunRecord {
+pub(super) fn made(
+    variant: &str,
+    repetition: u32,
+    ops: u64,
+    per_op: &[(Metric, f64)],
+) -> RunRecord {
     let mut run = run(variant, repetition, ops);
     run.calibration = Some(Calibration {
         clients: 2,
@@ -37,7 +42,7 @@ pub(super) fn runs(base: &[(Metric, f64)], variant: &[(Metric, f64)]) -> Vec<Run
 }
 
 /// A thousandth of noise between the repetitions.
-fn noise(run: &RunRecord) -> f64 {
+pub(super) fn noise(run: &RunRecord) -> f64 {
     1.0 + 0.001 * (f64::from(run.cell.repetition) - 2.0)
 }
 
@@ -46,6 +51,14 @@ fn compared(runs: &[RunRecord]) -> Comparison {
 }
 
 fn explained_as(runs: &[RunRecord], blocking: &[String]) -> Explanation {
+    explained_metric(runs, None, blocking)
+}
+
+pub(super) fn explained_metric(
+    runs: &[RunRecord],
+    metric: Option<Metric>,
+    blocking: &[String],
+) -> Explanation {
     let (experiment, comparison) = (experiment(&["a", "b"], 3), compared(runs));
     explain(&Question {
         experiment: &experiment,
@@ -53,6 +66,7 @@ fn explained_as(runs: &[RunRecord], blocking: &[String]) -> Explanation {
         comparison: &comparison,
         step: &comparison.steps[0],
         variant: "b",
+        metric,
         cpus: model::CpuCount::of(2),
         blocking,
     })
@@ -76,7 +90,7 @@ fn with(name: Metric, us: f64) -> Vec<(Metric, f64)> {
     BASE.iter().map(|(known, old)| (*known, if *known == name { us } else { *old })).collect()
 }
 
-fn rules(explanation: &Explanation) -> Vec<Rule> {
+pub(super) fn rules(explanation: &Explanation) -> Vec<Rule> {
     explanation.refusals.iter().map(|refusal| refusal.rule).collect()
 }
 
@@ -283,6 +297,7 @@ fn one_thing_set_on_purpose_is_a_cause_and_a_build_is_not() {
             comparison: &comparison,
             step: &comparison.steps[0],
             variant: "b",
+            metric: None,
             cpus: model::CpuCount::of(2),
             blocking: &[],
         };
@@ -317,6 +332,7 @@ fn a_variant_without_the_step_has_no_explanation() {
         comparison: &comparison,
         step: &comparison.steps[0],
         variant: "b",
+        metric: None,
         cpus: model::CpuCount::of(2),
         blocking: &[],
     };

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::waits::COMMIT;
 use model::{RunRecord, StepRecord, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
@@ -18,8 +19,8 @@ const OTHERS: &str = "other events";
 const RUN_QUEUE: &str = "server threads ready, no CPU free";
 /// Name of the time in which `MyRocks` delayed writers, by its own counter.
 const WRITE_STALL: &str = "MyRocks:write stall";
-/// Stages of a commit, in which a write stall lies.
-const COMMITS: [&str; 3] = ["stage:Commit", "stage:commit", "stage:waiting for handler commit"];
+/// Name of the waiting that lies in a commit whose CPU is not known, or in no event.
+const COMMIT_OR_NONE: &str = "commit or no event";
 
 /// A part of waiting for the server.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,11 +85,13 @@ pub(super) fn waits(base: Waited<'_>, variant: Waited<'_>) -> Option<WaitAccount
     })
 }
 
-/// Returns one run's time by event, us per operation.
+/// Returns one run's waiting by event, us per operation; no part is negative, nor is the rest.
 ///
 /// With n samples of a span of length t, an event found c times took c / n x t of the sessions
-/// together. A thread that is ready after an event is sampled in it: of the run queue only what the
-/// events leave is a part of its own.
+/// together; events that by chance took more than the waiting are scaled to it. A thread that is
+/// ready after an event is sampled in it: of the run queue only what the events leave is a part of
+/// its own. A stage of a commit holds its CPU, at most all of the server's: what it took beyond
+/// that is waiting in the commit, and the rest of it is waiting in the commit or in no event.
 ///
 /// Source: Little's law [Little 1961].
 fn parts(
@@ -98,24 +101,36 @@ fn parts(
 ) -> BTreeMap<String, f64> {
     let ops = primary_operations(step) as f64;
     let mut parts = BTreeMap::new();
+    let mut in_commits = 0.0;
     let profile = step.waits.as_ref().filter(|profile| has_profile && profile.samples > 0);
     if let Some(profile) = profile {
         let us_per_count = step.duration_ns.as_micros_f64() / profile.samples as f64 / ops;
-        let events = profile.clients.of_server();
-        parts.extend(events.map(|(name, count)| (name.to_owned(), count as f64 * us_per_count)));
+        for (name, count) in profile.clients.of_server() {
+            *parts.entry(name.to_owned()).or_default() += count as f64 * us_per_count;
+        }
+        in_commits = profile.clients.in_commit_stages() as f64 * us_per_count;
     }
     let stalled = step.counters.value(metric::ENGINE_STALL_US).filter(|us| *us > 0.0);
-    if let Some(mut left) = stalled.map(|us| us / ops) {
-        parts.insert(WRITE_STALL.to_owned(), left);
-        for (_, us) in parts.iter_mut().filter(|(name, _)| COMMITS.contains(&name.as_str())) {
-            let within = left.min(*us);
-            (*us, left) = (*us - within, left - within);
-        }
+    if let Some(stalled) = stalled.map(|us| us / ops) {
+        parts.insert(WRITE_STALL.to_owned(), stalled);
+        in_commits = (in_commits - stalled).max(0.0);
     }
+    let sum: f64 = parts.values().sum();
+    if sum > waited {
+        parts.values_mut().for_each(|us| *us *= waited / sum);
+    }
+    let mut left = (waited - sum).max(0.0);
     let queued = step.counters.value(metric::SERVER_RUN_QUEUE_US).filter(|_| has_queue);
-    if let Some(queued) = queued {
-        let left = (waited - parts.values().sum::<f64>()).max(0.0);
-        parts.insert(RUN_QUEUE.to_owned(), (queued / ops).min(left));
+    if let Some(queued) = queued.map(|us| (us / ops).min(left)) {
+        parts.insert(RUN_QUEUE.to_owned(), queued);
+        in_commits = (in_commits - queued).max(0.0);
+        left -= queued;
+    }
+    if in_commits > 0.0 {
+        let cpu = step.counters.sum(&metric::SERVER_CPU_US).map_or(in_commits, |us| us / ops);
+        let certain = (in_commits - cpu).clamp(0.0, left);
+        *parts.entry(COMMIT.to_owned()).or_default() += certain;
+        parts.insert(COMMIT_OR_NONE.to_owned(), in_commits.min(left) - certain);
     }
     parts
 }
@@ -164,8 +179,8 @@ mod tests {
             let mut profile = WaitProfile { samples: 1000, ..WaitProfile::default() };
             for (event, us) in [
                 ("Lock:transactionid", if is_base { 200.0 } else { 600.0 }),
-                ("IO:WALSync", 2.0),
-                ("LWLock:WALWrite", 1.0),
+                ("IO:DataFileRead", 2.0),
+                ("LWLock:BufferMapping", 1.0),
                 (model::waits::RUNNING, 100.0),
                 (model::waits::IDLE, 20.0),
             ] {
@@ -193,6 +208,46 @@ mod tests {
         assert_eq!(explained(&all).account.unwrap().waits, None);
     }
 
+    /// The waiting of runs with 100 us of server CPU and 290 of waiting in the base; an event takes
+    /// 2 us of an operation there for each time it was found.
+    fn in_events(of: &[(&str, u64)]) -> WaitAccount {
+        let mut all = runs(&served(100.0, 360.0), &served(100.0, 760.0));
+        for run in &mut all {
+            let mut profile = WaitProfile { samples: 100, ..WaitProfile::default() };
+            for (event, count) in of {
+                (0..*count).for_each(|_| profile.clients.add(event));
+            }
+            run.steps[0].waits = Some(Box::new(profile));
+        }
+        explained(&all).account.unwrap().waits.unwrap()
+    }
+
+    fn base(waits: &WaitAccount, name: &str) -> f64 {
+        waits.parts.iter().find(|part| part.name == name).map_or(0.0, |part| part.us.base)
+    }
+
+    /// Goal: a commit's CPU is no waiting, and what is in no event is never negative.
+    #[test]
+    fn stage_of_a_commit_waits_beyond_the_servers_cpu_at_most() {
+        // In all samples: 200 us in commits, of which the server's CPU may be 100.
+        let half = in_events(&[("stage:query end", 100)]);
+        assert!((base(&half, COMMIT) - 100.0).abs() < 0.1, "{half:?}");
+        assert!((base(&half, COMMIT_OR_NONE) - 100.0).abs() < 0.1, "{half:?}");
+        assert!((half.residual.base - 90.0).abs() < 0.1, "{half:?}");
+        // 380 us, of which 290 waited: the rest is CPU.
+        let all = in_events(&[("stage:waiting for handler commit", 190)]);
+        assert!((base(&all, COMMIT) - 280.0).abs() < 0.1, "{all:?}");
+        assert!((base(&all, COMMIT_OR_NONE) - 10.0).abs() < 0.1, "{all:?}");
+        assert!(all.residual.base.abs() < 1e-9, "{all:?}");
+        // Without CPU of a commit in it: waits alone.
+        let waits = in_events(&[("IO:WALSync", 50), ("LWLock:WALWrite", 20)]);
+        assert!((base(&waits, COMMIT) - 140.0).abs() < 0.1, "{waits:?}");
+        // More than there was, by chance of the samples.
+        let more = in_events(&[("Lock:tuple", 200), ("IO:WALSync", 100)]);
+        assert!((base(&more, "Lock:tuple") + base(&more, COMMIT) - 290.0).abs() < 0.1, "{more:?}");
+        assert!(more.residual.base.abs() < 1e-9, "{more:?}");
+    }
+
     /// Goal: a write stall of MyRocks, which its counter measures, is taken out of the commit.
     #[test]
     fn a_write_stall_lies_within_a_commit() {
@@ -205,9 +260,8 @@ mod tests {
             step.waits = Some(Box::new(profile));
         }
         let waits = explained(&all).account.unwrap().waits.unwrap();
-        let base = |name: &str| waits.parts.iter().find(|part| part.name == name).unwrap().us.base;
         // 0.2 sessions in commits are 40 us per operation, of which the stalls are 10.
-        assert!((base("MyRocks:write stall") - 10.0).abs() < 0.1, "{waits:?}");
-        assert!((base("stage:Commit") - 30.0).abs() < 0.1, "{waits:?}");
+        assert!((base(&waits, WRITE_STALL) - 10.0).abs() < 0.1, "{waits:?}");
+        assert!((base(&waits, COMMIT_OR_NONE) - 30.0).abs() < 0.1, "{waits:?}");
     }
 }

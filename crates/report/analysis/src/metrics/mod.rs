@@ -23,10 +23,10 @@ mod written;
 pub use cpu::client_cpu;
 pub(crate) use cpu::{client_threads, measured_threads, whole as whole_cpu_us};
 pub(crate) use open_loop::late_share;
-pub(crate) use operations::clients;
 pub use operations::{
     bytes_put, interval_operations, per_op, primary_operations, requests, rows_put,
 };
+pub(crate) use operations::{clients, ratio};
 pub(crate) use reads::with_cache_amplification;
 pub use run::run_metrics;
 pub use server::{RATE_SUSTAINED, is_of_server, with_writers, writer_rate_target};

@@ -114,7 +114,7 @@ pub(super) fn sum(parts: &[Option<f64>]) -> Option<f64> {
 }
 
 /// Returns the quotient when both are known and the divisor is positive.
-pub(super) fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
+pub(crate) fn ratio(part: Option<f64>, whole: Option<f64>) -> Option<f64> {
     part.zip(whole).filter(|(_, whole)| *whole > 0.0).map(|(part, whole)| part / whole)
 }
 

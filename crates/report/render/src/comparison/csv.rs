@@ -16,10 +16,15 @@ use crate::trust::waived;
 ///
 /// An unknown value is an empty field.
 pub const CSV_COLUMNS: &[(&str, &str)] = &[
-    ("scope", "step, run for whole runs, histogram, or published for a published finding"),
+    (
+        "scope",
+        "step; operation, procedure, statement or event for a part of a step; run for whole runs, \
+         histogram, or published for a published finding",
+    ),
     ("clients", "level of the clients factor"),
     ("step_index", "position of the step, from 0"),
     ("step", "the step's name"),
+    ("part", "name of the part of the step"),
     ("variant", "the variant's name"),
     ("role", "base, control, or empty"),
     ("metric", "the metric's name; of a histogram, operations and bucket"),
@@ -66,7 +71,7 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
 ];
 
 /// Number of columns up to the label of the comparison.
-const BEFORE_LABEL: usize = 29;
+const BEFORE_LABEL: usize = 30;
 
 /// Returns every metric of every step and of whole runs, then the published findings.
 pub(super) fn render(compared: &Compared<'_>, format: Format) -> String {
@@ -81,15 +86,19 @@ pub(super) fn render(compared: &Compared<'_>, format: Format) -> String {
         metrics.collect()
     };
     for step in &comparison.steps {
-        let place = ("step", step.clients.to_string(), step.index.to_string(), &*step.name);
+        let mut place = Place::of(("step", ""), (step.clients, Some(step.index)), &step.name);
         rows.extend(step.cells.iter().flat_map(|cell| of_cell(&place, cell)));
+        for part in &step.parts {
+            (place.scope, place.part) = (snake(part.name.kind), &part.name.name);
+            rows.extend(part.cells.iter().flat_map(|cell| of_cell(&place, cell)));
+        }
     }
     for runs in &comparison.runs {
-        let place = ("run", runs.clients.to_string(), String::new(), "");
+        let place = Place::of(("run", ""), (runs.clients, None), "");
         rows.extend(runs.cells.iter().flat_map(|cell| of_cell(&place, cell)));
     }
     for one in histograms(compared) {
-        let place = ("histogram", one.clients.to_string(), one.step_index.to_string(), one.step);
+        let place = Place::of(("histogram", ""), (one.clients, Some(one.step_index)), one.step);
         for (bucket, share) in one.shares().into_iter().enumerate() {
             let name = format!("{} {}", one.operations, bucket_name(&one.bounds_ns, bucket));
             let role = role(comparison, one.variant);
@@ -100,10 +109,14 @@ pub(super) fn render(compared: &Compared<'_>, format: Format) -> String {
         }
     }
     for (finding, more) in published::lines(compared) {
-        let [clients, index] = finding.here.map_or([String::new(), String::new()], |here| {
-            [here.clients.to_string(), here.step_index.to_string()]
-        });
-        let place = ("published", clients, index, finding.step);
+        let here = finding.here;
+        let place = Place {
+            scope: "published".to_owned(),
+            clients: here.map(|here| here.clients),
+            index: here.map(|here| here.step_index),
+            step: finding.step,
+            part: "",
+        };
         let row = Row { place: &place, variant: finding.variant, role: "", metric: finding.metric };
         let spread = finding.spreads.as_ref().map(|[variant, _]| variant);
         let mut row = row.fields(compared, spread, finding.here.map(|it| &it.effect));
@@ -116,8 +129,24 @@ pub(super) fn render(compared: &Compared<'_>, format: Format) -> String {
     csv(format, CSV_COLUMNS.iter().map(|(name, _)| name), rows)
 }
 
-/// Scope, clients, position and name of the step.
-type Place<'a> = (&'static str, String, String, &'a str);
+/// Where a line's figures were measured.
+struct Place<'a> {
+    scope: String,
+    clients: Option<u32>,
+    index: Option<u32>,
+    step: &'a str,
+    part: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn of(
+        (scope, part): (&str, &'a str),
+        (clients, index): (u32, Option<u32>),
+        step: &'a str,
+    ) -> Self {
+        Self { scope: scope.to_owned(), clients: Some(clients), index, step, part }
+    }
+}
 
 /// What a line is about.
 struct Row<'a> {
@@ -145,9 +174,12 @@ impl Row<'_> {
 
     /// Returns the fields up to the label; `rest` has the unit, the number of runs and figures.
     fn with(&self, compared: &Compared<'_>, rest: impl IntoIterator<Item = String>) -> Vec<String> {
-        let (scope, clients, index, step) = self.place;
-        let names = [scope, clients.as_str(), index, step, self.variant, self.role, self.metric];
-        let mut fields: Vec<String> = names.map(str::to_owned).into();
+        let Place { scope, clients, index, step, part } = self.place;
+        let text = |number: &Option<u32>| number.map(|it| it.to_string()).unwrap_or_default();
+        let (clients, index) = (text(clients), text(index));
+        let place = [scope.as_str(), &clients, &index, step, part];
+        let names = place.into_iter().chain([self.variant, self.role, self.metric]);
+        let mut fields: Vec<String> = names.map(str::to_owned).collect();
         let mut rest = rest.into_iter();
         fields.extend(rest.next());
         fields.push(compared.comparison.repetitions.to_string());

@@ -6,7 +6,7 @@ use model::metric;
 use super::section::Section;
 use super::tables::{absolute, costs, relative, requests, runs_table, written_legend};
 use super::{
-    BRACKETS, answer, bucket_tables, csv, has_brackets, insert, json, open, search, sweep,
+    BRACKETS, answer, bucket_tables, csv, has_brackets, insert, json, open, parts, search, sweep,
 };
 use crate::document::{Document, Part};
 use crate::findings::{folded, is_folded};
@@ -50,26 +50,27 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
         Part::Text(meta.host.clone()),
         Part::Text(meta.durability.clone()),
     ]);
+    document.add(meta.disclaimer.clone().map(Part::Text));
     let sentences = step_sentences(compared).into_iter().chain(hidden(compared));
     document.add([Part::Sentences(sentences.collect())]);
-    let mut parts: Vec<Section> = answer::parts(compared);
+    let mut shown: Vec<Section> = answer::parts(compared);
     if !plain_steps(comparison).is_empty() {
-        parts.push(Section {
+        shown.push(Section {
             title: "Operations per second: mean of n runs [min..max], a range and no interval"
                 .to_owned(),
             tables: vec![absolute(comparison)],
             remarks: has_brackets(compared).then(|| BRACKETS.to_owned()).into_iter().collect(),
             ..Section::default()
         });
-        parts.extend(has_several.then(|| Section {
+        shown.extend(has_several.then(|| Section {
             title: format!("Relative to {base}: ratio of the means [95 % interval]"),
             tables: vec![relative(compared)],
             ..Section::default()
         }));
     }
-    parts.extend(sections(compared));
-    let has_signs = has_several && !parts.is_empty();
-    parts.into_iter().for_each(|one| document.add(one.parts()));
+    shown.extend(sections(compared));
+    let has_signs = has_several && !shown.is_empty();
+    shown.into_iter().for_each(|one| document.add(one.parts()));
     let mut notes = notes(compared, has_signs);
     notes.push(runs_legend(compared));
     document.add(notes.into_iter().map(Part::Note));
@@ -86,6 +87,7 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
         document.add(costs.parts());
         document.add(request_tables(compared).into_iter().flat_map(Section::parts));
         document.add(bucket_tables(compared).into_iter().flat_map(Section::parts));
+        document.add(parts::details(compared).flat_map(Section::parts));
     }
     document.append(published::document(compared));
     document.append(problems(compared, format == Format::Text));
@@ -104,12 +106,13 @@ pub(crate) fn request_tables(compared: &Compared<'_>) -> Option<Section> {
     })
 }
 
-/// Returns the sections of open loops, searches, sweeps and background writers.
+/// Returns the sections of open loops, searches, sweeps, background writers and procedures.
 pub(crate) fn sections(compared: &Compared<'_>) -> Vec<Section> {
     let mut sections = open::parts(compared);
     sections.extend(search::parts(compared));
     sections.extend(sweep::parts(compared));
     sections.extend(insert::part(compared));
+    sections.extend(parts::procedures(compared));
     sections
 }
 
@@ -166,6 +169,7 @@ fn evidence(compared: &Compared<'_>) -> Document {
     notes.extend(has_brackets(compared).then(|| BRACKETS.to_owned()));
     notes.extend(written_legend(compared.comparison));
     notes.extend([compared.meta.durability.clone(), runs_legend(compared)]);
+    notes.extend(compared.meta.disclaimer.clone());
     document.add(notes.into_iter().map(Part::Note));
     document.append(published::document(compared));
     document.append(problems(compared, true));

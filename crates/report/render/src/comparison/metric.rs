@@ -26,6 +26,10 @@ pub fn render_metric(compared: &Compared<'_>, name: &str, style: Style) -> Optio
         let heading = step_heading(comparison, step);
         let cells = Some(&step.cells[..]).filter(is_known);
         tables.extend(cells.map(|cells| table(compared, metric, &heading, cells)));
+        for part in step.parts.iter().filter(|part| is_known(&&part.cells[..])) {
+            let heading = format!("{heading}, {}", part.name.name);
+            tables.push(table(compared, metric, &heading, &part.cells));
+        }
     }
     for runs in &comparison.runs {
         let cells = Some(&runs.cells[..]).filter(is_known);
@@ -39,6 +43,7 @@ pub fn render_metric(compared: &Compared<'_>, name: &str, style: Style) -> Optio
     }
     let head = vec![Part::Text(headline(compared)), Part::Text(meaning(metric))];
     let mut document = Document::from([head]);
+    document.add(compared.meta.disclaimer.clone().map(Part::Text));
     document.add(tables.into_iter().map(Part::Table).chain([Part::Note(MEANS.to_owned())]));
     Some(document.render(Format::Text, style))
 }
@@ -60,7 +65,10 @@ fn table(
             Cell::from(variant_label(compared.comparison, &cell.variant)),
             n.to_string().into(),
             spread_cell(name, cell),
-            effect.map_or_else(Cell::default, |_| ratio_cell(compared, name, cell)),
+            match measured {
+                Some(_) => ratio_cell(compared, name, cell, cells),
+                None => Cell::default(),
+            },
             q.unwrap_or_default().into(),
             effect.map(|effect| verdict(compared, &effect)).unwrap_or_default().into(),
         ]);

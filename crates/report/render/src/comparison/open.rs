@@ -190,7 +190,7 @@ fn relative(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
     let mut table = Table::named(format!("relative to\n{base}"), not_base(compared.comparison));
     for (name, heading) in known {
         let others = step.cells.iter().filter(|cell| cell.variant != *base);
-        table.figures(heading, others.map(|cell| ratio_cell(compared, name, cell)));
+        table.figures(heading, others.map(|cell| ratio_cell(compared, name, cell, &step.cells)));
     }
     Some(table)
 }

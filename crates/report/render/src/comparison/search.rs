@@ -63,7 +63,7 @@ fn table(compared: &Compared<'_>, step: &StepComparison) -> Table {
     });
     column("highest rate\nops/s", &|cell| spread_cell(SUSTAINABLE, cell));
     if compared.comparison.variants.len() > 1 {
-        column("vs base", &|cell| ratio_cell(compared, SUSTAINABLE, cell));
+        column("vs base", &|cell| ratio_cell(compared, SUSTAINABLE, cell, &step.cells));
     }
     column("failed above it\nops/s", &|cell| {
         let failed = searches(cell).into_iter().filter_map(|search| search.found?.failed_ops_per_s);

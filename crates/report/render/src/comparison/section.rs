@@ -21,3 +21,9 @@ impl Section {
         title.into_iter().chain(tables).chain(self.remarks.into_iter().map(Part::Note))
     }
 }
+
+/// Returns a section folded below its title.
+pub(crate) fn folded(mut section: Section) -> Part {
+    let title = std::mem::take(&mut section.title);
+    Part::Folded(title, section.parts().collect())
+}

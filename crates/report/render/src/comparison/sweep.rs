@@ -135,7 +135,10 @@ fn table(
             table.figures("\nCPUs", cells().map(|cell| known(busy(cell))));
         }
         if variant.name != comparison.base {
-            table.figures("\nvs base", cells().map(|cell| ratio_cell(compared, metric, cell)));
+            let ratios = steps
+                .iter()
+                .map(|step| ratio_cell(compared, metric, &step.cells[index], &step.cells));
+            table.figures("\nvs base", ratios);
         }
     }
     table

@@ -5,7 +5,7 @@ use model::{Metric, Unit, metric};
 use stats::{Spread, Verdict};
 
 use crate::document::{Cell, Table, Tone, known};
-use crate::figure;
+use crate::figure::{self, ratio_to_zero};
 use crate::input::Compared;
 use crate::label::{
     GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, counts_rows, is_sweep, level_suffix, loading,
@@ -71,12 +71,12 @@ pub(crate) const COSTS: &[(&str, &str)] = &[
     ("server_write_kib_per_op", "server\nwritten/op"),
     ("server_writes_per_row_put", "server\nwrites/row"),
     ("server_write_kib_per_row_put", "server\nwritten/row"),
-    ("device_reads_per_op", "device\nreads/op\nrpq"),
-    ("device_read_kib_per_op", "device\nread/op\nrkbpq"),
+    ("device_reads_per_op", "device\nreads/op"),
+    ("device_read_kib_per_op", "device\nread/op"),
     ("device_writes_per_op", "device\nwrites/op"),
     ("device_write_kib_per_op", "device\nwritten/op"),
-    ("device_writes_per_row_put", "device\nwrites/row\nwpi"),
-    ("device_write_kib_per_row_put", "device\nwritten/row\nwkbpi"),
+    ("device_writes_per_row_put", "device\nwrites/row"),
+    ("device_write_kib_per_row_put", "device\nwritten/row"),
     ("wal_bytes_per_op", "log\nbytes/op"),
     ("wal_page_images_per_op", "page\nimages/op"),
     ("binlog_bytes_per_op", "binlog\nbytes/op"),
@@ -187,7 +187,7 @@ fn ratio_cells(compared: &Compared<'_>, step: &StepComparison, metric: &str) -> 
     let others = step.cells.iter().filter(|cell| cell.variant != *base);
     let ratio = |cell: &CellComparison| match is_missed(step, base, cell) {
         true => missed_cell(),
-        false => ratio_cell(compared, metric, cell),
+        false => ratio_cell(compared, metric, cell, &step.cells),
     };
     others.map(ratio).collect()
 }
@@ -259,7 +259,7 @@ pub(crate) fn runs_table(compared: &Compared<'_>, steps: &[&StepComparison]) -> 
         table.figures(heading, step.cells.iter().map(mean));
         let versus = |cell: &CellComparison| match is_missed(step, &comparison.base, cell) {
             true => missed_cell(),
-            false => ratio_cell(compared, metric, cell),
+            false => ratio_cell(compared, metric, cell, &step.cells),
         };
         if comparison.variants.len() > 1 {
             table.figures("\nvs base", step.cells.iter().map(versus));
@@ -348,17 +348,27 @@ pub(super) fn with_range(unit: Unit, spread: Option<Spread>) -> Cell {
     }
 }
 
-/// Returns a ratio to the base with its 95 % interval.
-pub(super) fn ratio_cell(compared: &Compared<'_>, name: &str, cell: &CellComparison) -> Cell {
+/// Returns a ratio to the base among `cells`, with its 95 % interval.
+pub(super) fn ratio_cell(
+    compared: &Compared<'_>,
+    name: &str,
+    cell: &CellComparison,
+    cells: &[CellComparison],
+) -> Cell {
     let Some(measured) = cell.metric(name) else { return figure::MISSING.into() };
-    let Some(versus) = &measured.versus_base else { return Cell::default() };
+    let Some(versus) = &measured.versus_base else {
+        let base = cells.iter().find(|one| one.variant == compared.comparison.base);
+        let base = base.filter(|one| one.variant != cell.variant).and_then(|one| one.metric(name));
+        let text = base.and_then(|base| ratio_to_zero(measured.spread.mean, base.spread.mean));
+        return text.unwrap_or_default().into();
+    };
     let interval = versus.interval.as_ref().map(figure::interval);
     Cell::new(compared.versus(versus), compared.tone(find(name).better, versus))
         .with(interval.unwrap_or_default())
 }
 
 /// Returns a mean with a sign only where the verdict is that it is above or below the base's.
-fn cost_cell(compared: &Compared<'_>, name: &str, cell: &CellComparison) -> Cell {
+pub(super) fn cost_cell(compared: &Compared<'_>, name: &str, cell: &CellComparison) -> Cell {
     let measured = cell.metric(name);
     let mut shown = mean_cell(name, cell);
     let versus = measured.and_then(|one| one.versus_base);

@@ -26,6 +26,11 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
         }
         Subject::TimePerOperation => ("per operation", "time per operation"),
         Subject::ResponseTime => ("of a response", "response time"),
+        Subject::Cpu | Subject::ServerCpu | Subject::Other => match explanation.unit.is_operation()
+        {
+            true => ("of CPU per operation", "CPU per operation"),
+            false => ("of CPU per row", "CPU per row"),
+        },
     };
     let mut table = Table::new([
         &format!("arithmetic mean {} {what}", scale.unit),
@@ -38,7 +43,8 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
     ]);
     let mut push = |name: String, us: &MeanDifference, is_part: bool| {
         let is_shown = is_part && explanation.rung > Rung::Nothing;
-        let share = account.share(us).filter(|_| is_shown);
+        // What went the other way is no share of the difference.
+        let share = account.share(us).filter(|share| is_shown && *share >= 0.0);
         let interval = us.interval.map_or_else(String::new, |(low, high)| {
             figure::limits(scale.signed(low), scale.signed(high))
         });
@@ -72,7 +78,12 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", (share * 100.0).round() + 0.0)
 }
 
-/// Returns a bar for a share of the difference; nothing for one that goes the other way.
+/// Returns a share of the difference in brackets, in words where a part went the other way.
+pub(super) fn share_note(share: f64) -> String {
+    if share < 0.0 { "(the other way)".to_owned() } else { format!("({})", percent(share)) }
+}
+
+/// Returns a bar for a share of the difference.
 fn bar(share: f64) -> String {
     let cells = (1..=BAR).filter(|cell| share * f64::from(BAR) + 0.5 >= f64::from(*cell));
     cells.map(|_| '\u{2588}').collect()

@@ -1,4 +1,4 @@
-//! The differences a report explains: established ones in throughput.
+//! The differences a report explains: established ones in the metric of a step's verdict.
 
 use analysis::explain::Question;
 use analysis::{Explanation, explain};
@@ -35,6 +35,7 @@ fn of_variant(input: &ReportInput<'_>, compared: &Compared<'_>, variant: &str) -
             comparison: input.comparison,
             step,
             variant,
+            metric: None,
             cpus: input.manifest.host.cpus,
             blocking: &[],
         })

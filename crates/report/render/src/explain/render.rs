@@ -28,6 +28,7 @@ pub fn render_explanations(
         return json(&Data { experiment, label, explanations, storage });
     }
     let mut document = Document::from([vec![Part::Text(trust::headline(compared))]]);
+    document.add(compared.meta.disclaimer.clone().map(Part::Text));
     blocks(compared, explanations).into_iter().for_each(|block| document.add(block.parts()));
     if !storage.is_empty() {
         document.add([Part::Heading(2, "Storage".to_owned())]);

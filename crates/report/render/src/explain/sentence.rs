@@ -11,7 +11,7 @@ use analysis::explain::{
 use model::{Metric, metric};
 use stats::MeanDifference;
 
-use super::account::{Scale, percent};
+use super::account::{Scale, percent, share_note};
 use crate::document::known;
 use crate::figure::{digits, figure, limits, significant};
 use crate::input::Compared;
@@ -24,7 +24,7 @@ const NAMED: usize = 5;
 /// Share of the difference from which a component is named in words.
 const NAMED_SHARE: f64 = 0.1;
 
-/// Returns the difference with its interval, worded as in the comparison.
+/// Returns the metric and its difference with its interval, worded as in the comparison.
 pub(super) fn headline(compared: &Compared<'_>, explanation: &Explanation) -> String {
     let Explanation { step, level, clients, variant, base, runs, .. } = explanation;
     let mut place = format!("{step}, {}", model::units::clients(*clients));
@@ -51,16 +51,21 @@ pub(super) fn headline(compared: &Compared<'_>, explanation: &Explanation) -> St
             unit = scale.unit,
         )
     };
+    let wanted = (explanation.index, explanation.level);
+    let mut steps = compared.comparison.steps.iter();
+    let step = steps.find(|one| (one.index, one.clients) == wanted && one.name == *step);
     let text = match (&explanation.effect, explanation.subject) {
-        (Some(effect), Subject::TimePerOperation) => {
-            let is_of_rows = !explanation.unit.is_operation();
-            let claim = if is_of_rows { Claim::ROWS } else { Claim::THROUGHPUT };
-            Some(clause(compared.comparison, &claim, variant, effect))
-        }
-        (None, Subject::TimePerOperation) => None,
         (_, Subject::ResponseTime) => explanation.account.as_ref().map(of_account),
+        (Some(effect), _) => step.map(|step| {
+            let claim = Claim::on(step, explanation.metric);
+            clause(compared.comparison, &claim, variant, effect)
+        }),
+        (None, _) => None,
     };
-    format!("{place}: {}.", text.unwrap_or_else(|| format!("{variant} against {base}")))
+    let is_of_response = explanation.subject == Subject::ResponseTime;
+    let what = if is_of_response { "mean response time" } else { explanation.metric };
+    let text = text.unwrap_or_else(|| format!("{variant} against {base}"));
+    format!("{place}, {what}: {text}.")
 }
 
 fn is_bogus(explanation: &Explanation) -> bool {
@@ -109,7 +114,7 @@ fn accounting(account: &Account) -> String {
         |component: &&Component| component.us.is_apart() && share(component).abs() >= NAMED_SHARE;
     let phrase = |component: &Component| {
         let size = scale.signed(component.us.difference);
-        format!("{} is {size} ({})", component.part.phrase(), percent(share(component)))
+        format!("{} is {size} {}", component.part.phrase(), share_note(share(component)))
     };
     let named: Vec<String> = account.components.iter().filter(is_named).map(phrase).collect();
     let whole = format!("{} {}", scale.signed(account.total.difference), scale.unit);
@@ -128,7 +133,7 @@ fn waits(account: &Account) -> Option<String> {
     let is_named = |part: &&WaitPart| part.us.is_apart() && share(&part.us).abs() >= NAMED_SHARE;
     let phrase = |part: &WaitPart| {
         let size = scale.signed(part.us.difference);
-        format!("in {} {size} ({})", part.name, percent(share(&part.us)))
+        format!("in {} {size} {}", part.name, share_note(share(&part.us)))
     };
     let named: Vec<String> = waits.parts.iter().filter(is_named).map(phrase).collect();
     let of = format!("of {base} and {variant} samples of the clients' sessions");
@@ -269,8 +274,10 @@ fn how(explanation: &Explanation) -> Option<&'static str> {
         | Part::ClientCpu
         | Part::ClientThreads
         | Part::ServerCpu
+        | Part::ServerUser
+        | Part::OtherThreads
         | Part::Service => "a profile of each, perf record -g",
-        Part::KernelCpu => "the system calls of each, strace -f -c",
+        Part::KernelCpu | Part::ServerKernel => "the system calls of each, strace -f -c",
         Part::Storage | Part::ServerWait => "a cache that holds the data, --cache SIZE",
         Part::RunQueue | Part::Sleep if explanation.clients > 1 => "one client, --clients 1",
         Part::RunQueue => "a host without other work, or fewer background threads",

@@ -22,8 +22,8 @@ fn differences(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
         return Vec::new();
     }
     let mut parts = vec![Part::Text(format!(
-        "Where the time of an operation goes: each variant in the step in which its throughput \
-         differs most from {}. Times are arithmetic means over the runs, which add up; their \
+        "Where an operation's time or CPU goes: each variant in the step in which the metric of the \
+         verdict differs most from {}. Figures are arithmetic means over the runs, which add up; their \
          differences have 95 % intervals [low, high].",
         compared.comparison.base
     ))];

@@ -7,7 +7,7 @@ use model::{Metric, metric};
 use stats::Effect;
 
 use super::options;
-use crate::comparison::{Section, absolute, bucket_tables, request_tables};
+use crate::comparison::{absolute, bucket_tables, folded, request_tables};
 use crate::document::{Cell, Part, Table, Tone};
 use crate::figure;
 use crate::input::{Compared, ReportInput};
@@ -18,19 +18,13 @@ use crate::run::probe_tables;
 pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
     let comparison = input.comparison;
     let mut parts = Vec::new();
-    let mut fold = |summary: String, inner: Vec<Part>| parts.push(Part::Folded(summary, inner));
     if !plain_steps(comparison).is_empty() {
         let table = Part::Table(absolute(comparison));
-        fold("Throughput as a table: means and ranges".to_owned(), vec![table]);
+        let title = "Throughput as a table: means and ranges".to_owned();
+        parts.push(Part::Folded(title, vec![table]));
     }
-    if let Some(mut buckets) = bucket_tables(compared) {
-        let title = std::mem::take(&mut buckets.title);
-        fold(title, Section::parts(buckets).collect());
-    }
-    if let Some(mut requests) = request_tables(compared) {
-        let title = std::mem::take(&mut requests.title);
-        fold(title, Section::parts(requests).collect());
-    }
+    let tables = bucket_tables(compared).into_iter().chain(request_tables(compared));
+    parts.extend(tables.map(folded));
     parts.extend(input.runs.iter().flat_map(probe_tables));
     for step in &comparison.steps {
         let legend = "Mean; below it the ratio with its verdict, its 95 % interval, the chance p of such a difference without any, and q, the same \
@@ -106,7 +100,7 @@ fn order(input: &ReportInput<'_>) -> Table {
 
 /// Returns the metrics that appear in the comparison, in the model's order.
 fn used(comparison: &Comparison) -> Vec<&'static Metric> {
-    let steps = comparison.steps.iter().flat_map(|step| &step.cells);
+    let steps = comparison.steps.iter().flat_map(StepComparison::all_cells);
     let cells = steps.chain(comparison.runs.iter().flat_map(|runs| &runs.cells));
     let names: BTreeSet<&str> =
         cells.flat_map(|cell| cell.metrics.keys()).map(String::as_str).collect();

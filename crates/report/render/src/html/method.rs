@@ -34,6 +34,7 @@ fn facts(compared: &Compared<'_>) -> Vec<(&'static str, String)> {
     let families = &comparison.families;
     facts.extend(family(&families.primary).map(|text| ("each step's own question", text)));
     facts.extend(family(&families.secondary).map(|text| ("all other metrics", text)));
+    facts.extend(family(&families.parts).map(|text| ("procedures, statements, events", text)));
     if let Some(control) = &comparison.control {
         let adjusted = family(&families.control).map_or(String::new(), |text| format!("; {text}"));
         facts.push(("control", format!("{control}: a copy of the base{adjusted}")));

@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::Label;
 
 use super::{answer, explained, fold, how, lines, memory, method, shape};
-use crate::comparison::{TRADE_OFFS, problems, trade_offs};
+use crate::comparison::{TRADE_OFFS, details, folded, problems, trade_offs};
 use crate::document::{self, Document, Part, visible};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
@@ -86,6 +86,7 @@ fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
             ul.facts {
                 li { (shape) }
                 li { (meta.durability) }
+                @if let Some(disclaimer) = &meta.disclaimer { li { (disclaimer) } }
                 li { (meta.host) }
                 li { (complete) " of " (planned) " runs complete" }
                 @if invalid > 0 {
@@ -106,6 +107,7 @@ fn sections(
         |pictures: Vec<Picture>| pictures.into_iter().map(Part::Picture).collect::<Vec<_>>();
     let mut costs = figures(pictures.costs);
     costs.extend(lines::section(input, compared));
+    costs.extend(details(compared).map(folded));
     let published = below(published::TITLE, published::document(compared)).collect();
     let how = how::section(input, compared.meta, method::section(compared));
     let none = compared.findings.is_empty();

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::means::{Means, Row};
 use super::report::Report;
 use crate::document::{csv, number};
+use crate::figure::ratio_to_zero;
 use crate::format::Format;
 use crate::input::Compared;
 
@@ -27,7 +28,7 @@ pub(super) struct Line<'a> {
     has_missed_rate: bool,
     /// Means.
     values: Figures,
-    /// Means divided by the base's.
+    /// Means divided by the base's; nothing where that is 0.
     relative: Figures,
 }
 
@@ -40,7 +41,10 @@ pub(super) fn as_lines<'m>(
     let names = || report.columns.iter().map(|(name, ..)| *name);
     let line = |one: &'m Means<'_>, row: &'m Row<'_>| {
         let base = one.row(&compared.comparison.base);
-        let relative = |at| row.relative(base, at).filter(|ratio| ratio.is_finite());
+        let relative = |at| {
+            let [value, base] = row.with_base(base, at)?;
+            ratio_to_zero(value, base).is_none().then(|| value / base)
+        };
         Line {
             step: &one.step.name,
             step_index: one.step.index,

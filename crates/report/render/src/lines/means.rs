@@ -30,9 +30,9 @@ impl<'a> Means<'a> {
 }
 
 impl Row<'_> {
-    /// Returns the value of a column divided by the base's.
-    pub(super) fn relative(&self, base: Option<&Self>, column: usize) -> Option<f64> {
-        ratio(self.values[column], base?.values[column])
+    /// Returns the value of a column and the base's; `None` unless both are known.
+    pub(super) fn with_base(&self, base: Option<&Self>, column: usize) -> Option<[f64; 2]> {
+        Some([self.values[column]?, base?.values[column]?])
     }
 }
 
@@ -66,27 +66,4 @@ fn mean(all: &[Measured<'_>], column: &str, report: &Report) -> Option<f64> {
     let values = all.iter().map(|one| (report.value)(one, column));
     let sum = values.sum::<Option<f64>>()?;
     (!all.is_empty()).then(|| sum / float(all.len() as u64))
-}
-
-/// Returns value / base; 1 where both are 0, as in the reports.
-///
-/// Source: mytools/bench/ibench, `sum_met.awk`.
-fn ratio(value: Option<f64>, base: Option<f64>) -> Option<f64> {
-    match (value?, base?) {
-        (0.0, 0.0) => Some(1.0),
-        (value, base) => Some(value / base),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ratios_are_those_of_the_reports() {
-        assert_eq!(ratio(Some(0.0), Some(0.0)), Some(1.0));
-        assert_eq!(ratio(Some(2.0), Some(0.0)), Some(f64::INFINITY));
-        assert_eq!(ratio(None, Some(1.0)), None);
-        assert_eq!(ratio(Some(3.0), Some(2.0)), Some(1.5));
-    }
 }

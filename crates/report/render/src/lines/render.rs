@@ -5,18 +5,20 @@ use model::CpuCount;
 use super::choice::Lines;
 use super::data::{as_csv, as_lines};
 use super::means::{Means, means};
-use super::report::{Better, Report};
+use super::report::{Column, Report};
 use super::tables::{absolute, relative};
 
 use crate::document::{Document, Part, json};
 use crate::format::{Format, Style};
 use crate::input::Compared;
+use crate::run::is_of_device;
 use crate::trust::headline;
 
 /// Note on the tables.
-const MEANS: &str = "Means of the runs that count; relative: value / base, 0 / 0 is 1.00; coloured \
-                     below 0.95 and above 1.05; in brackets where background writers missed their \
-                     rate. A ratio here is no verdict: assay compare without --lines has intervals.";
+const MEANS: &str = "Means of the runs that count; relative: value / base, and no ratio to a base of \
+                     0; coloured below 0.95 and above 1.05; in brackets where background writers \
+                     missed their rate. A ratio here is no verdict: assay compare without --lines \
+                     has intervals.";
 
 /// Returns the lines of every step in `format`, of a host with so many CPUs.
 ///
@@ -53,7 +55,7 @@ fn of_steps<'a>(compared: &Compared<'a>, report: &Report, cpus: CpuCount) -> Vec
 }
 
 /// Returns what was compared, then the tables.
-fn document(compared: &Compared<'_>, report: &Report, means: &[Means<'_>]) -> Document {
+fn document(compared: &Compared<'_>, report: &'static Report, means: &[Means<'_>]) -> Document {
     let mut document = Document::default();
     document.add([
         Part::Strong(headline(compared)),
@@ -61,12 +63,13 @@ fn document(compared: &Compared<'_>, report: &Report, means: &[Means<'_>]) -> Do
         Part::Text(compared.meta.host.clone()),
         Part::Text(compared.meta.durability.clone()),
     ]);
+    document.add(compared.meta.disclaimer.clone().map(Part::Text));
     document.append(tables(compared, report, means));
     document
 }
 
 /// Returns the relative tables, then those of the values, with what the columns mean.
-fn tables(compared: &Compared<'_>, report: &Report, means: &[Means<'_>]) -> Document {
+fn tables(compared: &Compared<'_>, report: &'static Report, means: &[Means<'_>]) -> Document {
     let comparison = compared.comparison;
     let mut document = Document::default();
     let shown = || means.iter().filter(|one| !one.rows.is_empty());
@@ -76,8 +79,14 @@ fn tables(compared: &Compared<'_>, report: &Report, means: &[Means<'_>]) -> Docu
     }
     document.add([Part::Heading(2, "Means".to_owned())]);
     document.add(shown().map(|one| Part::Table(absolute(one, compared, report))));
-    let meaning = |(name, meaning, _): &(&str, &str, Better)| format!("{name}: {meaning}");
-    let meanings: Vec<String> = report.columns.iter().map(meaning).collect();
+    let known = |at: usize| {
+        let mut rows = means.iter().flat_map(|one| &one.rows);
+        rows.any(|row| row.values[at].is_some())
+    };
+    let columns = report.columns.iter().enumerate();
+    let shown = columns.filter(|(at, (name, ..))| !is_of_device(name) || known(*at));
+    let meaning = |(_, (name, meaning, _)): (usize, &Column)| format!("{name}: {meaning}");
+    let meanings: Vec<String> = shown.map(meaning).collect();
     document.add([Part::Note(meanings.join("   ")), Part::Note(MEANS.to_owned())]);
     document
 }

@@ -11,12 +11,15 @@ pub(super) enum Better {
     Neither,
 }
 
+/// Name, meaning and better direction of a column.
+pub(super) type Column = (&'static str, &'static str, Better);
+
 /// The columns of a report.
 pub(super) struct Report {
     /// Where its columns are known from, as the page names it.
     pub(super) title: &'static str,
-    /// Name, meaning and better direction, in order.
-    pub(super) columns: &'static [(&'static str, &'static str, Better)],
+    /// The columns, in order.
+    pub(super) columns: &'static [Column],
     /// Value of a column in one step of one run; `None` when it is not known.
     pub(super) value: fn(&Measured<'_>, &str) -> Option<f64>,
     /// A value as the report writes it.

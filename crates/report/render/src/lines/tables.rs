@@ -1,12 +1,13 @@
 //! The tables of one step: values, and values relative to the base's.
 
 use super::means::{Means, Row};
-use super::report::{Better, Report};
+use super::report::{Better, Column, Report};
 use crate::comparison::is_missed;
 use crate::document::{Cell, Table, Tone};
-use crate::figure::MISSING;
+use crate::figure::{MISSING, ratio_to_zero};
 use crate::input::Compared;
 use crate::label::{step_heading, variant_label};
+use crate::run::is_of_device;
 
 /// Ratios between these two are not coloured.
 const PLAIN: [f64; 2] = [0.95, 1.05];
@@ -18,11 +19,25 @@ fn table(means: &Means<'_>, compared: &Compared<'_>) -> Table {
     table
 }
 
+/// Iterates over the columns but the device's, which are shown where a server's are not known.
+fn shown_columns<'m>(
+    means: &'m Means<'_>,
+    report: &'static Report,
+) -> impl Iterator<Item = (usize, &'static Column)> + 'm {
+    let is_known = |at: usize| means.rows.iter().any(|row| row.values[at].is_some());
+    let all = report.columns.iter().enumerate();
+    all.filter(move |(at, (name, ..))| !is_of_device(name) || is_known(*at))
+}
+
 /// Returns the means as the report writes them; in brackets where background writers missed their
 /// rate.
-pub(super) fn absolute(means: &Means<'_>, compared: &Compared<'_>, report: &Report) -> Table {
+pub(super) fn absolute(
+    means: &Means<'_>,
+    compared: &Compared<'_>,
+    report: &'static Report,
+) -> Table {
     let mut table = table(means, compared);
-    for (at, (name, ..)) in report.columns.iter().enumerate() {
+    for (at, (name, ..)) in shown_columns(means, report) {
         let cell = |row: &Row<'_>| {
             let Some(value) = row.values[at] else { return Cell::from(MISSING) };
             let cell = Cell::from((report.text)(name, value));
@@ -34,7 +49,11 @@ pub(super) fn absolute(means: &Means<'_>, compared: &Compared<'_>, report: &Repo
 }
 
 /// Returns each mean divided by the base's; in brackets where background writers missed their rate.
-pub(super) fn relative(means: &Means<'_>, compared: &Compared<'_>, report: &Report) -> Table {
+pub(super) fn relative(
+    means: &Means<'_>,
+    compared: &Compared<'_>,
+    report: &'static Report,
+) -> Table {
     let (step, base_name) = (means.step, compared.comparison.base.as_str());
     let base = means.row(base_name);
     let has_missed = |row: &Row<'_>| {
@@ -42,11 +61,16 @@ pub(super) fn relative(means: &Means<'_>, compared: &Compared<'_>, report: &Repo
         own.any(|cell| is_missed(step, base_name, cell))
     };
     let mut table = table(means, compared);
-    for (at, (name, _, better)) in report.columns.iter().enumerate() {
+    for (at, (name, _, better)) in shown_columns(means, report) {
         let cell = |row: &Row<'_>| {
-            let Some(ratio) = row.relative(base, at) else { return Cell::from(MISSING) };
-            let ratio = shown(ratio);
-            let cell = Cell::new(format!("{ratio:.2}"), tone(ratio, *better));
+            let Some([value, base]) = row.with_base(base, at) else { return Cell::from(MISSING) };
+            let cell = match ratio_to_zero(value, base) {
+                Some(text) => Cell::from(text),
+                None => {
+                    let ratio = shown(value / base);
+                    Cell::new(format!("{ratio:.2}"), tone(ratio, *better))
+                }
+            };
             if has_missed(row) { cell.set_aside() } else { cell }
         };
         table.figures(*name, means.rows.iter().map(cell));

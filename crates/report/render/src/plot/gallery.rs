@@ -103,26 +103,30 @@ fn named(subject: &Subject<'_>) -> Vec<Option<Picture>> {
     names.map(picture).collect()
 }
 
-/// Costs of a server, and those of worker and device without one: name, metrics, title.
-const OF_STEPS: [(&str, [&str; 2], &str); 2] = [
+/// Costs of a server, and those of device and worker without one: name, metrics with titles.
+const OF_STEPS: [(&str, [(&str, &str); 2]); 2] = [
     (
         "written",
-        ["server_write_kib_per_op", "device_write_kib_per_op"],
-        "Bytes that reached storage per operation",
+        [
+            ("server_write_kib_per_op", "Bytes the server wrote per operation"),
+            ("device_write_kib_per_op", "Bytes that reached the device per operation"),
+        ],
     ),
     (
         "switches",
-        ["server_context_switches_per_op", "context_switches_per_op"],
-        "Context switches per operation",
+        [
+            ("server_context_switches_per_op", "Context switches of the server per operation"),
+            ("context_switches_per_op", "Context switches of the worker per operation"),
+        ],
     ),
 ];
 
-/// Draws a cost of the server where there is one, else of worker or device.
+/// Draws a cost of the server where it is known, else of worker or device.
 fn cost(
     subject: &Subject<'_>,
-    (name, [server, host], title): (&str, [&str; 2], &str),
+    (name, [server, host]): (&str, [(&str, &str); 2]),
 ) -> Option<Picture> {
-    let (metric, whose) = match subject.has_metric(server) {
+    let ((metric, title), whose) = match subject.has_metric(server.0) {
         true => (server, "By the server's control group alone"),
         false => (host, "Of the worker's threads, or of all processes on the device of the data"),
     };

@@ -3,7 +3,8 @@
 //! Source: [Callaghan 2022-11-29], summary line: its columns, order and formulas. Deviations: exact
 //! counters over the measured span instead of averaged samples; rates of all clients instead of
 //! client 1; for a server, counters of its control group (and of the client, where the original
-//! includes it) instead of the host's, but for writes that its group does not count.
+//! includes it) instead of the host's. Where its group counts no writes, those of the device, by
+//! all processes, have columns of their own.
 
 use analysis::metrics::rows_put;
 use analysis::{is_of_server, primary_operations};
@@ -11,18 +12,25 @@ use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord};
 
 use crate::figure::{MISSING, float};
 
+/// Name and meaning of a column.
+pub(super) type Column = (&'static str, &'static str);
+
 /// The columns with their meanings, in order.
-pub const COLUMNS: &[(&str, &str)] = &[
+pub const COLUMNS: &[Column] = &[
     ("ips", "rows put per second, by clients and background writers; of an index build, indexed"),
     ("qps", "queries and transactions per second"),
     ("rps", "reads per second, of the device or of the server"),
     ("rmbps", "MiB read per second"),
-    ("wps", "writes per second, of the device or of the server"),
+    ("wps", "writes per second, of the server, or of the device without one"),
     ("wmbps", "MiB written per second"),
     ("rpq", "reads per operation"),
     ("rkbpq", "KiB read per operation"),
     ("wpi", "writes per row put"),
     ("wkbpi", "KiB written per row put"),
+    ("dev_wps", "writes of the device per second, by all processes: the server's are not known"),
+    ("dev_wmbps", "MiB written to the device per second, likewise"),
+    ("dev_wpi", "writes of the device per row put, likewise"),
+    ("dev_wkbpi", "KiB written to the device per row put, likewise"),
     ("csps", "context switches per second, of the host or of server and client"),
     ("cpups", "CPU used, in % of all CPUs of the host, client included"),
     ("cspq", "context switches per operation"),
@@ -42,8 +50,8 @@ pub(super) fn scope(steps: &[&StepRecord]) -> &'static str {
     if has("server_cpu_user_us") && !has("server_writes") {
         "Reads are those of the server's control group, memory is the server's; CPU and context \
          switches are those of server and client together. The host's other work is excluded. \
-         Writes are those of the device, of all processes: control groups of version 1 do not \
-         count what the kernel writes back."
+         Its writes are not known: control groups of version 1 do not count what the kernel writes \
+         back. Columns that begin with `dev_` are those of the device, by all processes."
     } else if has("server_cpu_user_us") {
         "Reads and writes are those of the server's control group, memory is the server's; CPU and \
          context switches are those of server and client together. The host's other work is excluded."
@@ -81,12 +89,19 @@ pub(crate) fn number(cpus: CpuCount, step: &StepRecord, column: &str) -> Option<
 /// Returns the number of a column as the original writes it.
 pub(crate) fn shown(column: &str, number: Option<f64>) -> String {
     match column {
-        "rmbps" | "wmbps" | "cpups" | "cpupq" => decimals(1, number),
-        "rpq" | "rkbpq" | "wpi" | "wkbpi" | "cspq" | "maxop" => decimals(3, number),
+        "rmbps" | "wmbps" | "dev_wmbps" | "cpups" | "cpupq" => decimals(1, number),
+        "rpq" | "rkbpq" | "wpi" | "wkbpi" | "dev_wpi" | "dev_wkbpi" | "cspq" | "maxop" => {
+            decimals(3, number)
+        }
         "dbgb1" | "dbgb2" => gib(number),
         "rss" => decimals(2, number),
         _ => decimals(0, number),
     }
+}
+
+/// Returns whether a column has the device's writes, next to a server whose own are not known.
+pub(crate) fn is_of_device(column: &str) -> bool {
+    column.starts_with("dev_")
 }
 
 /// Returns rows, build, variant and clients of a run.
@@ -123,6 +138,10 @@ impl Line<'_> {
             "rkbpq" => per(READ_BYTES, ops * 1024.0),
             "wpi" => per(WRITES, rows),
             "wkbpi" => per(WRITE_BYTES, rows * 1024.0),
+            "dev_wps" => ratio(self.of_device(WRITES), sampled),
+            "dev_wmbps" => ratio(self.of_device(WRITE_BYTES), sampled * MIB),
+            "dev_wpi" => ratio(self.of_device(WRITES), rows),
+            "dev_wkbpi" => ratio(self.of_device(WRITE_BYTES), rows * 1024.0),
             "csps" => per(SWITCHES, sampled),
             "cpups" => self.cpu_percent(sampled),
             "cspq" => per(SWITCHES, ops),
@@ -143,14 +162,18 @@ impl Line<'_> {
 
     /// Returns a counter of the server (with the client, where the original includes it).
     ///
-    /// Without a server that of device or host; nothing for a server Assay did not start. Writes
-    /// that a server's control group does not count are the device's, as in the original.
+    /// Without a server that of device or host; nothing for a server Assay did not start, nor for
+    /// what its control group does not count.
     fn counted(&self, (server, host): Counted) -> Option<f64> {
         let all = |names: &[&str]| names.iter().map(|name| self.counter(name)).sum::<Option<f64>>();
+        all(server).or_else(|| self.counter(host).filter(|_| !is_of_server(self.step)))
+    }
+
+    /// Returns the device's counter where a started server's own is not known.
+    fn of_device(&self, counted: Counted) -> Option<f64> {
         let is_started = self.counter("server_cpu_user_us").is_some();
-        let stands_in = is_started && host.starts_with("device_write");
-        let of_host = || all(&[host]).filter(|_| stands_in || !is_of_server(self.step));
-        all(server).or_else(of_host)
+        let is_unknown = is_started && self.counted(counted).is_none();
+        self.counter(counted.1).filter(|_| is_unknown)
     }
 
     /// Returns the bytes of the database's files at the end of the step.

@@ -1,5 +1,6 @@
 //! Calls of an application by procedure: rates, times, retries, limits.
 
+use analysis::committed_per_min;
 use analysis::metrics::Percentile;
 use model::record::ProcedureRecord;
 use model::{Application, Nanos, StepRecord, Unit};
@@ -43,10 +44,7 @@ pub(super) fn procedures(steps: &[&StepRecord], application: Option<&Application
 }
 
 fn row(step: &StepRecord, procedure: &ProcedureRecord) -> Vec<String> {
-    // They are of the whole span, also where a warm-up is trimmed.
-    let span_ns = step.duration_ns.after(step.warmup_trim_ns.unwrap_or_default());
-    let minutes = span_ns.as_secs_f64() / 60.0;
-    let per_minute = (minutes > 0.0).then(|| float(procedure.committed()) / minutes);
+    let per_minute = committed_per_min(step, procedure);
     let span = |ns: Nanos| figure(Unit::Nanos, float(ns.0));
     let is_retried = !procedure.retried.is_empty();
     let mut row = vec![step.step.name.clone(), procedure.name.clone(), count(procedure.done)];

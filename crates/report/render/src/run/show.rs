@@ -3,12 +3,12 @@
 use analysis::step_metrics;
 use lint::{RunContext, check_run};
 use model::metric::Readings;
-use model::{Manifest, OpKind, RunRecord, StepRecord, metric};
+use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord, metric};
 
 use super::failed::failed;
 use super::holds::holds;
 use super::kinds::kinds;
-use super::line::{COLUMNS, one_line, scope};
+use super::line::{COLUMNS, Column, is_of_device, number, one_line, scope};
 use super::open::open_loop;
 use super::origin;
 use super::procedures::procedures;
@@ -113,7 +113,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     }
     if !measured.is_empty() {
         let unknown = "not known; an operation is a query where clients read, else a row written";
-        let meanings = COLUMNS.iter().copied().chain([("NA", unknown)]);
+        let meanings = shown_columns(run).map(|(_, column)| *column).chain([("NA", unknown)]);
         document.add([Part::facts(meanings.map(|(name, meaning)| (name, meaning.to_owned())))]);
     }
     let (experiment, host) = (&manifest.plan.experiment, &manifest.host);
@@ -163,12 +163,20 @@ fn ways(run: &RunRecord) -> Option<String> {
 }
 
 fn lines(manifest: &Manifest, run: &RunRecord, steps: &[&StepRecord]) -> Table {
-    let mut table = Table::new(["step"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name)));
-    for step in steps {
-        let values = one_line(manifest, run, step).into_iter().map(|(_, value)| value);
-        table.push([step.step.name.clone()].into_iter().chain(values));
+    let lines: Vec<_> = steps.iter().map(|step| one_line(manifest, run, step)).collect();
+    let mut table = Table::named("step", steps.iter().map(|step| step.step.name.as_str()));
+    for (at, (name, _)) in shown_columns(run) {
+        table.figures(*name, lines.iter().map(|line| line[at].1.as_str()));
     }
     table
+}
+
+/// Iterates over the columns but the device's, which are shown where a server's are not known.
+fn shown_columns(run: &RunRecord) -> impl Iterator<Item = (usize, &'static Column)> {
+    let mut steps = run.steps.iter();
+    let has_device = steps.any(|step| number(CpuCount::of(1), step, "dev_wps").is_some());
+    let all = COLUMNS.iter().enumerate();
+    all.filter(move |(_, (name, _))| has_device || !is_of_device(name))
 }
 
 fn table_of(run: &RunRecord, of_steps: &[Readings], metrics: &[(&str, &str)]) -> Table {

@@ -66,7 +66,7 @@ impl Claim {
     }
 
     /// Returns the claim on one metric of a step; the table of metrics has which way is better.
-    fn on(step: &StepComparison, name: &'static str) -> Self {
+    pub(crate) fn on(step: &StepComparison, name: &'static str) -> Self {
         let is_of_rows = counts_rows(step);
         let worded = match name {
             THROUGHPUT => Some(if is_of_rows { Self::ROWS } else { Self::THROUGHPUT }),

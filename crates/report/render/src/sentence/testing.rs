@@ -54,6 +54,7 @@ impl Sample {
         let noise = Noise { prior, own_cells: 24, earlier_cells: 0, earlier_experiments: 0 };
         comparison.noise.insert(THROUGHPUT.to_owned(), noise);
         let meta = Meta {
+            disclaimer: None,
             id: "sample/1".to_owned(),
             name: "sample".to_owned(),
             selection: "sample".to_owned(),

@@ -25,6 +25,7 @@ fn explained(fixture: &mut Fixture, evidence: f64, blocking: &[String], format: 
         comparison: &comparison,
         step,
         variant,
+        metric: None,
         cpus: host.cpus,
         blocking,
     };

@@ -13,7 +13,7 @@ use crate::published::csv_fields;
 type Line = BTreeMap<String, String>;
 
 /// Fields that a line shares with the line of its base.
-const PLACE: [&str; 4] = ["scope", "clients", "step_index", "metric"];
+const PLACE: [&str; 5] = ["scope", "clients", "step_index", "part", "metric"];
 
 fn with<T>(fixture: &Fixture, render: impl Fn(&Compared<'_>) -> T) -> T {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);

@@ -11,6 +11,7 @@ mod ibench;
 mod lines;
 mod memory;
 mod page;
+mod parts;
 mod published;
 mod settle;
 mod steady;

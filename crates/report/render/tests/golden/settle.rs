@@ -31,6 +31,7 @@ pub(crate) fn explained(fixture: &Fixture, names: &[&str], format: Format) -> St
         comparison: &fixture.comparison,
         step,
         variant: "innodb-8.0",
+        metric: None,
         cpus: model::CpuCount::of(2),
         blocking: &[],
     };

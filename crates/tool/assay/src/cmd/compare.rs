@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use analysis::Comparison;
+use analysis::{CellComparison, StepComparison};
 use archive::Results;
 use miette::{Report, Result, miette};
 use model::metric::{self, Kind, METRICS};
@@ -96,7 +96,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let compared = Compared::of(comparison, &meta, &joined.runs, hosts[0], findings);
     ui.rendered(&match (&args.metric, args.lines) {
         (Some(name), _) => {
-            render_metric(&compared, name, style).ok_or_else(|| missing_metric(name, comparison))?
+            let cells = || comparison.steps.iter().flat_map(StepComparison::all_cells);
+            render_metric(&compared, name, style).ok_or_else(|| missing_metric(name, cells()))?
         }
         (None, Some(lines)) => render_lines(&compared, (lines, hosts[0].cpus), args.format, style),
         (None, None) => render_comparison(&compared, args.format, style),
@@ -169,9 +170,11 @@ fn shares_a_part(one: &str, other: &str) -> bool {
     one.split('_').any(|a| other.split('_').any(|b| is_prefix(a, b)))
 }
 
-/// Returns the error for a metric that no run has.
-fn missing_metric(name: &str, comparison: &Comparison) -> Report {
-    let cells = comparison.steps.iter().flat_map(|step| &step.cells);
+/// Returns the error for a metric that none of these cells has.
+pub(crate) fn missing_metric<'a>(
+    name: &str,
+    cells: impl Iterator<Item = &'a CellComparison>,
+) -> Report {
     let known: BTreeSet<&str> =
         cells.flat_map(|cell| cell.metrics.keys().map(String::as_str)).collect();
     let known: Vec<&str> = known.into_iter().collect();

@@ -11,6 +11,7 @@ use model::Experiment;
 use render::{Compared, Format, Meta, render_explanations};
 
 use super::analyzed::analyze;
+use super::compare::{known_metric, missing_metric};
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -21,6 +22,7 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:
   assay explain rocksdb-9.10 rocksdb-11.8 readrandom     one step of the newest experiment with both
   assay explain sqlite lmdb --in quickstart              every step of that experiment
+  assay explain sqlite lmdb readrandom --metric cpu_us_per_op   where its CPU goes
   assay explain sqlite lmdb readrandom --clients 4 --format markdown")]
 pub(crate) struct Args {
     /// Variant that the other is relative to
@@ -35,6 +37,9 @@ pub(crate) struct Args {
     /// Number of clients; every level when absent
     #[arg(long, value_name = "N")]
     clients: Option<u32>,
+    /// Metric to explain [default: that of the verdict on each step]
+    #[arg(long, value_name = "NAME")]
+    metric: Option<String>,
     /// Output format: text, markdown or json
     #[arg(long, default_value = "text", value_name = "FORMAT")]
     format: Format,
@@ -55,6 +60,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             args.a
         ));
     }
+    let metric = args.metric.as_deref().map(known_metric).transpose()?;
     let results = Results::at(&environment.results);
     let dir = find(args, &results)?;
     let manifest = dir.manifest().into_report()?;
@@ -65,6 +71,12 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let runs = Window::default().runs(&dir, &manifest)?;
     let analyzed = analyze(experiment, &[&manifest.host], &runs, &args.a, &results)?;
     let steps = steps(args, &analyzed.comparison)?;
+    if let Some(metric) = metric {
+        let cells = || steps.iter().flat_map(|step| &step.cells);
+        if cells().all(|cell| cell.metric(metric).is_none()) {
+            return Err(missing_metric(metric.name, cells()));
+        }
+    }
     let storage = storage_of(args, analyzed.storage, &steps);
     let findings = findings_of(args, analyzed.findings);
     let blocking = |step: &StepComparison| -> Vec<String> {
@@ -83,6 +95,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             comparison: &analyzed.comparison,
             step,
             variant: &args.b,
+            metric,
             cpus: manifest.host.cpus,
             blocking: &blocking(step),
         })

@@ -33,6 +33,20 @@ fn newest_experiment_with_both_variants_is_explained() {
 }
 
 #[test]
+fn metric_of_the_verdict_or_a_requested_one_is_explained() {
+    let explained = |metric: &[&str]| {
+        let format = ["--format", "json"];
+        let arguments = [&["explain", "one", "two", "readrandom"], metric, &format].concat();
+        let json: serde_json::Value = serde_json::from_str(&RUN.assay(&arguments).out).unwrap();
+        json["explanations"][0]["metric"].clone()
+    };
+    assert_eq!(explained(&[]), "throughput_ops_per_s");
+    assert_eq!(explained(&["--metric", "cpu_us_per_op"]), "cpu_us_per_op");
+    let text = RUN.assay(&["explain", "one", "two", "readrandom", "--metric", "cpu_us_per_op"]).out;
+    assert!(text.contains("cpu_us_per_op: "), "{text}");
+}
+
+#[test]
 fn unknown_names_are_rejected_with_suggestions() {
     let cases: &[(&[&str], &str)] = &[
         (&["explain", "one", "one"], "`one` does not differ from itself"),
@@ -48,6 +62,8 @@ fn unknown_names_are_rejected_with_suggestions() {
         (&["explain", "one", "two", "--clients", "7"], "no run had 7 clients"),
         (&["explain", "one", "two", "--clients", "7"], "levels of clients: 1"),
         (&["explain", "one", "two", "--in", "nothing"], "nothing"),
+        (&["explain", "one", "two", "--metric", "cpu_us"], "no metric is named `cpu_us`"),
+        (&["explain", "one", "two", "--metric", "fsyncs_per_op"], "has `fsyncs_per_op`"),
         (&["explain", "one", "two", "--format", "csv"], "explanations have no CSV or TSV format"),
     ];
     for (arguments, expected) in cases {

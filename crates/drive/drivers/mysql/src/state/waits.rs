@@ -19,7 +19,9 @@ macro_rules! lock_waits {
     };
 }
 
-/// Stages that wait by their name, with commits: these include the CPU of the commit.
+/// Stages that wait by their name, and those of commits, which hold the CPU of the commit.
+///
+/// Names are the server's own; `model::waits` has the class that they share with other releases.
 ///
 /// Source: MySQL's reference manual, "General Thread States"; MariaDB's, "General Thread States".
 macro_rules! stage {
@@ -30,7 +32,7 @@ macro_rules! stage {
             ") LIKE 'waiting%' OR LOWER(",
             $state,
             ") IN ('commit', ",
-            "'commit implicit', 'query end', 'system lock') THEN CONCAT('stage:', ",
+            "'commit implicit', 'query end') THEN CONCAT('stage:', ",
             $state,
             ") "
         )

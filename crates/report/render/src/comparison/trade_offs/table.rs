@@ -62,6 +62,7 @@ fn document(sizes: &[Compared<'_>]) -> Document {
             Part::Text(meta.data.clone()),
             Part::Text(meta.durability.clone()),
         ]);
+        document.add(meta.disclaimer.clone().map(Part::Text));
     } else {
         let labels = size_labels(sizes);
         let line = |(one, label): (&Compared<'_>, &String)| {
