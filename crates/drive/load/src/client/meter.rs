@@ -111,7 +111,7 @@ impl<'r> Meter<'r> {
         self.sender.send(Message::Ended(ClientExit { client, at, end, unserved_taken, queued }));
     }
 
-    /// Notes an operation that ended at `at`, if it began in an earlier interval; the longest stays.
+    /// Notes an operation that ended at `at` and began in an earlier interval; the longest stays.
     #[cold]
     #[inline(never)]
     pub(crate) fn note_ended(&mut self, kind: OpKind, at: Nanos, times: Times, moved: (u64, u64)) {

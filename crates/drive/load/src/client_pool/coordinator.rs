@@ -159,8 +159,8 @@ impl<'r, C: Clock> Coordinator<'r, C> {
 
     /// Waits for a message until `wake`, and samples the clients' states meanwhile.
     ///
-    /// Waits for a sample are not timed: their lateness is no pause of the process, nor is what was
-    /// due when the wait began.
+    /// Waits for a sample are not timed: their lateness is no pause of the process, nor is a wait
+    /// before, as for the engine's state.
     fn receive(&mut self, wake: Nanos) -> Option<Message> {
         self.accounts.begin_wait();
         let mut now = self.clock.now();

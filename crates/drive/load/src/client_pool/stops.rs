@@ -1,4 +1,4 @@
-//! Tells a process that was stopped from a coordinator that only waited.
+//! Time in which the process was stopped, and did not only wait.
 
 use model::Nanos;
 use nix::unistd::{Pid, gettid};

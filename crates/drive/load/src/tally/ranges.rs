@@ -26,7 +26,7 @@ impl<T: Copy + Default + PartialEq + AddAssign> Ranges<T> {
         }
     }
 
-    /// Adds to a bucket of a range that has no count; apart, so that other counts save no registers.
+    /// Adds to a bucket of a range without counts, apart: other counts then save no registers.
     #[cold]
     #[inline(never)]
     fn add_first(&mut self, index: usize, amount: T) {

@@ -43,8 +43,8 @@ pub(crate) fn with_connections(options: &Options, experiment: &Experiment) -> Op
     options
 }
 
-/// Checks that a server with these `effective` options takes every client, and that this process may
-/// have their connections open.
+/// Checks that a server with these `effective` options takes every client, and that this process
+/// may have their connections open.
 ///
 /// # Errors
 /// [`Refusal::Option`] where the user's option is the cause, else [`Refusal::Build`].

@@ -396,3 +396,24 @@ fn an_invalid_step_is_rejected() {
     let text = refused(&|step| step.clients.load = Load::FindClients);
     assert!(text.contains("probes"), "{text}");
 }
+
+/// Goal: a coordinator that waits for the engine's state is no paused worker, though all clients
+/// wait meanwhile too.
+#[test]
+fn a_callback_that_blocks_is_no_pause() {
+    let clock = SteadyClock::kernel();
+    let rest = |ms| clock.rest_until(clock.now().after(Nanos::from_millis(ms)));
+    let engine = Scripted::new(|_, _: &Op<'_>| {
+        rest(5);
+        DONE
+    });
+    let mut step = step(&engine, 2, millis(900));
+    step.interval = Nanos::from_millis(100);
+    let totals = run_step(&clock, &mut step, &mut |event| {
+        if let Event::IntervalEnds { .. } = event {
+            rest(300);
+        }
+    });
+    let paused_us = totals.unwrap().readings[metric::PAUSE_US];
+    assert!(paused_us < 250_000.0, "{paused_us}");
+}
