@@ -60,14 +60,15 @@ impl Accounts {
         self.states.sample(now);
     }
 
-    /// Notes that the coordinator begins a timed wait.
+    /// Notes that the coordinator begins its work before a timed wait.
     pub(super) fn begin_wait(&mut self) {
         self.stops.begin_wait();
     }
 
-    /// Notes a timed wait of the coordinator that should have ended at `wake`, and did at `now`.
-    pub(super) fn note_wait(&mut self, wake: Nanos, now: Nanos) {
-        self.paused = self.paused.after(self.stops.end_wait(wake, now));
+    /// Notes a timed wait of the coordinator that began at `begun`, should have ended at `wake` and
+    /// did at `now`.
+    pub(super) fn note_wait(&mut self, wake: Nanos, begun: Nanos, now: Nanos) {
+        self.paused = self.paused.after(self.stops.end_wait(wake, begun, now));
     }
 
     /// Notes the last reading of a measured client, which its thread took itself.

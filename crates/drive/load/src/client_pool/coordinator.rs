@@ -123,6 +123,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
     /// Runs the step to its end.
     pub(super) fn run(mut self) -> StepTotals {
         while self.clients_running + self.writers_running > 0 {
+            self.accounts.begin_wait();
             let now = self.clock.now();
             if self.stop_flag.is_set() {
                 self.pool.halt_clients();
@@ -159,12 +160,10 @@ impl<'r, C: Clock> Coordinator<'r, C> {
 
     /// Waits for a message until `wake`, and samples the clients' states meanwhile.
     ///
-    /// Waits for a sample are not timed: their lateness is no pause of the process, nor is a wait
-    /// before, as for the engine's state.
+    /// Waits for a sample are not timed: their lateness is no pause of the process.
     fn receive(&mut self, wake: Nanos) -> Option<Message> {
-        self.accounts.begin_wait();
-        let mut now = self.clock.now();
-        let wake = wake.max(now);
+        let begun = self.clock.now();
+        let mut now = begun;
         loop {
             let until = wake.min(self.accounts.next_sample());
             let message = receive_within(&self.inbox.messages, until.since(now));
@@ -173,7 +172,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
                 self.accounts.sample(now);
             }
             if message.is_some() || until == wake {
-                self.accounts.note_wait(wake, now);
+                self.accounts.note_wait(wake, begun, now);
                 return message;
             }
         }

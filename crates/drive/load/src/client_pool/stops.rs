@@ -8,6 +8,10 @@ use crate::usage::SchedStat;
 /// Lateness of a timed wait on a busy host that is no stop. Our choice.
 const LATE: Nanos = Nanos::from_millis(1);
 
+/// Share of the time from which clients count as busy: only then their silence is evidence. Our
+/// choice.
+const BUSY_SHARE: f64 = 0.9;
+
 /// Clients whose accounts are read, at 1 us each.
 const WITNESSES: usize = 8;
 
@@ -22,6 +26,10 @@ pub(super) struct Stops {
     clients: Vec<Account>,
     /// When the clients' accounts were read.
     read_at: Nanos,
+    /// Time so far in which the process was not stopped.
+    watched: Nanos,
+    /// Time so far in which the busiest client was active.
+    active: Nanos,
 }
 
 /// How long one thread ran or was ready to, as of the last reading.
@@ -56,25 +64,30 @@ impl Stops {
     pub(super) fn begin(threads: &[Pid], now: Nanos) -> Self {
         let every = threads.len().div_ceil(WITNESSES).max(1);
         let clients = threads.iter().step_by(every).map(|thread| Account::of(*thread)).collect();
-        Self { coordinator: Account::of(gettid()), clients, read_at: now }
+        let (coordinator, watched, active) = (Account::of(gettid()), Nanos(0), Nanos(0));
+        Self { coordinator, clients, read_at: now, watched, active }
     }
 
-    /// Notes that the coordinator begins a timed wait.
+    /// Notes that the coordinator begins its work before a timed wait.
     pub(super) fn begin_wait(&mut self) {
         self.coordinator.growth();
     }
 
-    /// Returns for how long the process was stopped in a timed wait of the coordinator that should
-    /// have ended at `wake`, and did at `now`.
+    /// Returns for how long the process was stopped in a timed wait of the coordinator that began
+    /// at `begun`, should have ended at `wake` and did at `now`.
     ///
-    /// A process that was stopped for longer than the wait is charged at least the rest.
-    pub(super) fn end_wait(&mut self, wake: Nanos, now: Nanos) -> Nanos {
-        let late = now.since(wake);
+    /// A process that was stopped for longer than the wait is charged at least the rest. Lateness
+    /// before the wait may be the engine's, whose state was read, unless busy clients stood still.
+    pub(super) fn end_wait(&mut self, wake: Nanos, begun: Nanos, now: Nanos) -> Nanos {
+        let are_busy = self.active.0 as f64 > BUSY_SHARE * self.watched.0 as f64;
+        let late = now.since(if are_busy { wake } else { wake.max(begun) });
         if late <= LATE {
             return Nanos(0);
         }
         let active = self.coordinator.growth();
-        self.clients_idle(now).min(late.since(active))
+        let stopped = self.clients_idle(now).min(late.since(active));
+        self.watched = self.watched.since(stopped);
+        stopped
     }
 
     /// Returns for how long no client was active since the last call.
@@ -82,7 +95,9 @@ impl Stops {
     /// Called at least once per interval: over a long time no client is always active.
     pub(super) fn clients_idle(&mut self, now: Nanos) -> Nanos {
         let active = self.clients.iter_mut().map(Account::growth).max().unwrap_or_default();
-        now.since(std::mem::replace(&mut self.read_at, now)).since(active)
+        let watched = now.since(std::mem::replace(&mut self.read_at, now));
+        (self.watched, self.active) = (self.watched.after(watched), self.active.after(active));
+        watched.since(active)
     }
 }
 
@@ -120,7 +135,8 @@ mod tests {
             let account = |path, is_known: bool| Account::from(is_known.then(|| scripted(path)));
             let clients = vec![account(&idle, true), account(&busy, busy_ms.is_some())];
             let coordinator = account(&own, own_ms.is_some());
-            let mut stops = Stops { coordinator, clients, read_at: Nanos(0) };
+            let (read_at, watched, active) = (Nanos(0), Nanos(0), Nanos(0));
+            let mut stops = Stops { coordinator, clients, read_at, watched, active };
             // What was before the wait is no part of it.
             write_ms(&own, [9, 9_000]);
             write_ms(&busy, [600, 1_300]);
@@ -131,10 +147,30 @@ mod tests {
             let [run, queued] = busy_ms.unwrap_or_default();
             write_ms(&busy, [600 + run, 1_300 + queued]);
             let [wake, now] = [1_025, 1_325].map(Nanos::from_millis);
-            assert_eq!(stops.end_wait(wake, now), Nanos::from_millis(pause_ms), "{name}");
+            assert_eq!(stops.end_wait(wake, wake, now), Nanos::from_millis(pause_ms), "{name}");
             // Nothing is charged twice, and a late wake-up is no pause.
-            assert_eq!(stops.end_wait(now, now.after(LATE)), Nanos(0), "{name}");
-            assert_eq!(stops.end_wait(wake, wake), Nanos(0), "{name}");
+            assert_eq!(stops.end_wait(now, now, now.after(LATE)), Nanos(0), "{name}");
+            assert_eq!(stops.end_wait(wake, wake, wake), Nanos(0), "{name}");
+        }
+    }
+
+    /// Goal: a coordinator that waited for the engine's state, as its clients did for the engine,
+    /// was not stopped; one whose busy clients stood still was.
+    #[test]
+    fn lateness_before_the_wait_is_a_pause_where_busy_clients_stood_still() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("client");
+        for (busy_ms, pause_ms) in [(990, 400), (300, 0)] {
+            write_ms(&path, [0, 0]);
+            let clients = vec![Account::from(Some(scripted(&path)))];
+            let (coordinator, read_at) = (Account::from(None), Nanos(0));
+            let (watched, active) = (Nanos(0), Nanos(0));
+            let mut stops = Stops { coordinator, clients, read_at, watched, active };
+            write_ms(&path, [busy_ms, 0]);
+            stops.clients_idle(Nanos::SECOND);
+            // It read the engine's state until 1.4 s, and should have woken at 1 s.
+            let [wake, now] = [1_000, 1_400].map(Nanos::from_millis);
+            assert_eq!(stops.end_wait(wake, now, now), Nanos::from_millis(pause_ms));
         }
     }
 
