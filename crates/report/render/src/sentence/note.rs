@@ -203,6 +203,22 @@ mod tests {
     }
 
     #[test]
+    fn what_the_control_blocks_is_named_by_the_note_on_it() {
+        let cells = [
+            ("new", 3, effect(1.08, 1.052, 1.114, Verdict::Above)),
+            ("old-again", 3, effect(0.9, 0.88, 0.92, Verdict::Below)),
+        ];
+        let sample = Sample::of(&cells).control("old-again");
+        let sample = sample.blocked("A047", "control differs", &["readrandom"]);
+        let note = sample.with(control).unwrap();
+        assert!(note.contains("yet a difference was found in readrandom (-10 %"), "{note}");
+        let headline = sample.with(crate::trust::headline);
+        assert!(headline.contains("BOGUS. No verdict may be drawn from it: A047"), "{headline}");
+        let steps = sample.with(super::super::step_sentences).join(" ");
+        assert!(steps.contains("no verdict: A047 control differs"), "{steps}");
+    }
+
+    #[test]
     fn same_speed_for_more_cpu_is_a_hidden_regression() {
         let with = |speed: Verdict, cpu: Verdict| {
             let mut sample = Sample::of(&[("new", 3, effect(1.002, 0.991, 1.013, speed))]);

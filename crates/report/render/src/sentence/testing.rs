@@ -73,14 +73,25 @@ impl Sample {
     }
 
     /// With a finding that makes it bogus.
-    pub(crate) fn bogus(mut self) -> Self {
+    pub(crate) fn bogus(self) -> Self {
+        self.blocked("A001", "durability mismatch", &[])
+    }
+
+    /// With a blocking finding in these steps.
+    pub(crate) fn blocked(
+        mut self,
+        code: &'static str,
+        name: &'static str,
+        steps: &[&str],
+    ) -> Self {
+        let steps = steps.iter().map(|step| (*step).to_owned()).collect();
         self.findings.push(LintFinding {
-            code: "A001",
-            name: "durability mismatch",
+            code,
+            name,
             severity: Severity::Blocking,
             evidence: "durability classes differ: os, sync".to_owned(),
             remedy: "give all one class".to_owned(),
-            place: Place::default(),
+            place: Place { steps, ..Place::default() },
             places: Vec::new(),
             waived: None,
         });

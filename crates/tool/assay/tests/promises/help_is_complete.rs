@@ -233,7 +233,7 @@ fn run_help_shows_control_options_examples_and_rates() {
       assay run --resume quickstart                 completes an interrupted experiment
 
     Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
-    measured.
+    measured or decided, 4 if a run failed a check.
 
     Rates:
       50k/s                                  operations per second over all clients
@@ -332,7 +332,8 @@ fn compare_and_report_help_is_complete() {
       assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
       assay compare 20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 
-    Exit code: 0 with results, 1 on an error, 3 if nothing was measured.
+    Exit code: 0 with results, 1 on an error, 3 if nothing was measured or decided, 4 if a run failed a
+    check.
     ");
     assert_snapshot!(help(&["report"]), @"
     Write the HTML report of an experiment, or a Markdown post with pictures
