@@ -11,7 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     name: "steal and neighbours",
     trigger: "another guest took more than 0.5 % of the host's CPU time over a step, other \
               processes of the host more than 2 % of one CPU, or they disturbed a closed loop in \
-              many of its seconds; blocking where they disturbed all of a step's, two or more",
+              many of its seconds; blocking where they disturbed every second of a step of two or \
+              more",
     why: "What others do is no property of the engine, and changes from run to run.",
     remedy: "stop the other processes of the host, or repeat on one whose CPUs are not shared",
     source: "[Callaghan 2022-08-23] (stable platform); [Callaghan 2023-01-02]; our choice: \

@@ -376,7 +376,10 @@ fn alternatives(proposal: &Proposal) -> Vec<String> {
     lines
 }
 
-/// Formats a half-width: plus or minus 2 %.
+/// Formats a half-width: plus or minus 2 %, and from a doubling on a factor.
 pub(crate) fn within(half_width: f64) -> String {
+    if half_width >= 1.0 {
+        return format!("{} either way", model::times(1.0 + half_width));
+    }
     format!("\u{b1}{}", figure(Unit::Share, half_width))
 }
