@@ -73,7 +73,7 @@ fn history_help_shows_file_format_and_exit_code() {
 
     Regressions:
           --fail-on-regression        End with exit code 1 if there is a regression, 3 if the newest
-                                      point has no value
+                                      point has no value or nothing is decided
           --min-effect <PERCENT>      Smallest change that matters, such as 2% [default: 2%]
           --since <LABEL>             Label of the first point at which regressions count [default: the
                                       first]
@@ -113,7 +113,7 @@ fn history_help_shows_file_format_and_exit_code() {
 
     Exit code: 0 without a regression, and below 4 points; 2 on an error. With --fail-on-regression 1
     if a relevant change or drift for the worse was not recovered since, 3 if the newest point has no
-    value.
+    value or every history can miss a doubling.
     "#);
 }
 
