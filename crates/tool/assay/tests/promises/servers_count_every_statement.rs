@@ -188,7 +188,7 @@ impl Kind {
             for (at, (procedure, number, pattern)) in (0..).zip(patterns) {
                 // Executions of prepared statements have no digest.
                 let is_read = |record: &&RunRecord| {
-                    self.dialect == Dialect::Postgres || record.cell.variant == "text"
+                    self.dialect == Dialect::Postgres || record.cell.variant != "prepared"
                 };
                 let steps = records.iter().filter(is_read).flat_map(|record| &record.steps);
                 let own = steps.flat_map(|step| &step.statements);
