@@ -120,17 +120,19 @@ fn parts(
         parts.values_mut().for_each(|us| *us *= waited / sum);
     }
     let mut left = (waited - sum).max(0.0);
-    let queued = step.counters.value(metric::SERVER_RUN_QUEUE_US).filter(|_| has_queue);
-    if let Some(queued) = queued.map(|us| (us / ops).min(left)) {
-        parts.insert(RUN_QUEUE.to_owned(), queued);
-        in_commits = (in_commits - queued).max(0.0);
-        left -= queued;
-    }
     if in_commits > 0.0 {
         let cpu = step.counters.sum(&metric::SERVER_CPU_US).map_or(in_commits, |us| us / ops);
         let certain = (in_commits - cpu).clamp(0.0, left);
         *parts.entry(COMMIT.to_owned()).or_default() += certain;
-        parts.insert(COMMIT_OR_NONE.to_owned(), in_commits.min(left) - certain);
+        (in_commits, left) = (in_commits - certain, left - certain);
+    }
+    let queued = step.counters.value(metric::SERVER_RUN_QUEUE_US).filter(|_| has_queue);
+    if let Some(queued) = queued.map(|us| (us / ops).min(left)) {
+        parts.insert(RUN_QUEUE.to_owned(), queued);
+        left -= queued;
+    }
+    if in_commits > 0.0 {
+        parts.insert(COMMIT_OR_NONE.to_owned(), in_commits.min(left));
     }
     parts
 }

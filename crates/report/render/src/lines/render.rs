@@ -6,12 +6,11 @@ use super::choice::Lines;
 use super::data::{as_csv, as_lines};
 use super::means::{Means, means};
 use super::report::{Column, Report};
-use super::tables::{absolute, relative};
+use super::tables::{absolute, relative, shown_columns};
 
 use crate::document::{Document, Part, json};
 use crate::format::{Format, Style};
 use crate::input::Compared;
-use crate::run::is_of_device;
 use crate::trust::headline;
 
 /// Note on the tables.
@@ -79,14 +78,8 @@ fn tables(compared: &Compared<'_>, report: &'static Report, means: &[Means<'_>])
     }
     document.add([Part::Heading(2, "Means".to_owned())]);
     document.add(shown().map(|one| Part::Table(absolute(one, compared, report))));
-    let known = |at: usize| {
-        let mut rows = means.iter().flat_map(|one| &one.rows);
-        rows.any(|row| row.values[at].is_some())
-    };
-    let columns = report.columns.iter().enumerate();
-    let shown = columns.filter(|(at, (name, ..))| !is_of_device(name) || known(*at));
     let meaning = |(_, (name, meaning, _)): (usize, &Column)| format!("{name}: {meaning}");
-    let meanings: Vec<String> = shown.map(meaning).collect();
+    let meanings: Vec<String> = shown_columns(means, report).map(meaning).collect();
     document.add([Part::Note(meanings.join("   ")), Part::Note(MEANS.to_owned())]);
     document
 }

@@ -1,5 +1,7 @@
 //! The tables of one step: values, and values relative to the base's.
 
+use std::slice;
+
 use super::means::{Means, Row};
 use super::report::{Better, Column, Report};
 use crate::comparison::is_missed;
@@ -20,11 +22,14 @@ fn table(means: &Means<'_>, compared: &Compared<'_>) -> Table {
 }
 
 /// Iterates over the columns but the device's, which are shown where a server's are not known.
-fn shown_columns<'m>(
-    means: &'m Means<'_>,
+pub(super) fn shown_columns<'m>(
+    means: &'m [Means<'_>],
     report: &'static Report,
 ) -> impl Iterator<Item = (usize, &'static Column)> + 'm {
-    let is_known = |at: usize| means.rows.iter().any(|row| row.values[at].is_some());
+    let is_known = |at: usize| {
+        let mut rows = means.iter().flat_map(|one| &one.rows);
+        rows.any(|row| row.values[at].is_some())
+    };
     let all = report.columns.iter().enumerate();
     all.filter(move |(at, (name, ..))| !is_of_device(name) || is_known(*at))
 }
@@ -37,7 +42,7 @@ pub(super) fn absolute(
     report: &'static Report,
 ) -> Table {
     let mut table = table(means, compared);
-    for (at, (name, ..)) in shown_columns(means, report) {
+    for (at, (name, ..)) in shown_columns(slice::from_ref(means), report) {
         let cell = |row: &Row<'_>| {
             let Some(value) = row.values[at] else { return Cell::from(MISSING) };
             let cell = Cell::from((report.text)(name, value));
@@ -61,7 +66,7 @@ pub(super) fn relative(
         own.any(|cell| is_missed(step, base_name, cell))
     };
     let mut table = table(means, compared);
-    for (at, (name, _, better)) in shown_columns(means, report) {
+    for (at, (name, _, better)) in shown_columns(slice::from_ref(means), report) {
         let cell = |row: &Row<'_>| {
             let Some([value, base]) = row.with_base(base, at) else { return Cell::from(MISSING) };
             let cell = match ratio_to_zero(value, base) {
