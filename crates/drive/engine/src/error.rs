@@ -88,6 +88,20 @@ impl EngineError {
         }
     }
 
+    /// Adds a cause to a timeout, or to a failure of the engine.
+    pub fn because(self, cause: &str) -> Self {
+        match self {
+            Self::Timeout(text) => Self::Timeout(format!("{text}: {cause}")),
+            Self::Fatal(text) => Self::Fatal(format!("{text}: {cause}")),
+            Self::Conflict(_)
+            | Self::Deadlock(_)
+            | Self::Constraint(_)
+            | Self::LostConnection(_)
+            | Self::Unsupported(_)
+            | Self::Refused(_) => self,
+        }
+    }
+
     /// Returns the refused option's name, if an option is the cause.
     pub fn refused_option(&self) -> Option<&str> {
         let Self::Refused(Refusal::Option { name, .. } | Refusal::Capability { option: name, .. }) =

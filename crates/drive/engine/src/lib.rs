@@ -14,6 +14,7 @@
 pub mod conformance;
 pub mod error;
 pub mod faulty;
+mod lock_waits;
 pub mod memory;
 pub mod null;
 pub mod parts;
@@ -25,6 +26,7 @@ pub mod traits;
 pub mod way;
 
 pub use error::EngineError;
+pub use lock_waits::LockWaits;
 pub use refusal::{Refusal, Setting};
 pub use rows::{CountedRows, Rows};
 pub use statement_times::{EndedStatement, StatementTimes};

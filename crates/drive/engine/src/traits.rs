@@ -12,6 +12,7 @@ use model::{
 };
 
 use crate::error::EngineError;
+use crate::lock_waits::LockWaits;
 use crate::rows::Rows;
 use crate::way::Way;
 
@@ -124,6 +125,19 @@ pub trait Driver: Send + Sync {
     /// # Errors
     /// [`EngineError::Refused`] with the cause, [`EngineError::Fatal`] for everything else.
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError>;
+
+    /// Opens as [`Driver::open`] does; statements on a server whose other users hold locks wait as
+    /// `waits` states, outside of measured spans.
+    ///
+    /// # Errors
+    /// As [`Driver::open`], and [`EngineError::Timeout`] with the session that holds a lock.
+    fn open_shared(
+        &self,
+        spec: &OpenSpec,
+        _waits: &LockWaits,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        self.open(spec)
+    }
 }
 
 /// Maintenance work requested between steps.

@@ -100,6 +100,11 @@ pub trait Kind: Send + Sync {
         Vec::new()
     }
 
+    /// Returns the version text of a release, as far as its name shows it: `15.10`.
+    fn version_text(&self, release: &str) -> String {
+        release.to_owned()
+    }
+
     /// Returns whether set-up programs read the name of their account.
     fn needs_account_name(&self) -> bool {
         false

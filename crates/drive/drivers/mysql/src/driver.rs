@@ -2,7 +2,7 @@
 
 use driver_sql::Config;
 use engine::settings_check::check_settings;
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, EngineError, LockWaits, OpenSpec};
 use model::{Capabilities, Identity};
 
 use crate::instance;
@@ -38,9 +38,17 @@ impl Driver for MysqlDriver {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        self.open_shared(spec, &LockWaits::default())
+    }
+
+    fn open_shared(
+        &self,
+        spec: &OpenSpec,
+        waits: &LockWaits,
+    ) -> Result<Box<dyn Engine>, EngineError> {
         check_settings(self.0.name(), &self.capabilities(), &spec.settings)?;
         let config = Config::resolve(self.0.name(), spec, ())?;
-        Ok(Box::new(instance::open(self.0, spec, config)?))
+        Ok(Box::new(instance::open(self.0, (spec, waits), config)?))
     }
 }
 

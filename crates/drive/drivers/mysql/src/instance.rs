@@ -7,7 +7,7 @@ use driver_sql::{
     Config, Connection as _, Database, Explain, SentStatement, SqlEngine, StatementEntry,
     TableName, WaitQuery,
 };
-use engine::{EngineError, Maintenance, OpenSpec};
+use engine::{EngineError, LockWaits, Maintenance, OpenSpec};
 use model::{DurabilityRecord, EngineState, Identity, Options};
 
 use crate::config::check_foreign;
@@ -35,7 +35,7 @@ const FACTS: [&str; 10] = [
 /// Connects, creates the tables and checks the server against `spec`.
 pub(crate) fn open(
     flavour: Flavour,
-    spec: &OpenSpec,
+    (spec, waits): (&OpenSpec, &LockWaits),
     config: Config<()>,
 ) -> Result<MysqlEngine, EngineError> {
     let (mut connection, is_foreign) = (config.connect()?, config.endpoint.is_foreign);
@@ -44,7 +44,8 @@ pub(crate) fn open(
     let check = |connection: &mut Connection| {
         if is_foreign { check_foreign(&spec.options, &variables(connection)?) } else { Ok(()) }
     };
-    SqlEngine::open(connection, spec, config, check, |connection: &mut Connection, tables| {
+    let shared = (spec, waits);
+    SqlEngine::open(connection, shared, config, check, |connection: &mut Connection, tables| {
         Ok(MysqlDatabase {
             flavour,
             saved_variables: Mutex::new(None),

@@ -89,11 +89,20 @@ fn set(engine: &MysqlEngine, name: &str, value: &str) -> Result<bool, EngineErro
     })
 }
 
-/// Runs a statement for each table.
+/// Runs a statement for each table; it reports its errors in the rows of its answer.
+///
+/// Source: MySQL's reference manual, "ANALYZE TABLE Statement", "ANALYZE TABLE Output".
 fn for_each_table(engine: &MysqlEngine, statement: &str) -> Result<(), EngineError> {
     for table in &engine.tables {
         let sql = format!("{statement} {}", table.qualified);
-        engine.with_control(|connection| connection.run(&sql))?;
+        let rows = engine.with_control(|connection| connection.rows(&sql))?;
+        let mut errors = rows.iter().filter_map(|row| match &row[..] {
+            [_, _, kind, text] if kind.eq_ignore_ascii_case("error") => Some(text),
+            _ => None,
+        });
+        if let Some(text) = errors.next() {
+            return Err(EngineError::Fatal(format!("{sql}: {text}")));
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The Postgres driver: identity, capabilities, open.
 
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, EngineError, LockWaits, OpenSpec};
 use model::{Capabilities, Identity};
 
 use crate::config::NAME;
@@ -26,8 +26,16 @@ impl Driver for PostgresDriver {
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+        self.open_shared(spec, &LockWaits::default())
+    }
+
+    fn open_shared(
+        &self,
+        spec: &OpenSpec,
+        waits: &LockWaits,
+    ) -> Result<Box<dyn Engine>, EngineError> {
         let config = config::resolve(spec, &self.capabilities())?;
-        Ok(Box::new(instance::open(spec, config)?))
+        Ok(Box::new(instance::open((spec, waits), config)?))
     }
 }
 

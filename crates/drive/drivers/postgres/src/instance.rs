@@ -4,7 +4,7 @@ use driver_sql::{
     Config, Connection as _, Database, Explain, SentStatement, SqlEngine, StatementEntry,
     TableName, WaitQuery,
 };
-use engine::{EngineError, Maintenance, OpenSpec, Setting};
+use engine::{EngineError, LockWaits, Maintenance, OpenSpec, Setting};
 use model::{DurabilityRecord, Endpoint, EngineState, Identity, Options, Settings};
 
 use crate::wire::{Connection, Failure, Session};
@@ -27,7 +27,7 @@ struct Queries {
 
 /// Connects, checks the server and creates missing tables.
 pub(crate) fn open(
-    spec: &OpenSpec,
+    (spec, waits): (&OpenSpec, &LockWaits),
     config: Config<Session>,
 ) -> Result<PostgresEngine, EngineError> {
     let endpoint = config.endpoint.clone();
@@ -35,7 +35,7 @@ pub(crate) fn open(
     let check = |connection: &mut Connection| {
         if endpoint.is_foreign { check_foreign(connection, &spec.settings) } else { Ok(()) }
     };
-    SqlEngine::open(connection, spec, config, check, |connection, tables| {
+    SqlEngine::open(connection, (spec, waits), config, check, |connection, tables| {
         Ok(PostgresDatabase {
             identity: describe::identity(connection, &endpoint)?,
             queries: queries(connection, tables, endpoint.is_foreign)?,

@@ -17,7 +17,7 @@ type Executed<E> = Result<(), (usize, Failure<E>)>;
 ///
 /// Its rows stay for the procedures that follow: an update in MySQL evaluates its values only for
 /// rows that it finds. A statement that takes too long or violates a constraint counts as right:
-/// both depend on the rows.
+/// both depend on the rows. One that waits too long for a lock is an error: others hold it.
 ///
 /// After each statement the durability class is read back: a statement may set it for its session.
 pub(crate) fn check_call<D: Database>(
@@ -35,6 +35,7 @@ pub(crate) fn check_call<D: Database>(
         connection.run(end)?;
     }
     match executed {
+        Err((_, Failure::Refused(response))) if response.is_lock_wait() => Err(response.classify()),
         Err((index, failure)) if !depends_on_rows(&failure) => {
             let procedures =
                 engine.setup.as_ref().map_or(&[][..], |setup| &setup.application.procedures);

@@ -34,10 +34,6 @@ pub struct Sql {
     pub has_arrays: bool,
     /// Most keys of one statement; larger requests are split.
     pub keys_max: usize,
-    /// Limits below it are written into a scan's text.
-    ///
-    /// Each has a statement of its own; other limits are values.
-    pub text_limits: u32,
     /// Begins a transaction.
     pub begin: &'static str,
     /// Whether the begin and the commit of a transaction are prepared.
@@ -53,7 +49,7 @@ pub struct Sql {
 #[expect(clippy::missing_errors_doc, reason = "stated by the trait")]
 pub trait Connection: Send + Sized {
     /// Configuration of a session.
-    type Session: Send + Sync;
+    type Session: Clone + Send + Sync;
     /// An error response.
     type Error: ErrorResponse;
     /// A statement prepared on the connection.
@@ -63,6 +59,8 @@ pub trait Connection: Send + Sized {
 
     /// SQL and limits of the server.
     const SQL: Sql;
+    /// Whether a prepared statement can end after a number of rows: [`Template::rows_at`].
+    const HAS_ROW_LIMITS: bool;
 
     /// Connects and logs in.
     fn open(endpoint: &Endpoint, session: &Self::Session) -> Reply<Self, Self>;
@@ -72,6 +70,14 @@ pub trait Connection: Send + Sized {
 
     /// Limits the time of each statement; afterwards the connection may be lost.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self>;
+
+    /// Limits the wait of each statement for a lock; nothing on a server without such a limit.
+    fn limit_lock_waits(&mut self, limit: Duration) -> Reply<(), Self>;
+
+    /// Returns the queries of what the connections of these numbers wait for, the best first.
+    ///
+    /// A row has the waiting statement, and the session that holds the lock in words.
+    fn lock_queries(numbers: &[u64]) -> Vec<String>;
 
     /// Ends what a lost connection of that number left running; nothing where the server does.
     fn end(&mut self, _number: u64) -> Reply<(), Self> {

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use engine::{ApplicationSetup, EngineError, Maintenance, OpenSpec};
+use engine::{ApplicationSetup, EngineError, LockWaits, Maintenance, OpenSpec};
 use model::{Durability, DurabilityRecord, EngineState, Identity, Options, StatementTotals};
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::explain::{Explain, SentStatement, StatementEntry};
 use crate::failure::{ErrorResponse, Failure};
+use crate::lock_watch::LockWatch;
 use crate::object::TableName;
 use crate::open_sessions::OpenSessions;
 use crate::procedure::Known;
@@ -113,6 +115,7 @@ pub struct SqlEngine<D: Database> {
     pub(crate) sessions: OpenSessions,
     /// Totals of statements of sessions that have ended, by their text.
     ended: Mutex<BTreeMap<String, StatementTotals>>,
+    pub(crate) lock_watch: LockWatch<D::Connection>,
     /// Holds the run's lock; `None` after a loss.
     control: Mutex<Option<D::Connection>>,
 }
@@ -124,7 +127,7 @@ impl<D: Database> SqlEngine<D> {
     /// When another run uses the database, `check` fails, or a table cannot be created.
     pub fn open(
         mut connection: D::Connection,
-        spec: &OpenSpec,
+        (spec, waits): (&OpenSpec, &LockWaits),
         mut config: Config<<D::Connection as Connection>::Session>,
         check: impl FnOnce(&mut D::Connection) -> Result<(), EngineError>,
         database: impl FnOnce(&mut D::Connection, &[TableName]) -> Result<D, EngineError>,
@@ -133,12 +136,19 @@ impl<D: Database> SqlEngine<D> {
             let text = format!("{}: not a directory", spec.dir.display());
             return Err(EngineError::Fatal(text));
         }
-        lock(&mut connection, &config)?;
-        check(&mut connection)?;
-        let tables = tables::ensure(&mut connection, spec, &mut config)?;
+        let session = config.session.clone();
+        let lock_watch = LockWatch::new(waits.clone(), config.endpoint.clone(), session);
+        let (database, tables) = lock_watch.during(|| {
+            lock_watch.add(&mut connection)?;
+            lock(&mut connection, &config)?;
+            check(&mut connection)?;
+            let tables = tables::ensure(&mut connection, spec, &mut config)?;
+            Ok((database(&mut connection, &tables)?, tables))
+        })?;
         Ok(Self {
-            database: database(&mut connection, &tables)?,
+            database,
             tables,
+            lock_watch,
             setup: spec.application.clone(),
             reconnects: AtomicU64::new(0),
             sessions: OpenSessions::default(),
@@ -148,12 +158,22 @@ impl<D: Database> SqlEngine<D> {
         })
     }
 
-    /// Connects and logs in.
+    /// Connects and logs in, for work outside of measured spans: waits for locks are limited.
     ///
     /// # Errors
     /// When no server listens, or the login is rejected.
     pub fn connect(&self) -> Result<D::Connection, EngineError> {
-        Ok(self.config.connect()?)
+        let mut connection = self.config.connect()?;
+        self.lock_watch.add(&mut connection)?;
+        Ok(connection)
+    }
+
+    /// Connects as [`SqlEngine::connect`] does, for statements that last `limit` at most once they
+    /// have their locks.
+    pub(crate) fn connect_within(&self, limit: Duration) -> Result<D::Connection, EngineError> {
+        let mut connection = self.connect()?;
+        connection.limit_time(limit + self.lock_watch.limit())?;
+        Ok(connection)
     }
 
     /// Checks that the writes of a session have the durability class claimed.

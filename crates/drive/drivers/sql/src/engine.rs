@@ -7,7 +7,7 @@ use engine::{Engine, EngineError, Maintenance, Refusal, Session, WaitSampler};
 use model::sql::StatementOwner;
 use model::{Bounds, Call, DurabilityRecord, EngineState, Identity, Options, StatementState};
 
-use crate::connection::Connection;
+use crate::connection::{Connection, Reply};
 use crate::database::{Database, SqlEngine};
 use crate::open_sessions::SessionRole;
 use crate::session::SqlSession;
@@ -26,6 +26,14 @@ impl<D: Database> SqlEngine<D> {
         let id = table.id.as_ref().map(|id| format!("{quote}{id}{quote}"));
         let schema = &self.config.data_set.schema;
         Some((D::Connection::qualified(schema, &tables::name(&table.name, number)), id))
+    }
+
+    /// Runs a query that may wait for locks on the control connection.
+    fn watched<T>(
+        &self,
+        query: impl FnMut(&mut D::Connection) -> Reply<T, D::Connection>,
+    ) -> Result<T, EngineError> {
+        self.lock_watch.during(|| self.with_control(query))
     }
 }
 
@@ -65,7 +73,7 @@ impl<D: Database> Engine for SqlEngine<D> {
     }
 
     fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
-        D::maintain(self, work)
+        self.lock_watch.during(|| D::maintain(self, work))
     }
 
     fn state(&self) -> Result<EngineState, EngineError> {
@@ -81,13 +89,13 @@ impl<D: Database> Engine for SqlEngine<D> {
     }
 
     fn structure_text(&self) -> Option<String> {
-        D::structure(self).ok().flatten()
+        self.lock_watch.during(|| D::structure(self)).ok().flatten()
     }
 
     fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
         let Some((name, Some(id))) = self.table(table, number) else { return Ok(None) };
         let sql = format!("SELECT min({id}), max({id}) FROM {name}");
-        let rows = self.with_control(|connection| connection.rows(&sql))?;
+        let rows = self.watched(|connection| connection.rows(&sql))?;
         let numbers: Vec<i64> = rows.iter().flatten().filter_map(|id| id.parse().ok()).collect();
         Ok(Some(match numbers[..] {
             [first, last] => Bounds { first, next: last.saturating_add(1) },
@@ -98,7 +106,7 @@ impl<D: Database> Engine for SqlEngine<D> {
     fn count_rows(&self, table: u16, number: u32) -> Result<Option<u64>, EngineError> {
         let Some((name, _)) = self.table(table, number) else { return Ok(None) };
         let sql = format!("SELECT count(*) FROM {name}");
-        let count = self.with_control(|connection| connection.first(&sql))?;
+        let count = self.watched(|connection| connection.first(&sql))?;
         Ok(count.and_then(|count| count.parse().ok()))
     }
 
@@ -110,12 +118,14 @@ impl<D: Database> Engine for SqlEngine<D> {
             return Ok(None);
         };
         let sql = tables::query_text(setup, (query, check.table), number);
-        self.with_control(|connection| connection.rows(&sql))
-            .map(|rows| rows.into_iter().next())
-            .map_err(|error| {
+        match self.watched(|connection| connection.rows(&sql)) {
+            Ok(rows) => Ok(rows.into_iter().next()),
+            Err(error @ EngineError::Timeout(_)) => Err(error),
+            Err(error) => {
                 let owner = StatementOwner::Check(check.name.clone());
-                Refusal::Statement { owner, index: 0, reason: error.to_string() }.into()
-            })
+                Err(Refusal::Statement { owner, index: 0, reason: error.to_string() }.into())
+            }
+        }
     }
 
     fn statements(
@@ -123,18 +133,21 @@ impl<D: Database> Engine for SqlEngine<D> {
         call: &Call<'_>,
         executes: bool,
     ) -> Result<Vec<StatementState>, EngineError> {
-        inspect::statements(self, call, executes)
+        self.lock_watch.during(|| inspect::statements(self, call, executes))
     }
 
     fn check_call(&self, call: &Call<'_>) -> Result<(), EngineError> {
-        let mut connection = self.connect()?;
-        connection.limit_time(CHECK_WITHIN)?;
-        check::check_call(self, &mut connection, call)
+        self.lock_watch.during(|| {
+            let mut connection = self.connect_within(CHECK_WITHIN)?;
+            check::check_call(self, &mut connection, call)
+        })
     }
 
     /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.
     fn close(self: Box<Self>) -> Result<(), EngineError> {
-        D::restore(&self)?;
-        D::verify(&self)
+        self.lock_watch.during(|| {
+            D::restore(&self)?;
+            D::verify(&self)
+        })
     }
 }

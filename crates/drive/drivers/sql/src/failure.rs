@@ -20,6 +20,9 @@ pub trait ErrorResponse: Debug + Display {
     /// Returns whether the user lacks a right.
     fn lacks_right(&self) -> bool;
 
+    /// Returns whether another session held a lock for too long.
+    fn is_lock_wait(&self) -> bool;
+
     /// Returns whether the statement may succeed on other rows, or with more time.
     fn depends_on_rows(&self) -> bool;
 

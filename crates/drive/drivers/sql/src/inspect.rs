@@ -10,7 +10,7 @@ use model::{Call, OpKind, StatementState, StatementTotals};
 use crate::connection::Connection;
 use crate::database::{Database, SqlEngine};
 use crate::explain::{SentStatement, StatementEntry};
-use crate::failure::Failure;
+use crate::failure::{ErrorResponse as _, Failure};
 use crate::procedure::{RenderedProcedure, render};
 use crate::template::{Template, Value};
 
@@ -78,8 +78,7 @@ impl<'e, D: Database> Inspection<'e, D> {
         });
         let on_copy = |table| render((&engine.config, setup), &Call { table, ..*call });
         let copies = (0..tables.unwrap_or_default()).map(on_copy).collect::<Result<_, _>>()?;
-        let mut connection = engine.connect()?;
-        connection.limit_time(WITHIN)?;
+        let mut connection = engine.connect_within(WITHIN)?;
         let mut entries = match D::statement_entries(engine, &mut connection) {
             // Not collected, or a login without rights.
             Err(Failure::Refused(_)) => Vec::new(),
@@ -146,12 +145,13 @@ impl<'e, D: Database> Inspection<'e, D> {
         let sent = SentStatement { template, protocol: Protocol::Text, values: &values };
         match sent.explain(&mut self.connection, prefix) {
             Ok(rows) => Ok(Some(rows)),
+            // The next statements would wait, too.
+            Err(Failure::Refused(response)) if response.is_lock_wait() => Err(response.classify()),
             Err(Failure::Refused(_) | Failure::Rejected(_) | Failure::Unread(_)) => Ok(None),
             Err(Failure::Lost(_)) => {
                 let lost = self.connection.number();
-                self.connection = self.engine.connect()?;
+                self.connection = self.engine.connect_within(WITHIN)?;
                 lost.map_or(Ok(()), |number| self.connection.end(number))?;
-                self.connection.limit_time(WITHIN)?;
                 Ok(None)
             }
         }

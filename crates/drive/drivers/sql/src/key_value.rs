@@ -7,7 +7,7 @@ use model::{Direction, Op, Outcome};
 
 use crate::command::Command;
 use crate::connection::{Connection, Reply};
-use crate::template::Value;
+use crate::template::{Template, Value};
 
 /// A statement in flight.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +47,9 @@ impl ExpectedResult {
 const FIELD_READ: &str =
     "SELECT SUBSTRING(v FROM ?1 FOR ?3) FROM assay_kv WHERE k = ?0 AND OCTET_LENGTH(v) >= ?4";
 
+/// Numbers of the statements of scans, see [`limit_number`].
+const LIMITS: usize = 34;
+
 /// The result of an operation, its key, and its second value if any.
 type KeyOp<'k> = (ExpectedResult, &'k [u8], Value<'k>);
 
@@ -59,9 +62,8 @@ pub(crate) struct KeyValue<C: Connection> {
     partial_update: Command<C>,
     field_read: Command<C>,
     append: Command<C>,
-    /// Scans by limit, forward and reverse.
-    short_scans: [Vec<Option<Command<C>>>; 2],
-    long_scans: [Command<C>; 2],
+    /// Scans by the number of their limit, forward and reverse.
+    scans: [Vec<Option<Command<C>>>; 2],
     /// Multi-key reads by the number of keys, from 1; a single one for arrays.
     several: Vec<Command<C>>,
     found: Found,
@@ -71,7 +73,7 @@ pub(crate) struct KeyValue<C: Connection> {
 impl<C: Connection> KeyValue<C> {
     /// Returns the commands, none of them prepared yet.
     pub(crate) fn new(protocol: Protocol) -> Self {
-        let none = || (0..C::SQL.text_limits).map(|_| None).collect();
+        let none = || (0..LIMITS).map(|_| None).collect();
         Self {
             protocol,
             get: Command::parse("SELECT v FROM assay_kv WHERE k = ?", protocol),
@@ -80,9 +82,7 @@ impl<C: Connection> KeyValue<C> {
             partial_update: Command::parse(C::SQL.partial_update, protocol),
             field_read: Command::parse(FIELD_READ, protocol),
             append: Command::parse(C::SQL.append, protocol),
-            short_scans: [none(), none()],
-            long_scans: [Direction::Forward, Direction::Reverse]
-                .map(|direction| scan(direction, "?", protocol)),
+            scans: [none(), none()],
             several: Vec::new(),
             found: Found::default(),
             scratch: Vec::new(),
@@ -210,12 +210,10 @@ impl<C: Connection> KeyValue<C> {
             }
             Op::Scan { start, limit, direction } => {
                 let (way, protocol) = (usize::from(direction == Direction::Reverse), self.protocol);
-                let command = match self.short_scans[way].get_mut(limit as usize) {
-                    Some(short) => {
-                        short.get_or_insert_with(|| scan(direction, &limit.to_string(), protocol))
-                    }
-                    None => &mut self.long_scans[way],
-                };
+                let has_row_limits = C::HAS_ROW_LIMITS && protocol == Protocol::Prepared;
+                let number = has_row_limits.then(|| limit_number(limit));
+                let command = self.scans[way][number.unwrap_or(0)]
+                    .get_or_insert_with(|| scan(direction, number, protocol));
                 (command, (ExpectedResult::Scan, start, Value::Integer(i64::from(limit))))
             }
             Op::MultiGet { .. }
@@ -259,14 +257,30 @@ impl<C: Connection> KeyValue<C> {
     }
 }
 
-fn scan<C: Connection>(direction: Direction, limit: &str, protocol: Protocol) -> Command<C> {
+/// Returns the number of a limit's statement: those of 0, of 1, and up to each power of two.
+#[inline]
+const fn limit_number(limit: u32) -> usize {
+    (u32::BITS - limit.saturating_sub(1).leading_zeros() + (limit > 0) as u32) as usize
+}
+
+/// Returns a scan for the limits of a number, or for all where its executions have no row limit.
+///
+/// Where they have, the text has the largest limit, for the planner: a few statements for all
+/// limits, each with a plan for at most twice as many rows.
+fn scan<C: Connection>(
+    direction: Direction,
+    number: Option<usize>,
+    protocol: Protocol,
+) -> Command<C> {
     let (compared, order) = match direction {
         Direction::Forward => (">=", "k"),
         Direction::Reverse => ("<=", "k DESC"),
     };
-    let sql =
-        format!("SELECT k, v FROM assay_kv WHERE k {compared} ? ORDER BY {order} LIMIT {limit}");
-    Command::parse(&sql, protocol)
+    let sql = format!("SELECT k, v FROM assay_kv WHERE k {compared} ? ORDER BY {order} LIMIT ");
+    let Some(number) = number else { return Command::parse(&(sql + "?"), protocol) };
+    let largest = if number == 0 { 0 } else { 1_u64 << (number - 1) };
+    let template = Template::parse(&format!("{sql}{largest}"));
+    Command::new(Template { rows_at: Some(1), ..template }, protocol)
 }
 
 /// Returns a number of bytes, at most that of the longest value.
@@ -339,5 +353,18 @@ impl Found {
         let compare = |row: &(usize, usize, usize)| self.bytes[row.0..row.1].cmp(wanted);
         let (_, start, end) = self.rows[self.rows.binary_search_by(compare).ok()?];
         Some(&self.bytes[start..end])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a statement is for limits of at most twice the rows, and none is for fewer.
+    #[test]
+    fn limits_share_a_statement_up_to_a_power_of_two() {
+        let numbers = [0, 1, 2, 3, 4, 5, 8, 9, 100, 128, 129].map(limit_number);
+        assert_eq!(numbers, [0, 1, 2, 3, 3, 4, 4, 5, 8, 8, 9]);
+        assert_eq!(limit_number(u32::MAX) + 1, LIMITS);
     }
 }

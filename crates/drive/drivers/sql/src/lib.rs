@@ -20,6 +20,7 @@ mod explain;
 mod failure;
 mod inspect;
 mod key_value;
+mod lock_watch;
 mod moment;
 mod object;
 mod open_sessions;

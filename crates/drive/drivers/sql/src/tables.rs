@@ -241,7 +241,7 @@ impl<'a> Target<'a> {
             }
         }
         match connection.rows(&format!("SELECT name, token, identity FROM {marker}")) {
-            Err(Failure::Refused(response)) if !response.is_loss() => {
+            Err(Failure::Refused(response)) if !response.is_loss() && !response.is_lock_wait() => {
                 Err(EngineError::Fatal(format!(
                     "table `{MARKER}` of {} is not as this version of Assay creates it \
                      ({response}): earlier ones knew their tables by name only, so drop it and \
@@ -371,7 +371,9 @@ impl<'a> Target<'a> {
         failure: Failure<E>,
     ) -> EngineError {
         match (&table.of, &failure) {
-            (Some(name), Failure::Refused(error)) if !error.lacks_right() => {
+            (Some(name), Failure::Refused(error))
+                if !error.lacks_right() && !error.is_lock_wait() =>
+            {
                 let owner = StatementOwner::Table(name.clone());
                 Refusal::Statement { owner, index, reason: error.to_string() }.into()
             }

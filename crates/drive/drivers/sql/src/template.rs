@@ -12,6 +12,8 @@ pub struct Template {
     pub(crate) parts: Vec<Part>,
     /// Whether columns of its rows are read.
     pub is_read: bool,
+    /// The value with the most rows that an execution returns; none of the text.
+    pub rows_at: Option<usize>,
 }
 
 /// SQL text, or the position of a value.
@@ -36,14 +38,14 @@ impl Template {
             };
             [Part::Value(at), text(piece)]
         }));
-        Self { parts, is_read: false }
+        Self { parts, is_read: false, rows_at: None }
     }
 
     /// Returns the template after a text.
     pub(crate) fn after(&self, text: &str) -> Self {
         let text = Part::Text(text.to_owned());
         let parts = [text].into_iter().chain(self.parts.iter().cloned()).collect();
-        Self { parts, is_read: self.is_read }
+        Self { parts, ..*self }
     }
 
     /// Renders `statement` of `procedure`; `table` names the table at a position.
@@ -67,7 +69,7 @@ impl Template {
                 _ => parts.push(Part::Text(text.into_owned())),
             }
         }
-        Self { parts, is_read: !statement.reads.is_empty() }
+        Self { parts, is_read: !statement.reads.is_empty(), rows_at: None }
     }
 
     /// Renumbers the values by their first use; returns the former positions.
@@ -250,8 +252,7 @@ mod tests {
         let template = |positions: [usize; 3]| {
             let text = |text: &str| Part::Text(text.to_owned());
             let [a, b, c] = positions.map(Part::Value);
-            let mut template =
-                Template { parts: vec![a, text(" = "), b, text(" = "), c], is_read: false };
+            let mut template = Template::of(vec![a, text(" = "), b, text(" = "), c]);
             let positions = template.renumber();
             (template, positions)
         };

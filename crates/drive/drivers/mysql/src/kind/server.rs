@@ -119,6 +119,13 @@ impl Kind for MysqlKind {
         Layout::around(program).environment()
     }
 
+    /// A release may be named by two numbers.
+    fn version_text(&self, release: &str) -> String {
+        let patch = if release.matches('.').count() < 2 { ".0" } else { "" };
+        let product = if self.0 == Flavour::Mariadb { "-MariaDB" } else { "" };
+        format!("{release}{patch}{product}")
+    }
+
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let server = self.server(spec)?;
         bootstrap::tasks(server, spec, &self.configuration(server, spec)?)

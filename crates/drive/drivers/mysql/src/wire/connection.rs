@@ -10,6 +10,7 @@ use model::Endpoint;
 use model::sql::Dialect;
 
 use super::failure::{ErrorPacket, Failure, number};
+use super::locks;
 use super::login::log_in;
 use super::packets::Packets;
 use super::result::{Column, ERR_HEADER, error_packet, malformed};
@@ -67,6 +68,7 @@ impl driver_sql::Connection for Connection {
     type Prepared = Statement;
     type Column = Column;
 
+    const HAS_ROW_LIMITS: bool = false;
     const SQL: Sql = Sql {
         dialect: Dialect::Mysql,
         quote: "`",
@@ -78,7 +80,6 @@ impl driver_sql::Connection for Connection {
         row_bytes_max: (KEY_BYTES_MAX, VALUE_BYTES_MAX),
         has_arrays: false,
         keys_max: 256,
-        text_limits: 0,
         begin: "START TRANSACTION",
         is_begin_prepared: false,
         // Without it, a server that reads committed rows by default would take no snapshot.
@@ -106,6 +107,24 @@ impl driver_sql::Connection for Connection {
     /// By the client: only some releases have a limit of their own, and for reads only.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
         Ok(self.packets.socket.set_read_timeout(Some(limit))?)
+    }
+
+    fn limit_lock_waits(&mut self, limit: Duration) -> Reply<(), Self> {
+        let seconds = limit.as_secs().max(1);
+        for variable in
+            ["lock_wait_timeout", "innodb_lock_wait_timeout", "rocksdb_lock_wait_timeout"]
+        {
+            match self.run(&format!("SET SESSION {variable} = {seconds}")) {
+                // A compatible system may have no such variable.
+                Err(Failure::Refused(_)) => {}
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    fn lock_queries(numbers: &[u64]) -> Vec<String> {
+        locks::queries(numbers)
     }
 
     /// A server notices at its next answer that its client is gone.

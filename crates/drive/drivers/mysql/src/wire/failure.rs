@@ -50,6 +50,10 @@ impl ErrorResponse for ErrorPacket {
         matches!(self.number, 1044 | 1142 | 1227)
     }
 
+    fn is_lock_wait(&self) -> bool {
+        self.number == 1205
+    }
+
     /// Source: MySQL's server error reference: constraints, deadlock, lock wait, interrupted.
     fn depends_on_rows(&self) -> bool {
         self.state == "23000" || matches!(self.number, 3819 | 1213 | 1205 | 1317 | 3572)

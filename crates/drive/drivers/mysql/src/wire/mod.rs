@@ -7,6 +7,7 @@
 
 mod connection;
 mod failure;
+mod locks;
 mod login;
 mod packets;
 mod result;

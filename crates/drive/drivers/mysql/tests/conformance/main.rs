@@ -10,6 +10,7 @@ mod databases;
 mod disconnects;
 mod durability;
 mod fixture;
+mod locks;
 mod logins;
 mod maintenance;
 mod ownership;
@@ -86,7 +87,7 @@ fn variables_and_tables_of_a_synced_server_are_read_back() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 22] = [
+const CLAIMS: [fn(&Fixture); 25] = [
     procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
@@ -103,6 +104,9 @@ const CLAIMS: [fn(&Fixture); 22] = [
     ownership::routine_created_anew_by_a_user_is_refused_and_survives,
     ownership::tables_are_marked_whatever_their_statements,
     ownership::marks_without_identity_are_refused_with_the_remedy,
+    locks::set_up_that_waits_for_a_lock_ends_and_names_the_holder,
+    locks::statements_after_the_set_up_end_and_name_the_holder,
+    locks::second_run_names_the_session_of_the_first,
     maintenance::state_identity_and_options_are_reported,
     parts::parts_of_values_are_changed_and_read,
     durability::a_server_s_variables_limit_the_class,

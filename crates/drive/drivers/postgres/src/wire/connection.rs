@@ -8,8 +8,8 @@ use driver_sql::{
     CatalogEntry, Creation, DataSet, Field, Object, ObjectKind, ReceiveBuffer, Reply, Socket, Sql,
     Template, Value,
 };
+use model::Endpoint;
 use model::sql::Dialect;
-use model::{Address, Endpoint};
 use postgres_protocol::message::backend::{
     DATA_ROW_TAG, PARAMETER_DESCRIPTION_TAG, ROW_DESCRIPTION_TAG,
 };
@@ -17,7 +17,8 @@ use postgres_protocol::message::frontend;
 
 use super::catalog;
 use super::failure::{ErrorResponse, Failure};
-use super::login::{LoggedIn, encrypt, log_in};
+use super::locks;
+use super::login::{LoggedIn, encrypt, log_in, with_socket_file};
 use super::message::{READ_BYTES, columns, fields, parameter_types};
 use super::result::read_answer;
 use super::statement::{Bound, Described};
@@ -35,14 +36,6 @@ const PREPARING: [&str; 3] = [
     "ROLLBACK TO SAVEPOINT assay_preparing",
     "RELEASE SAVEPOINT assay_preparing",
 ];
-/// Port in a socket's name when only its directory is given.
-///
-/// Source: Postgres' documentation, "Connections and Authentication", `port`.
-const DEFAULT_PORT: u16 = 5432;
-/// Statements of a run's lock, whose key is "assay" in bytes; the timeout is for a run that has
-/// just ended.
-const LOCK: [&str; 3] =
-    ["SET lock_timeout = '3s'", "SELECT pg_advisory_lock(418548769145)", "RESET lock_timeout"];
 /// SQLSTATE of a parameter used as two types.
 ///
 /// Source: Postgres' documentation, appendix A.
@@ -77,6 +70,8 @@ pub(crate) struct Prepared {
     bound: Bound,
     /// The argument of each parameter, with its encoding.
     values: Vec<(usize, Coder)>,
+    /// The argument with the most rows of an execution.
+    rows_at: Option<usize>,
 }
 
 /// What is known of the columns of a row.
@@ -197,6 +192,11 @@ impl driver_sql::Connection for Connection {
     type Prepared = Prepared;
     type Column = Column;
 
+    /// With an unknown limit the planner assumes a tenth of the table: it would sort it, or plan
+    /// each execution anew.
+    ///
+    /// Source: Postgres' source, `preprocess_limit` in `planner.c`.
+    const HAS_ROW_LIMITS: bool = true;
     const SQL: Sql = Sql {
         dialect: Dialect::Postgres,
         quote: "",
@@ -209,9 +209,6 @@ impl driver_sql::Connection for Connection {
         row_bytes_max: (KEY_BYTES_MAX, VALUE_BYTES_MAX),
         has_arrays: true,
         keys_max: usize::MAX,
-        // With an unknown limit the planner assumes a tenth of the table and would sort it.
-        // Source: Postgres' source, `preprocess_limit` in `planner.c`.
-        text_limits: 257,
         begin: "BEGIN",
         is_begin_prepared: true,
         hold: &["BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"],
@@ -236,6 +233,18 @@ impl driver_sql::Connection for Connection {
 
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
         driver_sql::Connection::run(self, &format!("SET statement_timeout = {}", limit.as_millis()))
+    }
+
+    fn limit_lock_waits(&mut self, limit: Duration) -> Reply<(), Self> {
+        let sql = format!("SET lock_timeout = {}", limit.as_millis());
+        match driver_sql::Connection::run(self, &sql) {
+            Err(Failure::Refused(_)) => Ok(()),
+            done => done,
+        }
+    }
+
+    fn lock_queries(numbers: &[u64]) -> Vec<String> {
+        vec![locks::query(numbers)]
     }
 
     /// A shared parameter gets the type of its first use, as it should; where the uses differ in
@@ -271,7 +280,7 @@ impl driver_sql::Connection for Connection {
         let values: Vec<_> = arguments.into_iter().zip(&described.parameters).map(of).collect();
         let is_text: Vec<_> = values.iter().map(|(_, coder)| *coder == Coder::Text).collect();
         let bound = Bound::new(&described, &is_text, template.is_read)?;
-        Ok(Some(Prepared { bound, values }))
+        Ok(Some(Prepared { bound, values, rows_at: template.rows_at }))
     }
 
     #[inline]
@@ -280,7 +289,7 @@ impl driver_sql::Connection for Connection {
         prepared: &mut Prepared,
         value: impl Fn(usize) -> Value<'v> + Copy,
     ) -> Reply<u64, Self> {
-        let Prepared { bound, values } = prepared;
+        let Prepared { bound, values, rows_at } = prepared;
         self.append(|out| {
             let start = bound.begin(out);
             let before = out.len();
@@ -289,7 +298,7 @@ impl driver_sql::Connection for Connection {
             }
             // Each value is preceded by four bytes of length.
             let bytes = out.len() - before - 4 * values.len();
-            bound.end(out, start)?;
+            bound.end(out, start, rows_at.map_or(0, |at| rows(value(at))))?;
             Ok(bytes as u64)
         })
     }
@@ -367,9 +376,8 @@ impl driver_sql::Connection for Connection {
     }
 
     fn lock(&mut self) -> Reply<bool, Self> {
-        match LOCK.iter().try_for_each(|sql| driver_sql::Connection::run(self, sql)) {
-            // The lock timed out.
-            Err(Failure::Refused(error_response)) if error_response.is("55P03") => Ok(false),
+        match driver_sql::Connection::run(self, locks::LOCK_RUN) {
+            Err(Failure::Refused(response)) if response.is("55P03") => Ok(false),
             locked => locked.map(|()| true),
         }
     }
@@ -429,12 +437,9 @@ impl Drop for Connection {
     }
 }
 
-/// Returns the address with the socket's file, also for its directory.
-fn with_socket_file(address: &Address) -> Address {
-    match address {
-        Address::Socket(path) if path.is_dir() => {
-            Address::Socket(path.join(format!(".s.PGSQL.{DEFAULT_PORT}")))
-        }
-        Address::Socket(_) | Address::Tcp { .. } => address.clone(),
-    }
+/// Returns the most rows of an execution; 0 is all. No answer has more than fit the protocol.
+#[inline]
+fn rows(value: Value<'_>) -> i32 {
+    let Value::Integer(rows) = value else { return 0 };
+    i32::try_from(rows).unwrap_or(i32::MAX)
 }

@@ -19,6 +19,10 @@ use super::message;
 
 /// Most messages of a login: more than the server's 350 parameters.
 const MESSAGES_MAX: u32 = 1000;
+/// Port in a socket's name when only its directory is given.
+///
+/// Source: Postgres' documentation, "Connections and Authentication", `port`.
+const DEFAULT_PORT: u16 = 5432;
 
 /// Authentication request codes.
 ///
@@ -41,6 +45,16 @@ pub(super) struct LoggedIn {
     pub(super) parameters: ServerParameters,
     /// Its process for the connection; `None` in compatible systems without one.
     pub(super) process: Option<u64>,
+}
+
+/// Returns the address with the socket's file, also for its directory.
+pub(super) fn with_socket_file(address: &Address) -> Address {
+    match address {
+        Address::Socket(path) if path.is_dir() => {
+            Address::Socket(path.join(format!(".s.PGSQL.{DEFAULT_PORT}")))
+        }
+        Address::Socket(_) | Address::Tcp { .. } => address.clone(),
+    }
 }
 
 /// Encrypts the connection, if its address demands it.

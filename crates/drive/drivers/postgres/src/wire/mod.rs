@@ -7,6 +7,7 @@
 mod catalog;
 mod connection;
 mod failure;
+mod locks;
 mod login;
 mod message;
 mod result;

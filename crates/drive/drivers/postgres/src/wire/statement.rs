@@ -7,6 +7,12 @@ use super::failure::Failure;
 
 /// Bytes of a message's length field, which counts itself but not the tag.
 const LENGTH_BYTES: usize = 4;
+/// Position of the most rows in `Execute`: after the tag, the length, and the empty portal name.
+///
+/// Source: Postgres' documentation, "Message Formats", `Execute`.
+const ROWS_AT: usize = 1 + LENGTH_BYTES + 1;
+/// Bytes of the most rows.
+const ROWS_BYTES: usize = 4;
 /// Format code of a binary value; 0 is text.
 ///
 /// Source: Postgres' documentation, "Message Formats", `Bind`.
@@ -68,10 +74,14 @@ impl Bound {
     }
 
     /// Completes the request that began at `start`; fails when it is too long.
+    ///
+    /// The answer ends after `rows` rows; 0 is all.
     #[inline]
-    pub(super) fn end(&self, out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
-        let length = out.len() + self.bind_bytes - start - 1;
+    pub(super) fn end(&self, out: &mut Vec<u8>, start: usize, rows: i32) -> Result<(), Failure> {
+        let execute = out.len() + self.bind_bytes;
+        let length = execute - start - 1;
         out.extend_from_slice(&self.tail);
+        out[execute + ROWS_AT..][..ROWS_BYTES].copy_from_slice(&rows.to_be_bytes());
         let Ok(length) = i32::try_from(length) else {
             return Err(Failure::Rejected("values too long for one statement".to_owned()));
         };
@@ -99,7 +109,7 @@ mod tests {
     fn request_bytes_equal_the_codec_s() {
         let statement = Described { name: "s7".to_owned(), parameters: vec![] };
         let values: [&[u8]; 2] = [b"key", b""];
-        for is_text in [[false, false], [false, true], [true, true]] {
+        for (is_text, rows) in [([false, false], 0), ([false, true], 7), ([true, true], i32::MAX)] {
             let mut expected = BytesMut::new();
             let formats: Vec<i16> = if is_text == [false, false] {
                 vec![1]
@@ -112,7 +122,7 @@ mod tests {
             };
             let bound = frontend::bind("", "s7", formats, values, write, [1], &mut expected);
             assert!(bound.is_ok());
-            frontend::execute("", 0, &mut expected).unwrap();
+            frontend::execute("", rows, &mut expected).unwrap();
             frontend::sync(&mut expected);
 
             let bound = Bound::new(&statement, &is_text, false).unwrap();
@@ -122,7 +132,7 @@ mod tests {
                 out.extend_from_slice(&u32::try_from(value.len()).unwrap().to_be_bytes());
                 out.extend_from_slice(value);
             }
-            bound.end(&mut out, start).unwrap();
+            bound.end(&mut out, start, rows).unwrap();
             assert_eq!(out[6..].escape_ascii().to_string(), expected.escape_ascii().to_string());
         }
     }

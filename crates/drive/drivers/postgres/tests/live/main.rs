@@ -7,6 +7,7 @@ mod application;
 mod calls;
 mod durability;
 mod failures;
+mod locks;
 mod logins;
 mod newest;
 mod ownership;

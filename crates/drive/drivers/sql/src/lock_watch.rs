@@ -1,0 +1,109 @@
+//! Waits for locks outside of measured spans: limited, and reported with who holds them.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use engine::{EngineError, LockWaits};
+use model::Endpoint;
+
+use crate::connection::{Connection, Reply};
+
+/// Time between two queries of what statements wait for; the first comes that long after a begin.
+const POLL: Duration = Duration::from_secs(1);
+/// Longest time of such a query.
+const QUERY_MAX: Duration = Duration::from_secs(5);
+/// Most sessions that a report names.
+const NAMED_MAX: usize = 3;
+
+/// The connections of a run that are no clients', and how long they wait for locks.
+pub(crate) struct LockWatch<C: Connection> {
+    waits: LockWaits,
+    endpoint: Endpoint,
+    /// Configuration of the session that queries the holders.
+    session: C::Session,
+    /// The server's numbers of the connections.
+    numbers: Mutex<Vec<u64>>,
+}
+
+impl<C: Connection> LockWatch<C> {
+    pub(crate) const fn new(waits: LockWaits, endpoint: Endpoint, session: C::Session) -> Self {
+        Self { waits, endpoint, session, numbers: Mutex::new(Vec::new()) }
+    }
+
+    /// Returns the longest wait for a lock.
+    pub(crate) const fn limit(&self) -> Duration {
+        self.waits.limit
+    }
+
+    /// Watches a connection, and limits its waits for locks.
+    pub(crate) fn add(&self, connection: &mut C) -> Reply<(), C> {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        numbers.extend(connection.number());
+        connection.limit_lock_waits(self.waits.limit)
+    }
+
+    /// Runs statements on watched connections; reports whom they wait for, once for each wait.
+    ///
+    /// An error of a statement that waited has the sentence too.
+    pub(crate) fn during<T>(
+        &self,
+        statements: impl FnOnce() -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let (end, is_over) = sync_channel::<()>(0);
+        let (done, wait) = thread::scope(|scope| {
+            let watcher = scope.spawn(move || self.watch(&is_over));
+            let done = statements();
+            drop(end);
+            (done, watcher.join().unwrap_or_default())
+        });
+        done.map_err(|error| match wait {
+            Some(wait) => error.because(&format!("{wait}; end that, or repeat when it has ended")),
+            None => error,
+        })
+    }
+
+    /// Reports waits until the statements are over; returns the one that lasts until then.
+    fn watch(&self, is_over: &Receiver<()>) -> Option<String> {
+        let (mut connection, mut last) = (None, None::<String>);
+        while is_over.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
+            // A server that does not answer names no session.
+            let wait = self.query(&mut connection).unwrap_or_default();
+            if let Some(text) = wait.as_ref().filter(|_| wait != last) {
+                self.waits.report(text);
+            }
+            // A statement that ended meanwhile waits no longer: what it waited for stays.
+            if wait.is_some() || is_over.try_recv() == Err(TryRecvError::Empty) {
+                last = wait;
+            }
+        }
+        last
+    }
+
+    /// Returns what the watched connections wait for, as a sentence.
+    fn query(&self, connection: &mut Option<C>) -> Reply<Option<String>, C> {
+        let connection = match connection {
+            Some(connection) => connection,
+            None => {
+                let opened = connection.insert(C::open(&self.endpoint, &self.session)?);
+                opened.limit_time(QUERY_MAX)?;
+                opened
+            }
+        };
+        let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for query in C::lock_queries(&numbers) {
+            // A release without such views, or a login without rights.
+            let Ok(pairs) = connection.pairs(&query) else { continue };
+            let Some((statement, _)) = pairs.first() else { continue };
+            let holders: Vec<_> = pairs.iter().map(|(_, holder)| holder.as_str()).collect();
+            let others = holders.len().saturating_sub(NAMED_MAX);
+            let mut named = holders[..holders.len() - others].join("; ");
+            if others > 0 {
+                named.push_str(&format!("; and {others} more"));
+            }
+            return Ok(Some(format!("`{}` waits for {named}", statement.trim())));
+        }
+        Ok(None)
+    }
+}

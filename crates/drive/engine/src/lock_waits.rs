@@ -1,0 +1,41 @@
+//! Limit and reports of waits for locks outside of measured spans.
+
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
+
+/// Longest wait of a statement for a lock that another session holds.
+///
+/// Our choice: other sessions' statements have ended by then, or their transaction was left open.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// How long statements outside of measured spans wait for a lock, and where waits are reported.
+#[derive(Debug, Clone)]
+pub struct LockWaits {
+    /// Longest wait of a statement for one lock.
+    pub limit: Duration,
+    /// Receives a sentence for each wait: statement, and session that holds the lock.
+    pub reports: Option<SyncSender<String>>,
+}
+
+impl LockWaits {
+    /// Returns the waits of a process that is killed when it is silent for the time of `watchdog`.
+    ///
+    /// The limit is half of that at most: the reason of the wait comes before the kill.
+    pub fn within(watchdog: Duration, reports: SyncSender<String>) -> Self {
+        Self { limit: LIMIT.min(watchdog / 2), reports: Some(reports) }
+    }
+
+    /// Reports a wait; never blocks.
+    pub fn report(&self, text: &str) {
+        if let Some(reports) = &self.reports {
+            // Who does not read them needs none.
+            reports.try_send(text.to_owned()).ok();
+        }
+    }
+}
+
+impl Default for LockWaits {
+    fn default() -> Self {
+        Self { limit: LIMIT, reports: None }
+    }
+}
