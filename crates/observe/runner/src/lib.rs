@@ -15,6 +15,7 @@ mod account;
 mod connection;
 mod error;
 mod message;
+mod needs;
 mod preflight;
 mod stamp;
 mod supervisor;
@@ -25,7 +26,7 @@ mod worker;
 pub use connection::{ConnectionError, MessageReader, MessageWriter, SocketWriter, connect};
 pub use error::RunnerError;
 pub use message::{Library, ProbeBegins};
-pub use preflight::{check_variants, serve_library_test, test_library};
+pub use preflight::{Kinds, check_text, check_variants, serve_library_test, test_library};
 pub use stamp::{now_utc, stamp_id, wall_time};
 pub use supervisor::{
     DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, check_room, free_space,

@@ -17,6 +17,8 @@ use model::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::needs::Needs;
+
 /// The library of an engine build that is loaded at run time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Library {
@@ -56,10 +58,8 @@ pub(crate) struct Order {
     /// Seed of the steps before this one, which runs share: position and seed.
     pub(crate) shared: Option<(u32, u64)>,
     pub(crate) data: DataShape,
-    /// The first of the experiment's steps that reads ranges downwards.
-    pub(crate) downwards: Option<String>,
-    /// The first of the experiment's steps with pipelined clients.
-    pub(crate) pipelined: Option<String>,
+    /// What the experiment's steps need of the engine.
+    pub(crate) needs: Needs,
     /// The kinds of operation of the experiment's key-value steps, each with the first such step.
     pub(crate) kinds: BTreeMap<OpKind, String>,
     pub(crate) library: Option<Library>,
@@ -71,6 +71,8 @@ pub(crate) struct Order {
     pub(crate) checked: Vec<u16>,
     /// Most clients of any step of the run.
     pub(crate) clients_max: u32,
+    /// Longest time without progress, after which this worker is killed.
+    pub(crate) watchdog: Nanos,
     pub(crate) dir: PathBuf,
     /// Library that was preloaded to serve `malloc`; `None` for the system's own allocator.
     pub(crate) allocator: Option<PathBuf>,
@@ -106,6 +108,8 @@ pub(crate) enum Message {
         #[serde(default)]
         immutable: Vec<String>,
     },
+    /// A statement outside of measured spans waits for a lock: what it waits for.
+    Waits { text: String },
     /// The variant cannot be run; the worker ends.
     Refused { refusal: Refusal },
     /// Result of a library's smoke test: its failure, if any.

@@ -100,7 +100,9 @@ impl Screen {
                 let line = step_line(&self.run, step, &mut self.of_host);
                 self.line(&line);
             }
-            Progress::Snapshot(text) => self.line(&format!("{}  {text}", self.run)),
+            Progress::Snapshot(text) | Progress::Waits(text) | Progress::Note(text) => {
+                self.line(&format!("{}  {text}", self.run))
+            }
             Progress::RunEnds(run) if run.end.is_complete() => {}
             Progress::RunEnds(run) => {
                 let line = end_line(&run.cell.id, &run.end, self.confirmed.take());

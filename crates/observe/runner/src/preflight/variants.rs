@@ -1,4 +1,4 @@
-//! Checks before the first run: disk, rights, steps, and every engine.
+//! Checks before the first run: disk, rights, load, and every engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,17 +16,19 @@ use crate::supervisor::hosting::Host;
 use crate::supervisor::memory::MemoryWatch;
 use crate::supervisor::placement::Cpus;
 use crate::supervisor::process::{Process, WorkerEvent};
-use crate::supervisor::workbench::{WATCH_EVERY, Workbench, check_disk};
+use crate::supervisor::workbench::{Progress, WATCH_EVERY, Workbench, check_disk};
 
-/// Longest time an engine may take to open and close an empty directory.
+/// Longest time an engine may take to open and close an empty directory, whatever the watchdog.
 const OPEN_MAX: Nanos = Nanos::from_secs(60);
+/// Time after which an engine that is not open yet is reported.
+const REPORTED_AFTER: Nanos = Nanos::from_secs(2);
 
-/// Checks disk, steps, load and memory cap, and opens every engine.
+/// Checks disk, load and memory cap, and opens every engine; the text was checked before.
 ///
-/// Returns each build's identity, and passes to `note` what is notable about the durability of each
-/// variant's writes. Each engine opens once in a scratch directory, in a process of its own, under
-/// the experiment's memory cap, so a refused option and a cap without rights are known before
-/// machine time is spent.
+/// Returns each build's identity. Each engine opens once in a scratch directory, in a process of
+/// its own, under the experiment's memory cap, so a refused option and a cap without rights are
+/// known before machine time is spent. An engine that waits for other users of its server is
+/// reported to `progress`, and so is what is notable about the durability of a variant's writes.
 ///
 /// # Errors
 /// [`RunnerError::Refused`] with the engine's reason, [`RunnerError::Load`] or
@@ -34,25 +36,15 @@ const OPEN_MAX: Nanos = Nanos::from_secs(60);
 pub fn check_variants(
     bench: &Workbench<'_>,
     experiment: &Experiment,
-    note: &mut dyn FnMut(&str),
+    progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<BTreeMap<String, Identity>, RunnerError> {
     check_disk(bench)?;
-    for clients in &experiment.clients {
-        for step in experiment.steps_for(*clients) {
-            match &experiment.application {
-                Some(own) if own.step(&step.name).is_some() => {
-                    workload::check_application(own, &step)?;
-                }
-                Some(_) | None => workload::check(&step, &experiment.data)?,
-            }
-        }
-    }
     check_demand(experiment)?;
     let mut identities = BTreeMap::new();
     for variant in &experiment.variants {
-        let checked = check_variant(bench, experiment, variant)?;
+        let checked = check_variant(bench, (experiment, variant), progress)?;
         for text in &checked.durability.notes {
-            note(&format!("{}: {text}", variant.name));
+            progress(Progress::Note(&format!("{}: {text}", variant.name)));
         }
         identities.insert(variant.name.clone(), checked.identity);
     }
@@ -61,10 +53,10 @@ pub fn check_variants(
 
 fn check_variant(
     bench: &Workbench<'_>,
-    experiment: &Experiment,
-    variant: &Variant,
+    (experiment, variant): (&Experiment, &Variant),
+    progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Checked, RunnerError> {
-    let mut checked = open_once(bench, experiment, variant);
+    let mut checked = open_once(bench, (experiment, variant), progress);
     if let Err(RunnerError::Refused(_, Refusal::Option { known, .. })) = &mut checked
         && known.is_empty()
         && bench.servers.contains_key(&variant.name)
@@ -72,7 +64,7 @@ fn check_variant(
         // A server has more options than its driver lists.
         let plain = Variant { options: Options::new(), ..variant.clone() };
         let names = |options: Options| options.iter().map(|(name, _)| name.to_owned()).collect();
-        let opened = open_once(bench, experiment, &plain);
+        let opened = open_once(bench, (experiment, &plain), progress);
         *known = opened.map(|opened| names(opened.effective_options)).unwrap_or_default();
     }
     checked
@@ -88,8 +80,8 @@ struct Checked {
 /// Opens a variant's engine in a scratch directory.
 fn open_once(
     bench: &Workbench<'_>,
-    experiment: &Experiment,
-    variant: &Variant,
+    (experiment, variant): (&Experiment, &Variant),
+    progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Checked, RunnerError> {
     let cell = Cell {
         id: format!("check-{}", std::process::id()),
@@ -115,7 +107,9 @@ fn open_once(
     // Dropped after the process, which lives in it.
     let memory = MemoryWatch::begin(limit, &process)?;
     process.send(&Command::Run(Box::new(order)));
-    let mut result = follow(process, &memory, || bench.interrupt.level() > 0);
+    let mut report =
+        |text: &str| progress(Progress::Waits(&format!("variant `{}`: {text}", variant.name)));
+    let mut result = follow(process, &memory, bench, &mut report);
     if let Some(Ok(Checked { effective_options, .. })) = &result
         && let Err(refusal) = check_connections((effective_options, &variant.options), experiment)
     {
@@ -144,15 +138,16 @@ fn called_procedures(experiment: &Experiment) -> Vec<u16> {
 
 /// Follows one preflight; an engine that crashes or hangs in it is refused.
 ///
-/// Returns `None` when `is_over` does: the user interrupted it.
+/// Returns `None` when the user interrupted it. What it waits for is reported.
 fn follow(
     mut process: Process,
     memory: &MemoryWatch,
-    is_over: impl Fn() -> bool,
+    bench: &Workbench<'_>,
+    report: &mut dyn FnMut(&str),
 ) -> Option<Result<Checked, Refusal>> {
     let clock = SteadyClock::kernel();
-    let deadline = clock.now().after(OPEN_MAX);
-    let (mut opened, mut other_allocator) = (None, None);
+    let (begun, limit) = (clock.now(), OPEN_MAX.min(bench.watchdog));
+    let (mut opened, mut other_allocator, mut waits_for) = (None, None, None);
     loop {
         match process.receive(WATCH_EVERY) {
             WorkerEvent::Message(message) => {
@@ -164,6 +159,9 @@ fn follow(
                         return Some(Err(refusal));
                     };
                     other_allocator = Some((reason, remedy));
+                } else if let Message::Waits { text } = *message {
+                    report(&text);
+                    waits_for = Some(text);
                 } else if matches!(*message, Message::Closed { .. }) {
                     break;
                 }
@@ -175,13 +173,20 @@ fn follow(
             WorkerEvent::Silence => {}
             WorkerEvent::End { .. } => break,
         }
-        if is_over() {
+        if bench.interrupt.level() > 0 {
             return None;
         }
-        if clock.now() > deadline {
+        let took = clock.now().since(begun);
+        if took > limit {
             process.kill();
-            let reason = "the engine hangs while it opens or closes".to_owned();
+            let wait = waits_for.map_or_else(String::new, |wait| format!(": {wait}"));
+            let reason = format!("the engine is not open, or not closed, after {limit}{wait}");
             return Some(Err(Refusal::Build { reason }));
+        }
+        if took > REPORTED_AFTER && opened.is_none() && waits_for.is_none() {
+            let text = format!("it is not open after {REPORTED_AFTER}: ends at {limit}");
+            report(&text);
+            waits_for = Some(text);
         }
     }
     let ended = process.ended();

@@ -125,6 +125,7 @@ impl Supervisor<'_> {
                 self.record.durability = Some(durability);
                 self.opened(identity, effective_options, keep)?;
             }
+            Message::Waits { text } => progress(Progress::Waits(&text)),
             Message::Refused { refusal } => self.failed("open".to_owned(), refusal.to_string()),
             Message::StepBegins { index } => self.step_begins(index as usize, progress),
             Message::ProbeBegins(probe) => {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use engine::{Refusal, Setting};
 use model::validity::ProbeRecord;
 use model::{
-    Bytes, Cell, DriveHealth, Endpoint, Experiment, IntervalRecord, Load, Nanos, OpKind, RunRecord,
-    Step, StepRecord,
+    Bytes, Cell, DriveHealth, Endpoint, Experiment, IntervalRecord, Nanos, OpKind, RunRecord, Step,
+    StepRecord,
 };
 use server::Kind;
 
@@ -18,6 +18,7 @@ use super::placement::Cpus;
 use super::process::{Process, WorkerProgram};
 use crate::error::RunnerError;
 use crate::message::{Library, Order, ProbeBegins};
+use crate::needs::Needs;
 
 /// How often Ctrl-C, disk floor and watchdog are checked.
 pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(100);
@@ -92,6 +93,10 @@ pub enum Progress<'a> {
     RunEnds(&'a RunRecord),
     /// Something about the loaded database that runs share.
     Snapshot(&'a str),
+    /// An engine waits outside of measured spans: for what.
+    Waits(&'a str),
+    /// Something notable about a variant, before its first run.
+    Note(&'a str),
 }
 
 /// How a variant's server is provided.
@@ -124,9 +129,6 @@ impl Workbench<'_> {
             let refusal = Refusal::Setting { setting: Setting::Allocator, reason, remedy };
             RunnerError::Refused(variant.name.clone(), refusal)
         })?;
-        let first = |is_such: fn(&Step) -> bool| {
-            experiment.steps.iter().find(|step| is_such(step)).map(|step| step.name.clone())
-        };
         Ok(Order {
             cell: cell.clone(),
             variant: variant.clone(),
@@ -136,10 +138,10 @@ impl Workbench<'_> {
             checked: Vec::new(),
             range: (0, u32::try_from(steps.len()).unwrap_or(u32::MAX)),
             shared: None,
+            watchdog: self.watchdog,
             clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
-            downwards: first(|step| workload::reads_downwards(&step.name)),
+            needs: Needs::of(&experiment.steps),
             kinds: kinds(&experiment.steps),
-            pipelined: first(|step| matches!(step.load, Load::Pipelined(_))),
             library: self.libraries.get(&variant.name).cloned(),
             dir: data.path.clone(),
             allocator,

@@ -145,6 +145,7 @@ impl<W: Write + Send> Worker<'_, W> {
 
 #[cfg(test)]
 mod tests {
+    use crate::needs::Needs;
     use model::{metric, rule_code};
     use std::io::BufReader;
     use std::net::Shutdown;
@@ -213,14 +214,14 @@ mod tests {
             range: (0, model::count(steps.len())),
             shared: None,
             data: DataShape { rows: 400, key_bytes: 8, value_bytes: 1, compressible_to: 1.0 },
-            downwards: None,
-            pipelined: None,
+            needs: Needs::default(),
             kinds: std::collections::BTreeMap::new(),
             library: None,
             endpoint: None,
             checked: Vec::new(),
             application: Some(application()),
             clients_max: 3,
+            watchdog: Nanos::from_secs(120),
             dir: std::env::temp_dir(),
             allocator: None,
         }

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::sync::Arc;
 
 use engine::settings_check::check_durability;
-use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, Setting, Way};
-use model::capability::SEQUENCE_SCANS;
-use model::{Capabilities, DataShape, DurabilityRecord, Op, OpKind, Options};
+use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, Way};
+use model::{Capabilities, DurabilityRecord, Op, OpKind, Options};
 use sampler::OpenFiles;
 use workload::Tables;
 
 use super::parent_link::Worker;
 use crate::message::{Library, Message, Order};
+use crate::needs::unsupported;
 
 /// Note on a server that Assay has not started.
 const FOREIGN_DATA: &str = "the file system of the server's data is not known";
@@ -21,38 +21,6 @@ pub type Registry = dyn Fn(&str, Option<&Library>) -> Result<Box<dyn Driver>, En
 
 /// An open engine, and whether its answers can be checked.
 pub(super) type Opened = (Box<dyn Engine>, bool);
-
-/// Returns the refusal of keys or values longer than the engine takes.
-fn length_refusal(driver: &dyn Driver, data: &DataShape) -> Option<Refusal> {
-    let can = driver.capabilities();
-    let lengths = [
-        (Setting::KeyBytes, "keys", data.key_bytes, can.key_bytes_max),
-        (Setting::ValueBytes, "values", data.value_bytes, can.value_bytes_max),
-    ];
-    let is_too_long = |bytes: u32, most: Option<u32>| most.is_some_and(|most| bytes > most);
-    let found = lengths.into_iter().find(|(.., bytes, most)| is_too_long(*bytes, *most));
-    let (setting, what, bytes, most) = found?;
-    let (most, identity) = (most.unwrap_or_default(), driver.identity());
-    let (engine, version) = (identity.engine, identity.version);
-    Some(Refusal::Setting {
-        setting,
-        reason: format!("{what} of {bytes} bytes: {engine} {version} takes at most {most}"),
-        remedy: format!("set `{}` to {most} or less, or leave this variant out", setting.name()),
-    })
-}
-
-/// Returns why a step that needs a capability of that name cannot be run.
-fn step_refusal(driver: &dyn Driver, step: &str, capability: &str) -> Option<Refusal> {
-    let can = driver.capabilities();
-    let why = can.why_not(capability)?;
-    let engine = driver.identity().engine;
-    let left_out = if capability == engine::PIPELINING { "the pipeline" } else { "the step" };
-    let reason = format!(
-        "step `{step}` needs {}: {engine}: {why}; leave {left_out} or this variant out",
-        capability.replace('_', " ")
-    );
-    Some(Refusal::Build { reason })
-}
 
 /// Returns how an engine does each kind of operation that it may have no way of its own for.
 fn ways<'k>(
@@ -140,21 +108,12 @@ impl<W: Write + Send> Worker<'_, W> {
             Ok(driver) => driver,
             Err(error) => return self.refuse(error.into()),
         };
-        let refusal = length_refusal(driver.as_ref(), &order.data)
-            .or_else(|| {
-                let is_denied = !engine::scans_in_reverse(&driver.capabilities());
-                let step = order.downwards.as_deref().filter(|_| is_denied)?;
-                step_refusal(&*driver, step, engine::REVERSE_SCANS)
-            })
-            .or_else(|| {
-                step_refusal(&*driver, order.kinds.get(&OpKind::ScanSequence)?, SEQUENCE_SCANS)
-            })
-            .or_else(|| step_refusal(&*driver, order.pipelined.as_deref()?, engine::PIPELINING));
+        let refusal = unsupported(driver.as_ref(), &order.data, &order.needs);
         if let Some(refusal) = refusal {
             return self.refuse(refusal);
         }
         let files = OpenFiles::now();
-        let opened = driver.open(&spec).and_then(|engine| {
+        let opened = driver.open_shared(&spec, &self.lock_waits).and_then(|engine| {
             let mut identity = engine.identity();
             identity.facts.insert("malloc".to_owned(), self.heap.to_string());
             identity.facts.extend(ways(&*engine, &driver.capabilities(), order.kinds.keys()));

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use engine::Engine;
+use engine::{Engine, LockWaits};
 use load::{SteadyClock, StopFlag};
 use malloc::Heap;
 use model::{EngineState, OpKind};
@@ -19,7 +19,9 @@ const COMMANDS_MAX: usize = 16;
 
 /// The state of one run in the child.
 pub(crate) struct Worker<'a, W> {
-    pub(super) output: Mutex<MessageWriter<W>>,
+    pub(super) output: &'a Mutex<MessageWriter<W>>,
+    /// How long the engine waits for locks of others, and where it reports that.
+    pub(super) lock_waits: LockWaits,
     /// What the parent answers at a boundary: `Go` or `Classified`.
     pub(super) replies: Receiver<Command>,
     pub(crate) stop: StopFlag,
@@ -76,7 +78,7 @@ impl<W: Write + Send> Worker<'_, W> {
 
     /// Sends a message to the parent.
     pub(crate) fn send(&self, message: &Message) {
-        send_to(&self.output, message);
+        send_to(self.output, message);
     }
 }
 

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
 use std::sync::Mutex;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+use std::time::Duration;
 
-use engine::{Engine, Maintenance, Refusal, Setting};
+use engine::{Engine, LockWaits, Maintenance, Refusal, Setting};
 use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
 use model::{OpKind, Step};
@@ -18,6 +21,9 @@ use super::settle::settle;
 use crate::connection::MessageWriter;
 use crate::message::{Message, Order};
 use crate::preflight::calibration_of;
+
+/// Most reports of waits that have not been sent; others are left out.
+const REPORTS_MAX: usize = 16;
 
 /// Executes the order read from `input`, and reports to `output`.
 ///
@@ -49,8 +55,18 @@ pub fn work(
             return Ok(());
         }
     };
-    let mut worker = Worker { output, replies, stop, clock: &clock, heap, ceiling_ops_per_s: None };
-    worker.run(&order, registry)
+    let (reports, reported) = sync_channel(REPORTS_MAX);
+    let lock_waits = LockWaits::within(Duration::from_nanos(order.watchdog.0), reports);
+    let (output, clock) = (&output, &clock);
+    let worker = Worker { output, lock_waits, replies, stop, clock, heap, ceiling_ops_per_s: None };
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            for text in reported {
+                send_to(output, &Message::Waits { text });
+            }
+        });
+        worker.run(&order, registry)
+    })
 }
 
 /// Returns a step's seed: the run's, or that of the load it shares.
@@ -79,7 +95,8 @@ fn kinds(order: &Order, name: &str) -> BTreeSet<OpKind> {
 }
 
 impl<W: Write + Send> Worker<'_, W> {
-    fn run(&mut self, order: &Order, registry: &Registry) -> Result<(), String> {
+    /// Executes the order; afterwards nothing reports waits.
+    fn run(mut self, order: &Order, registry: &Registry) -> Result<(), String> {
         self.calibrate(order);
         let Some((engine, is_checking)) = self.open(order, registry) else { return Ok(()) };
         if !self.check_calls(engine.as_ref(), order) {

@@ -66,6 +66,7 @@ fn report(step: &mut StepRecord, is_old: bool, repetition: u64) {
         plan_before: Some(if number == 1 { plan } else { "insert on orders" }.to_owned()),
         plan_after: None,
         totals,
+        shared_with: Vec::new(),
     };
     step.statements = vec![statement(1, Some(totals)), statement(2, None)];
     let mut waits = WaitProfile { samples: 100, ..WaitProfile::default() };

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use miette::{Result, miette};
 use model::units::{parse_size, parse_span};
 use model::{Bytes, DriveHealth, Experiment, Host, Identity, Nanos};
-use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram};
+use runner::{DataRoot, Interrupt, Progress, RunnerError, Workbench, WorkerProgram};
 
 use super::storage::{Request, Storage};
 use crate::diagnostic::IntoReport as _;
@@ -64,16 +64,21 @@ impl<'a> Bench<'a> {
         Ok(Self { engines, storage: None })
     }
 
-    /// Checks the builds of engines, and returns their identities; prints what is notable.
+    /// Checks the builds of engines, and returns their identities; shows what an engine waits for,
+    /// and what is notable.
     pub(super) fn identities(
         &self,
         experiment: &Experiment,
         ui: &Ui,
     ) -> Result<BTreeMap<String, Identity>, RunnerError> {
-        let mut note = |text: &str| ui.status(format_args!("note      {text}"));
+        let mut show = |progress: Progress<'_>| match progress {
+            Progress::Waits(text) => ui.status(format_args!("waits     {text}")),
+            Progress::Note(text) => ui.status(format_args!("note      {text}")),
+            _ => {}
+        };
         let mut identities = match &self.storage {
             Some(storage) => storage.identities(experiment),
-            None => runner::check_variants(&self.engines, experiment, &mut note)?,
+            None => runner::check_variants(&self.engines, experiment, &mut show)?,
         };
         for (variant, library) in &self.engines.libraries {
             if let Some(identity) = identities.get_mut(variant) {

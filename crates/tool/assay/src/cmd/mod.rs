@@ -22,6 +22,7 @@ pub(crate) mod list;
 pub(crate) mod micro;
 pub(crate) mod plan;
 mod published;
+mod refused;
 pub(crate) mod report;
 mod requested_build;
 pub(crate) mod rerun;

@@ -16,6 +16,7 @@ use render::{folded, is_folded};
 
 use super::budget::BudgetArgs;
 use super::published;
+use super::refused::check_text;
 use super::run_options::{ExperimentArgs, rates};
 use super::servers;
 use crate::catalog::Program;
@@ -76,6 +77,7 @@ impl CheckedPlan {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let (catalog, machine) = (Program::of(environment), machine(environment));
     let checked = args.experiment_args.check(&catalog, machine, ui)?;
+    check_text(&checked, environment)?;
     let sizes =
         if args.experiment_args.size().is_some() { Vec::new() } else { checked.sizes.clone() };
     let environment = &servers::with_open_data(environment, &checked.experiment, ui);

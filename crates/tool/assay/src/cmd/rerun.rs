@@ -19,6 +19,7 @@ use super::steady::Window;
 use super::{plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::registry;
 use crate::ui::{Ui, aligned};
 
 /// Arguments of `assay rerun`.
@@ -54,6 +55,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let environment = servers::with_open_data(environment, spec, ui);
     let environment = &environment;
     let (experiment, libraries) = obtained(&original.manifest, environment, ui)?;
+    runner::check_text(&experiment, &registry::driver, &registry::kind).into_report()?;
     let planned = planning::expand(experiment, args.limits.disk_floor, environment)?;
     planned.check()?;
     results.check_writable().into_report()?;

@@ -8,6 +8,7 @@ mod disk_floor_is_respected;
 mod disturbance;
 mod foreign_data_is_never_touched;
 mod interrupt_preserves_measured_seconds;
+mod locks_of_others_are_named;
 mod memory_cap_kills_are_recorded;
 mod pauses_are_in_no_interval;
 mod results_must_be_writable;

@@ -48,6 +48,7 @@ mod output_errors_are_reported;
 mod own_engines_need_one_library;
 mod plan_lists_runs_in_order;
 mod plan_proposes_designs_for_a_budget;
+mod plan_refuses_what_run_refuses;
 mod progress_is_plain_lines_without_a_terminal;
 mod published_findings_are_compared;
 mod questions_name_their_metrics;

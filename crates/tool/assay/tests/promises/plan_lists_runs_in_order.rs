@@ -142,7 +142,7 @@ fn lines(plan: &str, labels: &[&str]) -> String {
 
 /// Plans a preset; an error when the disk is too small for it.
 fn preset(name: &str, memory: &[&str]) -> Result<String, String> {
-    let typed = ["plan", "readrandom", "--engine", "lmdb", "--workload", name];
+    let typed = ["plan", "readrandom", "--engine", "rocksdb@9.10.0", "--workload", name];
     let output = Workspace::new().assay(&[&typed, memory].concat());
     if output.err.contains("of disk, but only") {
         return Err(output.err);
@@ -161,19 +161,19 @@ fn presets_derive_sizes_from_given_memory() {
     };
     assert_snapshot!(plan("byrx"), @"
     rows      210913 of 20 + 400 bytes, 84.5 MiB in all, values compressible to 0.5
-    variant   lmdb: lmdb, no profile, durability os, cache 169 MiB, compression none  (base)
+    variant   rocksdb-9.10.0: rocksdb@9.10.0, no profile, durability os, cache 169 MiB, compression none  (base)
     ");
     assert_snapshot!(plan("byos"), @"
     rows      210913 of 20 + 400 bytes, 84.5 MiB in all, values compressible to 0.5
-    variant   lmdb: lmdb, no profile, durability os, cache 15.4 MiB, compression none  (base)
+    variant   rocksdb-9.10.0: rocksdb@9.10.0, no profile, durability os, cache 15.4 MiB, compression none  (base)
     ");
     assert_snapshot!(plan("iobuf"), @"
     rows      2556528 of 20 + 400 bytes, 1024 MiB in all, values compressible to 0.5
-    variant   lmdb: lmdb, no profile, durability os, cache 169 MiB, compression lz4  (base)
+    variant   rocksdb-9.10.0: rocksdb@9.10.0, no profile, durability os, cache 169 MiB, compression lz4  (base)
     ");
     assert_snapshot!(plan("iodir"), @"
     rows      2556528 of 20 + 400 bytes, 1024 MiB in all, values compressible to 0.5
-    variant   lmdb: lmdb, no profile, durability os, cache 169 MiB, direct io, compression lz4  (base)
+    variant   rocksdb-9.10.0: rocksdb@9.10.0, no profile, durability os, cache 169 MiB, direct io, compression lz4  (base)
     ");
 }
 

@@ -1,0 +1,138 @@
+//! Reports of what is refused, at its place in the experiment's file.
+
+use std::path::Path;
+
+use engine::Refusal;
+use engine::refusal::listed;
+use miette::{Report, Result, miette};
+use plan::{Checked, KnownOptions, PlanError};
+use runner::RunnerError;
+
+use crate::catalog::Program;
+use crate::environment::Environment;
+use crate::registry;
+
+/// Checks what the text of an experiment decides, before anything is planned or started.
+pub(super) fn check_text(checked: &Checked, environment: &Environment) -> Result<()> {
+    let done = runner::check_text(&checked.experiment, &registry::driver, &registry::kind);
+    done.map_err(|error| rejection(checked, &error, environment.nearest_dir()))
+}
+
+/// Returns the report of a rejected setting, at its place in the file.
+pub(super) fn rejection(checked: &Checked, error: &RunnerError, data: &Path) -> Report {
+    if let RunnerError::Refused(variant, refusal) = error {
+        return refused_variant(checked, (variant, refusal), data).into();
+    }
+    if let RunnerError::Load(step_index, message, remedy) = error {
+        return checked.load_refusal(*step_index, message, remedy).into();
+    }
+    if let RunnerError::Clients(message, remedy) = error {
+        return checked.clients_refusal(message, remedy).into();
+    }
+    miette!("{error}")
+}
+
+/// Returns the error of a refused variant, at the option or setting that is the cause.
+fn refused_variant(
+    checked: &Checked,
+    (variant, refusal): (&str, &Refusal),
+    data: &Path,
+) -> PlanError {
+    match refusal {
+        Refusal::Option { name, reason, known } => {
+            let mut all = known_options(data);
+            if let Some(found) = checked.experiment.variant(variant) {
+                all.entry(found.build.engine.clone()).or_default().extend(known.iter().cloned());
+            }
+            let reason = format!("{reason}{}", listed(name, known));
+            checked.option_refusal((variant, name), &reason, &all)
+        }
+        Refusal::Capability { option, .. } => {
+            checked.setting_refusal((variant, option), &refusal.to_string(), refusal.remedy())
+        }
+        Refusal::Setting { setting, reason, remedy } => {
+            checked.setting_refusal((variant, setting.name()), reason, remedy)
+        }
+        Refusal::Statement { owner, index, reason } => {
+            checked.statement_refusal(variant, (owner, *index), reason)
+        }
+        Refusal::Build { reason } => checked.variant_error(variant, reason),
+    }
+}
+
+/// Returns the known options of engines, to suggest one for a rejected one.
+fn known_options(data: &Path) -> KnownOptions {
+    let mut known = plan::profile_options(&Program::default());
+    for (engine, names) in registry::known_options(data) {
+        known.entry(engine.to_owned()).or_default().extend(names);
+    }
+    known
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::{EngineError, Setting};
+    use miette::Diagnostic as _;
+    use model::{Bytes, CpuCount};
+    use plan::{Machine, Overrides};
+
+    use super::*;
+
+    const FILE: &str = r#"[experiment]
+name = "tiny"
+question = "Is it refused?"
+[benchmark]
+steps = ["fillseq"]
+rows = 10
+[[variant]]
+name = "one"
+engine = "sqlite"
+cache = "8MiB"
+[variant.options]
+"assay.cache" = "hyper_clock"
+page_sise = 4096
+"#;
+
+    /// Returns the text a refusal points at, and its help.
+    fn place_and_help(error: EngineError) -> (String, String) {
+        let (cpus, memory_bytes) = (CpuCount::of(4), Bytes::GIB);
+        let machine = Machine { cpus, memory_bytes, free_bytes: Bytes::GIB };
+        let checked =
+            plan::load("f.toml", FILE, &Overrides::default(), &Program::default(), machine)
+                .expect("valid");
+        let refused =
+            refused_variant(&checked, ("one", &error.into()), Path::new("/no/such/directory"));
+        let label = refused.labels().and_then(|mut labels| labels.next()).expect("a place");
+        let place = FILE[label.offset()..label.offset() + label.len()].to_owned();
+        (place, refused.help().map_or(String::new(), |help| help.to_string()))
+    }
+
+    #[test]
+    fn unknown_option_is_marked_and_the_nearest_name_suggested() {
+        let error = EngineError::unknown("page_sise", "no option", &["page_size", "synchronous"]);
+        let (place, help) = place_and_help(error);
+        assert_eq!(place, "page_sise");
+        let list = "the engine reports: no option; known: page_size, synchronous";
+        assert_eq!(help, format!("{list}\ndid you mean `page_size`?"));
+    }
+
+    #[test]
+    fn refused_setting_is_marked_whatever_its_reason_names() {
+        let error = EngineError::setting(Setting::Cache, "direct_io needs another compression");
+        assert_eq!(place_and_help(error).0, "\"8MiB\"");
+    }
+
+    #[test]
+    fn capability_that_a_build_lacks_is_marked_at_its_option() {
+        let reason = "a HyperClock block cache needs RocksDB 8.1";
+        let (place, help) = place_and_help(EngineError::capability("assay.cache", reason));
+        assert_eq!(place, "\"assay.cache\"");
+        assert!(help.contains("assay engine show"), "{help}");
+    }
+
+    #[test]
+    fn refused_build_is_marked_at_the_variant() {
+        let error = EngineError::Fatal("no cache, no compression".to_owned());
+        assert_eq!(place_and_help(error).0, "\"one\"");
+    }
+}
