@@ -71,10 +71,12 @@ impl<'a> Bench<'a> {
         experiment: &Experiment,
         ui: &Ui,
     ) -> Result<BTreeMap<String, Identity>, RunnerError> {
-        let mut show = |progress: Progress<'_>| match progress {
-            Progress::Waits(text) => ui.status(format_args!("waits     {text}")),
-            Progress::Note(text) => ui.status(format_args!("note      {text}")),
-            _ => {}
+        let mut show = |progress: Progress<'_>| {
+            if let Progress::Waits(text) = progress {
+                ui.status(format_args!("waits     {text}"));
+            } else if let Progress::Note(text) = progress {
+                ui.status(format_args!("note      {text}"));
+            }
         };
         let mut identities = match &self.storage {
             Some(storage) => storage.identities(experiment),
