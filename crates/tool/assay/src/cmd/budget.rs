@@ -7,7 +7,7 @@ use analysis::budget::{
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::units::{clients, parse_share, parse_span};
-use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, Step, StopRule, Unit};
+use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, Step, StopRule, Unit, times};
 use render::figure::figure;
 use stats::loads::Components;
 
@@ -298,7 +298,7 @@ fn design_lines(budget: &Budget<'_>, design: &Design) -> Vec<String> {
             within(widest.half_width),
             format!(
                 "a difference of {} is detected with 80 % power",
-                model::difference(widest.detectable)
+                difference(widest.detectable)
             ),
             one.length.map_or(String::new(), |length| format!("measured for {length}")),
         ]);
@@ -378,8 +378,13 @@ fn alternatives(proposal: &Proposal) -> Vec<String> {
 
 /// Formats a half-width: plus or minus 2 %, and from a doubling on a factor.
 pub(crate) fn within(half_width: f64) -> String {
-    if half_width >= 1.0 {
-        return format!("{} either way", model::times(1.0 + half_width));
+    match half_width {
+        1.0.. => format!("{} either way", times(1.0 + half_width)),
+        _ => format!("\u{b1}{}", figure(Unit::Share, half_width)),
     }
-    format!("\u{b1}{}", figure(Unit::Share, half_width))
+}
+
+/// Formats a difference: 2.5 %, and from a doubling on a factor.
+fn difference(share: f64) -> String {
+    if share < 1.0 { figure(Unit::Share, share) } else { times(1.0 + share) }
 }
