@@ -1,8 +1,8 @@
 //! A070: bytes written of which only a lower bound is known.
 
 use analysis::run_metrics;
-use model::record::Severity;
 use model::metric;
+use model::record::Severity;
 
 use super::{Observation, Rule, code};
 use crate::context::RunContext;
