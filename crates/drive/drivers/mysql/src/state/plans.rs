@@ -86,7 +86,7 @@ fn of_row(row: &[String]) -> Option<StatementEntry> {
 }
 
 /// Returns the positions of a statement's entries: of one that is prepared by its text, of another
-/// by its digest.
+/// by its digest's text.
 pub(crate) fn find(
     connection: &mut Connection,
     statement: &SentStatement<'_>,
@@ -106,15 +106,12 @@ pub(crate) fn find(
     let mut quoted = Vec::new();
     literal(Value::Text(sql.as_bytes()), &mut quoted);
     let quoted = String::from_utf8_lossy(&quoted);
-    match connection.first(&format!("SELECT STATEMENT_DIGEST({quoted})")) {
-        Ok(digest) => found(&|entry| Some(&entry.id) == digest.as_ref()),
+    let text = match connection.first(&format!("SELECT STATEMENT_DIGEST_TEXT({quoted})")) {
         // MariaDB, and MySQL before 8.0.
-        Err(Failure::Refused(_)) => match normalised(connection, &sql)? {
-            Some(text) => found(&|entry| is_same(&text, &entry.text)),
-            None => Ok(Vec::new()),
-        },
-        Err(failure) => Err(failure),
-    }
+        Err(Failure::Refused(_)) => normalised(connection, &sql)?,
+        text => text?,
+    };
+    text.map_or(Ok(Vec::new()), |text| found(&|entry| is_same(&text, &entry.text)))
 }
 
 /// Returns a statement's text as the server normalises it: that of the explanation whose count
@@ -128,15 +125,18 @@ fn normalised(connection: &mut Connection, sql: &str) -> Result<Option<String>, 
     Ok(text.split_once(' ').map(|(_explain, text)| text.to_owned()))
 }
 
-/// Returns whether a digest's text is that of an explained statement, which may be cut earlier.
+/// Returns whether two texts of digests, each of which may be cut, are of one statement.
 ///
-/// `MariaDB` has another digest for a negative number.
-fn is_same(explained: &str, text: &str) -> bool {
-    let text = text.replace("- ?", "?");
-    let explained = explained.replace("- ?", "?");
-    match explained.strip_suffix("...") {
-        Some(start) => text.starts_with(start.trim_end()),
-        None => text == explained,
+/// A negative number has another digest than a positive one.
+fn is_same(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|text| text.replace("- ?", "?"));
+    let [start, other_start] =
+        [&one, &other].map(|text| text.strip_suffix("...").map(str::trim_end));
+    match (start, other_start) {
+        (None, None) => one == other,
+        (Some(start), None) => other.starts_with(start),
+        (None, Some(start)) => one.starts_with(start),
+        (Some(start), Some(other)) => start.starts_with(other) || other.starts_with(start),
     }
 }
 
