@@ -75,7 +75,7 @@ fn uncounted(step: &StepRecord) -> Option<String> {
         return None;
     }
     if step.statements.iter().all(|one| one.totals.is_none()) {
-        return Some(format!("{name}: the server collects no statistics of statements"));
+        return Some(format!("{name}: the server's statistics have no call of its statements"));
     }
     let missing: Vec<_> = missing.into_iter().map(StatementRecord::name).collect();
     Some(format!("{name}: the server's statistics have no call of {}", missing.join(", ")))
@@ -167,7 +167,10 @@ mod tests {
         assert!(text.contains(note), "{text}");
         step.statements[0].totals = None;
         let text = shown(&step);
-        assert!(text.contains("q100: the server collects no statistics of statements"), "{text}");
+        assert!(
+            text.contains("q100: the server's statistics have no call of its statements"),
+            "{text}"
+        );
     }
 
     #[test]

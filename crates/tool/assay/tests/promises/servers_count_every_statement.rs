@@ -175,7 +175,9 @@ impl Kind {
                 .map(|record| serde_json::from_value(record).expect("a record"))
                 .collect();
             assert!(!records.is_empty());
-            for record in &records {
+            // MariaDB counts no execution of what is prepared.
+            let is_counted = |record: &&RunRecord| !is_mariadb || record.cell.variant != "prepared";
+            for record in records.iter().filter(is_counted) {
                 let name = format!("{build} {}", record.cell.id);
                 record.steps.iter().for_each(|step| assert_counted(&name, step));
                 let known = |one: &&str| {

@@ -52,10 +52,10 @@ pub(crate) fn row_locks_are_sampled_as_waits(fixture: &Fixture) {
 
 /// Goal: totals are those of the calls, where the performance schema collects them.
 /// Method: statements with lists, limits and rows are executed and fail, prepared and as text.
-pub(crate) fn totals_are_those_of_the_calls(fixture: &Fixture) {
-    for protocol in ["text", "prepared"] {
+pub(crate) fn totals_are_those_of_the_calls(fixture: &Fixture, protocols: &[&str]) {
+    for protocol in protocols {
         let (mut spec, _dir) = fixture.fresh(Some(sales()));
-        spec.options.set("assay.protocol", protocol);
+        spec.options.set("assay.protocol", *protocol);
         let engine = fixture.driver.open(&spec).expect("the server is good");
         let three = [1, 2, 3].map(Argument::Integer);
         let statements = |(procedure, kind): (u16, _), arguments: &[Argument]| {
