@@ -39,7 +39,7 @@ impl StatementTimes {
     }
 
     /// Removes the statements that ended, in order, and returns them.
-    pub fn drain(&mut self) -> impl Iterator<Item = EndedStatement> {
+    pub fn take(&mut self) -> impl Iterator<Item = EndedStatement> {
         self.ended.drain(..)
     }
 }
@@ -72,8 +72,8 @@ mod tests {
         rows.end_statement(1);
         rows.end_statement(4);
         let mut times = rows.replace_statement_times(None).expect("it was there");
-        let ended: Vec<_> = times.drain().map(|it| (it.number, it.service.0)).collect();
+        let ended: Vec<_> = times.take().map(|it| (it.number, it.service.0)).collect();
         assert_eq!(ended, [(1, 10), (1, 10), (4, 10)]);
-        assert_eq!(times.drain().count(), 0);
+        assert_eq!(times.take().count(), 0);
     }
 }

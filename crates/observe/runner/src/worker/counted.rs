@@ -179,7 +179,7 @@ impl Session for CountedSession<'_> {
         if is_measured {
             self.times = rows.replace_statement_times(None);
             self.procedures.record(call.procedure, limit, &ended);
-            let statements = self.times.iter_mut().flat_map(|times| times.drain());
+            let statements = self.times.iter_mut().flat_map(|times| times.take());
             self.procedures.record_statements(call.procedure, statements);
         }
         answer

@@ -199,7 +199,11 @@ impl Kind {
                 let row = reader.check_row(at, 0).expect("it answers").expect("a row");
                 let name = format!("{build} {procedure} {number} {pattern}");
                 assert!(recorded > 0, "{name}");
-                assert_eq!(row[0], recorded.to_string(), "{name}");
+                // The check before each run executes it too, for each line of an order at most.
+                let checked = 15 * records.len() as u64;
+                let read: u64 = row[0].parse().expect("a count");
+                let is_read = (recorded..=recorded + checked).contains(&read);
+                assert!(is_read, "{name}: {read} calls, of which {recorded} are recorded");
             }
             reader.close().expect("it closes");
         }

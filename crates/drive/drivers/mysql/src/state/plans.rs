@@ -30,11 +30,11 @@ const PREPARED: &str = "SELECT sql_text, sql_text, count_execute - sum_errors, s
                         performance_schema.prepared_statements_instances WHERE owner_thread_id = \
                         (SELECT thread_id FROM performance_schema.threads WHERE processlist_id = \
                         CONNECTION_ID()) AND count_execute > 0";
-/// Least length at which the text of a prepared statement may have been cut: 1,024 bytes, less a
+/// Least length at which the text of a prepared statement may be shortened: 1,024 bytes, less a
 /// character.
 ///
 /// Source: MySQL's source, `COL_INFO_SIZE` in `pfs_column_types.h`.
-const TEXT_BYTES_CUT: usize = 1_020;
+const TEXT_BYTES_SHORTENED: usize = 1_020;
 /// Explanations by digest, with their counts.
 const EXPLAINED: &str = "SELECT digest_text, count_star FROM \
                          performance_schema.events_statements_summary_by_digest WHERE schema_name \
@@ -100,7 +100,7 @@ pub(crate) fn find(
     };
     if statement.protocol == Protocol::Prepared {
         return found(&|StatementEntry { id, .. }| {
-            *id == sql || id.len() >= TEXT_BYTES_CUT && sql.starts_with(id.as_str())
+            *id == sql || id.len() >= TEXT_BYTES_SHORTENED && sql.starts_with(id.as_str())
         });
     }
     let mut quoted = Vec::new();
@@ -125,7 +125,7 @@ fn normalised(connection: &mut Connection, sql: &str) -> Result<Option<String>, 
     Ok(text.split_once(' ').map(|(_explain, text)| text.to_owned()))
 }
 
-/// Returns whether two texts of digests, each of which may be cut, are of one statement.
+/// Returns whether two texts of digests, each of which may be shortened, are of one statement.
 ///
 /// A negative number has another digest than a positive one.
 fn is_same(one: &str, other: &str) -> bool {
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digests_that_were_cut_are_compared_up_to_the_cut() {
+    fn shortened_digests_are_compared_by_their_beginning() {
         let text = "INSERT INTO `t` ( `a` , `b` ) VALUES (...) /* , ... */";
         assert!(is_same(text, text) && !is_same(text, &text[..30]));
         assert!(is_same("INSERT INTO `t` ( `a` , ...", "INSERT INTO `t` ( `a` , `b` ..."));
