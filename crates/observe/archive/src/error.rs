@@ -45,6 +45,12 @@ impl ArchiveError {
         move |source| Self::Write(path, source)
     }
 
+    /// Returns a closure that turns an IO error into [`ArchiveError::Output`] for `path`.
+    pub(crate) fn output(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_path_buf();
+        move |source| Self::Output(path, source)
+    }
+
     /// Returns a closure that turns an IO error into [`ArchiveError::Read`] for `path`.
     pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_path_buf();

@@ -1,18 +1,18 @@
 //! Writes an experiment to one file.
 
-use std::fs;
+use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest as _, Sha256};
 use tar::{Builder, Header};
-use tempfile::NamedTempFile;
 
 use crate::bundle::{BundleFacts, FORMAT, INDEX, Index, Member, is_member};
 use crate::checksum::{checksum_of, hex, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
+use crate::output::write_with;
 use crate::regular;
 use crate::replace::json;
 
@@ -50,26 +50,13 @@ impl ExperimentDir {
             assay_version: manifest.assay_version,
             files: files.into_iter().map(member).collect::<Result<_, ArchiveError>>()?,
         };
-        let written = check_place(to).and_then(|()| write(self.path(), &index, to));
-        written.map_err(|error| ArchiveError::Output(to.to_path_buf(), error))?;
+        write_with(to, |file| write(self.path(), &index, file))?;
         Ok(index.facts())
     }
 }
 
-/// Refuses to replace what is no regular file: a device would be one no more.
-fn check_place(to: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(to) {
-        Ok(found) if !found.is_file() => {
-            Err(io::Error::other("a link, a directory, a pipe or a device is there"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Writes the bundle under a temporary name next to its own, and renames it.
-fn write(dir: &Path, index: &Index, to: &Path) -> io::Result<()> {
-    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let file = NamedTempFile::new_in(parent.unwrap_or(Path::new(".")))?;
+/// Writes the members and their index to a file.
+fn write(dir: &Path, index: &Index, file: &mut File) -> io::Result<()> {
     let mut tar = Builder::new(GzBuilder::new().write(file, Compression::best()));
     let mut append = |name: &str, bytes: u64, content: &mut dyn Read| {
         let mut header = Header::new_gnu();
@@ -88,11 +75,7 @@ fn write(dir: &Path, index: &Index, to: &Path) -> io::Result<()> {
             return Err(io::Error::other(format!("{name} was changed while it was read")));
         }
     }
-    let mut file = tar.into_inner()?.finish()?;
-    file.flush()?;
-    file.as_file().sync_all()?;
-    file.persist(to)?;
-    Ok(())
+    tar.into_inner()?.finish()?.flush()
 }
 
 /// A source whose bytes are hashed as they are read.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use archive::Results;
+use archive::{Results, write_output};
 use miette::{Result, miette};
 use model::{Bytes, DeviceRecord, Host, Label, SteadyLevel};
 use plan::Room;
@@ -169,9 +169,7 @@ fn print(
 ) -> Result<ExitCode> {
     ui.rendered(&render_device(record, earlier, output.format, ui.style()));
     if let Some(path) = &output.page {
-        let page = render_device_page(record, earlier);
-        let written = std::fs::write(path, page);
-        written.map_err(|error| miette!("cannot write {}: {error}", path.display()))?;
+        write_output(path, render_device_page(record, earlier)).into_report()?;
         ui.status(path.display());
     }
     Ok(ExitCode::SUCCESS)

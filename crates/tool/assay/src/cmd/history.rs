@@ -1,6 +1,5 @@
 //! `assay history`: change points over many experiments, or in a file.
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,13 +8,14 @@ use analysis::history::{
     Directions, Gathered, History, HistoryError, HistoryQuery, Past, StudyOptions, gather,
     read_file, study,
 };
-use archive::Results;
+use archive::{Results, write_output};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use model::units::parse_share;
 use model::{BuildRef, Label, metric};
 use render::{Format, HistoryInput, plot_history, render_history};
 use stats::change::STRICTNESS;
 
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
@@ -127,9 +127,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     let input = HistoryInput { study: &study, gathered: gathered.as_ref() };
     if let Some(path) = &args.plot {
-        fs::write(path, plot_history(&input))
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot write {}", path.display()))?;
+        write_output(path, plot_history(&input)).into_report()?;
     }
     ui.rendered(&render_history(&input, args.format, ui.style()));
     Ok(if args.fail_on_regression && study.regressions() > 0 {

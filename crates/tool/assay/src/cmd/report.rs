@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{fs, io};
+use std::io;
 
-use archive::{ExperimentDir, Results};
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use archive::{ExperimentDir, OutputDir, Results, write_output};
+use miette::{Result, miette};
 use model::Variant;
 use render::{
     Compared, FINDINGS, Meta, ReportInput, page_of_hosts, render_html, render_markdown_post,
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         (names, Some(Factor::Hosts), Some(to), _) => {
             let request = Request { names, base: None, metric: None, window: args.window };
             let (across, experiments) = compare_hosts(&results, &request)?;
-            write(to, page_of_hosts(&across, &experiments).as_bytes())?;
+            write_output(to, page_of_hosts(&across, &experiments)).into_report()?;
             to.clone()
         }
         ([name], _, _, Some(to)) => {
@@ -162,7 +162,7 @@ pub(crate) fn write_page(
 ) -> Result<PathBuf> {
     let page = with_input(dir, window, render_html)?;
     let Some(path) = to else { return dir.write_page(&page).into_report() };
-    write(path, page.as_bytes())?;
+    write_output(path, page).into_report()?;
     Ok(path.to_path_buf())
 }
 
@@ -172,11 +172,9 @@ fn write_post(dir: &ExperimentDir, to: &Path, window: Window) -> Result<PathBuf>
 
 /// Writes files into a directory; returns the path of the first.
 fn write_all(to: &Path, files: Vec<(String, impl AsRef<[u8]>)>) -> Result<PathBuf> {
-    fs::create_dir_all(to)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot create {}", to.display()))?;
+    let dir = OutputDir::create(to).into_report()?;
     for (name, bytes) in &files {
-        write(&to.join(name), bytes.as_ref())?;
+        dir.write(name, bytes.as_ref()).into_report()?;
     }
     Ok(to.join(&files[0].0))
 }
@@ -204,10 +202,4 @@ fn with_input<T>(
         findings: &analyzed.findings,
         storage: &analyzed.storage,
     }))
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", path.display()))
 }

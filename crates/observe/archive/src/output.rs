@@ -1,0 +1,290 @@
+//! Files that a user names: pages, posts, pictures, experiments in one file.
+//!
+//! Assay often runs as root in directories of other accounts, which may plant links there. So a
+//! directory is opened once, through no link of another account, and every file in it is created
+//! anew and renamed: the earlier file is whole until the new one is.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{CWD, mkdirat, openat, readlinkat, renameat, statat, unlinkat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::error::ArchiveError;
+
+/// Links in one path. Source: Linux, include/linux/namei.h, `MAXSYMLINKS`.
+const LINKS_MAX: usize = 40;
+
+/// An open directory for files that a user asked for.
+#[derive(Debug)]
+pub struct OutputDir {
+    path: PathBuf,
+    dir: OwnedFd,
+}
+
+impl OutputDir {
+    /// Opens a directory, and makes those of its path that are absent.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Output`]; a link of another account in the path is one.
+    pub fn create(path: &Path) -> Result<Self, ArchiveError> {
+        let dir = open_dir(path, true).map_err(ArchiveError::output(path))?;
+        Ok(Self { path: path.to_path_buf(), dir })
+    }
+
+    /// Writes a file as a whole and returns its path.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Output`]: the earlier file is as it was. A file of another account is not
+    /// replaced, and neither is a link, a directory, a pipe or a device.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, ArchiveError> {
+        let path = self.path.join(name);
+        replace(&self.dir, OsStr::new(name), |file| file.write_all(content))
+            .map_err(ArchiveError::output(&path))?;
+        Ok(path)
+    }
+}
+
+/// Writes a file that a user named as a whole: what `write` returned, or the earlier file stays.
+///
+/// # Errors
+/// As [`OutputDir::write`].
+pub(crate) fn write_with<T>(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<T>,
+) -> Result<T, ArchiveError> {
+    let name = path.file_name().ok_or_else(|| {
+        ArchiveError::output(path)(io::Error::other("it is a directory, and no file"))
+    })?;
+    let parent = path.parent().unwrap_or(Path::new(""));
+    let written = open_dir(parent, false).and_then(|dir| replace(&dir, name, write));
+    written.map_err(ArchiveError::output(path))
+}
+
+/// Writes a file that a user named as a whole; an error leaves the earlier file as it was.
+///
+/// # Errors
+/// As [`OutputDir::write`].
+pub fn write_output(path: &Path, content: impl AsRef<[u8]>) -> Result<(), ArchiveError> {
+    write_with(path, |file| file.write_all(content.as_ref()))
+}
+
+/// Writes a temporary file, syncs it and renames it over the one of this name.
+fn replace<T>(
+    dir: &OwnedFd,
+    name: &OsStr,
+    write: impl FnOnce(&mut File) -> io::Result<T>,
+) -> io::Result<T> {
+    check_place(dir, name)?;
+    let mut fresh = OsString::from(format!(".{}-", std::process::id()));
+    fresh.push(name);
+    // Left by a killed process of this number.
+    unlinkat(dir, &fresh, AtFlags::empty()).ok();
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    // The umask takes from it what it takes from any new file.
+    let mode = Mode::from_raw_mode(0o666);
+    let mut file = File::from(openat(dir, &fresh, flags, mode)?);
+    let written = write(&mut file).and_then(|value| {
+        file.sync_all()?;
+        renameat(dir, &fresh, dir, name)?;
+        Ok(value)
+    });
+    if written.is_err() {
+        // A full disk needs the room.
+        unlinkat(dir, &fresh, AtFlags::empty()).ok();
+    }
+    written
+}
+
+/// Refuses to replace anything but a regular file of this account.
+fn check_place(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    let found = match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => return Ok(()),
+        found => found?,
+    };
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+        return Err(io::Error::other("a link, a directory, a pipe or a device is there"));
+    }
+    match found.st_uid == geteuid().as_raw() {
+        true => Ok(()),
+        false => Err(io::Error::other("the file there belongs to another account")),
+    }
+}
+
+/// Opens a directory; follows a link only if this account or root made it.
+///
+/// Each part of the path is opened by the descriptor of the one above it, so nothing that is
+/// renamed meanwhile leads elsewhere.
+fn open_dir(path: &Path, create: bool) -> io::Result<OwnedFd> {
+    let start = |path: &Path| if path.is_absolute() { "/" } else { "." };
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut dir = openat(CWD, start(path), flags, Mode::empty())?;
+    let mut left = parts(path);
+    let mut links = 0;
+    while let Some(part) = left.pop() {
+        let found = match openat(&dir, &part, flags, Mode::empty()) {
+            Err(Errno::NOENT) if create => {
+                match mkdirat(&dir, &part, Mode::from_raw_mode(0o777)) {
+                    Ok(()) | Err(Errno::EXIST) => {}
+                    Err(error) => return Err(error.into()),
+                }
+                openat(&dir, &part, flags, Mode::empty())?
+            }
+            found => found?,
+        };
+        let facts = rustix::fs::fstat(&found)?;
+        if FileType::from_raw_mode(facts.st_mode) != FileType::Symlink {
+            dir = found;
+            continue;
+        }
+        links += 1;
+        if links > LINKS_MAX {
+            return Err(Errno::LOOP.into());
+        }
+        check_link(&part, &facts)?;
+        let target = readlinkat(found.as_fd(), "", Vec::new())?;
+        let target = Path::new(OsStr::from_bytes(target.as_bytes()));
+        if target.is_absolute() {
+            dir = openat(CWD, "/", flags, Mode::empty())?;
+        }
+        left.extend(parts(target));
+    }
+    // Opened for its entries: what is no directory is refused here.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(openat(&dir, ".", flags, Mode::empty())?)
+}
+
+/// Returns the names of a path that lead on from its start, the first one last.
+fn parts(path: &Path) -> Vec<OsString> {
+    let name = |part: Component<'_>| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    };
+    path.components().rev().filter_map(name).collect()
+}
+
+/// Refuses a link that neither root nor this account made.
+fn check_link(name: &OsStr, link: &Stat) -> io::Result<()> {
+    if [0, geteuid().as_raw()].contains(&link.st_uid) {
+        return Ok(());
+    }
+    let name = name.to_string_lossy();
+    Err(io::Error::other(format!("`{name}` in its path is a link that another account made")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown, symlink};
+
+    use super::*;
+
+    /// An account of no user.
+    const OTHER: u32 = 65_533;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap().flatten();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("page.html");
+        write_output(&path, "first").unwrap();
+        let before = fs::metadata(&path).unwrap();
+        fs::hard_link(&path, dir.path().join("second name")).unwrap();
+        let full = write_with(&path, |file| {
+            file.write_all(b"torn")?;
+            Err::<(), _>(io::Error::from(io::ErrorKind::StorageFull))
+        });
+        assert!(matches!(full, Err(ArchiveError::Output(..))), "{full:?}");
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        write_output(&path, "second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        // A new file: another name of the old one keeps the old content, and the umask is obeyed.
+        assert_eq!(fs::read(dir.path().join("second name")).unwrap(), b"first");
+        let after = fs::metadata(&path).unwrap();
+        let plain = dir.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        assert_ne!(before.ino(), after.ino());
+        assert_eq!(after.permissions().mode(), fs::metadata(&plain).unwrap().permissions().mode());
+        assert_eq!(names(dir.path()), ["page.html", "plain", "second name"]);
+    }
+
+    #[test]
+    fn what_is_no_file_of_this_account_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("victim"), "precious").unwrap();
+        symlink("victim", at("link")).unwrap();
+        symlink("absent", at("dangling")).unwrap();
+        fs::create_dir(at("directory")).unwrap();
+        for place in ["link", "dangling", "directory"] {
+            let error = write_output(&at(place), "page").unwrap_err().to_string();
+            assert!(error.contains("a link, a directory"), "{error}");
+        }
+        let error = write_output(&at("absent/page"), "page").unwrap_err().to_string();
+        assert!(error.contains("cannot write") && error.contains("absent/page"), "{error}");
+        let error = write_output(&at("victim/page"), "page").unwrap_err().to_string();
+        assert!(error.contains("Not a directory"), "{error}");
+        if !geteuid().is_root() {
+            return;
+        }
+        lchown(at("victim"), Some(OTHER), None).unwrap();
+        let error = write_output(&at("victim"), "page").unwrap_err().to_string();
+        assert!(error.contains("belongs to another account"), "{error}");
+        assert_eq!(fs::read(at("victim")).unwrap(), b"precious");
+        assert!(!at("absent").exists());
+    }
+
+    #[test]
+    fn directories_are_made_and_own_links_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let made = OutputDir::create(&at("a/b/../c")).unwrap();
+        made.write("page", b"text").unwrap();
+        assert_eq!(fs::read(at("a/c/page")).unwrap(), b"text");
+        symlink(at("a"), at("absolute")).unwrap();
+        symlink("absolute/./c", at("relative")).unwrap();
+        write_output(&at("relative/page"), "second").unwrap();
+        assert_eq!(fs::read(at("a/c/page")).unwrap(), b"second");
+        symlink("loop", at("loop")).unwrap();
+        let error = write_output(&at("loop/page"), "page").unwrap_err().to_string();
+        assert!(error.contains("symbolic links"), "{error}");
+    }
+
+    /// Goal: root writes nothing where another account's link leads.
+    #[test]
+    fn links_of_another_account_are_not_followed() {
+        if !geteuid().is_root() {
+            println!("skipped: only root can make links of another account");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("victim")).unwrap();
+        symlink("victim", at("planted")).unwrap();
+        lchown(at("planted"), Some(OTHER), None).unwrap();
+        let refused = [
+            write_output(&at("planted/page"), "page").unwrap_err(),
+            OutputDir::create(&at("planted")).unwrap_err(),
+            OutputDir::create(&at("planted/below/it")).unwrap_err(),
+        ];
+        for error in refused {
+            let error = error.to_string();
+            assert!(error.contains("`planted` in its path is a link"), "{error}");
+        }
+        assert!(names(&at("victim")).is_empty());
+    }
+}
