@@ -21,7 +21,7 @@ use crate::error::ArchiveError;
 /// Links in one path. Source: Linux, include/linux/namei.h, `MAXSYMLINKS`.
 const LINKS_MAX: usize = 40;
 
-/// An open directory for files that a user asked for.
+/// An open directory for files that a user named.
 #[derive(Debug)]
 pub struct OutputDir {
     path: PathBuf,
