@@ -12,7 +12,7 @@ use model::Password;
 use crate::error::ServerError;
 use crate::kind::{Site, Task};
 use crate::launch::{tar, write_secret};
-use crate::user::{User, random};
+use crate::user::{User, check_trust, random};
 
 /// Bytes read from the end of a log.
 const TAIL_BYTES: u64 = 64 << 10;
@@ -33,10 +33,10 @@ const PASSWORD: &str = "password";
 /// When another account could replace `dir`, or the file system reports an error.
 pub(crate) fn make(site: &Site, dir: &Path, user: &User) -> Result<(), ServerError> {
     let fail = ServerError::file;
-    user.check_trust(dir)?;
+    check_trust(dir)?;
     fs::create_dir_all(dir).map_err(fail(dir))?;
     fs::set_permissions(dir, Permissions::from_mode(0o711)).map_err(fail(dir))?;
-    user.check_trust(dir)?;
+    check_trust(dir)?;
     for dir in [&site.data, &site.temporary] {
         fs::create_dir_all(dir).map_err(fail(dir))?;
         fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(fail(dir))?;

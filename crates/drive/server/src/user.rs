@@ -203,35 +203,33 @@ impl User {
     /// The reason, with the remedy.
     pub fn check_data_dir(dir: &Path, name: Option<&str>) -> Result<(), ServerError> {
         let user = Self::find(name, dir, false)?;
-        user.check_trust(dir)?;
+        check_trust(dir)?;
         user.check_reach(&[(&nearest(dir)?.join("data"), MOVE_DATA)])
     }
+}
 
-    /// Checks that no other account can replace `dir` or a directory above it.
-    ///
-    /// Root would follow what such an account puts there.
-    ///
-    /// # Errors
-    /// The first directory that another account can write.
-    pub(crate) fn check_trust(&self, dir: &Path) -> Result<(), ServerError> {
-        if self.is_self {
-            return Ok(());
-        }
-        let existing = nearest(dir)?;
-        let real = existing.canonicalize().map_err(ServerError::file(&existing))?;
-        for dir in existing.ancestors().chain(real.ancestors()) {
-            let meta = fs::symlink_metadata(dir).map_err(ServerError::file(dir))?;
-            let is_shared = meta.mode() & 0o022 != 0 && meta.mode() & STICKY == 0;
-            if meta.uid() != 0 || (is_shared && !meta.is_symlink()) {
-                let dir = dir.display();
-                return Err(ServerError::fatal(format!(
-                    "another account can write {dir}, so root starts no server below it: name a \
-                     directory of root with --data-dir, such as /var/tmp/assay-data"
-                )));
-            }
-        }
-        Ok(())
+/// Checks that no other account can replace `dir` or a directory above it, which root would follow.
+///
+/// # Errors
+/// The first directory that another account can write, if this process is root.
+pub fn check_trust(dir: &Path) -> Result<(), ServerError> {
+    if !geteuid().is_root() {
+        return Ok(());
     }
+    let existing = nearest(dir)?;
+    let real = existing.canonicalize().map_err(ServerError::file(&existing))?;
+    for dir in existing.ancestors().chain(real.ancestors()) {
+        let meta = fs::symlink_metadata(dir).map_err(ServerError::file(dir))?;
+        let is_shared = meta.mode() & 0o022 != 0 && meta.mode() & STICKY == 0;
+        if meta.uid() != 0 || (is_shared && !meta.is_symlink()) {
+            let dir = dir.display();
+            return Err(ServerError::fatal(format!(
+                "another account can write {dir}, and root would follow a link that it puts \
+                 there: name a directory of root with --data-dir, such as /var/tmp/assay-data"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Returns a directory, or the nearest above it that exists.
@@ -344,10 +342,8 @@ mod tests {
     #[test]
     fn directory_that_another_account_can_write_is_rejected() {
         let dir = tempfile::tempdir().unwrap();
-        let user = User::find(None, Path::new(NOWHERE), false).unwrap();
         let below = dir.path().join("shared/below/new");
-        user.check_trust(&below).unwrap();
-        assert_eq!(user.is_self, !geteuid().is_root());
+        check_trust(&below).unwrap();
         if !is_root() {
             return;
         }
@@ -355,11 +351,11 @@ mod tests {
         fs::create_dir_all(shared.join("below")).unwrap();
         for (mode, is_trusted) in [(0o755, true), (0o1777, true), (0o777, false), (0o775, false)] {
             fs::set_permissions(&shared, Permissions::from_mode(mode)).unwrap();
-            assert_eq!(user.check_trust(&below).is_ok(), is_trusted, "{mode:o}");
+            assert_eq!(check_trust(&below).is_ok(), is_trusted, "{mode:o}");
         }
         fs::set_permissions(&shared, Permissions::from_mode(0o755)).unwrap();
         lchown(&shared, Some(65_534), None).unwrap();
-        let error = user.check_trust(&below).unwrap_err().to_string();
+        let error = check_trust(&below).unwrap_err().to_string();
         assert!(error.contains(&format!("can write {}", shared.display())), "{error}");
     }
 }

@@ -1,12 +1,12 @@
 //! Data directories of runs.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::error::RunnerError;
 
@@ -30,7 +30,7 @@ const TEMPLATES: &str = "run-templates";
 pub struct DataRoot {
     path: PathBuf,
     /// The marker, locked as long as runs may be made; the kernel releases it at our exit.
-    lock: File,
+    marker: File,
 }
 
 impl DataRoot {
@@ -44,21 +44,25 @@ impl DataRoot {
     pub fn take(path: &Path) -> Result<Self, RunnerError> {
         server::clean_up();
         let fail = |source: io::Error| RunnerError::DataDir(path.into(), source);
+        server::check_trust(path).map_err(|error| fail(io::Error::other(error)))?;
         create(path).map_err(fail)?;
         let path = fs::canonicalize(path).map_err(fail)?;
-        let marker = path.join(MARKER);
-        if !marker.exists() {
-            if fs::read_dir(&path).map_err(fail)?.next().is_some() {
-                return Err(RunnerError::NotOurs(path));
+        let marker = match open_marker(&path, &mut File::options()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if fs::read_dir(&path).map_err(fail)?.next().is_some() {
+                    return Err(RunnerError::NotOurs(path));
+                }
+                let made = open_marker(&path, File::options().create(true).mode(0o644));
+                made.and_then(|mut file| file.write_all(HEAD.as_bytes()).map(|()| file))
             }
-            fs::write(&marker, HEAD).map_err(fail)?;
+            opened => opened,
+        };
+        let root = Self { path, marker: marker.map_err(fail)? };
+        if flock(&root.marker, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            root.sweep().map_err(fail)?;
         }
-        let lock = File::options().append(true).open(&marker).map_err(fail)?;
-        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            sweep(&path).map_err(fail)?;
-        }
-        flock(&lock, FlockOperation::LockShared).map_err(|errno| fail(errno.into()))?;
-        Ok(Self { path, lock })
+        flock(&root.marker, FlockOperation::LockShared).map_err(|errno| fail(errno.into()))?;
+        Ok(root)
     }
 
     /// Returns the directory.
@@ -101,8 +105,37 @@ impl DataRoot {
         Ok(path)
     }
 
+    /// Removes the directories of runs that were killed with their parent, and their lines.
+    fn sweep(&self) -> io::Result<()> {
+        self.made()?.iter().try_for_each(|dir| remove(dir))?;
+        for entry in fs::read_dir(&self.path)?.flatten() {
+            // One that was made but not listed, by a killed process, is empty; no other is removed.
+            if entry.file_name().as_encoded_bytes().starts_with(RUN.as_bytes()) {
+                fs::remove_dir(entry.path()).ok();
+            }
+        }
+        self.marker.set_len(0)?;
+        (&self.marker).write_all(HEAD.as_bytes())
+    }
+
+    /// Returns the directories that the marker lists, as far as they are still the ones made.
+    fn made(&self) -> io::Result<Vec<PathBuf>> {
+        let mut text = String::new();
+        (&self.marker).rewind()?;
+        (&self.marker).read_to_string(&mut text)?;
+        let listed = |line: &str| {
+            let (inode, name) = line.split_once(' ')?;
+            let inode: u64 = inode.parse().ok()?;
+            let is_run = name.starts_with(RUN) && !name.contains('/');
+            let path = is_run.then(|| self.path.join(name))?;
+            let found = fs::symlink_metadata(&path).ok()?;
+            (found.is_dir() && found.ino() == inode).then_some(path)
+        };
+        Ok(text.lines().filter_map(listed).collect())
+    }
+
     fn has_made(&self, path: &Path) -> Result<bool, RunnerError> {
-        let made = made(&self.path);
+        let made = self.made();
         let made = made.map_err(|source| RunnerError::DataDir(self.path.clone(), source))?;
         Ok(made.iter().any(|dir| dir == path))
     }
@@ -121,16 +154,16 @@ impl DataRoot {
         }
         let inode = fs::metadata(path).map_err(fail)?.ino();
         // On a line of its own, even after one that a full disk broke off.
-        (&self.lock).write_all(format!("\n{inode} {name}\n").as_bytes()).map_err(fail)
+        (&self.marker).write_all(format!("\n{inode} {name}\n").as_bytes()).map_err(fail)
     }
 }
 
 impl Drop for DataRoot {
     /// Removes shared files of runs, unless another process is using the directory.
     fn drop(&mut self) {
-        if flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        if flock(&self.marker, FlockOperation::NonBlockingLockExclusive).is_ok() {
             // The next experiment removes what remains.
-            drop(sweep(&self.path));
+            drop(self.sweep());
         }
     }
 }
@@ -148,30 +181,25 @@ fn create(path: &Path) -> io::Result<()> {
     absent.iter().try_for_each(|dir| fs::set_permissions(dir, Permissions::from_mode(0o755)))
 }
 
-/// Removes the directories of runs that were killed with their parent, and their lines.
-fn sweep(root: &Path) -> io::Result<()> {
-    made(root)?.iter().try_for_each(|dir| remove(dir))?;
-    for entry in fs::read_dir(root)?.flatten() {
-        // One that was made but not listed, by a killed process, is empty; no other is removed.
-        if entry.file_name().as_encoded_bytes().starts_with(RUN.as_bytes()) {
-            fs::remove_dir(entry.path()).ok();
-        }
+/// Opens the marker for reading and for lines at its end, in place of any link to it.
+///
+/// # Errors
+/// When there is none, or it is no file that this account alone can have written.
+fn open_marker(root: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits());
+    let flags = flags.map_err(io::Error::other)?;
+    let path = root.join(MARKER);
+    let opened = options.read(true).append(true).custom_flags(flags).open(&path);
+    let file = opened.map_err(|error| match path.is_symlink() {
+        true => io::Error::other(format!("its {MARKER} is a link")),
+        false => error,
+    })?;
+    let facts = file.metadata()?;
+    let is_own = facts.uid() == rustix::process::geteuid().as_raw() && facts.nlink() == 1;
+    if facts.is_file() && is_own && facts.mode() & 0o022 == 0 {
+        return Ok(file);
     }
-    fs::write(root.join(MARKER), HEAD)
-}
-
-/// Returns the directories that the marker lists, as far as they are still the ones made.
-fn made(root: &Path) -> io::Result<Vec<PathBuf>> {
-    let text = fs::read_to_string(root.join(MARKER))?;
-    let listed = |line: &str| {
-        let (inode, name) = line.split_once(' ')?;
-        let inode: u64 = inode.parse().ok()?;
-        let path =
-            Some(root.join(name)).filter(|_| name.starts_with(RUN) && !name.contains('/'))?;
-        let found = fs::symlink_metadata(&path).ok()?;
-        (found.is_dir() && found.ino() == inode).then_some(path)
-    };
-    Ok(text.lines().filter_map(listed).collect())
+    Err(io::Error::other(format!("its {MARKER} is a file that another account can have written")))
 }
 
 /// Removes a directory that may not be there.
@@ -248,6 +276,40 @@ mod tests {
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
+    /// Goal: a marker that another account planted is neither obeyed nor followed.
+    #[test]
+    fn planted_markers_are_refused_and_their_targets_untouched() {
+        let dir = tempfile::tempdir().unwrap();
+        let (data, victim) = (dir.path().join("data"), dir.path().join("victim"));
+        fs::write(&victim, "precious").unwrap();
+        fs::create_dir(&data).unwrap();
+        let marker = data.join(MARKER);
+        let plant: [&dyn Fn(); 5] = [
+            &|| std::os::unix::fs::symlink(&victim, &marker).unwrap(),
+            &|| fs::hard_link(&victim, &marker).unwrap(),
+            &|| std::os::unix::fs::symlink(dir.path().join("absent"), &marker).unwrap(),
+            &|| drop(std::os::unix::net::UnixListener::bind(&marker).unwrap()),
+            &|| {
+                fs::write(&marker, HEAD).unwrap();
+                fs::set_permissions(&marker, Permissions::from_mode(0o666)).unwrap();
+            },
+        ];
+        for plant in plant {
+            plant();
+            let error = DataRoot::take(&data).unwrap_err();
+            assert!(matches!(error, RunnerError::DataDir(..)), "{error}");
+            assert_eq!(fs::read(&victim).unwrap(), b"precious");
+            fs::remove_file(&marker).unwrap();
+        }
+        assert!(!dir.path().join("absent").exists());
+        drop(DataRoot::take(&data).unwrap());
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::lchown(dir.path(), Some(65_533), None).unwrap();
+            let error = DataRoot::take(&data).unwrap_err().to_string();
+            assert!(error.contains("another account can write"), "{error}");
+        }
+    }
+
     #[test]
     fn want_of_room_names_path_free_and_needed() {
         let dir = tempfile::tempdir().unwrap();
@@ -285,7 +347,7 @@ mod tests {
     fn directories_of_a_process_killed_while_it_made_them_are_swept() {
         let dir = tempfile::tempdir().unwrap();
         let root = DataRoot::take(dir.path()).unwrap();
-        (&root.lock).write_all(b"4711 run-bro").unwrap();
+        (&root.marker).write_all(b"4711 run-bro").unwrap();
         std::mem::forget(root.fresh("listed").unwrap());
         fs::write(dir.path().join("run-listed/rows"), "rows").unwrap();
         fs::create_dir(dir.path().join("run-made")).unwrap();
