@@ -1,8 +1,11 @@
-//! Child processes with a short, known environment.
+//! Child processes with a short, known environment, which end with their parent.
 //!
 //! A variable may hold a password of a database, and a library or a server reads its whole
-//! environment. So a child gets the variables that its role needs, and no other: this is the only
+//! environment. So a child gets the variables that its role needs, and no other. A child whose
+//! parent is killed would go on writing to a disk that others take for free. This is the only
 //! place that makes a `std::process::Command`, which `tidy` checks.
+
+mod ffi_parent;
 
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
@@ -92,10 +95,12 @@ const BUILD_TOOLS: &[&str] = &["CARGO_", "CCACHE_", "MAVEN_", "NPM_CONFIG_", "RU
 
 /// Returns a command whose environment has the variables of the role only.
 ///
-/// Variables are added with [`Command::env`].
+/// Variables are added with [`Command::env`]. The thread that starts the child must outlive it: the
+/// kernel kills the child when that thread ends.
 pub fn command(role: Role, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(inherited(role, std::env::vars_os()));
+    ffi_parent::end_with_parent(&mut command);
     command
 }
 
@@ -129,6 +134,8 @@ fn is_of(role: Role, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
     use super::*;
 
     /// Returns the names that a child of the role gets of these.
@@ -168,6 +175,13 @@ mod tests {
     fn a_variable_that_any_child_gets_is_known() {
         assert!(is_inherited("MALLOC_CONF") && is_inherited("HOME") && is_inherited("CARGO_PW"));
         assert!(!is_inherited("PG_PW") && !is_inherited("ASSAY_PASSWORD_PG"));
+    }
+
+    #[test]
+    fn a_child_ends_with_the_thread_that_started_it() {
+        let start = || command(Role::Program, "sleep").arg("60").spawn().unwrap();
+        let mut child = std::thread::spawn(start).join().unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(9));
     }
 
     #[test]

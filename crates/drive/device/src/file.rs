@@ -45,7 +45,7 @@ impl TestFile {
         let path = dir.path().join(NAME);
         let made = File::create_new(&path).and_then(|file| file.set_len(size.0));
         made.map_err(DeviceError::file(&path))?;
-        Ok(Self { dir, place: Place { file: NAME.to_owned(), size } })
+        Ok(Self { dir, place: Place { file: NAME.to_owned(), descriptor: None, size } })
     }
 
     /// Returns the size of a file that makes the file system so full, a share; 0 when it is fuller.

@@ -1,33 +1,47 @@
 //! The program fio, run as a child process.
 
-use std::io::Write as _;
+use std::fmt;
+use std::io::{self, Write as _};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
 
 use child::Role;
 use model::IoSample;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::counters::read_stat;
 use crate::error::DeviceError;
-use crate::job::Job;
+use crate::job::{Job, Place};
 use crate::output;
 
+/// Time between two looks at a request to stop.
+const POLL: Duration = Duration::from_millis(50);
+
 /// The installed fio.
-#[derive(Debug, Clone)]
 pub struct Fio {
     version: String,
+    is_interrupted: Box<dyn Fn() -> bool + Sync>,
+}
+
+impl fmt::Debug for Fio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fio").field("version", &self.version).finish_non_exhaustive()
+    }
 }
 
 impl Fio {
-    /// Finds fio on the search path.
+    /// Finds fio on the search path; its runs end when `is_interrupted` returns true.
     ///
     /// # Errors
     /// When it cannot be run, with the remedy.
-    pub fn find() -> Result<Self, DeviceError> {
+    pub fn find(is_interrupted: impl Fn() -> bool + Sync + 'static) -> Result<Self, DeviceError> {
         let output = child::command(Role::Program, "fio").arg("--version").output();
         let output = output.map_err(DeviceError::Missing)?;
         let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        Ok(Self { version })
+        Ok(Self { version, is_interrupted: Box::new(is_interrupted) })
     }
 
     /// Returns its version as it reports it: `fio-3.33`.
@@ -39,8 +53,7 @@ impl Fio {
     ///
     /// `sys_dir` is the directory of the device whose counters are read before and after it.
     ///
-    /// Ctrl-C on a terminal reaches fio too: it ends at once, and the result is an error or that of
-    /// a part of the time.
+    /// fio ends at once when it is interrupted: the result is an error or covers a part of the time.
     ///
     /// # Errors
     /// When fio cannot be run, reports an error, or its output cannot be read.
@@ -60,10 +73,10 @@ impl Fio {
             .spawn()
             .map_err(DeviceError::Missing)?;
         let sent = match process.stdin.take() {
-            Some(mut stdin) => stdin.write_all(job.text().as_bytes()),
+            Some(mut stdin) => stdin.write_all(text(job).as_bytes()),
             None => Ok(()),
         };
-        let output = process.wait_with_output().map_err(DeviceError::Missing)?;
+        let output = self.wait(process).map_err(DeviceError::Missing)?;
         let after = sys_dir.and_then(read_stat);
         let sample = output::parse(&String::from_utf8_lossy(&output.stdout));
         if !output.status.success() {
@@ -81,4 +94,33 @@ impl Fio {
         let issued = before.zip(after).and_then(|(before, after)| after.since(before));
         Ok(IoSample { issued, ..sample? })
     }
+    /// Waits for the end of a process; interrupts it on request.
+    fn wait(&self, process: Child) -> io::Result<Output> {
+        let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
+        // A descriptor, for a number may be another process's by then.
+        let pid = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        let (ended, end) = sync_channel::<()>(0);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                while end.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
+                    if (self.is_interrupted)() {
+                        pid.as_ref().map(|pid| pidfd_send_signal(pid, Signal::INT));
+                        return;
+                    }
+                }
+            });
+            let output = process.wait_with_output();
+            drop(ended);
+            output
+        })
+    }
+}
+
+/// Returns the job file as fio reads it: a device by the descriptor that it inherits.
+///
+/// In a path, `:` would separate two files, and `$` begin a variable.
+fn text(job: &Job<'_>) -> String {
+    let Some(descriptor) = job.place.descriptor else { return job.text() };
+    let place = Place { file: format!("/proc/self/fd/{descriptor}"), ..job.place.clone() };
+    Job { place: &place, ..*job }.text()
 }

@@ -1,5 +1,7 @@
 //! Job files of fio.
 
+use std::os::fd::RawFd;
+
 use model::{Access, Bytes, IoPattern, IoTest};
 
 /// Unit of the regions that sequential jobs write: larger than any request.
@@ -10,6 +12,8 @@ const REGION_UNIT: u64 = 1 << 20;
 pub struct Place {
     /// Name of the file in fio's working directory, or path of the device.
     pub file: String,
+    /// The device's open descriptor, which children inherit.
+    pub descriptor: Option<RawFd>,
     /// The range used, from its start.
     pub size: Bytes,
 }
@@ -124,7 +128,7 @@ mod tests {
     use super::*;
 
     fn text(access: Access, test: IoTest, jobs: u32) -> String {
-        let place = Place { file: "data".to_owned(), size: Bytes(64 << 20) };
+        let place = Place { file: "data".to_owned(), descriptor: None, size: Bytes(64 << 20) };
         let work = Work::Test(test, 3);
         Job { place: &place, access, work, jobs, seed: u64::MAX - 1 }.text()
     }

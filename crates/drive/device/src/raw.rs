@@ -2,11 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use model::{Access, Bytes};
 use rustix::fs::{OFlags, major, minor};
+use rustix::io::{FdFlags, fcntl_setfd};
 
 use crate::error::DeviceError;
 use crate::file::fill;
@@ -68,7 +70,12 @@ impl RawDevice {
             return Err(refuse("it has no size: no medium, or no file behind it".to_owned()));
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let place = Place { file: path.to_string_lossy().into_owned(), size: Bytes(size) };
+        // fio inherits it, so the device stays taken for as long as fio writes.
+        fcntl_setfd(&file, FdFlags::empty())
+            .map_err(|errno| DeviceError::File(path.clone(), errno.into()))?;
+        let descriptor = Some(file.as_raw_fd());
+        let place =
+            Place { file: path.to_string_lossy().into_owned(), descriptor, size: Bytes(size) };
         Ok(Self { file, name, place, is_writable })
     }
 

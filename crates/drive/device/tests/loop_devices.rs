@@ -1,6 +1,7 @@
 //! Raw devices and files on ext4, XFS and btrfs, on a loop device.
 
 use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,6 +10,7 @@ use device::{
     Fio, Job, Place, RawDevice, TestFile, Work, WriteBudget, directory, settings, settle,
 };
 use model::{Access, Bytes, IoTest, SteadyLevel};
+use rustix::fs::{CWD, FileType, Mode};
 
 /// Size of the image: XFS takes 300 MiB at least. It is sparse.
 const IMAGE: u64 = 512 << 20;
@@ -95,7 +97,7 @@ impl Drop for Mounted {
 /// Returns fio and a loop device, or prints why there is none.
 #[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn storage() -> Option<(Fio, Loop)> {
-    let found = Fio::find().map_err(|error| error.to_string());
+    let found = Fio::find(|| false).map_err(|error| error.to_string());
     match found.and_then(|fio| Ok((fio, Loop::attach()?))) {
         Ok(found) => Some(found),
         Err(reason) => {
@@ -134,6 +136,29 @@ fn a_raw_device_is_only_read_unless_it_may_be_destroyed() {
     assert!(settings(&sys_dir).iter().any(|(name, _)| name == "logical_block_size"));
     let sample = test(&fio, writable.place(), (Access::Raw, Path::new("/")), &sys_dir);
     assert_eq!(sample.issued.unwrap().reads, sample.read.unwrap().requests);
+}
+
+/// Goal: a path with signs that fio obeys names one device, and a request to stop ends fio.
+/// Method: a node of the device whose name lists a second file; a test of a minute, interrupted.
+#[test]
+fn names_of_devices_are_no_lists_and_fio_ends_on_request() {
+    let Some((fio, device)) = storage() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let (node, victim) = (dir.path().join("a:victim ${HOME}"), dir.path().join("victim"));
+    fs::write(&victim, "precious").unwrap();
+    let number = fs::metadata(&device.path).unwrap().rdev();
+    rustix::fs::mknodat(CWD, &node, FileType::BlockDevice, Mode::RUSR | Mode::WUSR, number)
+        .unwrap();
+    let raw = RawDevice::open(&node, true).unwrap().limited(SIZE);
+    raw.fill(&fio, raw.place(), &mut |_| true).unwrap();
+    assert!(raw.reads_as_zeros().unwrap() < 0.01);
+    assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    let fio = Fio::find(|| true).unwrap();
+    let work = Work::Test(IoTest::RANDREAD_4K, 60);
+    let job = Job { place: raw.place(), access: Access::Raw, work, jobs: 1, seed: 1 };
+    let read = fio.run(&job, Path::new("/"), None).ok().and_then(|sample| sample.read);
+    let seconds = read.map_or(0.0, |read| read.requests as f64 / read.per_s);
+    assert!(seconds < 30.0, "fio ran for {seconds} s after the request");
 }
 
 /// Runs random reads for a second.

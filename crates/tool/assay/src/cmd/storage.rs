@@ -74,7 +74,8 @@ impl Storage {
 
     /// Finds fio, and opens the device.
     pub(crate) fn open(request: Request, host: &Host, interrupt: Interrupt) -> Result<Self> {
-        let fio = Fio::find().into_report()?;
+        let requested = interrupt.clone();
+        let fio = Fio::find(move || requested.level() > 0).into_report()?;
         let raw = request.raw.as_ref().map(|path| RawDevice::open(path, request.may_write_raw));
         let raw = raw.transpose().into_report()?;
         let raw = match request.range {
