@@ -17,7 +17,7 @@ use crate::error::DeviceError;
 use crate::job::{Job, Place};
 use crate::output;
 
-/// Time between two looks at a request to stop.
+/// Time between two checks for a request to stop.
 const POLL: Duration = Duration::from_millis(50);
 
 /// The installed fio.
@@ -53,7 +53,7 @@ impl Fio {
     ///
     /// `sys_dir` is the directory of the device whose counters are read before and after it.
     ///
-    /// fio ends at once when it is interrupted: the result is an error or covers a part of the time.
+    /// Interrupted, fio ends at once: the result is an error or covers a part of the time.
     ///
     /// # Errors
     /// When fio cannot be run, reports an error, or its output cannot be read.
