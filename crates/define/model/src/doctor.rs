@@ -102,7 +102,7 @@ mod tests {
         let half = space(CheckState::Fine, "50 % used of 1.00 GiB");
         assert_eq!(half, space(CheckState::Fine, "51 % used of 1.00 GiB"));
         assert_ne!(half, space(CheckState::Finding, "91 % used of 1.00 GiB"));
-        let ahead = |kib| check("queue_settings", CheckState::Fine, kib);
-        assert_ne!(ahead("read_ahead_kb 128"), ahead("read_ahead_kb 256"));
+        let queue = |kib| check("queue_settings", CheckState::Fine, kib);
+        assert_ne!(queue("read_ahead_kb 128"), queue("read_ahead_kb 256"));
     }
 }

@@ -3,46 +3,10 @@
 //! Readings, records, tables, plots and the glossary take names and meanings from here. To add a
 //! metric, add one line to the table and its term to GLOSSARY.md.
 
-use std::fmt;
-
-pub use crate::metric_kind::{Better, Kind};
+use crate::metric_kind::lower_case;
+pub use crate::metric_kind::{Better, Kind, Metric};
 pub use crate::readings::Readings;
 pub use crate::unit::Unit;
-
-/// One metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Metric {
-    /// Name with the unit last, as in records.
-    pub name: &'static str,
-    /// Unit of the value.
-    pub unit: Unit,
-    /// How it behaves over time.
-    pub kind: Kind,
-    /// Which way is better.
-    pub better: Better,
-    /// What it means, in one sentence without a full stop.
-    pub meaning: &'static str,
-}
-
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name)
-    }
-}
-
-impl AsRef<str> for Metric {
-    fn as_ref(&self) -> &str {
-        self.name
-    }
-}
-
-/// Returns a constant's name as records write it.
-const fn lower_case<const N: usize>(constant: &str) -> [u8; N] {
-    let mut name = [0; N];
-    name.copy_from_slice(constant.as_bytes());
-    name.make_ascii_lowercase();
-    name
-}
 
 /// Declares one constant for each metric, named as in records, and the list of all.
 macro_rules! metrics {

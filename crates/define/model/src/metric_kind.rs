@@ -1,4 +1,8 @@
-//! How a metric behaves over time, and which way it is better.
+//! A metric: its kind, its unit, and which way it is better.
+
+use std::fmt;
+
+use crate::unit::Unit;
 
 /// How a metric's value behaves over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,4 +24,39 @@ pub enum Better {
     Lower,
     /// Neither: explanatory.
     Neither,
+}
+
+/// One metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metric {
+    /// Name with the unit last, as in records.
+    pub name: &'static str,
+    /// Unit of the value.
+    pub unit: Unit,
+    /// How it behaves over time.
+    pub kind: Kind,
+    /// Which way is better.
+    pub better: Better,
+    /// What it means, in one sentence without a full stop.
+    pub meaning: &'static str,
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+impl AsRef<str> for Metric {
+    fn as_ref(&self) -> &str {
+        self.name
+    }
+}
+
+/// Returns a constant's name as records write it.
+pub(crate) const fn lower_case<const N: usize>(constant: &str) -> [u8; N] {
+    let mut name = [0; N];
+    name.copy_from_slice(constant.as_bytes());
+    name.make_ascii_lowercase();
+    name
 }

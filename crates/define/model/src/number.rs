@@ -3,8 +3,6 @@
 use serde::de::Error as _;
 use serde::{Deserialize as _, Deserializer};
 
-use crate::units::thousands;
-
 /// Largest count of a file: 2^53, up to which a floating-point number is exact.
 const COUNT_MAX: u64 = 1 << 53;
 
@@ -90,26 +88,6 @@ pub fn percent(share: f64) -> String {
     format!("{percent:.digits$} %")
 }
 
-/// Returns a large ratio with two digits: `4.9x`, `3,700x`, `3.7 million x`.
-pub fn times(ratio: f64) -> String {
-    let (size, unit) = match ratio {
-        1e12.. => return "over 1,000 billion x".to_owned(),
-        1e9.. => (ratio / 1e9, " billion "),
-        1e6.. => (ratio / 1e6, " million "),
-        _ => (ratio, ""),
-    };
-    if size < 9.95 {
-        return format!("{size:.1}{unit}x");
-    }
-    let step = 10_f64.powf(size.log10().floor() - 1.0);
-    format!("{}{unit}x", thousands(whole((size / step).round() * step)))
-}
-
-/// Returns a difference as a share of the smaller side: `27 %`, and from a doubling on `4.9x`.
-pub fn difference(share: f64) -> String {
-    if share < 1.0 { percent(share) } else { times(1.0 + share) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,16 +97,6 @@ mod tests {
         assert_eq!(percent(0.0123), "1.2 %");
         assert_eq!(percent(0.523), "52 %");
         assert_eq!(percent(1e4), "over 1000 %");
-    }
-
-    #[test]
-    fn large_differences_are_factors_of_two_digits() {
-        let shares = [0.27, 0.998, 1.0, 4.96, 8.96, 11.3, 98.7, 3_711.0, 370_287.0];
-        let expected =
-            ["27 %", "100 %", "2.0x", "6.0x", "10x", "12x", "100x", "3,700x", "370,000x"];
-        assert_eq!(shares.map(difference), expected);
-        let expected = ["3.7 million x", "370 million x", "3.7 billion x", "over 1,000 billion x"];
-        assert_eq!([3_702_871.4, 3.7e8, 3.7e9, f64::INFINITY].map(times), expected);
     }
 
     #[test]

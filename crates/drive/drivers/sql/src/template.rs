@@ -252,7 +252,8 @@ mod tests {
         let template = |positions: [usize; 3]| {
             let text = |text: &str| Part::Text(text.to_owned());
             let [a, b, c] = positions.map(Part::Value);
-            let mut template = Template::of(vec![a, text(" = "), b, text(" = "), c]);
+            let parts = vec![a, text(" = "), b, text(" = "), c];
+            let mut template = Template { parts, is_read: false, rows_at: None };
             let positions = template.renumber();
             (template, positions)
         };

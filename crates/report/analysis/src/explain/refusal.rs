@@ -165,9 +165,8 @@ fn not_established(case: &Case<'_>) -> Option<Refusal> {
             ),
             Verdict::Inconclusive => {
                 let detectable = model::difference(effect.detectable);
-                let evidence = format!(
-                    "a difference of {metric} of less than {detectable} is not detectable"
-                );
+                let evidence =
+                    format!("a difference of {metric} of less than {detectable} is not detectable");
                 refuse(evidence, "more runs: --repetitions")
             }
         },

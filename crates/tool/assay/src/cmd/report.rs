@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::io;
 
 use archive::{ExperimentDir, OutputDir, Results, write_output};
 use miette::{Result, miette};

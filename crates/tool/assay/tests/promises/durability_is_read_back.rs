@@ -4,7 +4,7 @@ use driver_postgres::KIND;
 use model::{Endpoint, Options};
 use server::testing::started;
 
-use crate::rejection::{TINY, rejected_at_once, unwrapped};
+use crate::rejection::{TINY, rejected, rejected_at_once, unwrapped};
 use crate::workspace::Workspace;
 
 /// The server of the test.
@@ -19,8 +19,8 @@ fn data_in_memory_have_no_class() {
     workspace.write("mine.toml", TINY);
     let message = "class os is claimed, and data on tmpfs (in memory) allows class `none` at most \
                    (nothing survives before a clean close)";
-    let rejected = rejected_at_once(&workspace, &["run", "mine.toml", "--data-dir", &data]);
-    let text = unwrapped(&rejected);
+    let at_once = rejected_at_once(&workspace, &["run", "mine.toml", "--data-dir", &data]);
+    let text = unwrapped(&at_once);
     assert!(text.contains("the result would be bogus: A071 durability not had"), "{text}");
     assert!(text.contains("put the data on a drive (--data-dir DIR), or claim"), "{text}");
     let plan = workspace.assay(&["plan", "mine.toml", "--data-dir", &data]);
@@ -58,7 +58,7 @@ fn class_of_a_running_server_is_read_back() {
         workspace.write("mine.toml", TINY.replace("engine = \"sqlite\"", &variant));
     };
     file("sync");
-    let text = unwrapped(&rejected_at_once(&workspace, &["run", "mine.toml"]));
+    let text = unwrapped(&rejected(&workspace, &["run", "mine.toml"]));
     let reason = "durability `sync`: fsync = off (configuration file) allows class `os` at most";
     assert!(text.contains(reason), "{text}");
     file("os");

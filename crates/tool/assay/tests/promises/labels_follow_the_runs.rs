@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use model::record::{Finding, Severity};
 use serde_json::{Value, json};
 
 use crate::stored::ALONE;
@@ -109,12 +110,11 @@ fn step_without_a_valid_second_has_no_verdict() {
     let (workspace, dir) = with_operations([20_000, 20_100, 50, 51]);
     for run in ["two.c1.r1", "two.c1.r2"] {
         change(dir.join("runs").join(run).join("record.json"), |record| {
-            record["steps"][1]["findings"] = json!([{
-                "code": "A021",
-                "severity": "blocking",
-                "seen": "3 of 3 intervals are invalid: other processes took the CPU (3)",
-                "evidence": "3 of 3 intervals are invalid: other processes took the CPU (3)",
-                "remedy": "stop them",
+            record["steps"][1]["findings"] = json!([Finding {
+                code: "A021".to_owned(),
+                severity: Severity::Blocking,
+                evidence: "3 of 3 intervals are invalid: other processes took the CPU (3)".into(),
+                remedy: "stop them".to_owned(),
             }]);
         });
     }

@@ -148,8 +148,8 @@ fn label_comes_first_and_every_step_has_a_summary() {
     let markdown = result_of(&["compare", "pair", "--format", "markdown"]);
     let first = markdown.lines().next().expect("a line").trim_matches('*');
     assert!(first.starts_with("Verdict: ") && first.contains("assay lint pair"), "{first}");
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.starts_with(first), "{text}");
+    let unwrapped = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.starts_with(first), "{text}");
     for step in ["fillseq", "readrandom"] {
         let is_sentence = |line: &str| line.starts_with(&format!("{step}: "));
         assert!(text.lines().any(is_sentence), "no sentence about {step}: {text}");
