@@ -107,7 +107,7 @@ fn crash_in_the_only_step_that_counts_leaves_nothing_measured() {
 fn variant_of<'a>(line: &'a str, step: &str) -> Option<&'a str> {
     let fields: Vec<_> = line.split(',').collect();
     match fields.as_slice() {
-        ["step", _, _, name, variant, ..] if *name == step => Some(variant),
+        ["step", _, _, name, _, variant, ..] if *name == step => Some(variant),
         _ => None,
     }
 }

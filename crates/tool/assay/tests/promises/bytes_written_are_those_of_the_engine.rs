@@ -46,7 +46,8 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| {
 /// Returns the rows of a comparison as CSV, each by column.
 fn rows(arguments: &[&str]) -> Vec<BTreeMap<String, String>> {
     let output = RUN.assay(&[&["compare", "written", "--format", "csv"], arguments].concat());
-    assert_eq!(output.code, 0, "{}", output.err);
+    // Two runs of each variant may decide nothing about throughput.
+    assert!([0, 3].contains(&output.code), "{}: {}", output.code, output.err);
     let mut lines = output.out.lines().map(|line| line.split(',').map(str::to_owned));
     let header: Vec<String> = lines.next().expect("a header").collect();
     lines.map(|fields| header.iter().cloned().zip(fields).collect()).collect()

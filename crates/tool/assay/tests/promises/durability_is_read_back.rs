@@ -4,7 +4,7 @@ use driver_postgres::KIND;
 use model::{Endpoint, Options};
 use server::testing::started;
 
-use crate::rejection::{TINY, rejected, rejected_at_once, unwrapped};
+use crate::rejection::{TINY, rejected_at_once, unwrapped};
 use crate::workspace::Workspace;
 
 /// The server of the test.
@@ -58,7 +58,9 @@ fn class_of_a_running_server_is_read_back() {
         workspace.write("mine.toml", TINY.replace("engine = \"sqlite\"", &variant));
     };
     file("sync");
-    let text = unwrapped(&rejected(&workspace, &["run", "mine.toml"]));
+    let refused = workspace.assay(&["run", "mine.toml"]);
+    assert_eq!(refused.code, 1);
+    let text = unwrapped(&refused.err);
     let reason = "durability `sync`: fsync = off (configuration file) allows class `os` at most";
     assert!(text.contains(reason), "{text}");
     file("os");

@@ -35,6 +35,11 @@ const PREPARED: &str = "SELECT sql_text, sql_text, count_execute - sum_errors, s
 ///
 /// Source: MySQL's source, `COL_INFO_SIZE` in `pfs_column_types.h`.
 const TEXT_BYTES_SHORTENED: usize = 1_020;
+/// Least length of a digest's text that MariaDB may have shortened, which it does without a mark:
+/// the tokens of a text have 1,024 bytes, and none has more bytes than characters of the text.
+///
+/// Source: MariaDB's documentation, "`max_digest_length`".
+const DIGEST_BYTES_SHORTENED: usize = 1_000;
 /// Explanations by digest, with their counts.
 const EXPLAINED: &str = "SELECT digest_text, count_star FROM \
                          performance_schema.events_statements_summary_by_digest WHERE schema_name \
@@ -131,8 +136,10 @@ fn normalised(connection: &mut Connection, sql: &str) -> Result<Option<String>, 
 fn is_same(one: &str, other: &str) -> bool {
     // MariaDB ends its texts with a space.
     let [one, other] = [one, other].map(|text| text.trim_end().replace("- ?", "?"));
-    let [start, other_start] =
-        [&one, &other].map(|text| text.strip_suffix("...").map(str::trim_end));
+    let [start, other_start] = [&one, &other].map(|text| match text.strip_suffix("...") {
+        Some(start) => Some(start.trim_end()),
+        None => (text.len() >= DIGEST_BYTES_SHORTENED).then_some(text.as_str()),
+    });
     match (start, other_start) {
         (None, None) => one == other,
         (Some(start), None) => other.starts_with(start),
@@ -152,6 +159,8 @@ mod tests {
         assert!(is_same("INSERT INTO `t` ( `a` , ...", "INSERT INTO `t` ( `a` , `b` ..."));
         assert!(!is_same("INSERT INTO `t` ( `a` , ...", "INSERT INTO `u` ( `a` , `b` ..."));
         assert!(is_same("INSERT INTO `t` ( `a` , ... ", "INSERT INTO `t` ( `a` , `b` ... "));
+        let rows = "INSERT INTO `t` VALUES ".to_owned() + &"( ?, ... / ?, ... ) , ".repeat(60);
+        assert!(is_same(&rows, &rows[..1_100]) && !is_same(&rows, &rows[..900]));
         assert!(is_same("SET `a` = `a` - ? , `b` = ?", "SET `a` = `a` - ? , `b` = - ?"));
     }
 
