@@ -80,6 +80,9 @@ struct Kind {
     option: (&'static str, &'static str),
     /// Calls of the statements that match a pattern.
     calls: &'static str,
+    /// Largest percentage of calls that is not counted. MySQL and MariaDB add to a digest's totals
+    /// without a lock. Source: MySQL's source, `aggregate_value` in `pfs_stat.h`.
+    lost: u64,
 }
 
 const KINDS: [Kind; 2] = [
@@ -90,6 +93,7 @@ const KINDS: [Kind; 2] = [
         builds: &["postgres@12.20", "postgres@15.10", "postgres@18.0"],
         option: ("shared_preload_libraries", "pg_stat_statements"),
         calls: "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query LIKE '",
+        lost: 0,
     },
     Kind {
         dialect: Dialect::Mysql,
@@ -99,6 +103,7 @@ const KINDS: [Kind; 2] = [
         option: ("performance_schema", "ON"),
         calls: "SELECT coalesce(sum(count_star - sum_errors), 0) FROM \
                 performance_schema.events_statements_summary_by_digest WHERE digest_text LIKE '",
+        lost: 2,
     },
 ];
 
@@ -187,7 +192,7 @@ impl Kind {
             let is_counted = |record: &&RunRecord| !is_mariadb || record.cell.variant != "prepared";
             for record in records.iter().filter(is_counted) {
                 let name = format!("{build} {}", record.cell.id);
-                record.steps.iter().for_each(|step| assert_counted(&name, step));
+                record.steps.iter().for_each(|step| assert_counted(&name, step, self.lost));
                 let known = |one: &&str| {
                     let mut statements = record.steps.iter().flat_map(|step| &step.statements);
                     statements.any(|it| it.procedure == **one && it.totals.is_some())
@@ -218,8 +223,9 @@ impl Kind {
     }
 }
 
-/// Checks that each statement of a step that clients executed has totals of as many calls.
-fn assert_counted(name: &str, step: &StepRecord) {
+/// Checks that each statement of a step that clients executed has totals of as many calls, but for
+/// the share that a server may lose.
+fn assert_counted(name: &str, step: &StepRecord, lost: u64) {
     let mut timed = BTreeMap::new();
     for procedure in &step.procedures {
         for timing in &procedure.statements {
@@ -234,7 +240,9 @@ fn assert_counted(name: &str, step: &StepRecord) {
         let executed: u64 = all.filter_map(|name| timed.get(name)).sum();
         let calls = one.totals.map_or(0, |totals| totals.calls);
         let shared = &one.shared_with;
-        assert_eq!(calls, executed, "{name}, {step_name}: {own}, shared with {shared:?}");
+        let least = executed - (executed * lost).div_ceil(100);
+        let name = format!("{name}, {step_name}: {own}, shared with {shared:?}");
+        assert!((least..=executed).contains(&calls), "{name}: {calls} of {executed}");
     }
     // Statements of data definition have no totals.
     let described = |name: &&String| step.statements.iter().any(|one| one.name() == **name);
