@@ -44,8 +44,9 @@ pub(crate) fn written_legend(comparison: &Comparison) -> Option<String> {
     };
     cells().any(|cell| is_known(WRITTEN.name, cell)).then(|| {
         format!(
-            "bytes written per byte put: by the engine, log included   to storage: pages that these \
-             bytes changed, each once until its write-back; the page cache absorbs the rest{bound}"
+            "bytes written per byte put: by the engine, log included   to storage: the whole \
+             pages that these bytes changed; the page cache absorbs a page's rewrites until its \
+             write-back{bound}"
         )
     })
 }

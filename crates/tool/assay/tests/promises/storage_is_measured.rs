@@ -131,12 +131,13 @@ fn experiments_on_storage_are_run_as_any_other() {
         assert!(plan.out.contains(text), "{text}: {}{}", plan.out, plan.err);
     }
     let run = workspace.assay(&["run", "sizes.toml", "--disk-floor", "1MiB"]);
-    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    // Two runs on a busy host may decide nothing.
+    assert!([0, 3].contains(&run.code), "{}{}", run.out, run.err);
     let of_name = workspace.path("results/sizes");
     let dir = fs::read_dir(of_name).unwrap().next().unwrap().unwrap().path();
     fs::remove_dir_all(dir.join("runs/direct.c1.r2")).unwrap();
     let resumed = workspace.assay(&["run", "--resume", "sizes", "--disk-floor", "1MiB"]);
-    assert_eq!(resumed.code, 0, "{}{}", resumed.out, resumed.err);
+    assert!([0, 3].contains(&resumed.code), "{}{}", resumed.out, resumed.err);
     for (arguments, expected) in [
         (&["list"][..], "6 of 6 runs complete"),
         (&["show", "sizes"], "randread-16k"),
