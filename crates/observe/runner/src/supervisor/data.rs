@@ -196,10 +196,16 @@ fn open_marker(root: &Path, options: &mut OpenOptions) -> io::Result<File> {
     })?;
     let facts = file.metadata()?;
     let is_own = facts.uid() == rustix::process::geteuid().as_raw() && facts.nlink() == 1;
-    if facts.is_file() && is_own && facts.mode() & 0o022 == 0 {
-        return Ok(file);
+    if !(facts.is_file() && is_own) {
+        return Err(io::Error::other(format!("its {MARKER} is no file of this account alone")));
     }
-    Err(io::Error::other(format!("its {MARKER} is a file that another account can have written")))
+    if facts.mode() & 0o022 != 0 {
+        let path = path.display();
+        return Err(io::Error::other(format!(
+            "other accounts can write its {MARKER}: if none did, `chmod go-w {path}`"
+        )));
+    }
+    Ok(file)
 }
 
 /// Removes a directory that may not be there.
