@@ -35,7 +35,7 @@ pub struct Host {
     pub is_smt_on: Option<bool>,
     /// NUMA nodes.
     pub numa_nodes: Option<u32>,
-    /// Physical memory.
+    /// Memory this process may use: the physical one, or what the limits of control groups leave.
     pub memory_bytes: Bytes,
     /// Kernel name, release and machine.
     pub kernel: String,
@@ -72,12 +72,13 @@ pub struct Host {
 impl Host {
     /// Returns whether both are of one class: CPU, memory, device and kernel.
     ///
-    /// Fingerprints state memory in whole GiB; it is compared as reported, so that no rounding
-    /// separates a machine from itself.
+    /// Fingerprints round memory; it is compared as reported, so that no rounding separates a
+    /// machine from itself.
     pub fn is_same_machine(&self, other: &Self) -> bool {
         fn class(host: &Host) -> impl Iterator<Item = &str> {
             let is_memory = |part: &str| {
-                part.strip_suffix("gib").is_some_and(|size| size.parse::<u64>().is_ok())
+                let size = part.strip_suffix("gib").or_else(|| part.strip_suffix("mib"));
+                size.is_some_and(|size| size.parse::<u64>().is_ok())
             };
             host.fingerprint.split('_').filter(move |part| !is_memory(part))
         }

@@ -68,7 +68,7 @@ pub trait Catalog {
 pub struct Machine {
     /// CPUs, as of [`model::Host::cpus`].
     pub cpus: CpuCount,
-    /// Physical memory.
+    /// Memory, as of [`model::Host::memory_bytes`].
     pub memory_bytes: Bytes,
     /// Free space on the file system of the data.
     pub free_bytes: Bytes,

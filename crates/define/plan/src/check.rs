@@ -106,7 +106,7 @@ impl Resolver<'_> {
         let memory = self.amount(&[benchmark], (MEMORY, "the memory"), parse_memory);
         let memory_bytes = errors.or_default(memory).map(Bytes);
         let machine = Machine {
-            memory_bytes: memory_bytes.unwrap_or(self.machine.memory_bytes),
+            memory_bytes: self.machine.memory_bytes.min(memory_bytes.unwrap_or(Bytes(u64::MAX))),
             ..self.machine
         };
         let factor = errors.or_default(self.clients_factor(&file.factors));

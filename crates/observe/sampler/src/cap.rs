@@ -10,6 +10,7 @@ use model::Bytes;
 use crate::control_group::{CgroupDir, Version};
 use crate::error::CapError;
 use crate::kernel_file::read_trimmed;
+use crate::memory_limit::binding_limit;
 
 /// Start of the names of our groups; the creator's process id and a number follow.
 const PREFIX: &str = "assay-";
@@ -62,6 +63,7 @@ impl MemoryCap {
             Version::V1 => cap.limit_v1(limit)?,
             Version::V2 => cap.limit_v2(limit)?,
         }
+        cap.check_enclosing(limit)?;
         Ok(cap)
     }
 
@@ -82,6 +84,17 @@ impl MemoryCap {
     /// Returns the group's directories, for its sampler.
     pub fn dir(&self) -> CgroupDir {
         self.group.clone()
+    }
+
+    /// Checks that no enclosing group, as a container has, binds before the limit does.
+    fn check_enclosing(&self, limit: Bytes) -> Result<(), CapError> {
+        let page = rustix::param::page_size() as u64;
+        match binding_limit(&self.group.dir) {
+            Some(bytes) if bytes.0 + page <= limit.0 => {
+                Err(CapError::Enclosed { requested: limit, limit: bytes })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Sets the limit on memory, and on memory and swap where the kernel counts swap.
@@ -301,6 +314,22 @@ mod tests {
         let Some(_rights) = cap(Bytes(32 << 20)) else { return };
         let error = MemoryCap::create(Bytes(u64::MAX)).unwrap_err();
         assert!(matches!(error, CapError::OtherLimit { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_cap_above_the_limit_of_an_enclosing_group_is_an_error() {
+        let Some(outer) = cap(Bytes(32 << 20)) else { return };
+        let create = |limit| MemoryCap::create_in(Some(outer.dir()), "inner", limit);
+        assert!(matches!(create(Bytes(64 << 20)).unwrap_err(), CapError::Enclosed { .. }));
+        assert!(create(Bytes(32 << 20)).is_ok());
+        assert_eq!(
+            fs::read_dir(&outer.group.dir)
+                .unwrap()
+                .filter(|it| { it.as_ref().is_ok_and(|it| it.path().is_dir()) })
+                .count(),
+            0,
+            "inner groups are removed"
+        );
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use model::Bytes;
+
 /// An error of setting a memory cap.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,6 +22,17 @@ pub enum CapError {
         _0.display()
     )]
     NoRights(PathBuf, #[source] io::Error),
+    /// An enclosing group, as a container has, allows less memory than the cap.
+    #[error(
+        "a memory cap of {requested} has no effect: a control group that encloses it allows \
+         {limit}; set a smaller cap, or raise the limit of the container"
+    )]
+    Enclosed {
+        /// The cap that was requested.
+        requested: Bytes,
+        /// The limit that binds.
+        limit: Bytes,
+    },
     /// Another limit is in force than the one written to a file.
     #[error(
         "{} reads {in_force} bytes after {wanted} were written: an enclosing group or the kernel \

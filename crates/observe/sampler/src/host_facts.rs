@@ -9,6 +9,7 @@ use crate::block_device::{BlockDevice, nearest_existing};
 use crate::control_group::CgroupDir;
 use crate::cpus::usable_cpus;
 use crate::kernel_file::{bytes_of, read_trimmed};
+use crate::memory_limit::usable_memory;
 use crate::mount::{holding, mounts};
 use crate::storage_basis::storage_basis;
 
@@ -28,7 +29,7 @@ pub fn host_facts(data_dir: &Path) -> Host {
         cores: cores(Path::new(SYS_CPU)),
         is_smt_on: read_trimmed(format!("{SYS_CPU}/smt/active")).and_then(|text| flag(&text)),
         numa_nodes: read_trimmed("/sys/devices/system/node/online").and_then(|text| listed(&text)),
-        memory_bytes: Bytes(bytes_of(&meminfo, "MemTotal").unwrap_or_default()),
+        memory_bytes: usable_memory(Bytes(bytes_of(&meminfo, "MemTotal").unwrap_or_default())),
         kernel: kernel(),
         os: read_trimmed("/etc/os-release").and_then(|text| pretty_name(&text)),
         clocksource: read_trimmed(
@@ -56,19 +57,22 @@ pub fn host_facts(data_dir: &Path) -> Host {
 
 /// Returns the machine class: CPU, CPU count, memory, device and kernel, as one word.
 ///
-/// Memory is rounded to GiB and the kernel shortened to its first two numbers, so that a reboot or
-/// a bug fix release does not begin a new history. Where no device is known, the file system stands
-/// for it.
+/// Memory is rounded to GiB (below one to MiB, as limits of containers are) and the kernel is
+/// shortened to its first two numbers, so that a reboot or a bug fix release does not begin a new
+/// history. Where no device is known, the file system stands for it.
 fn fingerprint(host: &Host) -> String {
     let cpu = host.cpu_model.as_deref().unwrap_or("unknown cpu");
     let cpu = cpu.replace("(R)", "").replace("(TM)", "");
-    let gib = host.memory_bytes.0.saturating_add(Bytes::GIB.0 / 2) / Bytes::GIB.0;
+    let memory = match host.memory_bytes.0 {
+        small @ 1.. if small < Bytes::GIB.0 => format!("{}mib", small / Bytes::MIB.0),
+        bytes => format!("{}gib", bytes.saturating_add(Bytes::GIB.0 / 2) / Bytes::GIB.0),
+    };
     let device = host.device_model.as_ref().or(host.device.as_ref()).or(host.filesystem.as_ref());
     let device = device.map_or("unknown device", String::as_str);
     let parts = [
         slug(&cpu),
         format!("{}cpu", host.cpus),
-        format!("{gib}gib"),
+        memory,
         slug(device),
         slug(&kernel_class(&host.kernel)),
     ];
@@ -229,6 +233,7 @@ mod tests {
         assert_ne!(one, fingerprint(&host("6.1.0", 16_000_000)));
         let capped = Host { cpus: CpuCount::of_quota(150, 100), ..host("6.1.0", 24_684_084) };
         assert!(fingerprint(&capped).contains("_1.5cpu_"));
+        assert!(fingerprint(&host("6.1.0", 512 << 10)).contains("_512mib_"));
     }
 
     #[test]

@@ -10,9 +10,9 @@ pub(crate) fn is_server(variant: &Variant) -> bool {
     variant.dsn.is_some() || Dialect::of_engine(&variant.build.engine).is_some()
 }
 
-/// Returns the memory that caches of any kind share: the cap, or the machine's.
+/// Returns the memory that caches of any kind share: the cap or the machine's, the smaller one.
 pub(crate) fn memory(experiment: &Experiment, host: Option<&model::Host>) -> Option<Bytes> {
-    experiment.memory_bytes.or_else(|| host.map(|host| host.memory_bytes))
+    experiment.memory_bytes.into_iter().chain(host.map(|host| host.memory_bytes)).min()
 }
 
 /// Returns the operations of the measured clients that were done, in the step's unit.

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use model::Bytes;
 use model::record::Severity;
 
 use super::Check;
@@ -21,18 +20,13 @@ pub(crate) static CHECK: Check = Check {
 };
 
 fn run(source: &Source) -> Outcome {
-    let cap = |dir: &String| {
-        let text = source.read(format!("{dir}/memory.max"));
-        let text = text.or_else(|| source.read(format!("{dir}/memory.limit_in_bytes")))?;
-        // Version 1 reports a limit of nearly 2^63 for none.
-        text.parse::<u64>().ok().filter(|bytes| *bytes < 1 << 60)
-    };
+    let cap = |dir: &String| sampler::memory_limit(|file| source.read(format!("{dir}/{file}")));
     let groups = groups(source, "memory");
     match groups.iter().filter_map(cap).min() {
         _ if groups.is_empty() => Outcome::unknown("the process is in no control group"),
         None => Outcome::fine("none"),
         Some(bytes) => {
-            let size = Bytes(bytes).to_string();
+            let size = bytes.to_string();
             let evidence = format!("the control group of this process may use {size}");
             Outcome::finding(size, evidence).mend(
                 "# run outside of the container; assay sets caps by itself where a plan has one",

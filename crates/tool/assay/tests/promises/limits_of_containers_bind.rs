@@ -1,0 +1,82 @@
+//! Sizes follow the memory limit of the control group that encloses the program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+
+use crate::workspace::{ProgramOutput, Workspace};
+
+/// A control group with a memory limit, removed on drop.
+struct LimitedGroup(PathBuf);
+
+impl LimitedGroup {
+    /// Makes a group of 512 MiB; prints the reason where this user cannot.
+    fn make(name: &str) -> Option<Self> {
+        let root = Path::new("/sys/fs/cgroup");
+        let (root, file) = match root.join("memory").is_dir() {
+            true => (root.join("memory"), "memory.limit_in_bytes"),
+            false => (root.to_owned(), "memory.max"),
+        };
+        let group = Self(root.join(format!("assay-test-{name}-{}", std::process::id())));
+        let made = fs::create_dir(&group.0)
+            .and_then(|()| fs::write(group.0.join(file), (512_u64 << 20).to_string()));
+        made.inspect_err(|error| println!("skipped: no control group: {error}")).ok()?;
+        Some(group)
+    }
+
+    /// Runs the program in the group.
+    fn run(&self, workspace: &Workspace, args: &[&str]) -> ProgramOutput {
+        let program = workspace.program(args);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "echo $$ >\"$0/cgroup.procs\"; exec \"$@\""]).arg(&self.0);
+        shell.arg(program.get_program()).args(program.get_args());
+        shell.current_dir(program.get_current_dir().expect("the workspace"));
+        ProgramOutput::of(shell.output().expect("a shell"))
+    }
+}
+
+impl Drop for LimitedGroup {
+    fn drop(&mut self) {
+        // Its processes have ended; a group left behind is empty and harmless.
+        drop(fs::remove_dir(&self.0));
+    }
+}
+
+#[test]
+fn sizes_in_a_container_are_those_of_a_memory_cap() {
+    let Some(group) = LimitedGroup::make("sizes") else { return };
+    let workspace = Workspace::new();
+    for args in [
+        &["plan", "readrandom", "--engine", "lmdb"][..],
+        &["plan", "fillseq", "--workload", "byrx", "--engine", "sqlite"],
+    ] {
+        let sizes = |output: ProgramOutput| {
+            assert_eq!(output.code, 0, "{}{}", output.out, output.err);
+            let is_size = |line: &&str| ["cache", "rows"].iter().any(|word| line.contains(word));
+            let lines: Vec<_> = output.out.lines().filter(is_size).map(str::to_owned).collect();
+            assert!(!lines.is_empty(), "{}", output.out);
+            lines
+        };
+        let within = sizes(group.run(&workspace, args));
+        let capped = workspace.assay(&[args, &["--memory", "512MiB"]].concat());
+        let without = sizes(workspace.assay(args));
+        assert_ne!(within, without);
+        let capped: Vec<_> = sizes(capped)
+            .iter()
+            .map(|line| line.replace(", memory capped at 512 MiB", ""))
+            .collect();
+        assert_eq!(within, capped);
+    }
+}
+
+#[test]
+fn a_cap_that_the_container_does_not_allow_is_refused_before_the_load() {
+    let Some(group) = LimitedGroup::make("cap") else { return };
+    let workspace = Workspace::new();
+    let args = ["run", "fillseq", "--engine", "lmdb", "--rows", "1000", "--memory", "1GiB"];
+    let output = group.run(&workspace, &args);
+    assert_eq!(output.code, 1, "{}{}", output.out, output.err);
+    assert!(output.err.contains("a memory cap of 1.00 GiB has no effect"), "{}", output.err);
+    assert!(output.err.contains("allows 512 MiB"), "{}", output.err);
+}
