@@ -42,8 +42,10 @@ FIRST = [
 ]
 # Their claims are about time: each runs when all others have ended.
 ALONE = ["load/pause", "analysis/iostat", "assay/truth"]
+# Checks of dependencies.
+DENY = "scripts/deny.sh"
 # Checks of dependencies, readers of files and concurrent algorithms.
-SCRIPTS = ["scripts/deny.sh", "scripts/fuzz.sh", "scripts/models.sh"]
+SCRIPTS = [DENY, "scripts/fuzz.sh", "scripts/models.sh"]
 # Programs at once: most tests wait for a process that they started.
 LANES = 2
 # Longest tests that are printed.
@@ -210,6 +212,9 @@ class Suite:
         is_refused = unlisted and os.environ.get("CI") == "true"
         if is_refused:
             print(f"{unlisted} skips are not in {LIST.relative_to(ROOT)} for this kind of machine")
+        if DENY in results.skipped:
+            print(f"KNOWN VULNERABILITIES OF DEPENDENCIES WERE NOT CHECKED: {results.skipped[DENY]}")
+            print("CONTRIBUTING.md, section Tests, states how to provide a copy of their database")
         counts = f"{passed} passed, {len(results.failed)} failed, {len(results.skipped)} skipped"
         print(f"{counts} in {time.monotonic() - START:.0f} s", flush=True)
         return not results.failed and not is_refused
