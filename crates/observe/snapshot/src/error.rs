@@ -30,12 +30,20 @@ pub enum SnapshotError {
     /// The user stopped the run.
     #[error("stopped by the user")]
     Stopped,
-    /// A run is restoring it.
-    #[error("snapshot {0} is in use")]
+    /// A process is saving, restoring or removing it.
+    #[error("snapshot {0} is in use by a running process")]
     InUse(String),
+    /// A killed process was saving or removing it.
+    #[error("snapshot {0} is unfinished: a killed process left it, and the next run removes it")]
+    Unfinished(String),
 }
 
 impl SnapshotError {
+    /// Returns what is stored with a damaged snapshot: its list adds the identifier and the remedy.
+    pub(crate) fn reason(&self) -> String {
+        if let Self::Damaged(_, reason) = self { reason.clone() } else { self.to_string() }
+    }
+
     /// Returns a conversion of the error of a path.
     pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |error| Self::File(path.to_owned(), error)

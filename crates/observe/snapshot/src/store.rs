@@ -71,7 +71,9 @@ pub struct Listed {
     pub id: String,
     /// Seconds since 1970 of its last use.
     pub used_at_s: i64,
-    /// Its record.
+    /// What its database depends on; `None` when that is not readable.
+    pub key: Option<Key>,
+    /// Its record, or why it is not used.
     pub record: Result<SnapshotRecord, SnapshotError>,
 }
 
@@ -92,7 +94,12 @@ impl Store {
         let entries = dir.into_iter().flatten().flatten().flatten();
         let ids = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let mut all: Vec<_> = ids
-            .map(|id| Listed { used_at_s: self.used_at(&id), record: self.read(&id), id })
+            .map(|id| {
+                let record = self.read(&id);
+                let key = record.as_ref().ok().map(|record| record.key.clone());
+                let record = record.and_then(|record| self.check_undamaged(record));
+                Listed { used_at_s: self.used_at(&id), key, record, id }
+            })
             .collect();
         all.sort_by(|a, b| b.used_at_s.cmp(&a.used_at_s).then(a.id.cmp(&b.id)));
         all
@@ -155,6 +162,7 @@ impl Store {
     ) -> Result<Restored, SnapshotError> {
         let dir = self.dir.join(&record.id);
         let _shared = self.lock(&record.id, FlockOperation::NonBlockingLockShared)?;
+        tree::check(record, &dir.join(FILES))?;
         let transfer = restore(record, &dir.join(FILES), run, keeps_cached, stop)?;
         let used = dir.join(USED);
         File::create(&used).map_err(SnapshotError::at(&used))?;
@@ -187,8 +195,9 @@ impl Store {
     /// # Errors
     /// [`SnapshotError::Damaged`] with the first file that differs.
     pub fn verify(&self, id: &str) -> Result<SnapshotRecord, SnapshotError> {
-        let record = self.read(id)?;
+        let record = self.check_undamaged(self.read(id)?)?;
         let _shared = self.lock(id, FlockOperation::NonBlockingLockShared)?;
+        tree::check(&record, &self.dir.join(id).join(FILES))?;
         let damaged = |what: String| SnapshotError::Damaged(id.to_owned(), what);
         let files = self.dir.join(id).join(FILES);
         for_each(&record.files, &|| false, |file| {
@@ -232,8 +241,13 @@ impl Store {
     /// # Errors
     /// When that cannot be noted.
     pub fn set_damaged(&self, id: &str, why: &SnapshotError) -> Result<(), SnapshotError> {
-        let path = self.dir.join(id).join(DAMAGED);
-        fs::write(&path, why.to_string()).map_err(SnapshotError::at(&path))
+        let dir = self.dir.join(id);
+        // A link in its place is not used, and nothing is written through it.
+        if !fs::symlink_metadata(&dir).is_ok_and(|found| found.is_dir()) {
+            return Ok(());
+        }
+        let path = dir.join(DAMAGED);
+        fs::write(&path, why.reason()).map_err(SnapshotError::at(&path))
     }
 
     /// Returns the length of all snapshots' files.
@@ -279,18 +293,29 @@ impl Store {
             .is_ok_and(|found| found.is_dir() && found.mode() & 0o077 == 0 && found.uid() == own)
     }
 
-    /// Reads a snapshot's record.
+    /// Returns a record, unless its snapshot was found damaged before.
+    fn check_undamaged(&self, record: SnapshotRecord) -> Result<SnapshotRecord, SnapshotError> {
+        match fs::read_to_string(self.dir.join(&record.id).join(DAMAGED)) {
+            Ok(why) => Err(SnapshotError::Damaged(record.id, why.trim().to_owned())),
+            Err(_absent) => Ok(record),
+        }
+    }
+
+    /// Reads a snapshot's record, whatever its files are.
     fn read(&self, id: &str) -> Result<SnapshotRecord, SnapshotError> {
         let damaged = |what: &str| SnapshotError::Damaged(id.to_owned(), what.to_owned());
         if id.starts_with(UNFINISHED) {
-            return Err(damaged("a killed process left it unfinished; the next run removes it"));
+            // A process that saves or removes it holds its lock.
+            self.lock(id, FlockOperation::NonBlockingLockShared)?;
+            return Err(SnapshotError::Unfinished(id.to_owned()));
         }
         let dir = self.dir.join(id);
-        if !is_id(id) || !dir.is_dir() || !self.is_closed() {
+        let Some(found) = fs::symlink_metadata(&dir).ok().filter(|_| is_id(id) && self.is_closed())
+        else {
             return Err(SnapshotError::Unknown(id.to_owned()));
-        }
-        if let Ok(why) = fs::read_to_string(dir.join(DAMAGED)) {
-            return Err(damaged(why.trim()));
+        };
+        if !found.is_dir() {
+            return Err(damaged("a link or a file is in its place"));
         }
         let read = |name: &str| fs::read(dir.join(name)).map_err(|_absent| damaged("no record"));
         let (text, sum) = (read(RECORD)?, read(RECORD_SUM)?);
@@ -354,6 +379,10 @@ fn describe(files: &Path, made: Made<'_>) -> Result<SnapshotRecord, SnapshotErro
     }
     let hashes = std::sync::Mutex::new(Vec::new());
     for_each(&tree.files, &|| false, |(path, found)| {
+        if found.nlink() > 1 {
+            // It is not the engine's alone.
+            return Err(SnapshotError::NotSaved(path.clone(), "a file with several names"));
+        }
         let whole = files.join(path);
         let hash = || {
             let file = checksum::open(&whole)?;

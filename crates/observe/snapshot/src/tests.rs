@@ -149,8 +149,54 @@ fn a_flipped_byte_is_named_and_the_snapshot_not_used_again() {
         assert!(toy.store.verify(&saved.id).is_err());
         toy.store.set_damaged(&saved.id, &error).unwrap();
         assert_eq!(toy.store.find(&key(7)), None);
+        let listed = toy.store.list().remove(0);
+        assert_eq!(listed.key, Some(key(7)), "a run of another load does not name it");
+        assert_eq!(listed.record.unwrap_err().to_string(), error.to_string());
         toy.store.remove(&saved.id).unwrap();
     }
+}
+
+/// Goal: a snapshot whose files are not where they were saved is damaged, however equal they are.
+#[test]
+fn links_absent_and_added_files_are_damage() {
+    type Change = fn(&Path, &Path);
+    let swap = |place: &Path, elsewhere: &Path| {
+        fs::rename(place, elsewhere).unwrap();
+        symlink(elsewhere, place).unwrap();
+    };
+    let changes: [(&str, &str, Change); 6] = [
+        ("db/000001.sst", "db/000001.sst is a link", swap),
+        ("db/deep", "db/deep is a link", swap),
+        ("", "its directory of files is absent, or a link", swap),
+        ("note", "note is absent", |place, _| fs::remove_file(place).unwrap()),
+        ("db/more", "db/more is not what was saved", |place, _| fs::write(place, "").unwrap()),
+        ("note", "note is a pipe or a device", |place, _| {
+            fs::remove_file(place).unwrap();
+            let mode = rustix::fs::Mode::RUSR;
+            let kind = rustix::fs::FileType::Fifo;
+            rustix::fs::mknodat(rustix::fs::CWD, place, kind, mode, 0).unwrap();
+        }),
+    ];
+    for (number, (file, reason, change)) in changes.into_iter().enumerate() {
+        let toy = Toy::new();
+        let saved = toy.save(&toy.run("first"), 7).unwrap();
+        let place = toy.saved(&saved, file);
+        let place = place.to_str().unwrap().trim_end_matches('/');
+        change(Path::new(place), &toy.dir.path().join("elsewhere"));
+        for error in [toy.store.verify(&saved.id).err(), toy.restore(&saved, "second").err()] {
+            let Some(SnapshotError::Damaged(_, found)) = error else { panic!("{number}") };
+            assert_eq!(found, reason);
+        }
+        assert_eq!(fs::read_dir(toy.dir.path().join("second")).unwrap().count(), 0);
+    }
+    let toy = Toy::new();
+    let saved = toy.save(&toy.run("first"), 7).unwrap();
+    let (place, elsewhere) = (toy.store.dir().join(&saved.id), toy.dir.path().join("elsewhere"));
+    swap(&place, &elsewhere);
+    let error = toy.store.verify(&saved.id).unwrap_err();
+    assert!(error.to_string().contains("a link or a file is in its place"), "{error}");
+    toy.store.set_damaged(&saved.id, &error).unwrap();
+    assert!(!elsewhere.join("damaged").exists(), "nothing is written through the link");
 }
 
 #[test]
@@ -177,7 +223,14 @@ fn what_a_killed_process_left_is_listed_never_found_and_removed() {
     assert_eq!(toy.store.find(&key(7)), None);
     let listed = toy.store.list();
     let reason = listed[0].record.as_ref().unwrap_err().to_string();
-    assert!(reason.contains("unfinished"), "{reason}");
+    assert!(reason.contains("unfinished: a killed process left it"), "{reason}");
+    let held = fs::File::open(toy.store.dir().join(".unfinished-abcdef")).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let running = toy.store.list().remove(0).record.unwrap_err();
+    assert!(matches!(running, SnapshotError::InUse(_)), "{running}");
+    toy.store.clean_up();
+    assert_eq!(toy.store.list().len(), 1, "its process lives");
+    drop(held);
     toy.store.clean_up();
     assert!(toy.store.list().is_empty());
 }

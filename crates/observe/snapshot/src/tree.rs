@@ -1,11 +1,12 @@
-//! Lists the files of a directory that no other account can write.
+//! Lists and checks the files of a directory that no other account can write.
 
+use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::SnapshotError;
-use crate::record::DirEntry;
+use crate::record::{DirEntry, SnapshotRecord};
 
 /// Directories and files below a directory; the paths begin there.
 pub(crate) struct Tree {
@@ -17,7 +18,7 @@ pub(crate) struct Tree {
 /// Lists what is below `root`; sockets are left out.
 ///
 /// # Errors
-/// A link, a device, a pipe, or a file with several names, which is not the engine's alone.
+/// A link, a device or a pipe.
 pub(crate) fn list(root: &Path) -> Result<Tree, SnapshotError> {
     let mut tree = Tree { dirs: Vec::new(), files: Vec::new() };
     let mut todo = vec![PathBuf::new()];
@@ -32,14 +33,10 @@ pub(crate) fn list(root: &Path) -> Result<Tree, SnapshotError> {
                 let (mode, owner) = (found.mode() & 0o7777, (found.uid(), found.gid()));
                 tree.dirs.push(DirEntry { path: path.clone(), mode, owner });
                 todo.push(path);
-            } else if found.is_file() && found.nlink() == 1 {
+            } else if found.is_file() {
                 tree.files.push((path, found));
             } else if !found.file_type().is_socket() {
-                let what = match (found.is_file(), found.is_symlink()) {
-                    (true, _) => "a file with several names",
-                    (_, true) => "a link",
-                    (false, false) => "a pipe or a device",
-                };
+                let what = if found.is_symlink() { "a link" } else { "a pipe or a device" };
                 return Err(SnapshotError::NotSaved(path, what));
             }
         }
@@ -47,4 +44,35 @@ pub(crate) fn list(root: &Path) -> Result<Tree, SnapshotError> {
     // The largest first: threads that share them end together.
     tree.files.sort_by(|(a, one), (b, other)| other.len().cmp(&one.len()).then(a.cmp(b)));
     Ok(tree)
+}
+
+/// Checks that `root` has the files and directories of a record, and no others.
+///
+/// A link in the place of one of them would lead elsewhere, however it is opened below.
+///
+/// # Errors
+/// [`SnapshotError::Damaged`] with the first that differs.
+pub(crate) fn check(record: &SnapshotRecord, root: &Path) -> Result<(), SnapshotError> {
+    let damaged = |what: String| SnapshotError::Damaged(record.id.clone(), what);
+    if !fs::symlink_metadata(root).is_ok_and(|found| found.is_dir()) {
+        return Err(damaged("its directory of files is absent, or a link".to_owned()));
+    }
+    let tree = match list(root) {
+        Err(SnapshotError::NotSaved(path, what)) => {
+            return Err(damaged(format!("{} is {what}", path.display())));
+        }
+        tree => tree?,
+    };
+    let dirs = |dirs: &[DirEntry]| dirs.iter().map(|dir| (dir.path.clone(), None)).collect();
+    let (mut found, mut saved): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        (dirs(&tree.dirs), dirs(&record.dirs));
+    found.extend(tree.files.into_iter().map(|(path, found)| (path, Some(found.len()))));
+    saved.extend(record.files.iter().map(|file| (file.path.clone(), Some(file.bytes.0))));
+    let differing = found.iter().find(|(path, bytes)| saved.get(*path) != Some(*bytes));
+    let absent = saved.keys().find(|path| !found.contains_key(*path));
+    match (differing, absent) {
+        (None, None) => Ok(()),
+        (Some((path, _)), _) => Err(damaged(format!("{} is not what was saved", path.display()))),
+        (None, Some(path)) => Err(damaged(format!("{} is absent", path.display()))),
+    }
 }

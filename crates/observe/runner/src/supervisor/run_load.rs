@@ -6,7 +6,7 @@ use std::path::Path;
 
 use load::{Clock, SteadyClock};
 use model::{Bytes, Cell, Manifest, PageCache, RunEnd, SharedLoad, Variant};
-use snapshot::{Key, Made, SnapshotError, SnapshotRecord, Store};
+use snapshot::{Key, Listed, Made, SnapshotError, SnapshotRecord, Store};
 
 use super::data::free_space;
 use super::supervise::Supervised;
@@ -65,7 +65,7 @@ impl<'a> RunLoad<'a> {
         mut run: Supervised,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Supervised, Supervised> {
-        self.name_unusable(progress);
+        let mut is_explained = false;
         while let Some(saved) = self.store.find(&self.key) {
             if saved.made_by == run.record.id {
                 // The run broke off after it, and its measurements of the load with it.
@@ -80,6 +80,7 @@ impl<'a> RunLoad<'a> {
                 }
                 Err(error) => {
                     progress(Progress::Snapshot(&format!("{error}; the database is loaded")));
+                    is_explained = true;
                     clear(to, self.left_out);
                     // A damaged one would be found again.
                     let is_damaged = matches!(error, SnapshotError::Damaged(..));
@@ -88,6 +89,9 @@ impl<'a> RunLoad<'a> {
                     }
                 }
             }
+        }
+        if !is_explained {
+            self.name_unusable(progress);
         }
         Err(run)
     }
@@ -198,22 +202,19 @@ impl<'a> RunLoad<'a> {
         Ok(removed)
     }
 
-    /// Names the snapshots of this load that another build made, or that cannot be read.
+    /// Names the snapshots of this load that another build made, or that are damaged.
     fn name_unusable(&self, progress: &mut dyn FnMut(Progress<'_>)) {
-        for listed in self.store.list() {
-            match listed.record {
-                Ok(other) if other.key_sha256 != self.key.sha256() => {
-                    let Key { version, build, .. } = self.key.clone();
-                    if other.key.clone().with_build(version, build) == self.key {
-                        let (id, version) = (&other.id, &other.key.version);
-                        let text =
-                            format!("snapshot {id} is of another build ({version}): not used");
-                        progress(Progress::Snapshot(&text));
-                    }
+        for Listed { id, key, record, .. } in self.store.list() {
+            let Some(key) = key else { continue };
+            let Key { version, build, .. } = self.key.clone();
+            let text = match record {
+                Err(error) if key == self.key => error.to_string(),
+                Ok(_) if key != self.key && key.clone().with_build(version, build) == self.key => {
+                    format!("snapshot {id} is of another build ({}): not used", key.version)
                 }
-                Ok(_) => {}
-                Err(error) => progress(Progress::Snapshot(&error.to_string())),
-            }
+                Ok(_) | Err(_) => continue,
+            };
+            progress(Progress::Snapshot(&text));
         }
     }
 

@@ -183,6 +183,10 @@ fn verify(stores: &[Store], ids: Vec<String>, ui: &Ui) -> Result<ExitCode> {
                 ui.print(format_args!("{id}: {files} files as saved, {}", record.bytes()));
             }
             Err(error) => {
+                // What a run would find by then is found: none restores it.
+                if matches!(error, SnapshotError::Damaged(..)) {
+                    store.set_damaged(id, &error).into_report()?;
+                }
                 ui.print(error);
                 code = ExitCode::FAILURE;
             }

@@ -163,10 +163,34 @@ fn a_flipped_byte_is_named_and_the_database_loaded() {
         verified.out
     );
     let first = workspace.runs()[0]["load"]["snapshot"].clone();
+    workspace.write("shared.toml", file(&["sqlite", "lmdb"]));
     let again = workspace.run_shared(&[]);
-    assert!(again.err.contains("is damaged: data.sqlite"), "{}", again.err);
+    // One line, before the run that loads because of it.
+    let lines = again.err.lines().filter(|line| line.contains("is damaged"));
+    let lines: Vec<_> = lines.map(|line| line.matches("is damaged: data.sqlite").count()).collect();
+    assert_eq!(lines, [1], "{}", again.err);
     assert!(workspace.runs().iter().all(|run| run["load"]["snapshot"] != first));
-    assert_eq!(workspace.runs().iter().filter(|run| steps(run).len() == 3).count(), 1);
+    assert_eq!(workspace.runs().iter().filter(|run| steps(run).len() == 3).count(), 2);
+    let later = workspace.run_shared(&[]);
+    assert!(!later.err.contains("damaged"), "another one serves: {}", later.err);
+}
+
+/// Goal: a link in the place of a saved file is damage, to `verify` and before it is restored.
+#[test]
+fn a_link_in_the_place_of_a_saved_file_is_not_followed() {
+    let workspace = Workspace::new();
+    workspace.write("shared.toml", file(&["sqlite"]));
+    workspace.run_shared(&[]);
+    let (path, elsewhere) = (workspace.saved_file(), workspace.path("elsewhere"));
+    fs::rename(&path, &elsewhere).expect("it is saved");
+    std::os::unix::fs::symlink(&elsewhere, &path).expect("a link is made");
+    let first = workspace.runs()[0]["load"]["snapshot"].clone();
+    let again = workspace.run_shared(&[]);
+    assert!(again.err.contains("is damaged: data.sqlite is a link"), "{}", again.err);
+    assert!(workspace.runs().iter().all(|run| run["load"]["snapshot"] != first));
+    let verified = workspace.assay(&["snapshot", "verify"]);
+    assert!(verified.out.contains("is damaged: data.sqlite is a link"), "{}", verified.out);
+    assert_eq!(verified.out.matches("is damaged").count(), 1, "{}", verified.out);
 }
 
 #[test]
