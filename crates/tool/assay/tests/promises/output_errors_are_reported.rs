@@ -313,3 +313,32 @@ fn files_that_cannot_be_written_fail() {
         assert!(err.contains("cannot write") || err.contains("cannot create"), "{call}: {err}");
     }
 }
+
+/// Goal: every file that a user names has the permissions that the umask gives a new one.
+#[test]
+fn files_that_a_user_names_obey_the_umask() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for (umask, mode) in [("022", 0o644), ("077", 0o600)] {
+        let dir = RUN.path(&format!("umask{umask}"));
+        fs::create_dir(&dir).expect("a directory");
+        for call in [
+            "export pair -o DIR/pair.assay",
+            "report pair -o DIR/page.html",
+            "report pair --markdown DIR",
+            "history --import nightly.csv --higher-is-better ops --plot DIR/plot.svg",
+        ] {
+            let call = call.replace("DIR", dir.to_str().expect("UTF-8"));
+            let mut command = Command::new("sh");
+            command.args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")]);
+            command.arg(cargo_bin("assay")).current_dir(RUN.path("")).args(call.split(' '));
+            let output = command.output().expect("it starts");
+            assert!(output.status.success(), "{call}: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let files = fs::read_dir(&dir).expect("it is there").map(Result::unwrap);
+        let modes: Vec<_> = files
+            .map(|file| (file.file_name(), file.metadata().unwrap().permissions().mode() & 0o777))
+            .collect();
+        assert!(modes.len() >= 4, "{modes:?}");
+        assert!(modes.iter().all(|(_, found)| *found == mode), "{modes:?}");
+    }
+}
