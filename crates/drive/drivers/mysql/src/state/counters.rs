@@ -27,6 +27,14 @@ pub(super) const INNODB: &[CounterSum] = &[
     (metric::ENGINE_LOCK_WAITS, &["innodb_row_lock_waits"]),
 ];
 
+/// Metrics of Aria, by status variable; `InnoDB`'s count none of its writes.
+///
+/// Source: MariaDB's documentation, "Aria Status Variables".
+pub(super) const ARIA: &[CounterSum] = &[
+    (metric::ENGINE_FSYNCS, &["aria_transaction_log_syncs"]),
+    (metric::ENGINE_ROLLBACKS, &["com_rollback"]),
+];
+
 /// Metrics of the server above its storage engines.
 pub(super) const SERVER: &[CounterSum] = &[
     (metric::ENGINE_CONNECTIONS, &["threads_connected"]),

@@ -6,7 +6,7 @@ use driver_sql::Connection as _;
 use model::state::LevelShape;
 use model::{EngineState, Readings, metric};
 
-use super::counters::{CounterSum, INNODB, METRICS, MYROCKS, OWN, SERVER};
+use super::counters::{ARIA, CounterSum, INNODB, METRICS, MYROCKS, OWN, SERVER};
 use super::tables;
 use crate::database::StorageEngine;
 use crate::wire::{Connection, Failure};
@@ -52,8 +52,12 @@ pub(crate) fn sample(
         state.readings = named(MYROCKS, &counters);
         add_of_myrocks(&optional(connection, SHAPE, str::to_owned)?, &mut state);
     } else {
-        state.readings = named(INNODB, &counters);
-        add_of_innodb(&counters, &mut state.readings);
+        if storage_engine == StorageEngine::Innodb {
+            state.readings = named(INNODB, &counters);
+            add_of_innodb(&counters, &mut state.readings);
+        } else {
+            state.readings = named(ARIA, &counters);
+        }
         state.is_idle = is_innodb_idle(&counters);
         if let Some(query) = sizes {
             let (bytes, largest) = tables::sample(connection, query)?;

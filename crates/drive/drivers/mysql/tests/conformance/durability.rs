@@ -63,8 +63,18 @@ pub(crate) fn tables_without_a_log_have_no_class(fixture: &Fixture) {
     assert!(found().contains("of storage engine memory"), "{}", found());
 }
 
-/// Goal: an Aria table has a class when it is transactional, and none otherwise.
+/// Goal: an Aria table has a class when it is transactional, and none otherwise. Its syncs are
+/// counted: class `sync` without any is blocked.
 pub(crate) fn aria_tables_are_safe_when_transactional(fixture: &Fixture) {
+    let create = "CREATE TABLE {} (id BIGINT PRIMARY KEY) ENGINE=Aria";
+    let (spec, _dir) = table(fixture, create, "INSERT INTO {} VALUES (1)");
+    let engine = fixture.driver.open(&spec).expect("the server is good");
+    let syncs = || engine.state().expect("it is read").readings.get("engine_fsyncs").copied();
+    let before = syncs().expect("they are counted");
+    let mut session = engine.session().expect("there is room");
+    call(&mut *session, (0, OpKind::Define), &[], &[]).expect("the row is inserted");
+    assert!(syncs().expect("they are counted") > before, "{before}");
+    drop(session);
     let found = |kind| violation(&of_kind(fixture, kind), Durability::Sync);
     assert_eq!(found("ENGINE=Aria"), "");
     let unsafe_table = "of storage engine aria, not transactional, allows class `none`";
