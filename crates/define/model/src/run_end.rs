@@ -47,6 +47,9 @@ pub enum RunEnd {
         /// Last line that the worker wrote on stderr; may be empty.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         last_line: String,
+        /// The lock that its statements waited for, and who held it; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        lock_wait: String,
     },
     /// The kernel killed the worker for memory.
     OutOfMemory {
@@ -77,9 +80,13 @@ impl RunEnd {
             Self::Failed { step, reason } => format!("failed in {step}: {reason}"),
             Self::FailedCheck { step, reason } => format!("failed a check in {step}: {reason}"),
             Self::Crashed { step, reason } => format!("crashed in {step}: {reason}"),
-            Self::Hung { step, waited_ns, last_line } => {
+            Self::Hung { step, waited_ns, last_line, lock_wait } => {
                 let line = if last_line.is_empty() { "" } else { "; last log line: " };
-                format!("hung in {step}: no operation ended for {waited_ns}{line}{last_line}")
+                let wait = if lock_wait.is_empty() { "" } else { "; " };
+                format!(
+                    "hung in {step}: no operation ended for \
+                     {waited_ns}{wait}{lock_wait}{line}{last_line}"
+                )
             }
             Self::OutOfMemory { step } => format!("killed for memory in {step}"),
             Self::DiskFloor { step, free_bytes } => {

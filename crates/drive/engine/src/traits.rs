@@ -179,6 +179,13 @@ pub trait Engine: Send + Sync {
         Ok(None)
     }
 
+    /// Returns which lock of another session its clients wait for, as a sentence.
+    ///
+    /// It connects anew, and answers while every client waits.
+    fn lock_wait(&self) -> Option<String> {
+        None
+    }
+
     /// Returns version and build facts as reported by the engine.
     fn identity(&self) -> Identity;
 

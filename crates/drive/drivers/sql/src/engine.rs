@@ -56,6 +56,10 @@ impl<D: Database> Engine for SqlEngine<D> {
         Ok(sampler.map(|sampler| Box::new(sampler) as Box<dyn WaitSampler>))
     }
 
+    fn lock_wait(&self) -> Option<String> {
+        self.lock_watch.query(&mut None, &self.sessions.numbers()).ok().flatten()
+    }
+
     fn identity(&self) -> Identity {
         D::identity(self)
     }

@@ -1,4 +1,4 @@
-//! Waits for locks outside of measured spans: limited, and reported with who holds them.
+//! Waits for locks: reported with who holds them, and limited outside of measured spans.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::sync::{Mutex, PoisonError};
@@ -69,7 +69,8 @@ impl<C: Connection> LockWatch<C> {
         let (mut connection, mut last) = (None, None::<String>);
         while is_over.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
             // A server that does not answer names no session.
-            let wait = self.query(&mut connection).unwrap_or_default();
+            let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let wait = self.query(&mut connection, &numbers).unwrap_or_default();
             if let Some(text) = wait.as_ref().filter(|_| wait != last) {
                 self.waits.report(text);
             }
@@ -81,8 +82,12 @@ impl<C: Connection> LockWatch<C> {
         last
     }
 
-    /// Returns what the watched connections wait for, as a sentence.
-    fn query(&self, connection: &mut Option<C>) -> Reply<Option<String>, C> {
+    /// Returns what the connections of these numbers wait for, as a sentence.
+    pub(crate) fn query(
+        &self,
+        connection: &mut Option<C>,
+        numbers: &[u64],
+    ) -> Reply<Option<String>, C> {
         let connection = match connection {
             Some(connection) => connection,
             None => {
@@ -91,8 +96,7 @@ impl<C: Connection> LockWatch<C> {
                 opened
             }
         };
-        let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for query in C::lock_queries(&numbers) {
+        for query in C::lock_queries(numbers) {
             // A release without such views, or a login without rights.
             let Ok(pairs) = connection.pairs(&query) else { continue };
             let Some((statement, _)) = pairs.first() else { continue };

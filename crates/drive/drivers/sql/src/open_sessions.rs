@@ -31,6 +31,12 @@ impl OpenSessions {
         });
     }
 
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        self.change(|sessions| numbers.extend(sessions.keys()));
+        numbers
+    }
+
     fn change(&self, change: impl FnOnce(&mut BTreeMap<u64, SessionRole>)) {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }

@@ -71,9 +71,9 @@ impl Supervisor<'_> {
         let is_all_done = self.is_closed && !self.is_torn && has_all_steps;
         self.close_host(&step, is_all_done);
         self.record.end = match (self.end, ended.failure()) {
-            (Some(RunEnd::Hung { step, waited_ns, .. }), _) => {
+            (Some(RunEnd::Hung { step, waited_ns, lock_wait, .. }), _) => {
                 let last_line = ended.stderr.lines().last().unwrap_or_default().to_owned();
-                RunEnd::Hung { step, waited_ns, last_line }
+                RunEnd::Hung { step, waited_ns, last_line, lock_wait }
             }
             (Some(end), _) => end,
             (None, Some(_)) if self.memory.has_killed(ended.status) => RunEnd::OutOfMemory { step },

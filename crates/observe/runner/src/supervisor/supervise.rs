@@ -125,7 +125,7 @@ impl Supervisor<'_> {
                 self.record.durability = Some(durability);
                 self.opened(identity, effective_options, keep)?;
             }
-            Message::Waits { text } => progress(Progress::Waits(&text)),
+            Message::Waits { text } => progress(Progress::Waits(self.watch.waits_for(text))),
             Message::Refused { refusal } => self.failed("open".to_owned(), refusal.to_string()),
             Message::StepBegins { index } => self.step_begins(index as usize, progress),
             Message::ProbeBegins(probe) => {
@@ -383,7 +383,9 @@ impl Supervisor<'_> {
             Alarm::StopNow => self.end_with(RunEnd::Interrupted { step }),
             Alarm::DiskFloor(free_bytes) => self.end_with(RunEnd::DiskFloor { step, free_bytes }),
             Alarm::Hung(waited_ns) => {
-                self.end_with(RunEnd::Hung { step, waited_ns, last_line: String::new() });
+                let lock_wait = std::mem::take(&mut self.watch.lock_wait);
+                let last_line = String::new();
+                self.end_with(RunEnd::Hung { step, waited_ns, last_line, lock_wait });
             }
         }
     }

@@ -38,6 +38,8 @@ pub(crate) struct Watch {
     disk_at: Nanos,
     operations: u64,
     is_stopping: bool,
+    /// The lock that statements have waited for since the last progress; empty without a report.
+    pub(crate) lock_wait: String,
     /// The worker was killed: no further alarms.
     pub(crate) is_over: bool,
 }
@@ -51,13 +53,21 @@ impl Watch {
             disk_at: now,
             operations: 0,
             is_stopping: false,
+            lock_wait: String::new(),
             is_over: false,
         }
     }
 
     /// Notes progress.
-    pub(crate) const fn alive(&mut self, now: Nanos) {
+    pub(crate) fn alive(&mut self, now: Nanos) {
         self.alive_at = now;
+        self.lock_wait.clear();
+    }
+
+    /// Notes the lock that statements wait for, and returns it.
+    pub(crate) fn waits_for(&mut self, lock: String) -> &str {
+        self.lock_wait = lock;
+        &self.lock_wait
     }
 
     /// Leaves out a span in which this process was busy, as with a slow disk.
@@ -66,17 +76,17 @@ impl Watch {
     }
 
     /// Notes the begin of a phase, which is progress.
-    pub(crate) const fn enter(&mut self, phase: Phase, now: Nanos) {
+    pub(crate) fn enter(&mut self, phase: Phase, now: Nanos) {
         self.phase = phase;
         self.operations = 0;
-        self.alive_at = now;
+        self.alive(now);
     }
 
     /// Notes a heartbeat; it is progress when operations ended since the last.
     pub(crate) fn heartbeat(&mut self, operations: u64, now: Nanos) {
         if operations != self.operations || self.phase == Phase::Engine {
             self.operations = operations;
-            self.alive_at = now;
+            self.alive(now);
         }
     }
 

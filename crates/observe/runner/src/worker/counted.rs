@@ -250,6 +250,10 @@ impl Engine for Counted<'_> {
         self.engine.wait_sampler()
     }
 
+    fn lock_wait(&self) -> Option<String> {
+        self.engine.lock_wait()
+    }
+
     fn identity(&self) -> Identity {
         self.engine.identity()
     }

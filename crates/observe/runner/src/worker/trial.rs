@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use load::{
-    Event, GroupRun, HolderRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step,
+    Clock as _, Event, GroupRun, HolderRun, Interval, LoadError, StepEnd, StepRun, StepTotals,
+    run_step,
 };
 use model::{EngineState, Load, Nanos, OpKind, Readings, Step, StopRule, WaitProfile, metric};
 use workload::{Group, Request};
@@ -37,6 +38,23 @@ pub(crate) struct Tried {
     pub(crate) waits: Option<WaitProfile>,
 }
 
+/// The last operation that ended, among those of all clients.
+struct LastProgress {
+    operations: u64,
+    at: Nanos,
+}
+
+impl LastProgress {
+    /// Returns whether no operation has ended for `limit`; once for each such span.
+    fn is_older_than(&mut self, limit: Nanos, operations: u64, now: Nanos) -> bool {
+        let is_old = operations == self.operations && now.since(self.at) >= limit;
+        if is_old || operations != self.operations {
+            *self = Self { operations, at: now };
+        }
+        is_old
+    }
+}
+
 impl Tried {
     /// Returns it as a finished step; settle and state are added by the caller.
     pub(crate) fn step_ends(self, index: u32) -> StepEnds {
@@ -59,6 +77,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let mut run = self.step_run(context, trial).map_err(|error| failed(&error))?;
         let inserts = run.clients.kinds.contains(&OpKind::Insert);
         let mut ends = VecDeque::new();
+        let mut last = LastProgress { operations: 0, at: self.clock.now() };
         let (totals, waits) = with_waits(context.engine, self.clock, |begin| {
             run_step(self.clock, &mut run, &mut |event| match event {
                 Event::MeasuringBegins => {
@@ -71,7 +90,10 @@ impl<W: Write + Send> Worker<'_, W> {
                     ends.push_back(state);
                     self.send(&Message::IntervalEnds);
                 }
-                Event::Heartbeat(operations) => self.send(&Message::Heartbeat { operations }),
+                Event::Heartbeat(operations) => {
+                    self.send(&Message::Heartbeat { operations });
+                    self.name_lock(context, &mut last, operations);
+                }
                 Event::Interval(interval) => {
                     let state = ends.pop_front().unwrap_or_else(|| self.sample(context.engine));
                     on_interval(interval, &state.readings);
@@ -87,6 +109,16 @@ impl<W: Write + Send> Worker<'_, W> {
             totals.clients.entry(OpKind::Insert).or_default();
         }
         Ok(Tried { totals, waits })
+    }
+
+    /// Reports the lock that the clients wait for, when none of their operations ends.
+    fn name_lock(&self, context: &StepContext<'_>, last: &mut LastProgress, operations: u64) {
+        let limit = Nanos(u64::try_from(self.lock_waits.limit.as_nanos()).unwrap_or(u64::MAX));
+        if last.is_older_than(limit, operations, self.clock.now())
+            && let Some(text) = context.engine.lock_wait()
+        {
+            self.lock_waits.report(&text);
+        }
     }
 
     /// Prepares the clients.
@@ -143,5 +175,25 @@ impl<W: Write + Send> Worker<'_, W> {
             tables: state.tables,
         };
         self.send(&Message::Interval(Box::new(message)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_that_stops_is_noticed_once_for_each_limit() {
+        let mut last = LastProgress { operations: 0, at: Nanos(0) };
+        let mut found = Vec::new();
+        for (second, operations) in
+            [(1, 0), (2, 5), (4, 5), (5, 5), (6, 5), (8, 5), (9, 6), (11, 6)]
+        {
+            let now = Nanos::from_secs(second);
+            if last.is_older_than(Nanos::from_secs(3), operations, now) {
+                found.push(second);
+            }
+        }
+        assert_eq!(found, [5, 8]);
     }
 }

@@ -102,6 +102,16 @@ fn the_last_line_of_a_hung_worker_is_recorded() {
     assert!(end.phrase().ends_with("; last log line: Flush failed"), "{end:?}");
 }
 
+/// Goal: a hung run names the lock that its statements wait for, unless they went on since.
+#[test]
+fn the_lock_that_a_hung_worker_waits_for_is_recorded() {
+    let waits = r#"{"type":"waits","text":"`UPDATE t` waits for session 7"}"#;
+    let end = end_of_silent(&[OPENED, STEP_BEGINS, waits], "exec sleep 100");
+    assert!(end.phrase().ends_with("; `UPDATE t` waits for session 7"), "{end:?}");
+    let end = end_of_silent(&[OPENED, waits, STEP_BEGINS], "exec sleep 100");
+    assert!(!end.phrase().contains("session 7"), "{end:?}");
+}
+
 /// Goal: an engine that fails and then hangs while it closes cannot block the plan; the failure is
 /// recorded.
 #[test]

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
+use std::thread;
 use std::time::Duration;
 
 use driver_postgres::PostgresDriver;
+use engine::conformance::wait_until;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, LockWaits, Maintenance, OpenSpec};
 use model::{Call, OpKind};
 
@@ -119,6 +121,33 @@ fn statements_before_and_after_steps_end_and_name_the_holder() {
         names(&engine.maintain(Maintenance::Clean).unwrap_err(), lock);
     });
     assert_eq!(engine.count_rows(0, 0), Ok(Some(0)));
+    engine.close().unwrap();
+    server.stop();
+}
+
+/// Goal: clients that wait in a measured step have no limit, and the lock is named meanwhile.
+#[test]
+fn a_lock_that_clients_wait_for_is_named() {
+    let Some(server) = server() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open_soon(&server, dir.path()).0.unwrap();
+    just_call(&mut *engine.session().unwrap(), 1).unwrap();
+    let lock = "LOCK TABLE public.item1 IN ACCESS EXCLUSIVE MODE";
+    thread::scope(|scope| {
+        while_held(&server, lock, || {
+            scope.spawn(|| just_call(&mut *engine.session().unwrap(), 0).unwrap());
+            let mut named = None;
+            assert!(wait_until(|| {
+                named = engine.lock_wait();
+                named.is_some()
+            }));
+            let named = named.unwrap();
+            for part in ["`SELECT count(*)", "` waits for session ", "nightly dump", lock] {
+                assert!(named.contains(part), "{part}: {named}");
+            }
+        });
+    });
+    assert_eq!(engine.lock_wait(), None);
     engine.close().unwrap();
     server.stop();
 }
