@@ -106,6 +106,8 @@ pub struct Config<S> {
     pub endpoint: Endpoint,
     /// Assay's own options.
     pub own: OwnOptions,
+    /// Whether a pooler answers at the endpoint, with a session for each connection.
+    pub is_pooled: bool,
     /// Durability class claimed for every write.
     pub durability: Durability,
     /// Configuration of each session.
@@ -133,7 +135,8 @@ impl<S> Config<S> {
             }
         }
         let durability = spec.settings.durability;
-        Ok(Self { endpoint, own, durability, session, data_set: DataSet::default() })
+        let data_set = DataSet::default();
+        Ok(Self { endpoint, own, is_pooled: false, durability, session, data_set })
     }
 
     /// Returns Assay's own options in force.
@@ -186,6 +189,12 @@ impl<S> Config<S> {
     /// # Errors
     /// When no server listens, or the login is rejected.
     pub fn connect<C: Connection<Session = S>>(&self) -> Reply<C, C> {
-        C::open(&self.endpoint, &self.session)
+        let mut connection = C::open(&self.endpoint, &self.session)?;
+        if self.is_pooled
+            && let Some(number) = connection.session_number()?
+        {
+            connection.set_number(number);
+        }
+        Ok(connection)
     }
 }

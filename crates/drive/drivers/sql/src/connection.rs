@@ -40,6 +40,14 @@ pub struct Sql {
     pub is_begin_prepared: bool,
     /// Begin a transaction whose reads are of one snapshot, however long it lasts.
     pub hold: &'static [&'static str],
+    /// Returns the number of the session that executes it.
+    pub session_number: &'static str,
+    /// Leaves a mark in the session.
+    pub mark_session: &'static str,
+    /// Returns 1 in a session that has the mark.
+    pub is_session_marked: &'static str,
+    /// Returns 0 where another session holds the lock of the run.
+    pub holds_lock: &'static str,
 }
 
 /// A logged-in connection to a server.
@@ -67,6 +75,12 @@ pub trait Connection: Send + Sized {
 
     /// Returns the server's number of the connection; `None` when it gave none.
     fn number(&self) -> Option<u64>;
+
+    /// Replaces the number, where a pooler has answered the login with one of its own.
+    fn set_number(&mut self, number: u64);
+
+    /// Limits the wait for each answer, without a statement; afterwards the connection is lost.
+    fn limit_wait(&mut self, limit: Duration) -> Reply<(), Self>;
 
     /// Limits the time of each statement; afterwards the connection may be lost.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self>;
@@ -197,6 +211,14 @@ pub trait Connection: Send + Sized {
     fn pairs(&mut self, sql: &str) -> Reply<Vec<(String, String)>, Self> {
         let pair = |row: Vec<String>| <[String; 2]>::try_from(row).ok().map(Into::into);
         Ok(self.rows(sql)?.into_iter().filter_map(pair).collect())
+    }
+
+    /// Returns the number of the session that executes a statement; `None` where it has none.
+    fn session_number(&mut self) -> Reply<Option<u64>, Self> {
+        match self.first(Self::SQL.session_number) {
+            Err(Failure::Refused(response)) if !response.is_loss() => Ok(None),
+            number => Ok(number?.and_then(|number| number.parse().ok())),
+        }
     }
 
     /// Returns the first column of the first row; `None` when null or absent.

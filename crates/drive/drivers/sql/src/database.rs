@@ -15,6 +15,7 @@ use crate::failure::{ErrorResponse, Failure};
 use crate::lock_watch::LockWatch;
 use crate::object::TableName;
 use crate::open_sessions::OpenSessions;
+use crate::pooler;
 use crate::procedure::Known;
 use crate::tables;
 use crate::wait_query::WaitQuery;
@@ -136,6 +137,7 @@ impl<D: Database> SqlEngine<D> {
             let text = format!("{}: not a directory", spec.dir.display());
             return Err(EngineError::Fatal(text));
         }
+        pooler::check(&mut connection, &mut config)?;
         let session = config.session.clone();
         let lock_watch = LockWatch::new(waits.clone(), config.endpoint.clone(), session);
         let (database, tables) = lock_watch.during(|| {
@@ -252,7 +254,13 @@ fn lock<C: Connection>(connection: &mut C, config: &Config<C::Session>) -> Resul
             config.endpoint.address
         ))),
         // A server without such locks is not shared.
-        Ok(true) | Err(Failure::Refused(_)) => Ok(()),
+        Err(Failure::Refused(_)) => Ok(()),
         Err(failure) => Err(failure.into()),
+        // The next transaction must find the lock in its session, or it protects nothing.
+        Ok(true) => match connection.first(C::SQL.holds_lock) {
+            Ok(held) if held.as_deref() == Some("0") => Err(pooler::refusal::<C>(config)),
+            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+            Err(failure) => Err(failure.into()),
+        },
     }
 }

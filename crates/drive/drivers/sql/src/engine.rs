@@ -12,7 +12,7 @@ use crate::database::{Database, SqlEngine};
 use crate::open_sessions::SessionRole;
 use crate::session::SqlSession;
 use crate::waits::SqlWaits;
-use crate::{check, inspect, tables};
+use crate::{check, inspect, pooler, tables};
 
 /// Longest time of a statement that is checked: on next to no rows, a valid one is done by then.
 const CHECK_WITHIN: Duration = Duration::from_secs(5);
@@ -61,7 +61,11 @@ impl<D: Database> Engine for SqlEngine<D> {
     }
 
     fn identity(&self) -> Identity {
-        D::identity(self)
+        let mut identity = D::identity(self);
+        if self.config.is_pooled {
+            identity.facts.insert("pooler".to_owned(), pooler::NOTE.to_owned());
+        }
+        identity
     }
 
     fn effective_options(&self) -> Result<Options, EngineError> {
@@ -72,6 +76,7 @@ impl<D: Database> Engine for SqlEngine<D> {
         let mut had = D::durability(&mut self.connect()?, &self.tables)?;
         if self.config.endpoint.is_foreign {
             had.notes.extend(D::overridden(self)?);
+            had.notes.extend(self.config.is_pooled.then(|| pooler::NOTE.to_owned()));
         }
         Ok(had)
     }

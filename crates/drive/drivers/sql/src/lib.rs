@@ -25,6 +25,7 @@ mod moment;
 mod object;
 mod open_sessions;
 mod pipeline_queue;
+mod pooler;
 mod procedure;
 mod read_back;
 mod receive_buffer;

@@ -19,10 +19,9 @@ pub(crate) enum SessionRole {
 pub(crate) struct OpenSessions(Mutex<BTreeMap<u64, SessionRole>>);
 
 impl OpenSessions {
-    pub(crate) fn open(&self, number: Option<u64>, role: SessionRole) {
-        self.change(|sessions| {
-            sessions.extend(number.map(|number| (number, role)));
-        });
+    /// Adds a session; returns whether another one had its number.
+    pub(crate) fn open(&self, number: Option<u64>, role: SessionRole) -> bool {
+        self.change(|sessions| number.and_then(|number| sessions.insert(number, role)).is_some())
     }
 
     pub(crate) fn close(&self, number: Option<u64>) {
@@ -32,13 +31,11 @@ impl OpenSessions {
     }
 
     pub(crate) fn numbers(&self) -> Vec<u64> {
-        let mut numbers = Vec::new();
-        self.change(|sessions| numbers.extend(sessions.keys()));
-        numbers
+        self.change(|sessions| sessions.keys().copied().collect())
     }
 
-    fn change(&self, change: impl FnOnce(&mut BTreeMap<u64, SessionRole>)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    fn change<T>(&self, change: impl FnOnce(&mut BTreeMap<u64, SessionRole>) -> T) -> T {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Adds a sample of numbers and events; other sessions than ours are left out.
@@ -67,9 +64,15 @@ mod tests {
     #[test]
     fn sessions_are_counted_by_role() {
         let sessions = OpenSessions::default();
-        sessions.open(Some(7), SessionRole::Measured);
-        sessions.open(Some(8), SessionRole::Background);
-        sessions.open(None, SessionRole::Measured);
+        for (number, role) in [
+            (Some(7), SessionRole::Measured),
+            (Some(8), SessionRole::Background),
+            (None, SessionRole::Measured),
+            (None, SessionRole::Measured),
+        ] {
+            assert!(!sessions.open(number, role), "{number:?}");
+        }
+        assert!(sessions.open(Some(8), SessionRole::Background), "a pooler shares it");
         let row = |number: &str, event: &str| (number.to_owned(), event.to_owned());
         let sample = [
             row("7", "Lock:tuple"),

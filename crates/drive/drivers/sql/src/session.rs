@@ -12,6 +12,7 @@ use crate::failure::{ErrorResponse, Failure};
 use crate::key_value::{InFlight, KeyValue};
 use crate::open_sessions::SessionRole;
 use crate::pipeline_queue::PipelineQueue;
+use crate::pooler;
 use crate::procedure::Calls;
 
 /// Losses after which a client ends: a server that keeps disconnecting is not measurable.
@@ -66,7 +67,10 @@ type Error<D> = <<D as Database>::Connection as Connection>::Error;
 impl<'e, D: Database> SqlSession<'e, D> {
     pub(crate) fn new(engine: &'e SqlEngine<D>, role: SessionRole) -> Result<Self, EngineError> {
         let link: Link<D::Connection> = Link::open(engine)?;
-        engine.sessions.open(link.connection.number(), role);
+        // Sessions of lost connections may have been given to others: only new ones are compared.
+        if engine.sessions.open(link.connection.number(), role) && engine.config.is_pooled {
+            return Err(pooler::refusal::<D::Connection>(&engine.config));
+        }
         let queue = PipelineQueue::default();
         Ok(Self { engine, role, link, losses: 0, is_lost: false, queue })
     }

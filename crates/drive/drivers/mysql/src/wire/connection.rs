@@ -87,6 +87,11 @@ impl driver_sql::Connection for Connection {
             "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
             "START TRANSACTION WITH CONSISTENT SNAPSHOT",
         ],
+        // The greeting has 32 bits of it; a proxy answers the function alone by itself.
+        session_number: "SELECT CONNECTION_ID() & 4294967295",
+        mark_session: "SET @assay_mark = 1",
+        is_session_marked: "SELECT @assay_mark",
+        holds_lock: "SELECT IS_USED_LOCK(CONCAT('assay ', DATABASE())) = CONNECTION_ID()",
     };
 
     fn open(endpoint: &Endpoint, (): &()) -> Result<Self, Failure> {
@@ -104,9 +109,17 @@ impl driver_sql::Connection for Connection {
         Some(u64::from(self.number))
     }
 
+    fn set_number(&mut self, number: u64) {
+        self.number = u32::try_from(number).unwrap_or(self.number);
+    }
+
+    fn limit_wait(&mut self, limit: Duration) -> Reply<(), Self> {
+        Ok(self.packets.socket.set_read_timeout(Some(limit))?)
+    }
+
     /// By the client: only some releases have a limit of their own, and for reads only.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
-        Ok(self.packets.socket.set_read_timeout(Some(limit))?)
+        self.limit_wait(limit)
     }
 
     fn limit_lock_waits(&mut self, limit: Duration) -> Reply<(), Self> {

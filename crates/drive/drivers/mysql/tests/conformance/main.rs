@@ -15,6 +15,7 @@ mod logins;
 mod maintenance;
 mod ownership;
 mod parts;
+mod poolers;
 mod procedures;
 mod rejected_options;
 mod sessions;
@@ -87,7 +88,7 @@ fn variables_and_tables_of_a_synced_server_are_read_back() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 25] = [
+const CLAIMS: [fn(&Fixture); 27] = [
     procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
@@ -109,6 +110,8 @@ const CLAIMS: [fn(&Fixture); 25] = [
     locks::second_run_names_the_session_of_the_first,
     maintenance::state_identity_and_options_are_reported,
     parts::parts_of_values_are_changed_and_read,
+    poolers::a_pooler_with_a_session_for_each_connection_is_a_fact,
+    poolers::poolers_that_share_sessions_are_refused_and_leave_no_lock,
     durability::a_server_s_variables_limit_the_class,
     durability::tables_without_a_log_have_no_class,
     waits::row_locks_are_sampled_as_waits,

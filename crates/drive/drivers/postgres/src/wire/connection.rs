@@ -23,7 +23,7 @@ use super::message::{READ_BYTES, columns, fields, parameter_types};
 use super::result::read_answer;
 use super::statement::{Bound, Described};
 use super::text;
-use super::value::{Coder, write_literal};
+use super::value::{Coder, rows_max, write_literal};
 
 /// State of a connection outside of any transaction.
 const IDLE: u8 = b'I';
@@ -212,6 +212,10 @@ impl driver_sql::Connection for Connection {
         begin: "BEGIN",
         is_begin_prepared: true,
         hold: &["BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"],
+        session_number: "SELECT pg_backend_pid()",
+        mark_session: "SELECT set_config('assay.mark', '1', false)",
+        is_session_marked: "SELECT current_setting('assay.mark', true)",
+        holds_lock: locks::HOLDS_RUN,
     };
 
     fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {
@@ -229,6 +233,14 @@ impl driver_sql::Connection for Connection {
 
     fn number(&self) -> Option<u64> {
         self.logged_in.process
+    }
+
+    fn set_number(&mut self, number: u64) {
+        self.logged_in.process = Some(number);
+    }
+
+    fn limit_wait(&mut self, limit: Duration) -> Reply<(), Self> {
+        Ok(self.stream.set_read_timeout(Some(limit))?)
     }
 
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
@@ -298,7 +310,7 @@ impl driver_sql::Connection for Connection {
             }
             // Each value is preceded by four bytes of length.
             let bytes = out.len() - before - 4 * values.len();
-            bound.end(out, start, rows_at.map_or(0, |at| rows(value(at))))?;
+            bound.end(out, start, rows_at.map_or(0, |at| rows_max(value(at))))?;
             Ok(bytes as u64)
         })
     }
@@ -435,11 +447,4 @@ impl Drop for Connection {
         // The server also ends it when the socket closes.
         drop(self.stream.write_all(&out));
     }
-}
-
-/// Returns the most rows of an execution; 0 is all. No answer has more than fit the protocol.
-#[inline]
-fn rows(value: Value<'_>) -> i32 {
-    let Value::Integer(rows) = value else { return 0 };
-    i32::try_from(rows).unwrap_or(i32::MAX)
 }

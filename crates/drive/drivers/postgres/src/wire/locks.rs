@@ -4,6 +4,12 @@
 /// "assay" in bytes. Both statements are one transaction, whose end the lock outlives.
 pub(super) const LOCK_RUN: &str =
     "SET LOCAL lock_timeout = '3s'; SELECT pg_advisory_lock(418548769145)";
+/// Returns 0 where another session holds the lock of a run; the halves of its key are columns.
+///
+/// Source: Postgres' documentation, "System Views", `pg_locks`.
+pub(super) const HOLDS_RUN: &str = "SELECT max((pid = pg_backend_pid())::int) FROM pg_locks WHERE locktype = 'advisory' AND \
+     granted AND classid = 418548769145 >> 32 AND objid = 418548769145 & 4294967295 AND \
+     database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
 /// Returns the query of what sessions of these numbers wait for: statement, and holder in words.
 ///

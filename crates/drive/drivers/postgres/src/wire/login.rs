@@ -117,7 +117,7 @@ pub(super) fn log_in(
                 }
             }
             ERROR_RESPONSE_TAG => {
-                return Err(with_tls_hint(ErrorResponse::parse(message.body), &endpoint.address));
+                return Err(with_remedy(ErrorResponse::parse(message.body), &endpoint.address));
             }
             BACKEND_KEY_DATA_TAG => {
                 let process = message.body.first_chunk::<4>();
@@ -186,14 +186,21 @@ fn impossible(what: &str) -> Failure {
     ))
 }
 
-/// Adds the remedy to an error that requires TLS, without it only.
-fn with_tls_hint(mut error_response: ErrorResponse, address: &Address) -> Failure {
+/// Adds the remedy to an error that requires TLS, without it only, and to one of a pooler.
+///
+/// Source: `PgBouncer`'s source, `set_startup_options` in `client.c`.
+fn with_remedy(mut error_response: ErrorResponse, address: &Address) -> Failure {
     let message = error_response.message.to_ascii_lowercase();
     let tls_messages =
         ["no encryption", "ssl off", "ssl connection is required", "ssl is required"];
     let is_plain = matches!(address, Address::Tcp { tls: Tls::Off, .. });
     if is_plain && tls_messages.iter().any(|text| message.contains(text)) {
         "add ?sslmode=require to the dsn, or sslmode=verify-full with sslrootcert=FILE"
+            .clone_into(&mut error_response.hint);
+    }
+    if message.starts_with("unsupported startup parameter") {
+        "a pooler answers: name the server itself in the dsn, or list the parameter in \
+         ignore_startup_parameters of PgBouncer and set it for the role or the database"
             .clone_into(&mut error_response.hint);
     }
     Failure::Refused(Box::new(error_response))
@@ -239,13 +246,18 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_requires_tls_has_the_remedy() {
-        let message = "no pg_hba.conf entry for host \"::1\", user \"u\", no encryption";
-        let error_response =
-            ErrorResponse { message: message.to_owned(), ..ErrorResponse::default() };
+    fn an_error_of_a_login_has_the_remedy() {
         let address = endpoint(None).address;
-        assert!(
-            with_tls_hint(error_response, &address).to_string().contains("add ?sslmode=require")
-        );
+        for (message, remedy) in [
+            (
+                "no pg_hba.conf entry for host \"::1\", user \"u\", no encryption",
+                "?sslmode=require",
+            ),
+            ("unsupported startup parameter: synchronous_commit", "name the server itself"),
+        ] {
+            let error = ErrorResponse { message: message.to_owned(), ..ErrorResponse::default() };
+            let text = with_remedy(error, &address).to_string();
+            assert!(text.contains(remedy), "{text}");
+        }
     }
 }

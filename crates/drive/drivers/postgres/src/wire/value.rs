@@ -213,6 +213,13 @@ fn out_of_range(value: i64) -> Failure {
     ))
 }
 
+/// Returns the most rows of an execution; 0 is all. No answer has more than fit the protocol.
+#[inline]
+pub(super) fn rows_max(value: Value<'_>) -> i32 {
+    let Value::Integer(rows) = value else { return 0 };
+    i32::try_from(rows).unwrap_or(i32::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,66 +1,13 @@
 //! The durability class that sessions and tables have, next to the one claimed.
 
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::thread;
-
 use engine::{Engine, EngineError, OpenSpec, Refusal};
-use model::{Address, Call, Durability, DurabilityRecord, Endpoint, OpKind};
+use model::{Call, Durability, DurabilityRecord, Endpoint, OpKind};
 
 use crate::application::{application, procedure};
 use crate::calls::{foreign, just_call, statements};
 use crate::newest::newest;
+use crate::pooler::{Pool, Pooler};
 use crate::test_server::{TestServer, open, spec};
-
-/// A pooler: it passes on user and database of the start-up message, and ignores every setting.
-struct Pooler(Endpoint);
-
-impl Pooler {
-    /// Listens at the loopback address until the test ends.
-    fn before(server: &TestServer) -> Self {
-        let endpoint = foreign(server, "postgres");
-        let Address::Socket(socket) = endpoint.address.clone() else { panic!("{endpoint:?}") };
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let port = listener.local_addr().unwrap().port();
-        thread::spawn(move || {
-            for client in listener.incoming() {
-                let socket = socket.clone();
-                // A client that goes away ends its connection alone.
-                thread::spawn(move || pass(client?, &socket));
-            }
-        });
-        Self(Endpoint { address: Address::tcp("127.0.0.1", port), ..endpoint })
-    }
-}
-
-/// Passes one connection on, without the settings of its start-up message.
-///
-/// Source: Postgres' documentation, "Message Formats", `StartupMessage`.
-fn pass(mut client: TcpStream, socket: &PathBuf) -> io::Result<()> {
-    let mut head = [0; 8];
-    client.read_exact(&mut head)?;
-    let length = u32::from_be_bytes(head[..4].try_into().unwrap());
-    let mut body = vec![0; usize::try_from(length).unwrap() - head.len()];
-    client.read_exact(&mut body)?;
-    let texts: Vec<&[u8]> = body.split(|byte| *byte == 0).collect();
-    let mut message = head[4..].to_vec();
-    for pair in texts.chunks(2).filter(|pair| [&b"user"[..], b"database"].contains(&pair[0])) {
-        pair.iter().for_each(|text| message.extend(text.iter().chain(&[0])));
-    }
-    message.push(0);
-    let mut server = UnixStream::connect(socket)?;
-    server.write_all(&u32::try_from(message.len() + 4).unwrap().to_be_bytes())?;
-    server.write_all(&message)?;
-    let (mut from_server, mut to_client) = (server.try_clone()?, client.try_clone()?);
-    thread::spawn(move || {
-        io::copy(&mut from_server, &mut to_client)?;
-        to_client.shutdown(Shutdown::Both)
-    });
-    io::copy(&mut client, &mut server)?;
-    server.shutdown(Shutdown::Both)
-}
 
 /// Starts a server with these options; prints why if there is none.
 fn server(options: &[(&str, &str)]) -> Option<TestServer> {
@@ -94,7 +41,7 @@ fn sessions_behind_a_pooler_have_the_class_they_are_found_with() {
     assert!(had.notes.contains(&note.to_owned()), "{had:?}");
     engine.close().unwrap();
 
-    let engine = open(&synced(&dir, Pooler::before(&server).0)).unwrap();
+    let engine = open(&synced(&dir, Pooler::before(&server, Pool::Session))).unwrap();
     let reason = "synchronous_commit = off (configuration file), where the run requests another \
                   value (name the server itself, not a pooler), allows class `none` at most";
     let found = violation(&engine.durability().unwrap()).unwrap();

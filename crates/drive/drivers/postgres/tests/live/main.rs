@@ -12,6 +12,8 @@ mod logins;
 mod newest;
 mod ownership;
 mod parts;
+mod pooler;
+mod poolers;
 mod privileges;
 mod procedures;
 mod program;
