@@ -26,7 +26,7 @@ impl FromStr for BuildRef {
         let is_name = |s: &str| {
             !s.is_empty()
                 && s.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
-                && !s.starts_with('.')
+                && !s.starts_with(['.', '-'])
         };
         if !is_name(engine) || !version.is_none_or(is_name) {
             return Err(format!("`{text}` is not an engine build: write NAME or NAME@VERSION"));

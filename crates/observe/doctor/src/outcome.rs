@@ -1,7 +1,7 @@
 //! What a check found, before its texts are added.
 
 use model::record::Severity;
-use model::{CheckState, MachineRemedy};
+use model::{CheckState, MachineRemedy, shell_word};
 
 /// Outcome of one check.
 #[derive(Debug, Clone)]
@@ -53,13 +53,13 @@ impl Outcome {
 
     /// Returns it with the lines that write a value into a file, and the old one.
     pub(crate) fn write(self, path: &str, wanted: &str, old: &str) -> Self {
-        let line = |value: &str| format!("echo {} > {}", quoted(value), quoted(path));
+        let line = |value: &str| format!("echo {} > {}", shell_word(value), shell_word(path));
         self.mend(line(wanted)).undo(line(old))
     }
 
     /// Returns it with a kernel setting's wanted value and the old one.
     pub(crate) fn sysctl(self, name: &str, wanted: &str, old: &str) -> Self {
-        let line = |value: &str| format!("sysctl -w {name}={}", quoted(value));
+        let line = |value: &str| format!("sysctl -w {name}={}", shell_word(value));
         self.mend(line(wanted)).undo(line(old))
     }
 
@@ -76,26 +76,9 @@ impl Outcome {
     }
 }
 
-/// Returns the text as one argument of a shell; plain ones stay as they are.
-pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=,@+*".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_a_shell_would_obey_is_quoted() {
-        assert_eq!(quoted("/sys/block/sda"), "/sys/block/sda");
-        assert_eq!(quoted("/mnt/a b;reboot"), "'/mnt/a b;reboot'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-        assert_eq!(quoted(""), "''");
-    }
 
     #[test]
     fn undo_restores_the_old_value() {

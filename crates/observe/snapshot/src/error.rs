@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::Bytes;
+use model::{Bytes, shell_word};
 
 /// Why a snapshot is not saved or not used.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum SnapshotError {
     #[error("{} is {_1}, which is not saved", _0.display())]
     NotSaved(PathBuf, &'static str),
     /// The files of a snapshot are not those that were saved.
-    #[error("snapshot {0} is damaged: {1}; `assay snapshot remove {0}` removes it")]
+    #[error("snapshot {0} is damaged: {1}; `assay snapshot remove {word}` removes it", word = shell_word(_0))]
     Damaged(String, String),
     /// The engine left no files.
     #[error("the engine leaves no files to save")]

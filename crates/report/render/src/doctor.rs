@@ -1,10 +1,10 @@
 //! What `assay doctor` found, as a document and as a script.
 
 use model::record::Severity;
-use model::{CheckResult, CheckState};
+use model::{CheckResult, CheckState, visible};
 use serde_json::json;
 
-use crate::document::{Document, Part, json, visible};
+use crate::document::{Document, Part, json};
 use crate::format::{Format, Style};
 use crate::trust::many;
 
@@ -102,7 +102,7 @@ pub fn doctor_script(results: &[CheckResult]) -> String {
         lines.push(comment(&format!("{} ({}): {}", one.check, one.severity, one.evidence)));
         lines.push(comment(one.why));
         lines.extend(one.remedy.undo.iter().map(|line| comment(&format!("undo: {line}"))));
-        lines.extend(one.remedy.mend.iter().cloned());
+        lines.extend(one.remedy.mend.iter().map(|line| visible(line).into_owned()));
     }
     lines.join("\n") + "\n"
 }

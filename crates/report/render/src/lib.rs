@@ -49,7 +49,6 @@ pub use comparison::{
 };
 pub use device::{render_device, render_device_page, render_devices};
 pub use doctor::{doctor_script, render_doctor};
-pub use document::visible;
 pub use explain::render_explanations;
 pub use findings::{
     Checked, findings_json, folded, is_folded, render_findings, render_rule, render_rules,
@@ -57,7 +56,7 @@ pub use findings::{
 pub use format::{Format, Style};
 pub use history::{HistoryInput, plot_history, render_history};
 pub use hosts::{HostExperiment, page_of_hosts, render_hosts};
-pub use html::{command, render_html};
+pub use html::render_html;
 pub use input::{Compared, ReportInput};
 pub use lines::{Lines, render_lines};
 pub use list::{RunSummary, render_list};

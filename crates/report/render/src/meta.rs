@@ -14,7 +14,7 @@ pub struct Meta {
     pub name: String,
     /// What selects its results on the command line: its name, or the names that were given.
     #[serde(skip)]
-    pub selection: String,
+    pub selection: Vec<String>,
     /// The question.
     pub question: String,
     /// Name, size and question in one line.
@@ -49,7 +49,7 @@ impl Meta {
         Self {
             id: manifest.id.clone(),
             name: experiment.name.clone(),
-            selection: experiment.name.clone(),
+            selection: vec![experiment.name.clone()],
             question: experiment.question.clone(),
             title: experiment.title(),
             size: experiment.size.clone(),

@@ -1,7 +1,7 @@
 //! Next steps: commands that answer what a comparison leaves open.
 
 use analysis::StepComparison;
-use model::Label;
+use model::{Label, ShellCommand};
 use stats::{Effect, Verdict, Why};
 
 use crate::figure::declared;
@@ -11,20 +11,22 @@ use crate::label::{SERVER_CPU, THROUGHPUT};
 /// Returns shell commands, the most useful first.
 pub fn next_steps(compared: &Compared<'_>) -> Vec<String> {
     let name = &compared.meta.name;
+    let on_all = |start: &str| ShellCommand::of(start).operands([name]);
     let mut steps = Vec::new();
     if compared.label >= Label::Undecided {
-        steps.push(format!("assay lint {name}"));
+        steps.push(on_all("assay lint"));
     }
     if is_too_coarse(compared) && can_be_extended(compared) {
         let margin = declared(compared.comparison.margin).replace(' ', "");
-        steps.push(format!("assay run --resume {name} --until {margin}"));
+        let run = ShellCommand::of("assay run").option("--resume", name);
+        steps.push(run.option("--until", &margin));
     }
     steps.extend(explain(compared));
     if compared.comparison.variants.len() > 1 {
-        steps.push(format!("assay compare {name} --costs"));
+        steps.push(on_all("assay compare").flag("--costs"));
     }
-    steps.push(format!("assay report {name}"));
-    steps
+    steps.push(on_all("assay report"));
+    steps.iter().map(ShellCommand::to_string).collect()
 }
 
 /// Returns whether a step's own question was left open for want of runs.
@@ -49,7 +51,7 @@ fn can_be_extended(compared: &Compared<'_>) -> bool {
 }
 
 /// Returns the command that explains the largest difference there is.
-fn explain(compared: &Compared<'_>) -> Option<String> {
+fn explain(compared: &Compared<'_>) -> Option<ShellCommand> {
     let is_apart =
         |effect: &Effect| matches!(compared.verdict(effect), Some(Verdict::Above | Verdict::Below));
     let size = |effect: &Effect| effect.ratio.ln().abs();
@@ -58,7 +60,8 @@ fn explain(compared: &Compared<'_>) -> Option<String> {
     });
     let (step, _, variant, _) = found.max_by(|one, other| size(one.3).total_cmp(&size(other.3)))?;
     let (base, name) = (&compared.comparison.base, &compared.meta.name);
-    Some(format!("assay explain {base} {variant} {} --in {name}", step.name))
+    let operands = [base.as_str(), variant, &step.name];
+    Some(ShellCommand::of("assay explain").operands(operands).option("--in", name))
 }
 
 /// Iterates over step, metric, variant and effect of the questions; the control has none.

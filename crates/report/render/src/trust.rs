@@ -2,7 +2,7 @@
 
 use lint::{LintFinding, Place};
 use model::record::Severity;
-use model::{Label, Waiver};
+use model::{Label, ShellCommand, Waiver};
 
 use crate::input::Compared;
 use crate::label::run_name;
@@ -23,7 +23,8 @@ pub(crate) fn headline(compared: &Compared<'_>) -> String {
         let reason = waiver.reason.trim_end_matches('.');
         format!("{} waived: {reason}.", waiver.code)
     }));
-    let lint = format!("(assay lint {})", compared.meta.selection);
+    let lint = ShellCommand::of("assay lint").operands(&compared.meta.selection);
+    let lint = format!("({lint})");
     let other = if waived.is_empty() { "" } else { "other " };
     let codes = blocking(compared, None, true);
     parts.push(match label {

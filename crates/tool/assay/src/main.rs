@@ -11,10 +11,13 @@ mod progress;
 mod registry;
 mod ui;
 
+use std::ffi::OsString;
 use std::io::{Write as _, stdout};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
+use model::visible;
 
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -86,9 +89,10 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => return not_parsed(&error),
+        Err(error) => return not_parsed(error, &args),
     };
     let environment = Environment::read(&cli.places);
     let ui = Ui::of_process(&environment);
@@ -131,8 +135,34 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
     }
 }
 
+/// Returns the error of a command line without what a terminal would obey in its arguments.
+///
+/// The error of one that is not UTF-8 does not name it: there is no other way to learn which.
+fn shown(error: clap::Error, args: &[OsString]) -> clap::Error {
+    let clean = |arg: &OsString| OsString::from(&*visible(&arg.to_string_lossy()));
+    let parsed = |odd: Option<usize>| {
+        let arg = |(at, arg)| if odd == Some(at) { OsString::clone(arg) } else { clean(arg) };
+        Cli::try_parse_from(args.iter().enumerate().map(arg)).err()
+    };
+    let is_refused = |at: &usize| {
+        let error = args[*at].to_str().is_none().then(|| parsed(Some(*at))).flatten();
+        error.is_some_and(|error| error.kind() == ErrorKind::InvalidUtf8)
+    };
+    if error.kind() == ErrorKind::InvalidUtf8
+        && let Some(at) = (0..args.len()).find(is_refused)
+    {
+        let text = format!("the argument `{}` is not UTF-8", clean(&args[at]).display());
+        return Cli::command().error(ErrorKind::InvalidUtf8, text);
+    }
+    match args.iter().any(|arg| clean(arg) != *arg) {
+        true => parsed(None).unwrap_or(error),
+        false => error,
+    }
+}
+
 /// Prints help, or the error of the command line.
-fn not_parsed(error: &clap::Error) -> ExitCode {
+fn not_parsed(error: clap::Error, args: &[OsString]) -> ExitCode {
+    let error = shown(error, args);
     let printed = error.print().and_then(|()| stdout().flush());
     match printed.or_else(|error| ui::output_error(&error)) {
         Err(report) if !error.use_stderr() => {

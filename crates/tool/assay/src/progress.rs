@@ -7,11 +7,10 @@ use load::{Clock, SteadyClock};
 use model::record::total_counts;
 use model::validity::{Outcome, ProbeRecord, Purpose};
 use model::{
-    Bytes, IntervalRecord, Manifest, Nanos, OpUnit, RunEnd, Step, StepRecord, StopRule, Unit,
-    metric, rule_code, whole,
+    Bytes, IntervalRecord, Manifest, Nanos, OpUnit, RunEnd, ShellCommand, Step, StepRecord,
+    StopRule, Unit, metric, rule_code, visible, whole,
 };
 use render::figure::figure;
-use render::visible;
 use runner::{ProbeBegins, Progress};
 
 use crate::ui::Ui;
@@ -113,8 +112,9 @@ impl Screen {
 
     /// Clears the live lines, and shows how often a finding about the host was left out.
     pub(crate) fn close(&self) {
+        let lint = ShellCommand::of("assay lint").operands([&self.name]);
         for (code, steps) in self.of_host.iter().filter(|(_, steps)| **steps > 1) {
-            self.line(&format!("{code} in {steps} steps: assay lint {}", self.name));
+            self.line(&format!("{code} in {steps} steps: {lint}"));
         }
         if let Some(lines) = &self.lines {
             lines.head.finish_and_clear();
@@ -132,7 +132,10 @@ impl Screen {
             self.left()
         );
         match &self.lines {
-            Some(lines) => lines.head.set_message(format!("Assay {}   {place}", self.name)),
+            Some(lines) => {
+                let text = format!("Assay {}   {place}", self.name);
+                lines.head.set_message(visible(&text).into_owned());
+            }
             None => self.ui.status(format_args!("{}  {place}", self.run)),
         }
     }
@@ -167,7 +170,8 @@ impl Screen {
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
         #[expect(clippy::cast_sign_loss, reason = "clamped")]
         let position = (share.clamp(0.0, 1.0) * 1000.0) as u64;
-        lines.bar.set_prefix(format!("{}  {}", self.run, step.name));
+        let place = format!("{}  {}", self.run, step.name);
+        lines.bar.set_prefix(visible(&place).into_owned());
         lines.bar.set_message(visible(text).into_owned());
         lines.bar.set_position(position);
         self.head();

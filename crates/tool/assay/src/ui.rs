@@ -4,8 +4,8 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::{Arc, OnceLock};
 
-use miette::{MietteHandlerOpts, Report, miette};
-use render::visible;
+use miette::{GraphicalReportHandler, GraphicalTheme, MietteHandlerOpts, Report, miette};
+use model::visible;
 
 use crate::environment::Environment;
 
@@ -16,6 +16,9 @@ const WIDTH_DEFAULT: usize = 120;
 ///
 /// Our choice: twice the usual width of a terminal.
 const COLUMN_MAX: usize = 160;
+
+/// Columns of errors.
+const ERROR_WIDTH: usize = 100;
 
 /// Output settings of this process.
 #[derive(Debug, Clone)]
@@ -74,8 +77,16 @@ impl Ui {
 
     /// Prints an error with its place and remedy.
     pub(crate) fn error(&self, report: &Report) {
+        let mut plain = String::new();
+        let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
+        let drawn = handler.with_width(ERROR_WIDTH).render_report(&mut plain, report.as_ref());
+        // Colours that the text itself has are not ours.
+        let is_coloured = self.is_live && drawn.is_ok() && !plain.contains('\u{1b}');
         let text = format!("{report:?}");
-        let clean = if self.is_live { visible_in_colour(&text) } else { visible(&text).into() };
+        let clean = match is_coloured {
+            true => visible_in_colour(&text),
+            false => visible(if drawn.is_ok() { &plain } else { &text }).into_owned(),
+        };
         write_status(clean.trim_end());
     }
 
@@ -123,7 +134,7 @@ fn visible_in_colour(text: &str) -> String {
 pub(crate) fn draw_errors(environment: &Environment, ui: &Ui) {
     let has_colour = ui.is_live && !environment.is_colour_disabled;
     miette::set_hook(Box::new(move |_| {
-        let options = MietteHandlerOpts::new().color(has_colour).unicode(true).width(100);
+        let options = MietteHandlerOpts::new().color(has_colour).unicode(true).width(ERROR_WIDTH);
         Box::new(options.terminal_links(false).build())
     }))
     .expect("the hook is set once");

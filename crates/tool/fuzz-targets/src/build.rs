@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use render::visible;
+use model::visible;
 use supply::Store;
 
 /// Builds whose metadata the bytes are: a library, and a server.

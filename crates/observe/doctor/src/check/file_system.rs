@@ -1,6 +1,7 @@
 //! The file system of the data.
 
 use model::record::Severity;
+use model::shell_word;
 
 use super::Check;
 use crate::outcome::Outcome;
@@ -46,7 +47,7 @@ fn run(source: &Source) -> Outcome {
             value.clone(),
             format!("{value}: an fsync is cheaper than with one"),
         )
-        .mend(format!("# unmount it, then: tune2fs -O has_journal {}", mount.source));
+        .mend(format!("# unmount it, then: tune2fs -O has_journal {}", shell_word(&mount.source)));
     }
     if !is_foreign {
         return Outcome::fine(kind);

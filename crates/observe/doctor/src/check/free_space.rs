@@ -1,11 +1,10 @@
 //! How full the file system is.
 
 use model::record::Severity;
-use model::{Bytes, percent};
+use model::{Bytes, percent, shell_word};
 
 use super::Check;
 use crate::outcome::Outcome;
-use crate::outcome::quoted;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
@@ -32,5 +31,5 @@ fn run(source: &Source) -> Outcome {
     }
     let point = source.mount().map(|mount| mount.point.display().to_string()).unwrap_or_default();
     Outcome::finding(value.clone(), value)
-        .mend(format!("# remove what is not needed, then: fstrim {}", quoted(&point)))
+        .mend(format!("# remove what is not needed, then: fstrim {}", shell_word(&point)))
 }

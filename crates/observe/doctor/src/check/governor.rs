@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use model::record::Severity;
+use model::shell_word;
 
 use super::Check;
 use crate::outcome::Outcome;
-use crate::outcome::quoted;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
@@ -38,6 +38,6 @@ fn run(source: &Source) -> Outcome {
 }
 
 fn command(governor: &str) -> String {
-    let governor = quoted(governor);
+    let governor = shell_word(governor);
     format!("echo {governor} | tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
 }

@@ -1,10 +1,10 @@
 //! Options of the mount.
 
 use model::record::Severity;
+use model::shell_word;
 
 use super::Check;
 use crate::outcome::Outcome;
-use crate::outcome::quoted;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
@@ -24,9 +24,9 @@ fn run(source: &Source) -> Outcome {
         mount.mount_options.iter().chain(&mount.options).map(String::as_str).collect();
     all.sort_unstable();
     all.dedup();
-    let (value, point) = (all.join(","), quoted(&mount.point.display().to_string()));
+    let (value, point) = (all.join(","), shell_word(&mount.point.display().to_string()));
     let has = |options: &[&str]| all.iter().copied().find(|option| options.contains(option));
-    let remount = |option: &str| format!("mount -o remount,{option} {point}");
+    let remount = |option: &str| format!("mount -o remount,{option} -- {point}");
     if let Some(option) = has(&["nobarrier", "barrier=0"]) {
         return Outcome::finding(
             value.clone(),

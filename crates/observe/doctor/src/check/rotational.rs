@@ -1,6 +1,7 @@
 //! Whether the kernel takes the drive for a disk.
 
 use model::record::Severity;
+use model::shell_word;
 
 use super::Check;
 use crate::outcome::Outcome;
@@ -26,7 +27,7 @@ fn run(source: &Source) -> Outcome {
                 .mend(format!(
                     "echo 0 > {path} # if it is an SSD; some hypervisors do not report it"
                 ))
-                .undo(format!("echo {text} > {path}"))
+                .undo(format!("echo {} > {path}", shell_word(&text)))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Swap areas in use.
 
-use model::Bytes;
 use model::record::Severity;
+use model::{Bytes, shell_word};
 
 use super::Check;
-use crate::outcome::{Outcome, quoted};
+use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
@@ -56,6 +56,6 @@ impl<'a> Area<'a> {
             0.. => format!("-p {} ", self.priority),
             _ => String::new(),
         };
-        format!("swapon {priority}{}", quoted(&self.name.replace("\\040", " ")))
+        format!("swapon {priority}{}", shell_word(&self.name.replace("\\040", " ")))
     }
 }

@@ -1,6 +1,7 @@
 //! The kernel's view of the drive's write cache.
 
 use model::record::Severity;
+use model::shell_word;
 
 use super::Check;
 use crate::outcome::Outcome;
@@ -27,5 +28,5 @@ fn run(source: &Source) -> Outcome {
     }
     Outcome::finding(text.clone(), format!("the kernel treats the cache as {text}"))
         .mend(format!("echo 'write back' > {path} # if the drive has a volatile cache"))
-        .undo(format!("echo '{text}' > {path}"))
+        .undo(format!("echo {} > {path}", shell_word(&text)))
 }

@@ -1,6 +1,7 @@
 //! Rows of a CSV file.
 
 use csv::{ReaderBuilder, StringRecord};
+use model::spreadsheet::of_cell;
 
 use super::problem::HistoryError;
 use super::table::{Cell, Table, quantity};
@@ -35,7 +36,7 @@ pub(super) fn rows(text: &str) -> Result<Table, HistoryError> {
     let format = |error: csv::Error| HistoryError::Format(error.to_string());
     let header = records.next().transpose().map_err(format)?;
     let header = header.ok_or(HistoryError::Empty("header"))?;
-    let header: Vec<&str> = header.iter().map(str::trim).collect();
+    let header: Vec<&str> = header.iter().map(|name| of_cell(name.trim())).collect();
     let width = header.iter().rposition(|name| !name.is_empty()).map_or(0, |at| at + 1);
     let header = &header[..width];
     if is_data(header) {
@@ -53,12 +54,12 @@ pub(super) fn rows(text: &str) -> Result<Table, HistoryError> {
         if row.len() < width || row.iter().skip(width).any(|field| !field.trim().is_empty()) {
             return Err(HistoryError::Fields(line, row.len(), width));
         }
-        let cell = |field: &str| match field.trim() {
+        let cell = |field: &str| match of_cell(field.trim()) {
             "" => Cell::Missing,
             text => Cell::Text(text.to_owned()),
         };
         let cells = row.iter().take(width).skip(1).map(cell).collect();
-        table.add(line, row[0].trim().to_owned(), cells);
+        table.add(line, of_cell(row[0].trim()).to_owned(), cells);
     }
     Ok(table)
 }
@@ -116,6 +117,14 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok(expected.clone()), "{text}");
         }
+    }
+
+    #[test]
+    fn the_quote_before_a_formula_is_no_part_of_a_name() {
+        let text = "time,'=a,'b,'-0.5 x\n'-1st,1,2,3\n";
+        let read = read(text).unwrap();
+        let names: Vec<_> = read.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["=a", "'b", "-0.5 x"]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Errors of reading and studying histories.
 
+use model::shell_word;
+
 /// Error of a history.
 ///
 /// Places are lines or rows, in words.
@@ -51,8 +53,9 @@ pub enum HistoryError {
     BothWays(String),
     /// Regressions of a metric without a direction.
     #[error(
-        "`{0}` has no better direction, so it has no regressions: add --higher-is-better {0} or \
-         --lower-is-better {0}, or choose metrics with --metric"
+        "`{0}` has no better direction, so it has no regressions: add --higher-is-better {word} or \
+         --lower-is-better {word}, or choose metrics with --metric",
+        word = shell_word(_0)
     )]
     NoDirection(String),
     /// No run in the archive matches the query.

@@ -1,7 +1,7 @@
 //! The comparison as a document, and its answer on one screen.
 
 use lint::LintFinding;
-use model::metric;
+use model::{ShellCommand, metric};
 
 use super::section::Section;
 use super::tables::{absolute, costs, relative, requests, runs_table, written_legend};
@@ -139,7 +139,8 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
     let whole = |shown: usize| {
         let mut entries = sentences[..shown].to_vec();
         let (rest, name) = (sentences.len() - shown, &compared.meta.name);
-        entries.extend((rest > 0).then(|| format!("and {rest} more: assay compare {name}")));
+        let command = ShellCommand::of("assay compare").operands([name]);
+        entries.extend((rest > 0).then(|| format!("and {rest} more: {command}")));
         let mut document = Document::from([vec![Part::Text(headline(compared))]]);
         document.add([Part::Sentences(entries)]);
         format!("{}\n{below}", document.render(Format::Text, style))

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{CellComparison, PartComparison, PartKind, StepComparison};
-use model::metric;
+use model::{ShellCommand, metric};
 
 use super::section::Section;
 use super::tables::{cost_cell, ratio_cell, spread_cell};
@@ -86,10 +86,11 @@ const DETAILS: [Shown; 3] = [
 /// Those of loads, index builds and the many levels of a sweep are details.
 pub(super) fn procedures(compared: &Compared<'_>) -> Option<Section> {
     let mut section = section(compared, &PROCEDURES, &|step| !is_detail(compared, step))?;
-    let name = &compared.meta.selection;
-    section.remarks.push(format!(
-        "Kinds of operation, events, statements and their plans: assay compare {name} --costs"
-    ));
+    let command = ShellCommand::of("assay compare").operands(&compared.meta.selection);
+    let command = command.flag("--costs");
+    section
+        .remarks
+        .push(format!("Kinds of operation, events, statements and their plans: {command}"));
     Some(section)
 }
 

@@ -2,10 +2,10 @@
 
 use analysis::device_figures;
 use maud::{DOCTYPE, html};
-use model::DeviceRecord;
+use model::{DeviceRecord, visible};
 
 use super::render::{summary, tables};
-use crate::document::{self, Part, visible};
+use crate::document::{self, Part};
 use crate::html::head;
 use crate::plot::device_pictures;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::StorageUse;
-use model::{IoTest, Unit};
+use model::{IoTest, ShellCommand, Unit};
 
 use crate::document::Part;
 use crate::figure::{figure, percent};
@@ -12,7 +12,8 @@ use crate::trust::many;
 /// Returns a sentence for each use, and where the profile is.
 pub(crate) fn storage_uses(uses: &[StorageUse]) -> impl Iterator<Item = Part> {
     let profiles: BTreeSet<&str> = uses.iter().map(|of| of.profile.as_str()).collect();
-    let note = |id: &str| Part::Note(format!("profile {id}: assay device show {id}"));
+    let command = |id: &str| ShellCommand::of("assay device show").operands([id]);
+    let note = |id: &str| Part::Note(format!("profile {id}: {}", command(id)));
     let notes: Vec<Part> = profiles.into_iter().map(note).collect();
     [Part::Sentences(uses.iter().map(sentence).collect())].into_iter().chain(notes)
 }

@@ -1,6 +1,8 @@
 //! Rows of fields, separated by commas or tabs.
 
-use super::visible::visible;
+use model::spreadsheet::to_cell;
+use model::visible;
+
 use crate::format::Format;
 
 /// Returns the header and the rows, separated by tabs in [`Format::Tsv`]; an unknown value is an
@@ -16,7 +18,7 @@ pub(crate) fn csv<H: AsRef<str>>(
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
     let header: Vec<String> = header.into_iter().map(|name| name.as_ref().to_owned()).collect();
     for row in std::iter::once(header).chain(rows) {
-        let row = row.iter().map(|field| visible(field).into_owned());
+        let row = row.iter().map(|field| visible(&to_cell(field)).into_owned());
         writer.write_record(row).expect("rows are as long as the header, and memory takes them");
     }
     let bytes = writer.into_inner().expect("memory takes every line");
@@ -43,6 +45,13 @@ mod tests {
         let rows = [vec!["plain".to_owned(), "a, \"b\"".to_owned()]];
         let text = csv(Format::Csv, ["one", "two"], rows);
         assert_eq!(text, "one,two\nplain,\"a, \"\"b\"\"\"\n");
+    }
+
+    #[test]
+    fn no_field_is_a_formula() {
+        let rows = [vec!["=cmd|x".to_owned(), "-0.38".to_owned(), "\r=1".to_owned()]];
+        let text = csv(Format::Csv, ["@one", "two", "three"], rows);
+        assert_eq!(text, "'@one,two,three\n'=cmd|x,-0.38,'\\u{d}=1\n");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! A document as Markdown, to be pasted.
 
+use model::visible;
+
 use super::part::{Document, Part};
 use super::table::{Table, padding};
-use super::visible::visible;
 
 impl Document {
     /// Returns the document as Markdown, without a line break at its end.

@@ -13,7 +13,6 @@ mod markdown;
 mod part;
 mod table;
 mod text;
-mod visible;
 
 pub(crate) use csv::{csv, number, snake};
 pub(crate) use fill::fill;
@@ -21,4 +20,3 @@ pub(crate) use html::html;
 pub(crate) use json::json;
 pub(crate) use part::{Document, Part};
 pub(crate) use table::{Cell, Table, Tone, known};
-pub use visible::visible;

@@ -1,7 +1,8 @@
 //! The parts of a document, grouped into blocks.
 
+use model::visible;
+
 use super::table::Table;
-use super::visible::visible;
 use crate::format::{Format, Style};
 use crate::plot::Picture;
 

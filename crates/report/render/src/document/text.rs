@@ -1,9 +1,10 @@
 //! A document as text for a terminal.
 
+use model::visible;
+
 use super::fill::fill;
 use super::part::{Document, Part};
 use super::table::{Cell, Column, GAP, Table, Tone, padding};
-use super::visible::visible;
 use crate::format::Style;
 
 impl Document {

@@ -1,5 +1,7 @@
 //! Each variant's largest difference explained, the others folded.
 
+use model::ShellCommand;
+
 use crate::device::storage_uses;
 use crate::document::Part;
 use crate::explain::{Block, chosen};
@@ -28,9 +30,10 @@ fn differences(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
         compared.comparison.base
     ))];
     for one in chosen {
-        let id = &compared.meta.id;
-        let command =
-            format!("assay explain {} {} --in {id}", compared.comparison.base, one.variant);
+        let command = ShellCommand::of("assay explain")
+            .operands([&compared.comparison.base, &one.variant])
+            .option("--in", &compared.meta.id)
+            .to_string();
         parts.push(Part::Heading(3, one.variant));
         parts.extend(one.largest.in_report());
         if !one.others.is_empty() {

@@ -1,6 +1,6 @@
 //! How it was done: machine, durability, builds, options that differ, the command.
 
-use model::{DataShape, Host, HostCheck, Identity, Manifest};
+use model::{DataShape, Host, HostCheck, Identity, Manifest, shell_word};
 
 use super::options;
 use crate::document::{Cell, Part, Table, Tone};
@@ -24,15 +24,10 @@ pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, method: Vec<Part>) -
     parts
 }
 
-/// Returns the command line as it can be pasted into a shell.
-pub fn command(args: &[impl AsRef<str>]) -> String {
-    let is_plain = |word: &str| {
-        !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || "-_./=:,@%+".contains(c))
-    };
-    let quote = |word: &str| {
-        if is_plain(word) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
-    };
-    args.iter().map(|word| quote(word.as_ref())).collect::<Vec<_>>().join(" ")
+/// Returns the recorded command line for a shell; the program is `assay`, whatever is recorded.
+pub(crate) fn command(recorded: &[String]) -> String {
+    let args = recorded.iter().skip(1).map(|arg| format!(" {}", shell_word(arg)));
+    format!("assay{}", args.collect::<String>())
 }
 
 type Fact = (&'static str, String);
@@ -141,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_command_can_be_pasted() {
-        let args = ["assay", "run", "my file.toml", "", "it's"].map(str::to_owned);
+        let args = ["/bin/rm", "run", "my file.toml", "", "it's"].map(str::to_owned);
         assert_eq!(command(&args), "assay run 'my file.toml' '' 'it'\\''s'");
     }
 }

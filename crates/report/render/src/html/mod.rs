@@ -19,6 +19,6 @@ mod page;
 mod shape;
 
 pub(crate) use explained::section as explained;
-pub use how::command;
+pub(crate) use how::command;
 pub use page::render_html;
 pub(crate) use page::{document_page, head};

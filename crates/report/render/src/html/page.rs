@@ -1,11 +1,11 @@
 //! The page: sections in order, and what comes before the first.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use model::Label;
+use model::{Label, visible};
 
 use super::{answer, explained, fold, how, lines, memory, method, shape};
 use crate::comparison::{TRADE_OFFS, details, folded, problems, trade_offs};
-use crate::document::{self, Document, Part, visible};
+use crate::document::{self, Document, Part};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};

@@ -1,8 +1,7 @@
 //! One picture: an SVG drawing with title and caption.
 
 use maud::{Markup, PreEscaped, html};
-
-use crate::document::visible;
+use model::visible;
 
 /// The style sheet of all drawings.
 pub(crate) const STYLE: &str = include_str!("plot.css");

@@ -4,10 +4,12 @@
 
 use analysis::Reproduction::{self, NotMeasured, SizeUndecided, Undecided};
 use analysis::{Held, HeldFinding, Unmeasured};
+use model::spreadsheet::of_cell;
 use serde::{Deserialize, Serialize};
 
 use super::outcome::verdict;
 use super::publication::{Finding, publications};
+use crate::format::Format;
 use crate::input::Compared;
 use crate::trust::many;
 
@@ -87,7 +89,12 @@ impl Row {
 /// When a line is none, or its experiment's name is no name of a page.
 pub(super) fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(text.as_bytes());
-    let rows: Result<Vec<Row>, csv::Error> = reader.deserialize().collect();
+    let rows: Result<Vec<Row>, csv::Error> = reader.headers().cloned().and_then(|header| {
+        let row = |record: csv::StringRecord| {
+            record.iter().map(of_cell).collect::<csv::StringRecord>().deserialize(Some(&header))
+        };
+        reader.records().map(|record| record.and_then(row)).collect()
+    });
     let rows = rows.map_err(|error| error.to_string())?;
     let is_plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\']) && name != "README";
     match rows.iter().find(|row| !is_plain(&row.experiment)) {
@@ -98,12 +105,18 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, String> {
 
 /// Returns the file of the rows.
 pub(super) fn write(rows: &[&Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
     let mut writer = csv::WriterBuilder::new().delimiter(b'\t').from_writer(Vec::new());
     for row in rows {
         writer.serialize(row).expect("a row is written to memory");
     }
     let bytes = writer.into_inner().expect("a row is written to memory");
-    String::from_utf8_lossy(&bytes).into_owned()
+    let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(&*bytes);
+    let header = reader.headers().cloned().unwrap_or_default();
+    let fields = |record: csv::StringRecord| record.iter().map(str::to_owned).collect();
+    crate::document::csv(Format::Tsv, &header, reader.records().flatten().map(fields))
 }
 
 /// Returns the rows of an experiment.

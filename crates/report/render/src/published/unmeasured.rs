@@ -1,14 +1,15 @@
 //! Why a published finding was not measured here.
 
 use analysis::Unmeasured;
-use model::PublishedFinding;
 use model::units::clients;
+use model::{PublishedFinding, shell_word};
 
 /// Returns why a finding was not tried, or will not be.
 pub fn unmeasured(finding: &PublishedFinding, why: &Unmeasured) -> String {
     match why {
         Unmeasured::NotAtSize(size) => {
-            format!("not tested at size {size}; decided by --size {}", finding.sizes.join(" or "))
+            let sizes: Vec<_> = finding.sizes.iter().map(|size| shell_word(size)).collect();
+            format!("not tested at size {size}; decided by --size {}", sizes.join(" or "))
         }
         Unmeasured::NoVariant(name) => format!("there is no variant {name}"),
         Unmeasured::NoStep => match &finding.distribution {

@@ -57,7 +57,7 @@ impl Sample {
             disclaimer: None,
             id: "sample/1".to_owned(),
             name: "sample".to_owned(),
-            selection: "sample".to_owned(),
+            selection: vec!["sample".to_owned()],
             question: "Which?".to_owned(),
             title: "sample: Which?".to_owned(),
             size: None,

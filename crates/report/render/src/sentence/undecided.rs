@@ -3,7 +3,7 @@
 use analysis::Answer;
 use lint::LintFinding;
 use model::record::Severity;
-use model::{rule_code, times};
+use model::{ShellCommand, rule_code, times};
 
 use crate::figure::declared;
 use crate::input::Compared;
@@ -33,9 +33,9 @@ pub(crate) fn undecided(compared: &Compared<'_>) -> String {
     format!(
         "The smallest difference these runs could show is {range}; the margin is {margin}.{busy} \
          Repeat on a quieter host, for longer or more often (assay plan --half-width {}), and see \
-         the warnings (assay lint {}).",
+         the warnings ({}).",
         margin.replace(' ', ""),
-        compared.meta.selection
+        ShellCommand::of("assay lint").operands(&compared.meta.selection)
     )
 }
 

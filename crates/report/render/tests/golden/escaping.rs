@@ -1,9 +1,9 @@
 //! Data hold no markup and no control character that a reader obeys, in any format.
 
-use model::{RunEnd, Waiver};
+use model::{RunEnd, Waiver, is_obeyed};
 use proptest::prelude::*;
 use render::{
-    Checked, Compared, Format, Meta, RunSummary, Style, findings_json, render_answer,
+    Checked, Compared, Format, Meta, RunSummary, Style, findings_json, next_steps, render_answer,
     render_comparison, render_findings, render_html, render_list, render_markdown_post, render_run,
 };
 
@@ -79,7 +79,7 @@ fn without_fences(text: &str) -> String {
 fn check(data: &str) {
     let mut markup = 0;
     for (name, text) in outputs(&with(data), Style::default()) {
-        let obeyed = text.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+        let obeyed = text.chars().find(|c| is_obeyed(*c) && !matches!(c, '\n' | '\t'));
         assert_eq!(obeyed, None, "{name} of {data:?}");
         let is_markup = [".html", ".svg", ".md", "markdown"].iter().any(|end| name.ends_with(end));
         if is_markup {
@@ -107,6 +107,30 @@ fn scripts_and_escape_sequences_of_data_are_shown_as_text() {
         };
         assert!(text.contains(shown), "{name} leaves data out");
     }
+}
+
+/// Goal: a command that is copied from an output takes a name as one word.
+/// Method: each command of every output is followed by names in quotes, or by none.
+#[test]
+fn commands_for_pasting_quote_names() {
+    let fixture = with("; touch PWNED");
+    let meta = Meta::of(&fixture.manifest);
+    let host = &fixture.manifest.host;
+    let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
+    let steps = ("next".to_owned(), next_steps(&compared).join("\n"));
+    assert!(steps.1.contains("assay compare 'name; touch PWNED' --costs"), "{}", steps.1);
+    let mut number = 0;
+    for (name, text) in outputs(&fixture, Style::default()).into_iter().chain([steps]) {
+        let text = text.replace("&#39;", "'");
+        let commands =
+            text.match_indices("assay ").filter_map(|(at, _)| text[at..].split(['\n', '<']).next());
+        for command in commands.filter(|command| command.contains("; touch PWNED")) {
+            let bare = command.split('\'').step_by(2).any(|part| part.contains("; touch PWNED"));
+            assert!(!bare, "{name}: {command}");
+            number += 1;
+        }
+    }
+    assert!(number > 5, "{number} commands");
 }
 
 proptest! {

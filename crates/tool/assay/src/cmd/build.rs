@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 use indicatif::ProgressBar;
 use load::{Clock, SteadyClock};
 use miette::Result;
-use model::{BuildRef, Nanos};
+use model::{BuildRef, Nanos, visible};
 use supply::{CompileEvent, CompileOrder};
 
 use super::cached_build::{line, store};
@@ -101,7 +101,7 @@ impl<'a> Screen<'a> {
                     let file = file.and_then(|file| file.file_name()).unwrap_or_default();
                     self.bar.set_length(total as u64);
                     self.bar.set_position(done as u64);
-                    self.bar.set_message(file.to_string_lossy().into_owned());
+                    self.bar.set_message(visible(&file.to_string_lossy()).into_owned());
                 } else if now.since(self.last_line) >= BETWEEN_LINES {
                     self.last_line = now;
                     self.ui.status(format_args!("{}: {done} of {total} files", self.build));

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let hosts = joined.hosts();
     let base = args.base.as_deref().unwrap_or(&joined.experiment.base);
     let analyzed = analyze_joined(&joined, base, &results)?;
-    let selection = args.experiments.join(" ");
+    let selection = args.experiments.clone();
     let meta = Meta { selection, ..Meta::of(&joined.manifests[0]) };
     let style = Style { has_costs: args.costs, ..ui.style() };
     let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);

@@ -7,7 +7,7 @@ use analysis::{Comparison, Explanation, StepComparison, StorageUse, explain};
 use archive::{ExperimentDir, Results};
 use lint::LintFinding;
 use miette::{Result, miette};
-use model::Experiment;
+use model::{Experiment, ShellCommand};
 use render::{Compared, Format, Meta, render_explanations};
 
 use super::analyzed::analyze;
@@ -103,8 +103,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let explanations: Vec<Explanation> = steps.iter().copied().filter_map(explained).collect();
     if explanations.is_empty() {
         let step = args.step.as_ref().map(|step| format!("step `{step}`"));
+        let list = ShellCommand::of("assay list").operands([&manifest.id]);
         return Err(miette!(
-            help = format!("list the runs: assay list {}", manifest.id),
+            help = format!("list the runs: {list}"),
             "`{}` and `{}` have no valid runs of {}",
             args.a,
             args.b,

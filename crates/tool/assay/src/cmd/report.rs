@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use archive::{ExperimentDir, OutputDir, Results, write_output};
 use miette::{Result, miette};
-use model::Variant;
+use model::{ShellCommand, Variant};
 use render::{
     Compared, FINDINGS, Meta, ReportInput, page_of_hosts, render_html, render_markdown_post,
     render_reproduced,
@@ -146,10 +146,11 @@ fn has_runs(joined: &JoinedResults, ui: &Ui) -> bool {
     let lacks = |Variant { name, .. }: &&Variant| recorded(name) < planned(name).min(RUNS_MIN);
     let Some(Variant { name, .. }) = experiment.variants.iter().find(lacks) else { return true };
     ui.status(format!(
-        "left out: {0} has {1} of {2} runs of {name}; assay run --resume {0} runs the rest",
+        "left out: {} has {} of {} runs of {name}; {} runs the rest",
         experiment.name,
         recorded(name),
-        planned(name)
+        planned(name),
+        ShellCommand::of("assay run").option("--resume", &experiment.name)
     ));
     false
 }

@@ -7,7 +7,7 @@ use analysis::{Comparison, RerunFinding, RerunOutcome, host_differences, rerun_f
 use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
 use model::units::clients;
-use model::{Experiment, Host, Identity, Manifest, Variant};
+use model::{Experiment, Host, Identity, Manifest, ShellCommand, Variant};
 use render::figure::interval;
 use runner::{DataRoot, Library};
 use stats::Effect;
@@ -74,7 +74,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let total = manifest.plan.cells.len();
     if complete < total {
         ui.print(format_args!("\n{complete} of {total} runs are complete"));
-        ui.print(format_args!("Resume   assay run --resume {}", manifest.id));
+        let resume = ShellCommand::of("assay run").option("--resume", &manifest.id);
+        ui.print(format_args!("Resume   {resume}"));
         return Ok(ExitCode::FAILURE);
     }
     Ok(code)
@@ -215,14 +216,14 @@ fn print_findings(
 /// Returns the command with every figure: of both hosts, where they differ.
 ///
 /// The rerun has the original's name and is newer: identifiers distinguish them.
-fn next(original: &Original, manifest: &Manifest) -> String {
-    let mut args = vec!["assay", "compare", &*manifest.id];
-    if original.manifest.host != manifest.host {
-        let is_path = Path::new(&original.name).exists();
-        let name = if is_path { &original.name } else { &original.manifest.id };
-        args.extend([name, "--across", "hosts"]);
+fn next(original: &Original, manifest: &Manifest) -> ShellCommand {
+    let command = ShellCommand::of("assay compare").operands([&manifest.id]);
+    if original.manifest.host == manifest.host {
+        return command;
     }
-    render::command(&args)
+    let is_path = Path::new(&original.name).exists();
+    let name = if is_path { &original.name } else { &original.manifest.id };
+    command.operands([name]).option("--across", "hosts")
 }
 
 /// Returns the table of findings.

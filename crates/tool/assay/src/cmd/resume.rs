@@ -2,7 +2,7 @@
 
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
-use model::Manifest;
+use model::{Manifest, ShellCommand};
 
 use super::bench::Bench;
 use super::{requested_build, servers};
@@ -20,7 +20,10 @@ pub(super) fn resume(
     let mut dir = results.find(name).into_report()?;
     if dir.is_unpacked() {
         return Err(miette!(
-            help = format!("assay import {name}, then resume it by its name"),
+            help = format!(
+                "{}, then resume it by its name",
+                ShellCommand::of("assay import").operands([name])
+            ),
             "{name} is a result in one file: it cannot be completed there"
         ));
     }

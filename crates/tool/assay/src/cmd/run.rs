@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::record::SCHEMA;
-use model::{DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord};
+use model::{DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
 use render::{Compared, Meta, next_steps, render_answer};
 use runner::DataRoot;
@@ -211,7 +211,7 @@ pub(super) fn manifest(plan: Plan, host: Host, builds: BTreeMap<String, Identity
         id: runner::stamp_id(std::process::id()),
         created_at: runner::now_utc(),
         assay_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command_line: std::env::args().collect(),
+        command_line: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
         host,
         builds,
         plan,
@@ -240,7 +240,8 @@ fn print_result(
     let has_failed_check = runs.iter().any(RunRecord::has_failed_check);
     let mut code = exit_code(Label::Nothing, has_failed_check);
     let experiment = &manifest.plan.experiment;
-    let mut next = vec![format!("assay show {}", experiment.name)];
+    let show = ShellCommand::of("assay show").operands([&experiment.name]);
+    let mut next = vec![show.to_string()];
     if runs.iter().any(|run| !run.steps.is_empty()) {
         let analyzed =
             analyze(experiment, &[&manifest.host], &runs, &experiment.base, &Results::of(dir))?;
@@ -255,8 +256,8 @@ fn print_result(
     if complete < manifest.plan.cells.len() {
         let total = manifest.plan.cells.len();
         ui.print(format_args!("\n{complete} of {total} runs are complete"));
-        let until = args.until.args_text();
-        ui.print(format_args!("Resume   assay run --resume {}{until}", manifest.id));
+        let resume = ShellCommand::of("assay run").option("--resume", &manifest.id);
+        ui.print(format_args!("Resume   {resume}{}", args.until.args_text()));
     }
     let reached = until::reached(manifest, &runs);
     if !reached.is_empty() {

@@ -9,7 +9,7 @@ use miette::{Result, miette};
 use model::record::SCHEMA;
 use model::{
     Access, Bytes, Cell, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, Experiment, FIO,
-    Host, Identity, IoTest, Manifest, RunEnd, RunRecord, StopRule,
+    Host, Identity, IoTest, Manifest, RunEnd, RunRecord, StopRule, visible,
 };
 use runner::Interrupt;
 
@@ -170,7 +170,7 @@ pub(crate) fn run_cells(
     }
     let bar = counted(ui, todo.len() as u64, "{bar:30} {pos}/{len}  {eta} left  {msg}");
     for cell in todo {
-        bar.set_message(cell.id.clone());
+        bar.set_message(visible(&cell.id).into_owned());
         if storage.is_interrupted() {
             break;
         }
@@ -327,9 +327,9 @@ fn new_run(manifest: &Manifest, cell: &Cell, variant: model::Variant) -> RunReco
 /// Names directories that killed processes left.
 fn warn_of_leftovers(storage: &Storage, ui: &Ui) {
     let parent = storage.request.parent.as_deref();
-    let own = storage.file.as_ref().map(TestFile::dir);
+    let own = storage.file.as_ref().and_then(|file| file.dir().file_name());
     for path in parent.map(TestFile::leftovers).unwrap_or_default() {
-        if own != Some(&path) {
+        if own != path.file_name() {
             ui.status(format_args!(
                 "{} is of another `assay device`: remove it if none is running",
                 path.display()
