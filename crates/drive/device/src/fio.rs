@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -39,7 +40,7 @@ impl Fio {
     /// When it cannot be run, with the remedy.
     pub fn find(is_interrupted: impl Fn() -> bool + Sync + 'static) -> Result<Self, DeviceError> {
         let output = child::command(Role::Program, "fio").arg("--version").output();
-        let output = output.map_err(DeviceError::Missing)?;
+        let output = output.map_err(not_run)?;
         let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         Ok(Self { version, is_interrupted: Box::new(is_interrupted) })
     }
@@ -67,16 +68,18 @@ impl Fio {
         let mut process = child::command(Role::Program, "fio")
             .args(["--output-format=json", "-"])
             .current_dir(dir)
+            // When it cannot fork, fio sends SIGTERM to its process group: not to this one.
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(DeviceError::Missing)?;
+            .map_err(not_run)?;
         let sent = match process.stdin.take() {
             Some(mut stdin) => stdin.write_all(text(job).as_bytes()),
             None => Ok(()),
         };
-        let output = self.wait(process).map_err(DeviceError::Missing)?;
+        let output = self.wait(process).map_err(not_run)?;
         let after = sys_dir.and_then(read_stat);
         let sample = output::parse(&String::from_utf8_lossy(&output.stdout));
         if !output.status.success() {
@@ -90,18 +93,19 @@ impl Fio {
             });
         }
         // A job file that fio did not read whole is its error, reported above.
-        sent.map_err(DeviceError::Missing)?;
+        sent.map_err(not_run)?;
         let issued = before.zip(after).and_then(|(before, after)| after.since(before));
         Ok(IoSample { issued, ..sample? })
     }
+
     /// Waits for the end of a process; interrupts it on request.
-    fn wait(&self, process: Child) -> io::Result<Output> {
+    fn wait(&self, mut process: Child) -> io::Result<Output> {
         let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
         // A descriptor, for a number may be another process's by then.
         let pid = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         let (ended, end) = sync_channel::<()>(0);
         thread::scope(|scope| {
-            scope.spawn(move || {
+            let watcher = thread::Builder::new().spawn_scoped(scope, move || {
                 while end.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
                     if (self.is_interrupted)() {
                         pid.as_ref().map(|pid| pidfd_send_signal(pid, Signal::INT));
@@ -109,11 +113,25 @@ impl Fio {
                     }
                 }
             });
+            if let Err(error) = watcher {
+                // A process that cannot be interrupted must not run.
+                process.kill()?;
+                process.wait()?;
+                return Err(error);
+            }
             let output = process.wait_with_output();
             drop(ended);
             output
         })
     }
+}
+
+/// Returns the error of a program that was not run: missing, or refused by the system.
+fn not_run(error: io::Error) -> DeviceError {
+    if error.kind() == io::ErrorKind::NotFound {
+        return DeviceError::Missing(error);
+    }
+    DeviceError::Fio(format!("the system does not run it: {error}"))
 }
 
 /// Returns the job file as fio reads it: a device by the descriptor that it inherits.

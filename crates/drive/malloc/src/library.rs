@@ -63,7 +63,7 @@ impl Libraries {
         };
         let in_dir = |dir: &PathBuf| {
             let mut paths = names.iter().map(|name| dir.join(name));
-            paths.find_map(|path| path.canonicalize().ok())
+            paths.find_map(|path| path.canonicalize().ok().filter(|path| path.to_str().is_some()))
         };
         self.dirs.iter().find_map(in_dir).map(Some).ok_or_else(|| {
             let dirs: Vec<_> = self.dirs.iter().map(|dir| dir.display().to_string()).collect();

@@ -20,6 +20,9 @@ pub enum SupplyError {
     /// A program that obtains builds failed, or did not reach its repository.
     #[error("{0}")]
     ClientFailed(String),
+    /// No thread that compiles can be made.
+    #[error("no thread to compile with: {0}; raise the limit on threads (ulimit -u, pids.max)")]
+    NoThread(#[source] io::Error),
     /// A file could not be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

@@ -11,6 +11,7 @@
 //!
 //! Names that start with a dot are not builds, so an entry is complete or absent.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -61,8 +62,11 @@ pub struct UserBuild<'a> {
 ///
 /// Source: freedesktop.org, 2021, XDG Base Directory Specification 0.8 (relative paths are
 /// invalid).
-pub fn default_cache_dir(home: Option<&str>, xdg_cache_home: Option<&str>) -> Option<PathBuf> {
-    let absolute = |text: &str| Some(PathBuf::from(text)).filter(|path| path.is_absolute());
+pub fn default_cache_dir<T: AsRef<OsStr> + ?Sized>(
+    home: Option<&T>,
+    xdg_cache_home: Option<&T>,
+) -> Option<PathBuf> {
+    let absolute = |dir: &T| Some(PathBuf::from(dir)).filter(|path| path.is_absolute());
     let cache = xdg_cache_home.and_then(absolute);
     cache.or_else(|| Some(home.and_then(absolute)?.join(".cache"))).map(|dir| dir.join("assay"))
 }

@@ -30,11 +30,14 @@ pub fn parallel_map<T, R: Send>(
         }
     };
     let mut all: Vec<(usize, R)> = thread::scope(|scope| {
-        let readers: Vec<_> = (0..readers).map(|_| scope.spawn(work)).collect();
+        // This thread reads too: where no other can be made, it reads everything.
+        let start = |_| thread::Builder::new().spawn_scoped(scope, work).ok();
+        let readers: Vec<_> = (1..readers).map_while(start).collect();
+        let own = work();
         let join = |reader: thread::ScopedJoinHandle<'_, _>| {
             reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        readers.into_iter().flat_map(join).collect()
+        own.into_iter().chain(readers.into_iter().flat_map(join)).collect()
     });
     all.sort_unstable_by_key(|(index, _)| *index);
     all.into_iter().map(|(_, one)| one).collect()

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::thread::{Builder, scope};
 use std::time::Instant;
 
 use rustix::thread::{CpuSet, sched_getcpu, sched_setaffinity};
@@ -34,20 +35,20 @@ pub(crate) fn clock_read_ns() -> f64 {
 /// Source: [McVoy Staelin 1996] L. McVoy and C. Staelin, `lat_ctx` of lmbench.
 ///
 /// # Errors
-/// When a pipe cannot be made, or a thread cannot be bound to a CPU.
+/// When a pipe or a thread cannot be made, or a thread cannot be bound to a CPU.
 pub(crate) fn context_switch_ns() -> io::Result<f64> {
     let mut cpus = CpuSet::new();
     cpus.set(sched_getcpu());
     let (mut first_reader, mut first_writer) = io::pipe()?;
     let (mut second_reader, mut second_writer) = io::pipe()?;
-    std::thread::scope(|scope| {
-        let echo = scope.spawn(move || {
+    scope(|scope| {
+        let echo = Builder::new().spawn_scoped(scope, move || {
             sched_setaffinity(None, &cpus)?;
             // Ends when the other thread closes its pipe.
             while exchange(&mut second_writer, &mut first_reader, false).is_ok() {}
             Ok::<(), io::Error>(())
-        });
-        let timed = scope.spawn(move || {
+        })?;
+        let timed = Builder::new().spawn_scoped(scope, move || {
             sched_setaffinity(None, &cpus)?;
             let mut fastest = f64::INFINITY;
             for _ in 0..ROUNDS {
@@ -58,7 +59,7 @@ pub(crate) fn context_switch_ns() -> io::Result<f64> {
                 fastest = fastest.min(began.elapsed().as_secs_f64());
             }
             Ok::<f64, io::Error>(fastest * 1e9 / f64::from(TRIPS * SWITCHES_PER_TRIP))
-        });
+        })?;
         let failed = || io::Error::other("a thread of the measurement ended early");
         let found = timed.join().map_err(|_panic| failed())?;
         echo.join().map_err(|_panic| failed())??;

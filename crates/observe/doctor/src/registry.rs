@@ -27,6 +27,7 @@ static CHECKS: &[&Check] = &[
     &check::overcommit::CHECK,
     &check::address_layout::CHECK,
     &check::open_files::CHECK,
+    &check::thread_limit::CHECK,
     &check::cpu_limit::CHECK,
     &check::memory_limit::CHECK,
     &check::steal::CHECK,

@@ -60,11 +60,10 @@ impl<W: Write> MessageWriter<W> {
     /// Writes one message.
     ///
     /// # Errors
-    /// When the other side has gone, or does not read.
-    #[expect(clippy::missing_panics_doc, reason = "a message is always valid JSON")]
+    /// When the other side has gone, or does not read, or the message has a path that is not UTF-8.
     pub fn send<M: Serialize>(&mut self, message: &M) -> io::Result<()> {
         let numbered = Numbered { number: self.next, message };
-        let mut line = serde_json::to_vec(&numbered).expect("a message is always valid JSON");
+        let mut line = serde_json::to_vec(&numbered)?;
         line.push(b'\n');
         self.next += 1;
         self.output.write_all(&line)?;

@@ -40,4 +40,4 @@ pub use server_group::ServerGroup;
 pub use source::host::{dirty_bytes, sample as host_readings};
 pub use storage_basis::{OpenFiles, storage_basis};
 pub use targets::{Foreign, IsLog, RunTargets, ServerTargets};
-pub use thread_limits::{ThreadLimit, tightest_thread_limit};
+pub use thread_limits::{ThreadLimit, tightest_thread_limit, with_thread_limit};

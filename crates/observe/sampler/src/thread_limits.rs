@@ -1,5 +1,7 @@
 //! Limits on the threads of this process and its children.
 
+use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use rustix::process::{Resource, getrlimit, getuid};
@@ -24,6 +26,27 @@ impl ThreadLimit {
     pub const fn free(&self) -> u64 {
         self.limit.saturating_sub(self.used)
     }
+}
+
+impl fmt::Display for ThreadLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, limit, used } = self;
+        write!(f, "{source} allows {limit} threads, {used} of which are in use: raise it")
+    }
+}
+
+/// Returns an error of a thread or process that was not made, with the limit that refused it.
+///
+/// Source: pthread_create(3), fork(2): the limits give EAGAIN.
+pub fn with_thread_limit(error: io::Error) -> io::Error {
+    if error.kind() != ErrorKind::WouldBlock {
+        return error;
+    }
+    let limit = tightest_thread_limit().map_or_else(
+        || "the system allows no more threads or processes".to_owned(),
+        |limit| limit.to_string(),
+    );
+    io::Error::new(error.kind(), format!("{error}; {limit}"))
 }
 
 /// Returns the tightest limit on the user's threads or those of a control group, if there is one.

@@ -191,10 +191,11 @@ pub(crate) fn for_each<T: Sync>(
         }
     };
     thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(one);
-        }
+        // Where no other thread can be made, this one does everything.
+        let start = |_| thread::Builder::new().spawn_scoped(scope, one).ok();
+        let others: Vec<_> = (1..threads).map_while(start).collect();
         one();
+        drop(others);
     });
     failed.into_inner().expect("no thread panics").map_or(Ok(()), Err)
 }

@@ -18,7 +18,7 @@ pub(crate) struct Tree {
 /// Lists what is below `root`; sockets are left out.
 ///
 /// # Errors
-/// A link, a device or a pipe.
+/// A link, a device, a pipe, or a name that is not UTF-8, which the record cannot hold.
 pub(crate) fn list(root: &Path) -> Result<Tree, SnapshotError> {
     let mut tree = Tree { dirs: Vec::new(), files: Vec::new() };
     let mut todo = vec![PathBuf::new()];
@@ -28,6 +28,9 @@ pub(crate) fn list(root: &Path) -> Result<Tree, SnapshotError> {
         for entry in entries {
             let entry = entry.map_err(SnapshotError::at(&dir))?;
             let path = below.join(entry.file_name());
+            if path.to_str().is_none() {
+                return Err(SnapshotError::NotSaved(path, "a name that is not UTF-8"));
+            }
             let found = entry.metadata().map_err(SnapshotError::at(&entry.path()))?;
             if found.is_dir() {
                 let (mode, owner) = (found.mode() & 0o7777, (found.uid(), found.gid()));

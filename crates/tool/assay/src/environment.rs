@@ -1,5 +1,6 @@
 //! Environment variables and directories, read in one place.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -50,20 +51,20 @@ impl Environment {
 
     /// Reads the environment.
     pub(crate) fn read(places: &Places) -> Self {
-        let home = variable("HOME");
-        let xdg = variable("XDG_CACHE_HOME");
+        let home = variable_os("HOME");
+        let xdg = variable_os("XDG_CACHE_HOME");
         let cache_dir = supply::default_cache_dir(home.as_deref(), xdg.as_deref());
         Self {
             results: places.results.clone(),
             data_dir: places.data_dir.clone().unwrap_or_else(|| "assay-data".into()),
             is_data_dir_named: places.data_dir.is_some(),
             cache_dir: places.cache_dir.clone().or(cache_dir),
-            is_colour_disabled: variable("NO_COLOR").is_some_and(|value| !value.is_empty()),
-            server_user: variable("ASSAY_SERVER_USER").filter(|name| !name.is_empty()),
-            compiler: variable("CC").filter(|cc| !cc.trim().is_empty()).unwrap_or("cc".to_owned()),
+            is_colour_disabled: text("NO_COLOR").is_some_and(|value| !value.is_empty()),
+            server_user: text("ASSAY_SERVER_USER").filter(|name| !name.is_empty()),
+            compiler: text("CC").filter(|cc| !cc.trim().is_empty()).unwrap_or("cc".to_owned()),
             allocators: malloc::Libraries::of_loader(
-                variable("LD_LIBRARY_PATH").as_deref(),
-                variable("LD_PRELOAD").as_deref(),
+                text("LD_LIBRARY_PATH").as_deref(),
+                text("LD_PRELOAD").as_deref(),
             ),
             tunables: tunables(),
         }
@@ -72,16 +73,22 @@ impl Environment {
 
 /// Returns the password in a variable; it is never stored.
 pub(crate) fn password(name: &str) -> Option<Password> {
-    variable(name).map(Password)
+    // Other text would be another password.
+    variable_os(name)?.into_string().ok().map(Password)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the only place that reads the environment")]
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
+/// Returns a variable as text: what is not UTF-8 names nothing, and errors show it.
+fn text(name: &str) -> Option<String> {
+    variable_os(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+fn variable_os(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
 }
 
 fn tunables() -> malloc::Tunables {
-    let texts = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let texts = std::env::vars_os().filter_map(|(name, value)| {
+        Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
+    });
     texts.filter(|(name, _)| malloc::is_tunable(name)).collect()
 }

@@ -53,10 +53,12 @@ impl<C: Connection> LockWatch<C> {
     ) -> Result<T, EngineError> {
         let (end, is_over) = sync_channel::<()>(0);
         let (done, wait) = thread::scope(|scope| {
-            let watcher = scope.spawn(move || self.watch(&is_over));
+            let watching = move || self.watch(&is_over);
+            // Without a thread the wait is limited all the same, and its report is missing.
+            let watcher = thread::Builder::new().spawn_scoped(scope, watching).ok();
             let done = statements();
             drop(end);
-            (done, watcher.join().unwrap_or_default())
+            (done, watcher.and_then(|watcher| watcher.join().ok()).flatten())
         });
         done.map_err(|error| match wait {
             Some(wait) => error.because(&format!("{wait}; end that, or repeat when it has ended")),

@@ -5,7 +5,7 @@ use std::thread;
 
 use model::{Direction, OpKind};
 
-use super::client::{Client, Row, compare};
+use super::client::{Client, Row, compare, start};
 use super::stream::{KEYS, Request, SEED, SplitMix, Stream, after_all};
 use super::subject::{Subject, close, fresh_dir, open_oracle};
 use crate::traits::Engine;
@@ -43,7 +43,7 @@ fn take_turns(
     thread::scope(|scope| {
         let (to_other, requests) = sync_channel::<Request>(1);
         let (answers, from_other) = sync_channel(1);
-        scope.spawn(move || {
+        start(scope, move || {
             let mut client = Client::new(engine);
             for request in requests {
                 let answer = match &mut client {
@@ -54,7 +54,7 @@ fn take_turns(
                     break;
                 }
             }
-        });
+        })?;
         let mut client = Client::new(engine)?;
         for number in 0..operations {
             let request = stream.next();

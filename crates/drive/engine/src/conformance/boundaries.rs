@@ -2,7 +2,7 @@
 
 use model::{Direction, Op, OpKind};
 
-use super::client::{Client, Row, compare, describe, text};
+use super::client::{Client, Row, compare, describe, start, text};
 use super::stream::SplitMix;
 use super::subject::{Subject, close, fresh_dir};
 use crate::traits::Engine;
@@ -191,7 +191,7 @@ pub(super) fn overwrites_are_visible_at_once(subject: &Subject<'_>) -> Result<()
 
 fn other_client_reads(engine: &dyn Engine, key: &[u8], value: &[u8]) -> Result<(), String> {
     let read = || Client::new(engine)?.expect(&Op::Get { key }, &[(key, value)]);
-    std::thread::scope(|scope| scope.spawn(read).join())
-        .map_err(|_panic| "the other client panicked".to_owned())?
+    std::thread::scope(|scope| Ok(start(scope, read)?.join()))
+        .and_then(|read| read.map_err(|_panic| "the other client panicked".to_owned()))?
         .map_err(|reason| format!("another client: {reason}"))
 }

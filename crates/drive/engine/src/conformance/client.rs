@@ -1,5 +1,7 @@
 //! One client of the battery: executes operations and compares answers.
 
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+
 use model::{Direction, Op, Outcome};
 
 use crate::error::EngineError;
@@ -8,6 +10,15 @@ use crate::traits::{Engine, Session};
 
 /// Times a conflict is retried before it counts as a failure.
 const RETRIES: u32 = 10_000;
+
+/// Starts a client on a thread.
+pub(super) fn start<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    body: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, String> {
+    let started = Builder::new().spawn_scoped(scope, body);
+    started.map_err(|error| format!("a client has no thread: {error}"))
+}
 
 /// One row, owned.
 pub(super) type Row = (Vec<u8>, Vec<u8>);

@@ -1,13 +1,13 @@
 //! Checks of concurrent clients: no torn, stale or lost value.
 
-use std::sync::Barrier;
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 
 use model::capability::CONCURRENT_WRITERS;
 use model::{Direction, Op};
 
-use super::client::{Client, Row, text};
+use super::client::{Client, Row, start, text};
 use super::stream::SplitMix;
 use super::subject::{Subject, close, fresh_dir};
 use crate::traits::Engine;
@@ -72,21 +72,29 @@ pub(super) fn readers_with_a_writer(subject: &Subject<'_>) -> Result<(), String>
     let versions = Versions::new(subject);
     let writes = subject.scaled(2_000) as u64;
     overwrite(&*engine, &versions, |done| done >= KEYS as u64)?;
-    let start = Barrier::new(READERS + 1);
+    let begin = RwLock::new(());
     thread::scope(|scope| {
-        let (engine, versions, start) = (&*engine, &versions, &start);
+        let (engine, versions, begin) = (&*engine, &versions, &begin);
+        let held = begin.write();
         let read = |reader| {
-            scope.spawn(move || {
-                start.wait();
+            start(scope, move || {
+                drop(begin.read());
                 read_until_over(engine, versions, reader)
             })
         };
-        let readers: Vec<_> = (0..READERS).map(read).collect();
-        let writer = scope.spawn(move || {
+        let write = move || {
             let _over = OverOnDrop(versions);
-            start.wait();
+            drop(begin.read());
             overwrite(engine, versions, |done| versions.is_enough(done, writes))
-        });
+        };
+        let readers = (0..READERS).map(read).collect::<Result<Vec<_>, _>>();
+        let started = readers.and_then(|readers| Ok((readers, start(scope, write)?)));
+        if started.is_err() {
+            // Without a writer nothing else ends the readers.
+            versions.is_over.store(true, Ordering::Release);
+        }
+        drop(held);
+        let (readers, writer) = started?;
         let states = read_state_until_over(engine, versions);
         readers.into_iter().chain([writer]).try_for_each(join)?;
         states
@@ -225,9 +233,9 @@ pub(super) fn several_writers(subject: &Subject<'_>) -> Result<(), String> {
         let handles: Vec<_> = (0..writers)
             .map(|writer| {
                 let engine = &*engine;
-                scope.spawn(move || write_own_and_shared(engine, writer, rounds, most))
+                start(scope, move || write_own_and_shared(engine, writer, rounds, most))
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         handles.into_iter().try_for_each(join)
     })?;
     let mut client = Client::new(&*engine)?;

@@ -6,7 +6,7 @@ use std::{fs, thread};
 use model::{Op, OpKind, Options, Settings};
 
 use super::answers::same_rows;
-use super::client::{Client, compare};
+use super::client::{Client, compare, start};
 use super::maintenance::reports_itself;
 use super::stream::{SEED, SplitMix, key};
 use super::subject::{Subject, close, open_oracle};
@@ -44,7 +44,7 @@ pub fn smoke_test(driver: &dyn Driver, dir: &Path) -> Result<(), String> {
     scan(&subject, &*engine, &mut oracle)?;
     thread::scope(|scope| {
         let reads = || Client::new(&*engine)?.get(&row_key(&subject, 0)).map(drop);
-        scope.spawn(reads).join().map_err(|_panic| "a second client panicked".to_owned())?
+        start(scope, reads)?.join().map_err(|_panic| "a second client panicked".to_owned())?
     })?;
     engine.maintain(Maintenance::Flush).map_err(|error| format!("flush failed: {error}"))?;
     engine.state().map_err(|error| format!("state failed: {error}"))?;

@@ -71,12 +71,12 @@ impl<'a> Objects<'a> {
     ) -> Result<(), SupplyError> {
         let next = AtomicUsize::new(0);
         let has_failed = AtomicBool::new(false);
-        let mut first_error = None;
+        let (mut first_error, mut unstarted) = (None, None);
         thread::scope(|scope| {
             let (sender, outcomes) = sync_channel(jobs);
             for _ in 0..jobs {
                 let (sender, next, has_failed) = (sender.clone(), &next, &has_failed);
-                scope.spawn(move || {
+                let started = thread::Builder::new().spawn_scoped(scope, move || {
                     while !has_failed.load(Ordering::Relaxed) {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(unit) = self.recipe.units.get(index) else { return };
@@ -92,6 +92,7 @@ impl<'a> Objects<'a> {
                         }
                     }
                 });
+                unstarted = unstarted.take().or(started.err());
             }
             drop(sender);
             for outcome in outcomes {
@@ -101,7 +102,13 @@ impl<'a> Objects<'a> {
                 }
             }
         });
-        first_error.map_or(Ok(()), Err)
+        // Fewer threads than requested compile every file; without one, some are missing.
+        let (all, done) = self.done();
+        match (first_error, unstarted) {
+            (Some(error), _) => Err(error),
+            (None, Some(error)) if done < all => Err(SupplyError::NoThread(error)),
+            (None, _) => Ok(()),
+        }
     }
 
     /// Compiles one file.

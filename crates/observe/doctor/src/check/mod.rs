@@ -45,6 +45,7 @@ pub(crate) mod steal;
 pub(crate) mod swap;
 pub(crate) mod swappiness;
 pub(crate) mod temperature;
+pub(crate) mod thread_limit;
 pub(crate) mod throttled;
 pub(crate) mod timers;
 pub(crate) mod trim;

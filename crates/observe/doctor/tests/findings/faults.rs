@@ -68,6 +68,11 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
         "open_files: a process may open 1024 files",
     ),
     (
+        "/sys/fs/cgroup/user.slice/pids.max",
+        "128",
+        "thread_limit: /sys/fs/cgroup/user.slice/pids.max allows 8 more threads",
+    ),
+    (
         "/sys/fs/cgroup/user.slice/cpu.max",
         "150000 100000",
         "cpu_limit: the quota of /sys/fs/cgroup/user.slice leaves this process 1.5 CPUs",

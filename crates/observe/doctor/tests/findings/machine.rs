@@ -61,6 +61,8 @@ const CLEAN: &[(&str, &str)] = &[
     ("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
     ("/sys/fs/cgroup/user.slice/one/cpu.max", "max 100000\n"),
     ("/sys/fs/cgroup/user.slice/memory.max", "max\n"),
+    ("/sys/fs/cgroup/user.slice/pids.max", "4096\n"),
+    ("/sys/fs/cgroup/user.slice/pids.current", "120\n"),
     ("/sys/module/pcie_aspm/parameters/policy", "default [performance] powersave powersupersave\n"),
     ("/sys/class/hwmon/hwmon0/name", "coretemp\n"),
     ("/sys/class/hwmon/hwmon0/temp1_input", "45000\n"),

@@ -33,6 +33,12 @@ pub struct DataRoot {
     marker: File,
 }
 
+/// Checks that a path is text.
+fn check_utf8(path: &Path) -> io::Result<()> {
+    let fail = || io::Error::other(format!("the path {} is not UTF-8", path.display()));
+    path.to_str().map(drop).ok_or_else(fail)
+}
+
 impl DataRoot {
     /// Takes a directory that is new, empty, or was taken before.
     ///
@@ -44,9 +50,12 @@ impl DataRoot {
     pub fn take(path: &Path) -> Result<Self, RunnerError> {
         server::clean_up();
         let fail = |source: io::Error| RunnerError::DataDir(path.into(), source);
+        // Before anything is made: workers and servers get the path as text.
+        std::path::absolute(path).and_then(|path| check_utf8(&path)).map_err(fail)?;
         server::check_trust(path).map_err(|error| fail(io::Error::other(error)))?;
         create(path).map_err(fail)?;
         let path = fs::canonicalize(path).map_err(fail)?;
+        check_utf8(&path).map_err(fail)?;
         let marker = match open_marker(&path, &mut File::options()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if fs::read_dir(&path).map_err(fail)?.next().is_some() {

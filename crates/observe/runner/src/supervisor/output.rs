@@ -1,6 +1,6 @@
 //! The end of what a process writes to standard output or error.
 
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -22,15 +22,18 @@ pub(super) struct OutputTail {
 
 impl OutputTail {
     /// Reads a stream until it ends; its writer never waits for long.
-    pub(super) fn of(stream: impl Read + Send + 'static) -> Self {
+    ///
+    /// # Errors
+    /// When no thread can be made.
+    pub(super) fn of(stream: impl Read + Send + 'static) -> io::Result<Self> {
         let tail = Arc::<Mutex<Vec<u8>>>::default();
         let (until_end, end) = sync_channel(1);
         let shared = Arc::clone(&tail);
-        thread::spawn(move || {
+        thread::Builder::new().spawn(move || {
             keep_tail(stream, &shared);
             drop(until_end);
-        });
-        Self { tail, end }
+        })?;
+        Ok(Self { tail, end })
     }
 
     /// Returns the last output of a process that has ended.
@@ -68,7 +71,7 @@ mod tests {
     use super::*;
 
     fn tail_of(text: &str) -> String {
-        OutputTail::of(std::io::Cursor::new(text.as_bytes().to_vec())).text()
+        OutputTail::of(io::Cursor::new(text.as_bytes().to_vec())).unwrap().text()
     }
 
     #[test]

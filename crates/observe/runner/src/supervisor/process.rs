@@ -1,6 +1,6 @@
 //! The worker's child process: start, messages, end.
 
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -14,6 +14,7 @@ use child::Role;
 use load::{Clock, SteadyClock};
 use model::Nanos;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use sampler::{tightest_thread_limit, with_thread_limit};
 
 use super::output::OutputTail;
 use super::placement::listed;
@@ -29,6 +30,11 @@ const SEND_MAX: Duration = Duration::from_secs(10);
 const END_GRACE: Nanos = Nanos::from_secs(5);
 /// Interval at which its end is polled.
 const END_POLL: Nanos = Nanos::from_millis(5);
+
+/// Threads left, once a worker has died, at which their want is a likely cause.
+///
+/// Our choice: RocksDB opens its files with up to 16.
+const THREADS_SCARCE: u64 = 32;
 
 /// How a worker program is started.
 #[derive(Debug, Clone)]
@@ -83,7 +89,13 @@ impl Ended {
         if self.is_overdue {
             return Some(format!("it did not exit within {END_GRACE} of its last message"));
         }
-        bad_end(self.status, &self.stderr)
+        let reason = bad_end(self.status, &self.stderr)?;
+        match tightest_thread_limit().filter(|limit| limit.free() < THREADS_SCARCE) {
+            Some(limit) => {
+                Some(format!("{reason}; an engine may die for want of threads: {limit}"))
+            }
+            None => Some(reason),
+        }
     }
 }
 
@@ -109,17 +121,38 @@ impl Process {
             socket.set_write_timeout(Some(SEND_MAX))?;
             let (commands, messages) = (socket.try_clone()?, socket.try_clone()?);
             let child = command.stdin(OwnedFd::from(theirs)).spawn()?;
-            Ok((child, socket, commands, messages))
+            Self::attach(child, socket, MessageWriter::new(commands), messages)
         });
-        let (mut child, socket, commands, messages) =
-            started.map_err(|source| RunnerError::Spawn(command.get_program().into(), source))?;
-        let stdout = OutputTail::of(child.stdout.take().expect("stdout is piped"));
-        let stderr = OutputTail::of(child.stderr.take().expect("stderr is piped"));
+        let program = || command.get_program().into();
+        started.map_err(|source| RunnerError::Spawn(program(), with_thread_limit(source)))
+    }
+
+    /// Starts the threads that read a worker; without them it is killed.
+    fn attach(
+        mut child: Child,
+        socket: UnixStream,
+        commands: MessageWriter<UnixStream>,
+        messages: UnixStream,
+    ) -> io::Result<Self> {
+        let (out, err) = (child.stdout.take(), child.stderr.take());
         let (send, events) = sync_channel(MESSAGES_MAX);
-        thread::spawn(move || read_messages(messages, &send));
-        let commands = MessageWriter::new(commands);
-        let (killed_at, is_reaped) = (None, false);
-        Ok(Self { child, socket, commands, events, stdout, stderr, killed_at, is_reaped })
+        let tails = OutputTail::of(out.expect("stdout is piped"))
+            .and_then(|out| Ok((out, OutputTail::of(err.expect("stderr is piped"))?)))
+            .and_then(|tails| {
+                thread::Builder::new().spawn(move || read_messages(messages, &send))?;
+                Ok(tails)
+            });
+        match tails {
+            Ok((stdout, stderr)) => {
+                let (killed_at, is_reaped) = (None, false);
+                Ok(Self { child, socket, commands, events, stdout, stderr, killed_at, is_reaped })
+            }
+            Err(error) => {
+                child.kill()?;
+                child.wait()?;
+                Err(error)
+            }
+        }
     }
 
     /// Returns the worker's process id.

@@ -123,10 +123,12 @@ impl<W: Write + Send> Worker<'_, W> {
     ) -> Result<T, EngineError> {
         let (send, receive) = sync_channel(1);
         thread::scope(|scope| {
-            scope.spawn(move || {
+            let thread = thread::Builder::new().spawn_scoped(scope, move || {
                 // A send fails only when the parent is gone, which ends this process.
                 send.send(query()).ok();
             });
+            thread
+                .map_err(|error| EngineError::Fatal(format!("a query has no thread: {error}")))?;
             loop {
                 match receive.recv_timeout(BEAT) {
                     Ok(counted) => return counted,

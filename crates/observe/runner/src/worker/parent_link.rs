@@ -1,6 +1,6 @@
 //! The worker's state, and its messages to and from the parent.
 
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
@@ -85,13 +85,16 @@ impl<W: Write + Send> Worker<'_, W> {
 /// Reads commands on a thread of its own, so that a stop works while the engine is busy.
 ///
 /// The end of the input ends this process.
+///
+/// # Errors
+/// When no thread can be made.
 pub(super) fn listen(
     input: impl BufRead + Send + 'static,
     stop: StopFlag,
-) -> (Receiver<Box<Order>>, Receiver<Command>) {
+) -> io::Result<(Receiver<Box<Order>>, Receiver<Command>)> {
     let (send_order, orders) = sync_channel(1);
     let (send_reply, replies) = sync_channel(COMMANDS_MAX);
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         let mut commands = MessageReader::new(input);
         // The parent sends what can be read, or is gone.
         while let Ok(Some(command)) = commands.receive() {
@@ -103,8 +106,8 @@ pub(super) fn listen(
             }
         }
         end();
-    });
-    (orders, replies)
+    })?;
+    Ok((orders, replies))
 }
 
 /// Sends one message.

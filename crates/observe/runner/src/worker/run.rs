@@ -1,7 +1,7 @@
 //! Executes one run's order: opens the engine, runs its steps, closes it.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
 use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -11,6 +11,7 @@ use engine::{Engine, LockWaits, Maintenance, Refusal, Setting};
 use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
 use model::{OpKind, Step};
+use sampler::with_thread_limit;
 use workload::{Presence, Stage};
 
 use super::context::StepContext;
@@ -33,7 +34,7 @@ const REPORTS_MAX: usize = 16;
 /// record.
 ///
 /// # Errors
-/// A text for the parent when no order comes, or the engine cannot be closed.
+/// A text for the parent when it has no thread, no order comes, or the engine cannot be closed.
 pub fn work(
     input: impl BufRead + Send + 'static,
     output: impl Write + Send,
@@ -41,7 +42,7 @@ pub fn work(
     tunables: &Tunables,
 ) -> Result<(), String> {
     let stop = StopFlag::default();
-    let (orders, replies) = listen(input, stop.clone());
+    let (orders, replies) = listen(input, stop.clone()).map_err(no_thread)?;
     let Ok(order) = orders.recv() else { return Err("no order received".to_owned()) };
     let clock = SteadyClock::calibrate();
     let output = Mutex::new(MessageWriter::new(output));
@@ -60,13 +61,19 @@ pub fn work(
     let (output, clock) = (&output, &clock);
     let worker = Worker { output, lock_waits, replies, stop, clock, heap, ceiling_ops_per_s: None };
     thread::scope(|scope| {
-        scope.spawn(move || {
+        let reporter = thread::Builder::new().spawn_scoped(scope, move || {
             for text in reported {
                 send_to(output, &Message::Waits { text });
             }
         });
+        reporter.map_err(no_thread)?;
         worker.run(&order, registry)
     })
+}
+
+/// Returns why the worker cannot begin.
+fn no_thread(error: io::Error) -> String {
+    format!("the worker has no thread: {}", with_thread_limit(error))
 }
 
 /// Returns a step's seed: the run's, or that of the load it shares.

@@ -7,6 +7,7 @@ use miette::{Result, miette};
 use model::units::{parse_size, parse_span};
 use model::{Bytes, DriveHealth, Experiment, Host, Identity, Nanos};
 use runner::{DataRoot, Interrupt, Progress, RunnerError, Workbench, WorkerProgram};
+use sampler::with_thread_limit;
 
 use super::storage::{Request, Storage};
 use crate::diagnostic::IntoReport as _;
@@ -30,6 +31,19 @@ pub(super) struct Limits {
     snapshot_limit: Option<Bytes>,
 }
 
+/// Returns the interrupt that Ctrl-C and SIGTERM raise.
+pub(super) fn interrupt() -> Result<Interrupt> {
+    let interrupt = Interrupt::default();
+    let raised = interrupt.clone();
+    let no_thread = |error| match error {
+        ctrlc::Error::System(error) => with_thread_limit(error).to_string(),
+        ctrlc::Error::NoSuchSignal(_) | ctrlc::Error::MultipleHandlers => error.to_string(),
+    };
+    ctrlc::set_handler(move || raised.raise())
+        .map_err(|error| miette!("nothing can wait for Ctrl-C: {}", no_thread(error)))?;
+    Ok(interrupt)
+}
+
 /// Means to run an experiment: on engines, or on storage.
 pub(super) struct Bench<'a> {
     pub(super) engines: Workbench<'a>,
@@ -44,9 +58,7 @@ impl<'a> Bench<'a> {
         environment: &Environment,
         health: &'a (dyn Fn() -> Option<DriveHealth> + Sync),
     ) -> Result<Self> {
-        let interrupt = Interrupt::default();
-        let raised = interrupt.clone();
-        ctrlc::set_handler(move || raised.raise()).into_report()?;
+        let interrupt = interrupt()?;
         let path = std::env::current_exe().into_report()?;
         let engines = Workbench {
             program: WorkerProgram { path, arguments: vec!["worker".to_owned()] },

@@ -12,6 +12,13 @@ pub(crate) fn store(environment: &Environment) -> Result<Store> {
     let cache = environment.cache_dir.clone().ok_or_else(|| {
         miette!(help = "give one with --cache-dir DIR", "no home directory for the cache of builds")
     })?;
+    if cache.to_str().is_none() {
+        return Err(miette!(
+            help = "give another one with --cache-dir DIR",
+            "the cache of builds is {}, which is not UTF-8",
+            cache.display()
+        ));
+    }
     Ok(Store::open(cache).into_report()?.with_engines(engines(environment)))
 }
 

@@ -8,8 +8,8 @@ use miette::{Result, miette};
 use model::{Bytes, DeviceRecord, Host, Label, SteadyLevel};
 use plan::Room;
 use render::{Format, render_device, render_device_page, render_devices};
-use runner::Interrupt;
 
+use super::bench::interrupt;
 use super::device_options::Measure;
 use super::storage::{self, Storage};
 use super::storage_steady::{check_limit, until_steady};
@@ -77,7 +77,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             let Some(record) = records.iter().rev().find(is_wanted) else {
                 return Err(miette!(
                     help = "`assay device list` shows them, `assay device --path DIR` measures",
-                    "no such profile in {}",
+                    "no such profile{} in {}",
+                    profile.as_ref().map_or_else(String::new, |id| format!(" `{id}`")),
                     environment.results.display()
                 ));
             };
@@ -112,9 +113,7 @@ fn is_without_rate(level: &SteadyLevel) -> bool {
 
 /// Opens the storage of this host; Ctrl-C stops what is measured.
 fn open(args: &Measure) -> Result<(Storage, Host)> {
-    let interrupt = Interrupt::default();
-    let raised = interrupt.clone();
-    ctrlc::set_handler(move || raised.raise()).into_report()?;
+    let interrupt = interrupt()?;
     let host = super::run::host(args.path.as_deref().unwrap_or(Path::new("/")));
     Ok((Storage::open(args.request(), &host, interrupt)?, host))
 }

@@ -1,7 +1,8 @@
 //! `assay micro`: cost of checksums and compression per block.
 
 use std::collections::BTreeMap;
-use std::io::BufReader;
+use std::fs::File;
+use std::io::{BufReader, Read as _, Seek as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use model::units::{parse_size, parse_span};
 use model::{BuildRef, Bytes, Implementation, Kernel, KernelTimes, MicroRecord, Nanos};
 use render::{Format, render_micro};
 use runner::{MessageReader, MessageWriter};
+use sampler::with_thread_limit;
 
 use super::requested_build;
 use crate::diagnostic::IntoReport as _;
@@ -187,6 +189,8 @@ struct Server {
     process: Child,
     requests: MessageWriter<UnixStream>,
     responses: MessageReader<BufReader<UnixStream>>,
+    /// What the process and its library print.
+    errors: File,
 }
 
 impl Server {
@@ -195,15 +199,17 @@ impl Server {
         let (socket, theirs) = UnixStream::pair().into_report()?;
         let responses = MessageReader::new(BufReader::new(socket.try_clone().into_report()?));
         let requests = MessageWriter::new(socket);
+        let errors = tempfile::tempfile().into_report()?;
         let process = child::command(Role::Worker, program)
             .arg("micro")
             .arg("--serve")
             .arg(library)
             .stdin(OwnedFd::from(theirs))
             .stdout(Stdio::null())
+            .stderr(errors.try_clone().into_report()?)
             .spawn()
-            .into_report()?;
-        let mut server = Self { implementation, process, requests, responses };
+            .map_err(|error| miette!("cannot start a process: {}", with_thread_limit(error)))?;
+        let mut server = Self { implementation, process, requests, responses, errors };
         if let Response::Serves(serves) = server.request(Request::Serves)? {
             server.implementation.serves = serves;
         }
@@ -219,10 +225,14 @@ impl Server {
         if let Some(response) = response.map_err(untrusted)? {
             return Ok(response);
         }
+        let mut printed = Vec::new();
+        // Without its text the end is reported all the same.
+        self.errors.rewind().and_then(|()| self.errors.read_to_end(&mut printed)).ok();
+        let printed = String::from_utf8_lossy(&printed);
+        let last = printed.lines().rev().find(|line| !line.trim().is_empty());
         Err(miette!(
-            help = "its error message is above",
-            "the process of {} ended before it responded",
-            name
+            "the process of {name} ended before it responded: {}",
+            last.unwrap_or("it printed nothing").trim()
         ))
     }
 }

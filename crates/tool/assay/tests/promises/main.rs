@@ -4,6 +4,8 @@
 //! longest ones have names that come early.
 
 mod busy_host;
+#[path = "../truth/group.rs"]
+mod group;
 mod maven;
 mod rejection;
 mod stored;
@@ -43,6 +45,7 @@ mod labels_follow_the_runs;
 mod limits_of_containers_bind;
 mod lint_reports_findings_and_exit_codes;
 mod loads_are_shared;
+mod nothing_ends_a_command_by_a_panic;
 mod only_regular_files_are_read;
 mod order_workload_keeps_its_conditions;
 mod output_errors_are_reported;
@@ -65,5 +68,6 @@ mod shipped_experiments_and_applications_are_valid;
 mod sql_errors_precede_the_load;
 mod storage_is_measured;
 mod stored_plans_are_completed_as_begun;
+mod terminals_obey_no_data;
 mod trade_offs_are_shown_size_by_size;
 mod unknown_names_and_types_are_rejected;

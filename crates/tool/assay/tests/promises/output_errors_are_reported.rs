@@ -1,9 +1,10 @@
 //! Only a closed pipe is quiet: any other error of the output ends in a failure.
 
+use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use assert_cmd::cargo::cargo_bin;
@@ -27,7 +28,7 @@ engine = "memory"
 /// The stored pair of variants, for all tests of this file; what to run, and a server to add.
 ///
 /// Runs leave their results elsewhere: those that are read stay as they are.
-static RUN: LazyLock<Workspace> = LazyLock::new(|| {
+pub(crate) static RUN: LazyLock<Workspace> = LazyLock::new(|| {
     let workspace = Workspace::with_pair();
     workspace.write("brief.toml", BRIEF);
     workspace.recorded(&["run", "brief.toml", "--results", "runs"]);
@@ -45,7 +46,7 @@ static RUN: LazyLock<Workspace> = LazyLock::new(|| {
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Calls of every command: each prints, can be repeated and succeeds when all is well.
-const CALLS: &[&str] = &[
+pub(crate) const CALLS: &[&str] = &[
     "plan pair.toml",
     "run brief.toml --results runs --disk-floor 1MiB",
     "list",
@@ -122,16 +123,30 @@ fn called(call: &str, redirection: &str, out: Stdio, err: Stdio) -> Ended {
 }
 
 fn spawned(call: &str, redirection: &str, out: Stdio, err: Stdio) -> Ended {
-    let mut command = Command::new("sh");
-    command.args(["-c", &format!("exec \"$0\" \"$@\" {redirection}")]).arg(cargo_bin("assay"));
-    command.current_dir(RUN.path("")).args(call.split(' ')).stdin(Stdio::null());
-    command.env("XDG_CACHE_HOME", RUN.path("cache")).env("CARGO_NET_OFFLINE", "true");
+    let mut command = script(&format!("exec \"$0\" \"$@\" {redirection}"));
+    command.args(call.split(' '));
     let output = command.stdout(out).stderr(err).spawn();
     let output = output.and_then(std::process::Child::wait_with_output).expect("it starts");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
     let (out, err) = (text(output.stdout), text(output.stderr));
     assert!(!err.contains("panicked"), "{call} {redirection}: {err}");
     (output.status.code(), out, err)
+}
+
+/// Returns a script of `sh`, whose `$0` is the program.
+fn script(text: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", text]).arg(cargo_bin("assay"));
+    command.current_dir(RUN.path("")).stdin(Stdio::null());
+    command.env("XDG_CACHE_HOME", RUN.path("cache")).env("CARGO_NET_OFFLINE", "true");
+    command
+}
+
+/// Runs a call with these further arguments after what `setting` does in the words of `sh`.
+pub(crate) fn called_after(setting: &str, call: &str, more: &[OsString]) -> Output {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut command = script(&format!("{setting} exec \"$0\" \"$@\""));
+    command.args(call.split(' ')).args(more).output().expect("it starts")
 }
 
 /// Returns a stream that cannot be written because the disk is full.
@@ -147,7 +162,7 @@ fn broken() -> Stdio {
 }
 
 /// The commands that `assay --help` lists, with the commands of commands.
-static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
+pub(crate) static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut found = Vec::new();
     let mut open = vec![String::new()];
     while let Some(command) = open.pop() {
@@ -167,7 +182,7 @@ static COMMANDS: LazyLock<Vec<String>> = LazyLock::new(|| {
 
 /// Returns the calls that this machine can do; prints which are left out.
 #[expect(clippy::print_stdout, reason = "a skipped test prints why")]
-fn calls() -> Vec<&'static str> {
+pub(crate) fn calls() -> Vec<&'static str> {
     let mut calls = CALLS.to_vec();
     let is_absent = |program: &str| {
         let version = Command::new(program).arg("--version").stdout(Stdio::null()).status();
@@ -212,11 +227,13 @@ fn assert_quiet(call: &str, redirection: &str, out: Stdio) {
     assert!(err.is_empty() || (has_progress && !err.contains("cannot write")), "{call}: {err}");
 }
 
+/// Returns whether a call is of a command.
+pub(crate) fn is_of(call: &str, command: &str) -> bool {
+    call.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
 #[test]
 fn every_command_of_the_command_line_is_called() {
-    let is_of = |call: &str, command: &str| {
-        call.strip_prefix(command).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    };
     for command in &*COMMANDS {
         let is_called = CALLS.iter().any(|call| is_of(call, command));
         assert!(is_called, "give CALLS a call of `{command}` that prints and can be repeated");

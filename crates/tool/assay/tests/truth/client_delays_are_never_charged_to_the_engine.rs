@@ -8,7 +8,8 @@ use model::{IntervalRecord, metric};
 use rustix::process::Signal;
 
 use crate::disturbance::on_quiet_host;
-use crate::host::{Group, take_turn};
+use crate::group::Group;
+use crate::host::take_turn;
 use crate::measured::{Run, STEP, assert_ran, measure};
 use crate::runs_without_a_result_are_labelled::{
     assert_all_probes_are_invalid, nothing_measured, sandbox_of_search,

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
+use crate::group::Group;
 use crate::sandbox::wrapped;
 
 /// Turns of the tests of this program.
@@ -57,9 +57,6 @@ impl Drop for CpuHogs {
     }
 }
 
-/// A control group with one limit, removed on drop.
-pub(crate) struct Group(PathBuf);
-
 impl Group {
     /// Creates a group with a CPU cap, as a share of one CPU.
     pub(crate) fn of_cpu(share: f64) -> Result<Self, String> {
@@ -80,42 +77,12 @@ impl Group {
         Self::make("pids", &limit, &limit)
     }
 
-    /// Creates a group with these file contents, in cgroup v1 or else v2.
-    fn make(
-        controller: &str,
-        old: &[(&str, String)],
-        new: &[(&str, String)],
-    ) -> Result<Self, String> {
-        let root = PathBuf::from("/sys/fs/cgroup");
-        let is_old = root.join(controller).is_dir();
-        let (parent, files) = if is_old { (root.join(controller), old) } else { (root, new) };
-        let name = format!("assay-truth-{controller}-{}", std::process::id());
-        let dir = parent.join(name);
-        let message = |what: &str, error: std::io::Error| format!("cannot {what}: {error}");
-        fs::create_dir(&dir).map_err(|error| message(&format!("make {}", dir.display()), error))?;
-        let group = Self(dir);
-        for (file, content) in files {
-            let path = group.0.join(file);
-            let written = fs::write(&path, content);
-            written.map_err(|error| message(&format!("write {}", path.display()), error))?;
-        }
-        Ok(group)
-    }
-
     /// Starts a command in the group.
     pub(crate) fn start(&self, command: &Command) -> Child {
         let mut shell = wrapped(&["sh", "-c", "read line; exec \"$@\" </dev/null", "sh"], command);
         let mut child = shell.spawn().expect("a shell");
-        fs::write(self.0.join("cgroup.procs"), child.id().to_string())
-            .expect("own child and group");
+        fs::write(self.processes(), child.id().to_string()).expect("own child and group");
         writeln!(child.stdin.take().expect("piped"), "go").expect("the shell reads");
         child
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Its processes have ended; a group left behind is empty and harmless.
-        drop(fs::remove_dir(&self.0));
     }
 }

@@ -4,7 +4,8 @@
 
 use std::process::Output;
 
-use crate::host::{Group, take_turn};
+use crate::group::Group;
+use crate::host::take_turn;
 use crate::sandbox::{Sandbox, joined_text, note, output_text};
 
 /// Threads that a run of one client needs, and a sweep exceeds.

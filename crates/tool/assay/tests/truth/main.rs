@@ -8,6 +8,7 @@
 //! To add a guarantee: one file, and its line here.
 
 mod disturbance;
+mod group;
 mod host;
 mod measured;
 #[expect(dead_code, reason = "shared with bad_days, which uses all of it")]

@@ -1,0 +1,47 @@
+//! Limits on the threads of the control group.
+
+use model::record::Severity;
+
+use super::Check;
+use super::memory_limit::groups;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "thread_limit",
+    subject: "limit on threads",
+    severity: Severity::Warning,
+    why: "Clients, servers and background work of engines are threads or processes: an engine that \
+          gets none dies or works with fewer.",
+    source: "[Linux cgroup-v2]",
+    is_in_snapshot: false,
+    run,
+};
+
+/// Threads that are enough: 64 clients, as many processes of a server, and background work.
+///
+/// Our choice.
+const ENOUGH: u64 = 256;
+
+fn run(source: &Source) -> Outcome {
+    let number = |path: String| source.read(path)?.trim().parse::<u64>().ok();
+    // A group without a limit has `max`, which is no number.
+    let free = |dir: &String| {
+        let limit = number(format!("{dir}/pids.max"))?;
+        Some((limit.saturating_sub(number(format!("{dir}/pids.current"))?), limit, dir.clone()))
+    };
+    let groups = groups(source, "pids");
+    match groups.iter().filter_map(free).min() {
+        _ if groups.is_empty() => Outcome::unknown("the process is in no control group"),
+        Some((free, limit, dir)) if free < ENOUGH => {
+            let path = format!("{dir}/pids.max");
+            Outcome::finding(limit.to_string(), format!("{path} allows {free} more threads")).write(
+                &path,
+                "max",
+                &limit.to_string(),
+            )
+        }
+        Some((_, limit, _)) => Outcome::fine(limit.to_string()),
+        None => Outcome::fine("none"),
+    }
+}
