@@ -55,7 +55,7 @@ pub use expand::{DISK_FLOOR_BYTES, Room, expand, layout, run_time};
 pub use nearest::nearest;
 pub use overrides::{Overrides, QuickVariants};
 pub use preset::{PRESETS, Preset};
-pub use profile::{KnownOptions, profile_options};
+pub use profile::{KnownOptions, profile_options, profile_tables};
 pub use quick::quick;
 pub use reuse::times_by_reuse;
 pub use settings::{Setting, flags};

@@ -46,6 +46,15 @@ pub fn profile_options(catalog: &dyn Catalog) -> KnownOptions {
     known
 }
 
+/// Returns each table of options that profiles have, with its engine.
+pub fn profile_tables(catalog: &dyn Catalog) -> Vec<(String, Options)> {
+    let tables = all(catalog).flat_map(|(_, file)| {
+        let tables = std::iter::once(file.options).chain(file.since.into_values());
+        tables.map(move |options| (file.engine.clone(), options))
+    });
+    tables.collect()
+}
+
 /// Returns the names of an engine's profiles.
 pub(crate) fn of_engine(catalog: &dyn Catalog, engine: &str) -> Vec<String> {
     all(catalog).filter(|(_, file)| file.engine == engine).map(|(name, _)| name).collect()

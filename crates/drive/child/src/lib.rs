@@ -5,10 +5,13 @@
 //! parent is killed would go on writing to a disk that others take for free. This is the only
 //! place that makes a `std::process::Command`, which `tidy` checks.
 
+mod confine;
 mod ffi_parent;
 
 use std::ffi::{OsStr, OsString};
 use std::process::Command;
+
+pub use confine::{Confinement, landlock_level};
 
 /// What a child is, which decides the variables it gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

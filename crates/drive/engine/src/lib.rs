@@ -17,6 +17,7 @@ pub mod faulty;
 mod lock_waits;
 pub mod memory;
 pub mod null;
+pub mod option_reach;
 pub mod parts;
 pub mod refusal;
 pub mod rows;
@@ -27,6 +28,7 @@ pub mod way;
 
 pub use error::EngineError;
 pub use lock_waits::LockWaits;
+pub use option_reach::{OptionReach, Reach};
 pub use refusal::{Refusal, Setting};
 pub use rows::{CountedRows, Rows};
 pub use statement_times::{EndedStatement, StatementTimes};

@@ -10,6 +10,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Output, Stdio};
 
+use child::Confinement;
 use model::Password;
 
 use crate::error::ServerError;
@@ -33,10 +34,26 @@ pub struct ServerPlacement {
     pub groups: Vec<PathBuf>,
     /// CPUs it may use; empty for all.
     pub cpus: Vec<u32>,
+    /// The files that it may reach; `None` for those of its account.
+    pub confinement: Option<Confinement>,
+}
+
+/// Who runs a program of a server's set-up, where its output goes, and the files it may reach.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SetUp<'a> {
+    pub(crate) user: &'a User,
+    pub(crate) log: &'a Path,
+    pub(crate) confinement: Option<&'a Confinement>,
 }
 
 impl ServerPlacement {
-    /// Returns the command prefix that joins the groups and sets the CPUs.
+    /// Adds the directory of the sockets, which is known when the server starts.
+    pub(crate) fn with_sockets(&self, dir: &Path) -> Self {
+        let confinement = self.confinement.clone().map(|it| it.writing([dir.to_owned()]));
+        Self { confinement, ..self.clone() }
+    }
+
+    /// Returns the command prefix that joins the groups, sets the CPUs and confines.
     fn args(&self) -> Vec<OsString> {
         let mut args = Vec::new();
         if !self.groups.is_empty() {
@@ -50,6 +67,7 @@ impl ServerPlacement {
                 ["taskset".to_owned(), "-c".to_owned(), cpus.join(",")].map(OsString::from),
             );
         }
+        args.extend(self.confinement.iter().flat_map(Confinement::args));
         args
     }
 }
@@ -159,12 +177,17 @@ pub(crate) fn tar(user: &User, args: &[&str], dir: &Path, io: (Stdio, Stdio)) ->
 /// It is recorded as a server is: `initdb` starts servers, which have shared memory too.
 pub(crate) fn run(
     task: &Task,
-    (user, log): (&User, &Path),
+    SetUp { user, log, confinement }: SetUp<'_>,
     private_dir: &mut PrivateDir,
     waits: u64,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Option<ExitStatus>, ServerError> {
-    let mut child = launch(task, user, user.set_up_args(), log)?;
+    // A program that needs a name for its account maps it by a file of `/proc`, which no confined
+    // program writes. It reads no option of an experiment.
+    let confinement = confinement.filter(|_| !user.has_alias());
+    let mut prefix = confinement.map(Confinement::args).unwrap_or_default();
+    prefix.extend(user.set_up_args());
+    let mut child = launch(task, user, prefix, log)?;
     if let Some(process) = ProcessIdentity::of(child.id()) {
         let recorded = private_dir.record_server(process);
         if recorded.is_err() || !process.wait(waits, is_cancelled) {

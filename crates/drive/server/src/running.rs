@@ -15,7 +15,7 @@ use rustix::process::Signal;
 
 use crate::error::ServerError;
 use crate::kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
-use crate::launch;
+use crate::launch::{self, SetUp};
 use crate::private_dir::PrivateDir;
 use crate::process::{ProcessIdentity, kill_all};
 use crate::site::{self, Template};
@@ -91,6 +91,8 @@ impl Running {
         let mut private_dir = PrivateDir::make(&user, start.dir, groups)?;
         let mut site = site_of(start, &private_dir);
         site::make(&site, start.dir, &user)?;
+        let start =
+            &Start { placement: start.placement.with_sockets(&site.socket), ..start.clone() };
         user.check_reach(&[
             (start.program, "move the server with `assay engine add` or --cache-dir"),
             (&site.data, MOVE_DATA),
@@ -356,7 +358,8 @@ fn set_up(
     let (stored, own) = tasks.split_at(tasks.iter().position(has_secret).unwrap_or(tasks.len()));
     let mut run_all = |tasks: &[Task]| {
         for task in tasks {
-            let place = (user, site.log.as_path());
+            let confinement = start.placement.confinement.as_ref();
+            let place = SetUp { user, log: &site.log, confinement };
             let status = launch::run(task, place, private_dir, waits(SET_UP_MAX), is_cancelled);
             launch::remove_secrets(task)?;
             let status = status?;

@@ -8,7 +8,7 @@ use model::{Endpoint, Transport};
 
 use crate::error::ServerError;
 use crate::kind::{ServerSpec, Site, Task};
-use crate::launch;
+use crate::launch::{self, SetUp};
 use crate::private_dir::PrivateDir;
 use crate::site::{self, last_log_lines};
 use crate::start::{Start, set_up_error, waits};
@@ -65,7 +65,8 @@ impl Standby {
         };
         let [copy, serve] = start.kind.standby(spec, &site)?;
         site::make(&site, start.dir, user)?;
-        let place = (user, site.log.as_path());
+        let confinement = start.placement.confinement.as_ref();
+        let place = SetUp { user, log: &site.log, confinement };
         let status = launch::run(&copy, place, private_dir, waits(COPY_MAX), is_cancelled)?;
         if is_cancelled() {
             return Err(ServerError::Interrupted);

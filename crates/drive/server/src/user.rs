@@ -142,6 +142,11 @@ impl User {
         args.into_iter().map(OsString::from).collect()
     }
 
+    /// Returns whether its set-up programs see a name for it, in a user namespace.
+    pub(crate) const fn has_alias(&self) -> bool {
+        self.alias.is_some()
+    }
+
     /// Returns [`User::args`] for a set-up program, which may need a name of its account.
     ///
     /// A new namespace clears the signal at the parent's death: it is set once more.

@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use crate::checksum::{check_read, replace_sealed, sums_on_disk};
 use crate::error::ArchiveError;
 use crate::log::{Log, WARMUP, whole_lines};
+use crate::name::check_name;
 use crate::regular::{self, check_run_dir};
 use crate::replace::{json, replace};
 
@@ -134,7 +135,9 @@ impl RunWriter {
     /// # Errors
     /// When the file cannot be written.
     pub fn keep_engine_text(&self, name: &str, text: &str) -> Result<(), ArchiveError> {
-        let path = self.dir.join("engine").join(name);
+        let dir = self.dir.join("engine");
+        check_name("text", name).map_err(|reason| ArchiveError::Damaged(dir.clone(), reason))?;
+        let path = dir.join(name);
         fs::write(&path, text).map_err(ArchiveError::write(&path))
     }
 
@@ -272,6 +275,18 @@ pub(crate) fn read_json<T: DeserializeOwned>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_of_an_engine_is_stored_among_those_of_its_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let writer = RunWriter::create(dir.path().join("a.c1.r1")).unwrap();
+        for name in ["../x", "../../x", "/tmp/x", "a/b", ".."] {
+            let error = writer.keep_engine_text(name, "text").unwrap_err().to_string();
+            assert!(error.contains("cannot be the name"), "{name}: {error}");
+        }
+        writer.keep_engine_text("0.fillseq.txt", "text").unwrap();
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
 
     /// Goal: a long log keeps its begin and end, a pipe or a link is refused and blocks nothing.
     #[test]

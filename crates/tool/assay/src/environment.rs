@@ -6,6 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use model::Password;
 
+/// File of the key that marks experiments of this account, in the cache: who can write there
+/// replaces the builds, too.
+const OWN_KEY: &str = "own.key";
+
 /// Heading of the options every command has.
 const HEADING: &str = "Directories";
 
@@ -38,6 +42,10 @@ pub(crate) struct Environment {
     pub(crate) compiler: String,
     /// Search path of allocator libraries.
     pub(crate) allocators: malloc::Libraries,
+    /// File of the key that marks experiments of this account.
+    pub(crate) own_key: Option<PathBuf>,
+    /// Files and directories that the loader reads because the user names them.
+    pub(crate) loaded: Vec<PathBuf>,
     /// Variables that tune an allocator.
     pub(crate) tunables: malloc::Tunables,
 }
@@ -54,18 +62,21 @@ impl Environment {
         let home = variable_os("HOME");
         let xdg = variable_os("XDG_CACHE_HOME");
         let cache_dir = supply::default_cache_dir(home.as_deref(), xdg.as_deref());
+        let cache_dir = places.cache_dir.clone().or(cache_dir);
+        let (library_path, preload) = (text("LD_LIBRARY_PATH"), text("LD_PRELOAD"));
+        let named = [&library_path, &preload].into_iter().flatten();
+        let named = named.flat_map(|text| text.split([':', ';', ' ']));
         Self {
             results: places.results.clone(),
             data_dir: places.data_dir.clone().unwrap_or_else(|| "assay-data".into()),
             is_data_dir_named: places.data_dir.is_some(),
-            cache_dir: places.cache_dir.clone().or(cache_dir),
+            own_key: cache_dir.as_ref().map(|dir| dir.join(OWN_KEY)),
+            cache_dir,
             is_colour_disabled: text("NO_COLOR").is_some_and(|value| !value.is_empty()),
             server_user: text("ASSAY_SERVER_USER").filter(|name| !name.is_empty()),
             compiler: text("CC").filter(|cc| !cc.trim().is_empty()).unwrap_or("cc".to_owned()),
-            allocators: malloc::Libraries::of_loader(
-                text("LD_LIBRARY_PATH").as_deref(),
-                text("LD_PRELOAD").as_deref(),
-            ),
+            loaded: named.filter(|path| !path.is_empty()).map(PathBuf::from).collect(),
+            allocators: malloc::Libraries::of_loader(library_path.as_deref(), preload.as_deref()),
             tunables: tunables(),
         }
     }

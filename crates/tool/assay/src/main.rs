@@ -83,6 +83,9 @@ enum Verb {
     /// Execute one run from stdin (used by `run`)
     #[command(hide = true)]
     Worker,
+    /// Confine this process, then become a program (used by `run`)
+    #[command(hide = true)]
+    Confined(cmd::confined::Args),
     /// Test a library in the working directory (used by `engine`)
     #[command(hide = true)]
     SmokeTest(cmd::smoke_test::Args),
@@ -131,6 +134,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Engine(args) => cmd::engine::run(&args, environment, ui),
         Verb::Completions(args) => cmd::completions::run(&args, Cli::command(), ui),
         Verb::Worker => cmd::worker::run(environment, ui),
+        Verb::Confined(args) => cmd::confined::run(args),
         Verb::SmokeTest(args) => cmd::smoke_test::run(&args),
     }
 }

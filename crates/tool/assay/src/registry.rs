@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use engine::{Driver, Engine, EngineError, OpenSpec, Refusal};
+use engine::{Driver, Engine, EngineError, OpenSpec, OptionReach, Refusal};
 use model::{DataShape, Dialect, Settings};
 use plan::{Builds, EngineInfo};
 use runner::Library;
@@ -25,13 +25,22 @@ struct EngineSource {
     loaded: Option<Open>,
     /// Makes the shim that is compiled for each loaded build.
     recipe: Option<Recipe>,
+    /// What its options reach beyond its data.
+    reach: &'static OptionReach,
     /// A server process, with a driver for its protocol.
     server: Option<(ServerProgram, ServerSupport)>,
 }
 
 /// An engine without a driver.
-const NONE: EngineSource =
-    EngineSource { name: "", about: "", linked: None, loaded: None, recipe: None, server: None };
+const NONE: EngineSource = EngineSource {
+    name: "",
+    about: "",
+    linked: None,
+    loaded: None,
+    recipe: None,
+    reach: &OptionReach::UNKNOWN,
+    server: None,
+};
 
 /// Dialect, process kind and driver of a server.
 #[derive(Clone, Copy)]
@@ -63,21 +72,21 @@ type Open = fn(&Path) -> Result<Box<dyn Driver>, EngineError>;
 /// The engines, in the order they are listed.
 #[rustfmt::skip]
 static ENGINES: &[EngineSource] = &[
-    EngineSource { name: "rocksdb", about: "LSM tree; any release from 5.18 on", loaded: Some(driver_rocksdb::open_library), ..NONE },
-    EngineSource { name: "leveldb", about: "LSM tree with one background thread", loaded: Some(driver_leveldb::open_library), ..NONE },
-    EngineSource { name: "splinterdb", about: "B-epsilon tree for NVMe; any build since 2022", loaded: Some(driver_splinterdb::open_library), recipe: Some(driver_splinterdb::RECIPE), ..NONE },
-    EngineSource { name: "wiredtiger", about: "B-tree, or LSM tree up to version 11; any build", loaded: Some(driver_wiredtiger::open_library), recipe: Some(driver_wiredtiger::RECIPE), ..NONE },
-    EngineSource { name: "sqlite", about: "B-tree with SQL in front", linked: Some(driver_sqlite::driver), loaded: Some(driver_sqlite::open_library), ..NONE },
-    EngineSource { name: "lmdb", about: "copy-on-write B-tree in mapped memory", linked: Some(driver_lmdb::driver), loaded: Some(driver_lmdb::open_library), ..NONE },
-    EngineSource { name: "postgres", about: "SQL server: heap tables and B-trees, vacuumed", server: Some((supply::POSTGRES, POSTGRES)), ..NONE },
-    EngineSource { name: "mysql", about: "SQL server: InnoDB's clustered B-trees", server: Some((supply::MYSQL, MYSQL)), ..NONE },
-    EngineSource { name: "mariadb", about: "SQL server: InnoDB, and MyRocks' LSM tree", server: Some((supply::MARIADB, MARIADB)), ..NONE },
-    EngineSource { name: "redb", about: "copy-on-write B-tree in Rust", linked: Some(driver_redb::driver), ..NONE },
-    EngineSource { name: "fjall", about: "LSM tree in Rust, with or without key-value separation", linked: Some(driver_fjall::driver), ..NONE },
-    EngineSource { name: "indexlog", about: "reference: index+log, after the published design of Magma", linked: Some(driver_indexlog::driver), ..NONE },
-    EngineSource { name: "memory", about: "reference: an ordered map, the oracle of the tests", linked: Some(|| Box::<engine::memory::MemoryDriver>::default()), ..NONE },
-    EngineSource { name: "null", about: "reference: does nothing; shows what the client costs", linked: Some(|| Box::<engine::null::NullDriver>::default()), ..NONE },
-    EngineSource { name: "faulty", about: "reference: misbehaves on a script, to test the harness", linked: Some(|| Box::<engine::faulty::FaultyDriver>::default()), ..NONE },
+    EngineSource { name: "rocksdb", about: "LSM tree; any release from 5.18 on", loaded: Some(driver_rocksdb::open_library), reach: &driver_rocksdb::REACH, ..NONE },
+    EngineSource { name: "leveldb", about: "LSM tree with one background thread", loaded: Some(driver_leveldb::open_library), reach: &OptionReach::CLOSED, ..NONE },
+    EngineSource { name: "splinterdb", about: "B-epsilon tree for NVMe; any build since 2022", loaded: Some(driver_splinterdb::open_library), recipe: Some(driver_splinterdb::RECIPE), reach: &OptionReach::CLOSED, ..NONE },
+    EngineSource { name: "wiredtiger", about: "B-tree, or LSM tree up to version 11; any build", loaded: Some(driver_wiredtiger::open_library), recipe: Some(driver_wiredtiger::RECIPE), reach: &driver_wiredtiger::REACH, ..NONE },
+    EngineSource { name: "sqlite", about: "B-tree with SQL in front", linked: Some(driver_sqlite::driver), loaded: Some(driver_sqlite::open_library), reach: &OptionReach::CLOSED, ..NONE },
+    EngineSource { name: "lmdb", about: "copy-on-write B-tree in mapped memory", linked: Some(driver_lmdb::driver), loaded: Some(driver_lmdb::open_library), reach: &OptionReach::CLOSED, ..NONE },
+    EngineSource { name: "postgres", about: "SQL server: heap tables and B-trees, vacuumed", server: Some((supply::POSTGRES, POSTGRES)), reach: &driver_postgres::REACH, ..NONE },
+    EngineSource { name: "mysql", about: "SQL server: InnoDB's clustered B-trees", server: Some((supply::MYSQL, MYSQL)), reach: &driver_mysql::REACH, ..NONE },
+    EngineSource { name: "mariadb", about: "SQL server: InnoDB, and MyRocks' LSM tree", server: Some((supply::MARIADB, MARIADB)), reach: &driver_mysql::REACH, ..NONE },
+    EngineSource { name: "redb", about: "copy-on-write B-tree in Rust", linked: Some(driver_redb::driver), reach: &OptionReach::CLOSED, ..NONE },
+    EngineSource { name: "fjall", about: "LSM tree in Rust, with or without key-value separation", linked: Some(driver_fjall::driver), reach: &OptionReach::CLOSED, ..NONE },
+    EngineSource { name: "indexlog", about: "reference: index+log, after the published design of Magma", linked: Some(driver_indexlog::driver), reach: &OptionReach::CLOSED, ..NONE },
+    EngineSource { name: "memory", about: "reference: an ordered map, the oracle of the tests", linked: Some(|| Box::<engine::memory::MemoryDriver>::default()), reach: &OptionReach::CLOSED, ..NONE },
+    EngineSource { name: "null", about: "reference: does nothing; shows what the client costs", linked: Some(|| Box::<engine::null::NullDriver>::default()), reach: &OptionReach::CLOSED, ..NONE },
+    EngineSource { name: "faulty", about: "reference: misbehaves on a script, to test the harness", linked: Some(|| Box::<engine::faulty::FaultyDriver>::default()), reach: &OptionReach::CLOSED, ..NONE },
 ];
 
 fn find(name: &str) -> Option<&'static EngineSource> {
@@ -119,6 +128,11 @@ pub(crate) fn infos(own: &[String]) -> Vec<EngineInfo> {
 /// Returns the description of an engine.
 pub(crate) fn about(name: &str) -> &'static str {
     find(name).map_or("your own, behind assay_engine.h", |engine| engine.about)
+}
+
+/// Returns what an engine's options reach beyond its data; an engine of the user's may do anything.
+pub(crate) fn reach(name: &str) -> &'static OptionReach {
+    find(name).map_or(&OptionReach::UNKNOWN, |engine| engine.reach)
 }
 
 /// Returns the shim recipe of an engine, if it needs one.

@@ -15,9 +15,11 @@ mod durability;
 mod instance;
 mod kind;
 mod maintenance;
+mod reach;
 mod standby_status;
 mod state;
 mod wire;
 
 pub use driver::{driver, mariadb};
 pub use kind::{KIND_MARIADB, KIND_MYSQL};
+pub use reach::REACH;

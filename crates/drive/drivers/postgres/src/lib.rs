@@ -24,6 +24,7 @@ mod durability;
 mod instance;
 mod kind;
 mod plans;
+mod reach;
 mod standby;
 mod startup_error;
 mod state;
@@ -34,3 +35,4 @@ mod wire;
 
 pub use driver::{PostgresDriver, driver};
 pub use kind::{KIND, PostgresKind};
+pub use reach::REACH;

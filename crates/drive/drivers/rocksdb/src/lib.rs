@@ -30,7 +30,9 @@ mod instance;
 mod merge;
 mod perf;
 mod provenance;
+mod reach;
 mod state;
 mod statistics;
 
 pub use driver::open_library;
+pub use reach::REACH;

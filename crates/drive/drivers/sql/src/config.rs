@@ -24,6 +24,8 @@ pub const WAITS: &str = "assay.waits";
 const OFF: &str = "off";
 /// Every own option.
 const OWN: [&str; 4] = [PROTOCOL, REPLICA, TRANSPORT, WAITS];
+/// The names of own options without their prefix, none of which reaches beyond the data.
+pub const OWN_NAMES: &str = "protocol replica transport waits";
 
 /// Assay's own options of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

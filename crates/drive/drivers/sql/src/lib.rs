@@ -38,7 +38,9 @@ mod tls;
 mod wait_query;
 mod waits;
 
-pub use config::{Config, OWN_PREFIX, OwnOptions, PROTOCOL, WAITS, capabilities, server_options};
+pub use config::{
+    Config, OWN_NAMES, OWN_PREFIX, OwnOptions, PROTOCOL, WAITS, capabilities, server_options,
+};
 pub use connection::{Connection, Reply, Sql};
 pub use database::{Database, SqlEngine};
 pub use explain::{Explain, SentStatement, StatementEntry};

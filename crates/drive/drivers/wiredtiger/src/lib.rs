@@ -26,5 +26,7 @@
 mod binding;
 mod config;
 mod extension;
+mod reach;
 
 pub use binding::{RECIPE, open_library};
+pub use reach::REACH;

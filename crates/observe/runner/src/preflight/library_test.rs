@@ -60,7 +60,7 @@ pub fn test_library(
         Some(_) => ("check", CHECK_MAX),
         None => ("smoke test", SMOKE_TEST_MAX),
     };
-    let mut process = Process::start(program, dir, None, &[])?;
+    let mut process = Process::start(program, dir, None, &[], None)?;
     let clock = SteadyClock::kernel();
     let deadline = clock.now().after(most);
     let mut result = None;

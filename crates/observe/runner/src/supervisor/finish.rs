@@ -1,6 +1,6 @@
 //! The end of a worker: how it ended, its files, its record.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use archive::ArchiveError;
 use model::RunEnd;
@@ -54,8 +54,11 @@ impl Supervisor<'_> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Supervised, ArchiveError> {
         let step = self.step_name();
+        // An engine may report any name: dots and links in it may lead elsewhere.
+        let data = self.data.path.canonicalize().unwrap_or_default();
+        let is_its = |real: PathBuf| !data.as_os_str().is_empty() && real.starts_with(&data);
         for file in std::mem::take(&mut self.engine_files) {
-            if file.starts_with(&self.data.path) {
+            if file.canonicalize().is_ok_and(is_its) {
                 self.keep_file(&file);
             }
         }

@@ -76,7 +76,11 @@ impl Host {
             settings: &variant.settings,
             options: &options,
             user: bench.server_user.as_deref(),
-            placement: ServerPlacement { groups: group.dirs().to_vec(), cpus: cpus.server.clone() },
+            placement: ServerPlacement {
+                groups: group.dirs().to_vec(),
+                cpus: cpus.server.clone(),
+                confinement: bench.confinement(&variant.name, &data.path),
+            },
             templates: Some(&templates),
             ready_within: READY_WITHIN,
         };

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use child::Role;
+use child::{Confinement, Role};
 use load::{Clock, SteadyClock};
 use model::Nanos;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -109,8 +109,9 @@ impl Process {
         dir: &Path,
         preload: Option<&str>,
         cpus: &[u32],
+        confinement: Option<&Confinement>,
     ) -> Result<Self, RunnerError> {
-        let mut command = placed(program, cpus);
+        let mut command = placed(program, cpus, confinement);
         command
             .envs(preload.map(|preload| ("LD_PRELOAD", preload)))
             .current_dir(dir)
@@ -266,16 +267,19 @@ fn read_messages(socket: UnixStream, events: &SyncSender<WorkerEvent>) {
     }
 }
 
-/// Returns the command that runs a program on some CPUs.
-fn placed(program: &WorkerProgram, cpus: &[u32]) -> std::process::Command {
-    let mut command;
-    if cpus.is_empty() {
-        command = child::command(Role::Worker, &program.path);
-    } else {
-        command = child::command(Role::Worker, "taskset");
-        command.args(["-c", &listed(cpus)]).arg(&program.path);
+/// Returns the command that runs a program on some CPUs, confined to some files.
+fn placed(
+    program: &WorkerProgram,
+    cpus: &[u32],
+    confinement: Option<&Confinement>,
+) -> std::process::Command {
+    let mut args = confinement.map(Confinement::args).unwrap_or_default();
+    if !cpus.is_empty() {
+        args.extend(["taskset".into(), "-c".into(), listed(cpus).into()]);
     }
-    command.args(&program.arguments);
+    args.push(program.path.clone().into_os_string());
+    let mut command = child::command(Role::Worker, &args[0]);
+    command.args(&args[1..]).args(&program.arguments);
     command
 }
 

@@ -151,6 +151,7 @@ mod tests {
             disk_floor,
             snapshot_limit: None,
             drive: None,
+            confinement: None,
             interrupt: Interrupt::default(),
         });
     }

@@ -1,10 +1,12 @@
 //! Shared inputs of an experiment's runs, stop requests, progress events.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use child::{Confinement, landlock_level};
 use engine::{Refusal, Setting};
 use model::validity::ProbeRecord;
 use model::{
@@ -14,6 +16,7 @@ use model::{
 use server::Kind;
 
 use super::data::{DataRoot, RunData, check_room};
+use super::hosting::Host;
 use super::placement::Cpus;
 use super::process::{Process, WorkerProgram};
 use crate::error::RunnerError;
@@ -63,6 +66,8 @@ pub struct Workbench<'a> {
     pub snapshot_limit: Option<Bytes>,
     /// Reads the health of the drive below the data directory, before and after each run.
     pub drive: Option<&'a (dyn Fn() -> Option<DriveHealth> + Sync)>,
+    /// Confines the engines of a stranger's experiment; `None` for one of this account.
+    pub confinement: Option<Confinement>,
     /// The user's stop requests.
     pub interrupt: Interrupt,
 }
@@ -112,7 +117,31 @@ impl Workbench<'_> {
     /// Starts the worker of an order, with its allocator preloaded, on its CPUs.
     pub(crate) fn start(&self, order: &Order, cpus: &Cpus) -> Result<Process, RunnerError> {
         let preload = order.allocator.as_ref().map(|library| self.allocators.preload(library));
-        Process::start(&self.program, self.data.path(), preload.as_deref(), &cpus.worker)
+        // A worker that only talks to a server loads no library.
+        let confinement = self.confinement(&order.variant.name, &order.dir);
+        let confinement = confinement.filter(|_| order.endpoint.is_none());
+        let confinement =
+            confinement.map(|it| it.reading(order.allocator.clone()).of_library(true));
+        let (preload, cpus) = (preload.as_deref(), &cpus.worker);
+        Process::start(&self.program, self.data.path(), preload, cpus, confinement.as_ref())
+    }
+
+    /// Returns the files that the engine of a variant may reach, with its data in `dir`; `None`
+    /// where nothing confines it.
+    pub(crate) fn confinement(&self, variant: &str, dir: &Path) -> Option<Confinement> {
+        let places = self.libraries.get(variant).map(Library::places).unwrap_or_default();
+        Some(self.confinement.clone()?.reading(places).writing([dir.to_owned()]))
+    }
+
+    /// Returns how the engine of a stranger's experiment is confined, as a fact of its run.
+    pub(crate) fn confinement_fact(&self, host: &Host) -> Option<(String, String)> {
+        self.confinement.as_ref()?;
+        let text = match (host, landlock_level()) {
+            (Host::Foreign(_), _) => "none: Assay has not started the server".to_owned(),
+            (_, None) => "none: the kernel offers no Landlock".to_owned(),
+            (_, Some(level)) => format!("Landlock {level}: build, data and system files"),
+        };
+        Some(("confinement".to_owned(), text))
     }
 
     /// Builds the order of a cell, with the steps to execute.

@@ -67,6 +67,7 @@ impl Bench {
             disk_floor: Bytes(0),
             snapshot_limit: None,
             drive: None,
+            confinement: None,
             interrupt: Interrupt::default(),
         };
         let mut blocked = self.blocked;

@@ -66,6 +66,7 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
         disk_floor: Bytes(0),
         snapshot_limit: None,
         drive: None,
+        confinement: None,
         interrupt: Interrupt::default(),
     };
     let error = check_variants(&bench, &fixture.manifest.plan.experiment, &mut |_| {})

@@ -71,6 +71,7 @@ impl<'a> Bench<'a> {
             disk_floor: limits.disk_floor,
             snapshot_limit: limits.snapshot_limit,
             drive: health().is_some().then_some(health),
+            confinement: None,
             interrupt,
         };
         Ok(Self { engines, storage: None })

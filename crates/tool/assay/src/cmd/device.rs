@@ -10,6 +10,7 @@ use plan::Room;
 use render::{Format, render_device, render_device_page, render_devices};
 
 use super::bench::interrupt;
+use super::consent::Origin;
 use super::device_options::Measure;
 use super::storage::{self, Storage};
 use super::storage_steady::{check_limit, until_steady};
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
                 ui.error(&error);
                 return Ok(Label::EXIT_NOTHING.into());
             }
-            let record = measure(&args.measure, (&mut storage, host), &results, ui)?;
+            let record = measure(&args.measure, (&mut storage, host), &results, (environment, ui))?;
             let records = stored(&results, ui);
             let code = print(&record, earlier(&records, &record), &args.output, ui)?;
             Ok(match record.is_complete {
@@ -123,7 +124,7 @@ fn measure(
     args: &Measure,
     (storage, host): (&mut Storage, Host),
     results: &Results,
-    ui: &Ui,
+    (environment, ui): (&Environment, &Ui),
 ) -> Result<DeviceRecord> {
     if let Some(limit) = args.steady.write_limit {
         return until_steady((storage, results), host, limit, ui);
@@ -135,6 +136,7 @@ fn measure(
     let builds = storage.identities(&plan.experiment);
     let mut manifest = super::run::manifest(plan, host, builds);
     let dir = results.create(&mut manifest).into_report()?;
+    Origin::Own.mark((&dir, &manifest), environment, ui);
     storage::run_cells(storage, (&dir, &manifest), results, ui)?;
     let (profiles, _) = results.devices();
     let found = profiles.into_iter().find(|profile| profile.id == manifest.id);

@@ -14,6 +14,7 @@ use stats::Effect;
 
 use super::analyzed::analyze;
 use super::bench::{Bench, Limits};
+use super::consent::{self, Origin, Trust};
 use super::run::{drive_health, host, manifest, measure};
 use super::steady::Window;
 use super::{plan as planning, requested_build, servers};
@@ -32,26 +33,36 @@ The plan comes from the file: rows, steps, seed, order and repetitions stay as t
 obtained by name and checked by hash. A difference is reproduced by one in the same direction, an
 equivalence by an equivalence; what either side leaves open is undecided.
 
+The options of the file are printed. An experiment that this account did not begin on this host is
+a stranger's: what its options and its SQL reach beyond its data is printed too, and needs --trust
+or a yes on the terminal. Its engines are confined to their build and data where the kernel can.
+
 Exit code: 0 if no finding failed to reproduce, 1 if one did, or on an error.")]
 pub(crate) struct Args {
     /// File that assay export wrote, or an experiment (name, identifier or directory)
     experiment: String,
     #[command(flatten)]
     limits: Limits,
+    #[command(flatten)]
+    trust: Trust,
 }
 
 /// The experiment that is run again.
 struct Original {
     name: String,
     manifest: Manifest,
+    origin: Origin,
     comparison: Comparison,
 }
 
 /// Runs the experiment again, and prints which findings are reproduced.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
-    let original = Original::read(&args.experiment, &results)?;
-    let spec = &original.manifest.plan.experiment;
+    let original = Original::read(&args.experiment, &results, environment)?;
+    let (spec, origin) = (&original.manifest.plan.experiment, original.origin);
+    let started = original.started();
+    consent::print_options(&started, ui);
+    consent::check(&args.experiment, (&started, origin), args.trust, ui)?;
     let environment = servers::with_open_data(environment, spec, ui);
     let environment = &environment;
     let (experiment, libraries) = obtained(&original.manifest, environment, ui)?;
@@ -62,6 +73,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let data = DataRoot::take(&environment.data_dir).into_report()?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
+    bench.engines.confinement = origin.confinement(environment, ui).into_report()?;
     bench.engines.servers = servers::of(&planned.plan.experiment)
         .map_err(|(variant, message)| of_variant(&variant, &message))?;
     bench.engines.libraries.extend(libraries);
@@ -69,6 +81,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let here = host(data.path());
     let mut manifest = manifest(planned.plan, here, identities);
     let dir = results.create(&mut manifest).into_report()?;
+    origin.mark((&dir, &manifest), environment, ui);
     let complete = measure(&mut bench, &manifest, &dir, ui)?;
     let code = print_findings(&original, &manifest, &dir, ui)?;
     let total = manifest.plan.cells.len();
@@ -83,7 +96,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 
 impl Original {
     /// Reads an experiment and what it found.
-    fn read(name: &str, results: &Results) -> Result<Self> {
+    fn read(name: &str, results: &Results, environment: &Environment) -> Result<Self> {
         let dir = results.find(name).into_report()?;
         let manifest = dir.manifest().into_report()?;
         if manifest.plan.experiment.device.is_some() {
@@ -93,7 +106,15 @@ impl Original {
             ));
         }
         let comparison = compared(&dir, &manifest, results)?;
-        Ok(Self { name: name.to_owned(), manifest, comparison })
+        let origin = Origin::of(&dir, &manifest, environment);
+        Ok(Self { name: name.to_owned(), manifest, origin, comparison })
+    }
+
+    /// Returns its experiment without the variants of servers that run elsewhere.
+    fn started(&self) -> Experiment {
+        let mut experiment = self.manifest.plan.experiment.clone();
+        experiment.variants.retain(|variant| variant.dsn.is_none());
+        experiment
     }
 }
 

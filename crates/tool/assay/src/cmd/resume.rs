@@ -5,35 +5,54 @@ use miette::{Result, miette};
 use model::{Manifest, ShellCommand};
 
 use super::bench::Bench;
+use super::consent::Origin;
 use super::{requested_build, servers};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
+/// A stored experiment.
+pub(super) struct Stored {
+    dir: ExperimentDir,
+    /// Its plan, as it is resumed.
+    pub(super) manifest: Manifest,
+    /// Whose it is.
+    pub(super) origin: Origin,
+}
+
+impl Stored {
+    /// Finds an experiment that can be resumed.
+    pub(super) fn find(results: &Results, name: &str, environment: &Environment) -> Result<Self> {
+        let dir = results.find(name).into_report()?;
+        if dir.is_unpacked() {
+            return Err(miette!(
+                help = format!(
+                    "{}, then resume it by its name",
+                    ShellCommand::of("assay import").operands([name])
+                ),
+                "{name} is a result in one file: it cannot be completed there"
+            ));
+        }
+        let manifest = dir.manifest().into_report()?;
+        let origin = Origin::of(&dir, &manifest, environment);
+        Ok(Self { dir, manifest, origin })
+    }
+}
+
 /// Resumes an experiment; its machine and its builds must be the same.
 pub(super) fn resume(
-    results: &Results,
-    name: &str,
+    stored: Stored,
     bench: &mut Bench<'_>,
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
-    let mut dir = results.find(name).into_report()?;
-    if dir.is_unpacked() {
-        return Err(miette!(
-            help = format!(
-                "{}, then resume it by its name",
-                ShellCommand::of("assay import").operands([name])
-            ),
-            "{name} is a result in one file: it cannot be completed there"
-        ));
-    }
-    let manifest = dir.manifest().into_report()?;
+    let Stored { mut dir, manifest, .. } = stored;
     dir.lock().into_report()?;
     let here = sampler::host_facts(bench.engines.data.path());
     if !here.is_same_machine(&manifest.host) {
         return Err(miette!(
             help = "name the same --data-dir; on another machine `assay rerun` repeats it",
-            "{name} was begun on {}, and this is {}",
+            "{} was begun on {}, and this is {}",
+            manifest.plan.experiment.name,
             manifest.host.fingerprint,
             here.fingerprint
         ));

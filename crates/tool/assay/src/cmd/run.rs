@@ -15,8 +15,9 @@ use runner::DataRoot;
 use super::analyzed::analyze;
 use super::bench::{Bench, HEADING, Limits};
 use super::compare::exit_code;
+use super::consent::{self, Origin, Trust};
 use super::refused::{check_text, rejection};
-use super::resume::resume;
+use super::resume::{self, Stored};
 use super::run_options::{ExperimentArgs, rates};
 use super::steady::Window;
 use super::until::{self, Until};
@@ -39,6 +40,9 @@ use crate::ui::Ui;
   assay run experiments/quickstart.toml --until 2% --budget 2h
   assay run --resume quickstart                 completes an interrupted experiment
 
+--resume of an experiment that this account did not begin on this host prints what it reaches beyond
+its data, and needs --trust or a yes on the terminal, as assay rerun does.
+
 Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
 measured or decided, 4 if a run failed a check.", rates!()))]
 pub(crate) struct Args {
@@ -54,6 +58,8 @@ pub(crate) struct Args {
     limits: Limits,
     #[command(flatten)]
     until: Until,
+    #[command(flatten)]
+    trust: Trust,
 }
 
 impl Args {
@@ -88,17 +94,16 @@ fn execute(
 ) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
     // First: a typing error must not leave directories behind.
-    let (fresh, environment) = prepare(args, &results, environment, ui)?;
+    let (prepared, environment) = prepare(args, &results, environment, ui)?;
     let environment = &environment;
     let data = DataRoot::take(&environment.data_dir).into_report()?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
-    let (dir, manifest) = match (fresh, args.resumed()) {
-        (Some(fresh), _) => begin(&results, fresh, &mut bench, (environment, ui))?,
-        (None, name) => {
-            let name = name.unwrap_or_default();
-            resume(&results, &name, &mut bench, (environment, ui))?
-        }
+    let origin = prepared.origin();
+    bench.engines.confinement = origin.confinement(environment, ui).into_report()?;
+    let (dir, manifest) = match prepared {
+        Prepared::Fresh(fresh) => begin(&results, *fresh, &mut bench, (environment, ui))?,
+        Prepared::Stored(stored) => resume::resume(*stored, &mut bench, (environment, ui))?,
     };
     *has_begun = true;
     let meta = Meta::of(&manifest);
@@ -110,7 +115,7 @@ fn execute(
     let mut planned = manifest;
     if outcome.is_ok() && bench.engines.interrupt.level() == 0 {
         let floor = args.limits.disk_floor;
-        match args.until.extend(&dir, &planned, floor, (environment, ui)) {
+        match args.until.extend((&dir, origin), &planned, floor, (environment, ui)) {
             Ok(Some(extended)) => {
                 // Complete runs stay, and failed ones are not repeated.
                 let rest = until::rest(&extended, &planned);
@@ -132,13 +137,30 @@ fn execute(
     }
 }
 
-/// Checks and plans a new experiment; returns the environment for its servers, or a stored one's.
+/// An experiment to run: a new one, or the rest of a stored one.
+enum Prepared {
+    Fresh(Box<(Checked, Plan)>),
+    Stored(Box<Stored>),
+}
+
+impl Prepared {
+    /// Returns whose it is.
+    fn origin(&self) -> Origin {
+        match self {
+            Self::Fresh(_) => Origin::Own,
+            Self::Stored(stored) => stored.origin,
+        }
+    }
+}
+
+/// Checks and plans a new experiment, or finds a stored one, which a stranger's needs consent for;
+/// returns it with the environment for its servers.
 fn prepare(
     args: &Args,
     results: &Results,
     environment: &Environment,
     ui: &Ui,
-) -> Result<(Option<(Checked, Plan)>, Environment)> {
+) -> Result<(Prepared, Environment)> {
     if let Some(name) = args.resumed() {
         if let Some(flag) = args.experiment_args.changing_flag() {
             return Err(miette!(
@@ -146,9 +168,12 @@ fn prepare(
                 "--resume completes the stored plan: --{flag} does not apply"
             ));
         }
-        let stored = results.find(&name).and_then(|dir| dir.manifest()).into_report()?;
-        args.until.check_stored(&stored)?;
-        return Ok((None, servers::with_open_data(environment, &stored.plan.experiment, ui)));
+        let stored = Stored::find(results, &name, environment)?;
+        args.until.check_stored(&stored.manifest)?;
+        let experiment = &stored.manifest.plan.experiment;
+        consent::check(&name, (experiment, stored.origin), args.trust, ui)?;
+        let environment = servers::with_open_data(environment, experiment, ui);
+        return Ok((Prepared::Stored(Box::new(stored)), environment));
     }
     let (catalog, machine) = (Program::of(environment), planning::machine(environment));
     let mut checked = args.experiment_args.check(&catalog, machine, ui)?;
@@ -158,7 +183,7 @@ fn prepare(
     let planned =
         planning::expand(checked.experiment.clone(), args.limits.disk_floor, &environment)?;
     planned.check()?;
-    Ok((Some((checked, planned.plan)), environment))
+    Ok((Prepared::Fresh(Box::new((checked, planned.plan))), environment))
 }
 
 /// Executes the incomplete runs of a plan; returns the number of complete ones.
@@ -201,6 +226,7 @@ fn begin(
         identities.map_err(|error| rejection(&checked, &error, bench.engines.data.path()))?;
     let mut manifest = manifest(plan, host, identities);
     let dir = results.create(&mut manifest).into_report()?;
+    Origin::Own.mark((&dir, &manifest), environment, ui);
     Ok((dir, manifest))
 }
 

@@ -8,6 +8,7 @@ use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, Unit};
 use render::figure::figure;
 
 use super::budget::{largest, place, within};
+use super::consent::Origin;
 use super::plan as planning;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
@@ -92,7 +93,7 @@ impl Until {
     /// Extends a plan after its pilot; `None` when no further run is needed.
     pub(crate) fn extend(
         &self,
-        dir: &ExperimentDir,
+        (dir, origin): (&ExperimentDir, Origin),
         manifest: &Manifest,
         floor: Bytes,
         (environment, ui): (&Environment, &Ui),
@@ -132,6 +133,7 @@ impl Until {
         let mut plan = planning::expand(longer, floor, environment)?.plan;
         plan.pilot_repetitions = Some(made);
         let extended = Manifest { plan, ..manifest.clone() };
+        origin.mark((dir, &extended), environment, ui);
         dir.extend(&extended).into_report()?;
         Ok(Some(extended))
     }

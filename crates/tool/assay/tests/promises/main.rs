@@ -68,6 +68,7 @@ mod shipped_experiments_and_applications_are_valid;
 mod sql_errors_precede_the_load;
 mod storage_is_measured;
 mod stored_plans_are_completed_as_begun;
+mod strangers_experiments_need_consent;
 mod terminals_obey_no_data;
 mod trade_offs_are_shown_size_by_size;
 mod unknown_names_and_types_are_rejected;

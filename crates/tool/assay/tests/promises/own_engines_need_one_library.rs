@@ -13,7 +13,7 @@ use crate::rejection::unwrapped;
 use crate::workspace::{ProgramOutput, Workspace};
 
 /// The example in C: a sorted array in one file.
-const SORTED: &str = include_str!("../../../../drive/shim/tests/sorted.c");
+pub(crate) const SORTED: &str = include_str!("../../../../drive/shim/tests/sorted.c");
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 
@@ -21,7 +21,7 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 const CHECKS: usize = 15;
 
 /// Compiles C in the workspace to `libsorted.so`; prints why without a compiler.
-fn compiled(source: &str) -> Option<Workspace> {
+pub(crate) fn compiled(source: &str) -> Option<Workspace> {
     let workspace = Workspace::new();
     workspace.write("sorted.c", source);
     let mut command = Command::new("cc");
@@ -43,18 +43,18 @@ fn has_run(mut compiler: Command, package: &str) -> bool {
 }
 
 /// Adds `libsorted.so` as `sorted@mine`.
-fn add(workspace: &Workspace) -> ProgramOutput {
+pub(crate) fn add(workspace: &Workspace) -> ProgramOutput {
     workspace.assay(&["engine", "add", "sorted@mine", "./libsorted.so"])
 }
 
 /// Returns the directories in a directory.
-fn folders(dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn folders(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).expect("a directory");
     entries.map(|entry| entry.expect("a name").path()).filter(|path| path.is_dir()).collect()
 }
 
 /// Returns the records of an experiment's runs.
-fn records(workspace: &Workspace, experiment: &str) -> Vec<Value> {
+pub(crate) fn records(workspace: &Workspace, experiment: &str) -> Vec<Value> {
     let experiments = folders(&workspace.path("results").join(experiment));
     let runs = experiments.iter().flat_map(|dir| folders(&dir.join("runs")));
     let texts = runs.map(|run| fs::read_to_string(run.join("record.json")).expect("a record"));
@@ -67,7 +67,7 @@ fn is_set(record: &Value, option: &str, value: &str) -> bool {
 }
 
 /// Two variants of the engine, one with an option.
-fn experiment(options: &str) -> String {
+pub(crate) fn experiment(options: &str) -> String {
     format!(
         r#"[experiment]
 name = "own"

@@ -27,7 +27,7 @@ const RESERVED: [&str; 31] = [
 /// Options that name a file or a directory: it must lie in the data directory, whose file system is
 /// known.
 #[rustfmt::skip]
-const FILES: [&str; 10] = [
+pub(crate) const FILES: [&str; 10] = [
     "aria_log_dir_path", "innodb_data_file_path", "innodb_doublewrite_dir", "rocksdb_datadir",
     "log_bin", "log_bin_index", "relay_log", "general_log_file", "slow_query_log_file",
     "rocksdb_wal_dir",

@@ -16,6 +16,6 @@ mod startup_error;
 
 pub use server::{KIND_MARIADB, KIND_MYSQL};
 
-pub(crate) use configuration::canonical;
+pub(crate) use configuration::{FILES, canonical};
 pub(crate) use place::STANDBY_SOCKET;
 pub(crate) use release::{Flavour, Release};

@@ -1,0 +1,216 @@
+//! Confines a child to the files that it needs, with Landlock.
+//!
+//! The kernel checks a path when a file is opened, created, renamed or removed, and the rights stay
+//! with the open file. So reads and writes of open files cost what they cost without it.
+//!
+//! Source: [Linux Landlock], security/landlock, "File descriptor access rights".
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetError, Scope, path_beneath_rules,
+};
+use rustix::io::Errno;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set,
+    set_capabilities,
+};
+
+/// The restrictions that are requested: those of Linux 6.12. An older kernel enforces fewer.
+///
+/// Later ones (sockets at paths) are not among them: no test has tried them.
+const REQUESTED: ABI = ABI::V6;
+
+/// The levels of Landlock, the newest first.
+const LEVELS: [ABI; 6] = [ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1];
+
+/// What every program reads: programs, libraries, the loader's cache, time zones, names.
+///
+/// Our choice, after the file system hierarchy of Linux and of Nix and Guix. No file in it is
+/// secret: those of `/etc` are named one by one.
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/etc/alternatives",
+    "/etc/group",
+    "/etc/hosts",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/ld.so.preload",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+    "/etc/passwd",
+    "/etc/protocols",
+    "/etc/services",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/gnu/store",
+    "/lib",
+    "/lib64",
+    "/nix/store",
+    "/proc",
+    "/sbin",
+    "/sys",
+    "/usr",
+];
+
+/// Devices without data, and shared memory.
+const DEVICES: &[&str] =
+    &["/dev/full", "/dev/null", "/dev/random", "/dev/shm", "/dev/urandom", "/dev/zero"];
+
+/// Capabilities that a confined library of root keeps: locks, priorities, reserved space, and files
+/// that Landlock opens to it, whoever they belong to.
+const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE
+    .union(CapabilitySet::DAC_READ_SEARCH)
+    .union(CapabilitySet::IPC_LOCK)
+    .union(CapabilitySet::SYS_NICE)
+    .union(CapabilitySet::SYS_RESOURCE);
+
+/// What a confined child may reach, besides the files that every program reads.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Confinement {
+    /// The command that confines itself and becomes the one that follows it.
+    launcher: Vec<OsString>,
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    is_library: bool,
+}
+
+impl Confinement {
+    /// Returns the confinement to system files, put into effect by `launcher`.
+    pub fn by(launcher: Vec<OsString>) -> Self {
+        Self { launcher, ..Self::default() }
+    }
+
+    /// Adds files and directories that are read, libraries in them loaded and programs run.
+    pub fn reading(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.read.extend(paths);
+        self
+    }
+
+    /// Adds files and directories that are read and written.
+    pub fn writing(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.write.extend(paths);
+        self
+    }
+
+    /// Takes away TCP and most capabilities of root, if the process loads a library.
+    pub fn of_library(self, is_library: bool) -> Self {
+        Self { is_library, ..self }
+    }
+
+    /// Returns the arguments before the command that is confined: the launcher, and its own.
+    pub fn args(&self) -> Vec<OsString> {
+        let mut args = self.launcher.clone();
+        let mut add = |flag: &str, path: &PathBuf| {
+            // A path that is relative is another one in another directory.
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            args.extend([flag.into(), path.into_os_string()]);
+        };
+        self.read.iter().for_each(|path| add("--read", path));
+        self.write.iter().for_each(|path| add("--write", path));
+        if self.is_library {
+            args.push("--library".into());
+        }
+        args.push("--".into());
+        args
+    }
+
+    /// Becomes a program that is confined; returns only with an error.
+    ///
+    /// Threads that run already are not confined: to be called before there are any. On a kernel
+    /// without Landlock the program is not confined.
+    ///
+    /// Source: [Linux Landlock], userspace-api/landlock, "Enforcing a ruleset".
+    pub fn become_program(&self, program: &OsString, args: &[OsString]) -> io::Error {
+        let dropped = if self.is_library { drop_capabilities() } else { Ok(()) };
+        if let Err(error) = dropped.and_then(|()| self.restrict().map_err(io::Error::other)) {
+            return error;
+        }
+        // What it writes to a directory of temporary files is among its data.
+        let temporary = self.write.first().map(|dir| ("TMPDIR", dir));
+        Command::new(program).args(args).envs(temporary).exec()
+    }
+
+    fn restrict(&self) -> Result<(), RulesetError> {
+        let (read, all) = (AccessFs::from_read(REQUESTED), AccessFs::from_all(REQUESTED));
+        let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let mut ruleset =
+            Ruleset::default().handle_access(all)?.scope(Scope::from_all(REQUESTED))?;
+        if self.is_library {
+            ruleset = ruleset.handle_access(AccessNet::from_all(REQUESTED))?;
+        }
+        let rules = ruleset
+            .create()?
+            .add_rules(path_beneath_rules(paths(SYSTEM), read))?
+            .add_rules(path_beneath_rules(&self.read, read))?
+            .add_rules(path_beneath_rules(paths(DEVICES), all))?
+            .add_rules(path_beneath_rules(&self.write, all))?;
+        rules.restrict_self().map(drop)
+    }
+}
+
+/// Takes from root, for the program that follows, the capabilities that lead out of a confinement.
+///
+/// One that this process may not drop is one that it does not have, or has from a container.
+///
+/// Source: capabilities(7), "Capability bounding set".
+fn drop_capabilities() -> io::Result<()> {
+    let dropped = CapabilitySet::all().difference(KEPT).iter();
+    for error in dropped.filter_map(|one| remove_capability_from_bounding_set(one).err()) {
+        if ![Errno::INVAL, Errno::PERM].contains(&error) {
+            return Err(error.into());
+        }
+    }
+    let inheritable = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { inheritable, ..capabilities(None)? })?)
+}
+
+/// Returns the level of Landlock that the kernel offers and Assay requests; `None` without it.
+pub fn landlock_level() -> Option<String> {
+    let is_offered = |level: &ABI| {
+        let access: BitFlags<AccessFs> = AccessFs::from_all(*level);
+        let needed = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+        let mut needed = needed.handle_access(access);
+        if *level >= ABI::V4 {
+            needed = needed.and_then(|it| it.handle_access(AccessNet::from_all(ABI::V4)));
+        }
+        if *level >= ABI::V6 {
+            needed = needed.and_then(|it| it.scope(Scope::from_all(ABI::V6)));
+        }
+        needed.and_then(Ruleset::create).is_ok()
+    };
+    LEVELS.into_iter().find(is_offered).map(|level| level.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn paths_of_a_confinement_are_absolute_arguments_of_its_launcher() {
+        let confinement = Confinement::by(vec!["assay".into(), "confined".into()])
+            .reading(["/a".into()])
+            .writing(["b".into()])
+            .of_library(true);
+        let args = confinement.args();
+        let here = std::env::current_dir().unwrap().join("b").into_os_string();
+        let b = here.to_str().unwrap();
+        assert_eq!(args, ["assay", "confined", "--read", "/a", "--write", b, "--library", "--"]);
+    }
+
+    #[test]
+    fn no_directory_with_secrets_is_open_to_a_confined_program() {
+        let secret =
+            ["/etc", "/root", "/home", "/etc/shadow", "/etc/ssl", "/etc/ssl/private", "/var"];
+        let opened = |path: &str| SYSTEM.iter().any(|open| Path::new(path).starts_with(open));
+        assert!(!secret.iter().any(|path| opened(path)));
+    }
+}

@@ -1,0 +1,276 @@
+//! An experiment of a stranger runs with consent where it reaches beyond its data, and is confined.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use archive::Results;
+use model::{BuildRef, Manifest, Options};
+
+use crate::own_engines_need_one_library::{SORTED, add, compiled, experiment, folders, records};
+use crate::rejection::unwrapped;
+use crate::stored::PAIR;
+use crate::workspace::{ProgramOutput, Workspace};
+
+/// C that tries, when it is loaded, what a hostile library would: it writes a file, reads one, and
+/// connects. It prints the error of each, 0 for none.
+const PROBE: &str = r#"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+__attribute__((constructor)) static void probe(void) {
+    int written = open("OUTSIDE/written", O_CREAT | O_WRONLY, 0600) < 0 ? errno : 0;
+    int read = open("OUTSIDE/secret", O_RDONLY) < 0 ? errno : 0;
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int connected = connect(fd, (struct sockaddr *)&to, sizeof to) < 0 ? errno : 0;
+    fprintf(stderr, "probe %d %d %d\n", written, read, connected);
+}
+"#;
+
+/// Errors of Linux: permission denied, and connection refused.
+const DENIED: &str = "probe 13 13 13";
+const FREE: &str = "probe 0 0 111";
+
+/// Returns a file with the experiment of two SQLite variants, changed, as a stranger makes it.
+fn strange(change: impl FnOnce(&mut Manifest)) -> Workspace {
+    let author = Workspace::new();
+    author.import(PAIR);
+    let dir = Results::at(&author.path("results")).find("pair").expect("imported");
+    let mut manifest = dir.manifest().expect("a manifest");
+    change(&mut manifest);
+    dir.extend(&manifest).expect("writable");
+    assert_eq!(author.assay(&["export", "pair", "-o", "strange.assay"]).code, 0);
+    let workspace = Workspace::new();
+    let bytes = fs::read(author.path("strange.assay")).expect("exported");
+    workspace.write("strange.assay", bytes);
+    workspace
+}
+
+/// Gives every variant a build and an option.
+fn with_option(build: &str, name: &str, value: &str) -> impl FnOnce(&mut Manifest) {
+    let (build, options): (BuildRef, Options) =
+        (build.parse().expect("a build"), [(name, value)].into_iter().collect());
+    move |manifest| {
+        for variant in &mut manifest.plan.experiment.variants {
+            variant.build = build.clone();
+            variant.options = options.clone();
+        }
+    }
+}
+
+/// Checks that an output refuses for want of consent, and that nothing was begun.
+fn assert_refused(output: &ProgramOutput, reached: &str) {
+    let err = unwrapped(&output.err);
+    assert_eq!(output.code, 1, "{err}");
+    assert!(err.contains("--trust") && err.contains("is a stranger's"), "{err}");
+    assert!(err.contains(reached), "{reached}: {err}");
+}
+
+/// Goal: whatever an option of a stranger's file reaches is printed, and refused without consent.
+#[test]
+fn options_that_reach_beyond_the_data_need_consent() {
+    for (build, name, value, what) in [
+        ("rocksdb@0.0.1", "wal_dir", "/tmp/elsewhere", "names a path"),
+        ("rocksdb@0.0.1", "db_log_dir", "../x", "names a path"),
+        ("rocksdb@0.0.1", "env", "posix://", "loads code"),
+        ("rocksdb@0.0.1", "option_of_tomorrow", "1", "is not known to be harmless"),
+        ("rocksdb@0.0.1", "write_buffer_size", "{};wal_dir=/x", "may set other options"),
+        ("wiredtiger@0.0.1", "log.path", "/tmp", "names a path"),
+        ("postgres@99", "Archive_Command", "touch x", "runs a command"),
+        ("postgres@99", "session_preload_libraries", "x", "loads code"),
+        ("postgres@99", "primary_conninfo", "host=x", "names a host"),
+        ("mysql@99", "loose-plugin-load-add", "x.so", "loads code"),
+        ("mariadb@99", "general-log-file", "/x", "names a path"),
+    ] {
+        let workspace = strange(with_option(build, name, value));
+        let reached = format!("one: {name} = {value} {what}");
+        assert_refused(&workspace.assay(&["rerun", "strange.assay"]), &reached);
+        let printed = workspace.assay(&["rerun", "strange.assay"]).err;
+        assert!(printed.contains(&format!("options   two: {name} = {value}")), "{printed}");
+        assert!(!workspace.path("assay-data").exists() && !workspace.path("results").exists());
+        assert_eq!(workspace.assay(&["import", "strange.assay"]).code, 0);
+        assert_refused(&workspace.assay(&["run", "--resume", "pair"]), &reached);
+        assert_refused(&workspace.assay(&["rerun", "pair"]), &reached);
+        assert!(!workspace.path("assay-data").exists());
+        let trusted = workspace.assay(&["rerun", "pair", "--trust"]);
+        assert!(trusted.err.contains("the base cannot be had"), "{}", trusted.err);
+        assert!(trusted.err.contains(what), "{}", trusted.err);
+    }
+    let plain = strange(with_option("rocksdb@0.0.1", "write_buffer_size", "64MB"));
+    let plain = plain.assay(&["rerun", "strange.assay"]);
+    assert!(plain.err.contains("the base cannot be had"), "{}", plain.err);
+    assert!(!plain.err.contains("stranger"), "nothing is asked: {}", plain.err);
+}
+
+/// Goal: a yes comes from a terminal; through a pipe it is none.
+/// Method: `script` gives the program a terminal, and types.
+#[test]
+fn only_a_terminal_can_say_yes() {
+    let workspace = strange(with_option("rocksdb@0.0.1", "wal_dir", "/tmp/elsewhere"));
+    let mut piped = workspace.program(&["rerun", "strange.assay"]);
+    let piped = piped.write_stdin("y\n").output().expect("the program starts");
+    assert_refused(&ProgramOutput::of(piped), "names a path");
+    let answered = |answer: &str| {
+        let mut script = Command::new("script");
+        let rerun = format!("{} rerun strange.assay", env!("CARGO_BIN_EXE_assay"));
+        script.args(["-qec", &rerun, "/dev/null"]).current_dir(workspace.path(""));
+        script.env("XDG_CACHE_HOME", workspace.path("cache")).env("NO_COLOR", "1");
+        let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+        let mut input = child.stdin.take().expect("a pipe");
+        writeln!(input, "{answer}").expect("it reads");
+        let output = child.wait_with_output().expect("it ends");
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let Some(yes) = answered("y") else {
+        return println!("skipped in part: script(1) is not installed");
+    };
+    assert!(yes.contains("Run it? [y/N]") && yes.contains("the base cannot be had"), "{yes}");
+    let no = answered("").expect("it was there");
+    assert!(no.contains("is a stranger's") && !no.contains("cannot be had"), "{no}");
+}
+
+/// Goal: a library that came with the results is not loaded, with consent neither.
+/// Method: the extension would write a file when it is loaded; Landlock denies it.
+#[test]
+fn a_library_in_the_archive_is_not_loaded() {
+    let outside = Workspace::new();
+    let source = PROBE.replace("OUTSIDE", &outside.path("").display().to_string());
+    let Some(library) = compiled(&format!("#include <stdio.h>\n{source}")) else { return };
+    let path = outside.path("x.so");
+    fs::copy(library.path("libsorted.so"), &path).expect("compiled");
+    let extension = format!("[{}]", path.display());
+    let workspace = strange(with_option("wiredtiger@system", "extensions", &extension));
+    let reached = format!("one: extensions = {extension} loads code");
+    assert_refused(&workspace.assay(&["rerun", "strange.assay"]), &reached);
+    let trusted = workspace.assay(&["rerun", "strange.assay", "--trust"]);
+    if trusted.err.contains("the base cannot be had") {
+        return println!("skipped in part: no WiredTiger is installed: {}", trusted.err);
+    }
+    if child::landlock_level().is_none() {
+        return println!("skipped in part: the kernel offers no Landlock");
+    }
+    assert_eq!(trusted.code, 1, "{}", trusted.err);
+    assert!(trusted.err.contains("Permission denied"), "{}", trusted.err);
+    assert!(!outside.path("written").exists(), "it was loaded");
+}
+
+/// Returns what the probe printed in the last run of an experiment's newest directory.
+fn probed(workspace: &Workspace) -> String {
+    let newest = folders(&workspace.path("results/own")).into_iter().max().expect("it was run");
+    let run = newest.join("runs/plain.c1.r1/engine/stderr.txt");
+    let text = fs::read_to_string(run).expect("the probe prints");
+    text.lines().find(|line| line.starts_with("probe")).expect("a line").to_owned()
+}
+
+/// Goal: an engine of one's own experiment is free; in a stranger's it reaches its data alone.
+/// Method: the same library, which reports what it could do.
+#[test]
+fn an_engine_of_a_stranger_writes_nothing_outside_of_its_data() {
+    let outside = Workspace::new();
+    outside.write("secret", "s");
+    let probe = PROBE.replace("OUTSIDE", &outside.path("").display().to_string());
+    let Some(workspace) = compiled(&format!("{SORTED}{probe}")) else { return };
+    assert_eq!(add(&workspace).code, 0);
+    workspace.write("own.toml", experiment("room = 100"));
+    workspace.assay(&["run", "own.toml"]).recorded();
+    assert_eq!(probed(&workspace), FREE);
+    fs::remove_file(outside.path("written")).expect("the probe writes");
+    let facts = |workspace: &Workspace| {
+        let all = records(workspace, "own").into_iter();
+        all.map(|it| it["identity"]["facts"]["confinement"].clone()).collect::<Vec<_>>()
+    };
+    assert!(facts(&workspace).iter().all(serde_json::Value::is_null));
+
+    assert_eq!(workspace.assay(&["export", "own", "-o", "own.assay"]).code, 0);
+    let reached = "room: room = 100 is not known to be harmless";
+    assert_refused(&workspace.assay(&["rerun", "own.assay"]), reached);
+    let rerun = workspace.assay(&["rerun", "own.assay", "--trust"]);
+    assert!(rerun.out.contains("rerun here"), "{}{}", rerun.out, rerun.err);
+    // What was made of a stranger's experiment is a stranger's.
+    assert_refused(&workspace.assay(&["run", "--resume", "own"]), reached);
+    let Some(level) = child::landlock_level() else {
+        assert!(rerun.err.contains("offers no Landlock"), "{}", rerun.err);
+        return println!("skipped in part: the kernel offers no Landlock");
+    };
+    let fact = format!("Landlock {level}: build, data and system files");
+    assert_eq!(facts(&workspace).iter().filter(|it| **it == *fact).count(), 4);
+    assert!(!outside.path("written").exists());
+    if level.parse::<u32>().is_ok_and(|level| level < 4) {
+        return println!("skipped in part: TCP is confined from Landlock 4 on");
+    }
+    assert_eq!(probed(&workspace), DENIED);
+}
+
+/// Goal: one's own experiment is resumed without a question, and nothing else is.
+#[test]
+fn what_was_imported_copied_or_changed_is_a_strangers() {
+    let Some(workspace) = compiled(SORTED) else { return };
+    assert_eq!(add(&workspace).code, 0);
+    workspace.write("own.toml", experiment("room = 100"));
+    workspace.assay(&["run", "own.toml"]).recorded();
+    let resume = |workspace: &Workspace| workspace.assay(&["run", "--resume", "own"]);
+    assert_eq!(resume(&workspace).code, 0, "it is one's own");
+    let reached = "room: room = 100 is not known to be harmless";
+
+    let copied = Workspace::new();
+    let mut copy = Command::new("cp");
+    copy.arg("-a").arg(workspace.path("results")).arg(copied.path(""));
+    assert!(copy.status().expect("cp").success());
+    assert_refused(&resume(&copied), reached);
+
+    assert_eq!(workspace.assay(&["export", "own", "-o", "own.assay"]).code, 0);
+    assert_eq!(workspace.assay(&["import", "own.assay"]).code, 0);
+    assert_eq!(resume(&workspace).code, 0, "it was there: nothing was imported");
+    let [dir] = &folders(&workspace.path("results/own"))[..] else { panic!("one experiment") };
+    let path = dir.join("manifest.json");
+    let manifest = fs::read_to_string(&path).expect("a manifest");
+    fs::write(&path, manifest.replace("Does room help?", "Does room help us?")).expect("ours");
+    assert_refused(&resume(&workspace), reached);
+    fs::remove_dir_all(dir).expect("ours");
+    assert_eq!(workspace.assay(&["import", "own.assay"]).code, 0);
+    assert_refused(&resume(&workspace), reached);
+}
+
+/// Goal: a command of a server runs with consent alone, and then as confined as the server.
+/// Method: Postgres archives its log each second by a command that writes a file elsewhere.
+#[test]
+fn a_command_of_a_server_needs_consent_and_is_confined() {
+    let server = "postgres@15.10";
+    if let Err(reason) = supply::testing::build(server) {
+        return println!("skipped: {reason}");
+    }
+    // Every account can write there.
+    let outside = tempfile::Builder::new().prefix("strange").tempdir_in("/var/tmp").expect("open");
+    fs::set_permissions(outside.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777))
+        .expect("ours");
+    let marker = outside.path().join("written");
+    let command = format!("touch {}", marker.display());
+    let workspace = strange(|manifest| {
+        with_option(server, "archive_command", &command)(manifest);
+        let experiment = &mut manifest.plan.experiment;
+        for variant in &mut experiment.variants {
+            variant.options.set("archive_mode", "on");
+            variant.options.set("archive_timeout", "1");
+        }
+        experiment.repetitions = 1;
+        for step in &mut experiment.steps {
+            step.stop = model::StopRule::Duration(model::Nanos::from_secs(3));
+        }
+    });
+    let reached = format!("one: archive_command = {command} runs a command");
+    assert_refused(&workspace.assay_on_servers(&["rerun", "strange.assay"]), &reached);
+    let output = workspace.assay_on_servers(&["rerun", "strange.assay", "--trust"]);
+    assert!(output.out.contains("rerun here"), "{}{}", output.out, output.err);
+    if child::landlock_level().is_none() {
+        return println!("skipped in part: the kernel offers no Landlock");
+    }
+    let [dir] = &folders(&workspace.path("results/pair"))[..] else { panic!("one experiment") };
+    let log = dir.join("runs/one.c1.r1/engine/server.log");
+    let log = fs::read_to_string(log).expect("a server has a log");
+    assert!(log.contains("archive command failed"), "{log}");
+    assert!(log.contains("Permission denied") && !Path::new(&marker).exists(), "{log}");
+}
