@@ -63,9 +63,9 @@ const SYSTEM: &[&str] = &[
 const DEVICES: &[&str] =
     &["/dev/full", "/dev/null", "/dev/random", "/dev/shm", "/dev/urandom", "/dev/zero"];
 
-/// Capabilities that a confined library of root keeps: locks, priorities, reserved space, and files
-/// that Landlock opens to it, whoever they belong to.
-const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE
+/// Capabilities that a confined library of root has: locks, priorities, reserved space, and files of
+/// any account among those that Landlock opens to it.
+const REMAINING: CapabilitySet = CapabilitySet::DAC_OVERRIDE
     .union(CapabilitySet::DAC_READ_SEARCH)
     .union(CapabilitySet::IPC_LOCK)
     .union(CapabilitySet::SYS_NICE)
@@ -161,7 +161,7 @@ impl Confinement {
 ///
 /// Source: capabilities(7), "Capability bounding set".
 fn drop_capabilities() -> io::Result<()> {
-    let dropped = CapabilitySet::all().difference(KEPT).iter();
+    let dropped = CapabilitySet::all().difference(REMAINING).iter();
     for error in dropped.filter_map(|one| remove_capability_from_bounding_set(one).err()) {
         if ![Errno::INVAL, Errno::PERM].contains(&error) {
             return Err(error.into());

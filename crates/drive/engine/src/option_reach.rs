@@ -21,6 +21,9 @@ pub struct OptionReach {
     pub hosts: &'static str,
     /// Options that reach nothing: sizes, counts, switches, names of algorithms; by their prefix.
     pub plain: &'static [(&'static str, &'static str)],
+    /// Options whose value is a string of options, `a=1;b={c=2}`, each with the names in it that
+    /// reach nothing.
+    pub strings: &'static [(&'static str, &'static str)],
     /// Whether every other option reaches nothing: the driver refuses those it does not know.
     pub is_closed: bool,
 }
@@ -66,6 +69,7 @@ impl OptionReach {
         commands: "",
         hosts: "",
         plain: &[],
+        strings: &[],
         is_closed: false,
     };
     /// An engine whose driver refuses options it does not know; none of the others reaches
@@ -75,22 +79,38 @@ impl OptionReach {
     /// Returns what an option reaches; `None` when that is nothing.
     pub fn of(&self, name: &str, value: &str) -> Option<Reach> {
         let known = (self.canonical)(name);
-        let is_in = |list: &str| list.split_whitespace().any(|one| one == known);
+        let is_in = |list: &str| has(list, &known);
+        let string = self.strings.iter().find(|(name, _)| *name == known);
         let is_file = self.files.contains(&&*known);
         let is_plain = |(prefix, names): &(&str, &str)| {
-            let rest = known.strip_prefix(prefix);
-            rest.is_some_and(|rest| names.split_whitespace().any(|one| one == rest))
+            known.strip_prefix(prefix).is_some_and(|rest| has(names, rest))
         };
         match () {
             () if is_in(self.paths) || (is_file && value.contains('/')) => Some(Reach::Path),
             () if is_in(self.libraries) => Some(Reach::Library),
             () if is_in(self.commands) => Some(Reach::Command),
             () if is_in(self.hosts) => Some(Reach::Host),
+            () if string.is_some_and(|(_, names)| is_plain_string(value, names)) => None,
             () if value.contains(is_structural) => Some(Reach::Value),
             () if self.is_closed || is_file || self.plain.iter().any(is_plain) => None,
             () => Some(Reach::Unknown),
         }
     }
+}
+
+/// Returns whether a list has a name.
+fn has(list: &str, name: &str) -> bool {
+    list.split_whitespace().any(|one| one == name)
+}
+
+/// Returns whether every option in a string of options, in braces too, is one of these names.
+fn is_plain_string(value: &str, names: &str) -> bool {
+    let mut options = value.split([';', '{', '}']).map(str::trim).filter(|it| !it.is_empty());
+    options.all(|option| {
+        let option = option.split_once('=');
+        option
+            .is_some_and(|(name, value)| has(names, name.trim()) && !value.contains(is_structural))
+    })
 }
 
 /// Returns whether a sign can end a value in some engine's text of options.
@@ -108,6 +128,7 @@ mod tests {
         files: &["log_bin"],
         commands: "archive_command",
         plain: &[("", "size\n    count"), ("table.", "block_size")],
+        strings: &[("cf_options", "size table block")],
         ..OptionReach::UNKNOWN
     };
 
@@ -124,6 +145,10 @@ mod tests {
             ("block_size", "1", Some(Reach::Unknown)),
             ("size;wal_dir", "1", Some(Reach::Unknown)),
             ("size", "{};wal_dir=/x", Some(Reach::Value)),
+            ("cf_options", "size=8m;table={block=bloom:10:false; size=1};", None),
+            ("cf_options", "size=8m;table={block=1};env=x", Some(Reach::Value)),
+            ("cf_options", "size=8m;table={x}", Some(Reach::Value)),
+            ("cf_options", "size=\"8m", Some(Reach::Value)),
             ("size", "1'\narchive_command = x", Some(Reach::Value)),
         ] {
             assert_eq!(REACH.of(name, value), reach, "{name} = {value}");

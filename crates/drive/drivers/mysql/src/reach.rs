@@ -1,7 +1,7 @@
 //! What options of MySQL and MariaDB reach beyond their data.
 //!
-//! Source: [MySQL Manual], "Server System Variables", "InnoDB Startup Options and System Variables";
-//! [MariaDB Docs], the same, "Aria System Variables" and "MyRocks System Variables".
+//! Source: [MySQL Manual], "Server System Variables", "InnoDB Startup Options and System
+//! Variables"; [MariaDB Docs], the same, "Aria System Variables" and "MyRocks System Variables".
 
 use driver_sql::OWN_NAMES;
 use engine::OptionReach;
@@ -25,6 +25,7 @@ pub static REACH: OptionReach = OptionReach {
         ("performance_schema_", PERFORMANCE_SCHEMA),
         ("rocksdb_", MYROCKS),
     ],
+    strings: &[("rocksdb_default_cf_options", COLUMN_FAMILY)],
     ..OptionReach::UNKNOWN
 };
 
@@ -170,4 +171,17 @@ const PERFORMANCE_SCHEMA: &str = "
     max_cond_instances max_digest_length max_file_instances max_mutex_instances
     max_rwlock_instances max_sql_text_length max_table_handles max_table_instances
     max_thread_instances
+";
+
+/// Those of MyRocks' column families, as RocksDB names them.
+const COLUMN_FAMILY: &str = "
+    block_based_table_factory block_size bottommost_compression bottommost_compression_opts
+    cache_index_and_filter_blocks compaction_pri compaction_style compression compression_opts
+    compression_per_level disable_auto_compactions filter_policy format_version index_type
+    level0_file_num_compaction_trigger level0_slowdown_writes_trigger level0_stop_writes_trigger
+    level_compaction_dynamic_level_bytes max_bytes_for_level_base max_bytes_for_level_multiplier
+    max_compaction_bytes max_write_buffer_number memtable_prefix_bloom_size_ratio
+    min_write_buffer_number_to_merge num_levels optimize_filters_for_hits
+    pin_l0_filter_and_index_blocks_in_cache prefix_extractor soft_pending_compaction_bytes_limit
+    target_file_size_base target_file_size_multiplier ttl whole_key_filtering write_buffer_size
 ";

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use child::landlock_level;
 use engine::EngineError;
 use model::record::SERVER_WRITES_COUNTED;
 use model::{Address, Endpoint, Experiment, RunEnd, Variant};
@@ -140,6 +141,17 @@ impl Host {
                 facts
             }
         }
+    }
+
+    /// Returns how the engine of a stranger's experiment is confined, as a fact of its run.
+    pub(crate) fn confinement_fact(&self, bench: &Workbench<'_>) -> Option<(String, String)> {
+        bench.confinement.as_ref()?;
+        let text = match (self, landlock_level()) {
+            (Self::Foreign(_), _) => "none: Assay has not started the server".to_owned(),
+            (_, None) => "none: the kernel offers no Landlock".to_owned(),
+            (_, Some(level)) => format!("Landlock {level}: build, data and system files"),
+        };
+        Some(("confinement".to_owned(), text))
     }
 
     /// Returns the run's end when the server has exited; `None` while it runs. Does not wait.

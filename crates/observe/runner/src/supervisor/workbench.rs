@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use child::{Confinement, landlock_level};
+use child::Confinement;
 use engine::{Refusal, Setting};
 use model::validity::ProbeRecord;
 use model::{
@@ -16,7 +16,6 @@ use model::{
 use server::Kind;
 
 use super::data::{DataRoot, RunData, check_room};
-use super::hosting::Host;
 use super::placement::Cpus;
 use super::process::{Process, WorkerProgram};
 use crate::error::RunnerError;
@@ -131,17 +130,6 @@ impl Workbench<'_> {
     pub(crate) fn confinement(&self, variant: &str, dir: &Path) -> Option<Confinement> {
         let places = self.libraries.get(variant).map(Library::places).unwrap_or_default();
         Some(self.confinement.clone()?.reading(places).writing([dir.to_owned()]))
-    }
-
-    /// Returns how the engine of a stranger's experiment is confined, as a fact of its run.
-    pub(crate) fn confinement_fact(&self, host: &Host) -> Option<(String, String)> {
-        self.confinement.as_ref()?;
-        let text = match (host, landlock_level()) {
-            (Host::Foreign(_), _) => "none: Assay has not started the server".to_owned(),
-            (_, None) => "none: the kernel offers no Landlock".to_owned(),
-            (_, Some(level)) => format!("Landlock {level}: build, data and system files"),
-        };
-        Some(("confinement".to_owned(), text))
     }
 
     /// Builds the order of a cell, with the steps to execute.

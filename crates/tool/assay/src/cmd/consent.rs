@@ -18,8 +18,8 @@ use crate::environment::Environment;
 use crate::registry;
 use crate::ui::Ui;
 
-/// Most lines that are shown of what an experiment reaches, and most signs of one. Our choice: what
-/// nobody reads to its end hides what is in it.
+/// Most lines that are shown of what an experiment reaches, and most signs of one. Our choice: a
+/// list that is longer hides what is in it.
 const LINES_MAX: usize = 50;
 const SIGNS_MAX: usize = 300;
 /// Most signs of a variant's options on the line before a rerun. Our choice: some lines of a
@@ -135,9 +135,9 @@ fn is_yes(ui: &Ui) -> bool {
     if !stdin().is_terminal() || !ui.is_live {
         return false;
     }
-    let asked = write!(stderr(), "Run it? [y/N] ").and_then(|()| stderr().flush());
+    let prompted = write!(stderr(), "Run it? [y/N] ").and_then(|()| stderr().flush());
     let mut answer = String::new();
-    let read = asked.and_then(|()| stdin().read_line(&mut answer));
+    let read = prompted.and_then(|()| stdin().read_line(&mut answer));
     read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
 }
 
@@ -153,7 +153,7 @@ pub(super) fn print_options(experiment: &Experiment, ui: &Ui) {
         let profile = variant.profile.as_ref().map(|name| format!("profile {name}"));
         let all: Vec<_> = profile.into_iter().chain(own).collect();
         if !all.is_empty() {
-            let text = cut(&all.join(", "), OPTIONS_SIGNS_MAX);
+            let text = shortened(&all.join(", "), OPTIONS_SIGNS_MAX);
             ui.status(format_args!("options   {}: {text}", variant.name));
         }
     }
@@ -167,7 +167,7 @@ fn reached(experiment: &Experiment) -> Vec<String> {
     let variants = experiment.variants.iter().flat_map(|variant| of_variant(&tables, variant));
     let sql = experiment.application.as_ref().and_then(of_application);
     let all = device.into_iter().chain(sql).chain(variants);
-    all.map(|line| cut(&line, SIGNS_MAX)).collect()
+    all.map(|line| shortened(&line, SIGNS_MAX)).collect()
 }
 
 /// Returns what a variant reaches.
@@ -241,11 +241,12 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Returns a text of at most so many signs.
-fn cut(text: &str, signs_max: usize) -> String {
-    match text.char_indices().nth(signs_max) {
-        Some((end, _)) => format!("{} (cut: {} bytes)", &text[..end], text.len()),
-        None => text.to_owned(),
+/// Returns a text of at most so many signs in one line: no value begins a line of its own.
+fn shortened(text: &str, signs_max: usize) -> String {
+    let line = text.replace(['\n', '\r'], "\u{240a}");
+    match line.char_indices().nth(signs_max) {
+        Some((end, _)) => format!("{} ({} bytes in all)", &line[..end], text.len()),
+        None => line,
     }
 }
 
@@ -303,8 +304,9 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut() {
-        assert_eq!(cut("\u{fc}bc", 3), "\u{fc}bc");
-        assert_eq!(cut("\u{fc}bcd", 3), "\u{fc}bc (cut: 5 bytes)");
+    fn long_texts_are_shortened_and_stay_in_their_line() {
+        assert_eq!(shortened("a\n  none", 10), "a\u{240a}  none");
+        assert_eq!(shortened("\u{fc}bc", 3), "\u{fc}bc");
+        assert_eq!(shortened("\u{fc}bcd", 3), "\u{fc}bc (5 bytes in all)");
     }
 }
