@@ -210,6 +210,8 @@ fn run_help_shows_control_options_examples_and_rates() {
                                    hung [default: 120s]
           --disk-floor <SIZE>      Disk space that must stay free [default: 2GiB]
           --snapshot-limit <SIZE>  Most space that saved databases take; half of what is free by default
+          --trust                  Run a stranger's experiment although it names paths, libraries,
+                                   commands, hosts or SQL
 
     Precision of the result:
           --until <PERCENT>      Half the width of every 95 % interval, such as 2%: a pilot estimates
@@ -231,6 +233,9 @@ fn run_help_shows_control_options_examples_and_rates() {
       assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
       assay run experiments/quickstart.toml --until 2% --budget 2h
       assay run --resume quickstart                 completes an interrupted experiment
+
+    --resume of an experiment that this account did not begin on this host prints what it reaches beyond
+    its data, and needs --trust or a yes on the terminal, as assay rerun does.
 
     Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
     measured or decided, 4 if a run failed a check.
