@@ -63,8 +63,8 @@ const SYSTEM: &[&str] = &[
 const DEVICES: &[&str] =
     &["/dev/full", "/dev/null", "/dev/random", "/dev/shm", "/dev/urandom", "/dev/zero"];
 
-/// Capabilities that a confined library of root has: locks, priorities, reserved space, and files of
-/// any account among those that Landlock opens to it.
+/// Capabilities that a confined library of root has: locks, priorities, reserved space, and files
+/// of any account among those that Landlock opens to it.
 const REMAINING: CapabilitySet = CapabilitySet::DAC_OVERRIDE
     .union(CapabilitySet::DAC_READ_SEARCH)
     .union(CapabilitySet::IPC_LOCK)
