@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cpu_count::CpuCount;
 use crate::names::names;
+use crate::secret::Password;
 
 /// Address of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +22,7 @@ pub enum Address {
         /// The port.
         port: u16,
         /// Whether the connection is encrypted.
-        #[serde(default, skip_serializing_if = "Tls::is_off")]
+        #[serde(default, skip_serializing_if = "Tls::is_default")]
         tls: Tls,
     },
 }
@@ -30,9 +31,11 @@ pub enum Address {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tls {
-    /// None.
+    /// None; the server gets no password that others could read on the way.
     #[default]
     Off,
+    /// None, and the server gets the password in clear text if it requests it so.
+    Waived,
     /// Encrypted; the server that answers is not verified.
     Unverified,
     /// Encrypted; the server's certificate is for this host and signed by a root of this PEM file.
@@ -42,6 +45,10 @@ pub enum Tls {
 impl Tls {
     /// Returns whether nothing is encrypted.
     pub fn is_off(&self) -> bool {
+        matches!(self, Self::Off | Self::Waived)
+    }
+
+    fn is_default(&self) -> bool {
         *self == Self::Off
     }
 }
@@ -57,11 +64,18 @@ impl Address {
         matches!(self, Self::Tcp { tls, .. } if !tls.is_off())
     }
 
+    /// Returns whether the server may get the password itself, by socket, encrypted or as waived.
+    ///
+    /// On a port of this machine, too, a program of any account may listen.
+    pub fn carries_passwords(&self) -> bool {
+        !matches!(self, Self::Tcp { tls: Tls::Off, .. })
+    }
+
     /// Returns how it is connected to, as a record states it.
     pub fn transport(&self) -> &'static str {
         match self {
             Self::Socket(_) => Transport::Unix.name(),
-            Self::Tcp { tls: Tls::Off, .. } => Transport::Tcp.name(),
+            Self::Tcp { tls: Tls::Off | Tls::Waived, .. } => Transport::Tcp.name(),
             Self::Tcp { tls: Tls::Unverified, .. } => "tls, certificate not verified",
             Self::Tcp { tls: Tls::Verified(_), .. } => "tls, certificate verified",
         }
@@ -121,19 +135,6 @@ pub struct Endpoint {
     pub database: String,
     /// Whether the server was not started by Assay.
     pub is_foreign: bool,
-}
-
-/// A password: no `Debug` shows it.
-///
-/// It can be serialized, since a worker needs it, so no stored type may contain one.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Password(pub String);
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
 }
 
 /// A running server, as an experiment file names it.

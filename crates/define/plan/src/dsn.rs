@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
+use model::secret::{PASSWORD_VARIABLE, variable};
 use model::{Address, Dialect, Dsn, Password, Tls};
 use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 
 use crate::error::PlanError;
-use crate::secret::variable;
 
 /// Source: PostgreSQL documentation, section 20.3, `port`.
 const PORT_POSTGRES: u16 = 5432;
 /// Source: MySQL reference manual, section 5.1.7, `--port`.
 const PORT_MYSQL: u16 = 3306;
 /// The form of an address.
-const FORM: &str = "write postgres://user:password@host:port/database, or mysql://...; for a unix \
-                    socket add ?host=/directory or ?socket=/path";
+const FORM: &str = "write postgres://user:${ASSAY_PASSWORD_NAME}@host:port/database, or \
+                    mysql://...; for a unix socket add ?host=/directory or ?socket=/path";
 
 /// Returns the error of an address; neither it nor its remedy contains the password.
 fn wrong(why: impl Into<String>) -> PlanError {
@@ -35,6 +35,11 @@ pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), PlanError> {
     }
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     let variable = variable(password).map(str::to_owned);
+    if let Some(other) = variable.as_ref().filter(|name| !name.starts_with(PASSWORD_VARIABLE)) {
+        let name = format!("{PASSWORD_VARIABLE}{}", other.to_ascii_uppercase());
+        return Err(wrong(format!("the variable {other} is not read as a password"))
+            .remedy(format!("put the password into the variable {name} and write ${{{name}}}")));
+    }
     let password = Some(decoded(password)?).filter(|it| !it.is_empty() && variable.is_none());
     // The `url` crate requires a host; a socket has none.
     let is_hostless = place.starts_with('/');
@@ -96,9 +101,11 @@ fn address(url: &Url, dialect: Dialect, is_hostless: bool) -> Result<Address, Pl
             // Source: PostgreSQL documentation, section 34.1.2, `host`.
             ("host", Dialect::Postgres) => PathBuf::from(&*value).join(format!(".s.PGSQL.{port}")),
             _ => {
-                let [mode, roots] = tls_names(dialect).parameters;
-                return Err(wrong(format!("`{key}` is not understood in an address"))
-                    .remedy(format!("use `socket`, `host` for Postgres, `{mode}` or `{roots}`")));
+                let TlsNames { parameters: [mode, roots], waiver: (waiver, _), .. } =
+                    tls_names(dialect);
+                return Err(wrong(format!("`{key}` is not understood in an address")).remedy(
+                    format!("use `socket`, `host` for Postgres, `{mode}`, `{roots}` or `{waiver}`"),
+                ));
             }
         };
         if !path.is_absolute() {
@@ -132,21 +139,26 @@ struct TlsNames {
     parameters: [&'static str; 2],
     /// Values of the first: nothing encrypted, nothing verified, all verified.
     modes: [&'static str; 3],
+    /// Parameter and value by which an unverified server gets the password without encryption.
+    waiver: (&'static str, &'static str),
 }
 
 /// Returns the names of a dialect.
 ///
-/// Source: PostgreSQL documentation, section 34.19, `sslmode`, `sslrootcert`; MySQL reference
-/// manual, section 6.2.3, `--ssl-mode`, `--ssl-ca`.
+/// Source: PostgreSQL documentation, section 34.19, `sslmode`, `sslrootcert`, section 34.1.2,
+/// `require_auth`; MySQL reference manual, section 6.2.3, `--ssl-mode`, `--ssl-ca`,
+/// `--get-server-public-key`.
 const fn tls_names(dialect: Dialect) -> TlsNames {
     match dialect {
         Dialect::Postgres => TlsNames {
             parameters: ["sslmode", "sslrootcert"],
             modes: ["disable", "require", "verify-full"],
+            waiver: ("require_auth", "password"),
         },
         Dialect::Mysql => TlsNames {
             parameters: ["ssl-mode", "ssl-ca"],
             modes: ["DISABLED", "REQUIRED", "VERIFY_IDENTITY"],
+            waiver: ("get-server-public-key", "1"),
         },
     }
 }
@@ -157,12 +169,13 @@ struct Encryption {
     /// Position in [`TlsNames::modes`].
     mode: Option<usize>,
     roots: Option<PathBuf>,
+    is_waived: bool,
 }
 
 impl Encryption {
     /// Takes a parameter if it is about encryption; returns whether it is.
     fn read(&mut self, key: &str, value: &str, dialect: Dialect) -> Result<bool, PlanError> {
-        let TlsNames { parameters: [mode, roots], modes } = tls_names(dialect);
+        let TlsNames { parameters: [mode, roots], modes, waiver } = tls_names(dialect);
         if key == roots {
             let path = PathBuf::from(value);
             if !path.is_absolute() || !path.is_file() {
@@ -176,6 +189,12 @@ impl Encryption {
                 wrong(format!("`{mode}` cannot be `{value}`"))
                     .remedy(format!("use {}, {} or {}", modes[0], modes[1], modes[2]))
             })?);
+        } else if key == waiver.0 {
+            if value != waiver.1 {
+                return Err(wrong(format!("`{key}` cannot be `{value}`"))
+                    .remedy(format!("use {key}={}, or leave it out", waiver.1)));
+            }
+            self.is_waived = true;
         } else {
             return Ok(false);
         }
@@ -184,8 +203,10 @@ impl Encryption {
 
     /// Returns the encryption, if its parts agree.
     fn checked(self, dialect: Dialect) -> Result<Tls, PlanError> {
-        let TlsNames { parameters: [mode, roots], modes: [_, _, verified] } = tls_names(dialect);
+        let TlsNames { parameters: [mode, roots], modes: [_, _, verified], .. } =
+            tls_names(dialect);
         match (self.mode, self.roots) {
+            (None | Some(0), None) if self.is_waived => Ok(Tls::Waived),
             (None | Some(0), None) => Ok(Tls::Off),
             (Some(1), None) => Ok(Tls::Unverified),
             (Some(2), Some(roots)) => Ok(Tls::Verified(roots)),
@@ -237,9 +258,11 @@ mod tests {
 
     #[test]
     fn a_password_may_come_from_the_environment() {
-        let dsn = read("postgres://me:${PG_PASSWORD}@db/x").1;
-        assert_eq!(dsn.password_from.as_deref(), Some("PG_PASSWORD"));
+        let dsn = read("postgres://me:${ASSAY_PASSWORD_PG}@db/x").1;
+        assert_eq!(dsn.password_from.as_deref(), Some("ASSAY_PASSWORD_PG"));
         assert!(dsn.has_password && dsn.password.is_none());
+        let other = refused("postgres://me:${AWS_SECRET_ACCESS_KEY}@db/x?sslmode=require");
+        assert_eq!(other, "the variable AWS_SECRET_ACCESS_KEY is not read as a password");
     }
 
     #[test]
@@ -257,6 +280,10 @@ mod tests {
         };
         assert_eq!(tls("postgres://me@db/x"), Tls::Off);
         assert_eq!(tls("postgres://me@db/x?sslmode=require"), Tls::Unverified);
+        assert_eq!(tls("postgres://me@db/x?require_auth=password"), Tls::Waived);
+        assert_eq!(tls("mysql://me@db/x?get-server-public-key=1"), Tls::Waived);
+        let both = "postgres://me@db/x?require_auth=password&sslmode=require";
+        assert_eq!(tls(both), Tls::Unverified);
         assert_eq!(tls("mysql://me@db/x?ssl-mode=required"), Tls::Unverified);
         let roots = tempfile::NamedTempFile::new().unwrap();
         let roots = roots.path();
@@ -265,6 +292,7 @@ mod tests {
         assert_eq!(tls(&verified), Tls::Verified(roots.to_owned()));
         for (text, why) in [
             ("sslmode=prefer", "`sslmode` cannot be `prefer`"),
+            ("require_auth=none", "`require_auth` cannot be `none`"),
             ("sslmode=verify-full", "`sslmode=verify-full` needs roots to trust"),
             ("sslrootcert=/none", "`sslrootcert`: `/none` is not the path of a file"),
             ("host=/run&sslmode=require", "a unix socket is not encrypted"),

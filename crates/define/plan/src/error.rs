@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
+use model::secret::masked;
 
 use crate::nearest::nearest;
-use crate::secret::{masked, masked_source};
+use crate::secret::masked_source;
 
 /// An error in an experiment: message, place in its file, and remedy.
 ///
-/// Nothing has been run. Passwords of addresses are masked in message and excerpt.
+/// Nothing has been run. Passwords are masked in message and excerpt.
 #[derive(Debug, Clone, thiserror::Error, Diagnostic)]
 #[error("{message}")]
 pub struct PlanError {
@@ -32,7 +33,7 @@ impl PlanError {
     /// Returns an error without a place, for command-line input.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
-            message: masked(&message.into()),
+            message: masked(&message.into()).into_owned(),
             source_text: Arc::new(NamedSource::new("command line", String::new())),
             place: None,
             label: "".into(),

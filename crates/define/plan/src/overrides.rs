@@ -5,7 +5,6 @@ use toml::Spanned;
 
 use crate::error::{Errors, PlanError};
 use crate::preset::PRESETS;
-use crate::secret::has_address;
 use crate::settings::{CODE, REASON, Setting, Table, WORKLOAD};
 use crate::spec::{File, Section, replace_pairs};
 use crate::syntax::Pairs;
@@ -66,28 +65,14 @@ impl Overrides {
             file.waivers.push(waiver);
         }
         let mut errors = Errors::default();
-        errors.ok(check_typed(self.settings.iter().map(|(_, text)| text)));
-        errors.ok(check_typed(self.waivers.iter().map(|waiver| &waiver.reason)));
         let typed = pairs(&self.parameters, "--parameter", &mut errors);
         replace_pairs(&mut file.benchmark.pairs, typed);
         errors.result(())
     }
 }
 
-/// Rejects the address of a server: the command line is stored with the results.
-fn check_typed<'a>(typed: impl IntoIterator<Item = &'a String>) -> Result<(), PlanError> {
-    if typed.into_iter().any(|text| has_address(text)) {
-        let remedy = "write it as `dsn` of a [[variant]] in an experiment file";
-        return Err(
-            PlanError::new("the address of a server is typed: it would be stored").remedy(remedy)
-        );
-    }
-    Ok(())
-}
-
 /// Parses the NAME=VALUE arguments of `flag`.
 pub(crate) fn pairs(typed: &[String], flag: &str, errors: &mut Errors) -> Pairs {
-    errors.ok(check_typed(typed));
     let mut pair = |typed: &String| {
         let pair = typed.split_once('=');
         if pair.is_none() {

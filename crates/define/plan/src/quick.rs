@@ -13,7 +13,6 @@ use crate::chosen::{self, Chosen};
 use crate::error::{Errors, PlanError, Source};
 use crate::overrides::{Overrides, QuickVariants, pairs};
 use crate::profile::is_path;
-use crate::secret::masked;
 use crate::settings::{DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
 use crate::syntax::Pairs;
@@ -101,7 +100,7 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
         let profile = variants.profile.as_ref().filter(|profile| {
             profile.starts_with(&own) || is_path(profile) || variants.engines.len() == 1
         });
-        // What is no build is reported as such: it may be an address with a password.
+        // What is no build is reported as such.
         let is_build = build.parse::<BuildRef>().is_ok();
         let mut name = if is_build { build.replace('@', "-") } else { "variant".to_owned() };
         if let Some(profile) = profile {
@@ -125,12 +124,7 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
 }
 
 /// Returns the part of a variant's name that a profile gives.
-///
-/// An address, which may have a password, gives none.
 fn short_name(profile: &str, engine: &str) -> String {
-    if masked(profile) != profile {
-        return "profile".to_owned();
-    }
     let stem = Path::new(profile).file_stem().filter(|_| is_path(profile));
     let name = stem.map_or(profile.into(), |stem| stem.to_string_lossy());
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -189,25 +183,6 @@ mod tests {
         // This test's catalog lacks filluniquerandom: that it is requested is what is tested.
         let refused = planned(&["readrandom"], &tree, &rows).unwrap_err().to_string();
         assert_eq!(refused, "unknown step `filluniquerandom`");
-    }
-
-    #[test]
-    fn no_typed_address_is_displayed_or_stored() {
-        let address = "postgres://me:QXZJ@db/x";
-        // Too long for the name of a variant, which would be quoted.
-        let long = format!("postgres://me:{}@db/x", "QXZJ".repeat(20));
-        let option =
-            QuickVariants { options: vec![format!("a={address}")], ..typed(&["tree"], None) };
-        let profiles = [address, &long].map(|profile| typed(&["tree"], Some(profile)));
-        for variants in [typed(&[address], None), option].into_iter().chain(profiles) {
-            let error = planned(&["fillseq"], &variants, &Overrides::default()).unwrap_err();
-            let shown = format!("{error:?}{:?}", miette::Report::new(error.clone()));
-            assert!(!shown.contains("QXZJ"), "{shown}");
-        }
-        let waiver = model::Waiver { code: "A001".to_owned(), reason: address.to_owned() };
-        let waived = Overrides { waivers: vec![waiver], ..Overrides::default() };
-        let error = planned(&["fillseq"], &typed(&["tree"], None), &waived).unwrap_err();
-        assert_eq!(error.to_string(), "the address of a server is typed: it would be stored");
     }
 
     #[test]

@@ -1,10 +1,13 @@
-//! Masks the passwords of server addresses in displayed text.
+//! Masks the passwords in displayed text of experiment files.
 //!
 //! In a file the address is found by its place, so any quote, space or sign may be in it. Every
 //! byte becomes a star, line ends excepted: positions stay valid.
 
 use std::ops::Range;
 
+use model::secret::{
+    follows_secret_name, has_login, is_secret_name, masked, password_place, starred,
+};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -13,166 +16,152 @@ const DSN: &str = "dsn";
 /// Tables around the address of a variant: the file and the variant.
 const DSN_DEPTH: usize = 2;
 
-/// Schemes of addresses.
-const SCHEMES: [&str; 4] = ["postgres://", "postgresql://", "mysql://", "mariadb://"];
-
-/// A text of a file: value or key.
+/// A value of a file, or a key.
 struct Text<'a> {
     place: Range<usize>,
+    /// Empty when it is not a text.
     text: &'a str,
-    /// Whether it is the value of a `dsn`.
-    is_dsn: bool,
-    /// Whether an address may stand here: in the `dsn` of a table of the file.
-    may_be_address: bool,
+    role: Role,
+}
+
+/// What a value of a file is by its key.
+#[derive(PartialEq, Eq)]
+enum Role {
+    /// The `dsn` of a table of the file, where alone an address may stand.
+    Dsn,
+    /// A `dsn` elsewhere.
+    OtherDsn,
+    /// The value of a key with the name of a secret.
+    Secret,
+    /// Another value, or a key.
+    Other,
 }
 
 /// Returns the text of a file without the passwords in it.
 pub(crate) fn masked_source(text: &str) -> String {
-    let mut bytes = text.as_bytes().to_vec();
-    match DeTable::parse(text) {
-        Ok(table) => {
-            let strings = texts(&table);
-            for (at, word) in text.match_indices("://").chain(text.match_indices(DSN)) {
-                // In a comment: up to the end of its line.
-                if !strings.iter().any(|string| string.place.contains(&at)) {
-                    star(&mut bytes, at + word.len()..line_end(text, at));
-                }
-            }
-            for string in strings.iter().filter(|it| it.is_dsn || scheme(it.text).is_some()) {
-                let mut secret = secret_at(text, string.place.clone());
-                // A quote in a password makes a comment of what follows its `#`, or another key.
-                let rest = string.place.end..line_end(text, string.place.end);
-                if text[rest.clone()].contains(['#', '@']) {
-                    secret.end = rest.end;
-                }
-                star(&mut bytes, secret);
-            }
+    let places = match DeTable::parse(text) {
+        Ok(table) => places_of(text, &texts(&table)),
+        Err(_not_toml) => places_of_lines(text),
+    };
+    // Comments may have passwords, too.
+    masked(&starred(text, places)).into_owned()
+}
+
+/// Returns the places of passwords in a file with these keys and values.
+fn places_of(text: &str, strings: &[Text<'_>]) -> Vec<Range<usize>> {
+    let mut places = Vec::new();
+    for (at, word) in text.match_indices("://").chain(text.match_indices(DSN)) {
+        // In a comment: up to the end of its line.
+        if !strings.iter().any(|string| string.place.contains(&at)) {
+            places.push(at + word.len()..line_end(text, at));
         }
-        Err(_not_toml) => mask_lines(text, &mut bytes),
     }
-    // Whole characters were replaced, by ASCII.
-    String::from_utf8(bytes).unwrap_or_default()
+    for string in strings {
+        if string.role == Role::Secret {
+            places.push(string.place.clone());
+        } else if string.role != Role::Other
+            || has_login(string.text)
+            || scheme_bytes(string.text).is_some()
+        {
+            let mut secret = secret_at(text, string.place.clone());
+            // A quote in a password makes a comment of what follows its `#`, or another key.
+            let rest = string.place.end..line_end(text, string.place.end);
+            if text[rest.clone()].contains(['#', '@']) {
+                secret.end = rest.end;
+            }
+            places.push(secret);
+        }
+    }
+    places
 }
 
-/// Returns a message about typed text without the passwords in it.
-pub(crate) fn masked(message: &str) -> String {
-    let mut bytes = message.as_bytes().to_vec();
-    if let Some(Range { start, .. }) = scheme(message) {
-        // Without an `@`, the end of the password is not known.
-        let end = message.rfind('@').filter(|at| *at > start).map_or(message.len(), |at| at + 1);
-        star(&mut bytes, offset(secret(&message[start..end]), start));
-    }
-    String::from_utf8(bytes).unwrap_or_default()
-}
-
-/// Returns the place of the first address of a server that stands outside of a `dsn`.
+/// Returns the place of the first secret that stands outside of a `dsn`.
 ///
 /// Elsewhere it would be quoted by errors, or stored with the plan.
-pub(crate) fn misplaced_address(table: &Spanned<DeTable<'_>>) -> Option<Range<usize>> {
+pub(crate) fn misplaced_secret(table: &Spanned<DeTable<'_>>) -> Option<Range<usize>> {
     let texts = texts(table);
-    let found = texts.iter().find(|it| !it.may_be_address && has_address(it.text))?;
+    let found = texts.iter().find(|it| it.role != Role::Dsn && has_login(it.text))?;
     Some(found.place.clone())
-}
-
-/// Returns whether a text holds the address of a server with a user.
-pub(crate) fn has_address(text: &str) -> bool {
-    scheme(text).is_some_and(|scheme| text[scheme.end..].contains('@'))
-}
-
-/// Returns the variable's name in `${NAME}`.
-pub(crate) fn variable(text: &str) -> Option<&str> {
-    let name = text.strip_prefix("${")?.strip_suffix('}')?;
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    (!name.is_empty() && name.chars().all(fits)).then_some(name)
 }
 
 /// Returns every key and text of a file, in its order.
 fn texts<'a>(table: &'a Spanned<DeTable<'_>>) -> Vec<Text<'a>> {
     let mut found = Vec::new();
-    visit_table(table.get_ref(), 1, &mut found);
+    visit_table(table.get_ref(), "", 1, &mut found);
     found
 }
 
-fn visit_table<'a>(table: &'a DeTable<'_>, depth: usize, found: &mut Vec<Text<'a>>) {
+/// Adds the keys and values of a table, whose own key is `outer`.
+fn visit_table<'a>(table: &'a DeTable<'_>, outer: &str, depth: usize, found: &mut Vec<Text<'a>>) {
     for (key, node) in table {
         let (place, text) = (key.span(), &**key.get_ref());
-        found.push(Text { place, text, is_dsn: false, may_be_address: false });
-        visit(node, text, depth, found);
+        found.push(Text { place, text, role: Role::Other });
+        // What a table with the name of a secret contains is secret.
+        visit(node, if is_secret_name(outer) { outer } else { text }, depth, found);
     }
 }
 
 fn visit<'a>(node: &'a Spanned<DeValue<'_>>, key: &str, depth: usize, found: &mut Vec<Text<'a>>) {
-    if let Some(text) = node.get_ref().as_str() {
-        let is_dsn = key == DSN;
-        let may_be_address = is_dsn && depth == DSN_DEPTH;
-        found.push(Text { place: node.span(), text, is_dsn, may_be_address });
-    } else if let DeValue::Array(items) = node.get_ref() {
+    let value = node.get_ref();
+    if let DeValue::Array(items) = value {
         items.iter().for_each(|item| visit(item, key, depth, found));
-    } else if let DeValue::Table(table) = node.get_ref() {
-        visit_table(table, depth + 1, found);
+    } else if let DeValue::Table(table) = value {
+        visit_table(table, key, depth + 1, found);
+    } else {
+        let role = match key {
+            DSN if depth == DSN_DEPTH => Role::Dsn,
+            DSN => Role::OtherDsn,
+            name if is_secret_name(name) => Role::Secret,
+            _ => Role::Other,
+        };
+        found.push(Text { place: node.span(), text: value.as_str().unwrap_or_default(), role });
     }
-}
-
-/// Returns the place of the first known scheme.
-fn scheme(text: &str) -> Option<Range<usize>> {
-    let lower = text.to_ascii_lowercase();
-    let places = SCHEMES.iter().filter_map(|it| lower.find(it).map(|at| at..at + it.len()));
-    places.min_by_key(|place| place.start)
 }
 
 /// Returns the place of what is secret in a quoted text at `place`.
+///
+/// A text that does not begin with a scheme is secret as a whole; an escape may hide any sign.
 fn secret_at(text: &str, place: Range<usize>) -> Range<usize> {
     let written = &text[place.clone()];
-    let value = written.trim_matches(['"', '\'']);
-    // An escape may hide any sign.
-    if value.contains('\\') {
+    let value = written.trim_start_matches(['"', '\'']);
+    let Some(scheme_bytes) = scheme_bytes(value).filter(|_| !written.contains('\\')) else {
         return place;
-    }
-    let begin = place.start + (written.len() - written.trim_start_matches(['"', '\'']).len());
-    offset(secret(value), begin)
+    };
+    let address = value[scheme_bytes..].trim_end_matches(['"', '\'']);
+    let begin = place.end - value.len() + scheme_bytes;
+    let none = begin + address.len()..begin + address.len();
+    // Without an `@` a password may have ended the text: a port may be its begin.
+    let colon = address.find([':', '/']).filter(|at| address[*at..].starts_with(':'));
+    let rest = colon.filter(|_| !address.contains('@')).map(|at| at + 1..address.len());
+    let place = rest.or_else(|| password_place(address));
+    place.map_or(none, |place| begin + place.start..begin + place.end)
 }
 
-/// Returns the part of an address that is secret: from the user's end to the last `@`.
-///
-/// Without `@` it lasts to the end; so does a query, unless it names a socket. A text that begins
-/// with no known scheme is secret as a whole, and the name of a variable is not.
-fn secret(address: &str) -> Range<usize> {
-    let Some(Range { start: 0, end: begin }) = scheme(address) else { return 0..address.len() };
-    let rest = &address[begin..];
-    let at = rest.rfind('@');
-    let host = at.unwrap_or(0);
-    let query = rest[host..].find('?').map(|query| host + query);
-    let is_socket = |query: usize| {
-        let query = &rest[query + 1..];
-        ["host=/", "socket=/"].iter().any(|key| query.starts_with(key)) && !query.contains('&')
-    };
-    let query = query.filter(|query| !is_socket(*query)).map(|query| query + 1);
-    let colon = rest.find(':').map(|colon| colon + 1);
-    let login = colon.filter(|colon| at.is_none_or(|at| *colon <= at));
-    let is_variable = login.zip(at).is_some_and(|(from, to)| variable(&rest[from..to]).is_some());
-    let secret = match (login.filter(|_| !is_variable), at, query) {
-        (Some(from), Some(to), None) => from..to,
-        (Some(from), ..) => from..rest.len(),
-        (None, _, Some(from)) => from..rest.len(),
-        (None, _, None) => rest.len()..rest.len(),
-    };
-    offset(secret, begin)
+/// Returns the length of the scheme that an address begins with.
+fn scheme_bytes(address: &str) -> Option<usize> {
+    let (scheme, _) = address.split_once("://")?;
+    let is_sign = |sign: char| sign.is_ascii_alphanumeric() || "+-.".contains(sign);
+    (!scheme.is_empty() && scheme.chars().all(is_sign)).then_some(scheme.len() + 3)
 }
 
-/// Masks the lines of a text that is not TOML: an address, and what follows it up to an entry.
-fn mask_lines(text: &str, bytes: &mut [u8]) {
+/// Returns the places of passwords in a text that is not TOML: up to the next entry.
+fn places_of_lines(text: &str) -> Vec<Range<usize>> {
+    let mut places = Vec::new();
     let mut start = 0;
     let mut is_inside = false;
     for line in text.split_inclusive('\n') {
         let marks = ["://", DSN].map(|mark| line.find(mark).map(|at| at + mark.len()));
-        let begins = marks.into_iter().flatten().min();
+        let mut signs = line.match_indices(['=', ':']).map(|(at, _)| at);
+        let named = signs.find(|at| follows_secret_name(line, *at)).map(|at| at + 1);
+        let begins = marks.into_iter().chain([named]).flatten().min();
         is_inside &= !is_entry(line);
         if let Some(from) = if is_inside { Some(0) } else { begins } {
-            star(bytes, start + from..start + line.len());
+            places.push(start + from..start + line.len());
             is_inside = true;
         }
         start += line.len();
     }
+    places
 }
 
 /// Returns whether a line begins an entry or a table of TOML.
@@ -183,16 +172,8 @@ fn is_entry(line: &str) -> bool {
     line.starts_with('[') || key.is_some_and(|key| !key.is_empty() && key.chars().all(is_bare))
 }
 
-fn star(bytes: &mut [u8], place: Range<usize>) {
-    bytes[place].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b'*');
-}
-
 fn line_end(text: &str, from: usize) -> usize {
     text[from..].find('\n').map_or(text.len(), |length| from + length)
-}
-
-fn offset(range: Range<usize>, by: usize) -> Range<usize> {
-    range.start + by..range.end + by
 }
 
 #[cfg(test)]
@@ -210,12 +191,13 @@ mod tests {
             ("postgres://me:h/u@sh@db:5432/x", "postgres://me:******@db:5432/x"),
             ("mysql://me:a b\"c@h/d", "mysql://me:*****@h/d"),
             ("mysql://me:\u{e4}@h", "mysql://me:**@h"),
-            ("mysql://a@h/d?password=x&y=1", "mysql://a@h/d?**************"),
+            ("mysql://a@h/d?password=x&y=1", "mysql://a@h/d?password=*&y=1"),
             ("mysql://a@/d?socket=/run/s", "mysql://a@/d?socket=/run/s"),
             ("mysql://me:hush", "mysql://me:****"),
             ("mysql://db/x", "mysql://db/x"),
             ("me:hush@db/x", "************"),
-            ("me://hush@db", "************"),
+            ("me://hu:sh@db", "me://hu:**@db"),
+            ("me:hu@db://sh", "*************"),
             ("mysql://me:${PASSWORD}@db/x", "mysql://me:${PASSWORD}@db/x"),
         ] {
             assert_eq!(shown(written), expected);
@@ -225,20 +207,18 @@ mod tests {
         assert_eq!(masked_source("dsn = 'mysql://a:b@c'#@h/d"), "dsn = 'mysql://a:*********");
         let key = "\"mysql://a:\".\".J;@h/d\" = 1";
         assert_eq!(masked_source(key), "\"mysql://a:***************");
-        assert_eq!(masked("`MySQL://a:b c@d` and e"), "`MySQL://a:***@d` and e");
-        assert_eq!(masked("a@`MySQL://a:b c-d`"), "a@`MySQL://a:******");
+        assert_eq!(masked_source("[pw]\na = { b = 'c' }"), "[pw]\na = { b = *** }");
+        assert_eq!(masked_source("a = 1 # token = x y"), "a = 1 # token = * y");
+        assert_eq!(
+            masked_source("pwd = 12\n\"api_key\" = ['a', 'b']"),
+            "pwd = **\n\"api_key\" = ***** ***]"
+        );
     }
 
     #[test]
     fn a_file_that_is_not_toml_shows_no_address() {
         let text = "a = 1\ndsn = \"p://me:a\"b\nc@db/x\"\n[b]\nc = 2";
         assert_eq!(masked_source(text), "a = 1\ndsn**************\n*******\n[b]\nc = 2");
-    }
-
-    #[test]
-    fn a_variable_has_a_name() {
-        assert_eq!(variable("${PG_PW}"), Some("PG_PW"));
-        assert_eq!(variable("${}"), None);
-        assert_eq!(variable("${a b}"), None);
+        assert_eq!(masked_source("a = 1\npassword: x y\nb = 2"), "a = 1\npassword:****\nb = 2");
     }
 }

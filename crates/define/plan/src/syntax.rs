@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use model::secret::{has_secret, is_secret_name};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
-use crate::secret::misplaced_address;
+use crate::secret::misplaced_secret;
 
 /// A value of a file, with its place.
 pub(crate) type Node<'a> = Spanned<DeValue<'a>>;
@@ -102,12 +103,17 @@ pub(crate) fn parse(source: &Source) -> Result<Node<'_>, PlanError> {
         let error = PlanError::new(error.message()).at(source, place, "here");
         remedy.into_iter().fold(error, |error, remedy| error.remedy(remedy))
     })?;
-    if let Some(place) = misplaced_address(&table) {
-        return Err(PlanError::new("the address of a server stands at the wrong place")
-            .at(source, place, "here")
-            .remedy("write it as `dsn` of its [[variant]]: what else is written is stored"));
+    if let Some(place) = misplaced_secret(&table) {
+        return Err(misplaced(source, place));
     }
     Ok(Spanned::new(0..0, DeValue::Table(table.into_inner())))
+}
+
+/// Returns the error of a password outside of a `dsn`.
+fn misplaced(source: &Source, place: Range<usize>) -> PlanError {
+    PlanError::new("a password stands at the wrong place")
+        .at(source, place, "here")
+        .remedy("write it into the `dsn` of its [[variant]]: what else is written is stored")
 }
 
 /// Returns the names and texts of a table of scalars.
@@ -115,6 +121,9 @@ pub(crate) fn scalars(source: &Source, node: &Node<'_>) -> Result<Pairs, PlanErr
     let table = node.get_ref().as_table();
     let table = table.ok_or_else(|| wrong_type(source, "a table of names and values", node))?;
     let pair = |(name, node): (&Spanned<Cow<'_, str>>, &Node<'_>)| {
+        if is_secret_name(name.get_ref()) || node.get_ref().as_str().is_some_and(has_secret) {
+            return Err(misplaced(source, node.span()));
+        }
         let name = Spanned::new(name.span(), name.get_ref().to_string());
         Ok((name, Spanned::new(node.span(), scalar(source, node)?)))
     };

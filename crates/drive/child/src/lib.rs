@@ -107,11 +107,6 @@ pub fn command(role: Role, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Returns whether children of any role get this variable: it must hold no password.
-pub fn is_inherited(name: &str) -> bool {
-    [Role::Program, Role::Worker, Role::BuildTool].iter().any(|role| is_of(*role, name))
-}
-
 /// Returns the variables that a child of the role gets.
 fn inherited(
     role: Role,
@@ -176,6 +171,9 @@ mod tests {
 
     #[test]
     fn a_variable_that_any_child_gets_is_known() {
+        let is_inherited = |name: &str| {
+            [Role::Program, Role::Worker, Role::BuildTool].iter().any(|role| is_of(*role, name))
+        };
         assert!(is_inherited("MALLOC_CONF") && is_inherited("HOME") && is_inherited("CARGO_PW"));
         assert!(!is_inherited("PG_PW") && !is_inherited("ASSAY_PASSWORD_PG"));
     }

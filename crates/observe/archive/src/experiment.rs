@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 
+use model::secret::masked;
 use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -130,7 +131,7 @@ impl ExperimentDir {
     /// When the file cannot be written: the old page stays.
     pub fn write_page(&self, page: &str) -> Result<PathBuf, ArchiveError> {
         let path = self.path.join(PAGE);
-        replace(&path, page.as_bytes())?;
+        replace(&path, masked(page).as_bytes())?;
         Ok(path)
     }
 

@@ -4,6 +4,7 @@
 //! directory is opened once, through no link of another account, and every file in it is created
 //! anew and renamed: the earlier file is whole until the new one is.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -11,6 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use model::secret::masked;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::fs::{CWD, mkdirat, openat, readlinkat, renameat, statat, unlinkat};
 use rustix::io::Errno;
@@ -45,7 +47,7 @@ impl OutputDir {
     /// replaced, and neither is a link, a directory, a pipe or a device.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, ArchiveError> {
         let path = self.path.join(name);
-        replace(&self.dir, OsStr::new(name), |file| file.write_all(content))
+        replace(&self.dir, OsStr::new(name), |file| file.write_all(&shown(content)))
             .map_err(ArchiveError::output(&path))?;
         Ok(path)
     }
@@ -72,7 +74,15 @@ pub(crate) fn write_with<T>(
 /// # Errors
 /// As [`OutputDir::write`].
 pub fn write_output(path: &Path, content: impl AsRef<[u8]>) -> Result<(), ArchiveError> {
-    write_with(path, |file| file.write_all(content.as_ref()))
+    write_with(path, |file| file.write_all(&shown(content.as_ref())))
+}
+
+/// Returns a text with its passwords masked; pictures stay as they are.
+fn shown(content: &[u8]) -> Cow<'_, [u8]> {
+    match str::from_utf8(content).map(masked) {
+        Ok(Cow::Owned(text)) => Cow::Owned(text.into_bytes()),
+        Ok(Cow::Borrowed(_)) | Err(_) => Cow::Borrowed(content),
+    }
 }
 
 /// Writes a temporary file, syncs it and renames it over the one of this name.

@@ -4,11 +4,34 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
 
+use model::secret::{is_secret_name, masked, masked_value};
+use serde_json::Value;
+
 use crate::error::ArchiveError;
 
-/// Returns a value as JSON.
+/// Returns a value as JSON, in whose texts passwords are masked.
+///
+/// A server may quote a password in an error, or list one among its settings.
 pub(crate) fn json<T: serde::Serialize>(value: &T) -> Vec<u8> {
-    serde_json::to_vec_pretty(value).expect("a record is always valid JSON")
+    const VALID: &str = "a record is always valid JSON";
+    let text = serde_json::to_string_pretty(value).expect(VALID);
+    if *masked(&text) == text {
+        return text.into_bytes();
+    }
+    let mut value = serde_json::to_value(value).expect(VALID);
+    mask("", &mut value);
+    serde_json::to_vec_pretty(&value).expect(VALID)
+}
+
+/// Masks the passwords in the value of a key.
+fn mask(key: &str, value: &mut Value) {
+    match value {
+        Value::String(text) if is_secret_name(key) => *text = "*".repeat(text.len()),
+        Value::String(text) => *text = masked_value(text).into_owned(),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask(key, item)),
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| mask(key, value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 /// End of the name of a file that replaces the one without it once it is whole.
@@ -49,6 +72,26 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), ArchiveError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn stored_texts_have_no_password() {
+        let text = |json: Vec<u8>| String::from_utf8(json).unwrap();
+        let plain = serde_json::json!({ "z": 0.1, "a": ["has password: no"], "token": 1 });
+        assert_eq!(text(json(&plain)), serde_json::to_string_pretty(&plain).unwrap());
+        let conninfo = "host=h password='hu\"sh' user=u";
+        let secret = serde_json::json!({
+            "reason": "at postgres://u:hush@h/d: x@y",
+            "options": { "primary_conninfo": conninfo, "api_key": "hush", "b": 0.1 },
+            "command_line": ["assay", "postgres://u:hu sh@h"],
+        });
+        let masked: Value = serde_json::from_slice(&json(&secret)).unwrap();
+        let expected = serde_json::json!({
+            "reason": "at postgres://u:****@h/d: x@y",
+            "options": { "primary_conninfo": "host=h password='*****' user=u", "api_key": "****", "b": 0.1 },
+            "command_line": ["assay", "postgres://u:*****@h"],
+        });
+        assert_eq!(masked, expected);
+    }
 
     #[test]
     fn a_failed_replacement_leaves_nothing_behind() {

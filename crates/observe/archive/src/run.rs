@@ -9,6 +9,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use model::record::{RunEnd, SCHEMA};
+use model::secret::masked;
 use model::validity::SearchRecord;
 use model::{IntervalRecord, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
@@ -138,7 +139,7 @@ impl RunWriter {
         let dir = self.dir.join("engine");
         check_name("text", name).map_err(|reason| ArchiveError::Damaged(dir.clone(), reason))?;
         let path = dir.join(name);
-        fs::write(&path, text).map_err(ArchiveError::write(&path))
+        fs::write(&path, &*masked(text)).map_err(ArchiveError::write(&path))
     }
 
     /// Copies an engine file (log, option file) to `engine/`, with `prefix` before its name.

@@ -91,8 +91,16 @@ enum Verb {
     SmokeTest(cmd::smoke_test::Args),
 }
 
+/// Exit code of a wrong command line. Source: clap, `ErrorKind`, `exit_code`.
+const EXIT_USAGE: u8 = 2;
+
 fn main() -> ExitCode {
+    ui::mask_panics();
     let args: Vec<OsString> = std::env::args_os().collect();
+    if let Err(report) = ui::check_arguments(&args) {
+        ui::write_status(ui::clean(&format!("{report:?}")).trim_end());
+        return ExitCode::from(EXIT_USAGE);
+    }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => return not_parsed(error, &args),

@@ -8,12 +8,12 @@ use model::record::total_counts;
 use model::validity::{Outcome, ProbeRecord, Purpose};
 use model::{
     Bytes, IntervalRecord, Manifest, Nanos, OpUnit, RunEnd, ShellCommand, Step, StepRecord,
-    StopRule, Unit, metric, rule_code, visible, whole,
+    StopRule, Unit, metric, rule_code, whole,
 };
 use render::figure::figure;
 use runner::{ProbeBegins, Progress};
 
-use crate::ui::Ui;
+use crate::ui::{Ui, clean};
 
 /// Draws an experiment's progress.
 pub(crate) struct Screen {
@@ -134,7 +134,7 @@ impl Screen {
         match &self.lines {
             Some(lines) => {
                 let text = format!("Assay {}   {place}", self.name);
-                lines.head.set_message(visible(&text).into_owned());
+                lines.head.set_message(clean(&text));
             }
             None => self.ui.status(format_args!("{}  {place}", self.run)),
         }
@@ -170,16 +170,15 @@ impl Screen {
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
         #[expect(clippy::cast_sign_loss, reason = "clamped")]
         let position = (share.clamp(0.0, 1.0) * 1000.0) as u64;
-        let place = format!("{}  {}", self.run, step.name);
-        lines.bar.set_prefix(visible(&place).into_owned());
-        lines.bar.set_message(visible(text).into_owned());
+        lines.bar.set_prefix(clean(&format!("{}  {}", self.run, step.name)));
+        lines.bar.set_message(clean(text));
         lines.bar.set_position(position);
         self.head();
     }
 
     /// Prints a permanent line.
     fn line(&self, text: &str) {
-        let printed = self.lines.as_ref().map(|lines| lines.all.println(visible(text)));
+        let printed = self.lines.as_ref().map(|lines| lines.all.println(clean(text)));
         if !matches!(printed, Some(Ok(()))) {
             self.ui.status(text);
         }

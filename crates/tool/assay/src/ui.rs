@@ -1,10 +1,13 @@
 //! Terminal output: results on stdout, everything else on stderr.
 
+use std::backtrace::Backtrace;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::{Arc, OnceLock};
 
 use miette::{GraphicalReportHandler, GraphicalTheme, MietteHandlerOpts, Report, miette};
+use model::secret::{has_secret, masked, masked_value};
 use model::visible;
 
 use crate::environment::Environment;
@@ -52,7 +55,7 @@ impl Ui {
 
     /// Prints the output of `render`, which may be coloured.
     pub(crate) fn rendered(&self, text: &str) {
-        if let Err(error) = writeln!(stdout(), "{}", text.trim_end_matches('\n')) {
+        if let Err(error) = writeln!(stdout(), "{}", masked(text.trim_end_matches('\n'))) {
             self.failure.get_or_init(|| error);
         }
     }
@@ -96,9 +99,14 @@ impl Ui {
     }
 }
 
-/// Writes a line on stderr; a failure cannot be reported.
+/// Returns a line whose passwords are masked and whose control characters are visible.
+pub(crate) fn clean(text: &str) -> String {
+    visible(&masked(text)).into_owned()
+}
+
+/// Writes a line on stderr, passwords masked; a failure cannot be reported.
 pub(crate) fn write_status(text: &str) {
-    if writeln!(stderr(), "{text}").is_err() {
+    if writeln!(stderr(), "{}", masked(text)).is_err() {
         // As above.
     }
 }
@@ -140,6 +148,25 @@ pub(crate) fn draw_errors(environment: &Environment, ui: &Ui) {
     .expect("the hook is set once");
 }
 
+/// Lets panics write their message, after its backtrace, as every other text is written.
+pub(crate) fn mask_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        write_status(&format!("{}\n{panic}", Backtrace::capture()));
+    }));
+}
+
+/// Refuses an argument with a password: every account of the host can read the command line.
+///
+/// # Errors
+/// When an argument is, or contains, an address with a password or a named one.
+pub(crate) fn check_arguments(arguments: &[OsString]) -> Result<(), Report> {
+    let mut texts = arguments.iter().map(|argument| argument.to_string_lossy());
+    let Some(text) = texts.find(|text| has_secret(text)) else { return Ok(()) };
+    let help = "no command takes one: every account of this host can read it. Write it into the \
+                `dsn` of a [[variant]] in an experiment file";
+    Err(miette!(help = help, "the argument `{}` contains a password", masked_value(&text)))
+}
+
 /// Returns the columns of the terminal, within what tables can use.
 fn columns() -> usize {
     let (_, columns) = console::Term::stdout().size();
@@ -179,6 +206,20 @@ mod tests {
         let text = "\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7} \u{1b}[2J";
         let clean = "\u{1b}[1;31mred\u{1b}[0m \\u{1b}]0;title\\u{7} \\u{1b}[2J";
         assert_eq!(visible_in_colour(text), clean);
+    }
+
+    #[test]
+    fn an_argument_with_a_password_is_refused_without_it() {
+        let check = |text: &str| check_arguments(&[OsString::from(text)]);
+        for text in
+            ["postgres://u:hu sh@h", "--option=mysql_pwd=hush", "a=jdbc:x://h?password=hush"]
+        {
+            let shown = check(text).unwrap_err().to_string();
+            assert!(!shown.contains("hu") && shown.contains("***"), "{shown}");
+        }
+        for text in ["postgres://u@h/d", "rocksdb@9.10.0", "--durability=sync", "p99.9 < 2ms"] {
+            assert!(check(text).is_ok(), "{text}");
+        }
     }
 
     #[test]

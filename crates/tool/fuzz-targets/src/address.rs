@@ -1,6 +1,6 @@
 //! Target of addresses of servers: nothing displayed has a run of the password.
 
-use plan::{Checked, Overrides, PlanError, QuickVariants, load, quick};
+use plan::{Checked, Overrides, PlanError, load};
 
 use crate::catalog::{MACHINE, OneText};
 use crate::plans::shown;
@@ -52,7 +52,7 @@ const ADDRESSES: [&str; 7] = [
     "postgres://:PW@db/x",
 ];
 
-/// An address with a password, at any place where a user may write it.
+/// An address with a password, at any place of a file where a user may write it.
 ///
 /// The first byte chooses the place, the second the form of the address, the third how it is
 /// quoted; the rest is the password, its letters made those of [`LETTERS`].
@@ -72,10 +72,9 @@ pub(crate) fn address(data: &[u8]) {
     };
     let variant = VARIANTS[usize::from(variant) % VARIANTS.len()].replace("DSN", &quoted);
     let runs = runs(&password);
-    for text in [of_file(&format!("{FILE}{variant}\n")), of_options(&address)] {
-        for run in &runs {
-            assert!(!text.contains(run), "{address}: {run:?} of the password is in\n{text}");
-        }
+    let text = of_file(&format!("{FILE}{variant}\n"));
+    for run in &runs {
+        assert!(!text.contains(run), "{address}: {run:?} of the password is in\n{text}");
     }
 }
 
@@ -94,28 +93,6 @@ fn displayed(checked: Result<Checked, PlanError>) -> String {
         }
         Err(error) => format!("{error:?}\n{}", shown(&error)),
     }
-}
-
-/// Returns everything displayed of an address typed as a step, an engine, a profile or an option.
-fn of_options(address: &str) -> String {
-    let typed = |step: &str, engine: &str, profile: Option<&str>, option: &str| {
-        let variants = QuickVariants {
-            engines: vec![engine.to_owned()],
-            profile: profile.map(str::to_owned),
-            options: vec![option.to_owned()],
-        };
-        let (steps, overrides) = ([step.to_owned()], Overrides::default());
-        displayed(quick(&steps, &variants, &overrides, &OneText::default(), MACHINE))
-    };
-    [
-        typed(address, "memory", None, "a=1"),
-        typed("readrandom", address, None, "a=1"),
-        typed("readrandom", "memory", Some(address), "a=1"),
-        typed("readrandom", "postgres@15.10", None, address),
-        typed("readrandom", "memory", None, &format!("dsn={address}")),
-        typed("readrandom", "memory", None, &format!("{address}=1")),
-    ]
-    .join("\n")
 }
 
 /// Returns the runs of a password that are too long to be displayed.

@@ -263,7 +263,10 @@ fn a_running_server_is_named_by_its_address() {
     let dsn = reached("postgres://me:hush@db:5433/x");
     assert_eq!(dsn.address, Address::tcp("db", 5433));
     assert_eq!(dsn.password, Some(Password("hush".to_owned())));
-    assert_eq!(reached("postgres://me:${PW}@db/x").password_from.as_deref(), Some("PW"));
+    assert_eq!(
+        reached("postgres://me:${ASSAY_PASSWORD_A}@db/x").password_from,
+        Some("ASSAY_PASSWORD_A".to_owned())
+    );
 }
 
 #[test]

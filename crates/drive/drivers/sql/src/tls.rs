@@ -102,7 +102,7 @@ fn config(tls: &Tls) -> io::Result<Option<ClientConfig>> {
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
     let verifying = match tls {
-        Tls::Off => return Ok(None),
+        Tls::Off | Tls::Waived => return Ok(None),
         Tls::Unverified => {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
         }

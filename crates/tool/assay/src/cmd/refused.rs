@@ -5,6 +5,7 @@ use std::path::Path;
 use engine::Refusal;
 use engine::refusal::listed;
 use miette::{Report, Result, miette};
+use model::secret::masked;
 use plan::{Checked, KnownOptions, PlanError};
 use runner::RunnerError;
 
@@ -29,7 +30,7 @@ pub(super) fn rejection(checked: &Checked, error: &RunnerError, data: &Path) -> 
     if let RunnerError::Clients(message, remedy) = error {
         return checked.clients_refusal(message, remedy).into();
     }
-    miette!("{error}")
+    miette!("{}", masked(&error.to_string()))
 }
 
 /// Returns the error of a refused variant, at the option or setting that is the cause.

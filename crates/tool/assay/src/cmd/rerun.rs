@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
     bench.engines.confinement = origin.confinement(environment, ui).into_report()?;
-    bench.engines.servers = servers::of(&planned.plan.experiment)
+    bench.engines.servers = servers::of(&planned.plan.experiment, ui)
         .map_err(|(variant, message)| of_variant(&variant, &message))?;
     bench.engines.libraries.extend(libraries);
     let identities = bench.identities(&planned.plan.experiment, ui).into_report()?;

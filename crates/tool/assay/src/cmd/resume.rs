@@ -58,7 +58,7 @@ pub(super) fn resume(
         ));
     }
     bench.engines.servers =
-        servers::of(&manifest.plan.experiment).map_err(|(variant, message)| {
+        servers::of(&manifest.plan.experiment, ui).map_err(|(variant, message)| {
             miette!(
                 help = "passwords are never stored: a resumed experiment needs them again",
                 "variant {variant}: {message}"

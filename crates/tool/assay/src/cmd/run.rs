@@ -211,7 +211,7 @@ fn begin(
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
     results.check_writable().into_report()?;
-    bench.engines.servers = servers::of(&plan.experiment)
+    bench.engines.servers = servers::of(&plan.experiment, ui)
         .map_err(|(variant, message)| checked.variant_error(&variant, &message))?;
     for variant in &plan.experiment.variants {
         let found = requested_build::library(&variant.build, environment, ui);

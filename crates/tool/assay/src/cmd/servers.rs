@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use model::secret::PASSWORD_VARIABLE;
 use model::{Dsn, Endpoint, Experiment, Password, Variant};
 use runner::Served;
 use server::User;
@@ -10,9 +11,6 @@ use server::User;
 use crate::environment::{Environment, password};
 use crate::registry;
 use crate::ui::Ui;
-
-/// Prefix of the variable with a variant's password.
-const PASSWORD: &str = "ASSAY_PASSWORD_";
 
 /// Data directory of servers that cannot enter the default one. Source: FHS 3.0, `/var/lib`.
 pub(super) const OPEN_DATA_DIR: &str = "/var/lib/assay/data";
@@ -22,14 +20,18 @@ pub(crate) type MissingPassword = (String, String);
 
 /// Returns the server of each variant that has one, by variant name.
 ///
+/// A running one is printed with the place of its password, before anything connects to it.
+///
 /// # Errors
-/// When a password is needed and neither file nor environment has it, or when it is in a variable
-/// that other processes get too.
-pub(crate) fn of(experiment: &Experiment) -> Result<BTreeMap<String, Served>, MissingPassword> {
+/// When a password is needed and neither file nor environment has it.
+pub(crate) fn of(
+    experiment: &Experiment,
+    ui: &Ui,
+) -> Result<BTreeMap<String, Served>, MissingPassword> {
     let mut servers = BTreeMap::new();
     for variant in &experiment.variants {
         let served = match &variant.dsn {
-            Some(dsn) => Some(Served::Foreign(endpoint(variant, dsn)?)),
+            Some(dsn) => Some(Served::Foreign(endpoint(variant, dsn, ui)?)),
             None => registry::kind(&variant.build.engine).map(Served::Started),
         };
         servers.extend(served.map(|served| (variant.name.clone(), served)));
@@ -70,16 +72,31 @@ pub(crate) fn with_open_data(
     environment
 }
 
-fn endpoint(variant: &Variant, dsn: &Dsn) -> Result<Endpoint, MissingPassword> {
+fn endpoint(variant: &Variant, dsn: &Dsn, ui: &Ui) -> Result<Endpoint, MissingPassword> {
     let Dsn { address, user, database, .. } = dsn.clone();
     let password = password_of(&variant.name, dsn, password)?;
+    let with = match (&password, &dsn.password) {
+        (None, _) => "without a password".to_owned(),
+        (Some(_), Some(_)) => "with the password of the file".to_owned(),
+        (Some(_), None) => format!("with the password in {}", variable_of(&variant.name, dsn)),
+    };
+    let transport = address.transport();
+    ui.status(format_args!("{}: connects to {dsn} ({transport}) {with}", variant.name));
     Ok(Endpoint { address, user, password, database, is_foreign: true })
 }
 
-/// Returns the password, from the file or from an environment variable.
+/// Returns the variable with the password of a variant.
 ///
-/// The variable is the one named in the file; of a resumed experiment, one derived from the
-/// variant's name.
+/// It is the one that the file names, or is derived from the variant's name. In the archive of a
+/// stranger another one may be named: it is not read.
+fn variable_of(variant: &str, dsn: &Dsn) -> String {
+    let named = dsn.password_from.as_ref().filter(|name| name.starts_with(PASSWORD_VARIABLE));
+    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    let own = || format!("{PASSWORD_VARIABLE}{}", variant.chars().map(upper).collect::<String>());
+    named.cloned().unwrap_or_else(own)
+}
+
+/// Returns the password, from the file or from an environment variable.
 fn password_of(
     variant: &str,
     dsn: &Dsn,
@@ -88,14 +105,7 @@ fn password_of(
     if dsn.password.is_some() || !dsn.has_password {
         return Ok(dsn.password.clone());
     }
-    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    let own = || format!("{PASSWORD}{}", variant.chars().map(upper).collect::<String>());
-    let variable = dsn.password_from.clone().unwrap_or_else(own);
-    if child::is_inherited(&variable) {
-        let remedy = "use a variable of another name";
-        let why = format!("every worker or compiler gets the variable {variable}: {remedy}");
-        return Err((variant.to_owned(), format!("the password of {dsn} is not safe: {why}")));
-    }
+    let variable = variable_of(variant, dsn);
     let Some(password) = read(&variable) else {
         let remedy = format!("put it into the variable {variable}");
         return Err((variant.to_owned(), format!("the password of {dsn} is not known: {remedy}")));
@@ -125,7 +135,10 @@ mod tests {
         let read = |name: &str| Some(Password(name.to_owned()));
         let found = |dsn: &Dsn| password_of("pg-15.a", dsn, read).unwrap().map(|it| it.0);
         assert_eq!(found(&dsn(false, None)), None);
-        assert_eq!(found(&dsn(true, Some("PG"))).as_deref(), Some("PG"));
+        let named = found(&dsn(true, Some("ASSAY_PASSWORD_X")));
+        assert_eq!(named.as_deref(), Some("ASSAY_PASSWORD_X"));
+        let foreign = found(&dsn(true, Some("AWS_SECRET_ACCESS_KEY")));
+        assert_eq!(foreign.as_deref(), Some("ASSAY_PASSWORD_PG_15_A"), "of an archive");
         assert_eq!(found(&dsn(true, None)).as_deref(), Some("ASSAY_PASSWORD_PG_15_A"));
         let written = Dsn { password: Some(Password("hush".to_owned())), ..dsn(true, None) };
         assert_eq!(found(&written).as_deref(), Some("hush"));
@@ -133,7 +146,5 @@ mod tests {
         let expected = "the password of me@db:5432/bench is not known: put it into the variable \
                         ASSAY_PASSWORD_PG";
         assert_eq!(missing, expected);
-        let shared = password_of("pg", &dsn(true, Some("CARGO_PW")), read).unwrap_err().1;
-        assert!(shared.contains("gets the variable CARGO_PW: use a variable"), "{shared}");
     }
 }

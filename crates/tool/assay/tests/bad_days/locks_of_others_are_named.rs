@@ -53,14 +53,14 @@ fn run_names_the_session_that_holds_a_lock_and_ends_within_its_watchdog() {
     let sandbox = Sandbox::reading("1s", &[("pg", BUILD, "")]);
     let Endpoint { address, user, database, password, .. } = &server.endpoint;
     let password = password.as_ref().expect("it requires one").0.clone();
-    let dsn = format!("postgres://{user}:${{PASSWORD_OF_PG}}@/{database}?socket={address}");
+    let dsn = format!("postgres://{user}:${{ASSAY_PASSWORD_PG}}@/{database}?socket={address}");
     let file = sandbox.path("experiment.toml");
     let text = fs::read_to_string(&file).unwrap();
     let named = format!("engine = \"postgres\"\ndsn = \"{dsn}\"");
     fs::write(&file, text.replace(&format!("engine = \"{BUILD}\""), &named)).unwrap();
     let run = || {
         let mut command = sandbox.run(&["--watchdog", "6s"]);
-        command.env("PASSWORD_OF_PG", &password).output().unwrap()
+        command.env("ASSAY_PASSWORD_PG", &password).output().unwrap()
     };
 
     let dir = tempfile::tempdir().unwrap();

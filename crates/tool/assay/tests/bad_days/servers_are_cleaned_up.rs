@@ -154,7 +154,7 @@ fn foreign(sandbox: &Sandbox, place: &Path, options: &Options) -> Running {
     let program = supply::testing::build(BUILD).expect("it was there").library;
     let foreign = server::testing::started(&driver_postgres::KIND, &program, place, options);
     let Endpoint { address, user, database, .. } = &foreign.endpoint;
-    let dsn = format!("postgres://{user}:${{PASSWORD_OF_PG}}@/{database}?socket={address}");
+    let dsn = format!("postgres://{user}:${{ASSAY_PASSWORD_PG}}@/{database}?socket={address}");
     let file = sandbox.path("experiment.toml");
     let text = fs::read_to_string(&file).expect("the experiment's file");
     let with_dsn = format!("engine = \"postgres\"\ndsn = \"{dsn}\"");
@@ -178,7 +178,7 @@ fn restart_of_a_server_is_charged_to_the_operation_that_waited() {
     let options = [("restart_after_crash", "on")].into_iter().collect();
     let foreign = foreign(&sandbox, place.path(), &options);
     let mut command = sandbox.run(&[]);
-    let child = measuring_by(&sandbox, command.env("PASSWORD_OF_PG", password_of(&foreign)));
+    let child = measuring_by(&sandbox, command.env("ASSAY_PASSWORD_PG", password_of(&foreign)));
     let is_client = |pid: &u32| {
         let title = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         title.contains("[local]")
@@ -216,9 +216,9 @@ fn foreign_server_is_measured_and_left_running() {
     let mut foreign = foreign(&sandbox, place.path(), &Options::new());
 
     let output = sandbox.run(&[]).output().unwrap();
-    assert!(joined_text(&output).contains("PASSWORD_OF_PG"), "{}", output_text(&output));
+    assert!(joined_text(&output).contains("ASSAY_PASSWORD_PG"), "{}", output_text(&output));
     let password = password_of(&foreign);
-    let output = ran(sandbox.run(&[]).env("PASSWORD_OF_PG", &password));
+    let output = ran(sandbox.run(&[]).env("ASSAY_PASSWORD_PG", &password));
     let run = record(&sandbox);
     let facts = &run.identity.as_ref().unwrap().facts;
     assert!(facts["server"].starts_with("foreign, not started by Assay: "), "{facts:?}");

@@ -281,7 +281,9 @@ fn given_passwords_stay_secret() {
     let server = started(kind, &artifact.library, place.path(), &Options::new());
     let Endpoint { address, user, database, password, .. } = &server.endpoint;
     let password = password.clone().expect("it requires one").0;
-    for (is_in_environment, written) in [(true, "${PG_LOGIN}"), (false, password.as_str())] {
+    for (is_in_environment, written) in
+        [(true, "${ASSAY_PASSWORD_LOGIN}"), (false, password.as_str())]
+    {
         let workspace = Workspace::new();
         let dsn = format!("postgres://{user}:{written}@/{database}?socket={address}");
         let given = tempfile::NamedTempFile::new().expect("a file elsewhere");
@@ -289,7 +291,7 @@ fn given_passwords_stay_secret() {
         let run = format!("run {} --report --disk-floor 1MiB", given.path().display());
         let mut run = program(&workspace, &run);
         if is_in_environment {
-            run.env("PG_LOGIN", &password);
+            run.env("ASSAY_PASSWORD_LOGIN", &password);
         }
         let passwords = BTreeSet::from([password.clone()]);
         let mut watch = Watch { passwords, is_in_environment, ..Watch::default() };

@@ -50,6 +50,7 @@ mod only_regular_files_are_read;
 mod order_workload_keeps_its_conditions;
 mod output_errors_are_reported;
 mod own_engines_need_one_library;
+mod passwords_are_masked;
 mod plan_lists_runs_in_order;
 mod plan_proposes_designs_for_a_budget;
 mod plan_refuses_what_run_refuses;

@@ -75,7 +75,8 @@ struct Authenticator<'a> {
 
 /// Logs in over `packets`; returns the connection's number.
 ///
-/// `is_secure` permits a clear-text password, and so does encryption, which `encrypt` begins.
+/// `is_secure` permits a clear-text password, and so does encryption, which `encrypt` begins. A key
+/// that any server could have sent encrypts the password of a foreign one only where permitted.
 pub(super) fn log_in<S: Read + Write>(
     packets: &mut Packets<S>,
     endpoint: &Endpoint,
@@ -253,9 +254,7 @@ impl Authenticator<'_> {
                     Some(self.response()?)
                 }
                 Some((1, more)) if self.plugin == SHA2 => self.sha2_more(more)?,
-                Some((1, pem)) if self.plugin == SHA256 => {
-                    Some(encrypted(self.password(), &self.nonce, pem)?)
-                }
+                Some((1, pem)) if self.plugin == SHA256 => Some(self.encrypted(pem)?),
                 _ => return Err(malformed("a step of the login")),
             };
             if let Some(response) = response {
@@ -273,8 +272,24 @@ impl Authenticator<'_> {
             [3] => Ok(None),
             [4] if self.is_secure => Ok(Some(self.clear_text())),
             [4] => Ok(Some(vec![2])),
-            pem => encrypted(self.password(), &self.nonce, pem).map(Some),
+            pem => self.encrypted(pem).map(Some),
         }
+    }
+
+    /// Returns the password encrypted with the server's key, which nothing verifies.
+    ///
+    /// Without TLS any program that answers in its place can read it: as MySQL's own clients do,
+    /// it is sent to a foreign server on request of the user alone.
+    fn encrypted(&self, pem: &[u8]) -> Result<Vec<u8>, Failure> {
+        let Endpoint { address, is_foreign, .. } = self.endpoint;
+        if *is_foreign && !self.is_secure && !address.carries_passwords() {
+            return Err(Failure::Rejected(format!(
+                "the server at {address} requests the password, encrypted by a key that is not \
+                 verified: add ssl-mode=REQUIRED to the dsn, connect by a unix socket, or permit \
+                 it by get-server-public-key=1"
+            )));
+        }
+        encrypted(self.password(), &self.nonce, pem)
     }
 }
 
@@ -373,6 +388,38 @@ mod tests {
         assert!(!packets.socket.written.windows(4).any(|bytes| bytes == b"hush"));
         let (negotiated, _) = log_in_with(&[&hello, b"\x01\x03", OK], Some("hush"), false);
         assert!(negotiated.is_ok(), "a cache hit");
+    }
+
+    /// Goal: a foreign server learns the password by none of the requests that it may send.
+    #[test]
+    fn no_password_is_sent_that_another_could_read() {
+        let requests: [&[&[u8]]; 6] = [
+            &[b"\x01\x04", b"\x01-----BEGIN PUBLIC KEY-----"],
+            &[b"\x01-----BEGIN PUBLIC KEY-----"],
+            &[b"\xfesha256_password\x0012345678abcdefghijkl\0", b"\x01-----BEGIN PUBLIC KEY-----"],
+            &[b"\xfemysql_clear_password\0"],
+            &[b"\xfedialog\0\x04Password: "],
+            &[b"\xfemysql_old_password\0"],
+        ];
+        let address = Address::tcp("db", 3306);
+        let foreign = Endpoint { address, is_foreign: true, ..endpoint(Some("hush")) };
+        let hello = greeting_from("8.0.31", WANTED, "caching_sha2_password");
+        for (number, request) in requests.into_iter().enumerate() {
+            let mut packets = scripted(&[&[&hello[..]], request].concat());
+            let error = log_in(&mut packets, &foreign, false, |_| Ok(())).unwrap_err().to_string();
+            let remedy = if number < 3 { "get-server-public-key=1" } else { "not supported" };
+            assert!(error.contains(remedy), "{error}");
+            let written = &packets.socket.written;
+            assert!(!written.windows(4).any(|bytes| bytes == b"hush"));
+            // The response of the handshake, a request of the key: no RSA block of 128 or more.
+            assert!(written.len() < 200, "{} bytes", written.len());
+        }
+        let Address::Tcp { host, port, .. } = foreign.address else { panic!("it is tcp") };
+        let address = Address::Tcp { host, port, tls: Tls::Waived };
+        let waived = Endpoint { address, is_foreign: true, ..endpoint(Some("hush")) };
+        let mut packets = scripted(&[&[&hello[..]], requests[1]].concat());
+        let error = log_in(&mut packets, &waived, false, |_| Ok(())).unwrap_err().to_string();
+        assert!(!error.contains("get-server-public-key"), "the key is read: {error}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 
 use bytes::BytesMut;
 use driver_sql::{ReceiveBuffer, Socket};
-use model::{Address, Endpoint, Tls};
+use model::{Address, Endpoint};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::backend::{
@@ -23,6 +23,11 @@ const MESSAGES_MAX: u32 = 1000;
 ///
 /// Source: Postgres' documentation, "Connections and Authentication", `port`.
 const DEFAULT_PORT: u16 = 5432;
+
+/// What is not sent without encryption, and the remedy.
+const CLEAR_TEXT: &str = "the password in clear text, and the connection is not encrypted: add \
+                          sslmode=require or verify-full to the dsn, connect by a unix socket, or \
+                          permit it by require_auth=password";
 
 /// Authentication request codes.
 ///
@@ -142,6 +147,10 @@ fn answer(
     };
     match u32::from_be_bytes(*kind) {
         authentication::NOTHING => Ok(()),
+        authentication::CLEARTEXT if !endpoint.address.carries_passwords() => {
+            let address = &endpoint.address;
+            Err(Failure::Rejected(format!("the server at {address} requests {CLEAR_TEXT}")))
+        }
         authentication::CLEARTEXT => Ok(frontend::password_message(password(endpoint)?, out)?),
         authentication::MD5 => {
             let salt = data.first_chunk::<4>().copied().unwrap_or_default();
@@ -193,7 +202,7 @@ fn with_remedy(mut error_response: ErrorResponse, address: &Address) -> Failure 
     let message = error_response.message.to_ascii_lowercase();
     let tls_messages =
         ["no encryption", "ssl off", "ssl connection is required", "ssl is required"];
-    let is_plain = matches!(address, Address::Tcp { tls: Tls::Off, .. });
+    let is_plain = matches!(address, Address::Tcp { .. }) && !address.is_encrypted();
     if is_plain && tls_messages.iter().any(|text| message.contains(text)) {
         "add ?sslmode=require to the dsn, or sslmode=verify-full with sslrootcert=FILE"
             .clone_into(&mut error_response.hint);
@@ -208,7 +217,7 @@ fn with_remedy(mut error_response: ErrorResponse, address: &Address) -> Failure 
 
 #[cfg(test)]
 mod tests {
-    use model::Password;
+    use model::{Password, Tls};
 
     use super::*;
 
@@ -223,8 +232,13 @@ mod tests {
     }
 
     fn answered(body: &[u8], password: Option<&str>) -> Result<Vec<u8>, String> {
+        answered_at(Tls::Waived, body, password)
+    }
+
+    fn answered_at(tls: Tls, body: &[u8], password: Option<&str>) -> Result<Vec<u8>, String> {
         let mut out = BytesMut::new();
-        answer(body, &endpoint(password), &mut None, &mut out)
+        let address = Address::Tcp { host: "h".to_owned(), port: 1, tls };
+        answer(body, &Endpoint { address, ..endpoint(password) }, &mut None, &mut out)
             .map(|()| out.to_vec())
             .map_err(|failure| failure.to_string())
     }
@@ -243,6 +257,18 @@ mod tests {
             let refused = answered(body, Some("h")).unwrap_err();
             assert!(refused.contains("without channel binding"), "{refused}");
         }
+    }
+
+    #[test]
+    fn no_password_is_sent_in_clear_text_without_encryption() {
+        let clear = |tls| answered_at(tls, b"\0\0\0\x03", Some("hush"));
+        let refused = clear(Tls::Off).unwrap_err();
+        assert!(refused.starts_with("the server at h:1 requests the password in"), "{refused}");
+        for tls in [Tls::Unverified, Tls::Waived] {
+            assert_eq!(clear(tls), Ok(b"p\0\0\0\x09hush\0".to_vec()));
+        }
+        let md5 = answered_at(Tls::Off, b"\0\0\0\x05abcd", Some("hush")).unwrap();
+        assert!(!md5.windows(4).any(|bytes| bytes == b"hush"));
     }
 
     #[test]
