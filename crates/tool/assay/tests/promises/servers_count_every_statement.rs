@@ -11,8 +11,8 @@ use model::sql::{Check, Copies, Part, PerDialect, Statement, Table};
 use model::{Application, DataShape, Dialect, Endpoint, Options, RunRecord, Settings, StepRecord};
 use server::testing::started;
 
-use crate::applications_on_servers::run_on;
-use crate::order_workload_keeps_its_conditions::{EXPERIMENT, TEXT};
+use crate::applications_on_servers::order_workload_keeps_its_conditions::{EXPERIMENT, TEXT};
+use crate::applications_on_servers::{run_at, variant_at};
 
 /// The Insert Benchmark on two small tables.
 const INSERTS: &str = r#"[experiment]
@@ -174,14 +174,9 @@ impl Kind {
             let server = started(kind, &artifact.library, place.path(), &options);
             let dir = tempfile::tempdir().expect("a directory");
             self.open(dir.path(), &server.endpoint, &[]).close().expect("it closes");
-            let Endpoint { address, user, database, password, .. } = &server.endpoint;
-            let password = &password.as_ref().expect("it requires one").0;
-            let scheme = if self.dialect == Dialect::Mysql { "mysql" } else { "postgres" };
             let engine = build.split('@').next().expect("a name");
-            let dsn = format!("{scheme}://{user}:{password}@/{database}?socket={address}");
-            let at = format!("engine = \"{engine}\"\ndsn = \"{dsn}\"");
-            let experiment = experiment.replace("engine = \"SERVER\"", &at);
-            let Some((output, records)) = run_on(build, (name, &experiment), &[]) else { return };
+            let variant = variant_at(engine, &server.endpoint);
+            let (output, records) = run_at(&variant, (name, experiment), &[]);
             output.recorded();
             let records: Vec<RunRecord> = records
                 .into_values()

@@ -5,7 +5,8 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::applications_on_servers::{SERVERS, run_on};
+use super::run::run_on;
+use super::shared_server::SERVERS;
 use crate::workspace::ProgramOutput;
 
 /// Two small warehouses on a server, with prepared statements.
@@ -45,7 +46,10 @@ options = { "assay.protocol" = "text" }
 const TRANSACTIONS: u64 = 300;
 
 /// Runs the workload on a server; returns the records by variant.
-fn run(server: &str, own: Option<&str>) -> Option<(ProgramOutput, BTreeMap<String, Value>)> {
+fn run(
+    server: &'static str,
+    own: Option<&str>,
+) -> Option<(ProgramOutput, BTreeMap<String, Value>)> {
     let workload = if own.is_some() { "./own.toml" } else { "tproc-c" };
     let experiment = EXPERIMENT.replace("WORKLOAD", workload);
     run_on(server, ("orders", &experiment), &[("own.toml", own.unwrap_or_default())])

@@ -1,5 +1,6 @@
 //! Errors in SQL, and servers with too few connections, are reported before anything is loaded.
 
+use super::shared_server::SharedServer;
 use crate::rejection::{check_rejection, unwrapped};
 use crate::workspace::{ProgramOutput, Workspace};
 
@@ -110,19 +111,51 @@ profile = "postgres"
 /// A server of each dialect.
 const SERVERS: [&str; 2] = ["postgres@15.10", "mysql@8.0.31"];
 
-/// Returns the output of a short run of the application on a server.
-fn run(server: &str, application: &str, more: &[&str]) -> Option<(Workspace, ProgramOutput)> {
-    let args = ["run", "--workload", "./bank.toml", "--engine", server, "--rows", "200"];
-    let times = ["--duration", "100ms", "--warmup", "0s"];
+/// How `history` refers to `account`: other applications on a shared server would drop both in the
+/// order of their names.
+const REFERENCE: &str = ", FOREIGN KEY (account) REFERENCES {account} (id)";
+
+/// A short run of the application.
+const EXPERIMENT: &str = r#"[experiment]
+name = "bank"
+question = "Is every statement checked?"
+
+[benchmark]
+workload = "./bank.toml"
+steps = ["fill", "index", "pay"]
+rows = 200
+duration = "100ms"
+warmup = "0s"
+
+[[variant]]
+name = "server"
+"#;
+
+/// Returns the output of a run of the application on a shared server.
+fn run(server: &'static str, application: &str) -> Option<(Workspace, ProgramOutput)> {
     let workspace = Workspace::new();
-    workspace.write("bank.toml", application);
-    let output = run_on(server, &workspace, &[&args[..], &times, more].concat())?;
+    assert_eq!(application.matches(REFERENCE).count(), 1);
+    workspace.write("bank.toml", application.replace(REFERENCE, ""));
+    let server = SharedServer::of(server)?;
+    let _turn = server.take_turn();
+    workspace.write("experiment.toml", format!("{EXPERIMENT}{}\n", server.variant));
+    let output = workspace.assay(&["run", "experiment.toml"]);
     Some((workspace, output))
 }
 
-/// Returns the output of a run on a server; prints why without one.
+/// Returns the output of a run of the application by two clients, on a server that it starts.
+fn run_alone(server: &str, more: &[&str]) -> Option<(Workspace, ProgramOutput)> {
+    let args = ["run", "--workload", "./bank.toml", "--engine", server, "--rows", "200"];
+    let short = ["--duration", "100ms", "--warmup", "0s", "--clients", "2"];
+    let workspace = Workspace::new();
+    workspace.write("bank.toml", BANK);
+    let output = start_and_run(server, &workspace, &[&args[..], &short, more].concat())?;
+    Some((workspace, output))
+}
+
+/// Returns the output of a run on a server that it starts; prints why without one.
 #[expect(clippy::print_stdout, reason = "a skipped test prints why")]
-fn run_on(server: &str, workspace: &Workspace, arguments: &[&str]) -> Option<ProgramOutput> {
+fn start_and_run(server: &str, workspace: &Workspace, arguments: &[&str]) -> Option<ProgramOutput> {
     if let Err(reason) = supply::testing::build(server) {
         println!("skipped: {reason}");
         return None;
@@ -131,9 +164,9 @@ fn run_on(server: &str, workspace: &Workspace, arguments: &[&str]) -> Option<Pro
 }
 
 /// Checks that a replacement in the application is rejected at the text, with the server's message.
-fn rejects(server: &str, (old, new): (&str, &str), expected: &[&str]) {
+fn rejects(server: &'static str, (old, new): (&str, &str), expected: &[&str]) {
     assert_eq!(BANK.matches(old).count(), 1, "{old}");
-    let Some((workspace, output)) = run(server, &BANK.replace(old, new), &[]) else { return };
+    let Some((workspace, output)) = run(server, &BANK.replace(old, new)) else { return };
     let error = unwrapped(&check_rejection(&workspace, &output));
     for expected in expected {
         assert!(error.contains(expected), "{server}: {expected}\n{error}");
@@ -143,7 +176,7 @@ fn rejects(server: &str, (old, new): (&str, &str), expected: &[&str]) {
 #[test]
 fn transaction_reaches_its_own_copy_of_every_table() {
     for server in SERVERS {
-        let Some((_, output)) = run(server, BANK, &["--clients", "2"]) else { continue };
+        let Some((_, output)) = run_alone(server, &[]) else { continue };
         output.recorded();
     }
 }
@@ -189,8 +222,8 @@ fn wrong_definitions_are_reported_before_the_load() {
 #[test]
 fn more_clients_than_connections_are_configured_or_rejected() {
     for server in SERVERS {
-        let more = ["--clients", "2", "--option", "max_connections=9"];
-        let Some((workspace, output)) = run(server, BANK, &more) else { continue };
+        let few = ["--option", "max_connections=9"];
+        let Some((workspace, output)) = run_alone(server, &few) else { continue };
         let error = unwrapped(&check_rejection(&workspace, &output));
         assert!(error.contains("option `max_connections` is rejected"), "{server}: {error}");
         assert!(error.contains("set `max_connections = 11`"), "{server}: {error}");
@@ -198,7 +231,8 @@ fn more_clients_than_connections_are_configured_or_rejected() {
     // A shipped profile does not limit them: without clients the server allows 300.
     let workspace = Workspace::new();
     workspace.write("many.toml", MANY);
-    let Some(output) = run_on(SERVERS[0], &workspace, &["run", "many.toml"]) else { return };
+    let run = ["run", "many.toml"];
+    let Some(output) = start_and_run(SERVERS[0], &workspace, &run) else { return };
     output.recorded();
     let done = workspace.assay(&["list", "many"]).out;
     assert!(done.contains("1 of 1 runs complete"), "{done}");

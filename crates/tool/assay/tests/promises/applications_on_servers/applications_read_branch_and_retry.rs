@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use model::Label;
 use serde_json::Value;
 
-use crate::applications_on_servers::{SERVERS, run_on};
+use super::run::run_on;
+use super::shared_server::SERVERS;
 use crate::workspace::ProgramOutput;
 
 /// Accounts whose transfers number themselves: a few counters that all clients update.
@@ -186,27 +187,22 @@ clients = [4]
 [[variant]]
 name = "prepared"
 engine = "SERVER"
-options = { "assay.protocol" = "prepared"MORE }
+options = { "assay.protocol" = "prepared" }
 "#;
 /// The same server with statements as text.
 const TEXT: &str = r#"
 [[variant]]
 name = "text"
 engine = "SERVER"
-options = { "assay.protocol" = "text"MORE }
+options = { "assay.protocol" = "text" }
 "#;
-
-/// Postgres searches for deadlocks after a second.
-const SOON: &str = ", deadlock_timeout = \"10ms\"";
 
 /// Runs the application on a server; returns the records by variant.
 fn run(
-    server: &str,
+    server: &'static str,
     (application, experiment): (&str, &str),
 ) -> Option<(ProgramOutput, BTreeMap<String, Value>)> {
-    let more = if server.starts_with("postgres") { SOON } else { "" };
-    let experiment = experiment.replace("MORE", more);
-    run_on(server, ("shop", &experiment), &[("shop.toml", application)])
+    run_on(server, ("shop", experiment), &[("shop.toml", application)])
 }
 
 #[test]
@@ -237,8 +233,7 @@ fn values_read_back_conditions_savepoints_and_rollbacks_hold_on_every_server() {
 #[test]
 fn a_transaction_changes_several_copies_of_a_table() {
     for server in SERVERS {
-        let more = if server.starts_with("postgres") { SOON } else { "" };
-        let experiment = EXPERIMENT.replace("MORE", more).replace("rows = 2", "rows = 400");
+        let experiment = EXPERIMENT.replace("rows = 2", "rows = 400");
         let experiment = experiment.replace("shop", "bank").replace("\"buy\"", "\"transfer\"");
         let files = [("bank.toml", BANK)];
         let Some((output, records)) = run_on(server, ("bank", &experiment), &files) else {

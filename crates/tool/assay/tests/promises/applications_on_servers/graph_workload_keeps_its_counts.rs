@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::applications_on_servers::{SERVERS, run_on};
+use super::run::run_on;
+use super::shared_server::SERVERS;
 
 /// A small graph, changed by four clients: few nodes have most of the links.
 ///
