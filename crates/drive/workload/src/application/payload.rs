@@ -15,7 +15,7 @@ const FILLER: u8 = b'a';
 /// The letters of base64. Source: RFC 4648, section 4.
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 /// Letters that one random word gives, six bits each.
-const LETTERS_PER_WORD: u32 = 10;
+const LETTERS_PER_WORD: usize = 10;
 /// Names the letters' own stream: the same in every run.
 const LETTERS: Stream = Stream::fixed(0x0b0d_1e50_a55a_0002);
 
@@ -23,12 +23,15 @@ const LETTERS: Stream = Stream::fixed(0x0b0d_1e50_a55a_0002);
 fn letters() -> &'static [u8] {
     static MADE: OnceLock<Box<[u8]>> = OnceLock::new();
     MADE.get_or_init(|| {
-        let count = LETTERS_BYTES.div_ceil(LETTERS_PER_WORD as usize) as u64;
-        let of_word = |n| {
-            let word = LETTERS.word(n);
-            (0..LETTERS_PER_WORD).map(move |at| ALPHABET[(word >> (6 * at) & 63) as usize])
-        };
-        (0..count).flat_map(of_word).take(LETTERS_BYTES).collect()
+        let mut letters = vec![0; LETTERS_BYTES].into_boxed_slice();
+        for (n, piece) in (0..).zip(letters.chunks_mut(LETTERS_PER_WORD)) {
+            let mut word = LETTERS.word(n);
+            for letter in piece {
+                *letter = ALPHABET[(word & 63) as usize];
+                word >>= 6;
+            }
+        }
+        letters
     })
 }
 
