@@ -125,18 +125,18 @@ fn quoted_constants_match_the_code() {
 /// Method: each name in backquotes with an underscore is a test, each with a slash is a path.
 #[test]
 fn threat_model_names_code_and_tests_that_exist() {
-    const PAGE: &str = "docs/method/threats.md";
+    const PAGES: [&str; 2] = ["docs/method/threats.md", "docs/method/threats-files.md"];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let page = text_of(PAGE);
+    let pages = PAGES.map(text_of);
     let code = sources(&root.join("crates"));
-    let quoted: Vec<_> = page.split('`').skip(1).step_by(2).collect();
+    let quoted = pages.iter().flat_map(|page| page.split('`').skip(1).step_by(2));
     let (mut paths, mut tests) = (0, 0);
     for name in quoted {
         if name.contains('/') {
-            assert!(root.join(name).exists(), "{PAGE}: no file `{name}`");
+            assert!(root.join(name).exists(), "no file `{name}`");
             paths += 1;
         } else if name.matches('_').count() > 1 {
-            assert!(code.iter().any(|text| is_test(text, name)), "{PAGE}: no test `{name}`");
+            assert!(code.iter().any(|text| is_test(text, name)), "no test `{name}`");
             tests += 1;
         }
     }
