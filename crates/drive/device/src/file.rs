@@ -1,11 +1,14 @@
 //! The test file, in a directory of our own.
 
 use std::fs::File;
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use fiemap::{Fiemap, FiemapExtentFlags, FiemapFlags};
 use model::{Access, Bytes};
+use rustix::io::{FdFlags, fcntl_setfd};
 use tempfile::TempDir;
+use trust::Entries;
 
 use crate::error::DeviceError;
 use crate::fio::Fio;
@@ -25,6 +28,8 @@ const FILL_BYTES: u64 = 1 << 30;
 /// A file for tests; its directory is removed when it is dropped.
 #[derive(Debug)]
 pub struct TestFile {
+    // Closed before its directory is removed.
+    file: File,
     dir: TempDir,
     place: Place,
 }
@@ -40,12 +45,19 @@ impl TestFile {
         if free.0 < size.0.saturating_add(floor.0) {
             return Err(DeviceError::NoRoom(parent.to_owned(), size, free, floor));
         }
+        check_parent(parent)?;
         let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent);
         let dir = dir.map_err(DeviceError::file(parent))?;
         let path = dir.path().join(NAME);
-        let made = File::create_new(&path).and_then(|file| file.set_len(size.0));
-        made.map_err(DeviceError::file(&path))?;
-        Ok(Self { dir, place: Place { file: NAME.to_owned(), descriptor: None, size } })
+        let made = File::create_new(&path).and_then(|file| {
+            file.set_len(size.0)?;
+            // fio inherits it: the file is this one, whatever is put in its place.
+            fcntl_setfd(&file, FdFlags::empty())?;
+            Ok(file)
+        });
+        let file = made.map_err(DeviceError::file(&path))?;
+        let descriptor = Some(file.as_raw_fd());
+        Ok(Self { file, dir, place: Place { file: NAME.to_owned(), descriptor, size } })
     }
 
     /// Returns the size of a file that makes the file system so full, a share; 0 when it is fuller.
@@ -99,7 +111,7 @@ impl TestFile {
     /// When the file system does not report extents.
     pub fn never_written(&self) -> Result<f64, DeviceError> {
         let path = self.dir().join(NAME);
-        let file = File::open(&path).map_err(DeviceError::file(&path))?;
+        let file = self.file.try_clone().map_err(DeviceError::file(&path))?;
         let mut written = 0;
         for extent in Fiemap::with_flags(file, FiemapFlags::SYNC) {
             let extent = extent.map_err(DeviceError::file(&path))?;
@@ -111,6 +123,16 @@ impl TestFile {
         }
         Ok(1.0 - written as f64 / self.place.size.0.max(1) as f64)
     }
+}
+
+/// Checks that no other account can replace the directory of test files.
+///
+/// # Errors
+/// For root, the first part of its path that one can replace.
+pub fn check_parent(parent: &Path) -> Result<(), DeviceError> {
+    trust::check(parent, Entries::Shared).map_err(|error| {
+        DeviceError::Refused(parent.to_owned(), format!("{error}; give another one to --path"))
+    })
 }
 
 /// Writes a place from its start to its end, in parts.

@@ -134,7 +134,7 @@ fn not_run(error: io::Error) -> DeviceError {
     DeviceError::Fio(format!("the system does not run it: {error}"))
 }
 
-/// Returns the job file as fio reads it: a device by the descriptor that it inherits.
+/// Returns the job file as fio reads it: a file or a device by the descriptor that it inherits.
 ///
 /// In a path, `:` would separate two files, and `$` begin a variable.
 fn text(job: &Job<'_>) -> String {

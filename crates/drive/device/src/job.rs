@@ -12,7 +12,7 @@ const REGION_UNIT: u64 = 1 << 20;
 pub struct Place {
     /// Name of the file in fio's working directory, or path of the device.
     pub file: String,
-    /// The device's open descriptor, which children inherit.
+    /// Its open descriptor, which children inherit.
     pub descriptor: Option<RawFd>,
     /// The range used, from its start.
     pub size: Bytes,

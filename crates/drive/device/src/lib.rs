@@ -24,7 +24,7 @@ mod trace;
 
 pub use counters::{BlockStat, read_stat};
 pub use error::DeviceError;
-pub use file::TestFile;
+pub use file::{TestFile, check_parent};
 pub use fio::Fio;
 pub use job::{Job, Place, Work};
 pub use queue::{directory, settings};

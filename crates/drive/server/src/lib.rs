@@ -31,4 +31,4 @@ pub use launch::{ServerPlacement, version_output};
 pub use private_dir::clean_up;
 pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN};
 pub use start::Start;
-pub use user::{User, check_trust};
+pub use user::User;

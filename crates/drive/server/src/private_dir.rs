@@ -54,7 +54,8 @@ impl PrivateDir {
     pub(crate) fn make(user: &User, dir: &Path, groups: &[PathBuf]) -> Result<Self, ServerError> {
         let root = Path::new(ROOT);
         let prefix = format!("{PREFIX}{}-", std::process::id());
-        let made = tempfile::Builder::new().prefix(&prefix).tempdir_in(root);
+        let made = trust::check(root, trust::Entries::Shared)
+            .and_then(|()| tempfile::Builder::new().prefix(&prefix).tempdir_in(root));
         let made = made.map_err(ServerError::file(root))?;
         let note = Note {
             boot: boot_id(),

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use model::Password;
+use trust::{Dir, Entries};
 
 use crate::error::ServerError;
 use crate::kind::{Site, Task};
 use crate::launch::{tar, write_secret};
-use crate::user::{User, check_trust, random};
+use crate::user::{MOVE_DATA, User, random};
 
 /// Bytes read from the end of a log.
 const TAIL_BYTES: u64 = 64 << 10;
@@ -33,10 +34,10 @@ const PASSWORD: &str = "password";
 /// When another account could replace `dir`, or the file system reports an error.
 pub(crate) fn make(site: &Site, dir: &Path, user: &User) -> Result<(), ServerError> {
     let fail = ServerError::file;
-    check_trust(dir)?;
-    fs::create_dir_all(dir).map_err(fail(dir))?;
-    fs::set_permissions(dir, Permissions::from_mode(0o711)).map_err(fail(dir))?;
-    check_trust(dir)?;
+    let made = Dir::create(dir, Entries::Closed);
+    let opened = made.and_then(|dir| dir.file().set_permissions(Permissions::from_mode(0o711)));
+    opened
+        .map_err(|error| ServerError::fatal(format!("{}: {error}; {MOVE_DATA}", dir.display())))?;
     for dir in [&site.data, &site.temporary] {
         fs::create_dir_all(dir).map_err(fail(dir))?;
         fs::set_permissions(dir, Permissions::from_mode(0o700)).map_err(fail(dir))?;

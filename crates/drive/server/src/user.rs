@@ -9,6 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use nix::unistd::{Uid, getegid, geteuid};
 use rustix::rand::GetRandomFlags;
+use trust::Account;
 
 use child::Role;
 
@@ -16,9 +17,6 @@ use crate::error::ServerError;
 
 /// User that servers run as when the caller is root and may use no account of its own.
 const UNPRIVILEGED: &str = "nobody";
-
-/// Mode bit of a directory in which only the owner of an entry may replace it. Source: inode(7).
-const STICKY: u32 = 0o1000;
 
 /// Remedy for data that the account of a server cannot reach.
 pub(crate) const MOVE_DATA: &str = "move the data with --data-dir, such as /var/tmp/assay-data";
@@ -49,7 +47,7 @@ pub struct User {
 }
 
 impl User {
-    /// Returns the account `name`; by default, for root, one that nothing else uses.
+    /// Returns the account of a name or a number; by default, for root, one that nothing else uses.
     ///
     /// The owner of a server's data stays their owner. Any other user runs servers under its own
     /// account. With `needs_name` set-up programs read their account's name, which needs a user
@@ -61,28 +59,29 @@ impl User {
     pub fn find(name: Option<&str>, data: &Path, needs_name: bool) -> Result<Self, ServerError> {
         let own = geteuid();
         match name {
-            Some(name) => Self::named(name),
+            Some(name) => Self::named(name, needs_name),
             None if !own.is_root() => Ok(Self::current()),
             None => match Self::own(data, needs_name) {
                 Some(user) => Ok(user),
-                None => Self::named(UNPRIVILEGED),
+                None => Self::named(UNPRIVILEGED, false),
             },
         }
     }
 
-    fn named(name: &str) -> Result<Self, ServerError> {
-        let Some(user) = nix::unistd::User::from_name(name).ok().flatten() else {
+    fn named(name: &str, needs_name: bool) -> Result<Self, ServerError> {
+        let Some(Account { name, uid, gid }) = Account::find(name) else {
             return Err(ServerError::fatal(format!(
                 "there is no user `{name}` for servers to run as: name another in \
                  ASSAY_SERVER_USER, or make it with useradd"
             )));
         };
-        if user.uid.is_root() {
+        if uid == 0 {
             let text = "servers do not run as root: name an unprivileged user in ASSAY_SERVER_USER";
             return Err(ServerError::fatal(text.to_owned()));
         }
-        let (uid, gid, is_self) = (user.uid.as_raw(), user.gid.as_raw(), user.uid == geteuid());
-        Ok(Self { name: user.name, uid, gid, is_self, alias: None })
+        let is_self = uid == geteuid().as_raw();
+        let lacks_name = needs_name && !is_self && name == uid.to_string();
+        Ok(Self { name, uid, gid, is_self, alias: alias(uid, lacks_name) })
     }
 
     /// Returns the user of this process; a container may run under an id without a name.
@@ -100,10 +99,8 @@ impl User {
             Some(meta) => (meta.uid(), meta.gid()),
             None => unused_id().map(|id| (id, id))?,
         };
-        let alias = nix::unistd::User::from_name(UNPRIVILEGED).ok().flatten();
-        let alias = alias.map(|user| user.uid.as_raw()).filter(|alias| needs_name && *alias != uid);
         let name = "an account of its own".to_owned();
-        let user = Self { name, uid, gid, is_self: false, alias };
+        let user = Self { name, uid, gid, is_self: false, alias: alias(uid, needs_name) };
         if needs_name && OWN_IDS.contains(&uid) {
             let mut args = user.set_up_args();
             args.push("true".into());
@@ -199,42 +196,17 @@ impl User {
         Ok(None)
     }
 
-    /// Checks that servers can have their data below a directory, which need not exist.
+    /// Checks that the account of servers can enter a directory for data, which need not exist.
     ///
-    /// Their account can enter it, and no other account can replace it; `name` is that of
-    /// [`User::find`].
+    /// `name` is that of [`User::find`].
     ///
     /// # Errors
     /// The reason, with the remedy.
     pub fn check_data_dir(dir: &Path, name: Option<&str>) -> Result<(), ServerError> {
-        let user = Self::find(name, dir, false)?;
-        check_trust(dir)?;
-        user.check_reach(&[(&nearest(dir)?.join("data"), MOVE_DATA)])
+        // New data have no owner yet, whatever account owns the directory above them.
+        let data = nearest(dir)?.join("data");
+        Self::find(name, &data, false)?.check_reach(&[(&data, MOVE_DATA)])
     }
-}
-
-/// Checks that no other account can replace `dir` or a directory above it, which root would follow.
-///
-/// # Errors
-/// The first directory that another account can write, if this process is root.
-pub fn check_trust(dir: &Path) -> Result<(), ServerError> {
-    if !geteuid().is_root() {
-        return Ok(());
-    }
-    let existing = nearest(dir)?;
-    let real = existing.canonicalize().map_err(ServerError::file(&existing))?;
-    for dir in existing.ancestors().chain(real.ancestors()) {
-        let meta = fs::symlink_metadata(dir).map_err(ServerError::file(dir))?;
-        let is_shared = meta.mode() & 0o022 != 0 && meta.mode() & STICKY == 0;
-        if meta.uid() != 0 || (is_shared && !meta.is_symlink()) {
-            let dir = dir.display();
-            return Err(ServerError::fatal(format!(
-                "another account can write {dir}, and root would follow a link that it puts \
-                 there: name a directory of root with --data-dir, such as /var/tmp/assay-data"
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// Returns a directory, or the nearest above it that exists.
@@ -242,6 +214,12 @@ fn nearest(dir: &Path) -> Result<PathBuf, ServerError> {
     let absolute = std::path::absolute(dir).map_err(ServerError::file(dir))?;
     let existing = absolute.ancestors().find(|dir| dir.exists());
     Ok(existing.unwrap_or(Path::new("/")).to_path_buf())
+}
+
+/// Returns the named user that set-up programs of an account take themselves for, if they need one.
+fn alias(uid: u32, needs_name: bool) -> Option<u32> {
+    let alias = nix::unistd::User::from_name(UNPRIVILEGED).ok().flatten();
+    alias.map(|user| user.uid.as_raw()).filter(|alias| needs_name && *alias != uid)
 }
 
 /// Returns an id of [`OWN_IDS`] that no user has; `None` when the kernel does not map them.
@@ -292,7 +270,8 @@ mod tests {
 
     #[test]
     fn servers_run_as_an_unprivileged_user() {
-        for (name, reason) in [("no-such-user", "there is no user"), ("root", "do not run as root")]
+        for (name, reason) in
+            [("no-such-user", "there is no user"), ("root", "do not run as root"), ("0", "as root")]
         {
             let error = User::find(Some(name), Path::new(NOWHERE), false).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
@@ -300,6 +279,11 @@ mod tests {
         let user = User::find(None, Path::new(NOWHERE), false).unwrap();
         assert_ne!(user.uid, 0);
         assert_eq!(user.is_self, !geteuid().is_root());
+        let numbered = User::find(Some("4200000"), Path::new(NOWHERE), false).unwrap();
+        assert_eq!(
+            (&*numbered.name, numbered.uid, numbered.gid),
+            ("4200000", 4_200_000, 4_200_000)
+        );
     }
 
     #[test]
@@ -342,25 +326,5 @@ mod tests {
         let error = user.check_reach(&[(&below, "move it")]).unwrap_err().to_string();
         let remedy = format!("move it, or allow it with `chmod o+x {}`", dir.path().display());
         assert!(error.ends_with(&remedy), "{error}");
-    }
-
-    #[test]
-    fn directory_that_another_account_can_write_is_rejected() {
-        let dir = tempfile::tempdir().unwrap();
-        let below = dir.path().join("shared/below/new");
-        check_trust(&below).unwrap();
-        if !is_root() {
-            return;
-        }
-        let shared = dir.path().join("shared");
-        fs::create_dir_all(shared.join("below")).unwrap();
-        for (mode, is_trusted) in [(0o755, true), (0o1777, true), (0o777, false), (0o775, false)] {
-            fs::set_permissions(&shared, Permissions::from_mode(mode)).unwrap();
-            assert_eq!(check_trust(&below).is_ok(), is_trusted, "{mode:o}");
-        }
-        fs::set_permissions(&shared, Permissions::from_mode(0o755)).unwrap();
-        lchown(&shared, Some(65_534), None).unwrap();
-        let error = check_trust(&below).unwrap_err().to_string();
-        assert!(error.contains(&format!("can write {}", shared.display())), "{error}");
     }
 }

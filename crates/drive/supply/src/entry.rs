@@ -1,10 +1,12 @@
 //! A locked cache entry while it is made, changed or removed.
 
 use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
+use rustix::fs::{Mode, OFlags};
+use trust::{Dir, Entries};
 
 use crate::artifact::{Artifact, METADATA_FILE, library_name};
 use crate::error::SupplyError;
@@ -31,9 +33,9 @@ impl Entry {
     ) -> Result<Self, SupplyError> {
         let version = build.version.as_deref().unwrap_or_default();
         let parent = engines.join(&build.engine);
-        fs::create_dir_all(&parent).map_err(SupplyError::io("create", &parent))?;
+        Dir::create(&parent, Entries::Closed).map_err(SupplyError::cache(&parent))?;
         let path = parent.join(format!(".{version}.lock"));
-        let lock = File::create(&path).map_err(SupplyError::io("create", &path))?;
+        let lock = open_lock(&path).map_err(SupplyError::io("create", &path))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -109,6 +111,13 @@ impl Drop for Entry {
     fn drop(&mut self) {
         drop(fs::remove_dir_all(&self.partial));
     }
+}
+
+/// Opens a file to lock, which no other account can: it follows no link, and changes no content.
+pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
+    let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mode = Mode::RUSR | Mode::WUSR;
+    Ok(rustix::fs::open(path, flags | OFlags::CLOEXEC, mode)?.into())
 }
 
 /// Writes the metadata file into a directory.

@@ -44,6 +44,17 @@ impl SupplyError {
         ))
     }
 
+    /// Returns a function that turns an error of the cache's directory into a reason and remedy.
+    pub(crate) fn cache(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |error| {
+            Self::Unavailable(format!(
+                "cannot use {} for builds: {error}; name another directory with --cache-dir",
+                path.display()
+            ))
+        }
+    }
+
     /// Returns a function that turns a system error into "cannot `action` `path`".
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();

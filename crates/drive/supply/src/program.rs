@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use trust::Entries;
+
 use crate::error::SupplyError;
 
 /// Longest excerpt of a program's output in an error.
@@ -43,10 +45,19 @@ pub(crate) fn unless_busy(mut run: impl FnMut() -> io::Result<Output>) -> io::Re
 }
 
 /// Runs a program to its end; `absent` is the error when it is not installed.
+///
+/// Package managers obey settings in the home directory, and some name programs: root runs none
+/// with the home of another account.
 pub(crate) fn run(
     command: &mut Command,
     absent: impl FnOnce() -> String,
 ) -> Result<Output, SupplyError> {
+    let home = command.get_envs().find(|(name, _)| *name == "HOME").and_then(|(_, home)| home);
+    if let Some(home) = home.filter(|home| !home.is_empty()) {
+        trust::check(Path::new(home), Entries::Closed).map_err(|error| {
+            SupplyError::Unavailable(format!("HOME is {}: {error}; set HOME", home.display()))
+        })?;
+    }
     output(command).map_err(|error| {
         if error.kind() == ErrorKind::NotFound {
             return SupplyError::NoProgram(absent());

@@ -12,11 +12,13 @@
 //! Names that start with a dot are not builds, so an entry is complete or absent.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 use shim::Recipe;
+use trust::{Dir, Entries};
 
 use crate::artifact::{Artifact, METADATA_FILE, library_name};
 use crate::engines::Engines;
@@ -84,7 +86,7 @@ impl Store {
     /// Opens the cache in `cache_dir`, creating it if absent.
     ///
     /// # Errors
-    /// When the directory cannot be created.
+    /// When the directory cannot be created, or, for root, another account can replace it.
     pub fn open(cache_dir: PathBuf) -> Result<Self, SupplyError> {
         Self::with_sources(cache_dir, registry())
     }
@@ -92,7 +94,7 @@ impl Store {
     /// Opens the cache with the given sources.
     ///
     /// # Errors
-    /// When the directory cannot be created.
+    /// As [`Store::open`].
     pub fn with_sources(
         cache_dir: PathBuf,
         sources: Vec<Box<dyn Source>>,
@@ -100,7 +102,8 @@ impl Store {
         let cache_dir =
             std::path::absolute(&cache_dir).map_err(SupplyError::io("find", &cache_dir))?;
         let root = cache_dir.join("engines");
-        fs::create_dir_all(&root).map_err(SupplyError::io("create", &root))?;
+        let made = Dir::create(&root, Entries::Closed).map_err(SupplyError::cache(&root))?;
+        let root = made.path().to_owned();
         Ok(Self { root, sources, engines: Engines::default() })
     }
 
@@ -203,6 +206,7 @@ impl Store {
             return Ok(None);
         }
         let damaged = |reason: String| self.damaged_build(build, &dir, &reason);
+        trust::check(&dir, Entries::Closed).map_err(SupplyError::cache(&dir))?;
         let artifact = read_metadata(&dir, build).map_err(damaged)?;
         if let Some(tree) = &artifact.tree {
             return match tree.check(&dir, &artifact.sha256) {
@@ -212,6 +216,8 @@ impl Store {
                 Err(reason) => Err(damaged(reason)),
             };
         }
+        let is_own = trust::check(&artifact.library, Entries::Closed);
+        is_own.map_err(SupplyError::cache(&artifact.library))?;
         let found = digest(&artifact.library).map_err(|error| damaged(error.to_string()))?;
         if found != (artifact.sha256.clone(), artifact.bytes) {
             let (is, was) = (&found.0[..NAME_DIGITS], &artifact.sha256);
@@ -274,7 +280,10 @@ impl Store {
             Ok(entry) => entry,
             Err(cached) => return Ok(cached),
         };
-        fs::copy(own.library, entry.place(false)).map_err(SupplyError::io("copy", own.library))?;
+        let place = entry.place(false);
+        fs::copy(own.library, &place)
+            .and_then(|_| fs::set_permissions(&place, Permissions::from_mode(0o755)))
+            .map_err(SupplyError::io("copy", own.library))?;
         let path = own.library.canonicalize().unwrap_or_else(|_unreadable| own.library.to_owned());
         let origin = format!("added from {}", path.display());
         let options = CommitOptions { headers: own.headers, smoke_test_needed: true };

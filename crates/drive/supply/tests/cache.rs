@@ -23,6 +23,7 @@ for argument in "$@"; do
     esac
 done
 home="$(dirname "$0")"
+pwd >"$home/where"
 echo "$artifact" >>"$home/requests"
 if [ -f "$home/down" ] && [ -z "$offline" ]; then
     echo '[ERROR] Could not transfer artifact from r (https://repo.example/x): Unknown host repo.example'
@@ -166,6 +167,8 @@ fn main_jar_is_fetched_once_then_found_offline() {
     assert_eq!(get(&store, "rocksdb@9.10.0").unwrap(), fetched);
     assert_eq!(bench.store().find(&build("rocksdb@9.10.0")).unwrap(), Some(fetched));
     assert_eq!(bench.requests(), ["org.rocksdb:rocksdbjni:9.10.0"]);
+    let place = fs::read_to_string(bench.path("where")).unwrap();
+    assert_eq!(place.trim(), "/", "Maven obeys files in the directories above that where it runs");
 }
 
 #[test]

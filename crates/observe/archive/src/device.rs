@@ -4,15 +4,13 @@ use std::fs;
 use std::path::PathBuf;
 
 use model::DeviceRecord;
+use trust::{Dir, Entries};
 
 use crate::error::ArchiveError;
 use crate::name::check_name;
 use crate::replace::{json, replace};
-use crate::results::{Results, directories};
+use crate::results::{DEVICES, Results, directories};
 use crate::run::read_json;
-
-/// Directory of the profiles. The leading dot keeps it out of the experiments' names.
-const DEVICES: &str = ".devices";
 
 impl Results {
     /// Stores a profile, or replaces it with one that has more; returns its path.
@@ -25,7 +23,7 @@ impl Results {
         let unusable = |reason| ArchiveError::Damaged(path.clone(), reason);
         check_name("class of host", &record.host.fingerprint).map_err(unusable)?;
         check_name("identifier", &record.id).map_err(unusable)?;
-        fs::create_dir_all(&dir).map_err(ArchiveError::write(&dir))?;
+        Dir::create(&dir, Entries::Closed).map_err(ArchiveError::write(&dir))?;
         replace(&path, &json(record))?;
         Ok(path)
     }

@@ -8,6 +8,7 @@ use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use tempfile::TempDir;
+use trust::{Dir, Entries};
 
 use crate::checksum::{Checksums, replace_sealed};
 use crate::error::ArchiveError;
@@ -19,6 +20,8 @@ use crate::run::{RunWriter, read_intervals, read_json, read_record};
 
 /// File of the manifest.
 pub(crate) const MANIFEST: &str = "manifest.json";
+/// Directory of the runs.
+const RUNS: &str = "runs";
 /// File of the page.
 const PAGE: &str = "report.html";
 
@@ -61,7 +64,7 @@ impl ExperimentDir {
 
     /// Creates an experiment's directory with its manifest, locked for writing.
     pub(crate) fn create(path: &Path, manifest: &Manifest) -> Result<Self, ArchiveError> {
-        fs::create_dir_all(path.join("runs")).map_err(ArchiveError::write(path))?;
+        Dir::create(&path.join(RUNS), Entries::Closed).map_err(ArchiveError::write(path))?;
         let mut created = Self { path: path.to_path_buf(), lock: None, unpacked: None };
         created.lock()?;
         replace_sealed(path, MANIFEST, &json(manifest), Checksums::new())?;
@@ -73,8 +76,10 @@ impl ExperimentDir {
     /// # Errors
     /// [`ArchiveError::Busy`] when another process holds it.
     pub fn lock(&mut self) -> Result<(), ArchiveError> {
-        for part in ["runs", "attempts"].map(|part| self.path.join(part)) {
-            check_dir(&part).map_err(ArchiveError::write(&part))?;
+        trust::check(&self.path, Entries::Closed).map_err(ArchiveError::write(&self.path))?;
+        for part in [RUNS, "attempts"].map(|part| self.path.join(part)) {
+            let checked = check_dir(&part).and_then(|()| trust::check(&part, Entries::Closed));
+            checked.map_err(ArchiveError::write(&part))?;
         }
         let path = self.path.join("lock");
         let file = open_as(&path, OpenOptions::new().write(true).create(true).truncate(false));
@@ -84,7 +89,7 @@ impl ExperimentDir {
             other => ArchiveError::write(&path)(other.into()),
         })?;
         self.lock = Some(file);
-        let runs = fs::read_dir(self.path.join("runs")).into_iter().flatten().flatten();
+        let runs = fs::read_dir(self.path.join(RUNS)).into_iter().flatten().flatten();
         // A link may lead out of the archive.
         let runs = runs.filter(|run| run.file_type().is_ok_and(|kind| kind.is_dir()));
         let dirs = runs.map(|run| run.path()).chain([self.path.clone()]);
@@ -131,6 +136,7 @@ impl ExperimentDir {
     /// When the file cannot be written: the old page stays.
     pub fn write_page(&self, page: &str) -> Result<PathBuf, ArchiveError> {
         let path = self.path.join(PAGE);
+        trust::check(&self.path, Entries::Closed).map_err(ArchiveError::output(&path))?;
         replace(&path, masked(page).as_bytes())?;
         Ok(path)
     }
@@ -156,7 +162,7 @@ impl ExperimentDir {
 
     /// Returns the directory of a cell's run.
     pub fn run_dir(&self, cell_id: &str) -> PathBuf {
-        self.path.join("runs").join(cell_id)
+        self.path.join(RUNS).join(cell_id)
     }
 
     /// Reads a cell's record; `None` when the run has none.

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use trust::{Dir, Entries};
+
 use crate::bundle::BundleFacts;
 use crate::checksum::{CHECKSUMS, checksum_of, names};
 use crate::error::ArchiveError;
@@ -26,13 +28,13 @@ impl Results {
         let root = self.root();
         // Before a directory is made.
         fs::metadata(file).map_err(ArchiveError::read(file))?;
-        fs::create_dir_all(root).map_err(ArchiveError::write(root))?;
+        Dir::create(root, Entries::Shared).map_err(ArchiveError::write(root))?;
         let prepared = tempfile::Builder::new().prefix(PREPARED).tempdir_in(root);
         let prepared = prepared.map_err(ArchiveError::write(root))?;
         let facts = unpack(file, prepared.path())?;
         let parent = root.join(&facts.experiment);
         let target = parent.join(&facts.id);
-        fs::create_dir_all(&parent).map_err(ArchiveError::write(&parent))?;
+        Dir::create(&parent, Entries::Closed).map_err(ArchiveError::write(&parent))?;
         let place = prepared.path().join(&facts.experiment).join(&facts.id);
         if target.exists() {
             let is_same = is_part_of(&place, &target).map_err(ArchiveError::read(&target))?;

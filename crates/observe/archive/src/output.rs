@@ -8,20 +8,17 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 
 use model::secret::masked;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
-use rustix::fs::{CWD, mkdirat, openat, readlinkat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
+use trust::open_output;
 
 use crate::error::ArchiveError;
-
-/// Links in one path. Source: Linux, include/linux/namei.h, `MAXSYMLINKS`.
-const LINKS_MAX: usize = 40;
 
 /// An open directory for files that a user named.
 #[derive(Debug)]
@@ -36,7 +33,7 @@ impl OutputDir {
     /// # Errors
     /// [`ArchiveError::Output`]; a link of another account in the path is one.
     pub fn create(path: &Path) -> Result<Self, ArchiveError> {
-        let dir = open_dir(path, true).map_err(ArchiveError::output(path))?;
+        let dir = open_output(path, true).map_err(ArchiveError::output(path))?;
         Ok(Self { path: path.to_path_buf(), dir })
     }
 
@@ -65,7 +62,7 @@ pub(crate) fn write_with<T>(
         ArchiveError::output(path)(io::Error::other("it is a directory, and no file"))
     })?;
     let parent = path.parent().unwrap_or(Path::new(""));
-    let written = open_dir(parent, false).and_then(|dir| replace(&dir, name, write));
+    let written = open_output(parent, false).and_then(|dir| replace(&dir, name, write));
     written.map_err(ArchiveError::output(path))
 }
 
@@ -125,68 +122,6 @@ fn check_place(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
         true => Ok(()),
         false => Err(io::Error::other("the file there belongs to another account")),
     }
-}
-
-/// Opens a directory; follows a link only if this account or root made it.
-///
-/// Each part of the path is opened by the descriptor of the one above it, so nothing that is
-/// renamed meanwhile leads elsewhere.
-fn open_dir(path: &Path, create: bool) -> io::Result<OwnedFd> {
-    let start = |path: &Path| if path.is_absolute() { "/" } else { "." };
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mut dir = openat(CWD, start(path), flags, Mode::empty())?;
-    let mut left = parts(path);
-    let mut links = 0;
-    while let Some(part) = left.pop() {
-        let found = match openat(&dir, &part, flags, Mode::empty()) {
-            Err(Errno::NOENT) if create => {
-                match mkdirat(&dir, &part, Mode::from_raw_mode(0o777)) {
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(error) => return Err(error.into()),
-                }
-                openat(&dir, &part, flags, Mode::empty())?
-            }
-            found => found?,
-        };
-        let facts = rustix::fs::fstat(&found)?;
-        if FileType::from_raw_mode(facts.st_mode) != FileType::Symlink {
-            dir = found;
-            continue;
-        }
-        links += 1;
-        if links > LINKS_MAX {
-            return Err(Errno::LOOP.into());
-        }
-        check_link(&part, &facts)?;
-        let target = readlinkat(found.as_fd(), "", Vec::new())?;
-        let target = Path::new(OsStr::from_bytes(target.as_bytes()));
-        if target.is_absolute() {
-            dir = openat(CWD, "/", flags, Mode::empty())?;
-        }
-        left.extend(parts(target));
-    }
-    // Opened for its entries: what is no directory is refused here.
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(openat(&dir, ".", flags, Mode::empty())?)
-}
-
-/// Returns the names of a path that lead on from its start, the first one last.
-fn parts(path: &Path) -> Vec<OsString> {
-    let name = |part: Component<'_>| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some(OsString::from("..")),
-        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
-    };
-    path.components().rev().filter_map(name).collect()
-}
-
-/// Refuses a link that neither root nor this account made.
-fn check_link(name: &OsStr, link: &Stat) -> io::Result<()> {
-    if [0, geteuid().as_raw()].contains(&link.st_uid) {
-        return Ok(());
-    }
-    let name = name.to_string_lossy();
-    Err(io::Error::other(format!("`{name}` in its path is a link that another account made")))
 }
 
 #[cfg(test)]
@@ -262,6 +197,7 @@ mod tests {
     fn directories_are_made_and_own_links_followed() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
+        OutputDir::create(&at("a/b")).unwrap();
         let made = OutputDir::create(&at("a/b/../c")).unwrap();
         made.write("page", b"text").unwrap();
         assert_eq!(fs::read(at("a/c/page")).unwrap(), b"text");
@@ -293,7 +229,7 @@ mod tests {
         ];
         for error in refused {
             let error = error.to_string();
-            assert!(error.contains("`planted` in its path is a link"), "{error}");
+            assert!(error.contains("planted is a link that another account made"), "{error}");
         }
         assert!(names(&at("victim")).is_empty());
     }

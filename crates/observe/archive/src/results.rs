@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use model::Manifest;
+use trust::Entries;
 
 use crate::bundle::BUNDLE;
 use crate::error::ArchiveError;
@@ -13,6 +14,9 @@ use crate::experiment::ExperimentDir;
 use crate::parallel::parallel_map;
 use crate::summary::ExperimentSummary;
 use crate::unpack;
+
+/// Directory of storage profiles. The leading dot keeps it out of the experiments' names.
+pub(crate) const DEVICES: &str = ".devices";
 
 /// The root of an archive.
 #[derive(Debug, Clone)]
@@ -68,6 +72,9 @@ impl Results {
     /// # Errors
     /// When it cannot.
     pub fn check_writable(&self) -> Result<(), ArchiveError> {
+        trust::check(&self.root, Entries::Shared)
+            .and_then(|()| trust::check(&self.root.join(DEVICES), Entries::Closed))
+            .map_err(ArchiveError::write(&self.root))?;
         // A missing root is created with the first experiment.
         let existing = self.root.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("."));
         // It has no name, so a kill leaves nothing.

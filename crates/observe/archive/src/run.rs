@@ -139,7 +139,8 @@ impl RunWriter {
         let dir = self.dir.join("engine");
         check_name("text", name).map_err(|reason| ArchiveError::Damaged(dir.clone(), reason))?;
         let path = dir.join(name);
-        fs::write(&path, &*masked(text)).map_err(ArchiveError::write(&path))
+        let written = create(&path).and_then(|mut file| file.write_all(masked(text).as_bytes()));
+        written.map_err(ArchiveError::write(&path))
     }
 
     /// Copies an engine file (log, option file) to `engine/`, with `prefix` before its name.
@@ -170,7 +171,7 @@ const ENGINE_FILE_BYTES_MAX: u64 = 8 << 20;
 /// Copies a file, or its begin and its end with a line between them.
 fn copy_ends(mut source: File, to: &Path) -> io::Result<()> {
     let bytes = source.metadata()?.len();
-    let mut copy = File::create(to)?;
+    let mut copy = create(to)?;
     // It may grow meanwhile.
     io::copy(&mut (&source).take(ENGINE_FILE_BYTES_MAX.min(bytes) / 2), &mut copy)?;
     let left_out = bytes.saturating_sub(ENGINE_FILE_BYTES_MAX);
@@ -181,13 +182,15 @@ fn copy_ends(mut source: File, to: &Path) -> io::Result<()> {
     io::copy(&mut source.take(ENGINE_FILE_BYTES_MAX), &mut copy).map(drop)
 }
 
-/// Opens a file for appending, with these first bytes.
+/// Creates or empties a file; follows no link.
+fn create(path: &Path) -> io::Result<File> {
+    regular::open_as(path, OpenOptions::new().write(true).create(true).truncate(true))
+}
+
+/// Opens a file for appending, with these first bytes; follows no link.
 fn open(path: &Path, head: &[u8]) -> Result<File, ArchiveError> {
-    let mut file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map_err(ArchiveError::write(path))?;
+    let opened = regular::open_as(path, OpenOptions::new().create(true).append(true));
+    let mut file = opened.map_err(ArchiveError::write(path))?;
     file.write_all(head).map_err(ArchiveError::write(path))?;
     Ok(file)
 }

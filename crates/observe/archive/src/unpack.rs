@@ -24,7 +24,7 @@ const FREE_BYTES: u64 = 1 << 30;
 
 /// Opens an experiment in one file, unpacked into a directory that lasts as long as the result.
 pub(crate) fn open(file: &Path) -> Result<ExperimentDir, ArchiveError> {
-    let place = tempfile::tempdir().map_err(ArchiveError::write(&std::env::temp_dir()))?;
+    let place = trust::tempdir().map_err(ArchiveError::read(file))?;
     let facts = unpack(file, place.path())?;
     ExperimentDir::unpacked(&place.path().join(facts.experiment).join(facts.id), place)
 }

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use model::{Bytes, StepRecord, Transfer};
 use rustix::fs::{FlockOperation, flock};
+use trust::Entries;
 
 use crate::checksum;
 use crate::error::SnapshotError;
@@ -291,6 +292,7 @@ impl Store {
         let own = rustix::process::geteuid().as_raw();
         fs::symlink_metadata(&self.dir)
             .is_ok_and(|found| found.is_dir() && found.mode() & 0o077 == 0 && found.uid() == own)
+            && trust::check(&self.dir, Entries::Closed).is_ok()
     }
 
     /// Returns a record, unless its snapshot was found damaged before.

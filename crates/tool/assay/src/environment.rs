@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use model::Password;
+use trust::Account;
 
 /// File of the key that marks experiments of this account, in the cache: who can write there
 /// replaces the builds, too.
@@ -38,6 +39,8 @@ pub(crate) struct Environment {
     pub(crate) is_colour_disabled: bool,
     /// Account that server processes run under, if set.
     pub(crate) server_user: Option<String>,
+    /// Accounts that root trusts: that one, and the one that called sudo.
+    pub(crate) trusted: Vec<Account>,
     /// Command of the C compiler that makes shims.
     pub(crate) compiler: String,
     /// Search path of allocator libraries.
@@ -66,6 +69,9 @@ impl Environment {
         let (library_path, preload) = (text("LD_LIBRARY_PATH"), text("LD_PRELOAD"));
         let named = [&library_path, &preload].into_iter().flatten();
         let named = named.flat_map(|text| text.split([':', ';', ' ']));
+        let server_user = text("ASSAY_SERVER_USER").filter(|name| !name.is_empty());
+        // Source: sudo(8), "ENVIRONMENT".
+        let trusted = server_user.iter().cloned().chain(text("SUDO_UID"));
         Self {
             results: places.results.clone(),
             data_dir: places.data_dir.clone().unwrap_or_else(|| "assay-data".into()),
@@ -73,7 +79,8 @@ impl Environment {
             own_key: cache_dir.as_ref().map(|dir| dir.join(OWN_KEY)),
             cache_dir,
             is_colour_disabled: text("NO_COLOR").is_some_and(|value| !value.is_empty()),
-            server_user: text("ASSAY_SERVER_USER").filter(|name| !name.is_empty()),
+            trusted: trusted.filter_map(|text| Account::find(&text)).collect(),
+            server_user,
             compiler: text("CC").filter(|cc| !cc.trim().is_empty()).unwrap_or("cc".to_owned()),
             loaded: named.filter(|path| !path.is_empty()).map(PathBuf::from).collect(),
             allocators: malloc::Libraries::of_loader(library_path.as_deref(), preload.as_deref()),

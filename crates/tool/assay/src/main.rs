@@ -106,6 +106,7 @@ fn main() -> ExitCode {
         Err(error) => return not_parsed(error, &args),
     };
     let environment = Environment::read(&cli.places);
+    trust::begin(environment.trusted.clone());
     let ui = Ui::of_process(&environment);
     ui::draw_errors(&environment, &ui);
     let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_) | Verb::History(_));

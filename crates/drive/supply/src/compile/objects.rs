@@ -10,6 +10,7 @@ use std::thread;
 
 use child::Role;
 use sha2::{Digest, Sha256};
+use trust::{Dir, Entries};
 
 use super::recipe::{HEADERS_DIR, Recipe, Unit};
 use super::toolchain::{Toolchain, compiler_errors, run};
@@ -43,7 +44,7 @@ impl<'a> Objects<'a> {
         let dir = parent.join(hash(toolchain, recipe));
         let objects = Self { toolchain, recipe, dir };
         let headers = objects.dir.join(HEADERS_DIR);
-        fs::create_dir_all(&headers).map_err(SupplyError::io("create", &headers))?;
+        Dir::create(&headers, Entries::Closed).map_err(SupplyError::cache(&headers))?;
         for (name, text) in &recipe.headers {
             let path = headers.join(name);
             let folder = path.parent().unwrap_or(&headers);

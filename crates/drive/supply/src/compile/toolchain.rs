@@ -34,7 +34,8 @@ impl Toolchain {
         let (is_clang, cxx) = commands(compiler)?;
         let flags = parse_flags(flags)?;
         let first_line = |argument: &str| {
-            let output = run(child::command(Role::BuildTool, compiler).arg(argument))?;
+            let mut command = child::command(Role::BuildTool, compiler);
+            let output = run(command.current_dir("/").arg(argument))?;
             let line = text(&output.stdout).lines().next().unwrap_or_default().trim().to_owned();
             Ok::<_, SupplyError>(line)
         };

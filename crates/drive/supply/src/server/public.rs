@@ -2,13 +2,16 @@
 //!
 //! A server started by root runs as an account without rights, which cannot enter a closed home.
 
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use trust::{Dir, Entries};
 
 use super::hashes::{LIST_FILE, check};
 use super::tree::{TREE_DIR, open_to_all, walk, widen};
 use crate::artifact::Artifact;
+use crate::entry::open_lock;
 use crate::error::SupplyError;
 
 /// Directory of the copies: of root, and open to all. Source: FHS 3.0, `/var/lib`.
@@ -51,7 +54,7 @@ impl Artifact {
         let from = std::mem::replace(&mut tree.root, copy.join(TREE_DIR));
         let files = tree.files.as_ref();
         let is_good =
-            || is_of_root(&copy) && files.is_some_and(|files| check(&copy, files).is_ok());
+            || is_trusted(&copy) && files.is_some_and(|files| check(&copy, files).is_ok());
         if !is_good() {
             make(&from, &copy, is_good).map_err(|error| {
                 SupplyError::Unavailable(format!(
@@ -82,29 +85,20 @@ pub(super) fn first_closed(dir: &Path) -> Option<&Path> {
     dir.ancestors().filter(is_closed).last()
 }
 
-/// Returns whether only root can have written a directory.
-fn is_of_root(dir: &Path) -> bool {
-    dir.ancestors().all(|dir| {
-        fs::symlink_metadata(dir).is_ok_and(|meta| {
-            let is_shared = meta.mode() & 0o022 != 0 && meta.mode() & 0o1000 == 0;
-            meta.uid() == 0 && meta.is_dir() && !is_shared
-        })
-    })
+/// Returns whether a directory is there that only trusted accounts can have written.
+fn is_trusted(dir: &Path) -> bool {
+    dir.is_dir() && trust::check(dir, Entries::Closed).is_ok()
 }
 
 /// Copies a tree and its hashes unless `is_good`, complete or not at all; others wait meanwhile.
 fn make(from: &Path, to: &Path, is_good: impl Fn() -> bool) -> Result<(), SupplyError> {
     let root = to.parent().unwrap_or(to);
-    fs::create_dir_all(root).map_err(SupplyError::io("create", root))?;
+    Dir::create_open(root).map_err(SupplyError::io("use", root))?;
     for dir in root.ancestors().take(2) {
         widen(dir, 0o755)?;
     }
-    if !is_of_root(root) {
-        let error = std::io::Error::other("another account can write it");
-        return Err(SupplyError::io("use", root)(error));
-    }
     let path = root.join(LOCK);
-    let lock = File::create(&path).map_err(SupplyError::io("create", &path))?;
+    let lock = open_lock(&path).map_err(SupplyError::io("create", &path))?;
     lock.lock().map_err(SupplyError::io("lock", &path))?;
     if is_good() {
         return Ok(());

@@ -3,6 +3,7 @@
 //! A generated package that depends on the crate is stored in the cache; `cargo metadata` returns
 //! the crate's folder and downloads what is missing. No code of the crate is run.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::process::Output;
 
 use child::Role;
 use serde::Deserialize;
+use trust::{Dir, Entries};
 
 use super::client_failed;
 use crate::error::SupplyError;
@@ -85,7 +87,7 @@ pub(crate) fn obtain(
 /// Writes the package that depends on the crate.
 fn write_package(wanted: &WantedCrate<'_>, dir: &Path) -> Result<(), SupplyError> {
     let source = dir.join("src");
-    fs::create_dir_all(&source).map_err(SupplyError::io("create", &source))?;
+    Dir::create(&source, Entries::Closed).map_err(SupplyError::cache(&source))?;
     for (path, text) in
         [(source.join("lib.rs"), String::new()), (dir.join("Cargo.toml"), manifest(wanted))]
     {
@@ -106,18 +108,23 @@ fn manifest(wanted: &WantedCrate<'_>) -> String {
 
 /// Runs `cargo metadata`; only the crates of this platform are downloaded.
 fn metadata(dir: &Path, is_offline: bool) -> Result<Output, SupplyError> {
-    let version = cargo(dir, &["-vV"])?;
+    let version = cargo(&["-vV"].map(OsStr::new))?;
     let version = text(&version.stdout);
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     let mut arguments = vec!["metadata", "--format-version", "1"];
     arguments.extend(host.into_iter().flat_map(|host| ["--filter-platform", host]));
     arguments.extend(is_offline.then_some("--offline"));
-    cargo(dir, &arguments)
+    arguments.push("--manifest-path");
+    let manifest = dir.join("Cargo.toml");
+    let mut arguments: Vec<&OsStr> = arguments.into_iter().map(OsStr::new).collect();
+    arguments.push(manifest.as_os_str());
+    cargo(&arguments)
 }
 
-fn cargo(dir: &Path, arguments: &[&str]) -> Result<Output, SupplyError> {
+fn cargo(arguments: &[&OsStr]) -> Result<Output, SupplyError> {
     let mut command = child::command(Role::BuildTool, "cargo");
-    command.args(arguments).current_dir(dir).env("CARGO_TERM_COLOR", "never");
+    // Cargo and rustup obey files in the directories above that in which they run.
+    command.args(arguments).current_dir("/").env("CARGO_TERM_COLOR", "never");
     run(&mut command, || {
         "no `cargo` on this machine, which obtains the source of engines: install it (Debian: apt \
          install cargo)"
@@ -151,6 +158,22 @@ mod tests {
 
         [workspace]
         "#);
+    }
+
+    /// Goal: cargo obeys no file of the directories above the cache, where others may plant some.
+    #[test]
+    fn cargo_obeys_no_settings_above_the_cache() {
+        let above = tempfile::tempdir().unwrap();
+        let (settings, dir) = (above.path().join(".cargo"), above.path().join("cache/sources/x"));
+        fs::create_dir(&settings).unwrap();
+        let program = above.path().join("no-such-program").display().to_string();
+        fs::write(settings.join("config.toml"), format!("build.rustc = {program:?}\n")).unwrap();
+        fs::create_dir_all(dir.join("src")).unwrap();
+        fs::write(dir.join("src/lib.rs"), "").unwrap();
+        let manifest = "[package]\nname = \"x\"\nedition = \"2021\"\n[workspace]\n";
+        fs::write(dir.join("Cargo.toml"), manifest).unwrap();
+        let output = metadata(&dir, true).unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
     }
 
     #[test]

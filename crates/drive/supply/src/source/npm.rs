@@ -39,8 +39,12 @@ impl Npm {
         let mut args = self.command.iter();
         let program = args.next().map_or("npm", String::as_str);
         let mut command = child::command(Role::BuildTool, program);
-        // `pack` runs no script of a package from the registry.
+        // `pack` runs no script of a package from the registry. With a project of our own, and no
+        // search for workspaces, npm obeys no .npmrc of the directories above.
+        let project = dir.join("package.json");
+        std::fs::write(&project, "{}").map_err(SupplyError::io("write", &project))?;
         command.args(args).args(["pack", PACKAGE, "--prefer-offline", "--ignore-scripts"]);
+        command.arg("--no-workspaces");
         let output = run(command.current_dir(dir), || no_client(build, "npm", "npm"))?;
         if !output.status.success() {
             return Err(client_failed(build, "npm", &summary(&text(&output.stderr))));
@@ -112,6 +116,26 @@ mod tests {
         assert_eq!(place("package/server/share/a.sql"), Some("share/a.sql".into()));
         assert_eq!(place("package/server/data/mysql/ibdata1"), None);
         assert_eq!(place("package/index.js"), None);
+    }
+
+    /// Goal: npm obeys no file of the directories above the cache, where others may plant some.
+    /// Method: a workspace above; the real npm prints the directory whose settings it obeys.
+    #[test]
+    fn npm_obeys_no_settings_above_the_cache() {
+        let above = tempfile::tempdir().unwrap();
+        let dir = above.path().join("work");
+        std::fs::create_dir(&dir).unwrap();
+        let planted = r#"{"workspaces": ["work"]}"#;
+        std::fs::write(above.path().join("package.json"), planted).unwrap();
+        let script = r#"touch x.tgz; npm prefix "$4" > prefix"#;
+        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
+        if let Err(error) = std::process::Command::new("npm").arg("--version").output() {
+            println!("skipped: no npm: {error}");
+            return;
+        }
+        Npm { command }.pack(&"mysql@5.6.24".parse().unwrap(), &dir).unwrap();
+        let prefix = std::fs::read_to_string(dir.join("prefix")).unwrap();
+        assert_eq!(Path::new(prefix.trim()), dir.canonicalize().unwrap());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Data directories of runs.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
@@ -43,7 +43,7 @@ impl DataRoot {
     /// Takes a directory that is new, empty, or was taken before.
     ///
     /// Directories of killed runs are removed, unless another process is using the root; servers
-    /// that outlived their runs are ended first.
+    /// that outlived their runs are ended first. Root refuses one that another account can replace.
     ///
     /// # Errors
     /// [`RunnerError::NotOurs`] when it holds anything else.
@@ -52,9 +52,8 @@ impl DataRoot {
         let fail = |source: io::Error| RunnerError::DataDir(path.into(), source);
         // Before anything is made: workers and servers get the path as text.
         std::path::absolute(path).and_then(|path| check_utf8(&path)).map_err(fail)?;
-        server::check_trust(path).map_err(|error| fail(io::Error::other(error)))?;
-        create(path).map_err(fail)?;
-        let path = fs::canonicalize(path).map_err(fail)?;
+        // Servers that root starts can enter what it makes; each run's own directory stays closed.
+        let path = trust::Dir::create_open(path).map_err(fail)?.path().to_owned();
         check_utf8(&path).map_err(fail)?;
         let marker = match open_marker(&path, &mut File::options()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -177,19 +176,6 @@ impl Drop for DataRoot {
     }
 }
 
-/// Makes a directory and those above it.
-///
-/// Servers that root starts can enter them, whatever the umask; each run's own stays closed.
-fn create(path: &Path) -> io::Result<()> {
-    let is_absent = |dir: &&Path| !dir.as_os_str().is_empty() && !dir.exists();
-    let absent: Vec<_> = path.ancestors().take_while(is_absent).collect();
-    fs::create_dir_all(path)?;
-    if !rustix::process::geteuid().is_root() {
-        return Ok(());
-    }
-    absent.iter().try_for_each(|dir| fs::set_permissions(dir, Permissions::from_mode(0o755)))
-}
-
 /// Opens the marker for reading and for lines at its end, in place of any link to it.
 ///
 /// # Errors
@@ -280,6 +266,9 @@ pub(crate) fn sync_files(dir: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]
@@ -321,7 +310,7 @@ mod tests {
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::lchown(dir.path(), Some(65_533), None).unwrap();
             let error = DataRoot::take(&data).unwrap_err().to_string();
-            assert!(error.contains("another account can write"), "{error}");
+            assert!(error.contains("belongs to 65533") && error.contains("--data-dir"), "{error}");
         }
     }
 

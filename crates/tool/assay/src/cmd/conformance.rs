@@ -22,7 +22,7 @@ pub(crate) fn run(build: &BuildRef, environment: &Environment, ui: &Ui) -> Resul
     ui.print(format_args!("{build}: the conformance battery, each check in a process of its own"));
     let (mut passed, mut failed) = (0, 0);
     for check in conformance::checks() {
-        let dir = tempfile::tempdir().into_report()?;
+        let dir = trust::tempdir().into_report()?;
         match smoke_test::test(&build.engine, library, Some(check), dir.path()) {
             Ok(()) => {
                 passed += 1;

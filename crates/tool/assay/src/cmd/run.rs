@@ -96,6 +96,9 @@ fn execute(
     // First: a typing error must not leave directories behind.
     let (prepared, environment) = prepare(args, &results, environment, ui)?;
     let environment = &environment;
+    if matches!(prepared, Prepared::Fresh(_)) {
+        results.check_writable().into_report()?;
+    }
     let data = DataRoot::take(&environment.data_dir).into_report()?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
@@ -210,7 +213,6 @@ fn begin(
     bench: &mut Bench<'_>,
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
-    results.check_writable().into_report()?;
     bench.engines.servers = servers::of(&plan.experiment, ui)
         .map_err(|(variant, message)| checked.variant_error(&variant, &message))?;
     for variant in &plan.experiment.variants {

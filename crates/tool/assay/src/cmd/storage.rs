@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use archive::{ExperimentDir, Results};
-use device::{Fio, Job, Place, RawDevice, TestFile, Work, directory, settings, step_record};
+use device::{Fio, Job, Place, RawDevice, TestFile, Work};
+use device::{check_parent, directory, settings, step_record};
 use miette::{Result, miette};
 use model::record::SCHEMA;
 use model::{
@@ -74,6 +75,7 @@ impl Storage {
 
     /// Finds fio, and opens the device.
     pub(crate) fn open(request: Request, host: &Host, interrupt: Interrupt) -> Result<Self> {
+        request.parent.as_deref().map_or(Ok(()), check_parent).into_report()?;
         let requested = interrupt.clone();
         let fio = Fio::find(move || requested.level() > 0).into_report()?;
         let raw = request.raw.as_ref().map(|path| RawDevice::open(path, request.may_write_raw));

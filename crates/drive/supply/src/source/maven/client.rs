@@ -50,8 +50,8 @@ impl Request<'_> {
         let mut args = self.command.iter();
         let program = args.next().map_or("mvn", String::as_str);
         let mut command = child::command(Role::BuildTool, program);
-        // Maven reads a pom.xml in its working directory: run it where there is none.
-        command.args(args).current_dir(dir).args(["-q", "-B", "--strict-checksums", mode, GOAL]);
+        // Maven obeys a pom.xml where it runs, and a .mvn in the directories above.
+        command.args(args).current_dir("/").args(["-q", "-B", "--strict-checksums", mode, GOAL]);
         command.args([
             format!("-Daether.connector.connectTimeout={CONNECT_TIMEOUT_MS}"),
             format!("-Daether.connector.requestTimeout={READ_TIMEOUT_MS}"),

@@ -1,0 +1,41 @@
+//! Why root does not use a directory.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::account::Account;
+
+/// A part of a path that an account without root's trust can replace, and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// It belongs to that account.
+    #[error(
+        "{} belongs to {_1}, which root does not trust: run as {}, or set ASSAY_SERVER_USER={}, \
+         which trusts it and runs servers as it",
+        _0.display(), _1.name, _1.name
+    )]
+    Owner(PathBuf, Account),
+    /// It is a link that the account made.
+    #[error(
+        "{} is a link that another account made, {_1}: run as {}, or name the place that it leads \
+         to",
+        _0.display(), _1.name
+    )]
+    Link(PathBuf, Account),
+    /// Those accounts can write it.
+    #[error("{_1} can write {}: close it with `chmod go-w {}`", _0.display(), _0.display())]
+    Shared(PathBuf, &'static str),
+    /// Other accounts can make entries in it, which files by path need to be closed against.
+    #[error("other accounts can make files in {}: name a directory below it", _0.display())]
+    Sticky(PathBuf),
+    /// Two dots follow a directory that does not exist.
+    #[error("`..` follows {}, which does not exist: leave both out", _0.display())]
+    Absent(PathBuf),
+}
+
+impl From<TrustError> for io::Error {
+    fn from(error: TrustError) -> Self {
+        Self::other(error)
+    }
+}
