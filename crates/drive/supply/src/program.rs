@@ -55,7 +55,10 @@ pub(crate) fn run(
     let home = command.get_envs().find(|(name, _)| *name == "HOME").and_then(|(_, home)| home);
     if let Some(home) = home.filter(|home| !home.is_empty()) {
         trust::check(Path::new(home), Entries::Closed).map_err(|error| {
-            SupplyError::Unavailable(format!("HOME is {}: {error}; set HOME", home.display()))
+            SupplyError::Unavailable(format!(
+                "{} would obey the settings in HOME, and {error}; or set HOME to a directory of root",
+                command.get_program().display()
+            ))
         })?;
     }
     output(command).map_err(|error| {

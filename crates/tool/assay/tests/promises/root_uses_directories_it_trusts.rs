@@ -81,7 +81,9 @@ fn root_writes_no_results_where_another_account_can_plant_a_link() {
     }
     assert_refused(&workspace, "device --path . --results theirs", &theirs);
     // A sticky directory without planted links may have results.
-    fs::remove_file(at("sticky/pair")).expect("it was planted");
+    for name in ["sticky/pair", "sticky/.devices"] {
+        fs::remove_file(at(name)).expect("it was planted");
+    }
     let run = format!("run pair.toml {data} sticky");
     let output = assay(&workspace, &run);
     assert!([0, 3].contains(&output.code), "{}", output.err);
