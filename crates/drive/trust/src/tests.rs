@@ -180,6 +180,8 @@ fn a_file_is_checked_as_a_directory_is() {
     assert!(Dir::make_trusted(&trusted, &place.at("file/x"), Entries::Closed, false).is_err());
     fs::set_permissions(place.at("file"), fs::Permissions::from_mode(0o666)).unwrap();
     assert!(checked().is_err());
+    let device = check_trusted(&trusted, Path::new("/dev/null"), Entries::Closed);
+    assert!(device.unwrap_err().to_string().contains("Not a directory"));
     chown(place.at("file"), Some(OTHER), None).unwrap();
     assert!(checked().unwrap_err().to_string().contains("belongs to"));
 }

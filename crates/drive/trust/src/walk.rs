@@ -134,7 +134,12 @@ impl<'a> Walk<'a> {
         if !uids.contains(&facts.st_uid) {
             return Err(TrustError::Owner(at.into(), Account::of(facts.st_uid)).into());
         }
-        let is_dir = FileType::from_raw_mode(facts.st_mode) == FileType::Directory;
+        let kind = FileType::from_raw_mode(facts.st_mode);
+        if !matches!(kind, FileType::Directory | FileType::RegularFile) {
+            // No mode makes a device a place for files.
+            return Err(Errno::NOTDIR.into());
+        }
+        let is_dir = kind == FileType::Directory;
         let writers = match facts.st_mode {
             mode if mode & 0o002 != 0 => "any account",
             mode if mode & 0o020 == 0 => return Ok(()),
