@@ -1,10 +1,11 @@
 //! The private directory of a server, with a note for clean-up.
 
-use std::fs::{self, DirBuilder, Permissions};
-use std::io::Write as _;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use tempfile::{NamedTempFile, TempDir};
@@ -46,6 +47,8 @@ pub(crate) struct Note {
 #[derive(Debug)]
 pub(crate) struct PrivateDir {
     dir: TempDir,
+    /// The locked directory: clean-up from another PID namespace sees no process of this one.
+    _lock: File,
     pub(crate) note: Note,
 }
 
@@ -57,6 +60,11 @@ impl PrivateDir {
         let made = trust::check(root, trust::Entries::Shared)
             .and_then(|()| tempfile::Builder::new().prefix(&prefix).tempdir_in(root));
         let made = made.map_err(ServerError::file(root))?;
+        let lock = open_dir(made.path()).and_then(|dir| {
+            flock(&dir, FlockOperation::LockExclusive)?;
+            Ok(dir)
+        });
+        let lock = lock.map_err(ServerError::file(made.path()))?;
         let note = Note {
             boot: boot_id(),
             parent: ProcessIdentity::own(),
@@ -66,7 +74,7 @@ impl PrivateDir {
             uid: user.uid,
             shared: Vec::new(),
         };
-        let private_dir = Self { dir: made, note };
+        let private_dir = Self { dir: made, _lock: lock, note };
         private_dir.write()?;
         let path = private_dir.dir.path();
         let fail = || ServerError::file(path);
@@ -152,7 +160,8 @@ impl Note {
 /// Kills servers whose Assay was killed and removes their directories.
 ///
 /// Returns how many there were. Called before the first server is started. Touches only what a
-/// note of this user names, and only processes with the start time of the note.
+/// note of this user names, and only processes with the start time of the note. A directory that
+/// is locked belongs to a running Assay, in whatever PID namespace.
 pub fn clean_up() -> usize {
     clean_up_in(Path::new(ROOT))
 }
@@ -163,9 +172,12 @@ fn clean_up_in(root: &Path) -> usize {
     let mut cleaned = 0;
     for entry in ours {
         let dir = entry.path();
+        // Held to the end: no other clean-up ends the same processes.
+        let Some(_lock) = unused(&dir) else { continue };
         let Some(note) = own_note(&dir) else {
             if is_abandoned(&dir) {
-                cleaned += usize::from(fs::remove_dir_all(&dir).is_ok());
+                // Without a note only an empty directory is removed.
+                cleaned += usize::from(fs::remove_dir(&dir).is_ok());
             }
             continue;
         };
@@ -196,6 +208,18 @@ fn is_own(path: &Path) -> bool {
     let own = nix::unistd::geteuid().as_raw();
     fs::symlink_metadata(path)
         .is_ok_and(|meta| !meta.is_symlink() && meta.uid() == own && meta.mode() & 0o022 == 0)
+}
+
+/// Opens a directory, and no link to one.
+fn open_dir(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+/// Locks a directory of this user; `None` when a running Assay has locked it.
+fn unused(dir: &Path) -> Option<File> {
+    let lock = is_own(dir).then(|| open_dir(dir).ok()).flatten()?;
+    flock(&lock, FlockOperation::NonBlockingLockExclusive).ok().map(|()| lock)
 }
 
 /// Returns whether a directory was made by a process that was killed before its first note.
@@ -287,6 +311,37 @@ mod tests {
         }
         assert_eq!(clean_up_in(root.path()), 1);
         assert_eq!(dirs.map(|dir| dir.exists()), [false, true, true]);
+    }
+
+    /// Goal: a user's directory with such a name survives, whatever the number in it.
+    #[test]
+    fn directory_without_a_note_is_removed_only_when_empty() {
+        let root = tempfile::tempdir().unwrap();
+        let mut ended = Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let dir = root.path().join(format!("assay-{}-results", ended.id()));
+        fs::create_dir(&dir).unwrap();
+        fs::set_permissions(&dir, Permissions::from_mode(0o700)).unwrap();
+        for name in ["thesis", NOTE] {
+            fs::write(dir.join(name), "years of work").unwrap();
+            fs::set_permissions(dir.join(name), Permissions::from_mode(0o600)).unwrap();
+            assert_eq!(clean_up_in(root.path()), 0);
+        }
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
+    }
+
+    /// Goal: a server of another PID namespace, where its parent's number is unknown, lives on.
+    #[test]
+    fn a_locked_note_is_of_a_running_assay_whatever_its_process_number() {
+        let root = tempfile::tempdir().unwrap();
+        let (dir, mut child) = noted(root.path(), |_| ());
+        let lock = open_dir(&dir).unwrap();
+        flock(&lock, FlockOperation::LockExclusive).unwrap();
+        assert_eq!(clean_up_in(root.path()), 0);
+        assert!(child.try_wait().unwrap().is_none() && dir.exists());
+        drop(lock);
+        assert_eq!(clean_up_in(root.path()), 1);
+        assert!(!child.wait().unwrap().success() && !dir.exists());
     }
 
     #[test]
