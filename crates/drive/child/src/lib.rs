@@ -6,6 +6,7 @@
 //! place that makes a `std::process::Command`, which `tidy` checks.
 
 mod confine;
+mod build_group;
 mod ffi_parent;
 
 use std::ffi::{OsStr, OsString};
@@ -99,11 +100,14 @@ const BUILD_TOOLS: &[&str] = &["CARGO_", "CCACHE_", "MAVEN_", "NPM_CONFIG_", "RU
 /// Returns a command whose environment has the variables of the role only.
 ///
 /// Variables are added with [`Command::env`]. The thread that starts the child must outlive it: the
-/// kernel kills the child when that thread ends.
+/// kernel kills the child when that thread ends. What a build tool starts ends with this process.
 pub fn command(role: Role, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(inherited(role, std::env::vars_os()));
     ffi_parent::end_with_parent(&mut command);
+    if role == Role::BuildTool {
+        build_group::join(&mut command);
+    }
     command
 }
 
@@ -132,7 +136,9 @@ fn is_of(role: Role, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader};
     use std::os::unix::process::ExitStatusExt as _;
+    use std::process::Stdio;
 
     use super::*;
 
@@ -183,6 +189,42 @@ mod tests {
         let start = || command(Role::Program, "sleep").arg("60").spawn().unwrap();
         let mut child = std::thread::spawn(start).join().unwrap();
         assert_eq!(child.wait().unwrap().signal(), Some(9));
+    }
+
+    /// Goal: a compiler that a compiler driver started does not outlive a killed Assay.
+    /// Method: this test, started again, starts a shell that starts another process, and is killed.
+    #[test]
+    fn what_a_build_tool_starts_ends_with_this_process() {
+        const ROLE: &str = "ASSAY_TEST_STARTS_A_BUILD";
+        if std::env::var_os(ROLE).is_some() {
+            let mut tool = command(Role::BuildTool, "sh");
+            tool.args(["-c", "sleep 600 & echo \"started $!\"; wait"]);
+            drop(tool.status());
+            return;
+        }
+        let test = "tests::what_a_build_tool_starts_ends_with_this_process";
+        let mut parent = Command::new(std::env::current_exe().unwrap())
+            .args([test, "--exact", "--nocapture"])
+            .env(ROLE, "1")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(parent.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let pid = lines.find_map(|line| Some(line.split_once("started ")?.1.to_owned())).unwrap();
+        let is_alive = || {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.starts_with(" Z"))
+        };
+        assert!(is_alive());
+        parent.kill().unwrap();
+        parent.wait().unwrap();
+        for _ in 0..1000 {
+            if !is_alive() {
+                return;
+            }
+            std::thread::park_timeout(std::time::Duration::from_millis(10));
+        }
+        panic!("{pid} is still running");
     }
 
     #[test]

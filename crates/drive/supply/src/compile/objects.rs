@@ -146,7 +146,9 @@ impl<'a> Objects<'a> {
         let (program, arguments) =
             command.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
         let mut compiler = child::command(Role::BuildTool, program);
-        let output = run(compiler.args(arguments).current_dir(&self.dir))?;
+        // A killed compiler leaves its temporary files where the next build finds and removes them.
+        compiler.args(arguments).current_dir(&self.dir).env("TMPDIR", ".");
+        let output = run(&mut compiler)?;
         if output.status.success() {
             return Ok(());
         }

@@ -66,7 +66,12 @@ impl ShimBuild<'_> {
         let program = args.next().unwrap_or_default();
         let mut command = child::command(Role::BuildTool, program);
         // Its messages are parsed, so they must be untranslated.
-        command.args(args).args(arguments).current_dir(self.work).env("LC_ALL", "C");
+        command
+            .args(args)
+            .args(arguments)
+            .current_dir(self.work)
+            .env("LC_ALL", "C")
+            .env("TMPDIR", ".");
         program::run(&mut command, || {
             format!(
                 "no C compiler (`{program}`) on this machine: install one (Debian: apt install gcc \
