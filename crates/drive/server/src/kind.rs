@@ -100,6 +100,11 @@ pub trait Kind: Send + Sync {
         Vec::new()
     }
 
+    /// Returns the characters that mean something else in the paths of its directories.
+    fn reserved_in_paths(&self) -> &'static [char] {
+        &['\n']
+    }
+
     /// Returns the version text of a release, as far as its name shows it: `15.10`.
     fn version_text(&self, release: &str) -> String {
         release.to_owned()

@@ -31,6 +31,9 @@ pub const STOP_WITHIN: Duration = Duration::from_secs(120);
 /// Polls of a running server per scan of the shared memory it has mapped.
 const POLLS_PER_SCAN: u32 = 20;
 
+/// Remedy for a program that the account of a server cannot reach.
+const MOVE_SERVER: &str = "move the server with `assay engine add` or --cache-dir";
+
 /// Name of a server's log in its directory.
 pub const LOG: &str = "server.log";
 
@@ -84,6 +87,7 @@ impl Running {
     /// # Errors
     /// [`ServerError::Refused`] with the server's message, or any other error; no process is left.
     pub fn start(start: &Start<'_>, is_cancelled: &dyn Fn() -> bool) -> Result<Self, ServerError> {
+        check_paths(start)?;
         let data = start.dir.join("data");
         let user = User::find(start.user, &data, start.kind.needs_account_name())?;
         let groups = &start.placement.groups;
@@ -94,7 +98,7 @@ impl Running {
         let start =
             &Start { placement: start.placement.with_sockets(&site.socket), ..start.clone() };
         user.check_reach(&[
-            (start.program, "move the server with `assay engine add` or --cache-dir"),
+            (start.program, MOVE_SERVER),
             (&site.data, MOVE_DATA),
             (&site.socket, "open the directory of the sockets"),
         ])?;
@@ -317,6 +321,21 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Rejects directories whose names the server would not take for what they are.
+fn check_paths(start: &Start<'_>) -> Result<(), ServerError> {
+    let reserved = start.kind.reserved_in_paths();
+    for (path, remedy) in [(start.dir, MOVE_DATA), (start.program, MOVE_SERVER)] {
+        if let Some(sign) = path.to_string_lossy().chars().find(|sign| reserved.contains(sign)) {
+            let engine = start.kind.engine();
+            return Err(ServerError::fatal(format!(
+                "{engine} cannot use {path:?}: its configuration has another meaning for {sign:?}; \
+                 {remedy}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the directories of a server; its password is not known yet.

@@ -111,6 +111,12 @@ impl MysqlKind {
 }
 
 impl Kind for MysqlKind {
+    /// Source: MySQL manual, "Using Option Files" (quotes, backslashes), `tmpdir` (a list with
+    /// colons) and `innodb_directories` (one with semicolons, to which the data are added).
+    fn reserved_in_paths(&self) -> &'static [char] {
+        &['\n', '\r', '"', '\\', ':', ';']
+    }
+
     fn engine(&self) -> &'static str {
         self.0.name()
     }
