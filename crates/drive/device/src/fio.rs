@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write as _};
+use std::os::fd::RawFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
@@ -87,7 +88,7 @@ impl Fio {
             // Its first line has the cause.
             let first = message.lines().find(|line| !line.trim().is_empty());
             return Err(match (first, sample) {
-                (Some(line), _) => DeviceError::Fio(line.trim_start_matches("fio: ").to_owned()),
+                (Some(line), _) => DeviceError::Fio(named(line.trim_start_matches("fio: "), job)),
                 (None, Err(error)) => error,
                 (None, Ok(_)) => DeviceError::Fio(format!("it ended with {}", output.status)),
             });
@@ -134,11 +135,23 @@ fn not_run(error: io::Error) -> DeviceError {
     DeviceError::Fio(format!("the system does not run it: {error}"))
 }
 
+/// Returns a message of fio with the device's name in place of its descriptor.
+fn named(message: &str, job: &Job<'_>) -> String {
+    let place = job.place;
+    let name = |descriptor| message.replace(&descriptor_path(descriptor), &place.file);
+    place.descriptor.map_or_else(|| message.to_owned(), name)
+}
+
+/// Returns the path at which a child finds a descriptor that it inherits.
+fn descriptor_path(descriptor: RawFd) -> String {
+    format!("/proc/self/fd/{descriptor}")
+}
+
 /// Returns the job file as fio reads it: a file or a device by the descriptor that it inherits.
 ///
 /// In a path, `:` would separate two files, and `$` begin a variable.
 fn text(job: &Job<'_>) -> String {
     let Some(descriptor) = job.place.descriptor else { return job.text() };
-    let place = Place { file: format!("/proc/self/fd/{descriptor}"), ..job.place.clone() };
+    let place = Place { file: descriptor_path(descriptor), ..job.place.clone() };
     Job { place: &place, ..*job }.text()
 }

@@ -329,6 +329,7 @@ fn new_run(manifest: &Manifest, cell: &Cell, variant: model::Variant) -> RunReco
 /// Names directories that killed processes left.
 fn warn_of_leftovers(storage: &Storage, ui: &Ui) {
     let parent = storage.request.parent.as_deref();
+    // By its name, which is drawn: paths of one directory differ.
     let own = storage.file.as_ref().and_then(|file| file.dir().file_name());
     for path in parent.map(TestFile::leftovers).unwrap_or_default() {
         if own != path.file_name() {
