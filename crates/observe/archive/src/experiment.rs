@@ -1,22 +1,23 @@
 //! One experiment's directory: its manifest and its runs.
 
 use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use model::secret::masked;
 use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use tempfile::TempDir;
 use trust::{Dir, Entries};
 
-use crate::checksum::{Checksums, replace_sealed};
+use crate::checksum::{CHECKSUMS, Checksums, replace_sealed};
 use crate::error::ArchiveError;
 use crate::name::{check_manifest, check_name};
 use crate::parallel::parallel_map;
 use crate::regular::{check_dir, open_as};
 use crate::replace::{json, remove_replacements, replace};
 use crate::run::{RunWriter, read_intervals, read_json, read_record};
+use crate::scratch::ScratchDir;
 
 /// File of the manifest.
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -24,6 +25,8 @@ pub(crate) const MANIFEST: &str = "manifest.json";
 const RUNS: &str = "runs";
 /// File of the page.
 const PAGE: &str = "report.html";
+/// File that is locked while runs are written.
+const LOCK: &str = "lock";
 
 /// An experiment's directory in the archive.
 #[derive(Debug)]
@@ -32,7 +35,7 @@ pub struct ExperimentDir {
     /// Held while runs are written; released by the kernel when the process ends.
     lock: Option<File>,
     /// Where it is unpacked, if it was opened in one file; removed with this.
-    unpacked: Option<TempDir>,
+    unpacked: Option<ScratchDir>,
 }
 
 impl ExperimentDir {
@@ -53,7 +56,7 @@ impl ExperimentDir {
     }
 
     /// Opens an experiment that was unpacked into `place` for reading.
-    pub(crate) fn unpacked(path: &Path, place: TempDir) -> Result<Self, ArchiveError> {
+    pub(crate) fn unpacked(path: &Path, place: ScratchDir) -> Result<Self, ArchiveError> {
         Ok(Self { unpacked: Some(place), ..Self::open(path)? })
     }
 
@@ -64,10 +67,21 @@ impl ExperimentDir {
 
     /// Creates an experiment's directory with its manifest, locked for writing.
     pub(crate) fn create(path: &Path, manifest: &Manifest) -> Result<Self, ArchiveError> {
-        Dir::create(&path.join(RUNS), Entries::Closed).map_err(ArchiveError::write(path))?;
+        let runs = path.join(RUNS);
         let mut created = Self { path: path.to_path_buf(), lock: None, unpacked: None };
-        created.lock()?;
-        replace_sealed(path, MANIFEST, &json(manifest), Checksums::new())?;
+        let made = Dir::create(&runs, Entries::Closed).map_err(ArchiveError::write(path));
+        let made = made
+            .and_then(|_runs| created.lock())
+            .and_then(|()| replace_sealed(path, MANIFEST, &json(manifest), Checksums::new()));
+        if let Err(error) = made {
+            // On a full disk: without a manifest it is no experiment. Each holds nothing else.
+            for file in [LOCK, CHECKSUMS] {
+                fs::remove_file(path.join(file)).ok();
+            }
+            let dirs = [&runs, path].into_iter().chain(path.parent());
+            dirs.for_each(|dir| drop(fs::remove_dir(dir)));
+            return Err(error);
+        }
         Ok(created)
     }
 
@@ -81,8 +95,17 @@ impl ExperimentDir {
             let checked = check_dir(&part).and_then(|()| trust::check(&part, Entries::Closed));
             checked.map_err(ArchiveError::write(&part))?;
         }
-        let path = self.path.join("lock");
-        let file = open_as(&path, OpenOptions::new().write(true).create(true).truncate(false));
+        let path = self.path.join(LOCK);
+        let mut options = OpenOptions::new();
+        // Closed to other accounts, which could hold the lock for ever.
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let file = open_as(&path, &mut options).and_then(|file| {
+            // Of an older Assay.
+            if file.metadata()?.nlink() == 1 {
+                file.set_permissions(fs::Permissions::from_mode(0o600)).ok();
+            }
+            Ok(file)
+        });
         let file = file.map_err(ArchiveError::write(&path))?;
         flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| match errno {
             Errno::WOULDBLOCK => ArchiveError::Busy(self.path.clone()),

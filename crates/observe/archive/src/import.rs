@@ -11,6 +11,7 @@ use crate::checksum::{CHECKSUMS, checksum_of, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::results::Results;
+use crate::scratch::ScratchDir;
 use crate::unpack::unpack;
 
 /// Start of the name of a directory in which an import is prepared; listings leave it out.
@@ -19,8 +20,8 @@ const PREPARED: &str = ".import-";
 impl Results {
     /// Brings an experiment from one file into the archive, after checking it as a whole.
     ///
-    /// A kill or an error leaves no experiment behind, only a hidden directory. One that is there
-    /// already, with the same files, stays as it is.
+    /// A kill or an error leaves no experiment behind, only a hidden directory, which the next
+    /// import removes. One that is there already, with the same files, stays as it is.
     ///
     /// # Errors
     /// When the file is damaged, or the experiment is there with other files, or cannot be written.
@@ -29,8 +30,7 @@ impl Results {
         // Before a directory is made.
         fs::metadata(file).map_err(ArchiveError::read(file))?;
         Dir::create(root, Entries::Shared).map_err(ArchiveError::write(root))?;
-        let prepared = tempfile::Builder::new().prefix(PREPARED).tempdir_in(root);
-        let prepared = prepared.map_err(ArchiveError::write(root))?;
+        let prepared = ScratchDir::make(root, PREPARED).map_err(ArchiveError::write(root))?;
         let facts = unpack(file, prepared.path())?;
         let parent = root.join(&facts.experiment);
         let target = parent.join(&facts.id);

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use model::secret::masked;
@@ -16,9 +16,11 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::fs::{openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
+use rustix::rand::GetRandomFlags;
 use trust::open_output;
 
 use crate::error::ArchiveError;
+use crate::scratch::Live;
 
 /// An open directory for files that a user named.
 #[derive(Debug)]
@@ -89,14 +91,17 @@ fn replace<T>(
     write: impl FnOnce(&mut File) -> io::Result<T>,
 ) -> io::Result<T> {
     check_place(dir, name)?;
-    let mut fresh = OsString::from(format!(".{}-", std::process::id()));
-    fresh.push(name);
-    // Left by a killed process of this number.
-    unlinkat(dir, &fresh, AtFlags::empty()).ok();
+    // Short, for `name` may be as long as names can be, and drawn: a process of another PID
+    // namespace may have the number of this one.
+    let mut number = [0; 8];
+    rustix::rand::getrandom(&mut number, GetRandomFlags::empty())?;
+    let fresh = format!(".assay-{:016x}", u64::from_ne_bytes(number));
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     // The umask takes from it what it takes from any new file.
     let mode = Mode::from_raw_mode(0o666);
-    let mut file = File::from(openat(dir, &fresh, flags, mode)?);
+    let path = format!("/proc/self/fd/{}/{fresh}", dir.as_raw_fd());
+    let (_live, file) = Live::make(|| Ok((path.into(), openat(dir, &fresh, flags, mode)?)))?;
+    let mut file = File::from(file);
     let written = write(&mut file).and_then(|value| {
         file.sync_all()?;
         renameat(dir, &fresh, dir, name)?;
@@ -165,6 +170,15 @@ mod tests {
         assert_ne!(before.ino(), after.ino());
         assert_eq!(after.permissions().mode(), fs::metadata(&plain).unwrap().permissions().mode());
         assert_eq!(names(dir.path()), ["page.html", "plain", "second name"]);
+    }
+
+    #[test]
+    fn a_name_may_be_as_long_as_the_file_system_allows() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x".repeat(255));
+        write_output(&path, "page").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"page");
+        assert_eq!(names(dir.path()).len(), 1);
     }
 
     #[test]

@@ -175,12 +175,18 @@ fn is_hidden(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
+
+    fn manifest() -> Manifest {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/schema-1");
+        Results::at(&fixture).find("quick").unwrap().manifest().unwrap()
+    }
 
     #[test]
     fn experiment_begun_last_is_the_newest_whatever_the_clock() {
-        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/schema-1");
-        let mut manifest = Results::at(&fixture).find("quick").unwrap().manifest().unwrap();
+        let mut manifest = manifest();
         let dir = tempfile::tempdir().unwrap();
         let results = Results::at(dir.path());
         let stamps = ["20261127T100000Z-0007", "20261127T090000Z-ffff", "20261127T100000Z-0001"];
@@ -195,6 +201,32 @@ mod tests {
         let listed: Vec<String> =
             results.list().experiments.into_iter().map(|one| one.id).collect();
         assert_eq!(listed, expected);
+    }
+
+    /// Goal: an experiment that cannot be begun, as on a full disk, leaves nothing.
+    #[test]
+    fn an_experiment_without_a_manifest_is_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let manifest = manifest();
+        // Takes the place of the manifest.
+        let dir = root.path().join("quick").join(&manifest.id);
+        fs::create_dir_all(dir.join("manifest.json")).unwrap();
+        assert!(ExperimentDir::create(&dir, &manifest).is_err());
+        let left: Vec<_> = fs::read_dir(&dir).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    }
+
+    /// Goal: no other account can hold an experiment's lock, also of one that is older.
+    #[test]
+    fn the_lock_of_an_experiment_is_closed_to_other_accounts() {
+        let root = tempfile::tempdir().unwrap();
+        let results = Results::at(root.path());
+        let lock = results.create(&mut manifest()).unwrap().path().join("lock");
+        let mode = || fs::metadata(&lock).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(), 0o600);
+        fs::set_permissions(&lock, fs::Permissions::from_mode(0o644)).unwrap();
+        results.find("quick").unwrap().lock().unwrap();
+        assert_eq!(mode(), 0o600);
     }
 
     #[test]

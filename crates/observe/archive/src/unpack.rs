@@ -14,6 +14,7 @@ use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::pack::Hashed;
 use crate::regular;
+use crate::scratch::{ScratchDir, live};
 
 /// Zeros at the end of a tar archive: two blocks.
 ///
@@ -24,7 +25,7 @@ const FREE_BYTES: u64 = 1 << 30;
 
 /// Opens an experiment in one file, unpacked into a directory that lasts as long as the result.
 pub(crate) fn open(file: &Path) -> Result<ExperimentDir, ArchiveError> {
-    let place = trust::tempdir().map_err(ArchiveError::read(file))?;
+    let place = ScratchDir::new().map_err(ArchiveError::write(&std::env::temp_dir()))?;
     let facts = unpack(file, place.path())?;
     ExperimentDir::unpacked(&place.path().join(facts.experiment).join(facts.id), place)
 }
@@ -111,8 +112,11 @@ fn unpack_file(
     }
     let path = dir.join(name);
     let parent = path.parent().unwrap_or(dir);
+    // A request to stop may have removed the directory, and would not do so again.
+    let live = live();
     fs::create_dir_all(parent).map_err(ArchiveError::write(parent))?;
     let mut file = File::create_new(&path).map_err(ArchiveError::write(&path))?;
+    drop(live);
     let mut content = Hashed { source: &mut entry, hasher: Sha256::new() };
     let mut part = vec![0; 1 << 16];
     loop {

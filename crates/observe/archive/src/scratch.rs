@@ -1,0 +1,204 @@
+//! Temporary directories and files, which do not outlive their process.
+//!
+//! A request to stop removes them at once. What a kill leaves is removed by the next process that
+//! makes a directory of the same kind.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
+use tempfile::TempDir;
+use trust::Entries;
+
+use crate::regular;
+
+/// Start of the names below the system's directory for temporary files.
+const PREFIX: &str = ".assay-";
+/// File in a directory, locked while its process lives: the name of a directory proves nothing.
+const MARK: &str = ".assay-scratch";
+/// Its text, written once it is locked.
+const HEAD: &str = "Made by assay, and removed by it.\n";
+/// Attempts to remove a directory in which another thread still writes.
+const TRIES: usize = 3;
+
+/// Attempts to make a directory: another process may take it for an empty one that a kill left.
+const MAKES: usize = 3;
+
+/// What this process has made and not removed yet.
+static LIVE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A temporary directory; removed when dropped.
+#[derive(Debug)]
+pub struct ScratchDir {
+    dir: TempDir,
+    _mark: File,
+    _live: Live,
+}
+
+impl ScratchDir {
+    /// Makes it below the system's directory for temporary files.
+    ///
+    /// # Errors
+    /// When the file system reports an error.
+    pub fn new() -> io::Result<Self> {
+        Self::make(&std::env::temp_dir(), PREFIX)
+    }
+
+    /// Makes one whose name begins with `prefix`; removes those that killed processes left.
+    pub(crate) fn make(parent: &Path, prefix: &str) -> io::Result<Self> {
+        trust::check(parent, Entries::Shared)?;
+        sweep(parent, prefix);
+        let make = || -> io::Result<Self> {
+            let new = || {
+                let dir = tempfile::Builder::new().prefix(prefix).tempdir_in(parent)?;
+                Ok((dir.path().to_path_buf(), dir))
+            };
+            let (live, dir) = Live::make(new)?;
+            // Closed to other accounts, which could hold the lock for ever.
+            let path = dir.path().join(MARK);
+            let mut mark = File::options().write(true).create_new(true).mode(0o600).open(path)?;
+            flock(&mark, FlockOperation::NonBlockingLockExclusive)?;
+            mark.write_all(HEAD.as_bytes())?;
+            Ok(Self { dir, _mark: mark, _live: live })
+        };
+        let mut made = make();
+        for _ in 1..MAKES {
+            if made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+                made = make();
+            }
+        }
+        made
+    }
+
+    /// Returns its path.
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+impl Drop for ScratchDir {
+    fn drop(&mut self) {
+        // By one thread at a time: a request to stop removes the same files.
+        let _live = live();
+        // What cannot be removed is left for the next process.
+        drop(remove(self.dir.path()));
+    }
+}
+
+/// A temporary file or directory, registered as long as this exists.
+#[derive(Debug)]
+pub(crate) struct Live(PathBuf);
+
+impl Live {
+    /// Makes a file or directory and registers its path.
+    pub(crate) fn make<T>(new: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Self, T)> {
+        let mut live = live();
+        let (path, made) = new()?;
+        live.push(path.clone());
+        Ok((Self(path), made))
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        live().retain(|path| *path != self.0);
+    }
+}
+
+/// Locks what this process has made: nothing is removed meanwhile.
+pub(crate) fn live() -> MutexGuard<'static, Vec<PathBuf>> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every temporary file and directory of this process, which ends next.
+///
+/// None can be made afterwards: a thread that tries to waits for the end of the process.
+pub fn remove_scratch() {
+    let live = live();
+    for path in live.iter() {
+        // What cannot be removed is left for the next process.
+        (0..TRIES).any(|_| fs::remove_file(path).or_else(|_dir| remove(path)).is_ok());
+    }
+    std::mem::forget(live);
+}
+
+/// Removes what killed processes of this account left in `parent`.
+fn sweep(parent: &Path, prefix: &str) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().as_encoded_bytes().starts_with(prefix.as_bytes());
+        if is_ours && is_own(&entry.path()) {
+            // What cannot be removed is left for the next process.
+            drop(match unused(&entry.path()) {
+                Some(_lock) => remove(&entry.path()),
+                // Without a mark only an empty one is removed.
+                None => fs::remove_dir(entry.path()),
+            });
+        }
+    }
+}
+
+/// Removes a directory, its mark last: what a kill leaves is marked.
+fn remove(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false if entry.file_name() == MARK => {}
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    fs::remove_dir_all(dir)
+}
+
+/// Returns whether a directory is of this account alone.
+fn is_own(dir: &Path) -> bool {
+    fs::symlink_metadata(dir).is_ok_and(|facts| {
+        facts.is_dir() && facts.uid() == geteuid().as_raw() && facts.mode() & 0o022 == 0
+    })
+}
+
+/// Locks the mark of a directory that a killed process left.
+fn unused(dir: &Path) -> Option<File> {
+    let mark = regular::open(&dir.join(MARK)).ok()?;
+    let mut text = String::new();
+    (&mark).take(HEAD.len() as u64).read_to_string(&mut text).ok()?;
+    // Without its text it is not locked yet.
+    let is_marked = text == HEAD && mark.metadata().ok()?.uid() == geteuid().as_raw();
+    let lock = || flock(&mark, FlockOperation::NonBlockingLockExclusive).ok();
+    is_marked.then(lock).flatten().map(|()| mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn what_killed_processes_left_is_removed_and_what_is_used_or_not_marked_is_not() {
+        let root = tempfile::tempdir().unwrap();
+        let used = ScratchDir::make(root.path(), PREFIX).unwrap();
+        let at = |name: &str| root.path().join(name);
+        for name in [".assay-killed", ".assay-mine", "killed"] {
+            fs::create_dir(at(name)).unwrap();
+            fs::write(at(name).join("rows"), "rows").unwrap();
+        }
+        for name in [".assay-killed", "killed"] {
+            fs::write(at(name).join(MARK), HEAD).unwrap();
+        }
+        symlink(at("killed"), at(".assay-link")).unwrap();
+        fs::create_dir(at(".assay-empty")).unwrap();
+        let next = ScratchDir::make(root.path(), PREFIX).unwrap();
+        assert!(!at(".assay-killed").exists() && !at(".assay-empty").exists());
+        for path in [used.path(), &at(".assay-mine/rows"), &at("killed/rows"), next.path()] {
+            assert!(path.exists(), "{}", path.display());
+        }
+        let path = next.path().to_path_buf();
+        drop(next);
+        assert!(!path.exists());
+    }
+}
