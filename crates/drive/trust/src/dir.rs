@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, openat};
 use rustix::process::geteuid;
-use tempfile::TempDir;
 
 use crate::account::Trusted;
 use crate::walk::Walk;
@@ -119,19 +118,4 @@ pub fn open_output(path: &Path, makes: bool) -> io::Result<OwnedFd> {
 fn entered(walk: &Walk<'_>) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(openat(&walk.dir, ".", flags, Mode::empty())?)
-}
-
-/// Makes a directory that only this account can enter, in that of temporary files.
-///
-/// # Errors
-/// When it cannot be made, or another account can replace the directory that TMPDIR names.
-pub fn tempdir() -> io::Result<TempDir> {
-    let parent = std::env::temp_dir();
-    let made = check(&parent, Entries::Shared).and_then(|()| tempfile::tempdir_in(&parent));
-    made.map_err(|error| {
-        let parent = parent.display();
-        io::Error::other(format!(
-            "no temporary directory in {parent}: {error}; name another one in TMPDIR"
-        ))
-    })
 }

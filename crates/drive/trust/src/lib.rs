@@ -16,5 +16,5 @@ mod tests;
 mod walk;
 
 pub use account::{Account, begin};
-pub use dir::{Dir, Entries, check, open_output, tempdir};
+pub use dir::{Dir, Entries, check, open_output};
 pub use error::TrustError;

@@ -45,7 +45,13 @@ impl ScratchDir {
     /// # Errors
     /// When the file system reports an error.
     pub fn new() -> io::Result<Self> {
-        Self::make(&std::env::temp_dir(), PREFIX)
+        let parent = std::env::temp_dir();
+        Self::make(&parent, PREFIX).map_err(|error| {
+            let parent = parent.display();
+            io::Error::other(format!(
+                "no temporary directory in {parent}: {error}; name another one in TMPDIR"
+            ))
+        })
     }
 
     /// Makes one whose name begins with `prefix`; removes those that killed processes left.

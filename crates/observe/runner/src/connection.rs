@@ -10,6 +10,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
 use rustix::net::SendFlags;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -135,8 +136,8 @@ impl Write for SocketWriter {
 
 /// Takes the connection to the parent from standard input.
 ///
-/// Standard input is empty from then on. To be called before a library is loaded: what it starts
-/// does not inherit the connection.
+/// Standard input is empty from then on, and a crash writes no core file. To be called before a
+/// library is loaded: what it starts does not inherit the connection.
 ///
 /// # Errors
 /// When standard input is not a socket, as Assay passes it to its children.
@@ -146,6 +147,8 @@ pub fn connect() -> io::Result<UnixStream> {
         .peer_addr()
         .map_err(|error| io::Error::new(error.kind(), "only Assay itself starts this command"))?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    // The core of an engine that crashes may be as large as its cache, and would stay for ever.
+    setrlimit(Resource::Core, Rlimit { current: Some(0), ..getrlimit(Resource::Core) })?;
     Ok(parent)
 }
 

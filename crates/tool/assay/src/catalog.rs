@@ -1,6 +1,6 @@
 //! The planner's catalog, with the built-in profiles and applications.
 
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use model::{Bytes, DataShape, Step, StepInfo};
@@ -49,8 +49,10 @@ static PROFILES: &[(&str, &str)] = files!("profiles":
 /// The applications in `applications/`.
 static APPLICATIONS: &[(&str, &str)] = files!("applications": "documents" "ibench-2023" "ibench-current" "linkbench" "sysbench" "tproc-c");
 
-/// Largest file, in bytes: a rate at each of the most lines allowed takes a hundred.
-const FILE_BYTES_MAX: u64 = 1 << 20;
+/// Largest experiment, application or rate file, in bytes.
+///
+/// A rate at each of the most lines allowed takes a hundred.
+pub(crate) const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The catalog of this program.
 #[derive(Debug, Default)]
@@ -89,7 +91,7 @@ impl Catalog for Program {
     }
 
     fn file(&self, path: &Path) -> Result<String, String> {
-        read(path, FILE_BYTES_MAX)
+        read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())
     }
 
     fn application(&self, name: &str) -> Option<String> {
@@ -111,13 +113,13 @@ impl Catalog for Program {
     }
 }
 
-/// Reads a file of at most `bytes_max` bytes.
-fn read(path: &Path, bytes_max: u64) -> Result<String, String> {
+/// Reads a regular file of at most `bytes_max` bytes.
+pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<String> {
     let mut text = String::new();
-    let file = dynlib::open_regular(path).map_err(|error| error.to_string())?;
-    let read = file.take(bytes_max + 1).read_to_string(&mut text);
-    match read.map_err(|error| error.to_string())? {
-        bytes if bytes as u64 > bytes_max => Err(format!("it is larger than {}", Bytes(bytes_max))),
+    match dynlib::open_regular(path)?.take(bytes_max + 1).read_to_string(&mut text)? {
+        bytes if bytes as u64 > bytes_max => {
+            Err(io::Error::other(format!("it is larger than {}", Bytes(bytes_max))))
+        }
         _ => Ok(text),
     }
 }

@@ -9,6 +9,7 @@ mod diagnostic;
 mod environment;
 mod progress;
 mod registry;
+mod signals;
 mod ui;
 
 use std::ffi::OsString;
@@ -110,7 +111,10 @@ fn main() -> ExitCode {
     let ui = Ui::of_process(&environment);
     ui::draw_errors(&environment, &ui);
     let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_) | Verb::History(_));
+    // Children that load an engine end by the signal, as their parent expects.
+    signals::handle(!matches!(cli.verb, Verb::Worker | Verb::SmokeTest(_)));
     let outcome = execute(cli.verb, &environment, &ui);
+    signals::end_if_requested();
     cmd::verify::warn_of_changes(&ui);
     let outcome = outcome.and_then(|code| ui.finish().map(|()| code));
     outcome.unwrap_or_else(|report| {

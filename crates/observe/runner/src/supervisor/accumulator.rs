@@ -17,7 +17,7 @@ use model::{
 
 use super::attribution::{Pauses, attribute};
 use super::conservation::check_interval;
-use super::data::sync_files;
+use super::file_sync::sync_files;
 use super::span::{Classified, Span, reason_of};
 use super::step_record::complete;
 use super::warning::{busy_host, busy_threads, paused, slow_clock, warnings};

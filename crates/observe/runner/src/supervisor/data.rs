@@ -1,13 +1,14 @@
 //! Data directories of runs.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use model::Bytes;
 use rustix::fs::{FlockOperation, OFlags, flock};
 
+use super::lock::lock_shared;
 use crate::error::RunnerError;
 
 /// File that marks a data directory and lists what was made there.
@@ -43,11 +44,13 @@ impl DataRoot {
     /// Takes a directory that is new, empty, or was taken before.
     ///
     /// Directories of killed runs are removed, unless another process is using the root; servers
-    /// that outlived their runs are ended first. Root refuses one that another account can replace.
+    /// that outlived their runs are ended first. Another process that removes such directories is
+    /// waited for, and reported to `on_wait`. Root refuses
+    /// one that another account can replace.
     ///
     /// # Errors
     /// [`RunnerError::NotOurs`] when it holds anything else.
-    pub fn take(path: &Path) -> Result<Self, RunnerError> {
+    pub fn take(path: &Path, on_wait: &mut dyn FnMut(&str)) -> Result<Self, RunnerError> {
         server::clean_up();
         let fail = |source: io::Error| RunnerError::DataDir(path.into(), source);
         // Before anything is made: workers and servers get the path as text.
@@ -60,7 +63,7 @@ impl DataRoot {
                 if fs::read_dir(&path).map_err(fail)?.next().is_some() {
                     return Err(RunnerError::NotOurs(path));
                 }
-                let made = open_marker(&path, File::options().create(true).mode(0o644));
+                let made = open_marker(&path, File::options().create(true).mode(0o600));
                 made.and_then(|mut file| file.write_all(HEAD.as_bytes()).map(|()| file))
             }
             opened => opened,
@@ -69,7 +72,7 @@ impl DataRoot {
         if flock(&root.marker, FlockOperation::NonBlockingLockExclusive).is_ok() {
             root.sweep().map_err(fail)?;
         }
-        flock(&root.marker, FlockOperation::LockShared).map_err(|errno| fail(errno.into()))?;
+        lock_shared(&root.marker, on_wait).map_err(fail)?;
         Ok(root)
     }
 
@@ -103,12 +106,12 @@ impl DataRoot {
     /// Returns the directory of servers' templates, removed after the last experiment.
     pub(crate) fn templates(&self) -> Result<PathBuf, RunnerError> {
         let path = self.path.join(TEMPLATES);
-        let fail = |source: io::Error| RunnerError::DataDir(self.path.clone(), source);
-        // Experiments that begin at the same moment make it in turn.
-        let turn = File::open(&self.path).map_err(fail)?;
-        flock(&turn, FlockOperation::LockExclusive).map_err(|errno| fail(errno.into()))?;
         if !self.has_made(&path)? {
-            self.make(TEMPLATES, &path)?;
+            match self.make(TEMPLATES, &path) {
+                // An experiment that began at the same moment made it.
+                Err(RunnerError::NotOurs(_)) if self.has_made(&path)? => {}
+                made => made?,
+            }
         }
         Ok(path)
     }
@@ -148,21 +151,27 @@ impl DataRoot {
         Ok(made.iter().any(|dir| dir == path))
     }
 
-    /// Makes an empty directory and lists it as ours.
+    /// Makes an empty directory and lists it as ours; one that is empty is replaced.
     fn make(&self, name: &str, path: &Path) -> Result<(), RunnerError> {
         let fail = |source: io::Error| RunnerError::DataDir(path.to_path_buf(), source);
-        match fs::create_dir(path) {
-            // One that was made but not listed, by a killed process, is empty.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                fs::remove_dir(path)
-                    .map_err(|_not_empty| RunnerError::NotOurs(path.to_path_buf()))?;
-                fs::create_dir(path).map_err(fail)?;
+        let mut new = tempfile::Builder::new();
+        // The umask takes from it what it takes from any new directory.
+        new.prefix(RUN).permissions(Permissions::from_mode(0o777));
+        let made = new.tempdir_in(&self.path).map_err(fail)?;
+        let inode = fs::metadata(made.path()).map_err(fail)?.ino();
+        // Listed before it has its name: a process that finds it finds its line. On a line of its
+        // own, even after one that a full disk broke off.
+        (&self.marker).write_all(format!("\n{inode} {name}\n").as_bytes()).map_err(fail)?;
+        match fs::rename(made.path(), path) {
+            Err(_taken) if fs::symlink_metadata(path).is_ok() => {
+                Err(RunnerError::NotOurs(path.to_path_buf()))
             }
-            made => made.map_err(fail)?,
+            moved => {
+                moved.map_err(fail)?;
+                drop(made.keep());
+                Ok(())
+            }
         }
-        let inode = fs::metadata(path).map_err(fail)?.ino();
-        // On a line of its own, even after one that a full disk broke off.
-        (&self.marker).write_all(format!("\n{inode} {name}\n").as_bytes()).map_err(fail)
     }
 }
 
@@ -199,6 +208,10 @@ fn open_marker(root: &Path, options: &mut OpenOptions) -> io::Result<File> {
         return Err(io::Error::other(format!(
             "other accounts can write its {MARKER}: if none did, `chmod go-w {path}`"
         )));
+    }
+    if facts.mode() & 0o077 != 0 {
+        // Of an older Assay. Another account that can open it can hold its lock for ever.
+        file.set_permissions(Permissions::from_mode(0o600))?;
     }
     Ok(file)
 }
@@ -245,37 +258,19 @@ impl Drop for RunData {
     }
 }
 
-/// Writes the files below a directory to storage; one that was removed meanwhile is none.
-///
-/// File by file: a sync of the whole file system would write what other processes left.
-pub(crate) fn sync_files(dir: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let synced = match entry.file_type()? {
-            kind if kind.is_dir() => sync_files(&entry.path()),
-            kind if kind.is_file() => File::open(entry.path()).and_then(|file| file.sync_all()),
-            _ => Ok(()),
-        };
-        match synced {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::fs::Permissions;
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
+
+    fn taken(path: &Path) -> Result<DataRoot, RunnerError> {
+        DataRoot::take(path, &mut |_| ())
+    }
 
     #[test]
     fn a_directory_with_something_in_it_is_refused_and_untouched() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("thesis.tex"), "years of work").unwrap();
-        let error = DataRoot::take(dir.path()).unwrap_err();
+        let error = taken(dir.path()).unwrap_err();
         assert!(matches!(error, RunnerError::NotOurs(_)), "{error}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
@@ -300,16 +295,16 @@ mod tests {
         ];
         for plant in plant {
             plant();
-            let error = DataRoot::take(&data).unwrap_err();
+            let error = taken(&data).unwrap_err();
             assert!(matches!(error, RunnerError::DataDir(..)), "{error}");
             assert_eq!(fs::read(&victim).unwrap(), b"precious");
             fs::remove_file(&marker).unwrap();
         }
         assert!(!dir.path().join("absent").exists());
-        drop(DataRoot::take(&data).unwrap());
+        drop(taken(&data).unwrap());
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::lchown(dir.path(), Some(65_533), None).unwrap();
-            let error = DataRoot::take(&data).unwrap_err().to_string();
+            let error = taken(&data).unwrap_err().to_string();
             assert!(error.contains("belongs to 65533") && error.contains("--data-dir"), "{error}");
         }
     }
@@ -326,21 +321,21 @@ mod tests {
     #[test]
     fn only_directories_of_killed_runs_are_swept() {
         let dir = tempfile::tempdir().unwrap();
-        let root = DataRoot::take(dir.path()).unwrap();
+        let root = taken(dir.path()).unwrap();
         std::mem::forget(root.fresh("killed").unwrap());
         fs::write(dir.path().join("run-killed/000004.log"), "rows").unwrap();
         fs::create_dir(dir.path().join("mine")).unwrap();
-        let second = DataRoot::take(dir.path()).unwrap();
+        let second = taken(dir.path()).unwrap();
         assert!(dir.path().join("run-killed").exists(), "its root is still in use");
         drop((root, second));
-        DataRoot::take(dir.path()).unwrap();
+        taken(dir.path()).unwrap();
         assert!(!dir.path().join("run-killed").exists() && dir.path().join("mine").exists());
     }
 
     #[test]
     fn a_directory_that_cannot_be_made_is_not_reported_as_another_s() {
         let dir = tempfile::tempdir().unwrap();
-        let root = DataRoot::take(&dir.path().join("data")).unwrap();
+        let root = taken(&dir.path().join("data")).unwrap();
         let error = root.fresh(&"x".repeat(300)).unwrap_err();
         assert!(matches!(error, RunnerError::DataDir(..)), "{error}");
     }
@@ -350,7 +345,7 @@ mod tests {
     #[test]
     fn directories_of_a_process_killed_while_it_made_them_are_swept() {
         let dir = tempfile::tempdir().unwrap();
-        let root = DataRoot::take(dir.path()).unwrap();
+        let root = taken(dir.path()).unwrap();
         (&root.marker).write_all(b"4711 run-bro").unwrap();
         std::mem::forget(root.fresh("listed").unwrap());
         fs::write(dir.path().join("run-listed/rows"), "rows").unwrap();
@@ -364,7 +359,7 @@ mod tests {
     fn a_directory_that_only_has_the_name_of_a_run_is_never_removed() {
         let dir = tempfile::tempdir().unwrap();
         let mine = dir.path().join("run-mine");
-        let root = DataRoot::take(dir.path()).unwrap();
+        let root = taken(dir.path()).unwrap();
         for other in [&mine, &dir.path().join("run-swapped")] {
             fs::create_dir(other).unwrap();
             fs::write(other.join("thesis.tex"), "years of work").unwrap();
@@ -378,15 +373,46 @@ mod tests {
             assert!(matches!(error, RunnerError::NotOurs(_)), "{error}");
         }
         drop(root);
-        drop(DataRoot::take(dir.path()).unwrap());
+        drop(taken(dir.path()).unwrap());
         assert!(mine.join("thesis.tex").exists());
         assert!(dir.path().join("run-made/thesis.tex").exists());
+    }
+
+    /// Goal: no other account can hold the lock of the data, also of an older marker.
+    #[test]
+    fn the_marker_is_closed_to_other_accounts() {
+        let dir = tempfile::tempdir().unwrap();
+        let marker = dir.path().join(MARKER);
+        let mode = || fs::metadata(&marker).unwrap().mode() & 0o777;
+        drop(taken(dir.path()).unwrap());
+        assert_eq!(mode(), 0o600);
+        fs::set_permissions(&marker, Permissions::from_mode(0o644)).unwrap();
+        drop(taken(dir.path()).unwrap());
+        assert_eq!(mode(), 0o600);
+    }
+
+    /// Goal: an account that can lock the directory itself stops no experiment.
+    #[test]
+    fn templates_are_made_by_one_of_several_without_a_lock_on_the_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let (first, second) = (taken(dir.path()).unwrap(), taken(dir.path()).unwrap());
+        let held = File::open(dir.path()).unwrap();
+        flock(&held, FlockOperation::LockExclusive).unwrap();
+        let templates = first.templates().unwrap();
+        fs::write(templates.join("rows"), "rows").unwrap();
+        // Begun before the first one had made it.
+        let late = second.make(TEMPLATES, &templates).unwrap_err();
+        assert!(matches!(late, RunnerError::NotOurs(_)), "{late}");
+        assert_eq!(second.templates().unwrap(), templates);
+        assert!(templates.join("rows").exists());
+        drop((first, second));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]
     fn templates_outlive_a_run_and_not_the_experiments() {
         let dir = tempfile::tempdir().unwrap();
-        let root = DataRoot::take(dir.path()).unwrap();
+        let root = taken(dir.path()).unwrap();
         let templates = root.templates().unwrap();
         fs::write(templates.join("rows"), "rows").unwrap();
         assert_eq!(root.templates().unwrap(), templates);
@@ -398,7 +424,7 @@ mod tests {
     #[test]
     fn a_run_gets_an_empty_directory_and_loses_it() {
         let dir = tempfile::tempdir().unwrap();
-        let root = DataRoot::take(dir.path()).unwrap();
+        let root = taken(dir.path()).unwrap();
         let run = root.fresh("a.c1.r1").unwrap();
         fs::write(run.path.join("rows"), "rows").unwrap();
         let path = run.path.clone();

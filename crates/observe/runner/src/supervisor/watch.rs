@@ -139,7 +139,7 @@ mod tests {
     /// Tests with a watchdog of 10 s.
     fn with_bench(disk_floor: Bytes, test: impl FnOnce(&Workbench<'_>)) {
         let dir = tempfile::tempdir().unwrap();
-        let data = DataRoot::take(dir.path()).unwrap();
+        let data = DataRoot::take(dir.path(), &mut |_| ()).unwrap();
         test(&Workbench {
             program: WorkerProgram { path: "none".into(), arguments: Vec::new() },
             data: &data,

@@ -52,7 +52,8 @@ impl Bench {
         std::fs::write(&file, lines.concat()).expect("a scratch directory");
         // The connection is its standard input.
         let script = format!("read order; cat '{}' >&0; {then}", file.display());
-        let data = DataRoot::take(&self.dir.path().join("data")).expect("a scratch directory");
+        let data = DataRoot::take(&self.dir.path().join("data"), &mut |_| ())
+            .expect("a scratch directory");
         let bench = Workbench {
             program: WorkerProgram {
                 path: "/bin/sh".into(),

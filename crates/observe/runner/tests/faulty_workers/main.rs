@@ -54,7 +54,8 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
     let mut fixture = Bench::new();
     let experiment = &mut fixture.manifest.plan.experiment;
     experiment.variants[0].settings.allocator = Allocator::Tcmalloc;
-    let data = DataRoot::take(&fixture.dir.path().join("data")).expect("a scratch directory");
+    let data =
+        DataRoot::take(&fixture.dir.path().join("data"), &mut |_| ()).expect("a scratch directory");
     let bench = Workbench {
         program: WorkerProgram { path: "/no/worker".into(), arguments: Vec::new() },
         data: &data,

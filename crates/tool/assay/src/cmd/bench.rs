@@ -7,11 +7,11 @@ use miette::{Result, miette};
 use model::units::{parse_size, parse_span};
 use model::{Bytes, DriveHealth, Experiment, Host, Identity, Nanos};
 use runner::{DataRoot, Interrupt, Progress, RunnerError, Workbench, WorkerProgram};
-use sampler::with_thread_limit;
 
 use super::storage::{Request, Storage};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::signals;
 use crate::ui::Ui;
 
 /// Heading of the options of `run` only.
@@ -31,17 +31,14 @@ pub(super) struct Limits {
     snapshot_limit: Option<Bytes>,
 }
 
-/// Returns the interrupt that Ctrl-C and SIGTERM raise.
-pub(super) fn interrupt() -> Result<Interrupt> {
-    let interrupt = Interrupt::default();
-    let raised = interrupt.clone();
-    let no_thread = |error| match error {
-        ctrlc::Error::System(error) => with_thread_limit(error).to_string(),
-        ctrlc::Error::NoSuchSignal(_) | ctrlc::Error::MultipleHandlers => error.to_string(),
+/// Takes the data directory; shows whom it waits for.
+pub(super) fn take_data(environment: &Environment, ui: &Ui) -> Result<DataRoot> {
+    let path = &environment.data_dir;
+    let mut show = |holder: &str| {
+        let path = path.display();
+        ui.status(format_args!("waits     for {holder}, which holds the data directory {path}"));
     };
-    ctrlc::set_handler(move || raised.raise())
-        .map_err(|error| miette!("nothing can wait for Ctrl-C: {}", no_thread(error)))?;
-    Ok(interrupt)
+    DataRoot::take(path, &mut show).into_report()
 }
 
 /// Means to run an experiment: on engines, or on storage.
@@ -58,7 +55,8 @@ impl<'a> Bench<'a> {
         environment: &Environment,
         health: &'a (dyn Fn() -> Option<DriveHealth> + Sync),
     ) -> Result<Self> {
-        let interrupt = interrupt()?;
+        let interrupt = Interrupt::default();
+        signals::raise(interrupt.clone());
         let path = std::env::current_exe().into_report()?;
         let engines = Workbench {
             program: WorkerProgram { path, arguments: vec!["worker".to_owned()] },

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use archive::ScratchDir;
 use engine::conformance;
 use miette::{Result, miette};
 use model::BuildRef;
@@ -22,7 +23,7 @@ pub(crate) fn run(build: &BuildRef, environment: &Environment, ui: &Ui) -> Resul
     ui.print(format_args!("{build}: the conformance battery, each check in a process of its own"));
     let (mut passed, mut failed) = (0, 0);
     for check in conformance::checks() {
-        let dir = trust::tempdir().into_report()?;
+        let dir = ScratchDir::new().into_report()?;
         match smoke_test::test(&build.engine, library, Some(check), dir.path()) {
             Ok(()) => {
                 passed += 1;

@@ -8,8 +8,8 @@ use miette::{Result, miette};
 use model::{Bytes, DeviceRecord, Host, Label, SteadyLevel};
 use plan::Room;
 use render::{Format, render_device, render_device_page, render_devices};
+use runner::Interrupt;
 
-use super::bench::interrupt;
 use super::consent::Origin;
 use super::device_options::Measure;
 use super::storage::{self, Storage};
@@ -17,6 +17,7 @@ use super::storage_steady::{check_limit, until_steady};
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::signals;
 use crate::ui::Ui;
 
 /// Arguments of `assay device`.
@@ -114,7 +115,8 @@ fn is_without_rate(level: &SteadyLevel) -> bool {
 
 /// Opens the storage of this host; Ctrl-C stops what is measured.
 fn open(args: &Measure) -> Result<(Storage, Host)> {
-    let interrupt = interrupt()?;
+    let interrupt = Interrupt::default();
+    signals::raise(interrupt.clone());
     let host = super::run::host(args.path.as_deref().unwrap_or(Path::new("/")));
     Ok((Storage::open(args.request(), &host, interrupt)?, host))
 }

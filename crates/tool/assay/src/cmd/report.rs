@@ -18,12 +18,15 @@ use super::across::{Factor, Request, compare_hosts};
 use super::analyzed::analyze;
 use super::selected::JoinedResults;
 use super::steady::Window;
+use crate::catalog::read;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
 /// Runs of each variant below which nothing is decided, where more are planned.
 const RUNS_MIN: usize = 2;
+/// Largest table of findings, in bytes: far more than all experiments here have.
+const FINDINGS_BYTES_MAX: u64 = 16 << 20;
 
 /// Arguments of `assay report`.
 #[derive(Debug, clap::Args)]
@@ -129,7 +132,7 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path, ui: &Ui) -> Resul
             path.display()
         )
     };
-    let earlier = match dynlib::open_regular(&path).and_then(io::read_to_string) {
+    let earlier = match read(&path, FINDINGS_BYTES_MAX) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         text => text.map_err(|error| unreadable(&error))?,
     };

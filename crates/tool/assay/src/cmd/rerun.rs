@@ -9,11 +9,11 @@ use miette::{Report, Result, miette};
 use model::units::clients;
 use model::{Experiment, Host, Identity, Manifest, ShellCommand, Variant};
 use render::figure::interval;
-use runner::{DataRoot, Library};
+use runner::Library;
 use stats::Effect;
 
 use super::analyzed::analyze;
-use super::bench::{Bench, Limits};
+use super::bench::{Bench, Limits, take_data};
 use super::consent::{self, Origin, Trust};
 use super::run::{drive_health, host, manifest, measure};
 use super::steady::Window;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let planned = planning::expand(experiment, args.limits.disk_floor, environment)?;
     planned.check()?;
     results.check_writable().into_report()?;
-    let data = DataRoot::take(&environment.data_dir).into_report()?;
+    let data = take_data(environment, ui)?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
     bench.engines.confinement = origin.confinement(environment, ui).into_report()?;

@@ -10,10 +10,9 @@ use model::record::SCHEMA;
 use model::{DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
 use render::{Compared, Meta, next_steps, render_answer};
-use runner::DataRoot;
 
 use super::analyzed::analyze;
-use super::bench::{Bench, HEADING, Limits};
+use super::bench::{Bench, HEADING, Limits, take_data};
 use super::compare::exit_code;
 use super::consent::{self, Origin, Trust};
 use super::refused::{check_text, rejection};
@@ -99,7 +98,7 @@ fn execute(
     if matches!(prepared, Prepared::Fresh(_)) {
         results.check_writable().into_report()?;
     }
-    let data = DataRoot::take(&environment.data_dir).into_report()?;
+    let data = take_data(environment, ui)?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
     let origin = prepared.origin();

@@ -1,6 +1,5 @@
 //! Arguments of `plan` and `run`: a file or steps, and overrides.
 
-use std::io;
 use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -8,7 +7,7 @@ use miette::{Result, miette};
 use model::Waiver;
 use plan::{Checked, Machine, Overrides, QuickVariants, Setting};
 
-use crate::catalog::Program;
+use crate::catalog::{FILE_BYTES_MAX, Program, read};
 use crate::ui::Ui;
 
 /// Heading of the options that override the file.
@@ -183,7 +182,7 @@ pub(crate) fn read_file(
     catalog: &Program,
     machine: Machine,
 ) -> Result<Checked> {
-    let text = dynlib::open_regular(Path::new(file)).and_then(io::read_to_string);
+    let text = read(Path::new(file), FILE_BYTES_MAX);
     let text = text.map_err(|error| {
         let help = "name an experiment file (.toml), or steps: `readrandom --engine lmdb`";
         miette!(help = help, "cannot read the experiment file {file}: {error}")

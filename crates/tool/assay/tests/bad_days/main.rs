@@ -16,4 +16,5 @@ mod run_survives_engine_faults;
 mod sandbox;
 mod server_traces;
 mod servers_are_cleaned_up;
+mod stop_requests_leave_nothing;
 mod until_runs_a_pilot_and_one_extension;

@@ -122,7 +122,7 @@ impl Workspace {
             // Servers that root starts can enter it, whatever the umask.
             let open = Permissions::from_mode(0o755);
             fs::set_permissions(place.path(""), open).expect("it is ours");
-            let data = DataRoot::take(&place.path("data")).expect("it is new");
+            let data = DataRoot::take(&place.path("data"), &mut |_| ()).expect("it is new");
             (place, data)
         });
         let mut command = self.program(arguments);
