@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use model::experiment::MARGIN_DEFAULT;
+use model::limits::{
+    COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, NAME_BYTES_MAX, VALUE_BYTES_MAX, VARIANTS_MAX, is_name,
+};
 use model::setting::parse_whole;
 use model::units::{parse_count, parse_share, parse_size};
 use model::{BuildRef, Bytes, DataShape, Experiment, LoadSharing, Options, Settings, Variant};
@@ -27,16 +30,12 @@ use crate::workload::{self, Workload};
 
 /// Default seed; its value does not matter, only that it is recorded.
 const SEED_DEFAULT: u64 = 1;
-/// Fewest bytes of a key, which holds a row number.
-const KEY_BYTES_MIN: u32 = 8;
 /// Bytes of a key. Source: benchmark.sh, `key_size`.
 pub(crate) const KEY_BYTES_DEFAULT: u32 = 20;
 /// Bytes of a value. Source: benchmark.sh, `value_size`.
 pub(crate) const VALUE_BYTES_DEFAULT: u32 = 400;
 /// Compressibility of values. Source: db_bench, `compression_ratio`.
 const COMPRESSIBLE_TO_DEFAULT: f64 = 0.5;
-/// Largest value: bounds the client's buffers.
-const VALUE_BYTES_MAX: u32 = 1 << 20;
 /// Stands for rows that are invalid.
 const NO_DATA: DataShape =
     DataShape { rows: 0, key_bytes: 8, value_bytes: 0, compressible_to: 1.0 };
@@ -85,7 +84,10 @@ pub(crate) fn check(
     let application = application.as_ref().and_then(Option::as_ref);
     let is_distribution_typed = overrides.get(DISTRIBUTION).is_some();
     let resolver = Resolver { application, preset, ..resolver };
-    resolver.check(&file, (&written, is_distribution_typed), is_known, errors)
+    let checked = resolver.check(&file, (&written, is_distribution_typed), is_known, errors)?;
+    // What readers of the archive would refuse is not run.
+    checked.experiment.check().map_err(PlanError::new)?;
+    Ok(checked)
 }
 
 /// Parses the cap on memory, bytes.
@@ -217,7 +219,7 @@ impl Resolver<'_> {
             bytes => Ok(bytes),
         };
         let share = |text: &str| match text.parse() {
-            Ok(share) if (0.01..=1.0).contains(&share) => Ok(share),
+            Ok(share) if (COMPRESSIBLE_TO_MIN..=1.0).contains(&share) => Ok(share),
             _ => Err("compressible_to is a share of a value's size: between 0.01 and 1".to_owned()),
         };
         let of = [benchmark];
@@ -248,6 +250,12 @@ impl Resolver<'_> {
     fn variants(&self, file: &File, derived: Option<Derived>) -> Result<Vec<Variant>, PlanError> {
         let mut errors = Errors::default();
         let mut variants: Vec<Variant> = Vec::new();
+        if let Some(beyond) = file.variants.get(VARIANTS_MAX) {
+            let why = format!("{} variants are too many to compare", file.variants.len());
+            return Err(self
+                .refuse(beyond.place.clone(), why)
+                .remedy(format!("at most {VARIANTS_MAX}")));
+        }
         for (index, table) in file.variants.iter().enumerate() {
             variants.extend(errors.ok(self.variant(table, &file.benchmark, derived)));
             let name = table.text(NAME);
@@ -350,20 +358,39 @@ impl Resolver<'_> {
     /// Checks a name that becomes part of a directory name.
     fn file_name(&self, table: &Section, what: &str) -> Result<String, PlanError> {
         let text = table.text(NAME);
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if !text.is_empty() && text.len() <= 80 && text.chars().all(fits) && !text.starts_with('.')
-        {
+        if is_name(text, NAME_BYTES_MAX) {
             return Ok(text.to_owned());
         }
         Err(self
             .refuse(table.place_of(NAME), format!("`{text}` cannot be {what}"))
-            .remedy("use letters, digits, `-`, `_` and `.`: it becomes the name of a directory"))
+            .remedy("begin with a letter or digit; use letters, digits, `-`, `_` and `.`"))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::tests::sample::experiment;
+    use model::limits::{LEVELS_MAX, STEPS_MAX, VARIANTS_MAX};
+
+    use crate::tests::sample::{checked, experiment};
+
+    #[test]
+    fn what_readers_would_refuse_is_not_planned() {
+        let refused = |old: &str, new: &str| checked(old, new).unwrap_err().to_string();
+        let variant = |name: &str| format!("\n[[variant]]\nname = \"{name}\"\nengine = \"tree\"");
+        let variants: String = (0..VARIANTS_MAX).map(|at| variant(&format!("v{at}"))).collect();
+        let too_many = refused("\"10k\"", &format!("\"10k\"{variants}"));
+        assert!(too_many.ends_with("variants are too many to compare"), "{too_many}");
+        let steps = vec!["\"readwhilewriting\""; STEPS_MAX].join(", ");
+        let too_many = refused("\"readwhilewriting\"", &steps);
+        assert!(too_many.ends_with("steps are too many for one run"), "{too_many}");
+        let levels: Vec<String> = (1..=LEVELS_MAX + 1).map(|level| level.to_string()).collect();
+        let levels = format!("\"10k\"\n[factors]\nclients = [{}]", levels.join(", "));
+        assert_eq!(refused("\"10k\"", &levels), "65 levels of clients are too many");
+        for name in ["-rf", ".hidden", "_", "a\u{202e}b"] {
+            let wrong = refused("\"10k\"", &format!("\"10k\"{}", variant(name)));
+            assert!(wrong.ends_with("cannot be a variant's name"), "{wrong}");
+        }
+    }
 
     #[test]
     fn variant_settings_win_over_benchmark_settings_and_those_over_presets() {

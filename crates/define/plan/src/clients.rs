@@ -3,14 +3,13 @@
 use std::ops::Range;
 
 use model::CpuCount;
+use model::limits::{CLIENTS_MAX, LEVELS_MAX};
 
 use crate::error::PlanError;
 use crate::resolve::Resolver;
 use crate::settings::CLIENTS;
 use crate::spec::Section;
 
-/// Most client threads of a step; the harness itself has no such limit.
-pub(crate) const CLIENTS_MAX: u32 = 4096;
 /// Clients per CPU at the end of a sweep or search: beyond the knee of the throughput curve.
 const CLIENTS_PER_CPU: u32 = 4;
 /// Fewest levels of a sweep: a fit of the Universal Scalability Law needs six [Gunther 2007].
@@ -86,6 +85,11 @@ impl Resolver<'_> {
                 place.clone(),
                 "for instance [1, 2]",
             ));
+        }
+        if levels.len() > LEVELS_MAX {
+            return Err(self
+                .refuse(place.clone(), format!("{} levels of clients are too many", levels.len()))
+                .remedy(format!("at most {LEVELS_MAX}")));
         }
         for (index, &level) in levels.iter().enumerate() {
             self.clients(level, place.clone())?;

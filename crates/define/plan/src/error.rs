@@ -81,6 +81,11 @@ impl PlanError {
     }
 }
 
+/// Most errors that are collected: who repairs fifty of them checks again.
+///
+/// Our choice: a file may have thousands of wrong words, each with the text around it.
+const ERRORS_MAX: usize = 50;
+
 /// The independent errors of one experiment, in the order of the checks.
 #[derive(Debug, Default)]
 pub(crate) struct Errors(Vec<PlanError>);
@@ -90,7 +95,7 @@ impl Errors {
     pub(crate) fn push(&mut self, mut error: PlanError) {
         let others = std::mem::take(&mut error.others);
         for error in std::iter::once(error).chain(others) {
-            if !self.0.iter().any(|known| known.is_same(&error)) {
+            if !self.is_full() && !self.0.iter().any(|known| known.is_same(&error)) {
                 self.0.push(error);
             }
         }
@@ -109,6 +114,11 @@ impl Errors {
     /// Returns an optional value or a default; adds the error, if it is one.
     pub(crate) fn or<T>(&mut self, result: Result<Option<T>, PlanError>, default: T) -> T {
         self.ok(result).flatten().unwrap_or(default)
+    }
+
+    /// Returns whether no further error is collected: what follows need not be checked.
+    pub(crate) fn is_full(&self) -> bool {
+        self.0.len() >= ERRORS_MAX
     }
 
     /// Returns the number of errors so far.

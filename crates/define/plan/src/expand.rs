@@ -1,5 +1,6 @@
 //! Expands an experiment into ordered runs with estimated costs.
 
+use model::limits::CELLS_MAX;
 use model::{Bytes, Experiment, Nanos, Plan, Variant};
 
 use crate::catalog::Catalog;
@@ -19,9 +20,6 @@ pub struct Room {
     /// Bytes that must stay free; [`DISK_FLOOR_BYTES`] by default.
     pub floor: Bytes,
 }
-
-/// Most runs of one plan.
-const CELLS_MAX: usize = 100_000;
 
 /// Expands an experiment into its runs, laid out from the seed.
 ///
@@ -202,7 +200,7 @@ mod tests {
     #[test]
     fn too_many_runs_are_rejected() {
         let refused = plan_of(experiment_of(5, 2, 10_001, 1), DISK).unwrap_err().to_string();
-        assert_eq!(refused, "more than 100000 runs");
+        assert_eq!(refused, "more than 10000 runs");
     }
 
     #[test]

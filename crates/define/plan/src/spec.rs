@@ -267,6 +267,10 @@ impl Reader<'_> {
             required(table).iter().filter(|setting| !entries.contains_key(setting.key)).collect();
         let errors_before = self.errors.len();
         for (key, node) in entries {
+            // Each error has the text around it.
+            if self.errors.is_full() {
+                return;
+            }
             let Some(setting) = of_table(table).find(|one| one.key == *key.get_ref()) else {
                 let known: Vec<_> = of_table(table).map(|setting| setting.key).collect();
                 let error = unknown_key(key.get_ref(), table.name(), &known);

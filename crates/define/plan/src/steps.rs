@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use model::limits::STEPS_MAX;
 use model::sql::{CallMix, Copies, TrafficSpec};
 use model::units::parse_span;
 use model::{DataShape, Load, OpKind, Step, StepInfo, StepRole, StopRule};
@@ -36,6 +37,11 @@ impl Resolver<'_> {
         factor: &ClientsFactor,
     ) -> Result<(Vec<Step>, Vec<Range<usize>>), PlanError> {
         let tables = self.requested_steps(benchmark);
+        if let Some(beyond) = tables.get(STEPS_MAX) {
+            let why = format!("{} steps are too many for one run", tables.len());
+            let error = self.refuse(beyond.place.clone(), why);
+            return Err(error.remedy(format!("at most {STEPS_MAX}: divide the experiment")));
+        }
         let (mut steps, mut loads, mut errors) = (Vec::new(), Vec::new(), Errors::default());
         // Whichever step takes them, the benchmark's own values must be valid.
         for setting in [DURATION, WARMUP, SETTLE_CAP] {

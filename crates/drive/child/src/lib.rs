@@ -5,8 +5,8 @@
 //! parent is killed would go on writing to a disk that others take for free. This is the only
 //! place that makes a `std::process::Command`, which `tidy` checks.
 
-mod confine;
 mod build_group;
+mod confine;
 mod ffi_parent;
 
 use std::ffi::{OsStr, OsString};

@@ -3,11 +3,15 @@
 //! A gzip-compressed tar archive: `tar tzf x.assay` lists it. It may come from a stranger, so every
 //! name, kind and size is checked before a byte is written, and the order is fixed.
 
+use std::collections::BTreeSet;
+
+use model::limits::{NAME_BYTES_MAX, check_name};
 use serde::{Deserialize, Serialize};
 
-use crate::checksum::CHECKSUMS;
-use crate::experiment::MANIFEST;
-use crate::name::check_name;
+use crate::layout::{Content, content};
+use crate::limits::{
+    CHECKSUMS_BYTES_MAX, ContentLimits, FILE_BYTES_MAX, FILES_MAX, JSON_BYTES_MAX, RUNS_MAX,
+};
 
 /// Extension of the file.
 pub const BUNDLE: &str = "assay";
@@ -19,17 +23,6 @@ pub(crate) const INDEX: &str = "assay.json";
 ///
 /// Written and compared as a whole: no checksum is over it.
 pub(crate) const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255];
-
-/// Largest index, in bytes. Our choice, as the limits below: far beyond any experiment.
-pub(crate) const INDEX_BYTES_MAX: u64 = 64 << 20;
-/// Most files.
-const FILES_MAX: usize = 200_000;
-/// Largest file, in bytes: none is read that is larger.
-const FILE_BYTES_MAX: u64 = 1 << 30;
-/// Largest sum of all files, in bytes.
-const BYTES_MAX: u64 = 16 << 30;
-/// Most parts of a name.
-const PARTS_MAX: usize = 8;
 
 /// What a file holds.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,49 +76,73 @@ impl Index {
         self.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add)
     }
 
-    /// Checks everything that is read of it; the error completes a sentence about the file.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// Checks everything that is read of it, for a file of that size.
+    ///
+    /// The error completes a sentence about the file.
+    pub(crate) fn check(&self, file_bytes: u64) -> Result<(), String> {
         if self.format != FORMAT {
             let format = self.format;
             return Err(format!("it has format {format}; this Assay reads {FORMAT}"));
         }
-        check_name("experiment", &self.experiment)?;
-        check_name("identifier", &self.id)?;
-        if self.files.len() > FILES_MAX || self.bytes() > BYTES_MAX {
-            let gib = BYTES_MAX >> 30;
-            return Err(format!("it lists more than {FILES_MAX} files or {gib} GiB"));
+        check_name("its experiment", &self.experiment, NAME_BYTES_MAX)?;
+        check_name("its id", &self.id, NAME_BYTES_MAX)?;
+        if self.files.len() > FILES_MAX {
+            return Err(format!("it lists more than {FILES_MAX} files"));
         }
         if !self.files.is_sorted_by(|one, next| one.name < next.name) {
             return Err("its index lists a file twice, or in another order".to_owned());
         }
-        self.files.iter().try_for_each(|file| {
-            if file.bytes > FILE_BYTES_MAX {
-                return Err(format!("it lists {:?} with more than 1 GiB", file.name));
-            }
-            check_member(&file.name)
-        })
+        self.check_files(&ContentLimits::of(file_bytes))
     }
-}
 
-/// Checks that a name is that of a file which an experiment has.
-fn check_member(name: &str) -> Result<(), String> {
-    let parts: Vec<&str> = name.split('/').collect();
-    let is_known = match parts[..] {
-        [MANIFEST | CHECKSUMS] => true,
-        ["runs" | "attempts", _, _, ..] => parts.len() <= PARTS_MAX,
-        _ => false,
-    };
-    if !is_known {
-        return Err(format!("it lists {name:?}, which is no file of an experiment"));
+    /// Checks the names and sizes of the files.
+    fn check_files(&self, limits: &ContentLimits) -> Result<(), String> {
+        let (mut all, mut parsed, mut logs) = (0_u64, 0_u64, 0_u64);
+        let mut runs = BTreeSet::new();
+        for Member { name, bytes, .. } in &self.files {
+            let Some(content) = content(name) else {
+                let name: String = name.escape_default().take(NAME_BYTES_MAX).collect();
+                return Err(format!("it lists \"{name}\", which is no file of an experiment"));
+            };
+            let most = match content {
+                Content::Json => JSON_BYTES_MAX,
+                Content::Checksums => CHECKSUMS_BYTES_MAX,
+                Content::Lines | Content::Log | Content::EngineText => FILE_BYTES_MAX,
+            };
+            if *bytes > most {
+                return Err(format!("it lists {name} with more than {} MiB", most >> 20));
+            }
+            all = all.saturating_add(*bytes);
+            match content {
+                Content::Json | Content::Lines => parsed += bytes,
+                Content::Log => logs += bytes,
+                Content::Checksums | Content::EngineText => {}
+            }
+            runs.extend(name.rsplit_once('/').map(|(dir, _)| dir.trim_end_matches("/engine")));
+        }
+        let sums = [
+            ("files", all, limits.bytes),
+            ("records and intervals", parsed, limits.parsed_bytes),
+            ("histogram logs", logs, limits.log_bytes),
+        ];
+        for (what, bytes, most) in sums {
+            if bytes > most {
+                let mib = most >> 20;
+                return Err(format!("its {what} have more than {mib} MiB, too much for its size"));
+            }
+        }
+        match runs.len() <= RUNS_MAX {
+            true => Ok(()),
+            false => Err(format!("it has more than {RUNS_MAX} runs")),
+        }
     }
-    parts.iter().try_for_each(|part| check_name("file", part))
 }
 
 /// Returns whether a file of an experiment's directory belongs into the bundle.
 ///
-/// Caches, the page and the lock do not, and neither does what a kill left.
+/// Caches, the page and the lock do not, and neither does what a kill left or another wrote.
 pub(crate) fn is_member(name: &str) -> bool {
-    check_member(name).is_ok() && !crate::replace::is_replacement(name)
+    content(name).is_some()
 }
 
 #[cfg(test)]
@@ -146,7 +163,8 @@ mod tests {
 
     #[test]
     fn names_that_lead_elsewhere_are_refused() {
-        assert_eq!(index(&["checksums", "manifest.json", "runs/a/engine/0.txt"]).check(), Ok(()));
+        let sound = index(&["checksums", "manifest.json", "runs/a/engine/0.txt"]);
+        assert_eq!(sound.check(1), Ok(()));
         for name in [
             "../x",
             "/etc/passwd",
@@ -161,20 +179,42 @@ mod tests {
             "",
             "runs/a/b/c/d/e/f/g/h",
             "runs/a/\u{1b}",
+            "runs/a/engine/x.so",
+            "runs/a/\u{202e}/record.json",
+            "attempts/-a/record.json",
         ] {
-            let reason = index(&[name]).check().unwrap_err();
-            assert!(reason.contains("it lists") || reason.contains("its file"), "{name}: {reason}");
+            let reason = index(&[name]).check(1).unwrap_err();
+            assert!(reason.contains("it lists") && reason.is_ascii(), "{name}: {reason}");
         }
     }
 
     #[test]
     fn more_than_any_experiment_has_is_refused() {
-        let mut huge = index(&["manifest.json"]);
-        huge.files[0].bytes = FILE_BYTES_MAX + 1;
-        assert!(huge.check().unwrap_err().contains("more than 1 GiB"));
+        let refused = |name: &str, bytes: u64, file_bytes: u64| {
+            let mut huge = index(&[name]);
+            huge.files[0].bytes = bytes;
+            huge.check(file_bytes).unwrap_err()
+        };
+        assert!(refused("manifest.json", JSON_BYTES_MAX + 1, 1).contains("more than 8 MiB"));
+        assert!(refused("checksums", CHECKSUMS_BYTES_MAX + 1, 1).contains("more than 1 MiB"));
+        let log = "runs/a/engine/LOG";
+        assert!(refused(log, (128 << 20) + 1, 10 << 20).contains("its files have more"));
+        assert!(refused(log, FILE_BYTES_MAX + 1, 1 << 40).contains("more than 1024 MiB"));
+        let intervals = "runs/a/intervals.jsonl";
+        assert!(refused(intervals, (32 << 20) + 1, 1).contains("its records and intervals have"));
+        let times = "runs/a/service.hlog";
+        assert!(refused(times, (16 << 20) + 1, 1).contains("its histogram logs have"));
+        let mut allowed = index(&[intervals]);
+        allowed.files[0].bytes = 100 << 20;
+        assert_eq!(allowed.check(20 << 20), Ok(()), "a large file may have more");
         let twice = index(&["manifest.json", "manifest.json"]);
-        assert!(twice.check().unwrap_err().contains("twice"));
+        assert!(twice.check(1).unwrap_err().contains("twice"));
         let newer = Index { format: FORMAT + 1, ..index(&[]) };
-        assert!(newer.check().unwrap_err().contains("format"));
+        assert!(newer.check(1).unwrap_err().contains("format"));
+        let many: Vec<String> =
+            (0..=FILES_MAX).map(|n| format!("runs/{n:06}/record.json")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert!(index(&many).check(1).unwrap_err().contains("more than 50000 files"));
+        assert!(index(&many[..=RUNS_MAX]).check(1).unwrap_err().contains("more than 20000 runs"));
     }
 }

@@ -13,11 +13,11 @@ use std::sync::{Mutex, PoisonError};
 use sha2::{Digest, Sha256};
 
 use crate::error::ArchiveError;
+use crate::layout::CHECKSUMS;
+use crate::limits::{CHECKSUMS_BYTES_MAX, JSON_BYTES_MAX};
 use crate::regular;
 use crate::replace::{is_replacement, replace};
 
-/// File of the checksums of a directory.
-pub(crate) const CHECKSUMS: &str = "checksums";
 /// Hexadecimal digits of a checksum.
 const DIGITS: usize = 64;
 /// Separates a checksum from its file's name. Source: `sha256sum(1)`.
@@ -40,7 +40,7 @@ pub(crate) fn check_read(path: &Path, content: &[u8]) {
     else {
         return;
     };
-    let Ok(list) = regular::read(&dir.join(CHECKSUMS)) else { return };
+    let Ok(list) = read_list(dir) else { return };
     let known = parse(&list).and_then(|mut sums| sums.remove(name));
     if !known.is_some_and(|known| known.contains(&checksum(content))) {
         let mut changed = CHANGED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,7 +76,7 @@ pub(crate) fn replace_sealed(
         sums.insert(name.to_owned(), of_file);
         write(dir, &sums)
     };
-    match regular::read(&path) {
+    match regular::read(&path, JSON_BYTES_MAX) {
         Ok(old) => seal(&[&checksum(&old), &new])?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             seal(&[&new])?;
@@ -93,6 +93,11 @@ fn write(dir: &Path, sums: &Checksums) -> Result<(), ArchiveError> {
         .iter()
         .flat_map(|(name, sums)| sums.iter().map(move |sum| format!("{sum}{SEPARATOR}{name}\n")));
     replace(&dir.join(CHECKSUMS), lines.collect::<String>().as_bytes())
+}
+
+/// Reads the list of checksums of a directory.
+pub(crate) fn read_list(dir: &Path) -> io::Result<Vec<u8>> {
+    regular::read(&dir.join(CHECKSUMS), CHECKSUMS_BYTES_MAX)
 }
 
 /// Parses a list of checksums; `None` when it is damaged.

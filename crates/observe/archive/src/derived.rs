@@ -14,9 +14,10 @@ use trust::Entries;
 
 use crate::checksum::{changed_files, checksum};
 use crate::error::ArchiveError;
-use crate::experiment::{ExperimentDir, MANIFEST};
+use crate::experiment::ExperimentDir;
+use crate::layout::{MANIFEST, RECORD};
+use crate::limits::JSON_BYTES_MAX;
 use crate::regular::{self, check_dir};
-use crate::run::RECORD;
 
 /// Directory of the cache, in that of the experiment.
 const DERIVED: &str = "derived";
@@ -89,7 +90,7 @@ fn head(key: &str, value: &[u8]) -> String {
 /// Reads a cached value of that key; `None` when it is absent, outdated or damaged.
 fn read<T: DeserializeOwned>(path: &Path, key: &str) -> Option<T> {
     check_dir(path.parent()?).ok()?;
-    let text = regular::read(path).ok()?;
+    let text = regular::read(path, JSON_BYTES_MAX).ok()?;
     let at = text.iter().position(|byte| *byte == b'\n')?;
     let (first, value) = (&text[..at], &text[at + 1..]);
     if first != head(key, value).as_bytes() {

@@ -1,13 +1,12 @@
 //! Profiles of storage: one file each, by class of host.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use model::DeviceRecord;
 use trust::{Dir, Entries};
 
 use crate::error::ArchiveError;
-use crate::name::check_name;
 use crate::replace::{json, replace};
 use crate::results::{DEVICES, Results, directories};
 use crate::run::read_json;
@@ -21,8 +20,7 @@ impl Results {
         let dir = self.root().join(DEVICES).join(&record.host.fingerprint);
         let path = dir.join(format!("{}.json", record.id));
         let unusable = |reason| ArchiveError::Damaged(path.clone(), reason);
-        check_name("class of host", &record.host.fingerprint).map_err(unusable)?;
-        check_name("identifier", &record.id).map_err(unusable)?;
+        record.check().map_err(unusable)?;
         Dir::create(&dir, Entries::Closed).map_err(ArchiveError::write(&dir))?;
         replace(&path, &json(record))?;
         Ok(path)
@@ -39,13 +37,30 @@ impl Results {
         paths.sort();
         let (mut records, mut damaged) = (Vec::new(), Vec::new());
         for path in paths {
-            match read_json(&path, |record: &DeviceRecord| record.schema) {
+            match read_profile(&path) {
                 Ok(record) => records.push(record),
                 Err(error) => damaged.push(error),
             }
         }
         records.sort_by_cached_key(|record: &DeviceRecord| record.id.clone());
         (records, damaged)
+    }
+}
+
+/// Reads a profile, which counts under its own name and class alone.
+fn read_profile(path: &Path) -> Result<DeviceRecord, ArchiveError> {
+    let record: DeviceRecord = read_json(path, |record: &DeviceRecord| record.schema)?;
+    let damaged = |reason: String| ArchiveError::Damaged(path.to_path_buf(), reason);
+    record.check().map_err(damaged)?;
+    let class = path.parent().and_then(Path::file_name);
+    let is_own = class.is_some_and(|class| *class == *record.host.fingerprint)
+        && path.file_stem().is_some_and(|id| *id == *record.id);
+    match is_own {
+        true => Ok(record),
+        false => {
+            let (id, class) = (&record.id, &record.host.fingerprint);
+            Err(damaged(format!("it is the profile {id} of the hosts {class}, not of this place")))
+        }
     }
 }
 
@@ -88,5 +103,13 @@ mod tests {
         assert_eq!(damaged.len(), 1);
         assert!(results.list().experiments.is_empty() && results.list().damaged.is_empty());
         assert!(results.write_device(&record("../x")).is_err());
+        let copy = path.with_file_name("4.json");
+        fs::copy(&path, &copy).unwrap();
+        let other = path.parent().unwrap().with_file_name("intel_8cpu");
+        fs::create_dir(&other).unwrap();
+        fs::copy(&path, other.join("1.json")).unwrap();
+        let (records, damaged) = results.devices();
+        assert_eq!((records.len(), damaged.len()), (2, 3), "{damaged:?}");
+        assert!(damaged[2].to_string().contains("not of this place"), "{}", damaged[2]);
     }
 }

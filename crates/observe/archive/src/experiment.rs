@@ -4,25 +4,24 @@ use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use model::limits::{NAME_BYTES_MAX, check_name};
 use model::secret::masked;
 use model::{IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use trust::{Dir, Entries};
 
-use crate::checksum::{CHECKSUMS, Checksums, replace_sealed};
+use crate::checksum::{Checksums, replace_sealed};
 use crate::error::ArchiveError;
-use crate::name::{check_manifest, check_name};
+use crate::layout::{CHECKSUMS, MANIFEST, RUN_DIRS};
 use crate::parallel::parallel_map;
 use crate::regular::{check_dir, open_as};
 use crate::replace::{json, remove_replacements, replace};
 use crate::run::{RunWriter, read_intervals, read_json, read_record};
 use crate::scratch::ScratchDir;
 
-/// File of the manifest.
-pub(crate) const MANIFEST: &str = "manifest.json";
 /// Directory of the runs.
-const RUNS: &str = "runs";
+const RUNS: &str = RUN_DIRS[0];
 /// File of the page.
 const PAGE: &str = "report.html";
 /// File that is locked while runs are written.
@@ -91,7 +90,7 @@ impl ExperimentDir {
     /// [`ArchiveError::Busy`] when another process holds it.
     pub fn lock(&mut self) -> Result<(), ArchiveError> {
         trust::check(&self.path, Entries::Closed).map_err(ArchiveError::write(&self.path))?;
-        for part in [RUNS, "attempts"].map(|part| self.path.join(part)) {
+        for part in RUN_DIRS.map(|part| self.path.join(part)) {
             let checked = check_dir(&part).and_then(|()| trust::check(&part, Entries::Closed));
             checked.map_err(ArchiveError::write(&part))?;
         }
@@ -128,13 +127,15 @@ impl ExperimentDir {
     /// Reads the manifest.
     ///
     /// # Errors
-    /// When it is absent, damaged or newer than this program, or a name in it is no name of a
-    /// directory.
+    /// When it is absent, damaged or newer than this program, or a name or figure in it is none
+    /// that a plan can have.
     pub fn manifest(&self) -> Result<Manifest, ArchiveError> {
         let path = self.path.join(MANIFEST);
         let manifest = read_json(&path, |manifest: &Manifest| manifest.schema)?;
-        check_manifest(&manifest).map_err(|reason| ArchiveError::Damaged(path, reason))?;
-        Ok(manifest)
+        match check_manifest(&manifest) {
+            Ok(()) => Ok(manifest),
+            Err(reason) => Err(ArchiveError::Damaged(path, reason)),
+        }
     }
 
     /// Replaces the manifest by one whose plan continues the old one.
@@ -196,8 +197,10 @@ impl ExperimentDir {
         match read_record(&self.run_dir(cell_id)) {
             Ok(record) => {
                 // It leads to the run's other files.
-                check_name("cell", &record.cell.id)
-                    .map_err(|reason| ArchiveError::Damaged(self.run_dir(cell_id), reason))?;
+                if record.cell.id != cell_id {
+                    let reason = format!("its record is of the run {:?}", record.cell.id);
+                    return Err(ArchiveError::Damaged(self.run_dir(cell_id), reason));
+                }
                 Ok(Some(record))
             }
             Err(error) if error.is_absence() => Ok(None),
@@ -215,7 +218,16 @@ impl ExperimentDir {
 
     /// Reads every record in plan order, with an error per unreadable one.
     pub fn each_run(&self, manifest: &Manifest) -> Vec<Result<RunRecord, ArchiveError>> {
-        let read = parallel_map(&manifest.plan.cells, |cell| self.run(&cell.id));
+        let steps = manifest.plan.experiment.steps.len();
+        let read = parallel_map(&manifest.plan.cells, |cell| {
+            let Some(run) = self.run(&cell.id)? else { return Ok(None) };
+            let is_planned = run.steps.iter().all(|step| (step.index as usize) < steps);
+            if run.cell == *cell && is_planned {
+                return Ok(Some(run));
+            }
+            let reason = "its record is of another plan than that of the manifest".to_owned();
+            Err(ArchiveError::Damaged(self.run_dir(&cell.id), reason))
+        });
         read.into_iter().filter_map(Result::transpose).collect()
     }
 
@@ -229,4 +241,10 @@ impl ExperimentDir {
             other => other,
         }
     }
+}
+
+/// Checks what a manifest names, and the figures of its plan.
+fn check_manifest(manifest: &Manifest) -> Result<(), String> {
+    check_name("id", &manifest.id, NAME_BYTES_MAX)?;
+    manifest.plan.check().map_err(|reason| format!("plan.{reason}"))
 }

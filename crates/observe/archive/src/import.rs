@@ -1,16 +1,19 @@
 //! Brings an experiment from one file into the archive.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use rustix::fs::{Mode, OFlags, syncfs};
 use trust::{Dir, Entries};
 
 use crate::bundle::BundleFacts;
-use crate::checksum::{CHECKSUMS, checksum_of, names};
+use crate::checksum::{checksum_of, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
-use crate::results::Results;
+use crate::layout::{CHECKSUMS, RUN_DIRS};
+use crate::results::{Results, directories};
+use crate::run::{read_intervals, read_record};
 use crate::scratch::ScratchDir;
 use crate::unpack::unpack;
 
@@ -36,6 +39,7 @@ impl Results {
         let target = parent.join(&facts.id);
         Dir::create(&parent, Entries::Closed).map_err(ArchiveError::write(&parent))?;
         let place = prepared.path().join(&facts.experiment).join(&facts.id);
+        check_figures(&ExperimentDir::open(&place)?)?;
         if target.exists() {
             let is_same = is_part_of(&place, &target).map_err(ArchiveError::read(&target))?;
             return match is_same {
@@ -46,6 +50,31 @@ impl Results {
         fs::rename(place, &target).map_err(ArchiveError::write(&target))?;
         Ok((ExperimentDir::open(&target)?, facts))
     }
+}
+
+/// Opens a directory, and no link to one.
+fn open_dir(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+/// Reads every record and interval, so that no figure out of range is in the archive.
+///
+/// Then all files are on the disk, by one call for all: they are visible after the rename only.
+fn check_figures(experiment: &ExperimentDir) -> Result<(), ArchiveError> {
+    let dir = experiment.path();
+    experiment.runs(&experiment.manifest()?)?;
+    for run in RUN_DIRS.iter().flat_map(|part| directories(&dir.join(part))) {
+        for read in [read_record(&run).map(drop), read_intervals(&run).map(drop)] {
+            // A run that was killed at its start has neither.
+            match read {
+                Err(error) if !error.is_absence() => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+        }
+    }
+    let synced = open_dir(dir).and_then(|dir| Ok(syncfs(&dir)?));
+    synced.map_err(ArchiveError::write(dir))
 }
 
 /// Returns whether every file of one experiment is in another with the same content.

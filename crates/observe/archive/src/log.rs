@@ -15,6 +15,8 @@ use model::histogram::{DIGITS, LONGEST_NS};
 
 use crate::checksum::check_read;
 use crate::error::ArchiveError;
+use crate::layout::LOGS;
+use crate::limits::FILE_BYTES_MAX;
 use crate::regular::{self, check_run_dir};
 
 /// Prefix of the tag of a line of the warm-up; older logs do not have it.
@@ -36,12 +38,7 @@ pub enum Log {
 impl Log {
     /// Returns the file's name.
     pub(crate) const fn file(self) -> &'static str {
-        match self {
-            Self::Response => "response.hlog",
-            Self::Service => "service.hlog",
-            Self::StartLag => "start_lag.hlog",
-            Self::Censored => "censored.hlog",
-        }
+        LOGS[self as usize]
     }
 }
 
@@ -122,6 +119,14 @@ const HEAD_BYTES: usize = 40;
 /// Most bytes of a histogram: each of the layout's 33,792 counts takes at most nine.
 const HISTOGRAM_BYTES_MAX: u64 = 1 << 20;
 
+/// Most bytes of a histogram for each compressed byte, beyond the first.
+///
+/// Runs of zeros are one count already: what is left compresses to a half, or to a tenth where the
+/// counts are alike.
+const PLAIN_PER_BYTE: u64 = 64;
+/// Bytes that any histogram may have.
+const PLAIN_BYTES_LEAST: u64 = 4096;
+
 /// Most values of a histogram: 550 billion, far more than an interval has.
 ///
 /// Sums of counts are not checked in the `hdrhistogram` crate: those of all lines of a log of 1 GiB
@@ -135,7 +140,9 @@ fn decode(encoded: &[u8]) -> Result<Histogram<u64>, String> {
     let mut plain = Vec::new();
     match encoded.strip_prefix(&COMPRESSED).and_then(|rest| rest.get(4..)) {
         Some(body) => {
-            let read = ZlibDecoder::new(body).take(HISTOGRAM_BYTES_MAX).read_to_end(&mut plain);
+            let most = PLAIN_BYTES_LEAST + body.len() as u64 * PLAIN_PER_BYTE;
+            let read =
+                ZlibDecoder::new(body).take(most.min(HISTOGRAM_BYTES_MAX)).read_to_end(&mut plain);
             read.map_err(|error| error.to_string())?;
         }
         None => plain.extend_from_slice(encoded),
@@ -173,7 +180,7 @@ fn head(counts_bytes: u32) -> Vec<u8> {
 /// Reads a text of a run without its last line, if that was torn by a kill.
 pub(crate) fn whole_lines(path: &Path) -> Result<Vec<u8>, ArchiveError> {
     let run = path.parent().unwrap_or(path);
-    let read = check_run_dir(run).and_then(|()| regular::read(path));
+    let read = check_run_dir(run).and_then(|()| regular::read(path, FILE_BYTES_MAX));
     let mut text = read.map_err(ArchiveError::read(path))?;
     check_read(path, &text);
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);

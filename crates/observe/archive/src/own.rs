@@ -15,7 +15,9 @@ use sha2::Sha256;
 
 use crate::checksum::hex;
 use crate::error::ArchiveError;
-use crate::experiment::{ExperimentDir, MANIFEST};
+use crate::experiment::ExperimentDir;
+use crate::layout::MANIFEST;
+use crate::limits::JSON_BYTES_MAX;
 use crate::regular;
 use crate::replace::{json, replace};
 
@@ -74,7 +76,7 @@ impl ExperimentDir {
     /// When the mark cannot be written: the experiment counts as a stranger's.
     pub fn mark_own(&self, key: &OwnKey, manifest: &Manifest) -> Result<(), ArchiveError> {
         let path = self.path().join(OWN);
-        let before = regular::read(&path).unwrap_or_default();
+        let before = regular::read(&path, JSON_BYTES_MAX).unwrap_or_default();
         let line = key.mark(&json(manifest)) + "\n";
         replace(&path, &[&before, line.as_bytes()].concat())
     }
@@ -82,7 +84,7 @@ impl ExperimentDir {
     /// Returns whether this account began the experiment here, with exactly this manifest.
     pub fn is_own(&self, key: &OwnKey, manifest: &Manifest) -> bool {
         // One that was unpacked comes from a file.
-        let read = |name: &str| regular::read(&self.path().join(name)).ok();
+        let read = |name: &str| regular::read(&self.path().join(name), JSON_BYTES_MAX).ok();
         let Some((text, marks)) = read(MANIFEST).zip(read(OWN)) else { return false };
         let mark = key.mark(&text);
         let is_marked = marks.split(|byte| *byte == b'\n').any(|line| line == mark.as_bytes());

@@ -12,6 +12,7 @@ use crate::bundle::{BundleFacts, FORMAT, INDEX, Index, Member, is_member};
 use crate::checksum::{checksum_of, hex, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
+use crate::layout::CHECKSUMS;
 use crate::output::write_with;
 use crate::regular;
 use crate::replace::json;
@@ -34,7 +35,7 @@ impl ExperimentDir {
             // The list of the manifest's checksum is left out by `names`.
             files.extend(is_member(&name).then_some(name));
         }
-        files.push(crate::checksum::CHECKSUMS.to_owned());
+        files.push(CHECKSUMS.to_owned());
         files.sort();
         let member = |name: String| {
             let path = self.path().join(&name);
@@ -50,7 +51,11 @@ impl ExperimentDir {
             assay_version: manifest.assay_version,
             files: files.into_iter().map(member).collect::<Result<_, ArchiveError>>()?,
         };
-        write_with(to, |file| write(self.path(), &index, file))?;
+        write_with(to, |file| {
+            write(self.path(), &index, file)?;
+            // What no reader would take is not written.
+            index.check(file.metadata()?.len()).map_err(io::Error::other)
+        })?;
         Ok(index.facts())
     }
 }

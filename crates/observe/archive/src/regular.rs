@@ -4,17 +4,11 @@
 //! to an experiment's directory and not below it: none leads to a file outside of the archive.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use rustix::fs::OFlags;
-
-/// Largest file that is read whole.
-///
-/// Our choice: a record of a day's intervals takes some 20 MiB; a sparse file that a stranger sent
-/// may claim more than this machine's memory.
-const WHOLE_MAX_BYTES: u64 = 1 << 30;
 
 /// Opens a regular file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -34,15 +28,23 @@ pub(crate) fn open_as(path: &Path, options: &mut OpenOptions) -> io::Result<File
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
 }
 
-/// Reads a whole regular file of up to 1 GiB.
-pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+/// Reads a whole regular file of at most so many bytes.
+///
+/// A sparse file that a stranger sent may claim more than this machine's memory.
+pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
-    if file.metadata()?.len() > WHOLE_MAX_BYTES {
-        return Err(io::Error::other("it is larger than 1 GiB, which no file of an archive is"));
+    let length = file.metadata()?.len();
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(bytes_max)).unwrap_or_default());
+    // It may grow meanwhile.
+    let read = Read::by_ref(&mut file).take(bytes_max + 1).read_to_end(&mut bytes)?;
+    match length.max(read as u64) <= bytes_max {
+        true => Ok(bytes),
+        false => {
+            let mib = bytes_max >> 20;
+            let text = format!("it is larger than {mib} MiB, which no such file of an archive is");
+            Err(io::Error::other(text))
+        }
     }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// Checks that a directory below an experiment's is no link; an absent one is none.
@@ -67,32 +69,34 @@ mod tests {
     use rustix::fs::{CWD, Mode, mkfifoat};
 
     use super::*;
+    use crate::limits::FILE_BYTES_MAX;
 
     #[test]
     fn only_a_regular_file_is_opened() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         fs::write(at("file"), "abc").unwrap();
-        assert_eq!(read(&at("file")).unwrap(), b"abc");
+        assert_eq!(read(&at("file"), 3).unwrap(), b"abc");
+        assert!(read(&at("file"), 2).is_err());
         mkfifoat(CWD, at("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
         symlink("file", at("link")).unwrap();
         symlink("absent", at("dangling")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
         let others = ["pipe", "link", "dangling", "socket", "."].map(at);
         for path in others.iter().chain(&[PathBuf::from("/dev/zero")]) {
-            let error = read(path).unwrap_err().to_string();
+            let error = read(path, FILE_BYTES_MAX).unwrap_err().to_string();
             assert!(error.ends_with("no regular file"), "{}: {error}", path.display());
         }
-        assert_eq!(read(&at("absent")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(read(&at("absent"), 1).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
     fn a_file_larger_than_any_of_an_archive_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("sparse");
-        File::create(&path).unwrap().set_len(WHOLE_MAX_BYTES + 1).unwrap();
-        let error = read(&path).unwrap_err().to_string();
-        assert!(error.contains("larger than 1 GiB"), "{error}");
+        File::create(&path).unwrap().set_len(FILE_BYTES_MAX + 1).unwrap();
+        let error = read(&path, FILE_BYTES_MAX).unwrap_err().to_string();
+        assert!(error.contains("larger than 1024 MiB"), "{error}");
     }
 
     #[test]

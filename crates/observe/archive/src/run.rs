@@ -16,15 +16,12 @@ use serde::de::DeserializeOwned;
 
 use crate::checksum::{check_read, replace_sealed, sums_on_disk};
 use crate::error::ArchiveError;
+use crate::layout::{ENGINE, INTERVALS, RECORD, SEARCH, is_engine_file};
+use crate::limits::JSON_BYTES_MAX;
 use crate::log::{Log, WARMUP, whole_lines};
-use crate::name::check_name;
+use crate::numbers::check_numbers;
 use crate::regular::{self, check_run_dir};
 use crate::replace::{json, replace};
-
-/// File of the run's record.
-pub(crate) const RECORD: &str = "record.json";
-/// File of the intervals, one line each.
-const INTERVALS: &str = "intervals.jsonl";
 
 /// Header of a histogram log.
 const LOG_HEAD: &[u8] = b"#[Histogram log format version 1.3]\n#[Values in nanoseconds]\n";
@@ -59,7 +56,7 @@ impl RunWriter {
     /// # Errors
     /// When something cannot be created.
     pub fn create(dir: PathBuf) -> Result<Self, ArchiveError> {
-        fs::create_dir_all(dir.join("engine")).map_err(ArchiveError::write(&dir))?;
+        fs::create_dir_all(dir.join(ENGINE)).map_err(ArchiveError::write(&dir))?;
         let log = |log: Log| open(&dir.join(log.file()), LOG_HEAD).map(Some);
         Ok(Self {
             intervals: open(&dir.join(INTERVALS), b"")?,
@@ -109,7 +106,7 @@ impl RunWriter {
     /// # Errors
     /// When the file cannot be written.
     pub fn write_search(&self, step: &str, search: &SearchRecord) -> Result<(), ArchiveError> {
-        replace(&self.dir.join(format!("{step}.search.json")), &json(search))
+        replace(&self.dir.join(format!("{step}{SEARCH}")), &json(search))
     }
 
     /// Replaces the run's record.
@@ -134,11 +131,9 @@ impl RunWriter {
     /// Stores a text of the engine under `engine/`.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// When the file cannot be written, or has no name of those in an experiment.
     pub fn keep_engine_text(&self, name: &str, text: &str) -> Result<(), ArchiveError> {
-        let dir = self.dir.join("engine");
-        check_name("text", name).map_err(|reason| ArchiveError::Damaged(dir.clone(), reason))?;
-        let path = dir.join(name);
+        let path = self.engine_file(name)?;
         let written = create(&path).and_then(|mut file| file.write_all(masked(text).as_bytes()));
         written.map_err(ArchiveError::write(&path))
     }
@@ -151,15 +146,25 @@ impl RunWriter {
     /// When the file cannot be read, is no regular file, or its copy cannot be written.
     pub fn keep_engine_file(&self, from: &Path, prefix: &str) -> Result<(), ArchiveError> {
         let Some(name) = from.file_name() else { return Ok(()) };
-        let mut stored = std::ffi::OsString::from(prefix);
-        stored.push(name);
-        let path = self.dir.join("engine").join(stored);
         let source = regular::open(from).map_err(ArchiveError::read(from))?;
+        let path = self.engine_file(&format!("{prefix}{}", name.to_string_lossy()))?;
         copy_ends(source, &path).map_err(|error| {
             // A full disk needs the room for the record.
             drop(fs::remove_file(&path));
             ArchiveError::write(&path)(error)
         })
+    }
+
+    /// Returns the place of an engine's file, whose name must be one that an import takes.
+    fn engine_file(&self, name: &str) -> Result<PathBuf, ArchiveError> {
+        let path = self.dir.join(ENGINE).join(name);
+        match is_engine_file(name) {
+            true => Ok(path),
+            false => {
+                let error = io::Error::other("no file of an engine has such a name");
+                Err(ArchiveError::write(&path)(error))
+            }
+        }
     }
 }
 
@@ -218,7 +223,9 @@ fn encode(place: &HistogramPlace<'_>, histogram: &Histogram<u64>) -> Vec<u8> {
 /// When the record is absent, damaged or newer than this program.
 pub fn read_record(dir: &Path) -> Result<RunRecord, ArchiveError> {
     check_run_dir(dir).map_err(ArchiveError::read(dir))?;
-    let mut record = read_json(&dir.join(RECORD), |record: &RunRecord| record.schema)?;
+    let path = dir.join(RECORD);
+    let mut record = read_json(&path, |record: &RunRecord| record.schema)?;
+    record.check().map_err(|reason| ArchiveError::Damaged(path, reason))?;
     record.remove_uncounted();
     Ok(record)
 }
@@ -232,10 +239,19 @@ pub fn read_intervals(dir: &Path) -> Result<Vec<IntervalRecord>, ArchiveError> {
     let text = whole_lines(&path)?;
     let lines = (1..).zip(text.split_inclusive(|byte| *byte == b'\n'));
     let interval = |(number, line): (usize, &[u8])| {
-        serde_json::from_slice(line)
-            .map_err(|error| ArchiveError::Damaged(path.clone(), format!("line {number}: {error}")))
+        parse_interval(line).map_err(|reason| {
+            ArchiveError::Damaged(path.clone(), format!("line {number}: {reason}"))
+        })
     };
     lines.map(interval).collect()
+}
+
+fn parse_interval(line: &[u8]) -> Result<IntervalRecord, String> {
+    let text = str::from_utf8(line).map_err(|error| error.to_string())?;
+    check_numbers(text)?;
+    let interval: IntervalRecord = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    interval.check()?;
+    Ok(interval)
 }
 
 /// Reads how a run ended from its directory.
@@ -259,12 +275,17 @@ pub(crate) fn read_json<T: DeserializeOwned>(
     struct Shape {
         schema: u32,
     }
-    let text = regular::read(path).map_err(ArchiveError::read(path))?;
+    let text = regular::read(path, JSON_BYTES_MAX).map_err(ArchiveError::read(path))?;
     check_read(path, &text);
     let damaged = |reason: String| ArchiveError::Damaged(path.into(), reason);
     // Checked once, and not for every string.
     let text = str::from_utf8(&text).map_err(|error| damaged(error.to_string()))?;
-    let read: Result<T, _> = serde_json::from_str(text);
+    // Before memory is taken for what it holds.
+    let checked = check_numbers(text);
+    let read: Result<T, String> = match checked {
+        Ok(()) => serde_json::from_str(text).map_err(|error| error.to_string()),
+        Err(reason) => Err(reason),
+    };
     // A newer file may not be readable at all; its schema number is the reason.
     let schema = match &read {
         Ok(value) => schema_of(value),
@@ -273,7 +294,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(
     if schema > SCHEMA {
         return Err(ArchiveError::Schema(path.into(), schema, SCHEMA));
     }
-    read.map_err(|error| damaged(error.to_string()))
+    read.map_err(damaged)
 }
 
 #[cfg(test)]

@@ -8,10 +8,12 @@ use flate2::bufread::GzDecoder;
 use sha2::{Digest as _, Sha256};
 use tar::{Archive, Entry, EntryType};
 
-use crate::bundle::{BundleFacts, HEADER, INDEX, INDEX_BYTES_MAX, Index, Member};
+use crate::bundle::{BundleFacts, HEADER, INDEX, Index, Member};
 use crate::checksum::hex;
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
+use crate::layout::{Content, content};
+use crate::limits::{ContentLimits, INDEX_BYTES_MAX};
 use crate::pack::Hashed;
 use crate::regular;
 use crate::scratch::{ScratchDir, live};
@@ -20,6 +22,10 @@ use crate::scratch::{ScratchDir, live};
 ///
 /// Source: POSIX.1-2017, pax, "ustar Interchange Format".
 const END_BYTES: u64 = 1024;
+/// Longest name before its header: a run's directory, and a file in it.
+const LONG_NAME_BYTES_MAX: u64 = 512;
+/// First bytes of a library or program. Source: System V ABI, "ELF Header".
+const LIBRARY: &[u8] = b"\x7fELF";
 /// Disk space that must stay free, in bytes. Our choice.
 const FREE_BYTES: u64 = 1 << 30;
 
@@ -35,6 +41,7 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
     let damaged = |reason: String| ArchiveError::Damaged(path.to_path_buf(), reason);
     let unreadable = |error: io::Error| damaged(format!("it is no result in one file: {error}"));
     let mut file = regular::open(path).map_err(ArchiveError::read(path))?;
+    let file_bytes = file.metadata().map_err(ArchiveError::read(path))?.len();
     let mut header = HEADER.map(|_| 0);
     file.read_exact(&mut header).map_err(unreadable)?;
     if header != HEADER {
@@ -42,20 +49,29 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
     }
     file.rewind().map_err(ArchiveError::read(path))?;
     let mut tar = Archive::new(GzDecoder::new(BufReader::new(file)));
-    let mut entries = tar.entries().map_err(unreadable)?;
+    // Raw: the library reads long names of any length into memory, and obeys other headers.
+    let mut entries = tar.entries().map_err(unreadable)?.raw(true);
     let mut next = || entries.next().transpose().map_err(unreadable);
     let index = match next()? {
         Some(entry) => read_index(entry).map_err(damaged)?,
         None => return Err(damaged("it is empty".to_owned())),
     };
-    index.check().map_err(damaged)?;
+    index.check(file_bytes).map_err(damaged)?;
     check_room(place, index.bytes())?;
     let dir = place.join(&index.experiment).join(&index.id);
+    let mut totals = Totals::of(file_bytes);
     for member in &index.files {
-        let Some(entry) = next()? else {
+        let Some(mut entry) = next()? else {
             return Err(damaged(format!("{} is missing", member.name)));
         };
-        unpack_file(entry, member, &dir)?.map_err(damaged)?;
+        // A name that its header does not hold comes before it.
+        let mut name = None;
+        if entry.header().entry_type() == EntryType::GNULongName {
+            name = Some(read_long_name(entry).map_err(damaged)?);
+            entry = next()?.ok_or_else(|| damaged(format!("{} is missing", member.name)))?;
+        }
+        check_entry(&entry, &member.name, name.as_deref()).map_err(damaged)?;
+        unpack_file(entry, (member, &mut totals), &dir)?.map_err(damaged)?;
     }
     if next()?.is_some() {
         return Err(damaged("it has more files than its index".to_owned()));
@@ -77,18 +93,39 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
 
 /// Reads the index, which is the first member.
 fn read_index(entry: Entry<'_, impl Read>) -> Result<Index, String> {
-    check_entry(&entry, INDEX)?;
+    check_entry(&entry, INDEX, None)?;
     if entry.size() > INDEX_BYTES_MAX {
         return Err(format!("{INDEX} is larger than {} MiB", INDEX_BYTES_MAX >> 20));
     }
-    serde_json::from_reader(entry).map_err(|error| format!("{INDEX} cannot be parsed: {error}"))
+    let mut text = Vec::new();
+    let read = entry.take(INDEX_BYTES_MAX).read_to_end(&mut text);
+    let parsed = read.map_err(serde_json::Error::io).and_then(|_| serde_json::from_slice(&text));
+    parsed.map_err(|error| format!("{INDEX} cannot be parsed: {error}"))
 }
 
-/// Checks that an entry is the regular file of that name.
-fn check_entry(entry: &Entry<'_, impl Read>, name: &str) -> Result<(), String> {
-    let found = entry.path_bytes();
+/// Reads a name that is longer than a header holds.
+fn read_long_name(entry: Entry<'_, impl Read>) -> Result<Vec<u8>, String> {
+    if entry.size() > LONG_NAME_BYTES_MAX {
+        return Err(format!("it has a name of {} bytes", entry.size()));
+    }
+    let mut name = Vec::new();
+    let read = entry.take(LONG_NAME_BYTES_MAX).read_to_end(&mut name);
+    read.map_err(|error| format!("a name in it cannot be read: {error}"))?;
+    // GNU tar ends it with a zero.
+    name.pop_if(|last| *last == 0);
+    Ok(name)
+}
+
+/// Checks that an entry is the regular file of that name, which may stand before it.
+fn check_entry(
+    entry: &Entry<'_, impl Read>,
+    name: &str,
+    long_name: Option<&[u8]>,
+) -> Result<(), String> {
+    let own = entry.path_bytes();
+    let found = long_name.unwrap_or(&own);
     if *found != *name.as_bytes() {
-        return Err(format!("{:?} stands where {name} is due", String::from_utf8_lossy(&found)));
+        return Err(format!("{:?} stands where {name} is due", String::from_utf8_lossy(found)));
     }
     let kind = entry.header().entry_type();
     if kind != EntryType::Regular {
@@ -97,16 +134,51 @@ fn check_entry(entry: &Entry<'_, impl Read>, name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// What the files so far hold, of what they may.
+struct Totals {
+    limits: ContentLimits,
+    values: u64,
+    log_lines: u64,
+}
+
+impl Totals {
+    fn of(file_bytes: u64) -> Self {
+        Self { limits: ContentLimits::of(file_bytes), values: 0, log_lines: 0 }
+    }
+
+    /// Counts a part of a file; `is_first` when it is the first.
+    fn add(&mut self, content: Content, part: &[u8], is_first: bool) -> Result<(), String> {
+        let count = |bytes: &[u8]| part.iter().filter(|byte| bytes.contains(byte)).count() as u64;
+        match content {
+            // Each value but the first of a list follows a comma, and each list begins.
+            Content::Json | Content::Lines => self.values += count(b",[{"),
+            Content::Log => self.log_lines += count(b"\n"),
+            Content::Checksums | Content::EngineText => {}
+        }
+        if self.values > self.limits.values || self.log_lines > self.limits.log_lines {
+            let (values, lines) = (self.limits.values, self.limits.log_lines);
+            return Err(format!(
+                "its records have more than {values} values or its histogram logs {lines} lines, \
+                 too many for its size"
+            ));
+        }
+        match is_first && part.starts_with(LIBRARY) {
+            true => Err("it holds a library in the place of a text".to_owned()),
+            false => Ok(()),
+        }
+    }
+}
+
 /// Writes one file, whose size and checksum must be those of the index.
 fn unpack_file(
     mut entry: Entry<'_, impl Read>,
-    member: &Member,
+    (member, totals): (&Member, &mut Totals),
     dir: &Path,
 ) -> Result<Result<(), String>, ArchiveError> {
     let name = &member.name;
-    if let Err(reason) = check_entry(&entry, name) {
-        return Ok(Err(reason));
-    }
+    let Some(content) = content(name) else {
+        return Ok(Err(format!("{name} is no file of an experiment")));
+    };
     if entry.size() != member.bytes {
         return Ok(Err(format!("{name} has {} bytes, not {}", entry.size(), member.bytes)));
     }
@@ -117,20 +189,24 @@ fn unpack_file(
     fs::create_dir_all(parent).map_err(ArchiveError::write(parent))?;
     let mut file = File::create_new(&path).map_err(ArchiveError::write(&path))?;
     drop(live);
-    let mut content = Hashed { source: &mut entry, hasher: Sha256::new() };
+    let mut source = Hashed { source: &mut entry, hasher: Sha256::new() };
     let mut part = vec![0; 1 << 16];
+    let mut is_first = true;
     loop {
-        let bytes = match content.read(&mut part) {
+        let bytes = match source.read(&mut part) {
             Ok(0) => break,
             Ok(bytes) => bytes,
             Err(error) => return Ok(Err(format!("{name} cannot be read: {error}"))),
         };
+        if let Err(reason) = totals.add(content, &part[..bytes], is_first) {
+            return Ok(Err(format!("{reason} ({name})")));
+        }
+        is_first = false;
         io::Write::write_all(&mut file, &part[..bytes]).map_err(ArchiveError::write(&path))?;
     }
-    if hex(&content.hasher.finalize()) != member.sha256 {
+    if hex(&source.hasher.finalize()) != member.sha256 {
         return Ok(Err(format!("{name} is not what was written: its checksum differs")));
     }
-    file.sync_data().map_err(ArchiveError::write(&path))?;
     Ok(Ok(()))
 }
 
@@ -208,18 +284,15 @@ mod tests {
         let named = |name: &'static str| {
             refusal(move |all| all[1].0.name = name.to_owned(), EntryType::Regular)
         };
-        assert!(
-            named("runs/../../x").contains("no file of an experiment")
-                || named("runs/../../x").contains("its file")
-        );
+        assert!(named("runs/../../x").contains("no file of an experiment"));
         assert!(named("/etc/x").contains("no file of an experiment"));
         for kind in [EntryType::Symlink, EntryType::Link, EntryType::Fifo, EntryType::Directory] {
             assert!(refusal(|_| (), kind).contains("no regular file"), "{kind:?}");
         }
-        let grown = refusal(|all| all[1].0.bytes = 1 << 29, EntryType::Regular);
-        assert!(grown.contains("3 bytes, not 536870912"), "{grown}");
+        let grown = refusal(|all| all[1].0.bytes = 1 << 20, EntryType::Regular);
+        assert!(grown.contains("3 bytes, not 1048576"), "{grown}");
         let huge = refusal(|all| all[1].0.bytes = 2 << 30, EntryType::Regular);
-        assert!(huge.contains("more than 1 GiB"), "{huge}");
+        assert!(huge.contains("more than 8 MiB"), "{huge}");
         let other = refusal(|all| all[1].1[0] = b'x', EntryType::Regular);
         assert!(other.contains("runs/a/record.json is not what was written"), "{other}");
     }

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::checksum::{CHECKSUMS, checksum_of, names, parse};
+use crate::checksum::{checksum_of, names, parse, read_list};
 use crate::error::ArchiveError;
-use crate::experiment::{ExperimentDir, MANIFEST};
+use crate::experiment::ExperimentDir;
+use crate::layout::{CHECKSUMS, MANIFEST, RUN_DIRS};
 use crate::parallel::parallel_map;
-use crate::regular::{self, check_run_dir};
+use crate::regular::check_run_dir;
 use crate::results::directories;
 
 /// A file that is not what was written.
@@ -47,7 +48,7 @@ impl ExperimentDir {
             Default::default()
         });
         (all.files, all.mismatches) = (files, mismatches);
-        let runs = ["runs", "attempts"].map(|part| directories(&self.path().join(part))).concat();
+        let runs = RUN_DIRS.map(|part| directories(&self.path().join(part))).concat();
         let checked = parallel_map(runs, |run| {
             if let Err(link) = check_run_dir(&run) {
                 let linked = Mismatch { path: run.clone(), what: link.to_string() };
@@ -76,7 +77,7 @@ impl ExperimentDir {
 /// Compares the files of a directory with its checksums; `None` when it has none.
 fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)> {
     let path = dir.join(CHECKSUMS);
-    let sums = match regular::read(&path) {
+    let sums = match read_list(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         Err(error) => Err(format!("read: {error}")),
         Ok(list) => parse(&list).ok_or_else(|| "parsed".to_owned()),

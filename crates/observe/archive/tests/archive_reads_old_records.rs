@@ -257,7 +257,7 @@ fn a_name_that_leads_elsewhere_is_rejected() {
     }
     replace(&dir.run_dir(CELL).join("record.json"), &format!("\"{CELL}\""), "\"../../..\"");
     let error = dir.run(CELL).unwrap_err();
-    assert!(error.to_string().contains("its cell is \"../../..\""), "{error}");
+    assert!(error.to_string().contains("cell.id is \"../../..\""), "{error}");
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn a_plan_whose_cells_are_of_no_variant_is_rejected() {
     let manifest = dir.path().join("manifest.json");
     replace(&manifest, "\"variant\": \"memory\"", "\"variant\": \"gone\"");
     let error = dir.manifest().unwrap_err().to_string();
-    assert!(error.ends_with("its cell \"memory.c1.r1\" is of no variant of its plan"), "{error}");
+    assert!(error.ends_with("cells[0].variant is \"gone\", no variant of the plan"), "{error}");
 }
 
 #[test]

@@ -49,10 +49,12 @@ static PROFILES: &[(&str, &str)] = files!("profiles":
 /// The applications in `applications/`.
 static APPLICATIONS: &[(&str, &str)] = files!("applications": "documents" "ibench-2023" "ibench-current" "linkbench" "sysbench" "tproc-c");
 
-/// Largest experiment, application or rate file, in bytes.
+/// Largest experiment file, in bytes: ten times the largest here.
+pub(crate) const EXPERIMENT_BYTES_MAX: u64 = 128 << 10;
+/// Largest application, profile or rate file, in bytes.
 ///
 /// A rate at each of the most lines allowed takes a hundred.
-pub(crate) const FILE_BYTES_MAX: u64 = 1 << 20;
+const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// The catalog of this program.
 #[derive(Debug, Default)]

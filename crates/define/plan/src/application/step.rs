@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::limits::{NAME_BYTES_MAX, is_name};
 use model::sql::{Background, CallMix, Procedure, RowCount, TrafficSpec};
 use model::units::parse_share;
 use model::{OpUnit, StepRole};
@@ -107,9 +108,9 @@ impl<'a> Names<'a> {
     }
 
     fn step_name(&self, name: &Word<'_>) -> Result<(), PlanError> {
-        let fits = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
         let text = *name.get_ref();
-        if text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.chars().all(fits) {
+        let is_word = text.starts_with(|first: char| first.is_ascii_alphabetic());
+        if is_word && is_name(text, NAME_BYTES_MAX) {
             return Ok(());
         }
         Err(self

@@ -1,12 +1,12 @@
 //! The tables of an application.
 
+use model::limits::CLIENTS_MAX;
 use model::sql::{Copies, Table};
 
 use super::expression::PER_CLIENT;
 use super::names::{Names, TABLE_KEYS};
 use super::statement::{Layout, table_names};
 use super::text::DIALECTS;
-use crate::clients::CLIENTS_MAX;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node};
 

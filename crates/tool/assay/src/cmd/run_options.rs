@@ -7,7 +7,7 @@ use miette::{Result, miette};
 use model::Waiver;
 use plan::{Checked, Machine, Overrides, QuickVariants, Setting};
 
-use crate::catalog::{FILE_BYTES_MAX, Program, read};
+use crate::catalog::{EXPERIMENT_BYTES_MAX, Program, read};
 use crate::ui::Ui;
 
 /// Heading of the options that override the file.
@@ -182,7 +182,7 @@ pub(crate) fn read_file(
     catalog: &Program,
     machine: Machine,
 ) -> Result<Checked> {
-    let text = read(Path::new(file), FILE_BYTES_MAX);
+    let text = read(Path::new(file), EXPERIMENT_BYTES_MAX);
     let text = text.map_err(|error| {
         let help = "name an experiment file (.toml), or steps: `readrandom --engine lmdb`";
         miette!(help = help, "cannot read the experiment file {file}: {error}")

@@ -6,6 +6,7 @@
 mod busy_host;
 #[path = "../truth/group.rs"]
 mod group;
+mod hostile;
 mod maven;
 mod rejection;
 mod stored;
@@ -64,6 +65,7 @@ mod servers_run_the_insert_benchmark;
 mod servers_start_below_a_closed_home;
 mod settles_have_spans_of_their_own;
 mod shipped_experiments_and_applications_are_valid;
+mod small_files_stop_no_verb;
 mod storage_is_measured;
 mod stored_plans_are_completed_as_begun;
 mod strangers_experiments_need_consent;

@@ -384,7 +384,7 @@ fn names_are_unique_and_the_base_is_a_variant() {
       ·           ╰── here
     3 │ question = "Is it refused?"
       ╰────
-     help: use letters, digits, `-`, `_` and `.`: it becomes the name of a directory
+     help: begin with a letter or digit; use letters, digits, `-`, `_` and `.`
      nothing was run
     "#);
     let (head, _) = TINY.split_once("[[variant]]").expect("a variant");

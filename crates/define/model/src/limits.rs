@@ -1,0 +1,132 @@
+//! Limits of experiments and of their names, for the plan and for files from elsewhere.
+//!
+//! A file of a few kilobytes must not take minutes to compare. What `plan` refuses, `import` and
+//! every reader refuse too; each limit is far above any experiment that a machine could run.
+
+use crate::units::Nanos;
+
+/// Most variants of one experiment.
+///
+/// Our choice: a table of more has no row that is found; the largest experiment here
+/// has 10. Tables, rules and families of tests grow with them.
+pub const VARIANTS_MAX: usize = 256;
+/// Most steps of one run. Our choice: the largest application here has 29.
+pub const STEPS_MAX: usize = 100;
+/// Most levels of the factor `clients`. Our choice: a sweep on 1,024 CPUs has 25.
+pub const LEVELS_MAX: usize = 64;
+/// Most rows of a comparison: variants, times levels of clients, times steps.
+///
+/// Our choice: each takes some 20 KiB in memory; 20 variants with 20 levels of 10 steps have 4,000.
+pub const ROWS_MAX: usize = 6_000;
+/// Most procedures of one step. Our choice: the largest application here has 29.
+pub const PROCEDURES_MAX: usize = 100;
+/// Most events that sessions of a server wait for. Our choice: Postgres 18 has 280.
+pub const EVENTS_MAX: usize = 1_000;
+/// Most runs of one plan. Our choice: of ten seconds each, they take longer than a day.
+pub const CELLS_MAX: usize = 10_000;
+/// Most metrics, steps, waivers and published findings that an experiment names.
+pub const LIST_MAX: usize = 1_000;
+/// Most client threads of a step; the harness itself has no such limit.
+pub const CLIENTS_MAX: u32 = 4096;
+/// Fewest bytes of a key, which holds a row number.
+pub const KEY_BYTES_MIN: u32 = 8;
+/// Largest value in bytes: bounds the client's buffers.
+pub const VALUE_BYTES_MAX: u32 = 1 << 20;
+/// Smallest compressed size of a value, as a share of its size.
+pub const COMPRESSIBLE_TO_MIN: f64 = 0.01;
+/// Longest span of a record: 100 days. Our choice, above any run.
+pub const SPAN_MAX: Nanos = Nanos::from_secs(8_640_000);
+
+/// Longest name of an experiment or a variant, in bytes.
+///
+/// Our choice: with the number of clients and the repetition it names a run's directory.
+pub const NAME_BYTES_MAX: usize = 80;
+
+/// Longest name of a run's directory, or of a file in it, in bytes.
+///
+/// Source: Linux, `NAME_MAX`, 255; a run's data directory joins two names and a prefix.
+pub const RUN_NAME_BYTES_MAX: usize = 120;
+
+/// Checks that a text can be the name of a directory.
+///
+/// # Errors
+/// `what` it names, and the text with its control and format characters escaped.
+pub fn check_name(what: &str, text: &str, bytes_max: usize) -> Result<(), String> {
+    match is_name(text, bytes_max) {
+        true => Ok(()),
+        false => {
+            let text: String =
+                text.chars().take(bytes_max).flat_map(char::escape_default).collect();
+            Err(format!("{what} is \"{text}\", which cannot be the name of a directory"))
+        }
+    }
+}
+
+/// Checks that a figure lies between two others, both included.
+///
+/// # Errors
+/// The field, its value, and what it may be.
+pub fn check_number(field: &str, value: u64, (least, most): (u64, u64)) -> Result<(), String> {
+    match (least..=most).contains(&value) {
+        true => Ok(()),
+        false => Err(format!("{field} is {value}, not from {least} to {most}")),
+    }
+}
+
+/// Checks that a figure is a share.
+///
+/// # Errors
+/// The field and its value.
+pub fn check_share(field: &str, share: f64) -> Result<(), String> {
+    match (0.0..=1.0).contains(&share) {
+        true => Ok(()),
+        false => Err(format!("{field} is {share:e}, not a share from 0 to 1")),
+    }
+}
+
+/// Returns whether a text is a name: of a directory, in a table, in a command to paste.
+///
+/// Letters, digits, `-`, `_` and `.` of ASCII, with a letter or digit first: an option of a command
+/// begins with `-`, a hidden directory with `.`, and no two names are displayed alike.
+pub fn is_name(text: &str, bytes_max: usize) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    text.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && text.len() <= bytes_max
+        && text.chars().all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_begins_with_a_letter_or_digit_and_is_plain_text() {
+        for name in ["a", "rocksdb-9.10.0.c1.r1", "20261122T010203Z-4f2a", "10k", "x_1"] {
+            assert!(is_name(name, NAME_BYTES_MAX), "{name}");
+        }
+        let long = "x".repeat(NAME_BYTES_MAX + 1);
+        for name in [
+            "",
+            ".",
+            "..",
+            ".devices",
+            "-rf",
+            "--base",
+            "_",
+            "a/b",
+            "a\\b",
+            "a b",
+            "a;b",
+            "a\0",
+            "a\u{1b}[2J",
+            "a\u{202e}b",
+            "a\u{200b}",
+            "a\u{2028}b",
+            "\u{430}bc",
+            "b\u{fc}ro",
+            &long,
+        ] {
+            assert!(!is_name(name, NAME_BYTES_MAX), "{name:?}");
+        }
+    }
+}
