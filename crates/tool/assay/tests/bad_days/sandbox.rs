@@ -176,7 +176,7 @@ pub(crate) const IN_MEMORY: [&str; 2] = ["--waive", "A071=a small disk is in mem
 /// it takes as much memory as is written.
 pub(crate) fn on_disk_of(size: &str, place: &str, command: &Command, then: &str) -> Option<Output> {
     let script = format!(
-        "mkdir -p {place} && mount -t tmpfs -o size={size} none {place} || exit 77
+        "mkdir -p {place} && mount -t tmpfs -o size={size},mode=755 none {place} || exit 77
          \"$@\"; code=$?; {then}; exit $code"
     );
     let prefix = ["unshare", "--map-root-user", "--mount", "sh", "-c", &script, "sh"];

@@ -127,7 +127,7 @@ fn disk_full_of_log_is_recorded() {
         return;
     }
     let sandbox = Sandbox::with_options(benchmark, &[("pg", BUILD, options.to_owned())]);
-    let script = "mkdir -p data && mount -t tmpfs -o size=192m none data || exit 77; \"$@\"; code=$?; \
+    let script = "mkdir -p data && mount -t tmpfs -o size=192m,mode=755 none data || exit 77; \"$@\"; code=$?; \
                   echo \"left: $(ls -A data | tr '\\n' ' ')\"; exit $code";
     let prefix = ["unshare", "--mount", "sh", "-c", script, "sh"];
     // The disk is full before it is read again.
