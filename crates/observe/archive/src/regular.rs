@@ -5,10 +5,18 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Component, Path};
 
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::io::Errno;
+
+/// Flags of each directory on the way to a file of an engine.
+const DIRECTORY: OFlags =
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// Flags of the open of a file: no link is followed, no pipe is waited for.
+const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 /// Opens a regular file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
@@ -17,15 +25,46 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 
 /// Opens a regular file with these options; follows no link at its name, and waits for no pipe.
 pub(crate) fn open_as(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let not_regular =
-        || io::Error::other("it is a link, a directory, a pipe or a device, and no regular file");
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
-    let flags = i32::try_from(flags).map_err(io::Error::other)?;
+    let flags = i32::try_from(FILE.bits()).map_err(io::Error::other)?;
     let file = options.custom_flags(flags).open(path).map_err(|error| {
         let is_other = fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
         if is_other { not_regular() } else { error }
     })?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
+}
+
+/// Opens a regular file below a directory for reading; follows no link below that directory.
+///
+/// Each part is opened below the descriptor of the part before, so nothing that a hostile engine
+/// renames meanwhile leads elsewhere. A file with a second name may be a file of another directory.
+pub(crate) fn open_below(dir: &Path, path: &Path) -> io::Result<File> {
+    let outside = || io::Error::other(format!("it is not below {}", dir.display()));
+    let below = path.strip_prefix(dir).ok().ok_or_else(outside)?;
+    let mut parent: OwnedFd = openat(CWD, dir, DIRECTORY, Mode::empty())?;
+    let mut parts = below.components().peekable();
+    while let Some(Component::Normal(name)) = parts.next() {
+        let is_last = parts.peek().is_none();
+        let flags = if is_last { FILE | OFlags::RDONLY | OFlags::CLOEXEC } else { DIRECTORY };
+        let opened = openat(&parent, name, flags, Mode::empty());
+        parent = opened.map_err(|error| match error {
+            Errno::LOOP | Errno::NOTDIR | Errno::NXIO => not_regular(),
+            other => other.into(),
+        })?;
+        if is_last {
+            let file = File::from(parent);
+            let found = file.metadata()?;
+            return match found.is_file() {
+                false => Err(not_regular()),
+                true if found.nlink() > 1 => Err(io::Error::other("it has a second name")),
+                true => Ok(file),
+            };
+        }
+    }
+    Err(outside())
+}
+
+fn not_regular() -> io::Error {
+    io::Error::other("it is a link, a directory, a pipe or a device, and no regular file")
 }
 
 /// Reads a whole regular file of at most so many bytes.
@@ -66,7 +105,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::path::PathBuf;
 
-    use rustix::fs::{CWD, Mode, mkfifoat};
+    use rustix::fs::mkfifoat;
 
     use super::*;
     use crate::limits::FILE_BYTES_MAX;
@@ -88,6 +127,35 @@ mod tests {
             assert!(error.ends_with("no regular file"), "{}: {error}", path.display());
         }
         assert_eq!(read(&at("absent"), 1).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    /// Goal: whatever name an engine reports, and whatever links it makes, no foreign file is read.
+    #[test]
+    fn no_name_below_a_directory_leads_out_of_it() {
+        let root = tempfile::tempdir().unwrap();
+        let (data, secret) = (root.path().join("data"), root.path().join("etc/shadow"));
+        fs::create_dir_all(data.join("logs")).unwrap();
+        fs::create_dir(root.path().join("etc")).unwrap();
+        fs::write(&secret, "secret").unwrap();
+        fs::write(data.join("logs/LOG"), "log").unwrap();
+        symlink("../etc", data.join("linked")).unwrap();
+        symlink("../etc/shadow", data.join("LOG")).unwrap();
+        fs::hard_link(&secret, data.join("second")).unwrap();
+        mkfifoat(CWD, data.join("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
+        let mut text = String::new();
+        open_below(&data, &data.join("logs/LOG")).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "log");
+        let names = ["linked/shadow", "LOG", "second", "pipe", "logs", "../etc/shadow", "", "."];
+        for name in names {
+            let error = open_below(&data, &data.join(name)).unwrap_err().to_string();
+            let is_refused = ["no regular file", "second name", "not below"];
+            assert!(is_refused.iter().any(|text| error.contains(text)), "{name}: {error}");
+        }
+        let error = open_below(&data, &data.join("logs/../../etc/shadow")).unwrap_err().to_string();
+        assert!(error.contains("not below"), "{error}");
+        assert!(open_below(&data, &secret).is_err() && open_below(&data, &data).is_err());
+        let absent = open_below(&data, &data.join("absent/LOG")).unwrap_err();
+        assert_eq!(absent.kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub struct RunWriter {
     intervals: File,
     /// By [`Log`]; the last two are made when a step has an open loop.
     logs: [Option<File>; 4],
+    /// Number of files below `engine/`, and their bytes.
+    engine_files: usize,
+    engine_bytes: u64,
 }
 
 /// The interval that a line of a histogram log covers.
@@ -61,6 +64,8 @@ impl RunWriter {
         Ok(Self {
             intervals: open(&dir.join(INTERVALS), b"")?,
             logs: [log(Log::Response)?, log(Log::Service)?, None, None],
+            engine_files: 0,
+            engine_bytes: 0,
             dir,
         })
     }
@@ -131,23 +136,34 @@ impl RunWriter {
     /// Stores a text of the engine under `engine/`.
     ///
     /// # Errors
-    /// When the file cannot be written, or has no name of those in an experiment.
-    pub fn keep_engine_text(&self, name: &str, text: &str) -> Result<(), ArchiveError> {
-        let path = self.engine_file(name)?;
-        let written = create(&path).and_then(|mut file| file.write_all(masked(text).as_bytes()));
+    /// When the file cannot be written, has no name of those in an experiment, or is one too many.
+    pub fn keep_engine_text(&mut self, name: &str, text: &str) -> Result<(), ArchiveError> {
+        let text = masked(text);
+        let path = self.engine_file(name, text.len() as u64)?;
+        let written = create(&path).and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(ArchiveError::write(&path))
     }
 
     /// Copies an engine file (log, option file) to `engine/`, with `prefix` before its name.
     ///
-    /// Of a file over 8 MiB, the middle is left out. A copy that fails is removed.
+    /// No link below `data`, the directory of the run's data, is followed. Of a file over 8 MiB,
+    /// the middle is left out. A copy that fails is removed.
     ///
     /// # Errors
-    /// When the file cannot be read, is no regular file, or its copy cannot be written.
-    pub fn keep_engine_file(&self, from: &Path, prefix: &str) -> Result<(), ArchiveError> {
+    /// When the file is not below `data`, cannot be read, is no regular file or has a second name,
+    /// when its copy cannot be written, or is one too many.
+    pub fn keep_engine_file(
+        &mut self,
+        data: &Path,
+        from: &Path,
+        prefix: &str,
+    ) -> Result<(), ArchiveError> {
         let Some(name) = from.file_name() else { return Ok(()) };
-        let source = regular::open(from).map_err(ArchiveError::read(from))?;
-        let path = self.engine_file(&format!("{prefix}{}", name.to_string_lossy()))?;
+        let opened = regular::open_below(data, from);
+        let opened = opened.and_then(|file| Ok((file.metadata()?.len(), file)));
+        let (bytes, source) = opened.map_err(ArchiveError::read(from))?;
+        let name = format!("{prefix}{}", name.to_string_lossy());
+        let path = self.engine_file(&name, bytes.min(ENGINE_FILE_BYTES_MAX))?;
         copy_ends(source, &path).map_err(|error| {
             // A full disk needs the room for the record.
             drop(fs::remove_file(&path));
@@ -156,18 +172,28 @@ impl RunWriter {
     }
 
     /// Returns the place of an engine's file, whose name must be one that an import takes.
-    fn engine_file(&self, name: &str) -> Result<PathBuf, ArchiveError> {
+    fn engine_file(&mut self, name: &str, bytes: u64) -> Result<PathBuf, ArchiveError> {
         let path = self.dir.join(ENGINE).join(name);
-        match is_engine_file(name) {
-            true => Ok(path),
-            false => {
-                let error = io::Error::other("no file of an engine has such a name");
-                Err(ArchiveError::write(&path)(error))
-            }
+        let refused = |reason: &str| Err(ArchiveError::write(&path)(io::Error::other(reason)));
+        if !is_engine_file(name) {
+            return refused("no file of an engine has such a name");
         }
+        let total_bytes = self.engine_bytes.saturating_add(bytes);
+        if self.engine_files == ENGINE_FILES_MAX || total_bytes > ENGINE_BYTES_MAX {
+            return refused("the engine's files of a run are at most 1,000 with 64 MiB");
+        }
+        self.engine_files += 1;
+        self.engine_bytes = total_bytes;
+        Ok(path)
     }
 }
 
+/// Most files of an engine in one run: a hostile engine could report them for ever.
+///
+/// Our choice: each of the 100 steps of an experiment has up to three texts, loading included.
+const ENGINE_FILES_MAX: usize = 1_000;
+/// Most bytes of an engine's files in one run: half of what an import of a small file takes.
+const ENGINE_BYTES_MAX: u64 = 64 << 20;
 /// Largest engine file stored whole, in bytes.
 ///
 /// Our choice: RocksDB's LOG of an hour has a few MiB, and its begin and end explain most.
@@ -304,10 +330,10 @@ mod tests {
     #[test]
     fn a_text_of_an_engine_is_stored_among_those_of_its_run() {
         let dir = tempfile::tempdir().unwrap();
-        let writer = RunWriter::create(dir.path().join("a.c1.r1")).unwrap();
+        let mut writer = RunWriter::create(dir.path().join("a.c1.r1")).unwrap();
         for name in ["../x", "../../x", "/tmp/x", "a/b", ".."] {
             let error = writer.keep_engine_text(name, "text").unwrap_err().to_string();
-            assert!(error.contains("cannot be the name"), "{name}: {error}");
+            assert!(error.contains("has such a name"), "{name}: {error}");
         }
         writer.keep_engine_text("0.fillseq.txt", "text").unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
@@ -317,15 +343,15 @@ mod tests {
     #[test]
     fn an_engine_s_file_is_stored_within_its_limit() {
         let dir = tempfile::tempdir().unwrap();
-        let writer = RunWriter::create(dir.path().join("run")).unwrap();
+        let mut writer = RunWriter::create(dir.path().join("run")).unwrap();
         let (log, stored) = (dir.path().join("LOG"), dir.path().join("run/engine/LOG"));
         fs::write(&log, "a few lines\n").unwrap();
-        writer.keep_engine_file(&log, "").unwrap();
+        writer.keep_engine_file(dir.path(), &log, "").unwrap();
         assert_eq!(fs::read_to_string(&stored).unwrap(), "a few lines\n");
 
         let half = "x".repeat(6 << 20);
         fs::write(&log, format!("begin{half}{half}end")).unwrap();
-        writer.keep_engine_file(&log, "").unwrap();
+        writer.keep_engine_file(dir.path(), &log, "").unwrap();
         let text = fs::read_to_string(&stored).unwrap();
         assert!(text.starts_with("beginx") && text.ends_with("xend"));
         let left_out = (12 << 20) + 8 - ENGINE_FILE_BYTES_MAX;
@@ -337,9 +363,30 @@ mod tests {
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
         std::os::unix::fs::symlink(&log, &link).unwrap();
-        for other in [&pipe, &link, dir.path()] {
-            let error = writer.keep_engine_file(other, "").unwrap_err();
+        for other in [&pipe, &link, &dir.path().join("run")] {
+            let error = writer.keep_engine_file(dir.path(), other, "").unwrap_err();
             assert!(matches!(error, ArchiveError::Read(..)), "{error}");
         }
+    }
+
+    /// Goal: an engine that reports files for ever fills no disk.
+    #[test]
+    fn the_engine_s_files_of_a_run_are_limited() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = RunWriter::create(dir.path().join("run")).unwrap();
+        let large = "x".repeat(usize::try_from(ENGINE_BYTES_MAX).unwrap() / 2);
+        for name in ["a.txt", "b.txt"] {
+            writer.keep_engine_text(name, &large).unwrap();
+        }
+        let error = writer.keep_engine_text("c.txt", "x").unwrap_err().to_string();
+        assert!(error.contains("c.txt") && error.contains("at most 1,000"), "{error}");
+        fs::write(dir.path().join("LOG"), "x").unwrap();
+        writer.keep_engine_file(dir.path(), &dir.path().join("LOG"), "").unwrap_err();
+
+        let mut writer = RunWriter::create(dir.path().join("other")).unwrap();
+        for _ in 0..ENGINE_FILES_MAX {
+            writer.keep_engine_text("a.txt", "").unwrap();
+        }
+        writer.keep_engine_text("a.txt", "").unwrap_err();
     }
 }

@@ -229,7 +229,10 @@ fn without_server(
     error: ServerError,
 ) -> Result<Supervised, RunnerError> {
     let log = data.path.join(server::LOG);
-    let stored = if log.exists() { run.writer.keep_engine_file(&log, "") } else { Ok(()) };
+    let stored = match run.writer.keep_engine_file(&data.path, &log, "") {
+        Err(error) if error.is_absence() => Ok(()),
+        stored => stored,
+    };
     let not_stored = stored.err().map(|error| format!("; its log is not stored: {error}"));
     let step = "open".to_owned();
     run.record.end = if matches!(error, ServerError::Interrupted) {

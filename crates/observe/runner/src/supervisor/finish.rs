@@ -1,6 +1,6 @@
 //! The end of a worker: how it ended, its files, its record.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use archive::ArchiveError;
 use model::RunEnd;
@@ -32,9 +32,10 @@ impl Supervisor<'_> {
 
     /// Archives one of the engine's files, if it is there.
     fn keep_file(&mut self, file: &Path) {
-        if file.exists() {
-            let stored = self.writer.keep_engine_file(file, self.prefix());
-            self.note(stored);
+        let prefix = self.prefix();
+        match self.writer.keep_engine_file(&self.data.path, file, prefix) {
+            Err(error) if error.is_absence() => {}
+            stored => self.note(stored),
         }
     }
 
@@ -54,15 +55,14 @@ impl Supervisor<'_> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Supervised, ArchiveError> {
         let step = self.step_name();
-        // An engine may report any name: dots and links in it may lead elsewhere.
-        let data = self.data.path.canonicalize().unwrap_or_default();
-        let is_its = |real: PathBuf| !data.as_os_str().is_empty() && real.starts_with(&data);
+        // Before its files are read: a hostile engine would replace them meanwhile.
+        let ended = self.process.ended();
         for file in std::mem::take(&mut self.engine_files) {
-            if file.canonicalize().is_ok_and(is_its) {
+            // An engine of a trusted experiment may have its log elsewhere.
+            if file.starts_with(&self.data.path) {
                 self.keep_file(&file);
             }
         }
-        let ended = self.process.ended();
         for (name, text) in [("stdout.txt", &ended.stdout), ("stderr.txt", &ended.stderr)] {
             if !text.is_empty() {
                 let name = format!("{}{name}", self.prefix());

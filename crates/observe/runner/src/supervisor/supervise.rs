@@ -20,6 +20,9 @@ use super::workbench::{Progress, WATCH_EVERY, Workbench};
 use crate::message::{Command, IntervalMessage, Message, StepEnds};
 use crate::tally::decode;
 
+/// Why a run ends whose worker names its engine's files anew.
+const TWICE: &str = "the worker opened its engine twice";
+
 /// One run under supervision.
 pub(crate) struct Supervisor<'a> {
     pub(super) bench: &'a Workbench<'a>,
@@ -120,6 +123,7 @@ impl Supervisor<'_> {
                 self.accumulator.calibrate(&calibration);
                 self.record.calibration = Some(calibration);
             }
+            Message::Opened { .. } if self.immutable.is_some() => self.give_up(TWICE.to_owned()),
             Message::Opened { identity, effective_options, durability, keep, immutable } => {
                 self.immutable = Some(immutable);
                 self.record.durability = Some(durability);

@@ -173,14 +173,19 @@ fn the_probes_of_an_unfinished_search_are_archived() {
     assert_eq!((search.probes.len(), search.probes[0].reason.as_str()), (1, "a hint"));
 }
 
+/// Returns a script of a worker that prepares its data, `$dir`, and reports this log in them.
+fn naming_log(name: &str, prepare: &str) -> String {
+    let opened = OPENED.replace("\"keep\":[]", &format!("\"keep\":[\"'$dir'/{name}\"]"));
+    let dir = r#"dir=$(echo "$order" | sed 's/.*"dir":"\([^"]*\)".*/\1/')"#;
+    let [opened] = &numbered(&[&opened])[..] else { panic!("one message") };
+    format!("{dir}; {prepare}; printf '%s\\n' '{}' >&0; exit 7", opened.trim_end())
+}
+
 /// Goal: a file of the engine that cannot be archived leaves no run in the state "running".
 /// Method: the worker names a directory as a log.
 #[test]
 fn a_log_that_cannot_be_stored_is_noted_and_the_run_ends() {
-    let opened = OPENED.replace("\"keep\":[]", "\"keep\":[\"'$dir'/LOG\"]");
-    let dir = r#"dir=$(echo "$order" | sed 's/.*"dir":"\([^"]*\)".*/\1/'); mkdir "$dir/LOG"; "#;
-    let [opened] = &numbered(&[&opened])[..] else { panic!("one message") };
-    let then = format!("{dir}printf '%s\\n' '{}' >&0; exit 7", opened.trim_end());
+    let then = naming_log("LOG", "mkdir \"$dir/LOG\"");
     let record = Bench::new().run(&[], &then);
     assert!(matches!(record.end, RunEnd::Crashed { .. }), "{:?}", record.end);
     let note = &record.identity.expect("it was opened").facts["files_not_stored"];
@@ -188,4 +193,32 @@ fn a_log_that_cannot_be_stored_is_noted_and_the_run_ends() {
         note.ends_with("/LOG: it is a link, a directory, a pipe or a device, and no regular file"),
         "{note}"
     );
+}
+
+/// Goal: no link that a hostile engine makes leads to a file outside of its data.
+/// Method: the worker names a log behind a linked directory, a link, a second name, dots.
+#[test]
+fn a_file_outside_of_the_data_is_not_archived() {
+    let secret = tempfile::tempdir().expect("a scratch directory");
+    std::fs::write(secret.path().join("LOG"), "secret").expect("ours");
+    let outside = secret.path().display();
+    for (name, prepare) in [
+        ("logs/LOG", format!("ln -s {outside} \"$dir/logs\"")),
+        ("LOG", format!("ln -s {outside}/LOG \"$dir/LOG\"")),
+        ("LOG", format!("ln {outside}/LOG \"$dir/LOG\"")),
+        ("logs/../../LOG", format!("mkdir \"$dir/logs\"; cp {outside}/LOG \"$dir/..\"")),
+    ] {
+        let bench = Bench::new();
+        let record = bench.run(&[], &naming_log(name, &prepare));
+        assert!(matches!(record.end, RunEnd::Crashed { .. }), "{:?}", record.end);
+        assert!(!bench.run_dir().join("engine/LOG").exists(), "{prepare}");
+        assert!(record.identity.expect("it was opened").facts.contains_key("files_not_stored"));
+    }
+}
+
+#[test]
+fn an_engine_that_is_opened_twice_ends_the_run() {
+    let end = end_of(&[OPENED, OPENED], "exec sleep 100");
+    let RunEnd::Failed { reason, .. } = end else { panic!("{end:?}") };
+    assert_eq!(reason, "the worker opened its engine twice");
 }

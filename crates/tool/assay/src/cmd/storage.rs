@@ -252,7 +252,7 @@ fn run_cell(
     };
     let mut run = new_run(manifest, cell, variant.clone());
     run.identity = Some(storage.identity());
-    let writer = dir.begin_run(&cell.id).into_report()?;
+    let mut writer = dir.begin_run(&cell.id).into_report()?;
     writer.write_record(&run).into_report()?;
     let mut samples = Vec::new();
     run.end = RunEnd::Complete;
