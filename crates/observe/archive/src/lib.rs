@@ -40,7 +40,7 @@ pub use bundle::{BUNDLE, BundleFacts};
 pub use checksum::changed_files;
 pub use error::ArchiveError;
 pub use experiment::ExperimentDir;
-pub use log::{HistogramLog, Log, LogLine};
+pub use log::{HistogramLog, Log, LogLine, decode_histogram};
 pub use output::{OutputDir, write_output};
 pub use own::OwnKey;
 pub use parallel::parallel_map;

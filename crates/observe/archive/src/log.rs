@@ -104,10 +104,16 @@ impl LogLine<'_> {
     /// When it is damaged.
     pub fn histogram(&self) -> Result<Histogram<u64>, ArchiveError> {
         let damaged = |reason: String| self.log.damaged(&format!("{}: {reason}", self.tag()));
-        let bytes = STANDARD.decode(self.line.encoded_histogram());
-        let bytes = bytes.map_err(|error| damaged(error.to_string()))?;
-        decode(&bytes).map_err(damaged)
+        decode_histogram(self.line.encoded_histogram()).map_err(damaged)
     }
+}
+
+/// Decodes a histogram of the common layout in base64, as logs and workers have it.
+///
+/// # Errors
+/// A text when it is damaged, of another layout, or larger than any that was recorded.
+pub fn decode_histogram(text: &str) -> Result<Histogram<u64>, String> {
+    decode(&STANDARD.decode(text).map_err(|error| error.to_string())?)
 }
 
 /// First bytes of a compressed histogram. Source: [Tene 2012], `V2CompressedEncodingCookieBase`.

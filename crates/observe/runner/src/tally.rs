@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
-use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use hdrhistogram::serialization::{Serializer, V2Serializer};
 use load::{GroupTally, KindTally, StepTotals};
 use model::buckets::BUCKETS;
 use model::record::{OpSummaries, OpSummary};
@@ -130,11 +130,9 @@ pub(crate) fn encode(histogram: &Histogram<u64>) -> String {
     STANDARD.encode(&bytes)
 }
 
+/// Decodes a worker's histogram within the limits of those of an archive.
 pub(crate) fn decode(text: &str) -> Result<Histogram<u64>, String> {
-    let bytes = STANDARD.decode(text).map_err(|error| format!("a broken histogram: {error}"))?;
-    Deserializer::new()
-        .deserialize(&mut bytes.as_slice())
-        .map_err(|error| format!("a broken histogram: {error:?}"))
+    archive::decode_histogram(text).map_err(|error| format!("a broken histogram: {error}"))
 }
 
 #[cfg(test)]
@@ -153,5 +151,21 @@ mod tests {
         let of = |bounds| buckets([&group, &group], bounds)[&OpKind::Insert];
         assert_eq!(of(&BUCKET_BOUNDS), [8, 4, 0, 0, 0, 0, 0, 0, 0, 8]);
         assert_eq!(of(&FINE_BOUNDS), [0, 0, 0, 0, 0, 0, 6, 6, 0, 8]);
+    }
+
+    /// Goal: a hostile worker's histogram takes no memory, and overflows no sum.
+    #[test]
+    fn a_worker_s_histogram_has_the_limits_of_an_archived_one() {
+        let mut tally = KindTally::default();
+        tally.service.record_n(5, 7).unwrap();
+        assert_eq!(decode(&encode(&tally.service)).unwrap(), tally.service);
+        tally.service.record_n(9, u64::MAX / 4).unwrap();
+        let other = Histogram::<u64>::new_with_bounds(1, u64::MAX / 2, 5).unwrap();
+        for (histogram, reason) in
+            [(&tally.service, "more values than can"), (&other, "not a histogram of up to 1 h")]
+        {
+            let error = decode(&encode(histogram)).unwrap_err();
+            assert!(error.starts_with("a broken histogram: ") && error.contains(reason), "{error}");
+        }
     }
 }
