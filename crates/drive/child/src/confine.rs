@@ -59,17 +59,18 @@ const SYSTEM: &[&str] = &[
     "/usr",
 ];
 
-/// Devices without data, and shared memory.
-const DEVICES: &[&str] =
-    &["/dev/full", "/dev/null", "/dev/random", "/dev/shm", "/dev/urandom", "/dev/zero"];
+/// Devices without data.
+const DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
-/// Capabilities that a confined library of root has: locks, priorities, reserved space, and files
-/// of any account among those that Landlock opens to it.
-const REMAINING: CapabilitySet = CapabilitySet::DAC_OVERRIDE
-    .union(CapabilitySet::DAC_READ_SEARCH)
-    .union(CapabilitySet::IPC_LOCK)
-    .union(CapabilitySet::SYS_NICE)
-    .union(CapabilitySet::SYS_RESOURCE);
+/// Shared memory, which servers need. Other programs of the account have theirs there: no library
+/// of a stranger reaches it.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// Capabilities that a confined library of root has: to lock memory, and to read its files below
+/// directories that are closed to others (of the account that called `sudo`, for instance).
+///
+/// Landlock decides which files it opens.
+const REMAINING: CapabilitySet = CapabilitySet::IPC_LOCK.union(CapabilitySet::DAC_READ_SEARCH);
 
 /// What a confined child may reach, besides the files that every program reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -99,7 +100,7 @@ impl Confinement {
         self
     }
 
-    /// Takes away TCP and most capabilities of root, if the process loads a library.
+    /// Takes away TCP, shared memory and most capabilities of root, if the process loads a library.
     pub fn of_library(self, is_library: bool) -> Self {
         Self { is_library, ..self }
     }
@@ -128,13 +129,19 @@ impl Confinement {
     ///
     /// Source: [Linux Landlock], userspace-api/landlock, "Enforcing a ruleset".
     pub fn become_program(&self, program: &OsString, args: &[OsString]) -> io::Error {
-        let dropped = if self.is_library { drop_capabilities() } else { Ok(()) };
-        if let Err(error) = dropped.and_then(|()| self.restrict().map_err(io::Error::other)) {
+        if let Err(error) = self.enforce() {
             return error;
         }
         // What it writes to a directory of temporary files is among its data.
         let temporary = self.write.first().map(|dir| ("TMPDIR", dir));
         Command::new(program).args(args).envs(temporary).exec()
+    }
+
+    fn enforce(&self) -> io::Result<()> {
+        if self.is_library {
+            drop_capabilities()?;
+        }
+        self.restrict().map_err(io::Error::other)
     }
 
     fn restrict(&self) -> Result<(), RulesetError> {
@@ -145,11 +152,13 @@ impl Confinement {
         if self.is_library {
             ruleset = ruleset.handle_access(AccessNet::from_all(REQUESTED))?;
         }
+        let shared_memory = (!self.is_library).then_some(SHARED_MEMORY);
         let rules = ruleset
             .create()?
             .add_rules(path_beneath_rules(paths(SYSTEM), read))?
             .add_rules(path_beneath_rules(&self.read, read))?
             .add_rules(path_beneath_rules(paths(DEVICES), all))?
+            .add_rules(path_beneath_rules(shared_memory, all))?
             .add_rules(path_beneath_rules(&self.write, all))?;
         rules.restrict_self().map(drop)
     }
@@ -212,5 +221,42 @@ mod tests {
             ["/etc", "/root", "/home", "/etc/shadow", "/etc/ssl", "/etc/ssl/private", "/var"];
         let opened = |path: &str| SYSTEM.iter().any(|open| Path::new(path).starts_with(open));
         assert!(!secret.iter().any(|path| opened(path)));
+    }
+
+    /// Goal: memory that other programs of the account share is closed to a library.
+    /// Method: the confinement binds one thread, and ends with it.
+    #[test]
+    fn a_library_reaches_no_shared_memory() {
+        let makes_file = |is_library: Option<bool>| {
+            let confined = move || {
+                if let Some(is_library) = is_library {
+                    Confinement::default().of_library(is_library).restrict().unwrap();
+                }
+                tempfile::tempfile_in(SHARED_MEMORY).is_ok()
+            };
+            std::thread::spawn(confined).join().unwrap()
+        };
+        if landlock_level().is_none() || !makes_file(None) {
+            return println!("skipped: the kernel offers no Landlock, or no shared memory");
+        }
+        assert!(makes_file(Some(false)) && !makes_file(Some(true)));
+    }
+
+    /// Goal: the capabilities by which root reaches files and processes of others are gone.
+    #[test]
+    fn a_library_of_root_cannot_change_files_or_processes_of_others() {
+        for one in [
+            CapabilitySet::CHOWN,
+            CapabilitySet::DAC_OVERRIDE,
+            CapabilitySet::FOWNER,
+            CapabilitySet::KILL,
+            CapabilitySet::SETUID,
+            CapabilitySet::SYS_ADMIN,
+            CapabilitySet::SYS_NICE,
+            CapabilitySet::SYS_PTRACE,
+            CapabilitySet::SYS_RESOURCE,
+        ] {
+            assert!(!REMAINING.intersects(one), "{one:?}");
+        }
     }
 }
