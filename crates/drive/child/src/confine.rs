@@ -1,4 +1,4 @@
-//! Confines a child to the files that it needs, with Landlock.
+//! Confines a child to the files that it needs, with Landlock; a library with seccomp too.
 //!
 //! The kernel checks a path when a file is opened, created, renamed or removed, and the rights stay
 //! with the open file. So reads and writes of open files cost what they cost without it.
@@ -20,6 +20,8 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set,
     set_capabilities,
 };
+
+use crate::syscalls::refuse_syscalls;
 
 /// The restrictions that are requested: those of Linux 6.12. An older kernel enforces fewer.
 ///
@@ -69,7 +71,8 @@ const SHARED_MEMORY: &str = "/dev/shm";
 /// Capabilities that a confined library of root has: to lock memory, and to read its files below
 /// directories that are closed to others (of the account that called `sudo`, for instance).
 ///
-/// Landlock decides which files it opens.
+/// Landlock decides which files it opens. Files opened by a handle, which need the same capability,
+/// are refused.
 const REMAINING: CapabilitySet = CapabilitySet::IPC_LOCK.union(CapabilitySet::DAC_READ_SEARCH);
 
 /// What a confined child may reach, besides the files that every program reads.
@@ -100,7 +103,8 @@ impl Confinement {
         self
     }
 
-    /// Takes away TCP, shared memory and most capabilities of root, if the process loads a library.
+    /// Takes away TCP, shared memory, most capabilities of root and the system calls that Landlock
+    /// does not mediate, if the process loads a library.
     pub fn of_library(self, is_library: bool) -> Self {
         Self { is_library, ..self }
     }
@@ -125,7 +129,7 @@ impl Confinement {
     /// Becomes a program that is confined; returns only with an error.
     ///
     /// Threads that run already are not confined: to be called before there are any. On a kernel
-    /// without Landlock the program is not confined.
+    /// without Landlock the files are open to it.
     ///
     /// Source: [Linux Landlock], userspace-api/landlock, "Enforcing a ruleset".
     pub fn become_program(&self, program: &OsString, args: &[OsString]) -> io::Error {
@@ -141,7 +145,8 @@ impl Confinement {
         if self.is_library {
             drop_capabilities()?;
         }
-        self.restrict().map_err(io::Error::other)
+        self.restrict().map_err(io::Error::other)?;
+        if self.is_library { refuse_syscalls() } else { Ok(()) }
     }
 
     fn restrict(&self) -> Result<(), RulesetError> {

@@ -8,6 +8,7 @@
 mod build_group;
 mod confine;
 mod ffi_parent;
+mod syscalls;
 
 use std::ffi::{OsStr, OsString};
 use std::process::Command;

@@ -13,27 +13,46 @@ use crate::rejection::unwrapped;
 use crate::stored::PAIR;
 use crate::workspace::{ProgramOutput, Workspace};
 
-/// C that tries, when it is loaded, what a hostile library would: it writes a file, reads one, and
-/// connects. It prints the error of each, 0 for none.
+/// C that tries, when it is loaded, what a hostile library would: it writes a file, reads one,
+/// connects; changes the mode, the times and an attribute of a file, makes a file of shared
+/// memory, and limits its parent's open files. It prints the error of each, 0 for none.
 const PROBE: &str = r#"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+static int error_of(long result) { return result < 0 ? errno : 0; }
 __attribute__((constructor)) static void probe(void) {
-    int written = open("OUTSIDE/written", O_CREAT | O_WRONLY, 0600) < 0 ? errno : 0;
-    int read = open("OUTSIDE/secret", O_RDONLY) < 0 ? errno : 0;
+    int written = error_of(open("OUTSIDE/written", O_CREAT | O_WRONLY, 0600));
+    int read = error_of(open("OUTSIDE/secret", O_RDONLY));
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    int connected = connect(fd, (struct sockaddr *)&to, sizeof to) < 0 ? errno : 0;
-    fprintf(stderr, "probe %d %d %d\n", written, read, connected);
+    int connected = error_of(connect(fd, (struct sockaddr *)&to, sizeof to));
+    int mode = error_of(chmod("OUTSIDE/secret", 0644));
+    int times = error_of(utimensat(AT_FDCWD, "OUTSIDE/secret", 0, 0));
+    int attribute = error_of(setxattr("OUTSIDE/secret", "user.probe", "x", 1, 0));
+    // Some file systems have none.
+    attribute = attribute == ENOTSUP ? 0 : attribute;
+    char shared[64];
+    snprintf(shared, sizeof shared, "/dev/shm/assay-probe-%d", getpid());
+    int memory = error_of(open(shared, O_CREAT | O_WRONLY, 0600));
+    unlink(shared);
+    struct rlimit limit;
+    int limited = error_of(syscall(SYS_prlimit64, getppid(), RLIMIT_NOFILE, 0, &limit));
+    fprintf(stderr, "probe %d %d %d, %d %d %d, %d %d\n", written, read, connected, mode, times,
+            attribute, memory, limited);
 }
 "#;
 
-/// Errors of Linux: permission denied, and connection refused.
-const DENIED: &str = "probe 13 13 13";
-const FREE: &str = "probe 0 0 111";
+/// Errors of Linux: operation not permitted, permission denied, and connection refused.
+const DENIED: &str = "probe 13 13 13, 1 1 1, 13 1";
+const FREE: &str = "probe 0 0 111, 0 0 0, 0 0";
 
 /// Returns a file with the experiment of two SQLite variants, changed, as a stranger makes it.
 fn strange(change: impl FnOnce(&mut Manifest)) -> Workspace {
