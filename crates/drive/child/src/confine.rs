@@ -109,6 +109,11 @@ impl Confinement {
         Self { is_library, ..self }
     }
 
+    /// Returns whether the process loads a library.
+    pub fn is_of_library(&self) -> bool {
+        self.is_library
+    }
+
     /// Returns the arguments before the command that is confined: the launcher, and its own.
     pub fn args(&self) -> Vec<OsString> {
         let mut args = self.launcher.clone();

@@ -8,6 +8,7 @@ mod accumulator;
 mod attribution;
 mod conservation;
 pub(crate) mod data;
+mod descendants;
 mod experiment;
 mod file_sync;
 mod finish;

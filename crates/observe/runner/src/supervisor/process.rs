@@ -16,6 +16,7 @@ use model::Nanos;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use sampler::{tightest_thread_limit, with_thread_limit};
 
+use super::descendants::Descendants;
 use super::output::OutputTail;
 use super::placement::listed;
 use crate::connection::{ConnectionError, MessageReader, MessageWriter};
@@ -27,9 +28,9 @@ const MESSAGES_MAX: usize = 64;
 /// Longest wait for a worker to read a command: it reads at once, unless it is stopped.
 const SEND_MAX: Duration = Duration::from_secs(10);
 /// Time a worker has to end once its messages have, or once it is killed.
-const END_GRACE: Nanos = Nanos::from_secs(5);
+pub(super) const END_GRACE: Nanos = Nanos::from_secs(5);
 /// Interval at which its end is polled.
-const END_POLL: Nanos = Nanos::from_millis(5);
+pub(super) const END_POLL: Nanos = Nanos::from_millis(5);
 
 /// Threads left, once a worker has died, at which their want is a likely cause.
 ///
@@ -55,6 +56,8 @@ pub(crate) struct Process {
     stdout: OutputTail,
     stderr: OutputTail,
     killed_at: Option<Nanos>,
+    /// What a confined library starts; ended after the worker.
+    descendants: Option<Descendants>,
     /// It was waited for: its id may belong to another process by now.
     is_reaped: bool,
 }
@@ -121,8 +124,12 @@ impl Process {
         let started = UnixStream::pair().and_then(|(socket, theirs)| {
             socket.set_write_timeout(Some(SEND_MAX))?;
             let (commands, messages) = (socket.try_clone()?, socket.try_clone()?);
+            let is_library = confinement.is_some_and(Confinement::is_of_library);
+            let descendants = is_library.then(Descendants::adopt).transpose()?;
             let child = command.stdin(OwnedFd::from(theirs)).spawn()?;
-            Self::attach(child, socket, MessageWriter::new(commands), messages)
+            let mut process = Self::attach(child, socket, MessageWriter::new(commands), messages)?;
+            process.descendants = descendants;
+            Ok(process)
         });
         let program = || command.get_program().into();
         started.map_err(|source| RunnerError::Spawn(program(), with_thread_limit(source)))
@@ -144,10 +151,17 @@ impl Process {
                 Ok(tails)
             });
         match tails {
-            Ok((stdout, stderr)) => {
-                let (killed_at, is_reaped) = (None, false);
-                Ok(Self { child, socket, commands, events, stdout, stderr, killed_at, is_reaped })
-            }
+            Ok((stdout, stderr)) => Ok(Self {
+                child,
+                socket,
+                commands,
+                events,
+                stdout,
+                stderr,
+                killed_at: None,
+                descendants: None,
+                is_reaped: false,
+            }),
             Err(error) => {
                 child.kill()?;
                 child.wait()?;
@@ -200,7 +214,8 @@ impl Process {
         }
     }
 
-    /// Waits for the worker's end, then kills what is left of its group.
+    /// Waits for the worker's end, then kills what is left of its group, and of a confined library
+    /// what left the group.
     ///
     /// A worker that does not end in time is killed.
     pub(crate) fn ended(&mut self) -> Ended {
@@ -209,6 +224,7 @@ impl Process {
         // It is not waited for yet, so its group is still its own.
         self.kill();
         let status = self.reap();
+        self.descendants = None;
         let (stdout, stderr) = (self.stdout.text(), self.stderr.text());
         Ended { status, stdout, stderr, is_overdue }
     }

@@ -15,7 +15,8 @@ use crate::workspace::{ProgramOutput, Workspace};
 
 /// C that tries, when it is loaded, what a hostile library would: it writes a file, reads one,
 /// connects; changes the mode, the times and an attribute of a file, makes a file of shared
-/// memory, and limits its parent's open files. It prints the error of each, 0 for none.
+/// memory, and limits its parent's open files. It prints the error of each, 0 for none. Where it is
+/// confined, it leaves a process.
 const PROBE: &str = r#"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,6 +27,17 @@ const PROBE: &str = r#"
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+/* Leaves the process group for good, where the library is confined. */
+static void leave(void) {
+    if (fork() == 0) {
+        setsid();
+        if (fork() == 0) {
+            for (int fd = 0; fd < 3; fd++) close(fd);
+            execl("/bin/sh", "sh", "-c", "sleep 60; : OUTSIDE", (char *)0);
+        }
+        _exit(0);
+    }
+}
 static int error_of(long result) { return result < 0 ? errno : 0; }
 __attribute__((constructor)) static void probe(void) {
     int written = error_of(open("OUTSIDE/written", O_CREAT | O_WRONLY, 0600));
@@ -47,6 +59,7 @@ __attribute__((constructor)) static void probe(void) {
     int limited = error_of(syscall(SYS_prlimit64, getppid(), RLIMIT_NOFILE, 0, &limit));
     fprintf(stderr, "probe %d %d %d, %d %d %d, %d %d\n", written, read, connected, mode, times,
             attribute, memory, limited);
+    if (mode == EPERM) leave();
 }
 "#;
 
@@ -222,6 +235,14 @@ fn an_engine_of_a_stranger_writes_nothing_outside_of_its_data() {
         return println!("skipped in part: TCP is confined from Landlock 4 on");
     }
     assert_eq!(probed(&workspace), DENIED);
+    assert!(!runs(&outside.path("").display().to_string()), "it left a process");
+}
+
+/// Returns whether a process has this text among its arguments.
+fn runs(text: &str) -> bool {
+    let processes = fs::read_dir("/proc").expect("Linux has it").flatten();
+    let mut args = processes.filter_map(|it| fs::read(it.path().join("cmdline")).ok());
+    args.any(|args| String::from_utf8_lossy(&args).contains(text))
 }
 
 /// Goal: one's own experiment is resumed without a question, and nothing else is.
