@@ -4,15 +4,19 @@ use std::fs;
 use std::io;
 
 use load::{Clock, SteadyClock};
+use model::Nanos;
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid,
 };
 
-use super::process::{END_GRACE, END_POLL};
+/// Longest time in which they are killed.
+const KILL_MAX: Nanos = Nanos::from_secs(5);
+/// Interval at which the end of one is polled.
+const POLL: Nanos = Nanos::from_millis(5);
 
 /// The descendants of one confined worker.
 ///
-/// While it lives, one whose parent has ended becomes a child of this process. It is told from the
+/// While it lives, one whose parent has ended becomes a child of this process. It differs from the
 /// other children by its seccomp filters: it has more than this process, and cannot remove one.
 pub(crate) struct Descendants {
     /// Filters of this process.
@@ -32,7 +36,7 @@ impl Descendants {
     /// they are listed may be missed once.
     fn end(&self) {
         let clock = SteadyClock::kernel();
-        let deadline = clock.now().after(END_GRACE);
+        let deadline = clock.now().after(KILL_MAX);
         let mut empty_lists = 0;
         while empty_lists < 2 && clock.now() < deadline {
             let adopted = self.adopted();
@@ -41,7 +45,7 @@ impl Descendants {
                 // It is a child that nothing else waits for, so its id is still its own.
                 kill_process(pid, Signal::KILL).ok();
                 if matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None)) {
-                    clock.rest_until(clock.now().after(END_POLL));
+                    clock.rest_until(clock.now().after(POLL));
                 }
             }
         }

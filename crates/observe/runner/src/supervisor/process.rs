@@ -28,9 +28,9 @@ const MESSAGES_MAX: usize = 64;
 /// Longest wait for a worker to read a command: it reads at once, unless it is stopped.
 const SEND_MAX: Duration = Duration::from_secs(10);
 /// Time a worker has to end once its messages have, or once it is killed.
-pub(super) const END_GRACE: Nanos = Nanos::from_secs(5);
+const END_GRACE: Nanos = Nanos::from_secs(5);
 /// Interval at which its end is polled.
-pub(super) const END_POLL: Nanos = Nanos::from_millis(5);
+const END_POLL: Nanos = Nanos::from_millis(5);
 
 /// Threads left, once a worker has died, at which their want is a likely cause.
 ///
