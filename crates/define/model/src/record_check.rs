@@ -15,6 +15,11 @@ use crate::record::{IntervalRecord, RunRecord, SecondStats, StepRecord};
 use crate::units::Nanos;
 use crate::validity::SearchRecord;
 
+/// Share by which a percentile may exceed the exact maximum: the width of a bucket of fio.
+///
+/// Source: fio, stat.h, `FIO_IO_U_PLAT_BITS`: 64 buckets between powers of two.
+const BUCKET_SHARE: f64 = 1.0 / 64.0;
+
 /// Longest time of a percentile: that of a histogram, and half a per cent for its buckets.
 const TIME_MAX_NS: u64 = LONGEST_NS + LONGEST_NS / 200;
 
@@ -174,7 +179,7 @@ impl Percentiles {
             ("p99_ns", float(self.p99_ns)),
             ("p999_ns", float(self.p999_ns)),
             ("p9999_ns", float(self.p9999_ns)),
-            ("max_ns", float(self.max_ns)),
+            ("max_ns", float(self.max_ns) * (1.0 + BUCKET_SHARE)),
         ])?;
         check_number("max_ns", self.max_ns, (0, TIME_MAX_NS))?;
         // The mean is of the middles of buckets, which are 0.1 % wide.

@@ -37,9 +37,9 @@ impl Results {
         let facts = unpack(file, prepared.path())?;
         let parent = root.join(&facts.experiment);
         let target = parent.join(&facts.id);
-        Dir::create(&parent, Entries::Closed).map_err(ArchiveError::write(&parent))?;
         let place = prepared.path().join(&facts.experiment).join(&facts.id);
         check_figures(&ExperimentDir::open(&place)?)?;
+        Dir::create(&parent, Entries::Closed).map_err(ArchiveError::write(&parent))?;
         if target.exists() {
             let is_same = is_part_of(&place, &target).map_err(ArchiveError::read(&target))?;
             return match is_same {

@@ -148,7 +148,7 @@ fn steps_of_an_older_archive_are_counted_again() {
     assert_eq!(workspace.assay(&["compare", "pair"]).err, "");
     let record = dir.run_dir("one.c1.r1").join("record.json");
     let text = fs::read_to_string(&record).expect("readable");
-    let changed = text.replacen("\"p999_ns\": ", "\"p999_ns\": 1", 1);
+    let changed = text.replacen("\"max_ns\": ", "\"max_ns\": 1", 1);
     fs::write(&record, changed).expect("writable");
     let output = workspace.assay(&["verify"]);
     assert_eq!(output.code, 1, "{}", output.out);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 
+use crate::rejection::unwrapped;
 use crate::workspace::{ProgramOutput, Workspace};
 
 /// A control group with a memory limit, removed on drop.
@@ -78,6 +79,7 @@ fn a_cap_that_the_container_does_not_allow_is_refused_before_the_load() {
     let args = ["run", "fillseq", "--engine", "lmdb", "--rows", "1000", "--memory", "1GiB"];
     let output = group.run(&workspace, &args);
     assert_eq!(output.code, 1, "{}{}", output.out, output.err);
-    assert!(output.err.contains("a memory cap of 1.00 GiB has no effect"), "{}", output.err);
-    assert!(output.err.contains("allows 512 MiB"), "{}", output.err);
+    let error = unwrapped(&output.err);
+    assert!(error.contains("a memory cap of 1.00 GiB has no effect"), "{error}");
+    assert!(error.contains("allows 512 MiB"), "{error}");
 }
