@@ -69,11 +69,16 @@ impl ScratchDir {
             let mut mark = File::options().write(true).create_new(true).mode(0o600).open(path)?;
             flock(&mark, FlockOperation::NonBlockingLockExclusive)?;
             mark.write_all(HEAD.as_bytes())?;
+            // Another process may have taken it for one that a kill left, before it was locked.
+            fs::metadata(dir.path().join(MARK))?;
             Ok(Self { dir, _mark: mark, _live: live })
         };
         let mut made = make();
         for _ in 1..MAKES {
-            if made.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            let is_taken = |error: &io::Error| {
+                matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock)
+            };
+            if made.as_ref().is_err_and(is_taken) {
                 made = make();
             }
         }
@@ -172,8 +177,9 @@ fn unused(dir: &Path) -> Option<File> {
     let mark = regular::open(&dir.join(MARK)).ok()?;
     let mut text = String::new();
     (&mark).take(HEAD.len() as u64).read_to_string(&mut text).ok()?;
-    // Without its text it is not locked yet.
-    let is_marked = text == HEAD && mark.metadata().ok()?.uid() == geteuid().as_raw();
+    // Without a text its process was killed, or has not locked it yet and makes another.
+    let is_marked =
+        (text == HEAD || text.is_empty()) && mark.metadata().ok()?.uid() == geteuid().as_raw();
     let lock = || flock(&mark, FlockOperation::NonBlockingLockExclusive).ok();
     is_marked.then(lock).flatten().map(|()| mark)
 }
