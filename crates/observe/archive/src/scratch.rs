@@ -195,17 +195,21 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let used = ScratchDir::make(root.path(), PREFIX).unwrap();
         let at = |name: &str| root.path().join(name);
-        for name in [".assay-killed", ".assay-mine", "killed"] {
+        for name in [".assay-killed", ".assay-begun", ".assay-mine", "killed"] {
             fs::create_dir(at(name)).unwrap();
             fs::write(at(name).join("rows"), "rows").unwrap();
         }
         for name in [".assay-killed", "killed"] {
             fs::write(at(name).join(MARK), HEAD).unwrap();
         }
+        // Of a process that was killed before it had written its mark.
+        fs::write(at(".assay-begun").join(MARK), "").unwrap();
         symlink(at("killed"), at(".assay-link")).unwrap();
         fs::create_dir(at(".assay-empty")).unwrap();
         let next = ScratchDir::make(root.path(), PREFIX).unwrap();
-        assert!(!at(".assay-killed").exists() && !at(".assay-empty").exists());
+        for name in [".assay-killed", ".assay-begun", ".assay-empty"] {
+            assert!(!at(name).exists(), "{name}");
+        }
         for path in [used.path(), &at(".assay-mine/rows"), &at("killed/rows"), next.path()] {
             assert!(path.exists(), "{}", path.display());
         }

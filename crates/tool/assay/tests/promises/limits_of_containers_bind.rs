@@ -1,53 +1,32 @@
 //! Sizes follow the memory limit of the control group that encloses the program.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
 use assert_cmd::Command;
 
+use crate::group::Group;
 use crate::rejection::unwrapped;
 use crate::workspace::{ProgramOutput, Workspace};
 
-/// A control group with a memory limit, removed on drop.
-struct LimitedGroup(PathBuf);
-
-impl LimitedGroup {
-    /// Makes a group of 512 MiB; prints the reason where this user cannot.
-    #[expect(clippy::print_stdout, reason = "a skipped test prints why")]
-    fn make(name: &str) -> Option<Self> {
-        let root = Path::new("/sys/fs/cgroup");
-        let (root, file) = match root.join("memory").is_dir() {
-            true => (root.join("memory"), "memory.limit_in_bytes"),
-            false => (root.to_owned(), "memory.max"),
-        };
-        let group = Self(root.join(format!("assay-test-{name}-{}", std::process::id())));
-        let made = fs::create_dir(&group.0)
-            .and_then(|()| fs::write(group.0.join(file), (512_u64 << 20).to_string()));
-        made.inspect_err(|error| println!("skipped: no control group: {error}")).ok()?;
-        Some(group)
-    }
-
-    /// Runs the program in the group.
-    fn run(&self, workspace: &Workspace, args: &[&str]) -> ProgramOutput {
-        let program = workspace.program(args);
-        let mut shell = Command::new("sh");
-        shell.args(["-c", "echo $$ >\"$0/cgroup.procs\"; exec \"$@\""]).arg(&self.0);
-        shell.arg(program.get_program()).args(program.get_args());
-        shell.current_dir(program.get_current_dir().expect("the workspace"));
-        ProgramOutput::of(shell.output().expect("a shell"))
-    }
+/// Makes a group of 512 MiB; prints the reason where this user cannot.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn group() -> Option<Group> {
+    let limit = |file| [(file, (512_u64 << 20).to_string())];
+    let made = Group::make("memory", &limit("memory.limit_in_bytes"), &limit("memory.max"));
+    made.inspect_err(|error| println!("skipped: no control group: {error}")).ok()
 }
 
-impl Drop for LimitedGroup {
-    fn drop(&mut self) {
-        // Its processes have ended; a group left behind is empty and harmless.
-        drop(fs::remove_dir(&self.0));
-    }
+/// Runs the program in the group.
+fn run(group: &Group, workspace: &Workspace, args: &[&str]) -> ProgramOutput {
+    let program = workspace.program(args);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "echo $$ >\"$0\"; exec \"$@\""]).arg(group.processes());
+    shell.arg(program.get_program()).args(program.get_args());
+    shell.current_dir(program.get_current_dir().expect("the workspace"));
+    ProgramOutput::of(shell.output().expect("a shell"))
 }
 
 #[test]
 fn sizes_in_a_container_are_those_of_a_memory_cap() {
-    let Some(group) = LimitedGroup::make("sizes") else { return };
+    let Some(group) = group() else { return };
     let workspace = Workspace::new();
     for args in [
         &["plan", "readrandom", "--engine", "lmdb"][..],
@@ -60,7 +39,7 @@ fn sizes_in_a_container_are_those_of_a_memory_cap() {
             assert!(!lines.is_empty(), "{}", output.out);
             lines
         };
-        let within = sizes(group.run(&workspace, args));
+        let within = sizes(run(&group, &workspace, args));
         let capped = workspace.assay(&[args, &["--memory", "512MiB"]].concat());
         let without = sizes(workspace.assay(args));
         assert_ne!(within, without);
@@ -74,10 +53,10 @@ fn sizes_in_a_container_are_those_of_a_memory_cap() {
 
 #[test]
 fn a_cap_that_the_container_does_not_allow_is_refused_before_the_load() {
-    let Some(group) = LimitedGroup::make("cap") else { return };
+    let Some(group) = group() else { return };
     let workspace = Workspace::new();
     let args = ["run", "fillseq", "--engine", "lmdb", "--rows", "1000", "--memory", "1GiB"];
-    let output = group.run(&workspace, &args);
+    let output = run(&group, &workspace, &args);
     assert_eq!(output.code, 1, "{}{}", output.out, output.err);
     let error = unwrapped(&output.err);
     assert!(error.contains("a memory cap of 1.00 GiB has no effect"), "{error}");

@@ -2,6 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Numbers the groups of this process: tests run at once.
+static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// A control group with one limit, removed on drop.
 pub(crate) struct Group(PathBuf);
@@ -16,7 +20,8 @@ impl Group {
         let root = PathBuf::from("/sys/fs/cgroup");
         let is_old = root.join(controller).is_dir();
         let (parent, files) = if is_old { (root.join(controller), old) } else { (root, new) };
-        let name = format!("assay-test-{controller}-{}", std::process::id());
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("assay-test-{controller}-{}-{number}", std::process::id());
         let dir = parent.join(name);
         let message = |what: &str, error: std::io::Error| format!("cannot {what}: {error}");
         fs::create_dir(&dir).map_err(|error| message(&format!("make {}", dir.display()), error))?;
