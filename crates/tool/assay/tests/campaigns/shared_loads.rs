@@ -83,7 +83,7 @@ fn killing_assay_while_it_shares_loads_uses_nothing_half_made() {
             history.check(&sandbox);
             let (_, verified) = snapshots(&sandbox, "verify");
             for line in verified.lines().filter(|line| !line.starts_with("no snapshot")) {
-                let is_unfinished = line.contains("a killed process left it unfinished");
+                let is_unfinished = line.contains("is unfinished: a killed process left it");
                 assert!(line.contains("files as saved") || is_unfinished, "{line}");
                 unfinished += u32::from(is_unfinished);
                 saved += u32::from(!is_unfinished);
