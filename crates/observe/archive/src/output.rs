@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use model::secret::masked;
@@ -20,7 +20,7 @@ use rustix::rand::GetRandomFlags;
 use trust::open_output;
 
 use crate::error::ArchiveError;
-use crate::scratch::Live;
+use crate::scratch::{Live, Temporary};
 
 /// An open directory for files that a user named.
 #[derive(Debug)]
@@ -99,8 +99,8 @@ fn replace<T>(
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     // The umask takes from it what it takes from any new file.
     let mode = Mode::from_raw_mode(0o666);
-    let path = format!("/proc/self/fd/{}/{fresh}", dir.as_raw_fd());
-    let (_live, file) = Live::make(|| Ok((path.into(), openat(dir, &fresh, flags, mode)?)))?;
+    let temporary = Temporary::File { dir: dir.try_clone()?, name: fresh.clone() };
+    let (_live, file) = Live::make(|| Ok((temporary, openat(dir, &fresh, flags, mode)?)))?;
     let mut file = File::from(file);
     let written = write(&mut file).and_then(|value| {
         file.sync_all()?;
