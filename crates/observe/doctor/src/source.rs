@@ -43,7 +43,9 @@ impl Source {
 
     /// Returns the trimmed text of a file, by its absolute path; `None` when it cannot be read.
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> Option<String> {
-        let text = std::fs::read_to_string(self.below_root(path.as_ref())).ok()?;
+        // The name that a process gives itself may be no UTF-8.
+        let bytes = std::fs::read(self.below_root(path.as_ref())).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
         Some(text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned())
     }
 
