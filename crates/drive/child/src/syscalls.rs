@@ -1,8 +1,8 @@
 //! Refuses system calls that Landlock does not mediate, with a seccomp filter.
 //!
 //! Landlock checks paths that are opened, created, renamed or removed. Modes, owners, times and
-//! attributes of files, objects of System V IPC and limits of other processes are outside of it: a
-//! library that root loads could make a file of root set-user-id.
+//! attributes of files, sockets other than of TCP, objects of System V IPC and limits of other
+//! processes are outside of it: a library that root loads could make a file of root set-user-id.
 //!
 //! The kernel runs no filter for a call that the filter always allows, reads and writes included.
 //!
@@ -60,6 +60,9 @@ const REFUSED: &[c_long] = &[
     libc::SYS_chroot,
     libc::SYS_unshare,
     libc::SYS_setns,
+    // A socket of any kind: of UDP or MPTCP, which Landlock does not mediate, or at a path, behind
+    // which a service of root may listen. Those of a pair stay.
+    libc::SYS_socket,
     // Objects that any process of the account finds by a key or name.
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -127,8 +130,8 @@ const fn with(call: c_long, index: u8, comparison: SeccompCmpOp, value: u64) -> 
     RefusedArgument { call, index, comparison, value }
 }
 
-/// Calls on another process than the calling one, whose id is 0, and on all of the account; and
-/// `ioctl` requests that change flags, attributes, verity and encryption of a file opened to read.
+/// Calls on another process than the calling one, whose id is 0, on its process group, which may
+/// have others, and on all of the account; and `ioctl` requests that change flags, attributes, verity and encryption of a file opened to read.
 ///
 /// An id other than 0 may be that of a thread of the engine, which a filter cannot decide: engines
 /// lower the priority of their threads where they can, and go on where they cannot.
@@ -142,9 +145,9 @@ const REFUSED_ARGUMENTS: &[RefusedArgument] = &[
     with(libc::SYS_sched_setparam, 0, Ne, 0),
     with(libc::SYS_sched_setattr, 0, Ne, 0),
     with(libc::SYS_setpriority, 1, Ne, 0),
-    with(libc::SYS_setpriority, 0, Eq, PRIO_USER),
+    with(libc::SYS_setpriority, 0, Ne, PRIO_PROCESS),
     with(libc::SYS_ioprio_set, 1, Ne, 0),
-    with(libc::SYS_ioprio_set, 0, Eq, IOPRIO_WHO_USER),
+    with(libc::SYS_ioprio_set, 0, Ne, IOPRIO_WHO_PROCESS),
     with(libc::SYS_ioctl, 1, Eq, FS_IOC_SETFLAGS),
     with(libc::SYS_ioctl, 1, Eq, FS_IOC32_SETFLAGS),
     with(libc::SYS_ioctl, 1, Eq, FS_IOC_FSSETXATTR),
@@ -152,8 +155,8 @@ const REFUSED_ARGUMENTS: &[RefusedArgument] = &[
     with(libc::SYS_ioctl, 1, Eq, FS_IOC_SET_ENCRYPTION_POLICY),
 ];
 
-const PRIO_USER: u64 = 2;
-const IOPRIO_WHO_USER: u64 = 3;
+const PRIO_PROCESS: u64 = 0;
+const IOPRIO_WHO_PROCESS: u64 = 1;
 const FS_IOC_SETFLAGS: u64 = 0x4008_6602;
 const FS_IOC32_SETFLAGS: u64 = 0x4004_6602;
 const FS_IOC_FSSETXATTR: u64 = 0x401c_5820;
@@ -202,13 +205,15 @@ fn program() -> Result<BpfProgram, seccompiler::BackendError> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{Ipv6Addr, TcpListener, UdpSocket};
     use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::net::{UnixDatagram, UnixStream};
     use std::{fs, thread};
 
     use rustix::fs::{AtFlags, Timespec, Timestamps, UTIME_NOW, XattrFlags};
     use rustix::io::Errno;
     use rustix::process::{Resource, Rlimit, getpid, getpriority_process, setpriority_process};
-    use rustix::process::{prlimit, setrlimit};
+    use rustix::process::{prlimit, setpriority_pgrp, setpriority_user, setrlimit};
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
     use super::*;
@@ -233,6 +238,11 @@ mod tests {
             sched_setaffinity(None, &cpus).unwrap();
             setpriority_process(None, getpriority_process(None).unwrap()).unwrap();
             fs::write(&path, "it writes").unwrap();
+            UnixStream::pair().unwrap();
+            let made = |error: Option<io::Error>| match error.and_then(|it| it.raw_os_error()) {
+                Some(number) => Err(Errno::from_raw_os_error(number)),
+                None => Ok(()),
+            };
             [
                 rustix::fs::chmod(&path, rustix::fs::Mode::from(0o4755)),
                 rustix::fs::fchmod(file.as_file(), rustix::fs::Mode::from(0o644)),
@@ -244,10 +254,15 @@ mod tests {
                 prlimit(parent, Resource::Nofile, limit).map(drop),
                 sched_setaffinity(parent, &cpus),
                 setpriority_process(Some(getpid()), 0),
+                setpriority_pgrp(None, 0),
+                setpriority_user(rustix::process::Uid::ROOT, 0),
+                made(UnixDatagram::unbound().err()),
+                made(UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).err()),
+                made(TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).err()),
             ]
         });
         let refusals = refusals.join().unwrap();
-        assert_eq!(refusals, [Err(Errno::PERM); 10]);
+        assert_eq!(refusals, [Err(Errno::PERM); 15]);
         assert_eq!(free.mode() & 0o7777, 0o600);
     }
 }
