@@ -25,6 +25,9 @@ pub enum ArchiveError {
     /// No experiment or run of that name in that directory.
     #[error("no results named `{_0}` in {}; `assay list` shows what is there", _1.display())]
     Unknown(String, PathBuf),
+    /// Two experiments have that name or identifier: their directories in the archive.
+    #[error("`{_0}` is more than one experiment: name {} or {}", _1[0].display(), _1[1].display())]
+    Ambiguous(String, [PathBuf; 2]),
     /// The experiment is in the archive already, with other files, in that directory.
     #[error("{} is there already, with other files; remove it, or import into another archive with --results", _0.display())]
     Exists(PathBuf),
