@@ -71,6 +71,14 @@ impl Address {
         !matches!(self, Self::Tcp { tls: Tls::Off, .. })
     }
 
+    /// Returns the end of a line about a connection whose server gets the password as it is.
+    pub fn clear_text(&self) -> &'static str {
+        match self {
+            Self::Tcp { tls: Tls::Waived, .. } => ", which leaves in clear text on request",
+            Self::Tcp { .. } | Self::Socket(_) => "",
+        }
+    }
+
     /// Returns how it is connected to, as a record states it.
     pub fn transport(&self) -> &'static str {
         match self {
@@ -158,9 +166,24 @@ pub struct Dsn {
 }
 
 impl fmt::Display for Dsn {
+    /// As in an address: no user is taken for a host, and no part hides the next one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}@{}/{}", self.user, self.address, self.database)
+        let [user, database] = [&self.user, &self.database].map(|name| encoded(name, ""));
+        write!(f, "{user}@{}/{database}", encoded(&self.address.to_string(), "/:[]%"))
     }
+}
+
+/// Returns a text with its signs percent-encoded, except letters, digits and these.
+///
+/// Source: RFC 3986, section 2.3, "Unreserved Characters".
+fn encoded(text: &str, kept: &str) -> String {
+    let is_kept =
+        |sign: char| sign.is_alphanumeric() || "-._~".contains(sign) || kept.contains(sign);
+    let shown = |sign: char| match is_kept(sign) {
+        true => sign.to_string(),
+        false => sign.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+    };
+    text.chars().map(shown).collect()
 }
 
 /// CPU placement of the client and its server.
@@ -222,6 +245,10 @@ mod tests {
         let stored = serde_json::to_string(&dsn).unwrap();
         assert!(!stored.contains("hush") && !format!("{dsn:?} {dsn}").contains("hush"), "{stored}");
         assert_eq!(dsn.to_string(), "bench@db:5432/test");
+        let user = "me@trusted:5432/bench    ".to_owned();
+        let forged = Dsn { user, address: Address::tcp("evil @trusted", 1), ..dsn.clone() };
+        let expected = "me%40trusted%3A5432%2Fbench%20%20%20%20@evil%20%40trusted:1/test";
+        assert_eq!(forged.to_string(), expected);
         let read: Dsn = serde_json::from_str(&stored).unwrap();
         assert!(read.password.is_none() && read.has_password);
     }

@@ -80,8 +80,9 @@ fn endpoint(variant: &Variant, dsn: &Dsn, ui: &Ui) -> Result<Endpoint, MissingPa
         (Some(_), Some(_)) => "with the password of the file".to_owned(),
         (Some(_), None) => format!("with the password in {}", variable_of(&variant.name, dsn)),
     };
+    let clear = password.as_ref().map_or("", |_| address.clear_text());
     let transport = address.transport();
-    ui.status(format_args!("{}: connects to {dsn} ({transport}) {with}", variant.name));
+    ui.status(format_args!("{}: connects to {dsn} ({transport}) {with}{clear}", variant.name));
     Ok(Endpoint { address, user, password, database, is_foreign: true })
 }
 

@@ -120,7 +120,7 @@ fn options_that_reach_beyond_the_data_need_consent() {
         ("mariadb@99", "general-log-file", "/x", "names a path"),
     ] {
         let workspace = strange(with_option(build, name, value));
-        let reached = format!("one: {name} = {value} {what}");
+        let reached = format!("{what}: one: {name} = {value}");
         assert_refused(&workspace.assay(&["rerun", "strange.assay"]), &reached);
         let printed = workspace.assay(&["rerun", "strange.assay"]).err;
         assert!(printed.contains(&format!("options   two: {name} = {value}")), "{printed}");
@@ -219,7 +219,7 @@ fn an_engine_of_a_stranger_writes_nothing_outside_of_its_data() {
     assert!(facts(&workspace).iter().all(serde_json::Value::is_null));
 
     assert_eq!(workspace.assay(&["export", "own", "-o", "own.assay"]).code, 0);
-    let reached = "room: room = 100 is not known to be harmless";
+    let reached = "is not known to be harmless: room: room = 100";
     assert_refused(&workspace.assay(&["rerun", "own.assay"]), reached);
     let rerun = workspace.assay(&["rerun", "own.assay", "--trust"]);
     assert!(rerun.out.contains("rerun here"), "{}{}", rerun.out, rerun.err);
@@ -252,7 +252,7 @@ fn what_was_imported_copied_or_changed_is_a_strangers() {
     workspace.assay(&["run", "own.toml"]).recorded();
     let resume = |workspace: &Workspace| workspace.assay(&["run", "--resume", "own"]);
     resume(&workspace).recorded();
-    let reached = "room: room = 100 is not known to be harmless";
+    let reached = "is not known to be harmless: room: room = 100";
 
     let copied = Workspace::new();
     let mut copy = Command::new("cp");
