@@ -44,6 +44,9 @@ const REFUSED: &[c_long] = &[
     FILE_SETATTR,
     libc::SYS_mknodat,
     libc::SYS_open_by_handle_at,
+    // Names in directories that it may not read.
+    libc::SYS_inotify_add_watch,
+    libc::SYS_fanotify_init,
     libc::SYS_io_uring_setup,
     // Mounts, roots and namespaces.
     libc::SYS_mount,
@@ -131,7 +134,8 @@ const fn with(call: c_long, index: u8, comparison: SeccompCmpOp, value: u64) -> 
 }
 
 /// Calls on another process than the calling one, whose id is 0, on its process group, which may
-/// have others, and on all of the account; and `ioctl` requests that change flags, attributes, verity and encryption of a file opened to read.
+/// have others, and on all of the account; a lease, for which every open of the file waits; and `ioctl`
+/// requests that change flags, attributes, verity and encryption of a file opened to read.
 ///
 /// An id other than 0 may be that of a thread of the engine, which a filter cannot decide: engines
 /// lower the priority of their threads where they can, and go on where they cannot.
@@ -148,6 +152,9 @@ const REFUSED_ARGUMENTS: &[RefusedArgument] = &[
     with(libc::SYS_setpriority, 0, Ne, PRIO_PROCESS),
     with(libc::SYS_ioprio_set, 1, Ne, 0),
     with(libc::SYS_ioprio_set, 0, Ne, IOPRIO_WHO_PROCESS),
+    with(libc::SYS_fcntl, 1, Eq, F_SETLEASE),
+    with(libc::SYS_ioctl, 1, Eq, FS_IOC_SETVERSION),
+    with(libc::SYS_ioctl, 1, Eq, FS_IOC32_SETVERSION),
     with(libc::SYS_ioctl, 1, Eq, FS_IOC_SETFLAGS),
     with(libc::SYS_ioctl, 1, Eq, FS_IOC32_SETFLAGS),
     with(libc::SYS_ioctl, 1, Eq, FS_IOC_FSSETXATTR),
@@ -157,6 +164,9 @@ const REFUSED_ARGUMENTS: &[RefusedArgument] = &[
 
 const PRIO_PROCESS: u64 = 0;
 const IOPRIO_WHO_PROCESS: u64 = 1;
+const F_SETLEASE: u64 = 1024;
+const FS_IOC_SETVERSION: u64 = 0x4008_7602;
+const FS_IOC32_SETVERSION: u64 = 0x4004_7602;
 const FS_IOC_SETFLAGS: u64 = 0x4008_6602;
 const FS_IOC32_SETFLAGS: u64 = 0x4004_6602;
 const FS_IOC_FSSETXATTR: u64 = 0x401c_5820;
