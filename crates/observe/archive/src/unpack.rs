@@ -13,7 +13,7 @@ use crate::checksum::hex;
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::layout::{Content, content};
-use crate::limits::{ContentLimits, INDEX_BYTES_MAX};
+use crate::limits::{ContentLimits, INDEX_BYTES_MAX, MAP_VALUES};
 use crate::pack::Hashed;
 use crate::regular;
 use crate::scratch::{ScratchDir, live};
@@ -151,7 +151,9 @@ impl Totals {
         let count = |bytes: &[u8]| part.iter().filter(|byte| bytes.contains(byte)).count() as u64;
         match content {
             // Each value but the first of a list follows a comma, and each list begins.
-            Content::Json | Content::Lines => self.values += count(b",[{"),
+            Content::Json | Content::Lines => {
+                self.values += count(b",[{") + MAP_VALUES * count(b"{");
+            }
             Content::Log => self.log_lines += count(b"\n"),
             Content::Checksums | Content::EngineText => {}
         }
