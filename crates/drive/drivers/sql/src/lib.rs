@@ -29,6 +29,7 @@ mod pooler;
 mod procedure;
 mod read_back;
 mod receive_buffer;
+mod row_texts;
 mod session;
 mod socket;
 mod tables;
