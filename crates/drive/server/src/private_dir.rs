@@ -57,8 +57,11 @@ impl PrivateDir {
     pub(crate) fn make(user: &User, dir: &Path, groups: &[PathBuf]) -> Result<Self, ServerError> {
         let root = Path::new(ROOT);
         let prefix = format!("{PREFIX}{}-", std::process::id());
-        let made = trust::check(root, trust::Entries::Shared)
-            .and_then(|()| tempfile::Builder::new().prefix(&prefix).tempdir_in(root));
+        // No other account can open it and hold the lock that is taken next.
+        let closed = Permissions::from_mode(0o700);
+        let made = trust::check(root, trust::Entries::Shared).and_then(|()| {
+            tempfile::Builder::new().prefix(&prefix).permissions(closed).tempdir_in(root)
+        });
         let made = made.map_err(ServerError::file(root))?;
         let lock = open_dir(made.path()).and_then(|dir| {
             flock(&dir, FlockOperation::LockExclusive)?;

@@ -9,7 +9,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use nix::unistd::{Uid, getegid, geteuid};
 use rustix::rand::GetRandomFlags;
-use trust::Account;
+use trust::{Account, is_mapped};
 
 use child::Role;
 
@@ -223,17 +223,7 @@ fn alias(uid: u32, needs_name: bool) -> Option<u32> {
 }
 
 /// Returns an id of [`OWN_IDS`] that no user has; `None` when the kernel does not map them.
-///
-/// Source: `user_namespaces(7)`, `/proc/PID/uid_map`.
 fn unused_id() -> Option<u32> {
-    let is_mapped = |map: &str, id: u32| {
-        let text = fs::read_to_string(format!("/proc/self/{map}")).unwrap_or_default();
-        text.lines().any(|line| {
-            let fields: Vec<u32> =
-                line.split_ascii_whitespace().filter_map(|field| field.parse().ok()).collect();
-            matches!(fields[..], [first, _, count] if id >= first && id - first < count)
-        })
-    };
     let is_unused = |id: &u32| matches!(nix::unistd::User::from_uid(Uid::from_raw(*id)), Ok(None));
     let ids = OWN_IDS.end - OWN_IDS.start;
     let draws = (0..DRAWS_MAX).filter_map(|_| random().map(|it| OWN_IDS.start + draw(it, ids)));

@@ -90,9 +90,10 @@ pub fn check(path: &Path, entries: Entries) -> io::Result<()> {
 
 pub(crate) fn check_trusted(trusted: &Trusted, path: &Path, entries: Entries) -> io::Result<()> {
     let mut walk = Walk::checked(trusted, path)?;
-    match walk.follow()? && entries == Entries::Closed {
-        true => walk.check_closed(),
-        false => Ok(()),
+    match walk.follow()? {
+        true if entries == Entries::Closed => walk.check_closed(),
+        true => Ok(()),
+        false => walk.check_default(),
     }
 }
 

@@ -71,7 +71,8 @@ impl Environment {
         let named = named.flat_map(|text| text.split([':', ';', ' ']));
         let server_user = text("ASSAY_SERVER_USER").filter(|name| !name.is_empty());
         // Source: sudo(8), "ENVIRONMENT".
-        let trusted = server_user.iter().cloned().chain(text("SUDO_UID"));
+        let caller = text("SUDO_UID").and_then(|uid| Account::of_number(&uid));
+        let account = server_user.as_ref().and_then(|name| Account::find(name));
         Self {
             results: places.results.clone(),
             data_dir: places.data_dir.clone().unwrap_or_else(|| "assay-data".into()),
@@ -79,7 +80,7 @@ impl Environment {
             own_key: cache_dir.as_ref().map(|dir| dir.join(OWN_KEY)),
             cache_dir,
             is_colour_disabled: text("NO_COLOR").is_some_and(|value| !value.is_empty()),
-            trusted: trusted.filter_map(|text| Account::find(&text)).collect(),
+            trusted: account.into_iter().chain(caller).collect(),
             server_user,
             compiler: text("CC").filter(|cc| !cc.trim().is_empty()).unwrap_or("cc".to_owned()),
             loaded: named.filter(|path| !path.is_empty()).map(PathBuf::from).collect(),

@@ -128,7 +128,8 @@ impl Workbench<'_> {
     /// Returns the files that the engine of a variant may reach, with its data in `dir`; `None`
     /// where nothing confines it.
     pub(crate) fn confinement(&self, variant: &str, dir: &Path) -> Option<Confinement> {
-        let places = self.libraries.get(variant).map(Library::places).unwrap_or_default();
+        let places = self.libraries.get(variant).map(|library| library.places.clone());
+        let places = places.unwrap_or_default();
         Some(self.confinement.clone()?.reading(places).writing([dir.to_owned()]))
     }
 

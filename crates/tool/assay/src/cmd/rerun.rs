@@ -301,6 +301,7 @@ mod tests {
             sha256: "c0ffee".to_owned(),
             origin: String::new(),
             facts: BTreeMap::new(),
+            places: Vec::new(),
         };
         let build = |origin: &str, sha256: Option<&str>| Identity {
             origin: origin.to_owned(),
