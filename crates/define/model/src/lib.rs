@@ -104,5 +104,5 @@ pub use statement_record::{StatementRecord, StatementState, StatementTotals};
 pub use step::{OpUnit, Step, StepInfo, StepRole, StopRule};
 pub use time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
 pub use units::{Bytes, Nanos, difference, times};
-pub use visible::{is_obeyed, visible};
+pub use visible::{in_line, is_obeyed, visible};
 pub use waits::{SamplingEffect, SessionWaits, WaitProfile};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use model::limits::LIST_MAX;
 use model::secret::{has_secret, is_secret_name};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -79,11 +80,24 @@ pub(crate) fn text<'a>(source: &Source, node: &'a Node<'a>) -> Result<Word<'a>, 
 
 /// Returns the elements of a list.
 pub(crate) fn list<'a>(source: &Source, node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> {
-    let list = node.get_ref().as_array().map(AsRef::as_ref);
-    list.ok_or_else(|| {
+    let list: Option<&[Node<'a>]> = node.get_ref().as_array().map(AsRef::as_ref);
+    let list = list.ok_or_else(|| {
         let error = wrong_type(source, "a list in brackets", node);
         if node.get_ref().is_table() { error.remedy(TABLE_OF_LIST) } else { error }
-    })
+    })?;
+    few(source, list.len(), node)?;
+    Ok(list)
+}
+
+/// Checks that a list or a table of a file has few entries, before each is read.
+pub(crate) fn few(source: &Source, length: usize, node: &Node<'_>) -> Result<(), PlanError> {
+    match length <= LIST_MAX {
+        true => Ok(()),
+        false => {
+            Err(PlanError::new(format!("it has {length} entries, and at most {LIST_MAX} are read"))
+                .at(source, node.span(), "here"))
+        }
+    }
 }
 
 /// Returns the key of a table as a text.

@@ -1,5 +1,6 @@
 //! Context of the checks of one application file.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use toml::de::DeTable;
@@ -24,6 +25,8 @@ pub(super) struct Names<'a> {
     pub(super) catalog: &'a dyn Catalog,
     /// The procedures as written.
     pub(super) procedures: &'a DeTable<'a>,
+    /// Places of values in all statements so far.
+    pub(super) places: Cell<usize>,
 }
 
 impl<'a> Names<'a> {

@@ -16,6 +16,9 @@ use crate::error::PlanError;
 /// `COM_STMT_PREPARE` response, `num_params`.
 const VALUES_MAX: u16 = 65_535;
 
+/// Most values in all statements of a file. Our choice: each takes some 100 bytes.
+const PLACES_MAX: usize = 1_000_000;
+
 /// Positions of a value among those drawn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
@@ -99,6 +102,7 @@ impl Names<'_> {
     ) -> Result<Statement, PlanError> {
         let refuse = |wrong: TokenError| self.error_at_text(text.place.clone(), wrong);
         let variables = self.variables.of_repetition(repetition + 1);
+        self.few_places(text, layout)?;
         let mut parts = Vec::new();
         for token in &text.tokens {
             match *token {
@@ -129,6 +133,28 @@ impl Names<'_> {
             }
         }
         Ok(Statement { parts: joined(parts), ..Statement::default() })
+    }
+
+    /// Checks that a statement has places for few values, and all of the file together, before they
+    /// are made.
+    fn few_places(&self, text: &SqlText<'_>, layout: &Layout) -> Result<(), PlanError> {
+        let width = |token: &Token<'_>| match token {
+            Token::Value(name) => layout.slots.get(*name).map_or(0, |slot| usize::from(slot.width)),
+            Token::Text(_) | Token::Brace(_) => 0,
+        };
+        let places = text.tokens.iter().map(width).sum();
+        self.few_values(places, text.place.clone())?;
+        let all = self.places.get() + places;
+        self.places.set(all);
+        match all <= PLACES_MAX {
+            true => Ok(()),
+            false => {
+                let why = format!("the statements up to here have {all} values");
+                Err(self
+                    .refuse(text.place.clone(), why)
+                    .remedy(format!("fewer statements, or `times`: at most {PLACES_MAX} values")))
+            }
+        }
     }
 
     /// Checks that no statement has more values than the protocols allow.
