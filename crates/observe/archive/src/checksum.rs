@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::ArchiveError;
 use crate::layout::CHECKSUMS;
-use crate::limits::{CHECKSUMS_BYTES_MAX, JSON_BYTES_MAX};
+use crate::limits::{CHECKSUMS_BYTES_MAX, FILE_BYTES_MAX, JSON_BYTES_MAX};
 use crate::regular;
 use crate::replace::{is_replacement, replace};
 
@@ -149,8 +149,15 @@ pub(crate) fn checksum_of(path: &Path) -> io::Result<String> {
     checksum_of_file(regular::open(path)?)
 }
 
+/// Returns the SHA-256 of a file that a stranger may have sent: a sparse one may claim more than can be
+/// read.
+pub(crate) fn checksum_within_limit(file: File) -> io::Result<String> {
+    regular::check_length(file.metadata()?.len(), FILE_BYTES_MAX)?;
+    checksum_of_file(file)
+}
+
 /// Returns the SHA-256 of a file, read in parts: an engine's log may be long.
-pub(crate) fn checksum_of_file(mut file: File) -> io::Result<String> {
+fn checksum_of_file(mut file: File) -> io::Result<String> {
     let mut hasher = Sha256::new();
     let mut part = vec![0; 1 << 16];
     loop {

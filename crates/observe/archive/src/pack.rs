@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use tar::{Builder, Header};
 
 use crate::bundle::{BundleFacts, FORMAT, INDEX, Index, Member, is_member};
-use crate::checksum::{checksum_of_file, hex, names};
+use crate::checksum::{checksum_within_limit, hex, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::layout::CHECKSUMS;
@@ -41,7 +41,8 @@ impl ExperimentDir {
             let path = self.path().join(&name);
             let opened = regular::open_below(self.path(), &path, Names::Several);
             let sum = opened.and_then(|file| {
-                Ok(Member { name, bytes: file.metadata()?.len(), sha256: checksum_of_file(file)? })
+                let bytes = file.metadata()?.len();
+                Ok(Member { name, bytes, sha256: checksum_within_limit(file)? })
             });
             sum.map_err(ArchiveError::read(&path))
         };

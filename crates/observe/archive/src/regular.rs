@@ -92,11 +92,18 @@ fn not_regular() -> io::Error {
 pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
     let length = file.metadata()?.len();
-    let mut bytes = Vec::with_capacity(usize::try_from(length.min(bytes_max)).unwrap_or_default());
+    check_length(length, bytes_max)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
     // It may grow meanwhile.
     let read = Read::by_ref(&mut file).take(bytes_max + 1).read_to_end(&mut bytes)?;
-    match length.max(read as u64) <= bytes_max {
-        true => Ok(bytes),
+    check_length(read as u64, bytes_max)?;
+    Ok(bytes)
+}
+
+/// Checks that a file has at most so many bytes.
+pub(crate) fn check_length(bytes: u64, bytes_max: u64) -> io::Result<()> {
+    match bytes <= bytes_max {
+        true => Ok(()),
         false => {
             let mib = bytes_max >> 20;
             let text = format!("it is larger than {mib} MiB, which no such file of an archive is");
