@@ -88,7 +88,7 @@ fn variables_and_tables_of_a_synced_server_are_read_back() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 27] = [
+const CLAIMS: [fn(&Fixture); 28] = [
     procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
@@ -103,6 +103,7 @@ const CLAIMS: [fn(&Fixture); 27] = [
     ownership::table_created_anew_by_a_user_is_refused_and_its_row_survives,
     ownership::view_is_refused_and_a_name_of_other_case_survives,
     ownership::routine_created_anew_by_a_user_is_refused_and_survives,
+    ownership::leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_user,
     ownership::tables_are_marked_whatever_their_statements,
     ownership::marks_without_identity_are_refused_with_the_remedy,
     locks::set_up_that_waits_for_a_lock_ends_and_names_the_holder,
