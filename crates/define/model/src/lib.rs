@@ -9,6 +9,7 @@
 //! To add a metric, add one line to the table of [`metric`].
 
 pub mod allocator;
+mod application_check;
 pub mod buckets;
 pub mod build;
 mod call;

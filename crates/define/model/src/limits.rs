@@ -37,6 +37,40 @@ pub const COMPRESSIBLE_TO_MIN: f64 = 0.01;
 /// Longest span of a record: 100 days. Our choice, above any run.
 pub const SPAN_MAX: Nanos = Nanos::from_secs(8_640_000);
 
+/// Most rates of a step, one after the other: three hours of one each second.
+///
+/// Every record of the step has them all.
+pub const RATES_MAX: usize = 10_000;
+/// Highest rate of operations, one each nanosecond: the resolution of timestamps.
+pub const RATE_MAX_OPS_PER_S: f64 = 1e9;
+/// Most jobs of a test of storage: beyond, threads and not the device are measured.
+pub const JOBS_MAX: u32 = 256;
+/// Fewest bytes of storage for each job, so that every region is larger than a request.
+pub const JOB_BYTES: u64 = 1 << 20;
+
+/// Shortest test of storage: fio counts whole seconds. Source: fio(1), `runtime`.
+pub const FIO_MIN: Nanos = Nanos::from_secs(1);
+
+/// Most values of one statement: both protocols count them in 16 bits.
+///
+/// Source: PostgreSQL documentation, section 55.7, message Bind; MySQL internals manual,
+/// `COM_STMT_PREPARE` response, `num_params`.
+pub const STATEMENT_VALUES_MAX: u64 = 65_535;
+/// Most statements of the procedures of one step. Our choice: the largest application here has 130.
+pub const STATEMENTS_MAX: usize = EVENTS_MAX;
+/// Longest text drawn, in bytes: bounds the client's buffers.
+pub const TEXT_BYTES_MAX: u32 = 1 << 20;
+/// Most attempts: a call that fails so often will not succeed within the step.
+pub const ATTEMPTS_MAX: u32 = 100;
+/// Longest pause between two attempts, ms: a client that waits longer resembles a hung one.
+pub const PAUSE_MAX_MS: u64 = 10_000;
+/// Longest time of all pauses of a call: one that waits longer is reported as hung.
+pub const RETRY_MAX: Nanos = Nanos::from_secs(60);
+/// Longest wait or limit of a call, ms: TPC-C's longest mean is 18 s.
+pub const WAIT_MAX_MS: u64 = 600_000;
+/// Longest time that a transaction is held open: a day, to catch a wrong unit.
+pub const HOLD_SECONDS_MAX: u32 = 86_400;
+
 /// Longest name of an experiment or a variant, in bytes.
 ///
 /// Our choice: with the number of clients and the repetition it names a run's directory.
@@ -73,6 +107,17 @@ pub fn check_number(field: &str, value: u64, (least, most): (u64, u64)) -> Resul
     }
 }
 
+/// Checks that a time is at most another one.
+///
+/// # Errors
+/// The field, its value, and the most.
+pub fn check_time(field: &str, time: Nanos, most: Nanos) -> Result<(), String> {
+    match time <= most {
+        true => Ok(()),
+        false => Err(format!("{field} is {time}, longer than {most}")),
+    }
+}
+
 /// Checks that a figure is a share.
 ///
 /// # Errors
@@ -93,6 +138,12 @@ pub fn is_name(text: &str, bytes_max: usize) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text.len() <= bytes_max
         && text.chars().all(fits)
+}
+
+/// Returns whether a text is a name in SQL without quotes.
+pub fn is_sql_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 #[cfg(test)]

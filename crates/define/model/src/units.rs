@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::RATE_MAX_OPS_PER_S;
 use crate::number::{Count, float, percent, whole};
 
 /// A span of time or a monotonic stamp, in nanoseconds.
@@ -198,14 +199,11 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     if ops_per_s <= 0.0 {
         return Err(format!("the rate `{text}` offers nothing: write one above zero"));
     }
-    if ops_per_s > RATE_MAX {
+    if ops_per_s > RATE_MAX_OPS_PER_S {
         return Err(format!("the rate `{text}` is more than one operation each nanosecond"));
     }
     Ok(ops_per_s)
 }
-
-/// Highest rate of operations, one each nanosecond: the resolution of timestamps.
-const RATE_MAX: f64 = 1e9;
 
 /// Parses a share written in per cent: `2%`, `0.5 %`.
 ///

@@ -59,3 +59,4 @@ pub use profile::{KnownOptions, profile_options, profile_tables};
 pub use quick::quick;
 pub use reuse::times_by_reuse;
 pub use settings::{Setting, flags};
+pub use window::check_loads;

@@ -185,16 +185,12 @@ impl<'a> Names<'a> {
 
     /// Checks that `row`, `rows` and {rows} are used together, in statements of few values.
     fn rows_fit(&self, procedure: &Procedure, written: &Written<'_>) -> Result<(), PlanError> {
-        let rows = procedure.rows as usize;
-        let drawn = |part: &Part| match part {
-            Part::Rows(row) => row.len() * rows,
-            Part::Argument(_) | Part::RowArgument(_) => 1,
-            Part::Text(_) | Part::Table | Part::OtherTable(_) => 0,
-        };
+        let rows = procedure.rows;
         let (statements, myrocks) = (&procedure.statements, &procedure.myrocks);
         let dialects = [&statements.postgres, &statements.mysql, myrocks];
         for statement in dialects.into_iter().flatten() {
-            self.few_values(statement.parts.iter().map(drawn).sum(), written.name.span())?;
+            let values = usize::try_from(statement.values(rows)).unwrap_or(usize::MAX);
+            self.few_values(values, written.name.span())?;
         }
         let Some(row) = written.get("row") else { return Ok(()) };
         if rows == 0 {

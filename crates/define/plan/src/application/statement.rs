@@ -3,18 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use model::limits::STATEMENT_VALUES_MAX;
 use model::sql::{Draw, Part, PerDialect, Statement, Table};
 
 use super::names::Names;
 use super::text::{SqlText, SqlTexts, executed};
 use super::token::{Token, TokenError, collapsed};
 use crate::error::PlanError;
-
-/// Most values of one statement: both protocols count them in 16 bits.
-///
-/// Source: PostgreSQL documentation, section 55.7, message Bind; MySQL internals manual,
-/// `COM_STMT_PREPARE` response, `num_params`.
-const VALUES_MAX: u16 = 65_535;
 
 /// Most values in all statements of a file. Our choice: each takes some 100 bytes.
 const PLACES_MAX: usize = 1_000_000;
@@ -161,7 +156,9 @@ impl Names<'_> {
     pub(super) fn few_values(&self, values: usize, place: Range<usize>) -> Result<u16, PlanError> {
         u16::try_from(values).map_err(|_beyond| {
             self.refuse(place, format!("{values} values are more than one statement may have"))
-                .remedy(format!("fewer `rows` or a smaller `count`: at most {VALUES_MAX} values"))
+                .remedy(format!(
+                    "fewer `rows` or a smaller `count`: at most {STATEMENT_VALUES_MAX} values"
+                ))
         })
     }
 }

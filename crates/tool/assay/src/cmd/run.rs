@@ -15,7 +15,7 @@ use super::analyzed::analyze;
 use super::bench::{Bench, HEADING, Limits, take_data};
 use super::compare::exit_code;
 use super::consent::{self, Origin, Trust};
-use super::refused::{check_text, rejection};
+use super::refused::{check_stored, check_text, rejection};
 use super::resume::{self, Stored};
 use super::run_options::{ExperimentArgs, rates};
 use super::steady::Window;
@@ -174,6 +174,7 @@ fn prepare(
         args.until.check_stored(&stored.manifest)?;
         let experiment = &stored.manifest.plan.experiment;
         consent::check(&name, (experiment, stored.origin), args.trust, ui)?;
+        check_stored(experiment)?;
         let environment = servers::with_open_data(environment, experiment, ui);
         return Ok((Prepared::Stored(Box::new(stored)), environment));
     }
