@@ -31,13 +31,13 @@ impl Application {
             checked.map_err(|reason| format!("procedures[{index}].{reason}"))?;
         }
         for (index, step) in self.steps.iter().enumerate() {
-            self.check_traffic(step).map_err(|reason| format!("steps[{index}].{reason}"))?;
+            self.check_calls(step).map_err(|reason| format!("steps[{index}].{reason}"))?;
         }
         Ok(())
     }
 
     /// Checks the calls of a step.
-    fn check_traffic(&self, step: &TrafficSpec) -> Result<(), String> {
+    fn check_calls(&self, step: &TrafficSpec) -> Result<(), String> {
         let called: BTreeSet<u16> = step.positions().collect();
         check_number("procedures", called.len() as u64, (0, PROCEDURES_MAX as u64))?;
         let mut statements = 0;

@@ -4,6 +4,7 @@
 //! every reader refuse too; each limit is far above any experiment that a machine could run.
 
 use crate::units::Nanos;
+pub use crate::units::RATE_MAX_OPS_PER_S;
 
 /// Most variants of one experiment.
 ///
@@ -41,8 +42,6 @@ pub const SPAN_MAX: Nanos = Nanos::from_secs(8_640_000);
 ///
 /// Every record of the step has them all.
 pub const RATES_MAX: usize = 10_000;
-/// Highest rate of operations, one each nanosecond: the resolution of timestamps.
-pub const RATE_MAX_OPS_PER_S: f64 = 1e9;
 /// Most jobs of a test of storage: beyond, threads and not the device are measured.
 pub const JOBS_MAX: u32 = 256;
 /// Fewest bytes of storage for each job, so that every region is larger than a request.

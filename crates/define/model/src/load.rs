@@ -205,7 +205,7 @@ impl Rate {
         }
     }
 
-    /// Returns whether it has parts, each a rate above zero for a time, and no more than a step may.
+    /// Returns whether it has parts, no more than a step may, each a rate above zero for a time.
     pub fn is_sound(&self) -> bool {
         let is_rate = |ops_per_s: f64| ops_per_s > 0.0 && ops_per_s <= RATE_MAX_OPS_PER_S;
         match self {

@@ -4,7 +4,6 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::RATE_MAX_OPS_PER_S;
 use crate::number::{Count, float, percent, whole};
 
 /// A span of time or a monotonic stamp, in nanoseconds.
@@ -204,6 +203,9 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     }
     Ok(ops_per_s)
 }
+
+/// Highest rate of operations, one each nanosecond: the resolution of timestamps.
+pub const RATE_MAX_OPS_PER_S: f64 = 1e9;
 
 /// Parses a share written in per cent: `2%`, `0.5 %`.
 ///

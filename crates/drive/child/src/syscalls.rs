@@ -328,7 +328,8 @@ mod tests {
         let Ok(perl) = confined.join().unwrap() else {
             return println!("skipped in part: no perl");
         };
-        let expected = format!("{}{ABSENT}", format!("{PERMISSION} ").repeat(2 * NAMESPACES.len() + 1));
+        let expected =
+            format!("{}{ABSENT}", format!("{PERMISSION} ").repeat(2 * NAMESPACES.len() + 1));
         assert_eq!(String::from_utf8_lossy(&perl.stdout), expected);
     }
 }

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::account::Trusted;
@@ -110,7 +111,7 @@ pub fn open_output(path: &Path, makes: bool) -> io::Result<OwnedFd> {
     if makes {
         walk.create(Mode::from_raw_mode(0o777), false)?;
     } else if !walk.follow()? {
-        return Err(io::ErrorKind::NotFound.into());
+        return Err(Errno::NOENT.into());
     }
     entered(&walk)
 }

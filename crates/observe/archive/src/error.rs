@@ -11,8 +11,11 @@ pub enum ArchiveError {
     #[error("cannot write {}: {_1}; choose another place with --results", _0.display())]
     Write(PathBuf, #[source] io::Error),
     /// A file outside of the archive cannot be written.
-    #[error("cannot write {}: {_1}; choose another file with --output", _0.display())]
+    #[error("cannot write {}: {_1}; name another place for it", _0.display())]
     Output(PathBuf, #[source] io::Error),
+    /// A file that lasts as long as the process cannot be written.
+    #[error("cannot write {}: {_1}; name another directory in TMPDIR", _0.display())]
+    Scratch(PathBuf, #[source] io::Error),
     /// A file or directory cannot be read.
     #[error("cannot read {}: {_1}", _0.display())]
     Read(PathBuf, #[source] io::Error),

@@ -16,10 +16,11 @@ use rustix::process::geteuid;
 use tempfile::TempDir;
 use trust::Entries;
 
+use crate::error::ArchiveError;
 use crate::regular;
 
-/// Start of the names below the system's directory for temporary files.
-const PREFIX: &str = ".assay-";
+/// Start of the names of temporary directories and files.
+pub(crate) const PREFIX: &str = ".assay-";
 /// File in a directory, locked while its process lives: the name of a directory proves nothing.
 const MARK: &str = ".assay-scratch";
 /// Its text, written once it is locked.
@@ -27,8 +28,8 @@ const HEAD: &str = "Made by assay, and removed by it.\n";
 /// Attempts to remove a directory in which another thread still writes.
 const TRIES: usize = 3;
 
-/// Attempts to make a directory: another process may take it for an empty one that a kill left.
-const MAKES: usize = 3;
+/// Attempts to make one: another process may take it for what a kill left, until it is locked.
+pub(crate) const MAKES: usize = 3;
 
 /// What this process has made and not removed yet, by numbers that none of them shares.
 static LIVE: Mutex<BTreeMap<u64, Temporary>> = Mutex::new(BTreeMap::new());
@@ -64,15 +65,10 @@ impl ScratchDir {
     /// Makes it below the system's directory for temporary files.
     ///
     /// # Errors
-    /// When the file system reports an error.
-    pub fn new() -> io::Result<Self> {
+    /// [`ArchiveError::Scratch`].
+    pub fn new() -> Result<Self, ArchiveError> {
         let parent = std::env::temp_dir();
-        Self::make(&parent, PREFIX).map_err(|error| {
-            let parent = parent.display();
-            io::Error::other(format!(
-                "no temporary directory in {parent}: {error}; name another one in TMPDIR"
-            ))
-        })
+        Self::make(&parent, PREFIX).map_err(|error| ArchiveError::Scratch(parent, error))
     }
 
     /// Makes one whose name begins with `prefix`; removes those that killed processes left.

@@ -31,8 +31,12 @@ const FREE_BYTES: u64 = 1 << 30;
 
 /// Opens an experiment in one file, unpacked into a directory that lasts as long as the result.
 pub(crate) fn open(file: &Path) -> Result<ExperimentDir, ArchiveError> {
-    let place = ScratchDir::new().map_err(ArchiveError::write(&std::env::temp_dir()))?;
-    let facts = unpack(file, place.path())?;
+    let place = ScratchDir::new()?;
+    let facts = match unpack(file, place.path()) {
+        // The remedy of the archive does not help here.
+        Err(ArchiveError::Write(path, error)) => return Err(ArchiveError::Scratch(path, error)),
+        unpacked => unpacked?,
+    };
     ExperimentDir::unpacked(&place.path().join(facts.experiment).join(facts.id), place)
 }
 

@@ -4,8 +4,11 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use miette::Result;
 use model::Password;
 use trust::Account;
+
+use crate::directory::check_dir;
 
 /// File of the key that marks experiments of this account, in the cache: who can write there
 /// replaces the builds, too.
@@ -26,6 +29,19 @@ pub(crate) struct Places {
     /// Directory of fetched engine builds [default: ~/.cache/assay]
     #[arg(long, global = true, help_heading = HEADING, value_name = "DIR")]
     pub(crate) cache_dir: Option<PathBuf>,
+}
+
+impl Places {
+    /// Checks the directories that the user names.
+    pub(crate) fn check(&self) -> Result<()> {
+        let dirs = [
+            ("--results", Some(&self.results)),
+            ("--data-dir", self.data_dir.as_ref()),
+            ("--cache-dir", self.cache_dir.as_ref()),
+        ];
+        dirs.into_iter()
+            .try_for_each(|(option, dir)| dir.map_or(Ok(()), |dir| check_dir(option, dir)))
+    }
 }
 
 /// The environment, read once.

@@ -6,6 +6,7 @@
 mod catalog;
 mod cmd;
 mod diagnostic;
+mod directory;
 mod environment;
 mod progress;
 mod registry;
@@ -113,7 +114,9 @@ fn main() -> ExitCode {
     let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_) | Verb::History(_));
     // Children that load an engine end by the signal, as their parent expects.
     signals::handle(!matches!(cli.verb, Verb::Worker | Verb::SmokeTest(_)));
-    let outcome = execute(cli.verb, &environment, &ui);
+    let is_child = matches!(cli.verb, Verb::Worker | Verb::Confined(_) | Verb::SmokeTest(_));
+    let checked = if is_child { Ok(()) } else { cli.places.check() };
+    let outcome = checked.and_then(|()| execute(cli.verb, &environment, &ui));
     signals::end_if_requested();
     cmd::verify::warn_of_changes(&ui);
     let outcome = outcome.and_then(|code| ui.finish().map(|()| code));

@@ -1,7 +1,7 @@
 //! Limits of packages, checked before memory and disk are spent on what exceeds them.
 //!
-//! Whoever publishes a package under a known name decides what is in it. Each limit is far above
-//! the packages of every known release.
+//! The publisher of a package under a known name decides what is in it. Each limit is far above the
+//! packages of every known release.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -13,6 +13,7 @@ use supply::{Artifact, KNOWN_ROCKSDB, ServerProgram, Store, SupplyError, UserBui
 use super::cached_build::{line, store};
 use super::requested_build::{artifact, check_can_load, check_loaded, fetch, known, to_library};
 use crate::diagnostic::IntoReport as _;
+use crate::directory::check_existing_dir;
 use crate::environment::Environment;
 use crate::registry;
 use crate::ui::{Ui, aligned};
@@ -116,6 +117,7 @@ fn add(own: &UserBuild<'_>, environment: &Environment, ui: &Ui) -> Result<Artifa
             "{engine} is {driven}: no headers are needed"
         ));
     }
+    own.headers.map_or(Ok(()), |headers| check_existing_dir("--headers", headers))?;
     let progress = &mut |what: &str| ui.status(format_args!("{engine}: {what}"));
     let added = store(environment)?.add(own, progress);
     added

@@ -7,6 +7,7 @@ mod busy_host;
 #[path = "../truth/group.rs"]
 mod group;
 mod hostile;
+mod journey;
 mod maven;
 mod rejection;
 mod stored;
