@@ -1,5 +1,6 @@
 //! Compares what the verbs print of an experiment, of its file, and of the imported one.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use archive::Results;
@@ -28,8 +29,11 @@ pub(crate) fn check_journey(home: &Workspace, name: &str) -> Vec<String> {
         vec!["report", name, "-o", "page.html"],
         vec!["report", name, "--markdown", "post"],
     ];
-    if let [first, second, ..] = &manifest.plan.experiment.variants[..] {
-        verbs.push(vec!["explain", &first.name, &second.name, "--in", name]);
+    // Those with runs: a raw device that is not named has none.
+    let variants = manifest.plan.cells.iter().map(|cell| cell.variant.as_str());
+    let variants: Vec<_> = variants.collect::<BTreeSet<_>>().into_iter().collect();
+    if let [first, second, ..] = variants[..] {
+        verbs.push(vec!["explain", first, second, "--in", name]);
     }
     let printed = |workspace: &Workspace, verb: &[&str], name_here: &str| {
         let args: Vec<&str> =
