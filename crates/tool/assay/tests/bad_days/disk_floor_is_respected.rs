@@ -46,14 +46,15 @@ fn run_crossing_the_floor_is_stopped_and_its_data_removed() {
 /// no cause, has its cause before it.
 #[test]
 fn a_full_disk_is_named_with_its_remedy_and_a_panic_with_its_cause() {
-    let benchmark = "steps = [\"fillseq\", \"overwrite\"]\nrows = \"4k\"\nduration = \"100s\"\n\
-                     durability = \"none\"";
-    for (engine, options, cause) in [
-        ("sqlite", "wal_autocheckpoint = 0", "database or disk is full"),
-        ("wiredtiger@system", "", "No space left on device; the process must exit and restart"),
+    let benchmark = "steps = [\"fillseq\", \"overwrite\"]\nrows = \"4k\"\nduration = \"30s\"\n\
+                     durability = \"os\"";
+    for (engine, cause) in [
+        ("fjall", "No space left on device"),
+        ("wiredtiger@system", "No space left on device; the process must exit and restart"),
     ] {
-        let sandbox = Sandbox::with_options(benchmark, &[("big", engine, options.to_owned())]);
-        let run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "0"]);
+        let sandbox = Sandbox::of(benchmark, &[("big", engine, "")]);
+        let mut run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "0"]);
+        run.args(IN_MEMORY);
         let Some(output) = on_disk_of("24m", "data", &run, "true") else { return };
         let message = joined_text(&output);
         if message.contains("no libwiredtiger.so") {

@@ -13,7 +13,6 @@ fn check(sandbox: &Sandbox, output: &Output, reason: &str) {
     let message = joined_text(output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains(reason) && message.contains("with --results"), "{message}");
-    assert!(message.contains("nothing was run"), "{message}");
     assert_eq!(sandbox.data_left(), Vec::<String>::new());
 }
 
