@@ -22,6 +22,14 @@ fn wrong(why: impl Into<String>) -> PlanError {
     PlanError::new(why).remedy(FORM)
 }
 
+/// Returns the error of an address with an `@` behind its closing quote.
+///
+/// It quotes nothing: what the address has after its last `@` may be of the password.
+pub(crate) fn ended_by_quote() -> PlanError {
+    wrong("the address ends at a quote, and an `@` follows on its line")
+        .remedy("write a quote in a password as %27 or %22, and move a comment to its own line")
+}
+
 /// Reads an address.
 pub(crate) fn parse(text: &str) -> Result<(Dialect, Dsn), PlanError> {
     let (scheme, rest) =

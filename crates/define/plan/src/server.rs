@@ -7,6 +7,7 @@ use crate::catalog::{Builds, EngineInfo};
 use crate::dsn;
 use crate::error::PlanError;
 use crate::resolve::Resolver;
+use crate::secret::has_at_behind;
 use crate::settings::{DSN, ENGINE, NAME, PLACEMENT, Scope};
 use crate::spec::Section;
 
@@ -87,7 +88,9 @@ impl Resolver<'_> {
             return Err(refuse(format!("{} is not a server", info.name))
                 .remedy("leave out `dsn`, or name postgres, mysql or mariadb as the engine"));
         };
+        let is_ended = has_at_behind(&self.source.text, written.span().end);
         let (spoken, dsn) = dsn::parse(written.get_ref())
+            .map_err(|error| if is_ended { dsn::ended_by_quote() } else { error })
             .map_err(|error| error.at(self.source, written.span(), "here"))?;
         if spoken != dialect {
             let why = format!("{} does not speak the protocol of {}://", info.name, spoken);
