@@ -176,10 +176,10 @@ impl fmt::Display for Dsn {
 /// Returns a text with its signs percent-encoded, except letters, digits and these.
 ///
 /// Source: RFC 3986, section 2.3, "Unreserved Characters".
-fn encoded(text: &str, kept: &str) -> String {
-    let is_kept =
-        |sign: char| sign.is_alphanumeric() || "-._~".contains(sign) || kept.contains(sign);
-    let shown = |sign: char| match is_kept(sign) {
+fn encoded(text: &str, plain: &str) -> String {
+    let is_plain =
+        |sign: char| sign.is_alphanumeric() || "-._~".contains(sign) || plain.contains(sign);
+    let shown = |sign: char| match is_plain(sign) {
         true => sign.to_string(),
         false => sign.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
     };

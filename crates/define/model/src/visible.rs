@@ -17,7 +17,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
-/// Returns text in one line: of data, no line break begins a line that looks like one of Assay's.
+/// Returns text in one line: of data, no line break begins a line that could be one of Assay's.
 pub fn in_line(text: &str) -> Cow<'_, str> {
     match text.contains(is_break) {
         true => Cow::Owned(text.replace(is_break, " ")),

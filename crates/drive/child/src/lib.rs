@@ -237,7 +237,7 @@ mod tests {
         panic!("{pid} is still running");
     }
 
-    /// Goal: a process hides from nothing that looks for it by giving itself an odd name.
+    /// Goal: a process cannot hide by giving itself an odd name.
     #[test]
     fn a_process_is_found_whatever_its_name_is() {
         std::fs::write("/proc/thread-self/comm", b"\xff\xfe)\n").unwrap();

@@ -134,8 +134,8 @@ const fn with(call: c_long, index: u8, comparison: SeccompCmpOp, value: u64) -> 
 }
 
 /// Calls on another process than the calling one, whose id is 0, on its process group, which may
-/// have others, and on all of the account; a lease, for which every open of the file waits; and `ioctl`
-/// requests that change flags, attributes, verity and encryption of a file opened to read.
+/// have others, and on all of the account; a lease, for which every open of the file waits; and
+/// `ioctl` requests that change flags, attributes, verity and encryption of a file opened to read.
 ///
 /// An id other than 0 may be that of a thread of the engine, which a filter cannot decide: engines
 /// lower the priority of their threads where they can, and go on where they cannot.

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 ///
 /// Source: Linux, Documentation/ABI/testing/sysfs-block-loop, and sysfs-block-zram.
 const BEHIND: [&str; 2] = ["loop/backing_file", "backing_dev"];
-/// Bits of the flags of an open file that tell whether it may be written. Source: open(2).
+/// Bits of the flags of an open file that are set when it may be written. Source: open(2).
 const ACCESS: u32 = 0o3;
 
 /// Returns the other use of a device by its numbers, and those of the disk that it is a part of.
 ///
 /// A device that is behind another one, and one that a process may write (a database on a raw
-/// device, a virtual machine). Processes of other accounts are seen by root alone.
+/// device, a virtual machine). Only root sees processes of other accounts.
 pub(crate) fn other_use(numbers: &[u64]) -> Option<String> {
     behind_another(numbers).or_else(|| written_by_a_process(numbers))
 }

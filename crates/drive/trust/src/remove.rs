@@ -115,7 +115,7 @@ mod tests {
     fn a_deep_directory_is_removed_and_no_link_followed() {
         let place = tempfile::tempdir().unwrap();
         let (victim, path) = (place.path().join("victim"), place.path().join("data"));
-        fs::create_dir_all(victim.join("kept")).unwrap();
+        fs::create_dir_all(victim.join("precious")).unwrap();
         fs::create_dir_all(path.join("0.removed/1.removed")).unwrap();
         symlink(&victim, path.join("link")).unwrap();
         fs::write(path.join("file"), "x").unwrap();
@@ -126,10 +126,10 @@ mod tests {
         }
         fchmod(&dir, Mode::empty()).unwrap();
         remove_dir(&path).unwrap();
-        assert!(!path.exists() && victim.join("kept").exists());
+        assert!(!path.exists() && victim.join("precious").exists());
         assert_eq!(remove_dir(&path).unwrap_err().kind(), io::ErrorKind::NotFound);
         symlink(&victim, &path).unwrap();
         remove_dir(&path).unwrap_err();
-        assert!(victim.join("kept").exists());
+        assert!(victim.join("precious").exists());
     }
 }

@@ -149,8 +149,8 @@ pub(crate) fn checksum_of(path: &Path) -> io::Result<String> {
     checksum_of_file(regular::open(path)?)
 }
 
-/// Returns the SHA-256 of a file that a stranger may have sent: a sparse one may claim more than can be
-/// read.
+/// Returns the SHA-256 of a file that a stranger may have sent: a sparse one may claim more bytes
+/// than can be read.
 pub(crate) fn checksum_within_limit(file: File) -> io::Result<String> {
     regular::check_length(file.metadata()?.len(), FILE_BYTES_MAX)?;
     checksum_of_file(file)

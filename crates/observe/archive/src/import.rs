@@ -57,8 +57,8 @@ impl Results {
     }
 }
 
-/// Checks that an identifier is one that Assay gives, and of no later time: those that follow in the
-/// archive continue the newest of their name.
+/// Checks that an identifier is one that Assay gives, and of no later time: those that follow in
+/// the archive continue the newest of their name.
 fn check_id(id: &str) -> Result<(), String> {
     let is_hex = |end: &str| end.len() == 4 && end.bytes().all(|byte| byte.is_ascii_hexdigit());
     let stamp =

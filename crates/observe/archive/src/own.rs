@@ -31,7 +31,8 @@ const KEY_BYTES: usize = 32;
 pub struct OwnKey(Hmac<Sha256>);
 
 impl OwnKey {
-    /// Returns the key in a file; `None` without one, or when another account can know or replace it.
+    /// Returns the key in a file; `None` without one, or when another account can know or replace
+    /// it.
     pub fn read(path: &Path) -> Option<Self> {
         trust::check(path, Entries::Closed).ok()?;
         let mut file = regular::open(path).ok()?;

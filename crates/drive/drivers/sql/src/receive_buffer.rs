@@ -58,8 +58,8 @@ impl ReceiveBuffer {
 
     /// Reads once, where `wanted` bytes are to be unread.
     ///
-    /// A server states any length before it is logged in to: the buffer is at most doubled, and only
-    /// when it is full.
+    /// A server states any length before it is logged in to: the buffer is at most doubled, and
+    /// only when it is full.
     fn fill(&mut self, stream: &mut impl Read, wanted: usize) -> io::Result<()> {
         if self.is_empty() {
             (self.start, self.end) = (0, 0);

@@ -1,8 +1,8 @@
-//! Rows of an answer that are kept as text: descriptions, counters and plans of a server.
+//! Rows of an answer that are stored as text: descriptions, counters and plans of a server.
 
 use crate::failure::Failure;
 
-/// Most bytes that are kept of one answer. Our choice, above the statistics of a full server.
+/// Most bytes that are stored of one answer. Our choice, above the statistics of a full server.
 const BYTES_MAX: usize = 64 << 20;
 
 /// Rows as text; what a server sends without end takes no memory beyond a limit.
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_beyond_the_limit_are_not_kept_and_an_error() {
+    fn rows_beyond_the_limit_are_not_stored_and_an_error() {
         let mut rows = RowTexts::default();
         rows.add([Some(&b"one"[..]), None].into_iter());
         let mut more = RowTexts::default();

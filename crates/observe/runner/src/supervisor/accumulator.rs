@@ -28,8 +28,8 @@ use crate::tally::{self, longest_of};
 use crate::validity::classify::{IntervalClassifier, lag_allowed};
 use crate::validity::evidence::{ClientReadings, Evidence, Outside, Setting, StartLag};
 
-/// Most intervals that have ended and are not complete: one a second, of a stall of hours. Our choice,
-/// for a library may send such messages too.
+/// Most intervals that have ended and are not complete: one a second, of a stall of hours. Our
+/// choice, for a library may send such messages too.
 const ENDS_MAX: usize = 10_000;
 
 /// The accumulated state of the current step.

@@ -15,9 +15,10 @@ impl Document {
 
 /// Returns text without HTML, fences of blocks and pictures.
 ///
-/// Markdown passes HTML on, and a picture is loaded from where it says.
+/// Markdown passes HTML on, and loads a picture from its address.
 ///
-/// Source: CommonMark 0.31.2, 2024, 4.5, 4.6, 6.4 and 6.6: HTML begins with `<`, a picture with `![`.
+/// Source: CommonMark 0.31.2, 2024, 4.5, 4.6, 6.4 and 6.6: HTML begins with `<`, a picture with
+/// `![`.
 fn escaped(text: &str) -> String {
     let text = text.replace('<', "&lt;").replace("![", "!\\[");
     text.replace("```", "\\`\\`\\`").replace("~~~", "\\~\\~\\~")

@@ -109,7 +109,7 @@ fn scripts_and_escape_sequences_of_data_are_shown_as_text() {
     }
 }
 
-/// Goal: no data look like a line of Assay's, and none load a picture.
+/// Goal: no data begin a line, and none load a picture.
 #[test]
 fn data_begin_no_line_and_are_no_picture() {
     const FORGED: &str = "Verdict: TRUE. No rule warns.";

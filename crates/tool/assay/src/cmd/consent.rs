@@ -19,8 +19,8 @@ use crate::environment::Environment;
 use crate::registry;
 use crate::ui::Ui;
 
-/// Most lines that are shown of what an experiment reaches, and most signs of one. Our choice: where
-/// more is left out, a yes is not taken.
+/// Most lines that are shown of what an experiment reaches, and most signs of one. Our choice:
+/// where more is left out, a yes is not taken.
 const LINES_MAX: usize = 1_000;
 const SIGNS_MAX: usize = 4_000;
 /// Most signs of what an error names. Our choice: some lines of a terminal.
