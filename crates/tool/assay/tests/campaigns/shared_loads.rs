@@ -8,8 +8,9 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::attempts::AttemptHistory;
+use crate::moments::Moments;
 use crate::sandbox::{Sandbox, note, send, wait_until};
-use crate::scale::{Moments, cases};
+use crate::scale::cases;
 
 /// Kills of Assay.
 const KILLS: (u64, u64) = (4, 60);

@@ -10,6 +10,9 @@ mod hostile;
 mod journey;
 mod maven;
 mod rejection;
+mod sample;
+#[path = "../campaigns/scale.rs"]
+mod scale;
 mod stored;
 mod workspace;
 
