@@ -105,6 +105,9 @@ pub enum Transport {
 
 names!(Transport, "a transport": Unix "unix", Tcp "tcp");
 
+/// Fact of a run whose server does without something that the system refuses it.
+pub const FALLBACK: &str = "server_fallback";
+
 /// Own option of servers that Assay starts: a standby on this machine.
 pub const REPLICA: &str = "assay.replica";
 

@@ -139,6 +139,11 @@ impl Source {
         self.machine.space(&self.dir)
     }
 
+    /// Returns whether files in the directory can bypass the page cache; `None` if it takes none.
+    pub(crate) fn takes_direct_io(&self) -> Option<bool> {
+        self.machine.takes_direct_io(&self.dir)
+    }
+
     /// Waits while other processes run.
     pub(crate) fn wait(&self, span: Duration) {
         self.machine.wait(span);

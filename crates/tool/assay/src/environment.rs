@@ -1,11 +1,12 @@
 //! Environment variables and directories, read in one place.
 
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::Result;
-use model::Password;
+use model::{DataPlace, Password};
 use trust::Account;
 
 use crate::directory::check_dir;
@@ -76,6 +77,21 @@ impl Environment {
         existing.unwrap_or_else(|| Path::new("."))
     }
 
+    /// Returns where the data of an experiment, below `data`, and its results lie.
+    ///
+    /// `None` where the kernel reports no file system.
+    pub(crate) fn data_place(&self, data: &Path) -> Option<DataPlace> {
+        let nearest = sampler::nearest_existing(data);
+        let results = sampler::nearest_existing(&self.results);
+        let is_apart = device(&nearest)? != device(&results)?;
+        Some(DataPlace {
+            path: nearest.display().to_string(),
+            filesystem: sampler::file_system(&nearest)?,
+            is_named: self.is_data_dir_named,
+            results_filesystem: sampler::file_system(&results).filter(|_| is_apart),
+        })
+    }
+
     /// Reads the environment.
     pub(crate) fn read(places: &Places) -> Self {
         let home = variable_os("HOME");
@@ -104,6 +120,11 @@ impl Environment {
             tunables: tunables(),
         }
     }
+}
+
+/// Returns the number of the file system that a path lies on.
+pub(crate) fn device(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|facts| facts.dev())
 }
 
 /// Returns the password in a variable; it is never stored.

@@ -158,7 +158,7 @@ impl Workbench<'_> {
             shared: None,
             watchdog: self.watchdog,
             clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
-            needs: Needs::of(&experiment.steps),
+            needs: Needs::of(experiment),
             kinds: kinds(&experiment.steps),
             library: self.libraries.get(&variant.name).cloned(),
             dir: data.path.clone(),

@@ -8,7 +8,7 @@ use miette::{Result, miette};
 use model::record::{Finding, Severity};
 use model::sql::{CallMix, TrafficSpec};
 use model::{
-    Bytes, Experiment, Load, LoadReuse, Nanos, Plan, Settings, Step, StopRule, Unit, Waiver,
+    Bytes, Experiment, Host, Load, LoadReuse, Nanos, Plan, Settings, Step, StopRule, Unit, Waiver,
 };
 use plan::{DISK_FLOOR_BYTES, Machine, Room};
 use render::figure::figure;
@@ -21,6 +21,7 @@ use super::run_options::{ExperimentArgs, rates};
 use super::servers;
 use crate::catalog::Program;
 use crate::environment::Environment;
+use crate::registry;
 use crate::ui::Ui;
 
 /// Arguments of `assay plan`.
@@ -92,6 +93,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     for line in lines {
         ui.print(line);
     }
+    let kinds = (&registry::driver as &runner::Registry, &registry::kind as &runner::Kinds);
+    for text in runner::limit_warnings(experiment, kinds, &environment.data_dir) {
+        ui.print(format_args!("warning   `run` refuses this on this host: {text}"));
+    }
     for size in &sizes {
         let sized = args.experiment_args.of_size(Some(size), &catalog, machine)?;
         // What this machine has no room for has a price all the same.
@@ -119,7 +124,8 @@ pub(crate) fn expand(
 ) -> Result<CheckedPlan> {
     let room = Room { free: disk_free(environment), floor };
     let mut plan = plan::expand(experiment, &Program::default(), room)?;
-    let host = sampler::host_facts(environment.nearest_dir());
+    let data = environment.data_place(&environment.data_dir).map(Box::new);
+    let host = Host { data, ..sampler::host_facts(environment.nearest_dir()) };
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
     let findings = check_plan(&PlanContext { experiment, cells, host: Some(&host) });
     plan.findings = findings.iter().map(Finding::from).collect();

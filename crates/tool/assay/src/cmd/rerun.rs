@@ -16,7 +16,7 @@ use super::analyzed::analyze;
 use super::bench::{Bench, Limits, take_data};
 use super::consent::{self, Origin, Trust};
 use super::refused::check_stored;
-use super::run::{drive_health, host, manifest, measure};
+use super::run::{drive_health, host_of_run, manifest, measure};
 use super::steady::Window;
 use super::{plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         .map_err(|(variant, message)| of_variant(&variant, &message))?;
     bench.engines.libraries.extend(libraries);
     let identities = bench.identities(&planned.plan.experiment, ui).into_report()?;
-    let here = host(data.path());
+    let here = host_of_run(data.path(), environment);
     let mut manifest = manifest(planned.plan, here, identities);
     let dir = results.create(&mut manifest).into_report()?;
     origin.mark((&dir, &manifest), environment, ui);

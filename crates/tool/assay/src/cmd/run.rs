@@ -221,7 +221,7 @@ fn begin(
             found.map_err(|report| checked.variant_error(&variant.name, &report.to_string()))?;
         bench.engines.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
-    let host = host(bench.engines.data.path());
+    let host = host_of_run(bench.engines.data.path(), environment);
     bench.open_storage(&plan.experiment, &host)?;
     let identities = bench.identities(&plan.experiment, ui);
     let identities =
@@ -255,6 +255,11 @@ pub(super) fn drive_health(environment: &Environment) -> Option<DriveHealth> {
 pub(super) fn host(data: &Path) -> Host {
     let doctor = doctor::snapshot(&doctor::Source::this_machine(data));
     Host { doctor, ..sampler::host_facts(data) }
+}
+
+/// Returns the facts of this machine, and where the data of an experiment and its results lie.
+pub(super) fn host_of_run(data: &Path, environment: &Environment) -> Host {
+    Host { data: environment.data_place(data).map(Box::new), ..host(data) }
 }
 
 /// Prints the result, the findings and the next steps; returns the exit code of the label.

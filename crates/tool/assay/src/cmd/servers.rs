@@ -8,7 +8,7 @@ use model::{Dsn, Endpoint, Experiment, Password, Variant};
 use runner::Served;
 use server::User;
 
-use crate::environment::{Environment, password};
+use crate::environment::{Environment, device, password};
 use crate::registry;
 use crate::ui::Ui;
 
@@ -41,8 +41,9 @@ pub(crate) fn of(
 
 /// Returns the environment with a data directory that the experiment's servers can reach.
 ///
-/// The default one may lie in a closed home of root. One that the user named stays, and is refused
-/// with its remedy before the first run.
+/// The default one may lie in a closed home of root. Data never move to another file system: there,
+/// and where the user named the directory, it stays and is refused with its remedy before the first
+/// run.
 pub(crate) fn with_open_data(
     environment: &Environment,
     experiment: &Experiment,
@@ -57,6 +58,7 @@ pub(crate) fn with_open_data(
     if !environment.is_data_dir_named
         && experiment.variants.iter().any(is_started)
         && !is_open(&environment.data_dir)
+        && is_same_file_system(environment.nearest_dir(), Path::new(OPEN_DATA_DIR))
         && is_open(Path::new(OPEN_DATA_DIR))
     {
         ui.status(format_args!(
@@ -70,6 +72,12 @@ pub(crate) fn with_open_data(
         environment.data_dir = OPEN_DATA_DIR.into();
     }
     environment
+}
+
+/// Returns whether two directories, or their nearest parents, lie on one file system.
+fn is_same_file_system(one: &Path, two: &Path) -> bool {
+    let of = |dir: &Path| device(&sampler::nearest_existing(dir));
+    of(one).is_some() && of(one) == of(two)
 }
 
 fn endpoint(variant: &Variant, dsn: &Dsn, ui: &Ui) -> Result<Endpoint, MissingPassword> {

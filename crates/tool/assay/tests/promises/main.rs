@@ -45,6 +45,7 @@ mod invalid_comparisons_are_rejected;
 mod invalid_loads_are_rejected;
 mod invalid_rates_are_rejected;
 mod labels_follow_the_runs;
+mod limits_are_checked_before_the_load;
 mod limits_of_containers_bind;
 mod lint_reports_findings_and_exit_codes;
 mod loads_are_shared;
