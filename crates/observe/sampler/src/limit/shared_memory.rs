@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use model::{Bytes, SystemNeeds};
+use rustix::fs::StatVfsMountFlags;
 
 use super::{Limit, Shortage};
 
@@ -17,8 +18,10 @@ fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
         return Ok(());
     }
     let free = match rustix::fs::statvfs(DIR) {
-        Ok(found) => Some(found.f_bavail.saturating_mul(found.f_frsize)),
-        Err(_absent) => None,
+        Ok(found) if !found.f_flag.contains(StatVfsMountFlags::RDONLY) => {
+            Some(found.f_bavail.saturating_mul(found.f_frsize))
+        }
+        Ok(_) | Err(_) => None,
     };
     allow(Bytes(needed.amount), needed.instead, free.map(Bytes))
 }

@@ -66,7 +66,6 @@ fn open_files_are_raised_to_the_need_or_refused() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn threads_of_clients_and_server_are_counted() {
     let files = [("pids.max", "40".to_owned())];
     let group = match Group::make("pids", &files, &files) {
@@ -81,7 +80,6 @@ fn threads_of_clients_and_server_are_counted() {
 /// Goal: nothing is loaded into a Postgres for which `/dev/shm` is too small.
 /// Method: a namespace of mounts in which it has 2 MiB.
 #[test]
-#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn shared_memory_of_a_server_is_compared_with_its_need() {
     let script = "mount -t tmpfs -o size=2m tmpfs /dev/shm".to_owned();
     let small = Limited { prefix: &["unshare", "--mount"], script };

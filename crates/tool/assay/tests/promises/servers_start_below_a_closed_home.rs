@@ -66,7 +66,6 @@ fn servers_find_a_place_for_their_data_below_a_closed_home() {
 /// Goal: data on one file system never go to another one by themselves.
 /// Method: a closed directory in memory; the place of a run's data is in its manifest.
 #[test]
-#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn data_move_to_no_other_file_system() {
     let Ok(dir) = tempfile::Builder::new().prefix("assay-test-").tempdir_in("/dev/shm") else {
         println!("skipped: no /dev/shm");
