@@ -7,7 +7,7 @@ use crate::rejection::unwrapped;
 use crate::workspace::{ProgramOutput, Workspace};
 
 /// A quick run, without its engine.
-const RUN: [&str; 6] = ["fillseq", "--rows", "1k", "--duration", "100ms", "--engine"];
+const RUN: [&str; 7] = ["fillseq", "readrandom", "--rows", "1k", "--duration", "100ms", "--engine"];
 
 /// A shell that sets limits before it becomes the program.
 struct Limited {
