@@ -145,9 +145,23 @@ pub fn is_sql_name(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
+/// Joins two names with a hyphen; the first is shortened where the whole would be too long.
+pub fn joined_name(name: &str, suffix: &str) -> String {
+    let room = NAME_BYTES_MAX.saturating_sub(suffix.len() + 1);
+    let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= room);
+    format!("{}-{suffix}", &name[..end.last().unwrap_or(0)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_joined_name_is_within_the_limit_and_has_the_whole_suffix() {
+        assert_eq!(joined_name("tree", "control"), "tree-control");
+        let long = joined_name(&"x".repeat(NAME_BYTES_MAX), "control");
+        assert!(is_name(&long, NAME_BYTES_MAX) && long.ends_with("x-control"), "{long}");
+    }
 
     #[test]
     fn a_name_begins_with_a_letter_or_digit_and_is_plain_text() {

@@ -9,7 +9,6 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{PlanError, Source};
-use crate::nearest::nearest;
 use crate::secret::misplaced_secret;
 
 /// A value of a file, with its place.
@@ -45,7 +44,8 @@ impl<'a> Fields<'a> {
         match table.keys().find(|key| !keys.contains(&&**key.get_ref())) {
             None => Ok(Self { source, node, table }),
             Some(key) => {
-                let error = unknown_key(key.get_ref(), what, keys);
+                let error = PlanError::new(format!("unknown key `{}` in {what}", key.get_ref()))
+                    .meant(key.get_ref(), keys.iter().copied(), listed_keys(keys));
                 Err(error.at(source, key.span(), "no such key"))
             }
         }
@@ -180,35 +180,14 @@ pub(crate) fn wrong_type(source: &Source, expected: &str, node: &Node<'_>) -> Pl
     PlanError::new(format!("expected {expected}, found {found}")).at(source, node.span(), "here")
 }
 
+/// Returns the remedy that lists the keys of a table.
+pub(crate) fn listed_keys(known: &[&str]) -> String {
+    format!("known keys: {}", known.join(", "))
+}
+
 /// Returns the error of a key that is missing in the table at `place`.
 pub(crate) fn missing(source: &Source, key: &str, place: Range<usize>) -> PlanError {
     PlanError::new(format!("missing field `{key}`")).at(source, place, "here")
-}
-
-/// Keys of a load, often misplaced next to it.
-const OF_A_LOAD: [&str; 5] = ["rate", "arrivals", "pacing", "sla", "pipeline"];
-
-/// Returns the error of an unknown key, with the nearest of the known ones.
-pub(crate) fn unknown_key(unknown: &str, table: &str, known: &[&str]) -> PlanError {
-    let within = if table.is_empty() { String::new() } else { format!(" in {table}") };
-    let error = PlanError::new(format!("unknown key `{unknown}`{within}"));
-    let may_have_a_load = ["[benchmark]", "a step's table"].contains(&table);
-    if may_have_a_load && OF_A_LOAD.contains(&unknown) {
-        return error.remedy(format!("write load = {{ {unknown} = ... }}"));
-    }
-    match nearest(unknown, known.iter().copied()) {
-        Some(word) if table == "[[variant]]" => error.remedy(format!(
-            "did you mean `{word}`? an option of the engine belongs in the table \
-             [variant.options]"
-        )),
-        Some(word) => error.remedy(format!("did you mean `{word}`?")),
-        None if table == "[[variant]]" => error.remedy(format!(
-            "if `{unknown}` is an option of the engine, it belongs in the table \
-             [variant.options]; keys of [[variant]] are {}",
-            known.join(", ")
-        )),
-        None => error.remedy(format!("known keys: {}", known.join(", "))),
-    }
 }
 
 /// Widens an empty place to its line, so that it can be shown.

@@ -245,7 +245,7 @@ mod tests {
         );
         assert_eq!(refused("1 / zero"), "`1 / zero` divides by zero");
         assert_eq!(refused("1 +"), "`1 +` lacks a number or a name");
-        assert_eq!(refused("1 2"), "`1 2` is not a count: write 1000, 200k, 4M or 2B");
+        assert_eq!(refused("1 2"), "`1 2` is not a count: write 1000, 1.5k, 4M or 2B");
         assert_eq!(
             refused("9000000000B * 9000000000B"),
             "`9000000000B * 9000000000B` is too large"

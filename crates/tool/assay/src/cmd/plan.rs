@@ -76,6 +76,7 @@ impl CheckedPlan {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    room(environment, DISK_FLOOR_BYTES).check()?;
     let (catalog, machine) = (Program::of(environment), machine(environment));
     let checked = args.experiment_args.check(&catalog, machine, ui)?;
     check_text(&checked, environment)?;
@@ -122,7 +123,7 @@ pub(crate) fn expand(
     floor: Bytes,
     environment: &Environment,
 ) -> Result<CheckedPlan> {
-    let room = Room { free: disk_free(environment), floor };
+    let room = room(environment, floor);
     let mut plan = plan::expand(experiment, &Program::default(), room)?;
     let data = environment.data_place(&environment.data_dir).map(Box::new);
     let host = Host { data, ..sampler::host_facts(environment.nearest_dir()) };
@@ -143,6 +144,11 @@ pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
 pub(crate) fn machine(environment: &Environment) -> Machine {
     let host = sampler::host_facts(environment.nearest_dir());
     Machine { cpus: host.cpus, memory_bytes: host.memory_bytes, free_bytes: disk_free(environment) }
+}
+
+/// Returns the disk space for data, of which `floor` stays free.
+pub(super) fn room(environment: &Environment, floor: Bytes) -> Room {
+    Room { free: disk_free(environment), floor }
 }
 
 /// Returns the free disk space for data.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
+use model::limits::joined_name;
 use model::record::SCHEMA;
 use model::{DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
@@ -66,7 +67,7 @@ impl Args {
     fn resumed(&self) -> Option<String> {
         let name = self.resume.as_ref()?;
         let size = self.experiment_args.size();
-        Some(size.map_or_else(|| name.clone(), |size| format!("{name}-{size}")))
+        Some(size.map_or_else(|| name.clone(), |size| joined_name(name, size)))
     }
 }
 
@@ -163,6 +164,7 @@ fn prepare(
     environment: &Environment,
     ui: &Ui,
 ) -> Result<(Prepared, Environment)> {
+    planning::room(environment, args.limits.disk_floor).check()?;
     if let Some(name) = args.resumed() {
         if let Some(flag) = args.experiment_args.changing_flag() {
             return Err(miette!(

@@ -211,7 +211,7 @@ fn load_is_closed_or_a_table_of_known_keys() {
        ·   ╰── no such key
     10 │ 
        ╰────
-     help: write load = { rate = ... }
+     help: write it into the load: load = { rate = VALUE }
      nothing was run
     "#);
 }

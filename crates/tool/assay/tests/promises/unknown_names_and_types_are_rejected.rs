@@ -158,9 +158,8 @@ fn misplaced_engine_option_error_names_its_table() {
        ·       ╰── no such key
     13 │ engine = "sqlite"
        ╰────
-     help: if `journal_mode` is an option of the engine, it belongs in the table [variant.options];
-           keys of [[variant]] are name, engine, dsn, profile, options, durability, cache, direct_io,
-           compression, background_jobs, allocator
+     help: an option of the engine belongs in the table [variant.options]; known keys: name, engine,
+           dsn, profile, options, durability, cache, direct_io, compression, background_jobs, allocator
      nothing was run
     "#);
 }
