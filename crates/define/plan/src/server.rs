@@ -22,7 +22,10 @@ impl Resolver<'_> {
         let (known, name) = (self.catalog.engines(), &build.engine);
         let Some(info) = known.iter().find(|info| info.name == *name) else {
             let names: Vec<_> = known.iter().map(|info| info.name.as_str()).collect();
-            let otherwise = format!("engines: {}", names.join(", "));
+            let otherwise = format!(
+                "engines: {}; a library of your own: assay engine add {name}@1 LIBRARY",
+                names.join(", ")
+            );
             return Err(refuse(format!("unknown engine `{name}`")).meant(name, names, otherwise));
         };
         let (why, remedy) = match (info.builds, build.version.is_some(), table.get(DSN).is_some()) {

@@ -53,7 +53,7 @@ fn refused_variant(
             if let Some(found) = checked.experiment.variant(variant) {
                 all.entry(found.build.engine.clone()).or_default().extend(known.iter().cloned());
             }
-            let reason = format!("{reason}{}", listed(name, known));
+            let reason = format!("{reason}{}", listed(name, reason, known));
             checked.option_refusal((variant, name), &reason, &all)
         }
         Refusal::Capability { option, .. } => {
