@@ -21,32 +21,6 @@ pub struct Room {
     pub floor: Bytes,
 }
 
-impl Room {
-    /// Returns the bytes that runs may take.
-    const fn usable(self) -> Bytes {
-        Bytes(self.free.0.saturating_sub(self.floor.0))
-    }
-
-    /// Checks that more is free than must stay free.
-    ///
-    /// # Errors
-    /// When the floor leaves nothing, whatever the experiment takes.
-    pub fn check(self) -> Result<(), PlanError> {
-        let Self { free, floor } = self;
-        if self.usable() > Bytes(0) {
-            return Ok(());
-        }
-        Err(PlanError::new(format!(
-            "the disk floor of {floor} leaves no room for data: {free} are free"
-        ))
-        .remedy(format!(
-            "make room, name a data directory on a larger file system (--data-dir DIR), or lower \
-             the floor: assay run --disk-floor {}MiB",
-            free.0 / Bytes::MIB.0 / 2
-        )))
-    }
-}
-
 /// Expands an experiment into its runs, laid out from the seed.
 ///
 /// A block is one repetition: every cell once, in the order of a [layout] that balances slow drift
@@ -69,10 +43,9 @@ pub fn expand(
     let costs: Vec<_> =
         experiment.variants.iter().map(|variant| Cost::of(variant, catalog)).collect();
     let disk = costs.iter().map(|cost| cost.disk(&experiment)).max().unwrap_or(Bytes(0));
-    room.check()?;
-    let usable = room.usable();
+    let Room { free, floor } = room;
+    let usable = Bytes(free.0.saturating_sub(floor.0));
     if disk > usable {
-        let Room { free, floor } = room;
         return Err(PlanError::new(format!(
             "one run may take {disk} of disk, but only {usable} can be used ({free} free, of which \
              {floor} stay free)"
@@ -216,8 +189,6 @@ mod tests {
         let short = Bytes(DISK_FLOOR_BYTES.0 + 3 * live - 1);
         let refused = plan_of(experiment_of(1, 1, 1, 1), short).unwrap_err().to_string();
         assert!(refused.starts_with("one run may take 12.0 MiB of disk"), "{refused}");
-        let full = plan_of(experiment_of(1, 1, 1, 1), DISK_FLOOR_BYTES).unwrap_err().to_string();
-        assert!(full.starts_with("the disk floor of 2.00 GiB leaves no room"), "{full}");
         let room = Room { free: Bytes(3 * live), floor: Bytes(0) };
         assert!(
             expand(experiment_of(1, 1, 1, 1), &TestCatalog::default(), room).is_ok(),

@@ -10,6 +10,7 @@ use plan::Room;
 use render::{Format, render_device, render_device_page, render_devices};
 use runner::Interrupt;
 
+use super::bench::check_floor;
 use super::consent::Origin;
 use super::device_options::Measure;
 use super::storage::{self, Storage};
@@ -92,6 +93,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             if let Some(path) = &args.measure.path {
                 check_dir("--path", path)?;
                 check_existing_dir("--path", path)?;
+                check_floor(path, args.measure.disk_floor)?;
             }
             results.check_writable().into_report()?;
             let (mut storage, host) = open(&args.measure)?;

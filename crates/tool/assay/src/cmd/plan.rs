@@ -14,6 +14,7 @@ use plan::{DISK_FLOOR_BYTES, Machine, Room};
 use render::figure::figure;
 use render::{folded, is_folded};
 
+use super::bench::check_floor;
 use super::budget::BudgetArgs;
 use super::published;
 use super::refused::check_text;
@@ -76,7 +77,7 @@ impl CheckedPlan {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    room(environment, DISK_FLOOR_BYTES).check()?;
+    check_floor(environment.nearest_dir(), DISK_FLOOR_BYTES)?;
     let (catalog, machine) = (Program::of(environment), machine(environment));
     let checked = args.experiment_args.check(&catalog, machine, ui)?;
     check_text(&checked, environment)?;
@@ -123,7 +124,7 @@ pub(crate) fn expand(
     floor: Bytes,
     environment: &Environment,
 ) -> Result<CheckedPlan> {
-    let room = room(environment, floor);
+    let room = Room { free: disk_free(environment), floor };
     let mut plan = plan::expand(experiment, &Program::default(), room)?;
     let data = environment.data_place(&environment.data_dir).map(Box::new);
     let host = Host { data, ..sampler::host_facts(environment.nearest_dir()) };
@@ -144,11 +145,6 @@ pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
 pub(crate) fn machine(environment: &Environment) -> Machine {
     let host = sampler::host_facts(environment.nearest_dir());
     Machine { cpus: host.cpus, memory_bytes: host.memory_bytes, free_bytes: disk_free(environment) }
-}
-
-/// Returns the disk space for data, of which `floor` stays free.
-pub(super) fn room(environment: &Environment, floor: Bytes) -> Room {
-    Room { free: disk_free(environment), floor }
 }
 
 /// Returns the free disk space for data.

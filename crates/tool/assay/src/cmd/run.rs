@@ -13,7 +13,7 @@ use plan::Checked;
 use render::{Compared, Meta, next_steps, render_answer};
 
 use super::analyzed::analyze;
-use super::bench::{Bench, HEADING, Limits, take_data};
+use super::bench::{Bench, HEADING, Limits, check_floor, take_data};
 use super::compare::exit_code;
 use super::consent::{self, Origin, Trust};
 use super::refused::{check_stored, check_text, rejection};
@@ -164,7 +164,7 @@ fn prepare(
     environment: &Environment,
     ui: &Ui,
 ) -> Result<(Prepared, Environment)> {
-    planning::room(environment, args.limits.disk_floor).check()?;
+    check_floor(environment.nearest_dir(), args.limits.disk_floor)?;
     if let Some(name) = args.resumed() {
         if let Some(flag) = args.experiment_args.changing_flag() {
             return Err(miette!(

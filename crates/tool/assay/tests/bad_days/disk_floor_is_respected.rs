@@ -12,7 +12,7 @@ fn floor_above_the_free_space_is_rejected_before_the_run() {
     let output = run.assert().failure().get_output().clone();
     let message = joined_text(&output);
     assert!(
-        message.contains("9000 TiB stay free") && message.contains("nothing was run"),
+        message.contains("the disk floor is 9000 TiB") && message.contains("nothing was run"),
         "{message}"
     );
     assert!(sandbox.experiment().is_none());
