@@ -8,6 +8,7 @@ mod cmd;
 mod diagnostic;
 mod directory;
 mod environment;
+mod mistyped;
 mod progress;
 mod registry;
 mod signals;
@@ -182,7 +183,7 @@ fn shown(error: clap::Error, args: &[OsString]) -> clap::Error {
 
 /// Prints help, or the error of the command line.
 fn not_parsed(error: clap::Error, args: &[OsString]) -> ExitCode {
-    let error = shown(error, args);
+    let error = mistyped::explained(shown(error, args), args, Cli::command());
     let printed = error.print().and_then(|()| stdout().flush());
     match printed.or_else(|error| ui::output_error(&error)) {
         Err(report) if !error.use_stderr() => {
