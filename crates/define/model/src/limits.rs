@@ -90,7 +90,10 @@ pub fn check_name(what: &str, text: &str, bytes_max: usize) -> Result<(), String
         false => {
             let text: String =
                 text.chars().take(bytes_max).flat_map(char::escape_default).collect();
-            Err(format!("{what} is \"{text}\", which cannot be the name of a directory"))
+            Err(format!(
+                "{what} is \"{text}\", which cannot be the name of a directory: it has at most \
+                 {bytes_max} letters, digits, `-`, `_` and `.`"
+            ))
         }
     }
 }

@@ -183,7 +183,7 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
     for key in ["experiment", "benchmark"] {
         if root.get_ref().get(key).is_none() && !(key == "benchmark" && file.is_device) {
             let remedy = format!(
-                "{} has no table [{key}]: add it, as in docs/guide/first-experiment.md",
+                "{} has no table [{key}]: add it, as in docs/guide/experiment-files.md",
                 source.name
             );
             reader.errors.push(missing(source, key, 0..0).remedy(remedy));

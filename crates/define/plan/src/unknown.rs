@@ -66,7 +66,7 @@ fn nearest_elsewhere(unknown: &str, own: Table) -> Option<&'static str> {
 }
 
 /// Returns where a key belongs, if another table has it.
-fn place_of(key: &str, own: Option<Table>) -> Option<String> {
+pub(crate) fn place_of(key: &str, own: Option<Table>) -> Option<String> {
     let tables: Vec<Table> = owners(key, own).collect();
     let [first, others @ ..] = &tables[..] else { return None };
     if *first == Table::Load {

@@ -12,6 +12,10 @@ use crate::resolve::Resolver;
 use crate::settings::{ROWS, STEP, Scope, WORKLOAD};
 use crate::spec::Section;
 
+/// The remedy for an absent file that an experiment names.
+pub(crate) const RELATIVE: &str =
+    "name it relative to the experiment's file or, typed, to the current directory";
+
 /// Nominal key bytes of an application's rows: the least a [`DataShape`] may have.
 const KEY_BYTES: u32 = 8;
 
@@ -82,7 +86,12 @@ impl Resolver<'_> {
         // directory.
         let folder = Path::new(&self.source.name).parent().filter(|_| !name.span().is_empty());
         let found = application::find(word, folder.unwrap_or(Path::new("")), self.catalog);
-        if let Some(source) = found.map_err(|why| self.refuse(name.span(), why))? {
+        let unread = |why: String| {
+            let is_absent = why.to_lowercase().contains("no such file");
+            let error = self.refuse(name.span(), why);
+            if is_absent { error.remedy(RELATIVE) } else { error }
+        };
+        if let Some(source) = found.map_err(unread)? {
             return Ok(Some(Workload::Application(source)));
         }
         let applications = self.catalog.application_names();
@@ -164,7 +173,7 @@ impl Resolver<'_> {
 
     /// Returns the requested steps after those they need, or the application's in its order.
     ///
-    /// Steps that need rows are filled first, unless the experiment has their load at another place.
+    /// Steps that need rows are filled first, unless their load is written at another place.
     pub(crate) fn requested_steps(&self, benchmark: &Section) -> Vec<Section> {
         match (&benchmark.tables, self.application) {
             (Some(steps), Some(loaded)) => {

@@ -57,7 +57,9 @@ impl Machine for ThisMachine {
         // Drives are examined by programs that stand where only root searches.
         let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
         let output = command.env("PATH", path).env("LC_ALL", "C").output();
-        let output = output.map_err(|error| format!("cannot start {program}: {error}"))?;
+        let output = output.map_err(|error| {
+            format!("cannot start {program}: {error}; `timeout` of coreutils starts it")
+        })?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.code() == Some(NOT_FOUND) {
             return Err(format!("{program} is not installed"));

@@ -9,6 +9,9 @@ use sampler::{BlockDevice, Mount, holding, nearest_existing, parse_mounts};
 
 use crate::machine::{Machine, Space, ThisMachine};
 
+/// The outcome of a check that needs the mounts, without them.
+pub(crate) const NO_MOUNTS: &str = "the mounts cannot be read: /proc/self/mountinfo is closed";
+
 /// A machine below a root directory, and a directory for data on it.
 pub struct Source {
     root: PathBuf,
@@ -101,7 +104,7 @@ impl Source {
 
     /// Returns the block device below the directory, or the reason for none.
     pub(crate) fn disk(&self) -> Result<BlockDevice, String> {
-        let mount = self.mount().ok_or("the mounts cannot be read")?;
+        let mount = self.mount().ok_or(NO_MOUNTS)?;
         let sys = self.root.join("sys");
         let mut number = mount.number.clone();
         // Anonymous numbers are for file systems over devices, such as btrfs.

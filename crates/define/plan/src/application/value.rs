@@ -57,7 +57,7 @@ impl<'a> Names<'a> {
         if *name.get_ref() == FOUND {
             return Err(self
                 .refuse(name.span(), format!("`{FOUND}` cannot be a value's name"))
-                .remedy("it stands for the rows of a statement"));
+                .remedy("choose another name: `found` stands for the rows of a statement"));
         }
         if node.get_ref().is_str() {
             let draw = self.keyword(node, "value", &PLAIN)?;
@@ -90,7 +90,7 @@ impl<'a> Names<'a> {
         match kind {
             "integer" => self.integer(node, fields.get("distribution")),
             "real" => {
-                let why = "the upper bound of a real number cannot be negative";
+                let why = "the upper bound of a real number cannot be negative: write 0 or more";
                 let below = self.real(node, |below| below.is_finite() && below >= 0.0, why)?;
                 let scale = fields.get("scale").map_or(Ok(1.0), |scale| {
                     self.real(scale, f64::is_finite, "a scale is a number")

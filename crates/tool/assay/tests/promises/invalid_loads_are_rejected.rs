@@ -355,6 +355,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     "#);
     assert_snapshot!(output(&["--rate", "file gone.csv"]), @"
     × --rate: cannot read the rate file gone.csv: No such file or directory (os error 2)
+    help: name it relative to the experiment's file or, typed, to the current directory
     nothing was run
     ");
 }
