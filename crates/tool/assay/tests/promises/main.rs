@@ -25,7 +25,7 @@ mod bogus_plans_are_rejected;
 mod bytes_written_are_those_of_the_engine;
 mod changed_files_are_reported;
 mod children_get_no_passwords;
-mod commands_in_documents_can_be_planned;
+mod commands_in_documents_are_run;
 mod doctor_examines_this_machine;
 mod drives_are_watched;
 mod durability_is_read_back;
