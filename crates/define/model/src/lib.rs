@@ -95,7 +95,10 @@ pub use published::{Expected, Published, PublishedFinding};
 pub use readings::Readings;
 pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
 pub use secret::Password;
-pub use server::{Address, Dsn, Endpoint, Placement, Replica, Tls, Transport};
+pub use server::{
+    Address, ClientCertificate, Dsn, Endpoint, LoginOptions, Placement, Replica, ServerRole, Tls,
+    Transport,
+};
 pub use setting::Settings;
 pub use shared_load::{LoadReuse, LoadSharing, PageCache, SharedLoad, Transfer};
 pub use shell::{ShellCommand, shell_word};

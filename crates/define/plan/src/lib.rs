@@ -34,6 +34,7 @@ mod quick;
 mod rate;
 mod resolve;
 mod reuse;
+mod scheme;
 mod secret;
 mod server;
 mod settings;

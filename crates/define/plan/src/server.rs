@@ -92,7 +92,7 @@ impl Resolver<'_> {
                 .remedy("leave out `dsn`, or name postgres, mysql or mariadb as the engine"));
         };
         let is_ended = has_at_behind(&self.source.text, written.span().end);
-        let (spoken, dsn) = dsn::parse(written.get_ref())
+        let dsn::Parsed { dialect: spoken, dsn } = dsn::parse(written.get_ref())
             .map_err(|error| if is_ended { dsn::ended_by_quote() } else { error })
             .map_err(|error| error.at(self.source, written.span(), "here"))?;
         if spoken != dialect {

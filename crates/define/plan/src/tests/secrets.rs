@@ -47,10 +47,23 @@ const ADDRESSES: &[&str] = &[
     "postgres://me:PW@/x",
     "postgres://me:PW@db/x?sslmode=require",
     "postgres://:PW@db/x",
+    "postgres://me:PW@db1,db2/x?sslmod=1",
 ];
 
-/// Texts that are addresses only where one is expected.
-const NO_ADDRESSES: &[&str] = &["oracle://me:PW@db/x", "me:PW@db/x", "postgres:me:PW@db/x"];
+/// Texts that are known as addresses, to their end, only where one is expected.
+const NO_ADDRESSES: &[&str] = &[
+    "oracle://me:PW@db/x",
+    "me:PW@db/x",
+    "postgres:me:PW@db/x",
+    "postgres://db/x?user=me&password=PW",
+    "postgres://db/x?user=me&password=PW&sslmode=1",
+    "jdbc:postgresql://db/x?user=me&password=PW",
+    "host=db user=me password='PW' dbname=x",
+    "DATABASE_URL=postgres://me:PW@db/x",
+    "psql postgres://me:PW@db/x",
+    "mysql -h db -u me -pPW x",
+    "me:PW@tcp(db:3306)/x",
+];
 
 /// Returns everything that a file displays: its error, or the debug form of what is right; and
 /// whether it is right.
@@ -112,7 +125,9 @@ fn check(file: &str, address: &str, password: &str, is_literal: bool) -> Result<
 
 #[test]
 fn a_quote_of_a_password_shows_nothing_of_it() {
-    for password in ["@ZZXX'#", "a@ZZXX'#", "@ZZ/d?ZZXX=1'#", "@ZZXX/d?ZZXX=1'#", "@h:ZZXX'#"] {
+    for password in
+        ["@ZZXX'#", "a@ZZXX'#", "@ZZ/d?ZZXX=1'#", "@ZZXX/d?ZZXX=1'#", "@h:ZZXX'#", "//ZZXX"]
+    {
         for (file, address) in cases() {
             check(file, address, password, true).unwrap_or_else(|why| panic!("{why}"));
         }

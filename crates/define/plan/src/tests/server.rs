@@ -298,7 +298,7 @@ fn no_error_shows_a_password() {
     let wrong = [
         at("postgres://me:hush@db"),
         at("postgres://me:hu#sh@db/x"),
-        at("postgres://me:hush@db/x?sslmode=prefer"),
+        at("postgres://me:hush@db/x?sslmode=verify"),
         at("mysql://me:hush@db/x"),
         at("oracle://me:hush@db/x"),
         at("postgres://me:hush@db/x\"\ncache = \"1GiB"),

@@ -119,6 +119,7 @@ impl Kind for PostgresKind {
             password: Some(site.password.clone()),
             database: USER.to_owned(),
             is_foreign: false,
+            login: model::LoginOptions::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use model::Address;
+use model::{Address, LoginOptions};
 use rustix::net::{SendFlags, send};
 
 use crate::tls::Encrypted;
@@ -28,24 +28,26 @@ pub enum Socket {
 }
 
 impl Socket {
-    /// Connects; reads time out after 30 s, until [`Socket::clear_read_timeout`].
+    /// Connects; reads time out after 30 s or as stated, until [`Socket::clear_read_timeout`].
     ///
     /// # Errors
     /// When no server listens.
-    pub fn connect(address: &Address) -> io::Result<Self> {
+    pub fn connect(address: &Address, login: &LoginOptions) -> io::Result<Self> {
+        let stated = login.timeout_ms.map(|limit| Duration::from_millis(limit.into()));
+        let limit = stated.unwrap_or(LOGIN_TIMEOUT);
         match address {
             Address::Socket(path) => {
                 let stream = UnixStream::connect(path)?;
-                stream.set_read_timeout(Some(LOGIN_TIMEOUT))?;
+                stream.set_read_timeout(Some(limit))?;
                 Ok(Self::Unix(stream))
             }
             Address::Tcp { host, port, .. } => {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
                 for address in (host.as_str(), *port).to_socket_addrs()? {
-                    match TcpStream::connect_timeout(&address, LOGIN_TIMEOUT) {
+                    match TcpStream::connect_timeout(&address, limit) {
                         Ok(stream) => {
                             stream.set_nodelay(true)?;
-                            stream.set_read_timeout(Some(LOGIN_TIMEOUT))?;
+                            stream.set_read_timeout(Some(limit))?;
                             return Ok(Self::Tcp(stream));
                         }
                         Err(error) => last = error,
@@ -59,16 +61,25 @@ impl Socket {
     /// Encrypts a TCP connection, as its address demands; does nothing where it demands nothing.
     ///
     /// # Errors
-    /// When the server's certificate is not accepted, the file of roots cannot be read, or client
-    /// and server have no version of TLS in common: 1.2 or 1.3.
-    pub fn encrypt(&mut self, address: &Address) -> io::Result<()> {
+    /// When the server's certificate is not accepted, a file of certificates cannot be read, or
+    /// client and server have no version of TLS in common: 1.2 or 1.3.
+    pub fn encrypt(&mut self, address: &Address, login: &LoginOptions) -> io::Result<()> {
         if let (Self::Tcp(stream), Address::Tcp { host, tls, .. }) = (&*self, address) {
             let unread = stream.try_clone()?;
-            if let Some(encrypted) = Encrypted::begin(unread, host, tls)? {
+            let own = login.certificate.as_ref();
+            if let Some(encrypted) = Encrypted::begin(unread, host, tls, own)? {
                 *self = Self::Tls(Box::new(encrypted));
             }
         }
         Ok(())
+    }
+
+    /// Returns the hash of the server's certificate that a login is bound to; `None` without TLS.
+    pub fn end_point(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Tls(stream) => stream.end_point(),
+            Self::Unix(_) | Self::Tcp(_) => None,
+        }
     }
 
     /// Returns whether only root, or the server, can read the traffic.
@@ -160,6 +171,16 @@ impl AsFd for Socket {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_waits_as_long_as_its_address_states() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = Address::tcp("127.0.0.1", listener.local_addr().unwrap().port());
+        let login = LoginOptions { timeout_ms: Some(1), ..LoginOptions::default() };
+        let mut socket = Socket::connect(&address, &login).unwrap();
+        let error = socket.read(&mut [0]).unwrap_err();
+        assert_eq!(error.to_string(), "no answer within the time limit");
+    }
 
     #[test]
     fn a_silent_server_is_a_timeout() {

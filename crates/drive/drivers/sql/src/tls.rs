@@ -4,15 +4,17 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use model::Tls;
+use model::{ClientCertificate, Tls};
 use rustix::net::{SendFlags, send};
+use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme,
 };
+
+use crate::{end_point, roots};
 
 /// A TCP connection whose bytes are encrypted.
 ///
@@ -26,8 +28,15 @@ pub struct Encrypted {
 
 impl Encrypted {
     /// Agrees on keys with the server; `None` where nothing is to be encrypted.
-    pub(crate) fn begin(mut tcp: TcpStream, host: &str, tls: &Tls) -> io::Result<Option<Self>> {
-        let Some(config) = config(tls)? else { return Ok(None) };
+    pub(crate) fn begin(
+        mut tcp: TcpStream,
+        host: &str,
+        tls: &Tls,
+        own: Option<&ClientCertificate>,
+    ) -> io::Result<Option<Self>> {
+        let Some(config) = config(tls, own)? else { return Ok(None) };
+        // No certificate has the zone of an IPv6 address.
+        let host = host.split('%').next().unwrap_or(host);
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         let mut session =
             ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
@@ -35,6 +44,11 @@ impl Encrypted {
             session.complete_io(&mut tcp)?;
         }
         Ok(Some(Self { session, tcp }))
+    }
+
+    /// Returns the hash of the server's certificate that a login is bound to.
+    pub(crate) fn end_point(&self) -> Option<Vec<u8>> {
+        end_point::hash(self.session.peer_certificates()?.first()?)
     }
 
     pub(crate) const fn tcp(&self) -> &TcpStream {
@@ -96,34 +110,76 @@ impl Write for WithoutWaiting<'_> {
     }
 }
 
-fn config(tls: &Tls) -> io::Result<Option<ClientConfig>> {
+fn config(tls: &Tls, own: Option<&ClientCertificate>) -> io::Result<Option<ClientConfig>> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
     let verifying = match tls {
-        Tls::Off | Tls::Waived => return Ok(None),
+        Tls::Off | Tls::Waived | Tls::Allowed | Tls::Preferred => return Ok(None),
         Tls::Unverified => {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
         }
-        Tls::Verified(roots) => {
-            let unreadable = |why: &dyn std::fmt::Display| {
-                io::Error::other(format!("{}: {why}", roots.display()))
-            };
-            let mut trusted = RootCertStore::empty();
-            for certificate in
-                CertificateDer::pem_file_iter(roots).map_err(|why| unreadable(&why))?
-            {
-                let certificate = certificate.map_err(|why| unreadable(&why))?;
-                trusted.add(certificate).map_err(|why| unreadable(&why))?;
-            }
-            if trusted.is_empty() {
-                return Err(unreadable(&"it has no certificate"));
-            }
-            builder.with_root_certificates(trusted)
+        Tls::VerifiedIssuer(roots) => {
+            let trusted = Arc::new(roots::trusted(roots)?);
+            let issuer = WebPkiServerVerifier::builder_with_provider(trusted, provider)
+                .build()
+                .map_err(io::Error::other)?;
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyHost(issuer)))
         }
+        Tls::Verified(roots) => builder.with_root_certificates(roots::trusted(roots)?),
     };
-    Ok(Some(verifying.with_no_client_auth()))
+    let Some(own) = own else { return Ok(Some(verifying.with_no_client_auth())) };
+    let (chain, key) = roots::client(own)?;
+    verifying.with_client_auth_cert(chain, key).map(Some).map_err(io::Error::other)
+}
+
+/// Accepts certificates of a trusted issuer, whatever host they are for.
+#[derive(Debug)]
+struct AnyHost(Arc<WebPkiServerVerifier>);
+
+impl ServerCertVerifier for AnyHost {
+    /// The host is checked last: a certificate that is only for another one is accepted.
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        use CertificateError::{NotValidForName, NotValidForNameContext};
+        let verified =
+            self.0.verify_server_cert(certificate, intermediates, name, ocsp_response, now);
+        match verified {
+            Err(rustls::Error::InvalidCertificate(
+                NotValidForName | NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
 }
 
 /// Accepts every certificate whose owner has its key.

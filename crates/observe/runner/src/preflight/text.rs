@@ -85,6 +85,7 @@ fn opened_nowhere(
             .map(|Dsn { database, .. }| database.clone())
             .unwrap_or_default(),
         is_foreign: variant.dsn.is_some(),
+        login: model::LoginOptions::default(),
     };
     let opened = driver.open(&OpenSpec {
         options: variant.options.clone(),

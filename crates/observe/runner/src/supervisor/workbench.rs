@@ -109,7 +109,7 @@ pub enum Served {
     /// Assay starts the variant's program for each run.
     Started(&'static dyn Kind),
     /// It runs already.
-    Foreign(Endpoint),
+    Foreign(Box<Endpoint>),
 }
 
 impl Workbench<'_> {

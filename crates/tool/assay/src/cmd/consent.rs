@@ -9,7 +9,7 @@ use child::Confinement;
 use engine::Reach;
 use miette::{Result, miette};
 use model::device::FIO;
-use model::{Application, Experiment, Manifest, Options, Tls, Variant};
+use model::{Application, Experiment, Manifest, Options, Variant};
 use plan::Catalog as _;
 use serde_json::Value;
 
@@ -218,9 +218,20 @@ fn of_variant(tables: &[(String, Options)], variant: &Variant) -> Vec<Reached> {
         let from = dsn.password_from.as_ref().map(|name| format!(" (password: {name})"));
         let (from, clear) = (from.unwrap_or_default(), dsn.address.clear_text());
         all.push(line("dsn", &format!("{dsn}{from}{clear}"), Reach::Host));
-        if let model::Address::Tcp { tls: Tls::Verified(roots), .. } = &dsn.address {
-            all.push(line("sslrootcert", &roots.display().to_string(), Reach::Path));
+        let model::LoginOptions { session, certificate, .. } = &dsn.login;
+        let roots = match &dsn.address {
+            model::Address::Tcp { tls, .. } => tls.roots(),
+            model::Address::Socket(_) => None,
+        };
+        let certificate = certificate.as_ref();
+        for (name, path) in [
+            ("sslrootcert", roots),
+            ("sslcert", certificate.map(|it| it.chain.as_path())),
+            ("sslkey", certificate.map(|it| it.key.as_path())),
+        ] {
+            all.extend(path.map(|path| line(name, &path.display().to_string(), Reach::Path)));
         }
+        all.extend(session.iter().map(|(name, value)| line(name, value, Reach::Unknown)));
     }
     all
 }

@@ -212,6 +212,8 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
             "variant   {}: {}, {profile}, {settings}{base}",
             variant.name, variant.build
         ));
+        let notes = variant.dsn.iter().flat_map(|dsn| &dsn.notes);
+        lines.extend(notes.map(|note| format!("note      {}: {note}", variant.name)));
     }
     let levels: Vec<_> = experiment.clients.iter().map(u32::to_string).collect();
     let levels = levels.join(", ");

@@ -31,7 +31,7 @@ pub(crate) fn of(
     let mut servers = BTreeMap::new();
     for variant in &experiment.variants {
         let served = match &variant.dsn {
-            Some(dsn) => Some(Served::Foreign(endpoint(variant, dsn, ui)?)),
+            Some(dsn) => Some(Served::Foreign(endpoint(variant, dsn, ui)?.into())),
             None => registry::kind(&variant.build.engine).map(Served::Started),
         };
         servers.extend(served.map(|served| (variant.name.clone(), served)));
@@ -81,7 +81,7 @@ fn is_same_file_system(one: &Path, two: &Path) -> bool {
 }
 
 fn endpoint(variant: &Variant, dsn: &Dsn, ui: &Ui) -> Result<Endpoint, MissingPassword> {
-    let Dsn { address, user, database, .. } = dsn.clone();
+    let Dsn { address, user, database, login, .. } = dsn.clone();
     let password = password_of(&variant.name, dsn, password)?;
     let with = match (&password, &dsn.password) {
         (None, _) => "without a password".to_owned(),
@@ -91,7 +91,8 @@ fn endpoint(variant: &Variant, dsn: &Dsn, ui: &Ui) -> Result<Endpoint, MissingPa
     let clear = password.as_ref().map_or("", |_| address.clear_text());
     let transport = address.transport();
     ui.status(format_args!("{}: connects to {dsn} ({transport}) {with}{clear}", variant.name));
-    Ok(Endpoint { address, user, password, database, is_foreign: true })
+    dsn.notes.iter().for_each(|note| ui.status(format_args!("{}: {note}", variant.name)));
+    Ok(Endpoint { address, user, password, database, is_foreign: true, login })
 }
 
 /// Returns the variable with the password of a variant.
@@ -136,6 +137,8 @@ mod tests {
             password: None,
             password_from: from.map(str::to_owned),
             has_password,
+            login: model::LoginOptions::default(),
+            notes: Vec::new(),
         }
     }
 

@@ -156,6 +156,7 @@ impl Kind for MysqlKind {
             password: Some(site.password.clone()),
             database: DATABASE.to_owned(),
             is_foreign: false,
+            login: model::LoginOptions::default(),
         }
     }
 

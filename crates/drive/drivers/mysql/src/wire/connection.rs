@@ -95,12 +95,12 @@ impl driver_sql::Connection for Connection {
     };
 
     fn open(endpoint: &Endpoint, (): &()) -> Result<Self, Failure> {
-        let socket = Socket::connect(&endpoint.address).map_err(|error| {
-            Failure::Lost(format!("no server answers at {}: {error}", endpoint.address))
-        })?;
+        let Endpoint { address, login, .. } = endpoint;
+        let socket = Socket::connect(address, login)
+            .map_err(|error| Failure::Lost(format!("no server answers at {address}: {error}")))?;
         let is_secure = socket.is_secure();
         let mut packets = Packets::new(socket);
-        let number = log_in(&mut packets, endpoint, is_secure, |it| it.encrypt(&endpoint.address))?;
+        let number = log_in(&mut packets, endpoint, is_secure, |it| it.encrypt(address, login))?;
         packets.socket.clear_read_timeout()?;
         Ok(Self { packets, number })
     }

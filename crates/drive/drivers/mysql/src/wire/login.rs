@@ -334,6 +334,7 @@ mod tests {
             password: password.map(|text| Password(text.to_owned())),
             database: "test".to_owned(),
             is_foreign: false,
+            login: model::LoginOptions::default(),
         }
     }
 

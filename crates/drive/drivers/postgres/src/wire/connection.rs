@@ -18,7 +18,7 @@ use postgres_protocol::message::frontend;
 use super::catalog;
 use super::failure::{ErrorResponse, Failure};
 use super::locks;
-use super::login::{LoggedIn, encrypt, log_in, with_socket_file};
+use super::login::{LoggedIn, connect, log_in};
 use super::message::{READ_BYTES, columns, fields, parameter_types};
 use super::result::read_answer;
 use super::statement::{Bound, Described};
@@ -219,14 +219,14 @@ impl driver_sql::Connection for Connection {
     };
 
     fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {
-        let mut stream = Socket::connect(&with_socket_file(&endpoint.address))?;
-        encrypt(&mut stream, &endpoint.address)?;
+        let mut stream = connect(endpoint)?;
         let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
         let logged_in = log_in(&mut stream, &mut receive_buffer, endpoint, &session.settings)?;
         stream.clear_read_timeout()?;
-        let (send_buffer, status, statements) = (Vec::new(), IDLE, 0);
+        let (status, statements, send_buffer) = (IDLE, 0, Vec::new());
         let mut connection =
             Self { stream, receive_buffer, send_buffer, status, statements, logged_in };
+        connection.check_role(endpoint)?;
         connection.set_search_path(session)?;
         Ok(connection)
     }

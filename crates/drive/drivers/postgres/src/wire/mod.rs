@@ -11,6 +11,7 @@ mod locks;
 mod login;
 mod message;
 mod result;
+mod role;
 mod statement;
 mod text;
 mod value;
