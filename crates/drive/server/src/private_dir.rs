@@ -171,9 +171,8 @@ fn make_below(roots: &[PathBuf]) -> Result<TempDir, ServerError> {
         let is_long = root.as_os_str().len() > ROOT_BYTES_MAX;
         let length = || format!("a unix socket needs a path of at most {ROOT_BYTES_MAX} bytes");
         let checked = if is_long { Err(io::Error::other(length())) } else { Ok(()) };
-        let made = checked
-            .and_then(|()| trust::check(root, trust::Entries::Shared))
-            .and_then(|()| {
+        let made =
+            checked.and_then(|()| trust::check(root, trust::Entries::Shared)).and_then(|()| {
                 // No other account can open it and hold the lock that is taken next.
                 let closed = Permissions::from_mode(0o700);
                 tempfile::Builder::new().prefix(&prefix).permissions(closed).tempdir_in(root)
