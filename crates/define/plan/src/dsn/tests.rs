@@ -56,7 +56,7 @@ fn an_address_has_user_place_database_and_perhaps_a_password() {
         ("postgres://me@[fe80::1%25eth0]:1/x", Dialect::Postgres, "me@[fe80::1%eth0]:1/x"),
         ("postgres://me@[fe80::1%eth0]/x", Dialect::Postgres, "me@[fe80::1%eth0]:5432/x"),
         ("postgres:///x?user=me&host=::1", Dialect::Postgres, "me@[::1]:5432/x"),
-        ("postgres://a%40b@h/x%2Fy", Dialect::Postgres, "a@b@h:5432/x/y"),
+        ("postgres://a%40b@h/x%2Fy", Dialect::Postgres, "a%40b@h:5432/x%2Fy"),
     ] {
         let parsed = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!((parsed.dialect, parsed.dsn.to_string().as_str()), (dialect, shown), "{text}");
