@@ -154,6 +154,7 @@ pub(crate) fn routine_created_anew_by_a_user_is_refused_and_survives(fixture: &F
     refuses(run(), "procedure `pay`", "was not created by Assay");
 }
 
+/// Goal: leftovers are dropped whatever refers to what, and no table of a user is.
 /// Method: tables refer to others whose names come before theirs, and after.
 pub(crate) fn leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_user(
     fixture: &Fixture,
