@@ -182,6 +182,11 @@ fn answer(
         return Err(unbound("does not log in by SCRAM"));
     }
     match kind {
+        // Source: RFC 5802, section 3: the client must verify the server's signature.
+        authentication::NOTHING if scram.begun.is_some() && !scram.is_finished => {
+            let why = "accepts a login by SCRAM without its proof that it knows the password";
+            Err(Failure::Rejected(format!("the server at {} {why}", endpoint.address)))
+        }
         authentication::NOTHING => Ok(()),
         authentication::CLEARTEXT if !endpoint.address.carries_passwords() => {
             let address = &endpoint.address;
@@ -347,6 +352,16 @@ mod tests {
         let plain = b"\0\0\0\x0aSCRAM-SHA-256\0\0";
         assert!(refused(plain, Some(b"hash")).contains("offers no channel binding"));
         assert!(refused(plus, None).contains("has a certificate that"));
+    }
+
+    #[test]
+    fn a_server_must_prove_that_it_knows_the_password() {
+        let (known, mut scram, mut out) =
+            (endpoint(Some("hush")), Scram::default(), BytesMut::new());
+        let mut answered = |body: &[u8]| answer(body, &known, &mut scram, &mut out);
+        answered(b"\0\0\0\x0aSCRAM-SHA-256\0\0").unwrap();
+        let refused = answered(b"\0\0\0\0").unwrap_err().to_string();
+        assert!(refused.contains("without its proof"), "{refused}");
     }
 
     #[test]
