@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_must_prove_that_it_knows_the_password() {
+    fn a_login_without_the_proof_of_the_server_is_refused() {
         let (known, mut scram, mut out) =
             (endpoint(Some("hush")), Scram::default(), BytesMut::new());
         let mut answered = |body: &[u8]| answer(body, &known, &mut scram, &mut out);
