@@ -12,6 +12,7 @@ use model::{Capabilities, Durability, Endpoint, OpKind, Options, Replica, Transp
 
 use crate::connection::{Connection, Reply};
 use crate::object::DataSet;
+use crate::socket::Contact;
 
 /// Prefix of Assay's own options; the server never gets them.
 pub const OWN_PREFIX: &str = "assay";
@@ -108,6 +109,10 @@ pub struct Config<S> {
     pub endpoint: Endpoint,
     /// Assay's own options.
     pub own: OwnOptions,
+    /// Whether the server has answered.
+    pub contact: Contact,
+    /// How the server's certificate was accepted, where that is not by its names.
+    pub certificate_note: Option<&'static str>,
     /// Whether a pooler answers at the endpoint, with a session for each connection.
     pub is_pooled: bool,
     /// Durability class claimed for every write.
@@ -138,7 +143,18 @@ impl<S> Config<S> {
         }
         let durability = spec.settings.durability;
         let data_set = DataSet::default();
-        Ok(Self { endpoint, own, is_pooled: false, durability, session, data_set })
+        // One that Assay has started has answered.
+        let contact = if endpoint.is_foreign { Contact::First } else { Contact::Known };
+        Ok(Self {
+            endpoint,
+            own,
+            contact,
+            certificate_note: None,
+            is_pooled: false,
+            durability,
+            session,
+            data_set,
+        })
     }
 
     /// Returns Assay's own options in force.
@@ -191,7 +207,7 @@ impl<S> Config<S> {
     /// # Errors
     /// When no server listens, or the login is rejected.
     pub fn connect<C: Connection<Session = S>>(&self) -> Reply<C, C> {
-        let mut connection = C::open(&self.endpoint, &self.session)?;
+        let mut connection = C::open(&self.endpoint, &self.session, self.contact)?;
         if self.is_pooled
             && let Some(number) = connection.session_number()?
         {

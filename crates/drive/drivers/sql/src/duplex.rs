@@ -65,6 +65,7 @@ mod tests {
     use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
     use super::*;
+    use crate::socket::Contact;
 
     /// Checks that all comes back from a peer that writes back all it reads, blocking, with far
     /// more in flight than both buffers hold.
@@ -118,7 +119,7 @@ mod tests {
         let (host, port) = ("127.0.0.1".to_owned(), listener.local_addr().unwrap().port());
         let tls = Tls::Verified(roots.path().to_owned());
         let address = Address::Tcp { host, port, tls };
-        let mut ours = Socket::connect(&address).unwrap();
+        let mut ours = Socket::connect(&address, Contact::Known).unwrap();
         let (theirs, _) = listener.accept().unwrap();
         let session = ServerConnection::new(Arc::new(config)).unwrap();
         let server = thread::spawn(move || {

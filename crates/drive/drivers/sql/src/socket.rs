@@ -11,8 +11,31 @@ use rustix::net::{SendFlags, send};
 
 use crate::tls::Encrypted;
 
+/// Longest wait for the first answer of a server that has not answered yet.
+///
+/// Our choice: with the three questions that follow, a wrong port is named within five seconds.
+pub(crate) const FIRST_WITHIN: Duration = Duration::from_millis(3400);
 /// The longest wait for a step of a login: hundreds of clients log in at once on a busy host.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Whether a server has answered before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contact {
+    /// It has not: what answers in its place is to be named soon.
+    First,
+    /// It has, and may be busy now.
+    Known,
+}
+
+impl Contact {
+    /// Returns the longest wait for the connection, and for the first answer.
+    const fn limit(self) -> Duration {
+        match self {
+            Self::First => FIRST_WITHIN,
+            Self::Known => LOGIN_TIMEOUT,
+        }
+    }
+}
 
 /// A connected socket.
 ///
@@ -28,24 +51,29 @@ pub enum Socket {
 }
 
 impl Socket {
-    /// Connects; reads time out after 30 s, until [`Socket::clear_read_timeout`].
+    /// Connects; reads time out, the first soon, until [`Socket::clear_read_timeout`].
     ///
     /// # Errors
     /// When no server listens.
-    pub fn connect(address: &Address) -> io::Result<Self> {
+    pub fn connect(address: &Address, contact: Contact) -> io::Result<Self> {
+        Self::connect_within(address, contact.limit())
+    }
+
+    /// Connects; reads time out after `limit`.
+    pub(crate) fn connect_within(address: &Address, limit: Duration) -> io::Result<Self> {
         match address {
             Address::Socket(path) => {
                 let stream = UnixStream::connect(path)?;
-                stream.set_read_timeout(Some(LOGIN_TIMEOUT))?;
+                stream.set_read_timeout(Some(limit))?;
                 Ok(Self::Unix(stream))
             }
             Address::Tcp { host, port, .. } => {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
                 for address in (host.as_str(), *port).to_socket_addrs()? {
-                    match TcpStream::connect_timeout(&address, LOGIN_TIMEOUT) {
+                    match TcpStream::connect_timeout(&address, limit) {
                         Ok(stream) => {
                             stream.set_nodelay(true)?;
-                            stream.set_read_timeout(Some(LOGIN_TIMEOUT))?;
+                            stream.set_read_timeout(Some(limit))?;
                             return Ok(Self::Tcp(stream));
                         }
                         Err(error) => last = error,
@@ -69,6 +97,22 @@ impl Socket {
             }
         }
         Ok(())
+    }
+
+    /// Waits longer for the steps of a login after its first answer: 30 s.
+    ///
+    /// # Errors
+    /// When the operating system refuses it.
+    pub fn expect_slow_steps(&self) -> io::Result<()> {
+        self.set_read_timeout(Some(LOGIN_TIMEOUT))
+    }
+
+    /// Returns how the server's certificate was accepted, where that is not by its names.
+    pub fn certificate_note(&self) -> Option<&'static str> {
+        match self {
+            Self::Tls(stream) => stream.note(),
+            Self::Unix(_) | Self::Tcp(_) => None,
+        }
     }
 
     /// Returns whether only root, or the server, can read the traffic.

@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use model::Tls;
 use rustix::net::{SendFlags, send};
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
-};
+use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
+
+use crate::certificate::{AnyCertificate, Note, RootVerifier, text_of};
 
 /// A TCP connection whose bytes are encrypted.
 ///
@@ -22,19 +20,29 @@ use rustls::{
 pub struct Encrypted {
     session: ClientConnection,
     tcp: TcpStream,
+    /// How the certificate was accepted, where that is not by its names.
+    note: Note,
 }
 
 impl Encrypted {
     /// Agrees on keys with the server; `None` where nothing is to be encrypted.
     pub(crate) fn begin(mut tcp: TcpStream, host: &str, tls: &Tls) -> io::Result<Option<Self>> {
-        let Some(config) = config(tls)? else { return Ok(None) };
-        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        let note = Note::default();
+        let Some(config) = config(tls, &note)? else { return Ok(None) };
+        let name = ServerName::try_from(host.to_owned()).map_err(|_why| {
+            io::Error::other(format!("`{host}` is no name or address that a certificate can have"))
+        })?;
         let mut session =
             ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
         while session.is_handshaking() {
-            session.complete_io(&mut tcp)?;
+            session.complete_io(&mut tcp).map_err(with_remedy)?;
         }
-        Ok(Some(Self { session, tcp }))
+        Ok(Some(Self { session, tcp, note }))
+    }
+
+    /// Returns how the certificate was accepted, where that is not by its names.
+    pub(crate) fn note(&self) -> Option<&'static str> {
+        self.note.get().copied()
     }
 
     pub(crate) const fn tcp(&self) -> &TcpStream {
@@ -64,7 +72,8 @@ impl Read for Encrypted {
                 read => return read,
             }
             self.session.read_tls(&mut self.tcp)?;
-            self.session.process_new_packets().map_err(io::Error::other)?;
+            let processed = self.session.process_new_packets().map_err(io::Error::other);
+            processed.map_err(with_remedy)?;
         }
     }
 }
@@ -96,7 +105,22 @@ impl Write for WithoutWaiting<'_> {
     }
 }
 
-fn config(tls: &Tls) -> io::Result<Option<ClientConfig>> {
+/// Returns the first message of a client of TLS.
+pub(crate) fn client_hello() -> Option<Vec<u8>> {
+    let config = config(&Tls::Unverified, &Note::default()).ok()??;
+    let name = ServerName::try_from("localhost").ok()?;
+    let mut hello = Vec::new();
+    ClientConnection::new(Arc::new(config), name).ok()?.write_tls(&mut hello).ok()?;
+    Some(hello)
+}
+
+/// Returns a failure of TLS with its remedy.
+#[cold]
+fn with_remedy(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), text_of(&error))
+}
+
+fn config(tls: &Tls, note: &Note) -> io::Result<Option<ClientConfig>> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -107,62 +131,9 @@ fn config(tls: &Tls) -> io::Result<Option<ClientConfig>> {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
         }
         Tls::Verified(roots) => {
-            let unreadable = |why: &dyn std::fmt::Display| {
-                io::Error::other(format!("{}: {why}", roots.display()))
-            };
-            let mut trusted = RootCertStore::empty();
-            for certificate in
-                CertificateDer::pem_file_iter(roots).map_err(|why| unreadable(&why))?
-            {
-                let certificate = certificate.map_err(|why| unreadable(&why))?;
-                trusted.add(certificate).map_err(|why| unreadable(&why))?;
-            }
-            if trusted.is_empty() {
-                return Err(unreadable(&"it has no certificate"));
-            }
-            builder.with_root_certificates(trusted)
+            let verifier = RootVerifier::new(roots, provider, Arc::clone(note))?;
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
         }
     };
     Ok(Some(verifying.with_no_client_auth()))
-}
-
-/// Accepts every certificate whose owner has its key.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

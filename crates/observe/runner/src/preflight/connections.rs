@@ -16,8 +16,8 @@ const DEFAULT: u64 = 300;
 /// Files of a worker next to its connections: libraries, accounts, pipes. Our choice.
 const OTHER_FILES: u64 = 64;
 
-/// Returns the connections of the experiment's largest step.
-fn needed(experiment: &Experiment) -> u64 {
+/// Returns the sessions of clients and writers of the experiment's largest step.
+pub(crate) fn sessions_max(experiment: &Experiment) -> u64 {
     let steps = experiment.clients.iter().flat_map(|clients| experiment.steps_for(*clients));
     let of_step = steps.map(|step| {
         let own = experiment.application.as_ref().and_then(|own| own.step(&step.name));
@@ -25,7 +25,12 @@ fn needed(experiment: &Experiment) -> u64 {
         // A key-value step has one writer at most.
         u64::from(step.clients) * each + 1
     });
-    of_step.max().unwrap_or(1) + OTHERS
+    of_step.max().unwrap_or(1)
+}
+
+/// Returns the connections of the experiment's largest step.
+fn needed(experiment: &Experiment) -> u64 {
+    sessions_max(experiment) + OTHERS
 }
 
 /// Returns the limit as the user has set it: name and value.

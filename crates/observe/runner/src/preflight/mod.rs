@@ -6,7 +6,7 @@ mod library_test;
 mod text;
 mod variants;
 
-pub(crate) use connections::with_connections;
+pub(crate) use connections::{sessions_max, with_connections};
 pub(crate) use demand::calibration_of;
 pub use library_test::{serve_library_test, test_library};
 pub use text::{Kinds, check_text};

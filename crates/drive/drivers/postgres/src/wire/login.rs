@@ -1,10 +1,10 @@
 //! Login: start-up message, authentication, server parameters.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
 
 use bytes::BytesMut;
-use driver_sql::{ReceiveBuffer, Socket};
+use driver_sql::{Contact, ReceiveBuffer, Socket};
 use model::{Address, Endpoint};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
@@ -15,7 +15,9 @@ use postgres_protocol::message::backend::{
 use postgres_protocol::message::frontend;
 
 use super::failure::{ErrorResponse, Failure};
+use super::first_answer::await_answer;
 use super::message;
+use super::method::{authentication, impossible, with_remedy};
 
 /// Most messages of a login: more than the server's 350 parameters.
 const MESSAGES_MAX: u32 = 1000;
@@ -28,18 +30,6 @@ const DEFAULT_PORT: u16 = 5432;
 const CLEAR_TEXT: &str = "the password in clear text, and the connection is not encrypted: add \
                           sslmode=require or verify-full to the dsn, connect by a unix socket, or \
                           permit it by require_auth=password";
-
-/// Authentication request codes.
-///
-/// Source: Postgres' documentation, "Message Formats", `Authentication...`.
-mod authentication {
-    pub(super) const NOTHING: u32 = 0;
-    pub(super) const CLEARTEXT: u32 = 3;
-    pub(super) const MD5: u32 = 5;
-    pub(super) const SASL: u32 = 10;
-    pub(super) const SASL_CONTINUE: u32 = 11;
-    pub(super) const SASL_FINAL: u32 = 12;
-}
 
 /// Parameters that the server reports at login, by name.
 pub(super) type ServerParameters = BTreeMap<String, String>;
@@ -62,35 +52,12 @@ pub(super) fn with_socket_file(address: &Address) -> Address {
     }
 }
 
-/// Encrypts the connection, if its address demands it.
-///
-/// One byte is read, and not into the buffer: what follows it unencrypted is never taken for an
-/// answer of the server.
-///
-/// Source: Postgres' documentation, "Message Flow", "SSL Session Encryption".
-pub(super) fn encrypt(stream: &mut Socket, address: &Address) -> Result<(), Failure> {
-    if !address.is_encrypted() {
-        return Ok(());
-    }
-    let mut out = BytesMut::new();
-    frontend::ssl_request(&mut out);
-    stream.write_all(&out)?;
-    let mut answer = [0];
-    stream.read_exact(&mut answer)?;
-    if answer != *b"S" {
-        return Err(Failure::Rejected(format!("the server at {address} has no TLS (ssl = off)")));
-    }
-    let failed = |error| Failure::Rejected(format!("TLS with {address}: {error}"));
-    stream.encrypt(address).map_err(failed)
-}
-
-/// Logs in with session `settings`.
-pub(super) fn log_in(
+/// Sends the first message of a login, with session `settings`.
+fn send_startup(
     stream: &mut Socket,
-    receive_buffer: &mut ReceiveBuffer,
     endpoint: &Endpoint,
     settings: &[(String, String)],
-) -> Result<LoggedIn, Failure> {
+) -> Result<(), Failure> {
     let ours = [
         ("user", endpoint.user.as_str()),
         ("database", endpoint.database.as_str()),
@@ -101,7 +68,20 @@ pub(super) fn log_in(
     let mut out = BytesMut::new();
     frontend::startup_message(ours.into_iter().chain(theirs), &mut out)
         .map_err(|error| Failure::Rejected(format!("login: {error}")))?;
-    stream.write_all(&out)?;
+    Ok(stream.write_all(&out)?)
+}
+
+/// Logs in with session `settings`.
+pub(super) fn log_in(
+    stream: &mut Socket,
+    receive_buffer: &mut ReceiveBuffer,
+    endpoint: &Endpoint,
+    settings: &[(String, String)],
+    contact: Contact,
+) -> Result<LoggedIn, Failure> {
+    send_startup(stream, endpoint, settings)?;
+    await_answer(stream, receive_buffer, &with_socket_file(&endpoint.address), contact)?;
+    let mut out = BytesMut::new();
     let mut logged_in = LoggedIn::default();
     let mut scram = None;
     for _ in 0..MESSAGES_MAX {
@@ -122,7 +102,7 @@ pub(super) fn log_in(
                 }
             }
             ERROR_RESPONSE_TAG => {
-                return Err(with_remedy(ErrorResponse::parse(message.body), &endpoint.address));
+                return Err(with_remedy(ErrorResponse::parse(message.body), endpoint));
             }
             BACKEND_KEY_DATA_TAG => {
                 let process = message.body.first_chunk::<4>();
@@ -160,8 +140,7 @@ fn answer(
         authentication::SASL => {
             let mut offered = data.split(|byte| *byte == 0);
             if !offered.any(|name| name == SCRAM_SHA_256.as_bytes()) {
-                let data = data.escape_ascii();
-                return Err(impossible(&format!("the server requires {data}")));
+                return Err(impossible(endpoint, authentication::SASL, data));
             }
             let begun = ScramSha256::new(password(endpoint)?, ChannelBinding::unsupported());
             frontend::sasl_initial_response(SCRAM_SHA_256, begun.message(), out)?;
@@ -169,16 +148,21 @@ fn answer(
             Ok(())
         }
         authentication::SASL_CONTINUE => {
-            let begun = scram.as_mut().ok_or_else(|| impossible("unexpected SCRAM message"))?;
+            let begun = scram.as_mut().ok_or_else(unexpected)?;
             begun.update(data)?;
             Ok(frontend::sasl_response(begun.message(), out)?)
         }
         authentication::SASL_FINAL => {
-            let begun = scram.as_mut().ok_or_else(|| impossible("unexpected SCRAM message"))?;
+            let begun = scram.as_mut().ok_or_else(unexpected)?;
             Ok(begun.finish(data)?)
         }
-        kind => Err(impossible(&format!("the server requires authentication method {kind}"))),
+        kind => Err(impossible(endpoint, kind, data)),
     }
+}
+
+#[cold]
+fn unexpected() -> Failure {
+    Failure::Lost("a SCRAM message before its exchange: not a Postgres login".to_owned())
 }
 
 fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
@@ -186,33 +170,6 @@ fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
         let user = &endpoint.user;
         Failure::Rejected(format!("the server requires the password of `{user}`: give one"))
     })
-}
-
-#[cold]
-fn impossible(what: &str) -> Failure {
-    Failure::Rejected(format!(
-        "{what}: Assay logs in by trust, password, md5 or SCRAM-SHA-256 without channel binding"
-    ))
-}
-
-/// Adds the remedy to an error that requires TLS, without it only, and to one of a pooler.
-///
-/// Source: `PgBouncer`'s source, `set_startup_options` in `client.c`.
-fn with_remedy(mut error_response: ErrorResponse, address: &Address) -> Failure {
-    let message = error_response.message.to_ascii_lowercase();
-    let tls_messages =
-        ["no encryption", "ssl off", "ssl connection is required", "ssl is required"];
-    let is_plain = matches!(address, Address::Tcp { .. }) && !address.is_encrypted();
-    if is_plain && tls_messages.iter().any(|text| message.contains(text)) {
-        "add ?sslmode=require to the dsn, or sslmode=verify-full with sslrootcert=FILE"
-            .clone_into(&mut error_response.hint);
-    }
-    if message.starts_with("unsupported startup parameter") {
-        "a pooler answers: name the server itself in the dsn, or list the parameter in \
-         ignore_startup_parameters of PgBouncer and set it for the role or the database"
-            .clone_into(&mut error_response.hint);
-    }
-    Failure::Refused(Box::new(error_response))
 }
 
 #[cfg(test)]
@@ -253,10 +210,17 @@ mod tests {
         assert!(scram.unwrap().starts_with(b"p\0\0\0"), "begun");
         let refused = answered(b"\0\0\0\x03", None).unwrap_err();
         assert_eq!(refused, "the server requires the password of `postgres`: give one");
-        for body in [&b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0"[..], b"\0\0\0\x07", b"\0\0\0\x0b"] {
+        for (body, name) in [
+            (&b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0"[..], "channel binding"),
+            (b"\0\0\0\x0aOAUTHBEARER\0\0", "OAuth"),
+            (b"\0\0\0\x07", "gss (Kerberos)"),
+            (b"\0\0\0\x09", "sspi"),
+            (b"\0\0\0\x63", "number 99"),
+        ] {
             let refused = answered(body, Some("h")).unwrap_err();
-            assert!(refused.contains("without channel binding"), "{refused}");
+            assert!(refused.contains(name) && refused.contains("pg_hba.conf"), "{refused}");
         }
+        assert!(answered(b"\0\0\0\x0b", Some("h")).unwrap_err().contains("not a Postgres login"));
     }
 
     #[test]
@@ -269,21 +233,5 @@ mod tests {
         }
         let md5 = answered_at(Tls::Off, b"\0\0\0\x05abcd", Some("hush")).unwrap();
         assert!(!md5.windows(4).any(|bytes| bytes == b"hush"));
-    }
-
-    #[test]
-    fn an_error_of_a_login_has_the_remedy() {
-        let address = endpoint(None).address;
-        for (message, remedy) in [
-            (
-                "no pg_hba.conf entry for host \"::1\", user \"u\", no encryption",
-                "?sslmode=require",
-            ),
-            ("unsupported startup parameter: synchronous_commit", "name the server itself"),
-        ] {
-            let error = ErrorResponse { message: message.to_owned(), ..ErrorResponse::default() };
-            let text = with_remedy(error, &address).to_string();
-            assert!(text.contains(remedy), "{text}");
-        }
     }
 }
