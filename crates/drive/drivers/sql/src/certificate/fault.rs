@@ -100,11 +100,13 @@ pub(super) fn of_chain(
         E::NotValidYetContext { not_before, .. } => {
             CertificateFault::NotYetValid(date(*not_before))
         }
-        E::BadSignature => {
-            weakness().map_or(CertificateFault::OtherKey { file }, CertificateFault::Weak)
-        }
-        E::UnknownIssuer => {
+        E::BadSignature | E::UnknownIssuer => {
+            let is_signature = matches!(error, E::BadSignature);
             let unknown = || match certificates.first() {
+                // A root may have the name of a certificate that signed itself.
+                Some(leaf) if is_signature && leaf.issuer().as_raw() != leaf.subject().as_raw() => {
+                    CertificateFault::OtherKey { file }
+                }
                 Some(leaf) => unknown_issuer(leaf, file),
                 None => CertificateFault::Unreadable,
             };
