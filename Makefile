@@ -25,14 +25,16 @@ fuzz:
 	./scripts/fuzz.sh
 
 # Every campaign at full length, hours: a fault at each system call on the archive, a thousand kills, each
-# byte of an archive changed, the rights and passwords of every server, all simulated series, five minutes of each fuzz target.
+# byte of an archive changed, the rights, passwords and counted statements of every server, each command in each odd setting and on
+# each hostile file, all simulated series, five minutes of each fuzz target.
 # `make test` has a sample of each. A failure prints how to repeat it alone.
 campaign:
 	@./scripts/setup.sh test
 	ASSAY_CAMPAIGN=long cargo test --workspace --test campaigns -- --nocapture
 	ASSAY_CAMPAIGN=long cargo test --package stats --tests
 	ASSAY_CAMPAIGN=long cargo test --package analysis --lib
-	ASSAY_CAMPAIGN=long cargo test --package assay --test promises -- --nocapture children_get every_changed
+	ASSAY_CAMPAIGN=long cargo test --package assay --test promises -- --nocapture \
+	    children_get every_changed nothing_ends order_workload servers_count small_files
 	ASSAY_CAMPAIGN=long ./scripts/fuzz.sh
 
 # What our own code costs.

@@ -22,7 +22,7 @@ search() { # MODEL, DEFINITIONS...
     (
         cd "$scratch"
         spin "${@:2}" -a "$1.pml"
-        cc -w -O2 -DSAFETY -DMEMLIM="$MEGABYTES" -o pan pan.c
+        cc -w -O1 -DSAFETY -DMEMLIM="$MEGABYTES" -o pan pan.c
         ./pan -m"$DEPTH"
     ) >"$scratch/log" 2>&1 || true
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::experiment::{DataShape, Experiment, Plan};
 use crate::limits::{
-    CELLS_MAX, CLIENTS_MAX, COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, LEVELS_MAX, LIST_MAX,
-    NAME_BYTES_MAX, ROWS_MAX, RUN_NAME_BYTES_MAX, STEPS_MAX, VALUE_BYTES_MAX, VARIANTS_MAX,
-    check_name, check_number, check_share,
+    CELLS_MAX, CLIENTS_MAX, COMPRESSIBLE_TO_MIN, FIO_MIN, JOB_BYTES, JOBS_MAX, KEY_BYTES_MIN,
+    LEVELS_MAX, LIST_MAX, NAME_BYTES_MAX, ROWS_MAX, RUN_NAME_BYTES_MAX, SPAN_MAX, STEPS_MAX,
+    VALUE_BYTES_MAX, VARIANTS_MAX, check_name, check_number, check_share, check_time,
 };
 use crate::load::{Load, PIPELINE_MAX};
 use crate::published::Expected;
-use crate::step::Step;
+use crate::step::{Step, StopRule};
+use crate::units::Nanos;
 
 impl Experiment {
     /// Checks its sizes, names and figures.
@@ -43,8 +44,15 @@ impl Experiment {
             ));
         }
         check_number("repetitions", u64::from(self.repetitions), (1, CELLS_MAX as u64))?;
+        let mut levels = BTreeSet::new();
         for clients in &self.clients {
             check_number("clients", u64::from(*clients), (1, u64::from(CLIENTS_MAX)))?;
+            if !levels.insert(clients) {
+                return Err(format!("clients has the level {clients} twice"));
+            }
+        }
+        if self.memory_bytes.is_some_and(|bytes| bytes.0 == 0) {
+            return Err("memory_bytes is 0".to_owned());
         }
         check_share("margin", self.margin)?;
         if self.margin <= 0.0 {
@@ -52,6 +60,10 @@ impl Experiment {
         }
         self.data.check(self.application.is_some())?;
         self.check_variants()?;
+        self.check_device()?;
+        if let Some(application) = &self.application {
+            application.check().map_err(|reason| format!("application.{reason}"))?;
+        }
         for (index, step) in self.steps.iter().enumerate() {
             step.check().map_err(|reason| format!("steps[{index}].{reason}"))?;
         }
@@ -68,7 +80,24 @@ impl Experiment {
                 return Err(format!("variants has two named {:?}", variant.name));
             }
         }
-        Ok(())
+        match names.contains(&self.base) {
+            true => Ok(()),
+            false => Err(format!("base is {:?}, no variant of the plan", self.base)),
+        }
+    }
+
+    /// Checks the jobs of tests of storage, and that each has its part of the file.
+    fn check_device(&self) -> Result<(), String> {
+        let Some(device) = &self.device else { return Ok(()) };
+        let most = self.clients.iter().copied().max().unwrap_or(1);
+        check_number("clients", u64::from(most), (1, u64::from(JOBS_MAX)))?;
+        let least = JOB_BYTES * u64::from(most);
+        check_number("device.size_bytes", device.file_bytes().0, (least, u64::MAX))?;
+        let is_short = |step: &Step| !matches!(step.stop, StopRule::Duration(it) if it >= FIO_MIN);
+        match self.steps.iter().find(|step| is_short(step)) {
+            Some(step) => Err(format!("step {} ends before {FIO_MIN}", step.name)),
+            None => Ok(()),
+        }
     }
 
     fn check_published(&self) -> Result<(), String> {
@@ -86,6 +115,7 @@ impl Experiment {
 impl DataShape {
     /// Checks the sizes of a row; an application's may be larger than a key-value store's.
     fn check(&self, is_application: bool) -> Result<(), String> {
+        check_number("data.rows", self.rows, (1, u64::MAX))?;
         let key_bytes = (u64::from(KEY_BYTES_MIN), u64::from(u32::MAX));
         check_number("data.key_bytes", u64::from(self.key_bytes), key_bytes)?;
         let most = if is_application { u32::MAX } else { VALUE_BYTES_MAX };
@@ -118,12 +148,34 @@ impl Step {
         for (field, value) in amounts {
             check_number(field, u64::from(value), (1, u64::from(u32::MAX)))?;
         }
+        let length = match self.stop {
+            StopRule::Operations(_) => Nanos(0),
+            StopRule::Duration(length) => length,
+        };
+        for (field, time) in [
+            ("stop", length),
+            ("warmup", self.warmup),
+            ("settle_cap", self.settle_cap),
+            ("limit", self.limit.map_or(Nanos(0), |limit| limit.within)),
+        ] {
+            check_time(field, time, SPAN_MAX)?;
+        }
+        if self.load.is_search() && length == Nanos(0) {
+            return Err("load is a search, and stop no duration".to_owned());
+        }
         match &self.load {
             Load::Pipelined(depth) => {
                 check_number("load", u64::from(*depth), (2, u64::from(PIPELINE_MAX)))?;
             }
             Load::Open(open) if !open.rate.is_sound() => {
-                return Err("load has a rate that is not above 0 and finite".to_owned());
+                return Err(
+                    "load has a rate that is not above 0 and at most 1e9/s, or too many".to_owned()
+                );
+            }
+            Load::FindRate(_) if self.limit.is_none() => {
+                return Err(
+                    "load searches the highest rate within a limit, and has none".to_owned()
+                );
             }
             Load::Closed | Load::Open(_) | Load::FindRate(_) | Load::FindClients => {}
         }

@@ -58,6 +58,9 @@ pub struct Host {
     /// The file system of the data directory as a basis of durability; absent in older manifests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<DurabilityBasis>,
+    /// Where the data and the results lie; absent in older manifests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Box<DataPlace>>,
     /// Transparent huge page setting.
     pub huge_pages: Option<String>,
     /// Control group version: 1 or 2.
@@ -67,6 +70,20 @@ pub struct Host {
     /// What quick checks of `assay doctor` read; empty in older manifests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doctor: Vec<HostCheck>,
+}
+
+/// Where an experiment's data and its results lie.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataPlace {
+    /// Directory of the data.
+    pub path: String,
+    /// Its file system, with device and mount point: `ext4 /dev/vda at /`.
+    pub filesystem: String,
+    /// Whether the user named the directory.
+    pub is_named: bool,
+    /// File system of the results, when it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results_filesystem: Option<String>,
 }
 
 impl Host {

@@ -9,6 +9,7 @@
 //! To add a metric, add one line to the table of [`metric`].
 
 pub mod allocator;
+mod application_check;
 pub mod buckets;
 pub mod build;
 mod call;
@@ -60,6 +61,7 @@ pub mod state;
 mod statement;
 mod statement_record;
 pub mod step;
+mod system_needs;
 pub mod time_profile;
 mod unit;
 pub mod units;
@@ -81,7 +83,7 @@ pub use doctor::{CheckResult, CheckState, HostCheck, MachineRemedy};
 pub use drive::{DriveHealth, DriveSpan};
 pub use experiment::{Cell, DataShape, Experiment, Plan, Variant};
 pub use guarantee::{DurabilityBasis, DurabilityRecord};
-pub use host::Host;
+pub use host::{DataPlace, Host};
 pub use label::{Label, Waiver};
 pub use load::{Arrivals, Limit, Load, OpenLoad, PIPELINE_MAX, Pace, Pacing, Rate, RatePiece};
 pub use metric::{Better, Kind, Metric, Unit};
@@ -93,7 +95,10 @@ pub use published::{Expected, Published, PublishedFinding};
 pub use readings::Readings;
 pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
 pub use secret::Password;
-pub use server::{Address, Dsn, Endpoint, Placement, Replica, Tls, Transport};
+pub use server::{
+    Address, ClientCertificate, Dsn, Endpoint, LoginOptions, Placement, Replica, ServerRole, Tls,
+    Transport,
+};
 pub use setting::Settings;
 pub use shared_load::{LoadReuse, LoadSharing, PageCache, SharedLoad, Transfer};
 pub use shell::{ShellCommand, shell_word};
@@ -102,7 +107,8 @@ pub use sql::{Application, Argument, Bounds, Call, Dialect};
 pub use state::{EngineState, TableReadings};
 pub use statement_record::{StatementRecord, StatementState, StatementTotals};
 pub use step::{OpUnit, Step, StepInfo, StepRole, StopRule};
+pub use system_needs::{Need, ServerLoad, SystemNeeds};
 pub use time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
 pub use units::{Bytes, Nanos, difference, times};
-pub use visible::{is_obeyed, visible};
+pub use visible::{in_line, is_obeyed, visible};
 pub use waits::{SamplingEffect, SessionWaits, WaitProfile};

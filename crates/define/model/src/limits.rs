@@ -4,6 +4,7 @@
 //! every reader refuse too; each limit is far above any experiment that a machine could run.
 
 use crate::units::Nanos;
+pub use crate::units::RATE_MAX_OPS_PER_S;
 
 /// Most variants of one experiment.
 ///
@@ -37,6 +38,38 @@ pub const COMPRESSIBLE_TO_MIN: f64 = 0.01;
 /// Longest span of a record: 100 days. Our choice, above any run.
 pub const SPAN_MAX: Nanos = Nanos::from_secs(8_640_000);
 
+/// Most rates of a step, one after the other: three hours of one each second.
+///
+/// Every record of the step has them all.
+pub const RATES_MAX: usize = 10_000;
+/// Most jobs of a test of storage: beyond, threads and not the device are measured.
+pub const JOBS_MAX: u32 = 256;
+/// Fewest bytes of storage for each job, so that every region is larger than a request.
+pub const JOB_BYTES: u64 = 1 << 20;
+
+/// Shortest test of storage: fio counts whole seconds. Source: fio(1), `runtime`.
+pub const FIO_MIN: Nanos = Nanos::from_secs(1);
+
+/// Most values of one statement: both protocols count them in 16 bits.
+///
+/// Source: PostgreSQL documentation, section 55.7, message Bind; MySQL internals manual,
+/// `COM_STMT_PREPARE` response, `num_params`.
+pub const STATEMENT_VALUES_MAX: u64 = 65_535;
+/// Most statements of the procedures of one step. Our choice: the largest application here has 130.
+pub const STATEMENTS_MAX: usize = EVENTS_MAX;
+/// Longest text drawn, in bytes: bounds the client's buffers.
+pub const TEXT_BYTES_MAX: u32 = 1 << 20;
+/// Most attempts: a call that fails so often will not succeed within the step.
+pub const ATTEMPTS_MAX: u32 = 100;
+/// Longest pause between two attempts, ms: a client that waits longer resembles a hung one.
+pub const PAUSE_MAX_MS: u64 = 10_000;
+/// Longest time of all pauses of a call: one that waits longer is reported as hung.
+pub const RETRY_MAX: Nanos = Nanos::from_secs(60);
+/// Longest wait or limit of a call, ms: TPC-C's longest mean is 18 s.
+pub const WAIT_MAX_MS: u64 = 600_000;
+/// Longest time that a transaction is held open: a day, to catch a wrong unit.
+pub const HOLD_SECONDS_MAX: u32 = 86_400;
+
 /// Longest name of an experiment or a variant, in bytes.
 ///
 /// Our choice: with the number of clients and the repetition it names a run's directory.
@@ -57,7 +90,10 @@ pub fn check_name(what: &str, text: &str, bytes_max: usize) -> Result<(), String
         false => {
             let text: String =
                 text.chars().take(bytes_max).flat_map(char::escape_default).collect();
-            Err(format!("{what} is \"{text}\", which cannot be the name of a directory"))
+            Err(format!(
+                "{what} is \"{text}\", which cannot be the name of a directory: it has at most \
+                 {bytes_max} letters, digits, `-`, `_` and `.`"
+            ))
         }
     }
 }
@@ -70,6 +106,17 @@ pub fn check_number(field: &str, value: u64, (least, most): (u64, u64)) -> Resul
     match (least..=most).contains(&value) {
         true => Ok(()),
         false => Err(format!("{field} is {value}, not from {least} to {most}")),
+    }
+}
+
+/// Checks that a time is at most another one.
+///
+/// # Errors
+/// The field, its value, and the most.
+pub fn check_time(field: &str, time: Nanos, most: Nanos) -> Result<(), String> {
+    match time <= most {
+        true => Ok(()),
+        false => Err(format!("{field} is {time}, longer than {most}")),
     }
 }
 
@@ -95,9 +142,29 @@ pub fn is_name(text: &str, bytes_max: usize) -> bool {
         && text.chars().all(fits)
 }
 
+/// Returns whether a text is a name in SQL without quotes.
+pub fn is_sql_name(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+}
+
+/// Joins two names with a hyphen; the first is shortened where the whole would be too long.
+pub fn joined_name(name: &str, suffix: &str) -> String {
+    let room = NAME_BYTES_MAX.saturating_sub(suffix.len() + 1);
+    let end = name.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= room);
+    format!("{}-{suffix}", &name[..end.last().unwrap_or(0)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_joined_name_is_within_the_limit_and_has_the_whole_suffix() {
+        assert_eq!(joined_name("tree", "control"), "tree-control");
+        let long = joined_name(&"x".repeat(NAME_BYTES_MAX), "control");
+        assert!(is_name(&long, NAME_BYTES_MAX) && long.ends_with("x-control"), "{long}");
+    }
 
     #[test]
     fn a_name_begins_with_a_letter_or_digit_and_is_plain_text() {

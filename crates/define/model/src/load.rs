@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::{RATE_MAX_OPS_PER_S, RATES_MAX};
 use crate::names::names;
 use crate::number::whole;
 use crate::units::{Nanos, parse_span, per_second};
@@ -30,6 +31,13 @@ pub enum Load {
     FindRate(Pace),
     /// Closed loop: clients are added until the step's limit is broken or throughput stops growing.
     FindClients,
+}
+
+impl Load {
+    /// Returns whether the load is searched.
+    pub const fn is_search(&self) -> bool {
+        matches!(self, Self::FindRate(_) | Self::FindClients)
+    }
 }
 
 /// Most operations that one client of a pipeline has in flight.
@@ -197,9 +205,9 @@ impl Rate {
         }
     }
 
-    /// Returns whether every part is a finite rate above zero.
+    /// Returns whether it has parts, no more than a step may, each a rate above zero for a time.
     pub fn is_sound(&self) -> bool {
-        let is_rate = |ops_per_s: f64| ops_per_s.is_finite() && ops_per_s > 0.0;
+        let is_rate = |ops_per_s: f64| ops_per_s > 0.0 && ops_per_s <= RATE_MAX_OPS_PER_S;
         match self {
             Self::Pieces(pieces) => {
                 let is_sound = |piece: &RatePiece| {
@@ -207,7 +215,7 @@ impl Rate {
                         && is_rate(piece.from_ops_per_s)
                         && is_rate(piece.to_ops_per_s)
                 };
-                !pieces.is_empty() && pieces.iter().all(is_sound)
+                (1..=RATES_MAX).contains(&pieces.len()) && pieces.iter().all(is_sound)
             }
             Self::Sine { mean_ops_per_s, amplitude_ops_per_s, period } => {
                 is_rate(*mean_ops_per_s)

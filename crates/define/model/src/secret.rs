@@ -125,10 +125,20 @@ fn logins(text: &str, is_value: bool) -> Vec<Range<usize>> {
         let begin = at + mark.len();
         end = token_end(text, start, begin, is_value);
         let address = text[begin..end].trim_end_matches(['.', ',', ';', ':', ')']);
-        let place = password_place(address).filter(|_| start < at);
-        found.extend(place.map(|place| begin + place.start..begin + place.end));
+        let places = [password_place(address), parameter_place(address)];
+        let places = places.into_iter().flatten().filter(|_| start < at);
+        found.extend(places.map(|place| begin + place.start..begin + place.end));
     }
     found
+}
+
+/// Returns the place of the first password among the parameters of an address.
+fn parameter_place(address: &str) -> Option<Range<usize>> {
+    let query = address.find('?')?;
+    let mut signs = address.match_indices('=').map(|(at, _)| at).filter(|at| *at > query);
+    let begin = signs.find(|at| follows_secret_name(address, *at))? + 1;
+    let end = address[begin..].find('&').map_or(address.len(), |length| begin + length);
+    (begin < end && variable(&address[begin..end]).is_none()).then_some(begin..end)
 }
 
 /// Returns the places of passwords in a text, which is one value or prose.
@@ -138,6 +148,8 @@ fn secrets(text: &str, is_value: bool) -> Vec<Range<usize>> {
     for (at, sign) in text.match_indices(['=', ':', '\'', '"']) {
         let place = match sign {
             _ if at < end => None,
+            // A parameter of an address.
+            "=" if found.iter().any(|place| place.start == at + 1) => None,
             "=" | ":" => named_value(text, at, is_value),
             _ => sql_password(text, at),
         };
@@ -253,6 +265,8 @@ mod tests {
             "http://h:80, http://[::1]:80/ https://h/a:b",
         ),
         ("jdbc:mysql://h/d?user=u&password=a,b&x=1", "jdbc:mysql://h/d?user=u&password=***&x=1"),
+        ("'mysql://h?user=u&password=a b\"c'", "'mysql://h?user=u&password=*****'"),
+        ("mysql://h?user=u&password=${NAME}", "mysql://h?user=u&password=${NAME}"),
         ("host=h password='a b' user=u", "host=h password='***' user=u"),
         ("`host=h password=a user=u` ends", "`host=h password=* user=u` ends"),
         ("'--password=a b' is unexpected", "'--password=***' is unexpected"),

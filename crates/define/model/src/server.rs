@@ -1,7 +1,8 @@
 //! Server addresses, credentials and CPU placement.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,16 +37,32 @@ pub enum Tls {
     Off,
     /// None, and the server gets the password in clear text if it requests it so.
     Waived,
+    /// As [`Tls::Off`] where the server takes it, else as [`Tls::Unverified`].
+    Allowed,
+    /// As [`Tls::Unverified`] where the server can, else as [`Tls::Off`].
+    Preferred,
     /// Encrypted; the server that answers is not verified.
     Unverified,
-    /// Encrypted; the server's certificate is for this host and signed by a root of this PEM file.
+    /// Encrypted; the server's certificate is signed by a root of this PEM file.
+    VerifiedIssuer(PathBuf),
+    /// As [`Tls::VerifiedIssuer`], and the certificate is for this host.
+    ///
+    /// The roots may be [`SYSTEM_ROOTS`].
     Verified(PathBuf),
 }
 
+/// In the place of a PEM file: the roots that this machine trusts.
+///
+/// Source: PostgreSQL documentation, section 34.1.2, `sslrootcert`.
+pub const SYSTEM_ROOTS: &str = "system";
+
 impl Tls {
-    /// Returns whether nothing is encrypted.
-    pub fn is_off(&self) -> bool {
-        matches!(self, Self::Off | Self::Waived)
+    /// Returns the file of roots, where certificates are verified.
+    pub fn roots(&self) -> Option<&Path> {
+        match self {
+            Self::VerifiedIssuer(roots) | Self::Verified(roots) => Some(roots),
+            Self::Off | Self::Waived | Self::Allowed | Self::Preferred | Self::Unverified => None,
+        }
     }
 
     fn is_default(&self) -> bool {
@@ -69,14 +86,35 @@ impl Address {
 
     /// Returns whether the connection is to be encrypted.
     pub fn is_encrypted(&self) -> bool {
-        matches!(self, Self::Tcp { tls, .. } if !tls.is_off())
+        let Self::Tcp { tls, .. } = self else { return false };
+        matches!(tls, Tls::Unverified | Tls::VerifiedIssuer(_) | Tls::Verified(_))
+    }
+
+    /// Returns the addresses to try in turn, where this one lets the server choose.
+    pub fn choices(&self) -> Option<[Self; 2]> {
+        let Self::Tcp { host, port, tls } = self else { return None };
+        let with = |tls| Self::Tcp { host: host.clone(), port: *port, tls };
+        match tls {
+            Tls::Allowed => Some([with(Tls::Off), with(Tls::Unverified)]),
+            Tls::Preferred => Some([with(Tls::Unverified), with(Tls::Off)]),
+            Tls::Off | Tls::Waived | Tls::Unverified => None,
+            Tls::VerifiedIssuer(_) | Tls::Verified(_) => None,
+        }
     }
 
     /// Returns whether the server may get the password itself, by socket, encrypted or as waived.
     ///
     /// On a port of this machine, too, a program of any account may listen.
     pub fn carries_passwords(&self) -> bool {
-        !matches!(self, Self::Tcp { tls: Tls::Off, .. })
+        matches!(self, Self::Socket(_) | Self::Tcp { tls: Tls::Waived, .. }) || self.is_encrypted()
+    }
+
+    /// Returns the end of a line about a connection whose server gets the password as it is.
+    pub fn clear_text(&self) -> &'static str {
+        match self {
+            Self::Tcp { tls: Tls::Waived, .. } => ", which leaves in clear text on request",
+            Self::Tcp { .. } | Self::Socket(_) => "",
+        }
     }
 
     /// Returns how it is connected to, as a record states it.
@@ -84,7 +122,12 @@ impl Address {
         match self {
             Self::Socket(_) => Transport::Unix.name(),
             Self::Tcp { tls: Tls::Off | Tls::Waived, .. } => Transport::Tcp.name(),
+            Self::Tcp { tls: Tls::Allowed, .. } => "tls where the server requires it",
+            Self::Tcp { tls: Tls::Preferred, .. } => "tls where the server has it",
             Self::Tcp { tls: Tls::Unverified, .. } => "tls, certificate not verified",
+            Self::Tcp { tls: Tls::VerifiedIssuer(_), .. } => {
+                "tls, issuer of the certificate verified, host not"
+            }
             Self::Tcp { tls: Tls::Verified(_), .. } => "tls, certificate verified",
         }
     }
@@ -105,6 +148,9 @@ pub enum Transport {
 
 names!(Transport, "a transport": Unix "unix", Tcp "tcp");
 
+/// Fact of a run whose server does without something that the system refuses it.
+pub const FALLBACK: &str = "server_fallback";
+
 /// Own option of servers that Assay starts: a standby on this machine.
 pub const REPLICA: &str = "assay.replica";
 
@@ -123,9 +169,59 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Socket(path) => write!(f, "{}", path.display()),
+            Self::Tcp { host, port, .. } if host.contains(':') => write!(f, "[{host}]:{port}"),
             Self::Tcp { host, port, .. } => write!(f, "{host}:{port}"),
         }
     }
+}
+
+/// What connections to a server need beyond its address and credentials.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LoginOptions {
+    /// Longest wait for a connection and for each answer of its login, ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u32>,
+    /// Parameters of the session that Postgres gets at login, by name: `options`, `search_path`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub session: BTreeMap<String, String>,
+    /// What the server must be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<ServerRole>,
+    /// The client's certificate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<ClientCertificate>,
+    /// Whether a login must be bound to the encrypted connection it is made on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub binds_channel: bool,
+}
+
+impl LoginOptions {
+    /// Returns whether nothing is stated.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What a server must be, as `target_session_attrs` states it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerRole {
+    /// Sessions may write.
+    ReadWrite,
+    /// It is no standby.
+    Primary,
+}
+
+names!(ServerRole, "a role of a server": ReadWrite "read-write", Primary "primary");
+
+/// PEM files of a client's certificate and of its key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientCertificate {
+    /// The certificate, with those of its issuers.
+    pub chain: PathBuf,
+    /// The private key.
+    pub key: PathBuf,
 }
 
 /// Address and credentials of a server.
@@ -143,6 +239,9 @@ pub struct Endpoint {
     pub database: String,
     /// Whether the server was not started by Assay.
     pub is_foreign: bool,
+    /// What its connections need.
+    #[serde(default)]
+    pub login: LoginOptions,
 }
 
 /// A running server, as an experiment file names it.
@@ -163,12 +262,33 @@ pub struct Dsn {
     /// Whether a password was written; a resumed experiment must get it again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_password: bool,
+    /// What its connections need.
+    #[serde(default, skip_serializing_if = "LoginOptions::is_default")]
+    pub login: LoginOptions,
+    /// Parameters of the address that have no effect, each with the reason.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 impl fmt::Display for Dsn {
+    /// As in an address: no user is taken for a host, and no part hides the next one.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}@{}/{}", self.user, self.address, self.database)
+        let [user, database] = [&self.user, &self.database].map(|name| encoded(name, ""));
+        write!(f, "{user}@{}/{database}", encoded(&self.address.to_string(), "/:[]%"))
     }
+}
+
+/// Returns a text with its signs percent-encoded, except letters, digits and these.
+///
+/// Source: RFC 3986, section 2.3, "Unreserved Characters".
+fn encoded(text: &str, plain: &str) -> String {
+    let is_plain =
+        |sign: char| sign.is_alphanumeric() || "-._~".contains(sign) || plain.contains(sign);
+    let shown = |sign: char| match is_plain(sign) {
+        true => sign.to_string(),
+        false => sign.to_string().bytes().map(|byte| format!("%{byte:02X}")).collect(),
+    };
+    text.chars().map(shown).collect()
 }
 
 /// CPU placement of the client and its server.
@@ -218,6 +338,20 @@ mod tests {
     }
 
     #[test]
+    fn an_address_that_lets_the_server_choose_is_never_used_itself() {
+        let at = |tls| Address::Tcp { host: "::1".to_owned(), port: 1, tls };
+        let tried = |tls| {
+            let choices = at(tls).choices().expect("two");
+            choices.map(|it| it.is_encrypted())
+        };
+        assert_eq!(tried(Tls::Allowed), [false, true]);
+        assert_eq!(tried(Tls::Preferred), [true, false]);
+        assert!(!at(Tls::Preferred).carries_passwords() && at(Tls::Waived).carries_passwords());
+        assert!(at(Tls::Unverified).choices().is_none());
+        assert_eq!(at(Tls::Off).to_string(), "[::1]:1");
+    }
+
+    #[test]
     fn a_password_is_never_shown_or_stored() {
         let dsn = Dsn {
             address: Address::tcp("db", 5432),
@@ -226,10 +360,16 @@ mod tests {
             password: Some(Password("hush".to_owned())),
             password_from: None,
             has_password: true,
+            login: LoginOptions::default(),
+            notes: Vec::new(),
         };
         let stored = serde_json::to_string(&dsn).unwrap();
         assert!(!stored.contains("hush") && !format!("{dsn:?} {dsn}").contains("hush"), "{stored}");
         assert_eq!(dsn.to_string(), "bench@db:5432/test");
+        let user = "me@trusted:5432/bench    ".to_owned();
+        let forged = Dsn { user, address: Address::tcp("evil @trusted", 1), ..dsn.clone() };
+        let expected = "me%40trusted%3A5432%2Fbench%20%20%20%20@evil%20%40trusted:1/test";
+        assert_eq!(forged.to_string(), expected);
         let read: Dsn = serde_json::from_str(&stored).unwrap();
         assert!(read.password.is_none() && read.has_password);
     }

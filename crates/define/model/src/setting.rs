@@ -4,14 +4,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::allocator::Allocator;
 use crate::capability::Durability;
-use crate::units::{Bytes, parse_size};
+use crate::units::{Bytes, parse_count, parse_size};
 
-/// Parses a whole number.
+/// Parses a whole number, in the units of counts.
 ///
 /// # Errors
 /// When the text is none, or it is too large.
 pub fn parse_whole(text: &str) -> Result<u32, String> {
-    text.trim().parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^32"))
+    let too_large = |_beyond| format!("`{text}` is too large: write a whole number below 2^32");
+    u32::try_from(parse_count(text)?).map_err(too_large)
+}
+
+/// Parses a size of less than 4 GiB, in bytes.
+///
+/// # Errors
+/// When the text is none, or it is too large.
+pub fn parse_short_size(text: &str) -> Result<u32, String> {
+    let too_large = |_beyond| format!("`{text}` is too large: write a size below 4GiB");
+    u32::try_from(parse_size(text)?.0).map_err(too_large)
 }
 
 /// Settings with the same meaning for every engine.
@@ -82,6 +92,8 @@ mod tests {
         assert_eq!((settings.cache_bytes, settings.direct_io), (Some(Bytes::GIB), true));
         assert!(settings.set("durability", "paper").is_err());
         assert!(settings.set("background_jobs", "-1").is_err());
+        assert_eq!((parse_whole("2k"), parse_short_size("4KiB")), (Ok(2000), Ok(4096)));
+        assert!(parse_whole("5B").is_err() && parse_short_size("4GiB").is_err());
         assert!(settings.set("colour", "red").is_err());
     }
 }

@@ -167,7 +167,7 @@ pub fn parse_size(text: &str) -> Result<Bytes, String> {
 pub fn parse_count(text: &str) -> Result<u64, String> {
     const UNITS: &[(&str, f64)] =
         &[("", 1.0), ("k", 1e3), ("K", 1e3), ("M", 1e6), ("m", 1e6), ("B", 1e9), ("G", 1e9)];
-    scaled(text, UNITS, "a count: write 1000, 200k, 4M or 2B")
+    scaled(text, UNITS, "a count: write 1000, 1.5k, 4M or 2B")
 }
 
 /// Parses a rate of operations: `800/s`, `50k/s`, `2M/s`.
@@ -198,14 +198,14 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     if ops_per_s <= 0.0 {
         return Err(format!("the rate `{text}` offers nothing: write one above zero"));
     }
-    if ops_per_s > RATE_MAX {
+    if ops_per_s > RATE_MAX_OPS_PER_S {
         return Err(format!("the rate `{text}` is more than one operation each nanosecond"));
     }
     Ok(ops_per_s)
 }
 
 /// Highest rate of operations, one each nanosecond: the resolution of timestamps.
-const RATE_MAX: f64 = 1e9;
+pub const RATE_MAX_OPS_PER_S: f64 = 1e9;
 
 /// Parses a share written in per cent: `2%`, `0.5 %`.
 ///
@@ -261,6 +261,10 @@ fn scaled(text: &str, units: &[(&str, f64)], form: &str) -> Result<u64, String> 
     let (value, unit) = split(text).ok_or_else(no_form)?;
     let scale = units.iter().find(|(name, _)| *name == unit);
     let (_, scale) = scale.ok_or_else(no_form)?;
+    // A part of the smallest unit is a forgotten unit: `1.5` of rows stands for 1.5k or 1.5M.
+    if *scale <= 1.0 && value.fract() > 0.0 {
+        return Err(format!("`{text}` is a fraction, not {form}"));
+    }
     Ok(round(value * scale))
 }
 
@@ -317,7 +321,17 @@ mod tests {
     fn a_wrong_unit_is_rejected_with_an_example() {
         assert!(parse_span("5").unwrap_err().contains("60s"));
         assert!(parse_size("5 parsec").unwrap_err().contains("GiB"));
-        assert!(parse_count("many").unwrap_err().contains("200k"));
+        assert!(parse_count("many").unwrap_err().contains("1.5k"));
+    }
+
+    #[test]
+    fn a_part_of_the_smallest_unit_is_not_rounded() {
+        let rows = "`1.5` is a fraction, not a count: write 1000, 1.5k, 4M or 2B";
+        assert_eq!(parse_count("1.5"), Err(rows.to_owned()));
+        assert!(parse_size("0.5").unwrap_err().starts_with("`0.5` is a fraction, not a size"));
+        assert!(parse_span("0.5ns").unwrap_err().starts_with("`0.5ns` is a fraction"));
+        assert_eq!((parse_count("2.3M"), parse_count("3.0")), (Ok(2_300_000), Ok(3)));
+        assert_eq!(parse_size("0.3KiB"), Ok(Bytes(307)), "a byte is small enough");
     }
 
     #[test]

@@ -17,6 +17,18 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
+/// Returns text in one line: of data, no line break begins a line that could be one of Assay's.
+pub fn in_line(text: &str) -> Cow<'_, str> {
+    match text.contains(is_break) {
+        true => Cow::Owned(text.replace(is_break, " ")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r')
+}
+
 /// Returns whether a reader obeys a character instead of showing it.
 ///
 /// Source: ECMA-48, 1991, 5th edition, 5.2 and 5.3: the control functions C0 and C1. Unicode

@@ -6,7 +6,7 @@ use model::experiment::MARGIN_DEFAULT;
 use model::limits::{
     COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, NAME_BYTES_MAX, VALUE_BYTES_MAX, VARIANTS_MAX, is_name,
 };
-use model::setting::parse_whole;
+use model::setting::{parse_short_size, parse_whole};
 use model::units::{parse_count, parse_share, parse_size};
 use model::{BuildRef, Bytes, DataShape, Experiment, LoadSharing, Options, Settings, Variant};
 use toml::Spanned;
@@ -206,21 +206,23 @@ impl Resolver<'_> {
             return Ok((workload::shape(loaded), None));
         }
         let mut errors = Errors::default();
-        let value_bytes = |text: &str| match parse_whole(text)? {
+        let value_bytes = |text: &str| match parse_short_size(text)? {
             bytes if bytes > VALUE_BYTES_MAX => {
                 Err(format!("values of {bytes} bytes are too large: at most {VALUE_BYTES_MAX}"))
             }
             bytes => Ok(bytes),
         };
-        let key_bytes = |text: &str| match parse_whole(text)? {
+        let key_bytes = |text: &str| match parse_short_size(text)? {
             bytes if bytes < KEY_BYTES_MIN => Err(format!(
-                "keys of {bytes} bytes cannot hold a row number: at least {KEY_BYTES_MIN}"
+                "keys of {bytes} bytes are too short for a row number: at least {KEY_BYTES_MIN}"
             )),
             bytes => Ok(bytes),
         };
         let share = |text: &str| match text.parse() {
             Ok(share) if (COMPRESSIBLE_TO_MIN..=1.0).contains(&share) => Ok(share),
-            _ => Err("compressible_to is a share of a value's size: between 0.01 and 1".to_owned()),
+            _ => Err(format!(
+                "`{text}` is not a share of a value's size: write 0.01 to 1, such as 0.5"
+            )),
         };
         let of = [benchmark];
         let mut data = DataShape {
@@ -361,9 +363,15 @@ impl Resolver<'_> {
         if is_name(text, NAME_BYTES_MAX) {
             return Ok(text.to_owned());
         }
-        Err(self
-            .refuse(table.place_of(NAME), format!("`{text}` cannot be {what}"))
-            .remedy("begin with a letter or digit; use letters, digits, `-`, `_` and `.`"))
+        let remedy = match is_name(text, text.len()) {
+            true => format!("it has {} bytes: write at most {NAME_BYTES_MAX}", text.len()),
+            false => format!(
+                "begin with a letter or digit; use letters, digits, `-`, `_` and `.`, at most \
+                 {NAME_BYTES_MAX}"
+            ),
+        };
+        let why = format!("`{text}` cannot be {what}");
+        Err(self.refuse(table.place_of(NAME), why).remedy(remedy))
     }
 }
 

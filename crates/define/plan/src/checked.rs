@@ -12,8 +12,9 @@ use crate::application::StatementPlaces;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::profile::KnownOptions;
-use crate::settings::NAME;
+use crate::settings::{NAME, of_engines};
 use crate::spec::File;
+use crate::unknown::place_of;
 
 /// A checked experiment with source positions for later errors.
 #[derive(Clone)]
@@ -159,6 +160,11 @@ fn meant(option: &str, engine: &str, known: &KnownOptions) -> Option<String> {
     if own.contains(&option) {
         return None;
     }
+    // A key of the file, whatever other engines call by its name.
+    let is_setting = of_engines().any(|setting| setting.key == option);
+    if let Some(place) = place_of(option, None).filter(|_| is_setting) {
+        return Some(format!("{place}, and not among the engine's options"));
+    }
     let has_it = |(_, names): &(_, &BTreeSet<String>)| names.contains(option);
     let others: Vec<_> = known.iter().filter(has_it).map(|(engine, _)| engine.as_str()).collect();
     if !others.is_empty() {
@@ -210,6 +216,9 @@ mod tests {
         let meant = |option| meant(option, "tree", &known);
         assert_eq!(meant("size").as_deref(), Some("it is an option of log"));
         assert_eq!(meant("pgae").as_deref(), Some("did you mean `page`?"));
+        let of_file =
+            "`cache` belongs in [benchmark] or [[variant]], and not among the engine's options";
+        assert_eq!(meant("cache").as_deref(), Some(of_file));
         // Its own option, with a rejected value.
         assert_eq!(meant("page"), None);
         assert_eq!(meant("speed"), None);

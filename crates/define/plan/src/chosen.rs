@@ -1,5 +1,6 @@
 //! Rows and duration of typed steps, chosen for the machine.
 
+use model::setting::parse_short_size;
 use model::units::parse_size;
 use model::{Bytes, Durability, Experiment, StepInfo, StepRole, StopRule};
 
@@ -45,7 +46,7 @@ impl Chosen {
         timed_steps: usize,
     ) -> Self {
         let bytes = |setting, default: u32| {
-            let typed = overrides.get(setting).and_then(|text| text.parse().ok());
+            let typed = overrides.get(setting).and_then(|text| parse_short_size(text).ok());
             u64::from(typed.unwrap_or(default))
         };
         let row_bytes =

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use model::CpuCount;
 use model::limits::{CLIENTS_MAX, LEVELS_MAX};
+use model::setting::parse_whole;
 
 use crate::error::PlanError;
 use crate::resolve::Resolver;
@@ -52,7 +53,7 @@ pub(crate) fn levels_up_to(most: u32) -> u64 {
 pub(crate) fn listed_levels(text: &str) -> Option<Vec<u32>> {
     let levels =
         text.split(',').map(str::trim).filter(|level| !text.is_empty() || !level.is_empty());
-    levels.map(|level| level.parse().ok()).collect()
+    levels.map(|level| parse_whole(level).ok()).collect()
 }
 
 impl Resolver<'_> {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use model::limits::joined_name;
 use model::metric::{self, Kind, METRICS};
 use model::{Step, Variant, Waiver};
 
@@ -139,7 +140,7 @@ impl Resolver<'_> {
         base: &str,
         file: &File,
     ) -> Result<(), PlanError> {
-        let name = format!("{base}-control");
+        let name = joined_name(base, "control");
         if let Some(same) = file.variants.iter().find(|table| table.text(NAME) == name) {
             let place = same.place_of(NAME);
             return Err(PlanError::new(format!("the control would be named `{name}` too"))

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use model::limits::{FIO_MIN, JOB_BYTES, JOBS_MAX};
 use model::units::{parse_size, parse_span};
 use model::{
     Access, BuildRef, Bytes, DataShape, DeviceSpec, FIO, IoTest, Nanos, Settings, Step, StopRule,
@@ -16,10 +17,6 @@ use crate::spec::{File, Section};
 
 /// Default length of a run of fio: our choice, for rates that repeat to a few percent.
 const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);
-/// Most jobs of a test: beyond, threads and not the device are measured.
-const JOBS_MAX: u32 = 256;
-/// Least room for each job, so that every region is larger than a request.
-const JOB_BYTES: u64 = 1 << 20;
 /// Bytes of the rows that stand for the file's blocks: key and value.
 const BLOCK_BYTES: (u32, u32) = (8, 4088);
 
@@ -58,7 +55,7 @@ impl Resolver<'_> {
         let is_filled = device.get(FILL).is_none_or(|fill| fill.get_ref() == "true");
         let spec = DeviceSpec { raw, size_bytes, is_filled };
         let duration = self.value(&[device], DURATION, |text| match parse_span(text)? {
-            span if span < Nanos::from_secs(1) => Err("a run of fio takes 1s at least".to_owned()),
+            span if span < FIO_MIN => Err("a run of fio takes 1s at least".to_owned()),
             span => Ok(span),
         });
         let duration = errors.or(duration, DURATION_DEFAULT);

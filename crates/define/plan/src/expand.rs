@@ -52,7 +52,7 @@ pub fn expand(
         ))
         .remedy(
             "fewer rows, a data directory on a larger file system (--data-dir), or another \
-             --disk-floor",
+             --disk-floor of assay run",
         ));
     }
     let mut cells = cells(&experiment);

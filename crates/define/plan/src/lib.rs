@@ -34,6 +34,7 @@ mod quick;
 mod rate;
 mod resolve;
 mod reuse;
+mod scheme;
 mod secret;
 mod server;
 mod settings;
@@ -43,6 +44,7 @@ mod steps;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod unknown;
 mod window;
 mod workload;
 
@@ -59,3 +61,5 @@ pub use profile::{KnownOptions, profile_options, profile_tables};
 pub use quick::quick;
 pub use reuse::times_by_reuse;
 pub use settings::{Setting, flags};
+pub use unknown::tables_with;
+pub use window::check_loads;

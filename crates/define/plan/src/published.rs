@@ -312,7 +312,8 @@ impl Resolver<'_> {
         match text.get_ref().parse::<f64>() {
             Ok(number) if number > 0.0 && number.is_finite() => Ok(Some(number)),
             _ => Err(PlanError::new(format!("{what} of {} cannot be compared", text.get_ref()))
-                .at(self.source, text.span(), "must be more than zero")),
+                .at(self.source, text.span(), "must be more than zero")
+                .remedy("write a number above zero, as published")),
         }
     }
 }

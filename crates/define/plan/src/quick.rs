@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use model::{BuildRef, StepRole};
+use model::BuildRef;
+use model::limits::{NAME_BYTES_MAX, joined_name};
 
 use crate::catalog::{Catalog, Machine};
 use crate::check::check;
@@ -13,14 +14,14 @@ use crate::chosen::{self, Chosen};
 use crate::error::{Errors, PlanError, Source};
 use crate::overrides::{Overrides, QuickVariants, pairs};
 use crate::profile::is_path;
-use crate::settings::{DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
+use crate::settings::{DSN, DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
 use crate::syntax::Pairs;
 
 /// Checks an experiment typed on the command line: steps and engines.
 ///
-/// When the first step needs rows, `filluniquerandom` fills the engine first. The steps of an
-/// application are preceded by those they need; without steps, all of its steps are taken. Rows
+/// An engine may be the address of a running server. Without steps, all steps of an application
+/// are taken. Rows
 /// that are neither given nor derived by a preset are chosen for the machine, and so is then the
 /// duration.
 ///
@@ -37,24 +38,19 @@ pub fn quick(
     machine: Machine,
 ) -> Result<Checked, PlanError> {
     let known = catalog.steps();
-    let first = steps.first().and_then(|name| known.iter().find(|info| info.name == **name));
-    let mut names = steps.to_vec();
     let workload = overrides.get(WORKLOAD);
-    if !overrides.has_application() && first.is_some_and(|info| info.role != StepRole::Load) {
-        names.insert(0, "filluniquerandom".to_owned());
-    }
     let mut errors = Errors::default();
     let mut file = File::default();
     let whole = workload.filter(|_| steps.is_empty()).map(|name| Path::new(name).file_stem());
     let whole = whole.flatten().and_then(OsStr::to_str);
     let subject = |separator| whole.map_or_else(|| steps.join(separator), str::to_owned);
-    file.experiment.set(NAME, format!("quick-{}", subject("-")));
+    file.experiment.set(NAME, quick_name(whole, steps));
     if whole.is_none() {
-        file.benchmark.tables = Some(names.into_iter().map(Section::step).collect());
+        file.benchmark.tables = Some(steps.iter().map(Section::step).collect());
     }
-    let is_server = |engine: &String| {
+    let is_server = |build: &String| {
         let engines = catalog.engines();
-        let name = engine.split('@').next().unwrap_or_default();
+        let name = server_of(build).or(build.split('@').next()).unwrap_or_default();
         engines.iter().any(|info| info.name == name && info.dialect.is_some())
     };
     let timed = steps
@@ -91,30 +87,75 @@ pub fn quick(
     errors.result(checked).map(|checked| checked.expect("checked without an error"))
 }
 
+/// Names an experiment after its application or steps; what is too long ends with their number.
+fn quick_name(whole: Option<&str>, steps: &[String]) -> String {
+    let plain = |text: &str| text.replace(|c| !is_of_name(c), "-");
+    if let Some(application) = whole {
+        let room = NAME_BYTES_MAX - "quick-".len();
+        return format!("quick-{}", plain(application).chars().take(room).collect::<String>());
+    }
+    let named = |count: usize| {
+        let more = steps.len() - count;
+        let more = if more > 0 { format!("-and-{more}-more") } else { String::new() };
+        let first = steps[..count].iter().map(|step| format!("-{}", plain(step)));
+        format!("quick{}{more}", first.collect::<String>())
+    };
+    let mut names = (0..=steps.len()).rev().map(named);
+    names.find(|name| name.len() <= NAME_BYTES_MAX).unwrap_or_else(|| "quick".to_owned())
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+/// Returns the engine that speaks the protocol of a server's address; `None` for a build.
+fn server_of(build: &str) -> Option<&'static str> {
+    let (scheme, _) = build.split_once("://")?;
+    let scheme = scheme.trim_start().to_ascii_lowercase();
+    // As in `postgresql+psycopg2` and `jdbc:mysql`.
+    let mut parts = scheme.split([':', '+']);
+    parts.find_map(|part| match part {
+        "postgres" | "postgresql" => Some("postgres"),
+        "mysql" => Some("mysql"),
+        "mariadb" => Some("mariadb"),
+        _ => None,
+    })
+}
+
 /// Names variants after engine, version and profile; duplicates are numbered.
 fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     let mut table = |build: &String| {
-        let engine = build.split('@').next().unwrap_or_default();
+        let server = server_of(build);
+        let engine = server.or(build.split('@').next()).unwrap_or_default();
         let own = format!("{engine}-");
         let profile = variants.profile.as_ref().filter(|profile| {
             profile.starts_with(&own) || is_path(profile) || variants.engines.len() == 1
         });
         // What is no build is reported as such.
         let is_build = build.parse::<BuildRef>().is_ok();
-        let mut name = if is_build { build.replace('@', "-") } else { "variant".to_owned() };
+        let mut name = match server {
+            Some(engine) => engine.to_owned(),
+            None if is_build => build.replace('@', "-"),
+            None => "variant".to_owned(),
+        };
         if let Some(profile) = profile {
             name = format!("{name}-{}", short_name(profile, &own));
         }
+        // Each part is ASCII.
+        name.truncate(NAME_BYTES_MAX);
         let twin = counts.entry(name.clone()).or_insert(0);
         *twin += 1;
         if *twin > 1 {
-            name = format!("{name}-{twin}");
+            name = joined_name(&name, &twin.to_string());
         }
         let mut table = Section::default();
         table.pairs = options.clone();
         table.set(NAME, name);
-        table.set(ENGINE, build);
+        table.set(ENGINE, if server.is_some() { engine } else { build });
+        if server.is_some() {
+            table.set(DSN, build);
+        }
         if let Some(profile) = profile {
             table.set(PROFILE, profile);
         }
@@ -127,8 +168,7 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
 fn short_name(profile: &str, engine: &str) -> String {
     let stem = Path::new(profile).file_stem().filter(|_| is_path(profile));
     let name = stem.map_or(profile.into(), |stem| stem.to_string_lossy());
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    name.strip_prefix(engine).unwrap_or(&name).replace(|c| !fits(c), "-")
+    name.strip_prefix(engine).unwrap_or(&name).replace(|c| !is_of_name(c), "-")
 }
 
 #[cfg(test)]
@@ -169,6 +209,45 @@ mod tests {
         assert_eq!(own[0].text(NAME), "log-9.1-big-one");
         let single = name_variants(&typed(&["tree"], Some("wide")), &Pairs::new());
         assert_eq!(single[0].text(NAME), "tree-wide", "a single engine takes any profile");
+    }
+
+    #[test]
+    fn names_of_typed_experiments_are_never_too_long() {
+        let steps = |count: usize| vec!["readwhilewriting".to_owned(); count];
+        assert_eq!(quick_name(None, &steps(2)), "quick-readwhilewriting-readwhilewriting");
+        let long = quick_name(None, &steps(9));
+        assert_eq!(long, "quick-readwhilewriting-readwhilewriting-readwhilewriting-and-6-more");
+        assert_eq!(quick_name(None, &["x".repeat(100)]), "quick-and-1-more");
+        assert_eq!(quick_name(Some("my bank"), &[]), "quick-my-bank");
+        let mut checked = 0;
+        for name in (0..40).map(|count| quick_name(None, &steps(count))) {
+            assert!(model::limits::is_name(&name, NAME_BYTES_MAX), "{name}");
+            checked += 1;
+        }
+        assert_eq!(checked, 40);
+        let profile = format!("./{}.toml", "p".repeat(100));
+        let twins = name_variants(&typed(&["tree", "tree"], Some(&profile)), &Pairs::new());
+        let names: Vec<_> = twins.iter().map(|table| table.text(NAME)).collect();
+        assert!(names.iter().all(|name| model::limits::is_name(name, NAME_BYTES_MAX)), "{names:?}");
+        assert_ne!(names[0], names[1]);
+    }
+
+    #[test]
+    fn an_address_typed_as_an_engine_is_a_running_server() {
+        let address = "postgres://me:${ASSAY_PASSWORD_PG}@db.example/test";
+        let tables = name_variants(&typed(&[address, "tree"], None), &Pairs::new());
+        let texts = |setting| tables.iter().map(|table| table.text(setting)).collect::<Vec<_>>();
+        assert_eq!(texts(NAME), ["postgres", "tree"]);
+        assert_eq!(texts(ENGINE), ["postgres", "tree"]);
+        assert_eq!(texts(DSN), [address, ""]);
+        let rows = Overrides::default().with("rows", "1k");
+        let other = planned(&["fillseq"], &typed(&["redis://me@db.example/test"], None), &rows);
+        let other = other.unwrap_err().to_string();
+        assert!(other.contains("is not an engine build"), "{other}");
+        for scheme in ["postgresql", "mysql", "mariadb", "jdbc:mysql", "postgresql+psycopg2"] {
+            let server = server_of(&format!("{scheme}://me@db.example/test"));
+            assert!(server.is_some_and(|name| scheme.contains(name)), "{scheme}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use model::setting::parse_whole;
+use model::setting::{parse_short_size, parse_whole};
 use model::sql::TrafficSpec;
 use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule, float, whole};
@@ -139,12 +139,13 @@ impl Resolver<'_> {
         let distribution = self.value(&tables, DISTRIBUTION, |text| {
             self.catalog.check_distribution(text, rows).map(|()| text.to_owned())
         });
-        let mut count = |setting: &Setting| {
-            errors.or_default(self.amount(&tables, (setting, setting.key), parse_whole))
+        let mut amount = |setting: &Setting, parse: fn(&str) -> Result<u32, String>| {
+            errors.or_default(self.amount(&tables, (setting, setting.key), parse))
         };
-        let range_rows = count(RANGE_ROWS).unwrap_or(RANGE_ROWS_DEFAULT);
-        let batch_keys = count(BATCH_KEYS).unwrap_or(BATCH_KEYS_DEFAULT);
-        let field_bytes = count(FIELD_BYTES).unwrap_or_else(|| Step::default().field_bytes);
+        let range_rows = amount(RANGE_ROWS, parse_whole).unwrap_or(RANGE_ROWS_DEFAULT);
+        let batch_keys = amount(BATCH_KEYS, parse_whole).unwrap_or(BATCH_KEYS_DEFAULT);
+        let field_bytes = amount(FIELD_BYTES, parse_short_size);
+        let field_bytes = field_bytes.unwrap_or_else(|| Step::default().field_bytes);
         let settle_cap = errors.or_default(self.value(&tables, SETTLE_CAP, parse_span));
         let step = Step {
             clients: errors.ok(self.step_clients(table, &info)).unwrap_or(1),

@@ -6,10 +6,12 @@
 use std::ops::Range;
 
 use model::secret::{
-    follows_secret_name, has_login, is_secret_name, masked, password_place, starred,
+    follows_secret_name, has_login, is_secret_name, masked, password_place, starred, variable,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+use crate::scheme::Scheme;
 
 /// Key of a server's address.
 const DSN: &str = "dsn";
@@ -63,11 +65,15 @@ fn places_of(text: &str, strings: &[Text<'_>]) -> Vec<Range<usize>> {
             || has_login(string.text)
             || scheme_bytes(string.text).is_some()
         {
-            let mut secret = secret_at(text, string.place.clone());
-            // A quote in a password makes a comment of what follows its `#`, or another key.
-            let rest = string.place.end..line_end(text, string.place.end);
-            if text[rest.clone()].contains(['#', '@']) {
-                secret.end = rest.end;
+            let mut secret = secret_at(text, string);
+            // A quote in a password makes a comment of what follows its `#`, or another key: the
+            // last `@` of the text is within the password, too.
+            let rest = rest_of_line(text, string.place.end);
+            if rest.contains(['#', '@']) {
+                let address = address_at(text, string.place.clone()).unwrap_or(secret.clone());
+                let colon = text[address.clone()].find(':').map(|at| address.start + at + 1);
+                secret.start = secret.start.min(colon.unwrap_or(secret.start));
+                secret.end = string.place.end + rest.len();
             }
             places.push(secret);
         }
@@ -82,6 +88,13 @@ pub(crate) fn misplaced_secret(table: &Spanned<DeTable<'_>>) -> Option<Range<usi
     let texts = texts(table);
     let found = texts.iter().find(|it| it.role != Role::Dsn && has_login(it.text))?;
     Some(found.place.clone())
+}
+
+/// Returns whether an `@` follows the text that ends at `end` on its line.
+///
+/// A quote of a password may have ended the text: what it has after an `@` may be secret.
+pub(crate) fn has_at_behind(text: &str, end: usize) -> bool {
+    rest_of_line(text, end).contains('@')
 }
 
 /// Returns every key and text of a file, in its order.
@@ -121,27 +134,49 @@ fn visit<'a>(node: &'a Spanned<DeValue<'_>>, key: &str, depth: usize, found: &mu
 /// Returns the place of what is secret in a quoted text at `place`.
 ///
 /// A text that does not begin with a scheme is secret as a whole; an escape may hide any sign.
-fn secret_at(text: &str, place: Range<usize>) -> Range<usize> {
-    let written = &text[place.clone()];
-    let value = written.trim_start_matches(['"', '\'']);
-    let Some(scheme_bytes) = scheme_bytes(value).filter(|_| !written.contains('\\')) else {
-        return place;
-    };
-    let address = value[scheme_bytes..].trim_end_matches(['"', '\'']);
-    let begin = place.end - value.len() + scheme_bytes;
-    let none = begin + address.len()..begin + address.len();
+fn secret_at(text: &str, string: &Text<'_>) -> Range<usize> {
+    let place = string.place.clone();
+    let Some(Range { start: begin, end }) = address_at(text, place.clone()) else { return place };
+    let address = &text[begin..end];
+    let none = end..end;
+    let scheme = text[place.start..begin].trim_start_matches(['"', '\'']).trim_end_matches("://");
+    let is_known = Scheme::parse(scheme).is_some_and(|scheme| scheme.dialect.is_some());
+    let is_address = is_known || string.role == Role::Other;
     // Without an `@` a password may have ended the text: a port may be its begin.
     let colon = address.find([':', '/']).filter(|at| address[*at..].starts_with(':'));
     let rest = colon.filter(|_| !address.contains('@')).map(|at| at + 1..address.len());
-    let place = rest.or_else(|| password_place(address));
+    let place = match rest.or_else(|| password_place(address)) {
+        // An unknown scheme may be a user, and what follows it a password that begins with `//`.
+        _ if !is_address => address.rfind('@').map(|at| 0..at).or(Some(0..address.len())),
+        place => place,
+    };
+    // A password among the parameters may have any sign: it lasts to the end.
+    let mut signs = address.match_indices('=').map(|(at, _)| at);
+    let named = signs.find(|at| {
+        let value = address[at + 1..].split('&').next().unwrap_or_default();
+        follows_secret_name(address, *at) && variable(value).is_none()
+    });
+    let named = named.map(|at| at + 1..address.len());
+    let place = match (place, named) {
+        (Some(place), Some(named)) => Some(place.start.min(named.start)..named.end),
+        (place, named) => place.or(named),
+    };
     place.map_or(none, |place| begin + place.start..begin + place.end)
+}
+
+/// Returns the place of an address after its scheme, in a quoted text at `place`.
+fn address_at(text: &str, place: Range<usize>) -> Option<Range<usize>> {
+    let written = &text[place.clone()];
+    let value = written.trim_start_matches(['"', '\'']);
+    let scheme_bytes = scheme_bytes(value).filter(|_| !written.contains('\\'))?;
+    let begin = place.end - value.len() + scheme_bytes;
+    Some(begin..begin + value[scheme_bytes..].trim_end_matches(['"', '\'']).len())
 }
 
 /// Returns the length of the scheme that an address begins with.
 fn scheme_bytes(address: &str) -> Option<usize> {
     let (scheme, _) = address.split_once("://")?;
-    let is_sign = |sign: char| sign.is_ascii_alphanumeric() || "+-.".contains(sign);
-    (!scheme.is_empty() && scheme.chars().all(is_sign)).then_some(scheme.len() + 3)
+    Scheme::parse(scheme).map(|_| scheme.len() + 3)
 }
 
 /// Returns the places of passwords in a text that is not TOML: up to the next entry.
@@ -173,7 +208,11 @@ fn is_entry(line: &str) -> bool {
 }
 
 fn line_end(text: &str, from: usize) -> usize {
-    text[from..].find('\n').map_or(text.len(), |length| from + length)
+    from + rest_of_line(text, from).len()
+}
+
+fn rest_of_line(text: &str, from: usize) -> &str {
+    text.get(from..).and_then(|rest| rest.split('\n').next()).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -191,12 +230,14 @@ mod tests {
             ("postgres://me:h/u@sh@db:5432/x", "postgres://me:******@db:5432/x"),
             ("mysql://me:a b\"c@h/d", "mysql://me:*****@h/d"),
             ("mysql://me:\u{e4}@h", "mysql://me:**@h"),
-            ("mysql://a@h/d?password=x&y=1", "mysql://a@h/d?password=*&y=1"),
+            ("mysql://a@h/d?password=x&y=1", "mysql://a@h/d?password=*****"),
+            ("mysql://h/d?user=a&password=${PW}&x=1", "mysql://h/d?user=a&password=${PW}&x=1"),
+            ("jdbc:mysql://h?user=a&password=x y", "jdbc:mysql://h?user=a&password=***"),
             ("mysql://a@/d?socket=/run/s", "mysql://a@/d?socket=/run/s"),
             ("mysql://me:hush", "mysql://me:****"),
             ("mysql://db/x", "mysql://db/x"),
             ("me:hush@db/x", "************"),
-            ("me://hu:sh@db", "me://hu:**@db"),
+            ("me://hu:sh@db", "me://*****@db"),
             ("me:hu@db://sh", "*************"),
             ("mysql://me:${PASSWORD}@db/x", "mysql://me:${PASSWORD}@db/x"),
         ] {
@@ -205,6 +246,10 @@ mod tests {
         assert_eq!(masked_source("dsn = \"a\\u003ab\""), "dsn = **********");
         assert_eq!(masked_source("# m://a:b@c\nb = 1"), "# m://*****\nb = 1");
         assert_eq!(masked_source("dsn = 'mysql://a:b@c'#@h/d"), "dsn = 'mysql://a:*********");
+        let quote = "dsn = 'mysql://a:@bc'#@h/d";
+        assert_eq!(masked_source(quote), "dsn = 'mysql://a:*********");
+        let comment = "dsn = 'mysql://a@h/d' # b";
+        assert_eq!(masked_source(comment), "dsn = 'mysql://a@h/d*****");
         let key = "\"mysql://a:\".\".J;@h/d\" = 1";
         assert_eq!(masked_source(key), "\"mysql://a:***************");
         assert_eq!(masked_source("[pw]\na = { b = 'c' }"), "[pw]\na = { b = *** }");

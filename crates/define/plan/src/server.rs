@@ -7,6 +7,7 @@ use crate::catalog::{Builds, EngineInfo};
 use crate::dsn;
 use crate::error::PlanError;
 use crate::resolve::Resolver;
+use crate::secret::has_at_behind;
 use crate::settings::{DSN, ENGINE, NAME, PLACEMENT, Scope};
 use crate::spec::Section;
 
@@ -21,7 +22,10 @@ impl Resolver<'_> {
         let (known, name) = (self.catalog.engines(), &build.engine);
         let Some(info) = known.iter().find(|info| info.name == *name) else {
             let names: Vec<_> = known.iter().map(|info| info.name.as_str()).collect();
-            let otherwise = format!("engines: {}", names.join(", "));
+            let otherwise = format!(
+                "engines: {}; a library of your own: assay engine add {name}@1 LIBRARY",
+                names.join(", ")
+            );
             return Err(refuse(format!("unknown engine `{name}`")).meant(name, names, otherwise));
         };
         let (why, remedy) = match (info.builds, build.version.is_some(), table.get(DSN).is_some()) {
@@ -87,7 +91,9 @@ impl Resolver<'_> {
             return Err(refuse(format!("{} is not a server", info.name))
                 .remedy("leave out `dsn`, or name postgres, mysql or mariadb as the engine"));
         };
-        let (spoken, dsn) = dsn::parse(written.get_ref())
+        let is_ended = has_at_behind(&self.source.text, written.span().end);
+        let dsn::Parsed { dialect: spoken, dsn } = dsn::parse(written.get_ref())
+            .map_err(|error| if is_ended { dsn::ended_by_quote() } else { error })
             .map_err(|error| error.at(self.source, written.span(), "here"))?;
         if spoken != dialect {
             let why = format!("{} does not speak the protocol of {}://", info.name, spoken);

@@ -149,8 +149,8 @@ declare! {
     REASONS "reasons" [Finding], Kind::Lines, Any, None, "";
     OPERATIONS "operations" [Step], Kind::Amount, Any, None, "";
     ROWS "rows" [Benchmark], Kind::Amount, Any, Some("COUNT"), "Rows of the key space, such as 200k or 4M";
-    KEY_BYTES "key_bytes" [Benchmark], Kind::Whole, KeyValue, Some("BYTES"), "Bytes of a key";
-    VALUE_BYTES "value_bytes" [Benchmark], Kind::Whole, KeyValue, Some("BYTES"), "Bytes of a value";
+    KEY_BYTES "key_bytes" [Benchmark], Kind::Amount, KeyValue, Some("SIZE"), "Size of a key, in bytes";
+    VALUE_BYTES "value_bytes" [Benchmark], Kind::Amount, KeyValue, Some("SIZE"), "Size of a value, in bytes or as 4KiB";
     COMPRESSIBLE_TO "compressible_to" [Benchmark], Kind::Number, KeyValue, Some("SHARE"), "Compressed size of a value as a share, such as 0.5";
     DURATION "duration" [Benchmark, Device, Step], Kind::Amount, Any, Some("SPAN"), "Length of the steps that end by duration, such as 10s";
     WARMUP "warmup" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Unmeasured warm-up of these steps";
@@ -171,7 +171,7 @@ declare! {
     DISTRIBUTION "distribution" [Benchmark, Step, Finding], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
     RANGE_ROWS "range_rows" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Rows of a range read";
     BATCH_KEYS "batch_keys" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Keys of a multi_get";
-    FIELD_BYTES "field_bytes" [Benchmark, Step], Kind::Whole, KeyValue, Some("BYTES"), "Bytes of a value that are read, replaced or appended, at least 8";
+    FIELD_BYTES "field_bytes" [Benchmark, Step], Kind::Amount, KeyValue, Some("SIZE"), "Bytes of a value that are read, replaced or appended, at least 8";
     WRITER_RATE "writer_rate" [Benchmark, Step], Kind::Amount, KeyValue, Some("SIZE/s"), "Rate limit of the background writer, such as 2MiB/s";
     SETTLE_CAP "settle_cap" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Longest wait of a settle step until the engine is idle";
     MEMORY "memory" [Benchmark], Kind::Amount, OwnServer, Some("SIZE"), "Memory cap of the worker, such as 2GiB";

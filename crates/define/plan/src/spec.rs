@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use model::LoadReuse;
+use model::limits::joined_name;
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -12,7 +13,8 @@ use crate::error::{Errors, PlanError, Source};
 use crate::settings::{
     Kind, LOAD, NAME, REUSE, SETTINGS, SIZE, STEP, Scope, Setting, Table, of_table, required,
 };
-use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, unknown_key, wrong_type};
+use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, wrong_type};
+use crate::unknown::{unknown_key, unknown_table};
 
 /// A whole experiment file; no `Debug`, for it has the passwords as written.
 #[derive(Clone, Default)]
@@ -67,7 +69,7 @@ impl File {
             section.values.insert(setting.key, text.clone());
         }
         replace_pairs(&mut self.benchmark.pairs, size.pairs.iter().cloned());
-        let named = format!("{}-{name}", self.experiment.text(NAME));
+        let named = joined_name(self.experiment.text(NAME), name);
         let size = Spanned::new(place.span(), name.to_owned());
         self.experiment.values.insert(NAME.key, Spanned::new(place.span(), named));
         // Findings may name the file's own size, whichever is chosen.
@@ -181,7 +183,7 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
     for key in ["experiment", "benchmark"] {
         if root.get_ref().get(key).is_none() && !(key == "benchmark" && file.is_device) {
             let remedy = format!(
-                "{} has no table [{key}]: add it, as in docs/guide/first-experiment.md",
+                "{} has no table [{key}]: add it, as in docs/guide/experiment-files.md",
                 source.name
             );
             reader.errors.push(missing(source, key, 0..0).remedy(remedy));
@@ -203,7 +205,7 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
             "waive" => file.waivers = reader.sections(Table::Waiver, node),
             "published" => file.published = reader.sections(Table::Published, node),
             unknown => {
-                let error = unknown_key(unknown, "", &KEYS);
+                let error = unknown_table(unknown, &KEYS);
                 reader.errors.push(error.at(source, key.span(), "no such key"));
             }
         }
@@ -272,8 +274,7 @@ impl Reader<'_> {
                 return;
             }
             let Some(setting) = of_table(table).find(|one| one.key == *key.get_ref()) else {
-                let known: Vec<_> = of_table(table).map(|setting| setting.key).collect();
-                let error = unknown_key(key.get_ref(), table.name(), &known);
+                let error = unknown_key(key.get_ref(), table);
                 self.errors.push(error.at(self.source, key.span(), "no such key"));
                 continue;
             };

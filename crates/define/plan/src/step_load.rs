@@ -14,6 +14,7 @@ use crate::resolve::Resolver;
 use crate::settings::{ARRIVALS, PACING, PIPELINE, RATE, REUSE, SLA, Setting};
 use crate::spec::Section;
 use crate::window::{self, TooShort};
+use crate::workload::RELATIVE;
 
 /// The forms of a load.
 const FORMS: &str = "write \"closed\", { rate = \"50k/s\" } for an open loop, \
@@ -181,8 +182,11 @@ impl Resolver<'_> {
         let path = folder.unwrap_or(Path::new("")).join(path);
         let name = path.display().to_string();
         let lines = self.catalog.file(&path);
-        let lines =
-            lines.map_err(|why| refuse(format!("cannot read the rate file {name}: {why}")))?;
+        let lines = lines.map_err(|why| {
+            let is_absent = why.to_lowercase().contains("no such file");
+            let error = refuse(format!("cannot read the rate file {name}: {why}"));
+            if is_absent { error.remedy(RELATIVE) } else { error }
+        })?;
         rate::parse_file(&lines).map_err(|wrong| {
             let message = format!("rate file {name}, line {}: {}", wrong.number, wrong.why);
             PlanError::new(message).at(&Source { name, text: lines }, wrong.place, "here")

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use model::limits::LIST_MAX;
 use model::secret::{has_secret, is_secret_name};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{PlanError, Source};
-use crate::nearest::nearest;
 use crate::secret::misplaced_secret;
 
 /// A value of a file, with its place.
@@ -44,7 +44,8 @@ impl<'a> Fields<'a> {
         match table.keys().find(|key| !keys.contains(&&**key.get_ref())) {
             None => Ok(Self { source, node, table }),
             Some(key) => {
-                let error = unknown_key(key.get_ref(), what, keys);
+                let error = PlanError::new(format!("unknown key `{}` in {what}", key.get_ref()))
+                    .meant(key.get_ref(), keys.iter().copied(), listed_keys(keys));
                 Err(error.at(source, key.span(), "no such key"))
             }
         }
@@ -79,11 +80,24 @@ pub(crate) fn text<'a>(source: &Source, node: &'a Node<'a>) -> Result<Word<'a>, 
 
 /// Returns the elements of a list.
 pub(crate) fn list<'a>(source: &Source, node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> {
-    let list = node.get_ref().as_array().map(AsRef::as_ref);
-    list.ok_or_else(|| {
+    let list: Option<&[Node<'a>]> = node.get_ref().as_array().map(AsRef::as_ref);
+    let list = list.ok_or_else(|| {
         let error = wrong_type(source, "a list in brackets", node);
         if node.get_ref().is_table() { error.remedy(TABLE_OF_LIST) } else { error }
-    })
+    })?;
+    few(source, list.len(), node)?;
+    Ok(list)
+}
+
+/// Checks that a list or a table of a file has few entries, before each is read.
+pub(crate) fn few(source: &Source, length: usize, node: &Node<'_>) -> Result<(), PlanError> {
+    match length <= LIST_MAX {
+        true => Ok(()),
+        false => {
+            Err(PlanError::new(format!("it has {length} entries, and at most {LIST_MAX} are read"))
+                .at(source, node.span(), "here"))
+        }
+    }
 }
 
 /// Returns the key of a table as a text.
@@ -166,35 +180,14 @@ pub(crate) fn wrong_type(source: &Source, expected: &str, node: &Node<'_>) -> Pl
     PlanError::new(format!("expected {expected}, found {found}")).at(source, node.span(), "here")
 }
 
+/// Returns the remedy that lists the keys of a table.
+pub(crate) fn listed_keys(known: &[&str]) -> String {
+    format!("known keys: {}", known.join(", "))
+}
+
 /// Returns the error of a key that is missing in the table at `place`.
 pub(crate) fn missing(source: &Source, key: &str, place: Range<usize>) -> PlanError {
     PlanError::new(format!("missing field `{key}`")).at(source, place, "here")
-}
-
-/// Keys of a load, often misplaced next to it.
-const OF_A_LOAD: [&str; 5] = ["rate", "arrivals", "pacing", "sla", "pipeline"];
-
-/// Returns the error of an unknown key, with the nearest of the known ones.
-pub(crate) fn unknown_key(unknown: &str, table: &str, known: &[&str]) -> PlanError {
-    let within = if table.is_empty() { String::new() } else { format!(" in {table}") };
-    let error = PlanError::new(format!("unknown key `{unknown}`{within}"));
-    let may_have_a_load = ["[benchmark]", "a step's table"].contains(&table);
-    if may_have_a_load && OF_A_LOAD.contains(&unknown) {
-        return error.remedy(format!("write load = {{ {unknown} = ... }}"));
-    }
-    match nearest(unknown, known.iter().copied()) {
-        Some(word) if table == "[[variant]]" => error.remedy(format!(
-            "did you mean `{word}`? an option of the engine belongs in the table \
-             [variant.options]"
-        )),
-        Some(word) => error.remedy(format!("did you mean `{word}`?")),
-        None if table == "[[variant]]" => error.remedy(format!(
-            "if `{unknown}` is an option of the engine, it belongs in the table \
-             [variant.options]; keys of [[variant]] are {}",
-            known.join(", ")
-        )),
-        None => error.remedy(format!("known keys: {}", known.join(", "))),
-    }
 }
 
 /// Widens an empty place to its line, so that it can be shown.

@@ -1,7 +1,9 @@
 //! Checks whether a measured span is long enough.
 
 use model::units::{per_second, thousands};
-use model::{Limit, Load, Nanos, Rate, StopRule, float, whole};
+use model::{Experiment, Limit, Load, Nanos, Rate, Step, StopRule, float, whole};
+
+use crate::error::PlanError;
 
 /// Upper bound on any engine's operations per second; a search that needs more cannot end.
 const FASTEST_OPS_PER_S: f64 = 10_000_000.0;
@@ -75,6 +77,24 @@ pub(crate) fn check_rate(rate: &Rate, stop: StopRule) -> Result<(), TooShort> {
     let one = span_of(rate, 1).0.div_ceil(1_000_000_000);
     let why = format!("at {} no operation is due in {span}", per_second(rate.peak_ops_per_s()));
     Err(TooShort { why, remedy: format!("a higher rate, or measure for at least {one} s") })
+}
+
+/// Checks the loads of an experiment that is stored, as those of one that is written.
+///
+/// # Errors
+/// The first step that is too short for its load, why, and the remedy.
+pub fn check_loads(experiment: &Experiment) -> Result<(), PlanError> {
+    let checked = |step: &Step| {
+        if let Load::Open(open) = &step.load {
+            check_rate(&open.rate, step.stop)?;
+        }
+        step.limit.as_ref().map_or(Ok(()), |limit| check(limit, &step.load, step.stop))
+    };
+    experiment.steps.iter().try_for_each(|step| {
+        checked(step).map_err(|TooShort { why, remedy }| {
+            PlanError::new(format!("step {}: {why}", step.name)).remedy(remedy)
+        })
+    })
 }
 
 /// Returns the shortest time in which a rate has that many arrivals, on average.

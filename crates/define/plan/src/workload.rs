@@ -12,8 +12,20 @@ use crate::resolve::Resolver;
 use crate::settings::{ROWS, STEP, Scope, WORKLOAD};
 use crate::spec::Section;
 
+/// The remedy for an absent file that an experiment names.
+pub(crate) const RELATIVE: &str =
+    "name it relative to the experiment's file or, typed, to the current directory";
+
 /// Nominal key bytes of an application's rows: the least a [`DataShape`] may have.
 const KEY_BYTES: u32 = 8;
+
+/// The step that fills an engine for steps which need rows.
+const FILL: &str = "filluniquerandom";
+
+/// Doublings of too few rows that are tried, to name the fewest that an application takes.
+///
+/// Our choice: a million times as many; each takes a millisecond.
+const ROWS_DOUBLINGS: u32 = 20;
 
 /// The meaning of `workload`.
 #[derive(Debug, Clone)]
@@ -22,6 +34,18 @@ pub(crate) enum Workload {
     Preset(&'static Preset),
     /// The file of an application.
     Application(Source),
+}
+
+/// Returns the fewest rows above `rows` that fit, if any do.
+fn least_rows(rows: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
+    let doubled = (1..=ROWS_DOUBLINGS).map(|times| rows.saturating_mul(1 << times));
+    let mut high = doubled.into_iter().find(|rows| fits(*rows))?;
+    let mut low = rows.max(high / 2);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        *if fits(middle) { &mut high } else { &mut low } = middle;
+    }
+    Some(high)
 }
 
 /// Rejects a load whose whole calls load other than `rows`, where a check expects these.
@@ -62,7 +86,12 @@ impl Resolver<'_> {
         // directory.
         let folder = Path::new(&self.source.name).parent().filter(|_| !name.span().is_empty());
         let found = application::find(word, folder.unwrap_or(Path::new("")), self.catalog);
-        if let Some(source) = found.map_err(|why| self.refuse(name.span(), why))? {
+        let unread = |why: String| {
+            let is_absent = why.to_lowercase().contains("no such file");
+            let error = self.refuse(name.span(), why);
+            if is_absent { error.remedy(RELATIVE) } else { error }
+        };
+        if let Some(source) = found.map_err(unread)? {
             return Ok(Some(Workload::Application(source)));
         }
         let applications = self.catalog.application_names();
@@ -111,7 +140,14 @@ impl Resolver<'_> {
         let set = (self.source, &benchmark.pairs);
         let levels = self.clients_factor(factors).map(|factor| factor.levels).unwrap_or_default();
         let clients = levels.iter().copied().max().unwrap_or(1);
-        let loaded = application::read(file, set, (rows, clients), self.catalog)?;
+        let read = |rows| application::read(file, set, (rows, clients), self.catalog);
+        let too_few = |least: u64| {
+            let name = Path::new(&file.name).file_stem().unwrap_or_default().to_string_lossy();
+            self.refuse(benchmark.place_of(ROWS), format!("{rows} rows are too few for {name}"))
+                .remedy(format!("set `rows` to {least} or more (--rows {least})"))
+        };
+        let loaded = read(rows)
+            .map_err(|error| least_rows(rows, |rows| read(rows).is_ok()).map_or(error, too_few))?;
         check_whole_calls(&loaded, &levels)?;
         self.reject_key_settings(benchmark, &loaded)?;
         Ok(Some(loaded))
@@ -135,19 +171,27 @@ impl Resolver<'_> {
         self.application.map_or(Ok(()), |loaded| self.reject_key_settings(table, loaded))
     }
 
-    /// Returns the requested steps, or the application's in its order.
+    /// Returns the requested steps after those they need, or the application's in its order.
     ///
-    /// Steps typed on the command line are preceded by those they need.
+    /// Steps that need rows are filled first, unless their load is written at another place.
     pub(crate) fn requested_steps(&self, benchmark: &Section) -> Vec<Section> {
         match (&benchmark.tables, self.application) {
-            (Some(steps), Some(loaded)) if self.source.name.is_empty() => {
-                let mut names = Vec::new();
+            (Some(steps), Some(loaded)) => {
+                let mut all = Vec::new();
                 for step in steps {
-                    with_needs(loaded, step.text(STEP), &mut names);
+                    add_needs(loaded, step.text(STEP), steps, &mut all);
+                    all.push(step.clone());
                 }
-                names.into_iter().map(Section::step).collect()
+                all
             }
-            (Some(steps), _) => steps.clone(),
+            (Some(steps), None) => {
+                let known = self.catalog.steps();
+                let first = steps.first().map(|step| step.text(STEP));
+                let first = known.iter().find(|info| Some(&*info.name) == first);
+                let fill = first.filter(|info| info.role != StepRole::Load);
+                let fill = fill.map(|_| Section::step(FILL));
+                fill.into_iter().chain(steps.iter().cloned()).collect()
+            }
             (None, Some(loaded)) => loaded.application.order.iter().map(Section::step).collect(),
             (None, None) => Vec::new(),
         }
@@ -180,16 +224,17 @@ impl Resolver<'_> {
     }
 }
 
-/// Adds a step to `names`, after the missing ones it needs.
+/// Adds the steps that a step needs, unless they are there or `written` at another place.
 ///
 /// It terminates, because a step needs only steps above it in the file.
-fn with_needs(loaded: &Described, name: &str, names: &mut Vec<String>) {
+fn add_needs(loaded: &Described, name: &str, written: &[Section], all: &mut Vec<Section>) {
     for need in loaded.needs.get(name).into_iter().flatten() {
-        if !names.contains(need) {
-            with_needs(loaded, need, names);
+        let is_it = |step: &Section| step.text(STEP) == need;
+        if !written.iter().chain(all.iter()).any(is_it) {
+            add_needs(loaded, need, written, all);
+            all.push(Section::step(need));
         }
     }
-    names.push(name.to_owned());
 }
 
 /// Returns the shape of an application's rows.
@@ -234,6 +279,13 @@ name = "all are there"
 sql = "SELECT COUNT(*) FROM {table}"
 expect = "loaded"
 "#;
+
+    #[test]
+    fn the_fewest_rows_that_fit_are_found() {
+        assert_eq!(least_rows(20_000, |rows| rows >= 100_000), Some(100_000));
+        assert_eq!(least_rows(1, |rows| rows >= 3), Some(3));
+        assert_eq!(least_rows(7, |_| false), None, "other mistakes stay what they are");
+    }
 
     #[test]
     fn a_check_of_the_loaded_rows_needs_whole_calls_of_all_clients() {

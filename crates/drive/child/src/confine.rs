@@ -18,7 +18,7 @@ use landlock::{
 use rustix::io::Errno;
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set,
-    set_capabilities,
+    set_capabilities, set_no_new_privs,
 };
 
 use crate::syscalls::refuse_syscalls;
@@ -176,9 +176,11 @@ impl Confinement {
 
 /// Takes from root, for the program that follows, the capabilities that lead out of a confinement.
 ///
-/// One that this process may not drop is one that it does not have, or has from a container.
+/// Those that this process may drop from its bounding set go there too. Without the right to, as in
+/// a container, none comes back either: no program gains one.
 ///
-/// Source: capabilities(7), "Capability bounding set".
+/// Source: capabilities(7), "Capability bounding set"; `PR_SET_NO_NEW_PRIVS`(2const), "any other
+/// thread".
 fn drop_capabilities() -> io::Result<()> {
     let dropped = CapabilitySet::all().difference(REMAINING).iter();
     for error in dropped.filter_map(|one| remove_capability_from_bounding_set(one).err()) {
@@ -186,8 +188,10 @@ fn drop_capabilities() -> io::Result<()> {
             return Err(error.into());
         }
     }
+    set_no_new_privs(true)?;
+    let permitted = capabilities(None)?.permitted.intersection(REMAINING);
     let inheritable = CapabilitySet::empty();
-    Ok(set_capabilities(None, CapabilitySets { inheritable, ..capabilities(None)? })?)
+    Ok(set_capabilities(None, CapabilitySets { effective: permitted, permitted, inheritable })?)
 }
 
 /// Returns the level of Landlock that the kernel offers and Assay requests; `None` without it.
@@ -250,6 +254,18 @@ mod tests {
             return println!("skipped: the kernel offers no Landlock, or no shared memory");
         }
         assert!(makes_file(Some(false)) && !makes_file(Some(true)));
+    }
+
+    /// Goal: what is taken is taken from the process too, and comes back by no program.
+    #[test]
+    fn a_library_of_root_keeps_two_capabilities() {
+        let left = std::thread::spawn(|| {
+            drop_capabilities().unwrap();
+            (capabilities(None).unwrap(), rustix::thread::no_new_privs().unwrap())
+        });
+        let (left, gains_none) = left.join().unwrap();
+        assert!(REMAINING.contains(left.permitted) && REMAINING.contains(left.effective));
+        assert!(left.inheritable.is_empty() && gains_none);
     }
 
     /// Goal: the capabilities by which root reaches files and processes of others are gone.

@@ -112,6 +112,15 @@ pub fn command(role: Role, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// Returns the text of a file of `/proc/PID`; `None` when the process has ended.
+///
+/// The kernel writes the name that a process gives itself as it is: bytes that are no UTF-8 hide
+/// no process.
+pub fn process_file(pid: u32, name: &str) -> Option<String> {
+    let bytes = std::fs::read(format!("/proc/{pid}/{name}")).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Returns the variables that a child of the role gets.
 fn inherited(
     role: Role,
@@ -226,6 +235,16 @@ mod tests {
             std::thread::park_timeout(std::time::Duration::from_millis(10));
         }
         panic!("{pid} is still running");
+    }
+
+    /// Goal: a process cannot hide by giving itself an odd name.
+    #[test]
+    fn a_process_is_found_whatever_its_name_is() {
+        std::fs::write("/proc/thread-self/comm", b"\xff\xfe)\n").unwrap();
+        let id = rustix::thread::gettid().as_raw_pid().cast_unsigned();
+        assert!(process_file(id, "status").is_some_and(|text| text.contains("\nPPid:")));
+        assert!(process_file(id, "stat").is_some());
+        assert_eq!(process_file(id, "no-such-file"), None);
     }
 
     #[test]

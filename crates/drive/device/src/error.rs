@@ -16,7 +16,9 @@ pub enum DeviceError {
     #[error("fio: {0}")]
     Fio(String),
     /// The output of fio cannot be read.
-    #[error("the output of fio cannot be read: {0}")]
+    #[error(
+        "the output of fio cannot be read: {0}; install another fio with `scripts/setup.sh device`"
+    )]
     Output(#[from] serde_json::Error),
     /// A file or directory cannot be read or written.
     #[error("{}: {_1}", _0.display())]

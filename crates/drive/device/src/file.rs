@@ -2,10 +2,12 @@
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use fiemap::{Fiemap, FiemapExtentFlags, FiemapFlags};
 use model::{Access, Bytes};
+use rustix::fs::OFlags;
 use rustix::io::{FdFlags, fcntl_setfd};
 use tempfile::TempDir;
 use trust::Entries;
@@ -51,6 +53,8 @@ impl TestFile {
         let path = dir.path().join(NAME);
         let made = File::create_new(&path).and_then(|file| {
             file.set_len(size.0)?;
+            // Held until this process and its fio have ended.
+            file.lock()?;
             // fio inherits it: the file is this one, whatever is put in its place.
             fcntl_setfd(&file, FdFlags::empty())?;
             Ok(file)
@@ -72,13 +76,20 @@ impl TestFile {
         Ok(Bytes(wanted.saturating_sub(used).saturating_mul(space.f_frsize)))
     }
 
-    /// Returns the directories that killed processes left behind.
+    /// Returns the directories that killed processes left behind: no process holds their file.
     pub fn leftovers(parent: &Path) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
         let is_ours = |path: &PathBuf| {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX))
         };
-        entries.map(|entry| entry.path()).filter(is_ours).collect()
+        // Without a file a directory is just being made.
+        let is_left = |dir: &PathBuf| {
+            // Neither a link nor a pipe that another account put there is followed or waited for.
+            let flags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits().cast_signed();
+            let file = File::options().read(true).custom_flags(flags).open(dir.join(NAME));
+            file.is_ok_and(|file| file.try_lock().is_ok())
+        };
+        entries.map(|entry| entry.path()).filter(is_ours).filter(is_left).collect()
     }
 
     /// Returns the directory, in which fio runs.
@@ -184,9 +195,13 @@ mod tests {
     fn the_directory_is_removed_and_the_floor_respected() {
         let parent = tempfile::tempdir().unwrap();
         let file = TestFile::create(parent.path(), Bytes(1 << 20), Bytes(0)).unwrap();
-        assert_eq!(TestFile::leftovers(parent.path()), [file.dir()]);
+        assert!(TestFile::leftovers(parent.path()).is_empty(), "a process holds it");
+        let killed = file.dir().with_extension("killed");
+        std::fs::create_dir(&killed).unwrap();
+        std::fs::write(killed.join(NAME), "").unwrap();
+        assert_eq!(TestFile::leftovers(parent.path()), std::slice::from_ref(&killed));
+        std::fs::remove_dir_all(killed).unwrap();
         drop(file);
-        assert!(TestFile::leftovers(parent.path()).is_empty());
         let refusal = TestFile::create(parent.path(), Bytes(1 << 20), Bytes(u64::MAX / 2));
         let refusal = refusal.unwrap_err().to_string();
         assert!(refusal.contains("leaves less than") && refusal.contains("--size"), "{refusal}");

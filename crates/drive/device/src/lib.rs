@@ -15,6 +15,7 @@ mod error;
 mod file;
 mod fio;
 mod job;
+mod other_users;
 mod output;
 mod queue;
 mod raw;

@@ -14,6 +14,7 @@ use crate::error::DeviceError;
 use crate::file::fill;
 use crate::fio::Fio;
 use crate::job::Place;
+use crate::other_users::other_use;
 
 /// Places that are read to find what was never written.
 ///
@@ -36,7 +37,8 @@ impl RawDevice {
     /// Opens a device exclusively: for reads, or also for writes that destroy what is on it.
     ///
     /// # Errors
-    /// When it is no block device, is mounted, swap, has partitions, or is held by another one.
+    /// When it is no block device, is mounted, swap, has partitions, or is held by another one; for
+    /// writes also when it is behind another one, or a process has it open to write.
     pub fn open(path: &Path, is_writable: bool) -> Result<Self, DeviceError> {
         let path = path.canonicalize().map_err(DeviceError::file(path))?;
         let refuse = |reason: String| DeviceError::Refused(path.clone(), reason);
@@ -54,7 +56,12 @@ impl RawDevice {
             mounts: &read("/proc/self/mountinfo"),
             swaps: &read("/proc/swaps"),
         };
-        if let Some(reason) = use_of.reason() {
+        let of_disk = std::fs::read_to_string(sys_dir.join("../dev")).unwrap_or_default();
+        let of_disk = sys_dir.join("partition").exists().then_some(of_disk);
+        let of_disk = of_disk.as_deref().and_then(|text| device_number(text.trim()));
+        let numbers: Vec<u64> = of_disk.into_iter().chain([metadata.rdev()]).collect();
+        let other_use = || is_writable.then(|| other_use(&numbers)).flatten();
+        if let Some(reason) = use_of.reason().or_else(other_use) {
             return Err(refuse(reason));
         }
         let flags = OFlags::EXCL.union(OFlags::CLOEXEC).bits().cast_signed();
@@ -64,6 +71,9 @@ impl RawDevice {
             true => refuse("the kernel reports that it is in use".to_owned()),
             false => DeviceError::File(path.clone(), error),
         })?;
+        if file.metadata().map_err(DeviceError::file(&path))?.rdev() != metadata.rdev() {
+            return Err(refuse("its name was given to another one meanwhile".to_owned()));
+        }
         let sectors = std::fs::read_to_string(sys_dir.join("size")).unwrap_or_default();
         let size = sectors.trim().parse::<u64>().unwrap_or(0).saturating_mul(512);
         if size == 0 {
@@ -128,6 +138,12 @@ impl RawDevice {
     pub fn reads_as_zeros(&self) -> Result<f64, DeviceError> {
         zeros(&self.file, self.place.size).map_err(DeviceError::file(Path::new(&self.place.file)))
     }
+}
+
+/// Returns the number of a device in a text `major:minor`.
+fn device_number(text: &str) -> Option<u64> {
+    let (major, minor) = text.split_once(':')?;
+    Some(rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?))
 }
 
 /// Returns the share of places that read as zeros.

@@ -1,8 +1,8 @@
 //! Tracepoints of the block layer: how long requests are queued, and in the device.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use model::TracedTimes;
 
@@ -45,7 +45,7 @@ impl Tracer {
         )?;
         let [own, disk] = numbers(sys_dir)?;
         let dir = root.join("instances").join(format!("assay-{}", std::process::id()));
-        fs::create_dir(&dir).map_err(|error| format!("cannot make {}: {error}", dir.display()))?;
+        fs::create_dir(&dir).map_err(|error| of_tracer("make", &dir, &error))?;
         let tracer = Self { dir };
         tracer.set("tracing_on", "0")?;
         tracer.set("buffer_size_kb", &BUFFER_KIB.to_string())?;
@@ -75,14 +75,19 @@ impl Tracer {
         self.set("tracing_on", "0")?;
         let path = self.dir.join("trace");
         let text = fs::read_to_string(&path);
-        let text = text.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let text = text.map_err(|error| of_tracer("read", &path, &error))?;
         Ok((done, times(&text, direction)))
     }
 
     fn set(&self, name: &str, value: &str) -> Result<(), String> {
         let path = self.dir.join(name);
-        fs::write(&path, value).map_err(|error| format!("cannot write {}: {error}", path.display()))
+        fs::write(&path, value).map_err(|error| of_tracer("write", &path, &error))
     }
+}
+
+/// Returns the error of a file of the tracer.
+fn of_tracer(action: &str, path: &Path, error: &io::Error) -> String {
+    format!("cannot {action} {}: {error}; root may trace where tracefs is writable", path.display())
 }
 
 impl Drop for Tracer {

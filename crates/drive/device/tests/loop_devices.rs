@@ -1,9 +1,10 @@
 //! Raw devices and files on ext4, XFS and btrfs, on a loop device.
 
 use std::fs::{self, File};
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use device::{
@@ -136,6 +137,31 @@ fn a_raw_device_is_only_read_unless_it_may_be_destroyed() {
     assert!(settings(&sys_dir).iter().any(|(name, _)| name == "logical_block_size"));
     let sample = test(&fio, writable.place(), (Access::Raw, Path::new("/")), &sys_dir);
     assert_eq!(sample.issued.unwrap().reads, sample.read.unwrap().requests);
+}
+
+/// Goal: what the kernel counts as no use of a device keeps it from being destroyed.
+/// Method: a second loop device over it, and a process that has it open to write.
+#[test]
+fn a_device_behind_another_or_open_to_write_is_not_destroyed() {
+    let Some((_, device)) = storage() else { return };
+    let refusal = || RawDevice::open(&device.path, true).unwrap_err().to_string();
+    let above = run("losetup", &["--find", "--show", device.path()]).unwrap();
+    probed();
+    let behind = refusal();
+    RawDevice::open(&device.path, false).unwrap();
+    ended(run("losetup", &["--detach", &above]));
+    assert!(behind.contains(&format!("it is behind {above}")), "{behind}");
+    let script = "exec 3<>\"$0\"; echo; read line";
+    let mut writer = Command::new("sh");
+    writer.args(["-c", script, device.path()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut writer = writer.spawn().unwrap();
+    writer.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+    let open = refusal();
+    drop(writer.stdin.take());
+    writer.wait().unwrap();
+    assert!(open.contains(&format!("process {} (sh) has it open", writer.id())), "{open}");
+    probed();
+    RawDevice::open(&device.path, true).unwrap();
 }
 
 /// Goal: a path with signs that fio obeys names one device, and a request to stop ends fio.

@@ -28,21 +28,21 @@ pub struct OptionReach {
     pub is_closed: bool,
 }
 
-/// What an option reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What an option reaches; in this order it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
-    /// Files or directories.
-    Path,
-    /// Code that is loaded.
-    Library,
     /// A command.
     Command,
+    /// Code that is loaded.
+    Library,
     /// A host.
     Host,
-    /// Anything: no list has the option.
-    Unknown,
+    /// Files or directories.
+    Path,
     /// Anything: its value has signs that may end it and begin another option.
     Value,
+    /// Anything: no list has the option.
+    Unknown,
 }
 
 impl Reach {

@@ -42,7 +42,7 @@ model::names!(Setting, "a setting of engines":
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum Refusal {
     /// An unknown option, or a wrong value.
-    #[error("option `{name}` refused: {reason}{}", listed(name, known))]
+    #[error("option `{name}` refused: {reason}{}", listed(name, reason, known))]
     Option {
         /// The option's name, as the user wrote it.
         name: String,
@@ -94,10 +94,14 @@ impl Refusal {
     }
 }
 
-/// Returns the known options, for a message about an unknown one.
-pub fn listed(name: &str, known: &[String]) -> String {
-    let is_listed = (1..=LISTED_MAX).contains(&known.len()) && !known.iter().any(|it| it == name);
-    if is_listed { format!("; known: {}", known.join(", ")) } else { String::new() }
+/// Returns the known options, for a message about an unknown one whose `reason` lists them not.
+pub fn listed(name: &str, reason: &str, known: &[String]) -> String {
+    let is_listed = known.iter().all(|option| reason.contains(option.as_str()));
+    let is_known = known.iter().any(|option| option == name);
+    match (1..=LISTED_MAX).contains(&known.len()) && !is_known && !is_listed {
+        true => format!("; known: {}", known.join(", ")),
+        false => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -110,6 +114,8 @@ mod tests {
         let text = |known: &[&str]| EngineError::unknown("a", "no", known).to_string();
         assert_eq!(text(&["b", "c"]), "option `a` refused: no; known: b, c");
         assert_eq!(text(&["b", "a"]), "option `a` refused: no");
+        let own_list = EngineError::unknown("a", "not an option; known: room", &["room"]);
+        assert_eq!(own_list.to_string(), "option `a` refused: not an option; known: room");
         assert_eq!(text(&["b"; LISTED_MAX + 1]), "option `a` refused: no");
     }
 }

@@ -86,6 +86,9 @@ pub fn gives_answers(capabilities: &Capabilities) -> bool {
     !matches!(capabilities.features.get(ANSWERS), Some(Feature::No(_)))
 }
 
+/// Files of an engine that has a few, whatever its data: data, log, lock. Our choice.
+const FEW_FILES: u64 = 16;
+
 /// One engine build, ready to open a database.
 ///
 /// ```
@@ -118,6 +121,11 @@ pub trait Driver: Send + Sync {
     /// Such files of a saved database are linked into a run's directory in place of copies.
     fn immutable_files(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Returns how many files a database has open with so many sessions; by default a few.
+    fn open_files(&self, _spec: &OpenSpec, _sessions: u64) -> u64 {
+        FEW_FILES
     }
 
     /// Opens the data in `spec.dir`, creating it when the directory is empty.

@@ -40,7 +40,17 @@ impl ServerError {
 
     /// Converts an error of the helper program that starts servers.
     pub(crate) fn spawn(error: io::Error) -> Self {
-        Self::fatal(format!("cannot start setpriv: {error}; it is part of util-linux"))
+        let text = error.to_string();
+        // Busybox's has no option that ends a server with Assay.
+        let which = match text.to_lowercase().contains("option") {
+            true => "this setpriv lacks --pdeathsig, as busybox's does",
+            false => "servers are started with it",
+        };
+        let text = text.lines().next().unwrap_or_default();
+        Self::fatal(format!(
+            "cannot start setpriv ({text}): {which}; install util-linux (Alpine: `apk add setpriv \
+             util-linux-misc`)"
+        ))
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use engine::EngineError;
 use engine::settings_check::refused;
 use model::server::REPLICA;
-use model::{Address, Endpoint, Options, Password, Settings, Transport};
+use model::{Address, Endpoint, Options, Password, ServerLoad, Settings, SystemNeeds, Transport};
 
 /// Directories and password of one server.
 ///
@@ -113,6 +113,16 @@ pub trait Kind: Send + Sync {
     /// Returns whether set-up programs read the name of their account.
     fn needs_account_name(&self) -> bool {
         false
+    }
+
+    /// Returns what the server needs of the system's limits with these options.
+    fn needs(&self, _options: &Options, _load: &ServerLoad) -> SystemNeeds {
+        SystemNeeds::default()
+    }
+
+    /// Returns what the server does without, and why, as the log of its start states it.
+    fn fallback(&self, _log: &str) -> Option<String> {
+        None
     }
 
     /// Returns the programs that make an empty data directory, in order; each must succeed.

@@ -15,9 +15,11 @@ use crate::process::{ProcessIdentity, boot_id, descendants, in_cgroup, kill_all,
 use crate::shared;
 use crate::user::{self, User};
 
-/// Parent of the private directories: a unix socket's path has room for 107 bytes, and clean-up
-/// must find them. Source: unix(7), `sun_path`.
+/// First parent of the private directories, where the clean-up of any Assay finds them.
 const ROOT: &str = "/tmp";
+/// Longest path of another parent: a unix socket's path has room for 107 bytes, of which the names
+/// below the parent take up to 38. Source: unix(7), `sun_path`.
+const ROOT_BYTES_MAX: usize = 107 - 38;
 /// Prefix of their names, before the id of the process that made them.
 const PREFIX: &str = "assay-";
 /// File name of the note.
@@ -55,11 +57,7 @@ pub(crate) struct PrivateDir {
 impl PrivateDir {
     /// Makes it, with a socket directory that belongs to `user`.
     pub(crate) fn make(user: &User, dir: &Path, groups: &[PathBuf]) -> Result<Self, ServerError> {
-        let root = Path::new(ROOT);
-        let prefix = format!("{PREFIX}{}-", std::process::id());
-        let made = trust::check(root, trust::Entries::Shared)
-            .and_then(|()| tempfile::Builder::new().prefix(&prefix).tempdir_in(root));
-        let made = made.map_err(ServerError::file(root))?;
+        let made = make_below(&roots())?;
         let lock = open_dir(made.path()).and_then(|dir| {
             flock(&dir, FlockOperation::LockExclusive)?;
             Ok(dir)
@@ -157,13 +155,47 @@ impl Note {
     }
 }
 
+/// Returns the parents of private directories, in the order in which they are tried: where `/tmp`
+/// cannot be written, as in many containers, `TMPDIR` names another.
+fn roots() -> Vec<PathBuf> {
+    let mut roots = vec![PathBuf::from(ROOT), std::env::temp_dir()];
+    roots.dedup();
+    roots
+}
+
+/// Makes a private directory below the first parent in which one can be made.
+fn make_below(roots: &[PathBuf]) -> Result<TempDir, ServerError> {
+    let prefix = format!("{PREFIX}{}-", std::process::id());
+    let mut errors = Vec::new();
+    for root in roots {
+        let is_long = root.as_os_str().len() > ROOT_BYTES_MAX;
+        let length = || format!("a unix socket needs a path of at most {ROOT_BYTES_MAX} bytes");
+        let checked = if is_long { Err(io::Error::other(length())) } else { Ok(()) };
+        let made =
+            checked.and_then(|()| trust::check(root, trust::Entries::Shared)).and_then(|()| {
+                // No other account can open it and hold the lock that is taken next.
+                let closed = Permissions::from_mode(0o700);
+                tempfile::Builder::new().prefix(&prefix).permissions(closed).tempdir_in(root)
+            });
+        match made {
+            Ok(made) => return Ok(made),
+            Err(error) => errors.push(format!("{}: {error}", root.display())),
+        }
+    }
+    Err(ServerError::fatal(format!(
+        "no directory for the sockets of servers ({}): set TMPDIR to one that can be written and \
+         entered by every account, with a path of at most {ROOT_BYTES_MAX} bytes",
+        errors.join("; ")
+    )))
+}
+
 /// Kills servers whose Assay was killed and removes their directories.
 ///
 /// Returns how many there were. Called before the first server is started. Touches only what a
 /// note of this user names, and only processes with the start time of the note. A directory that
 /// is locked belongs to a running Assay, in whatever PID namespace.
 pub fn clean_up() -> usize {
-    clean_up_in(Path::new(ROOT))
+    roots().iter().map(|root| clean_up_in(root)).sum()
 }
 
 fn clean_up_in(root: &Path) -> usize {
@@ -268,6 +300,20 @@ mod tests {
         fs::set_permissions(dir.join(NOTE), Permissions::from_mode(0o600)).unwrap();
         fs::set_permissions(&dir, Permissions::from_mode(0o711)).unwrap();
         (dir, child)
+    }
+
+    #[test]
+    fn sockets_lie_in_the_first_directory_that_can_be_written() {
+        let root = tempfile::tempdir_in("/tmp").unwrap();
+        let long = root.path().join("x".repeat(ROOT_BYTES_MAX));
+        fs::create_dir(&long).unwrap();
+        let absent = PathBuf::from("/dev/null/none");
+        let roots = [absent, long, root.path().to_owned()];
+        let made = make_below(&roots).unwrap();
+        assert_eq!(made.path().parent(), Some(root.path()));
+        let error = make_below(&roots[..2]).unwrap_err().to_string();
+        assert!(error.contains("/dev/null/none: Not a directory"), "{error}");
+        assert!(error.contains("at most 69 bytes") && error.contains("set TMPDIR"), "{error}");
     }
 
     #[test]

@@ -151,7 +151,7 @@ struct Stat {
 
 impl Stat {
     fn of(pid: u32) -> Option<Self> {
-        Self::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+        Self::parse(&child::process_file(pid, "stat")?)
     }
 
     /// Source: proc(5), `/proc/PID/stat`, fields 3, 4 and 22; the second may hold anything.

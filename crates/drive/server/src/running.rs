@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use engine::EngineError;
-use model::server::{REPLICA, TRANSPORT};
+use model::server::{FALLBACK, REPLICA, TRANSPORT};
 use model::{Endpoint, Password, Transport};
 use rustix::process::Signal;
 
@@ -178,6 +178,7 @@ impl Running {
         let program = self.program.display().to_string();
         let facts = [
             ("server", "started by Assay for the run".to_owned()),
+            (FALLBACK, self.kind.fallback(&site::tail(&self.site.log)).unwrap_or_default()),
             ("server_program", program),
             ("server_replica", self.replica()),
             ("server_transport", self.transport()),

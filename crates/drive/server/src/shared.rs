@@ -21,7 +21,7 @@ pub(crate) fn mapped_by(processes: &[ProcessIdentity]) -> Vec<PathBuf> {
         let files = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten();
         let opened = files.flatten().filter_map(|file| fs::read_link(file.path()).ok());
         found.extend(opened.filter(|path| path.parent() == Some(Path::new(DIR)) && path.exists()));
-        let maps = fs::read_to_string(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
+        let maps = child::process_file(process.pid, "maps").unwrap_or_default();
         found.extend(named_in(&maps));
     }
     found.sort_unstable();

@@ -5,11 +5,11 @@ use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown, lchown};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 
 use nix::unistd::{Uid, getegid, geteuid};
 use rustix::rand::GetRandomFlags;
-use trust::Account;
+use trust::{Account, is_mapped};
 
 use child::Role;
 
@@ -50,17 +50,18 @@ impl User {
     /// Returns the account of a name or a number; by default, for root, one that nothing else uses.
     ///
     /// The owner of a server's data stays their owner. Any other user runs servers under its own
-    /// account. With `needs_name` set-up programs read their account's name, which needs a user
-    /// namespace; where the kernel grants none, or maps no such id, the account is the
-    /// unprivileged user of the system.
+    /// account. With `needs_name` set-up programs read their account's name; one without a name
+    /// needs a user namespace for them. Where root is granted none, or the kernel maps no such id,
+    /// its servers run as the unprivileged user of the system.
     ///
     /// # Errors
-    /// When there is none of that name, and for root.
+    /// When there is none of that name, for root, for an account that this process cannot become,
+    /// and for one without a name that is granted no user namespace.
     pub fn find(name: Option<&str>, data: &Path, needs_name: bool) -> Result<Self, ServerError> {
         let own = geteuid();
         match name {
             Some(name) => Self::named(name, needs_name),
-            None if !own.is_root() => Ok(Self::current()),
+            None if !own.is_root() => Self::current(needs_name),
             None => match Self::own(data, needs_name) {
                 Some(user) => Ok(user),
                 None => Self::named(UNPRIVILEGED, false),
@@ -79,17 +80,66 @@ impl User {
             let text = "servers do not run as root: name an unprivileged user in ASSAY_SERVER_USER";
             return Err(ServerError::fatal(text.to_owned()));
         }
-        let is_self = uid == geteuid().as_raw();
-        let lacks_name = needs_name && !is_self && name == uid.to_string();
-        Ok(Self { name, uid, gid, is_self, alias: alias(uid, lacks_name) })
+        let own = geteuid();
+        let is_self = uid == own.as_raw();
+        let cannot = |reason: String| {
+            ServerError::fatal(format!("servers cannot run as {name} (uid {uid}): {reason}"))
+        };
+        if !is_self && !own.is_root() {
+            return Err(cannot(format!(
+                "only root starts programs under another account, and Assay runs as uid {own}: \
+                 leave ASSAY_SERVER_USER out, or run as root"
+            )));
+        }
+        let has_ids = is_mapped("uid_map", uid) && is_mapped("gid_map", gid);
+        if !is_self && !has_ids {
+            return Err(cannot(format!(
+                "the user namespace that Assay runs in maps neither it nor an unused id \
+                 (/proc/self/uid_map: {}): run Assay outside of the namespace as an ordinary user, \
+                 or name an account that is mapped in ASSAY_SERVER_USER",
+                map("uid_map").split_whitespace().collect::<Vec<_>>().join(" ")
+            )));
+        }
+        let lacks_name = needs_name && name == uid.to_string();
+        Self { name, uid, gid, is_self, alias: alias(uid, lacks_name) }.checked(lacks_name)
     }
 
     /// Returns the user of this process; a container may run under an id without a name.
-    fn current() -> Self {
+    fn current(needs_name: bool) -> Result<Self, ServerError> {
         let (uid, gid) = (geteuid(), getegid());
         let name = nix::unistd::User::from_uid(uid).ok().flatten().map(|user| user.name);
+        let lacks_name = needs_name && name.is_none();
+        let alias = alias(uid.as_raw(), lacks_name);
         let name = name.unwrap_or_else(|| uid.to_string());
-        Self { name, uid: uid.as_raw(), gid: gid.as_raw(), is_self: true, alias: None }
+        let (uid, gid) = (uid.as_raw(), gid.as_raw());
+        Self { name, uid, gid, is_self: true, alias }.checked(lacks_name)
+    }
+
+    /// Checks that set-up programs have a name for an account that lacks one.
+    fn checked(self, lacks_name: bool) -> Result<Self, ServerError> {
+        let Some(reason) = lacks_name.then(|| self.alias_error()).flatten() else {
+            return Ok(self);
+        };
+        let Self { uid, gid, .. } = self;
+        Err(ServerError::fatal(format!(
+            "set-up programs of the server read the name of their account, uid {uid} has none, \
+             and it cannot have one in a user namespace ({reason}): run Assay as an account that \
+             /etc/passwd names, or add a line there: `assay:x:{uid}:{gid}::/tmp:/bin/sh`"
+        )))
+    }
+
+    /// Returns why set-up programs cannot take themselves for the named user, if so.
+    fn alias_error(&self) -> Option<String> {
+        if self.alias.is_none() {
+            return Some(format!("no account is named {UNPRIVILEGED}"));
+        }
+        let mut args = self.set_up_args();
+        args.push("true".into());
+        match command(&args).output() {
+            Ok(output) if output.status.success() => None,
+            Ok(output) => Some(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+            Err(error) => Some(format!("setpriv: {error}")),
+        }
     }
 
     /// Returns the owner of `data`, or an account that nothing else uses; `None` without the right.
@@ -101,13 +151,8 @@ impl User {
         };
         let name = "an account of its own".to_owned();
         let user = Self { name, uid, gid, is_self: false, alias: alias(uid, needs_name) };
-        if needs_name && OWN_IDS.contains(&uid) {
-            let mut args = user.set_up_args();
-            args.push("true".into());
-            let status = command(&args).stderr(Stdio::null()).status();
-            return user.alias.and(status.ok()).filter(ExitStatus::success).map(|_| user);
-        }
-        Some(user)
+        let is_refused = needs_name && OWN_IDS.contains(&uid) && user.alias_error().is_some();
+        (!is_refused).then_some(user)
     }
 
     /// Gives a file or directory to the user; follows no link.
@@ -222,18 +267,15 @@ fn alias(uid: u32, needs_name: bool) -> Option<u32> {
     alias.map(|user| user.uid.as_raw()).filter(|alias| needs_name && *alias != uid)
 }
 
-/// Returns an id of [`OWN_IDS`] that no user has; `None` when the kernel does not map them.
+/// Returns the ids that the user namespace of this process maps, as the kernel lists them.
 ///
 /// Source: `user_namespaces(7)`, `/proc/PID/uid_map`.
+fn map(name: &str) -> String {
+    fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default()
+}
+
+/// Returns an id of [`OWN_IDS`] that no user has; `None` when the kernel does not map them.
 fn unused_id() -> Option<u32> {
-    let is_mapped = |map: &str, id: u32| {
-        let text = fs::read_to_string(format!("/proc/self/{map}")).unwrap_or_default();
-        text.lines().any(|line| {
-            let fields: Vec<u32> =
-                line.split_ascii_whitespace().filter_map(|field| field.parse().ok()).collect();
-            matches!(fields[..], [first, _, count] if id >= first && id - first < count)
-        })
-    };
     let is_unused = |id: &u32| matches!(nix::unistd::User::from_uid(Uid::from_raw(*id)), Ok(None));
     let ids = OWN_IDS.end - OWN_IDS.start;
     let draws = (0..DRAWS_MAX).filter_map(|_| random().map(|it| OWN_IDS.start + draw(it, ids)));
@@ -279,11 +321,14 @@ mod tests {
         let user = User::find(None, Path::new(NOWHERE), false).unwrap();
         assert_ne!(user.uid, 0);
         assert_eq!(user.is_self, !geteuid().is_root());
-        let numbered = User::find(Some("4200000"), Path::new(NOWHERE), false).unwrap();
-        assert_eq!(
-            (&*numbered.name, numbered.uid, numbered.gid),
-            ("4200000", 4_200_000, 4_200_000)
-        );
+        let numbered = User::find(Some("4200000"), Path::new(NOWHERE), false);
+        if geteuid().is_root() && is_mapped("uid_map", 4_200_000) {
+            let User { name, uid, gid, .. } = numbered.unwrap();
+            assert_eq!((&*name, uid, gid), ("4200000", 4_200_000, 4_200_000));
+        } else {
+            let error = numbered.unwrap_err().to_string();
+            assert!(error.contains("servers cannot run as 4200000 (uid 4200000): "), "{error}");
+        }
     }
 
     #[test]
@@ -326,5 +371,60 @@ mod tests {
         let error = user.check_reach(&[(&below, "move it")]).unwrap_err().to_string();
         let remedy = format!("move it, or allow it with `chmod o+x {}`", dir.path().display());
         assert!(error.ends_with(&remedy), "{error}");
+    }
+
+    /// Variable of the test below, started again under another account.
+    const ROLE: &str = "ASSAY_TEST_ACCOUNT";
+
+    /// Runs the test below again, in `prefix`; returns its output, or `None` when it cannot run.
+    fn under(prefix: &[&str]) -> Option<String> {
+        let program = std::env::current_exe().unwrap();
+        let test = "user::tests::accounts_that_servers_cannot_run_as_are_named_with_the_reason";
+        let mut command = Command::new(prefix[0]);
+        command.args(&prefix[1..]).arg(program).args([test, "--exact", "--nocapture"]);
+        let output = command.env(ROLE, "1").output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.contains("found: ").then_some(text)
+    }
+
+    /// Goal: who can run no server learns why; who has no name is set up all the same.
+    /// Method: this test, started again as an account without a name, and in user namespaces.
+    #[test]
+    fn accounts_that_servers_cannot_run_as_are_named_with_the_reason() {
+        if std::env::var_os(ROLE).is_some() {
+            let other = User::find(Some(UNPRIVILEGED), Path::new(NOWHERE), true);
+            println!("other: {}", other.map_or_else(|error| error.to_string(), |user| user.name));
+            match User::find(None, Path::new(NOWHERE), true) {
+                Err(error) => println!("found: {error}"),
+                Ok(user) => {
+                    let mut args = user.set_up_args();
+                    args.extend(["id", "-un"].map(OsString::from));
+                    let name = command(&args).output().unwrap().stdout;
+                    println!("found: {} as {}", user.name, String::from_utf8_lossy(&name));
+                }
+            }
+            return;
+        }
+        if !is_root() {
+            return;
+        }
+        let unnamed = ["setpriv", "--reuid=123456", "--regid=0", "--clear-groups"];
+        let Some(text) = under(&unnamed) else {
+            println!("skipped: the test program lies in a closed directory");
+            return;
+        };
+        let other = format!("cannot run as {UNPRIVILEGED} (uid 65534): ");
+        assert!(text.contains(&format!("{other}only root starts")), "{text}");
+        let Some(nested) = under(&["unshare", "--user", "--map-root-user"]) else {
+            println!("skipped in part: the kernel grants no user namespaces");
+            return;
+        };
+        assert!(text.contains(&format!("found: 123456 as {UNPRIVILEGED}")), "{text}");
+        assert!(nested.contains(&format!("{other}the user namespace")), "{nested}");
+        assert!(nested.contains("uid_map: 0 0 1)"), "{nested}");
+        // Its group has no name there, so that it gets no namespace of its own.
+        let denied = under(&[&unnamed[..], &["unshare", "--user", "--map-user=1234"]].concat());
+        let denied = denied.unwrap_or_default();
+        assert!(denied.contains("uid 1234 has none") && denied.contains("/etc/passwd"), "{denied}");
     }
 }

@@ -26,7 +26,7 @@
 /* Result of a call. Everything from ASSAY_CONFLICT on is a failure and fills assay_error. */
 enum assay_result {
     ASSAY_DONE = 0,
-    ASSAY_NOT_FOUND = 1,   /* a read that found nothing; no failure */
+    ASSAY_NOT_FOUND = 1,   /* a get or a scan that found no row; no failure */
     ASSAY_CONFLICT = 2,    /* with another client: retry is legal */
     ASSAY_TIMEOUT = 3,     /* the engine's own timeout expired */
     ASSAY_UNSUPPORTED = 4, /* not supported by this build */
@@ -48,7 +48,7 @@ typedef struct assay_option {
 /* What an engine is opened with; all pointers live until the call returns. */
 typedef struct assay_open_spec {
     const char *dir;             /* exists; empty for fresh data */
-    const assay_option *options; /* refuse each that is unknown: ASSAY_BAD_OPTION */
+    const assay_option *options; /* refuse each that is unknown: ASSAY_BAD_OPTION, without a list */
     size_t option_count;
 } assay_open_spec;
 
@@ -94,7 +94,12 @@ ASSAY_EXPORT void assay_options(void *engine, assay_text report, void *to);
 ASSAY_EXPORT int assay_session_begin(void *engine, void **session, assay_error *error);
 ASSAY_EXPORT void assay_session_end(void *session);
 
-/* Operations. Hot path: no clock, no lock and no allocation of the shim's own. */
+/*
+ * Operations. Hot path: no clock, no lock and no allocation of the shim's own.
+ *
+ * assay_get and assay_scan return ASSAY_DONE after at least one row, and ASSAY_NOT_FOUND without
+ * one. assay_put and assay_delete return ASSAY_DONE, also for a key that is absent.
+ */
 ASSAY_EXPORT int assay_get(void *session, const void *key, size_t key_bytes, assay_row row,
                            void *rows, assay_error *error);
 ASSAY_EXPORT int assay_put(void *session, const void *key, size_t key_bytes, const void *value,
@@ -129,7 +134,10 @@ ASSAY_EXPORT void assay_state(void *engine, assay_count count, void *to);
 /* Reports the engine's own statistics for the archive, each with a title and a text. */
 ASSAY_EXPORT void assay_statistics(void *engine, assay_text report, void *to);
 
-/* Closes cleanly; `engine` is freed, also on failure. */
+/*
+ * Closes cleanly; `engine` is freed, also on failure. In every durability class, `none` too, the
+ * next assay_open of the directory finds every row: the class states what survives without a close.
+ */
 ASSAY_EXPORT int assay_close(void *engine, assay_error *error);
 
 #endif

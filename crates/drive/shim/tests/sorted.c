@@ -115,7 +115,7 @@ int assay_open(const assay_open_spec *spec, void **engine, assay_error *error) {
             free(s);
             snprintf(error->option, sizeof error->option, "%s", spec->options[i].name);
             return is_jobs ? fail(error, ASSAY_UNSUPPORTED, "it has no threads")
-                           : fail(error, ASSAY_BAD_OPTION, "not an option; known: room");
+                           : fail(error, ASSAY_BAD_OPTION, "not an option");
         }
     }
     s->rows = malloc((s->room + 1) * sizeof *s->rows);

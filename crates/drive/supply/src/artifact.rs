@@ -38,6 +38,27 @@ pub struct Artifact {
     pub tree: Option<Tree>,
 }
 
+/// Directories of an installation that a server used in place reads: it may be a home.
+///
+/// Our choice, after the file system hierarchy of Linux.
+const INSTALLED: [&str; 6] = ["bin", "lib", "lib64", "libexec", "sbin", "share"];
+
+impl Artifact {
+    /// Returns the files of the build: those of a server, or the library.
+    ///
+    /// A cached library has others next to it: the cache is a place of its own.
+    pub fn places(&self) -> Vec<PathBuf> {
+        match &self.tree {
+            Some(Tree { root, at: None, .. }) => vec![root.clone()],
+            Some(Tree { root, .. }) => INSTALLED.map(|name| root.join(name)).into(),
+            None => {
+                let library = self.library.canonicalize().ok();
+                library.into_iter().chain([self.library.clone()]).collect()
+            }
+        }
+    }
+}
+
 /// Hashes of a compiled shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ShimMetadata {

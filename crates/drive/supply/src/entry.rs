@@ -1,7 +1,8 @@
 //! A locked cache entry while it is made, changed or removed.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
@@ -109,7 +110,7 @@ impl Entry {
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.partial));
+        drop(trust::remove_dir(&self.partial));
     }
 }
 
@@ -117,7 +118,14 @@ impl Drop for Entry {
 pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     let flags = OFlags::CREATE | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mode = Mode::RUSR | Mode::WUSR;
-    Ok(rustix::fs::open(path, flags | OFlags::CLOEXEC, mode)?.into())
+    let file: File = rustix::fs::open(path, flags | OFlags::CLOEXEC, mode)?.into();
+    let facts = file.metadata()?;
+    let is_own = facts.uid() == rustix::process::geteuid().as_raw();
+    if is_own && facts.mode() & 0o077 != 0 {
+        // Of an older Assay. Another account that can open it can hold its lock for ever.
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(file)
 }
 
 /// Writes the metadata file into a directory.
@@ -130,7 +138,7 @@ fn write_metadata(dir: &Path, metadata: &Artifact) -> Result<(), SupplyError> {
 
 /// Removes a directory that may not be there.
 fn remove_dir(dir: &Path) -> Result<(), SupplyError> {
-    match fs::remove_dir_all(dir) {
+    match trust::remove_dir(dir) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(SupplyError::io("remove", dir)(error))
         }

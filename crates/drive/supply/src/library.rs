@@ -41,7 +41,10 @@ pub(crate) fn check_loadable(path: &Path) -> Result<(), SupplyError> {
 
 /// Returns the error for a file that this machine cannot load as a library.
 fn unloadable(path: &Path, reason: &str) -> SupplyError {
-    SupplyError::Unavailable(format!("{} cannot be loaded here: {reason}", path.display()))
+    SupplyError::Unavailable(format!(
+        "{} cannot be loaded here: {reason}; take a library compiled for this machine",
+        path.display()
+    ))
 }
 
 /// Returns the soname of the library.

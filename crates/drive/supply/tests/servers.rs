@@ -198,6 +198,24 @@ fn server_that_fails_to_run_is_not_cached() {
 }
 
 #[test]
+fn a_package_beyond_the_limits_is_refused_and_leaves_nothing() {
+    let bench = Bench::new();
+    let name = "x/".repeat(10_000) + "x";
+    bench.publish(&archive(&[("bin/mysqld", MYSQLD, 0o755), (&name, "", 0o644)]));
+    let store = bench.store();
+    let error = bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err());
+    for expected in [
+        "cannot unpack ROOT/cache",
+        "mysql-Linux-amd64.tar.gz: it has a name of more than 16384 bytes",
+        "`assay engine add`",
+    ] {
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+    let left: Vec<_> = fs::read_dir(bench.path("cache/engines/mysql")).unwrap().collect();
+    assert_eq!(left.len(), 1, "only the lock stays: {left:?}");
+}
+
+#[test]
 fn damaged_server_tree_is_detected() {
     let bench = Bench::new();
     bench.publish(&archive(&[

@@ -1,6 +1,7 @@
 //! Accounts by name or number, and those that root trusts.
 
 use std::fmt;
+use std::fs::read_to_string;
 use std::sync::OnceLock;
 
 use nix::unistd::{Uid, User, getegid, geteuid, getgroups};
@@ -27,9 +28,21 @@ impl Account {
     /// A number needs no name: a container runs under any. Its group then has the same number.
     pub fn find(text: &str) -> Option<Self> {
         let named = User::from_name(text).ok().flatten();
+        named.map(Self::of_user).or_else(|| Self::of_number(text))
+    }
+
+    /// Returns the account of a number in decimal digits; one may be the name of another account.
+    pub fn of_number(text: &str) -> Option<Self> {
         // The largest one stands for no account. Source: chown(2).
-        let number = || text.parse().ok().filter(|uid| *uid != u32::MAX);
-        named.map(Self::of_user).or_else(|| number().map(Self::of))
+        text.parse().ok().filter(|uid| *uid != u32::MAX).map(Self::of)
+    }
+
+    /// Returns whether a number stands for every account that the user namespace does not map.
+    ///
+    /// Source: user_namespaces(7), "Unmapped user and group IDs".
+    pub(crate) fn is_unmapped(uid: u32) -> bool {
+        let unmapped = read_to_string("/proc/sys/kernel/overflowuid").unwrap_or_default();
+        unmapped.trim() == uid.to_string() && !is_mapped("uid_map", uid)
     }
 
     /// Returns the account of a number.
@@ -47,6 +60,18 @@ impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (uid {})", self.name, self.uid)
     }
+}
+
+/// Returns whether the user namespace has an id, by its map `uid_map` or `gid_map`.
+///
+/// Source: `user_namespaces(7)`, `/proc/PID/uid_map`.
+pub fn is_mapped(map: &str, id: u32) -> bool {
+    let text = read_to_string(format!("/proc/self/{map}")).unwrap_or_default();
+    text.lines().any(|line| {
+        let fields: Vec<u32> =
+            line.split_ascii_whitespace().filter_map(|field| field.parse().ok()).collect();
+        matches!(fields[..], [first, _, count] if id >= first && id - first < count)
+    })
 }
 
 /// Begins a process: as root it trusts these accounts too, and makes nothing that others can write.
@@ -81,8 +106,9 @@ impl Trusted {
 
     /// Adds accounts with their primary groups.
     pub(crate) fn with(mut self, accounts: &[Account]) -> Self {
-        self.uids.extend(accounts.iter().map(|account| account.uid));
-        self.gids.extend(accounts.iter().map(|account| account.gid));
+        let accounts = accounts.iter().filter(|account| !Account::is_unmapped(account.uid));
+        self.uids.extend(accounts.clone().map(|account| account.uid));
+        self.gids.extend(accounts.map(|account| account.gid));
         self
     }
 }

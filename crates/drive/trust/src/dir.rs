@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::account::Trusted;
@@ -90,9 +91,10 @@ pub fn check(path: &Path, entries: Entries) -> io::Result<()> {
 
 pub(crate) fn check_trusted(trusted: &Trusted, path: &Path, entries: Entries) -> io::Result<()> {
     let mut walk = Walk::checked(trusted, path)?;
-    match walk.follow()? && entries == Entries::Closed {
-        true => walk.check_closed(),
-        false => Ok(()),
+    match walk.follow()? {
+        true if entries == Entries::Closed => walk.check_closed(),
+        true => Ok(()),
+        false => walk.check_default(),
     }
 }
 
@@ -109,7 +111,7 @@ pub fn open_output(path: &Path, makes: bool) -> io::Result<OwnedFd> {
     if makes {
         walk.create(Mode::from_raw_mode(0o777), false)?;
     } else if !walk.follow()? {
-        return Err(io::ErrorKind::NotFound.into());
+        return Err(Errno::NOENT.into());
     }
     entered(&walk)
 }

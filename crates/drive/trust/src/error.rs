@@ -29,6 +29,20 @@ pub enum TrustError {
     /// Other accounts can make entries in it, which files by path need to be closed against.
     #[error("other accounts can make files in {}: name a directory below it", _0.display())]
     Sticky(PathBuf),
+    /// What is made in it can be written by accounts of its default access control list.
+    #[error(
+        "new files in {} can be written by the accounts of its default access control list: remove \
+         it with `setfacl -k {}`",
+        _0.display(), _0.display()
+    )]
+    Default(PathBuf),
+    /// It belongs to an account that has no number in this user namespace: any may be meant.
+    #[error(
+        "{} belongs to an account that this user namespace does not map: name another directory, or \
+         map the account",
+        _0.display()
+    )]
+    Unmapped(PathBuf),
     /// Two dots follow a directory that does not exist.
     #[error("`..` follows {}, which does not exist: leave both out", _0.display())]
     Absent(PathBuf),

@@ -11,10 +11,12 @@
 mod account;
 mod dir;
 mod error;
+mod remove;
 #[cfg(test)]
 mod tests;
 mod walk;
 
-pub use account::{Account, begin};
+pub use account::{Account, begin, is_mapped};
 pub use dir::{Dir, Entries, check, open_output};
 pub use error::TrustError;
+pub use remove::remove_dir;

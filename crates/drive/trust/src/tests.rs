@@ -142,11 +142,13 @@ fn two_dots_after_an_absent_directory_are_refused() {
     assert_eq!(place.refusal("there/../fine/zz"), "");
 }
 
-/// Goal: a list that gives an account the right to write counts, even on a directory of root.
+/// Goal: a list that gives an account the right to write counts, even on a directory of root; so
+/// does one of what is made in it.
 #[test]
 fn a_directory_with_an_access_control_list_is_refused() {
     let Some(place) = Place::new() else { return };
     place.dir("listed", (0, 0), 0o775);
+    place.dir("inherited", (0, 0), 0o755);
     // Version 2; the owner, an account, the group, the mask, others. Source: acl(5), Linux
     // include/uapi/linux/posix_acl_xattr.h.
     let entries =
@@ -156,17 +158,18 @@ fn a_directory_with_an_access_control_list_is_refused() {
         list.extend([u16::to_le_bytes(tag), u16::to_le_bytes(rights)].concat());
         list.extend(u32::to_le_bytes(id));
     }
-    let set = rustix::fs::setxattr(
-        place.at("listed"),
-        "system.posix_acl_access",
-        &list,
-        rustix::fs::XattrFlags::empty(),
-    );
-    if let Err(error) = set {
+    let set = |dir: &str, list_name: &str| {
+        let name = format!("system.posix_acl_{list_name}");
+        rustix::fs::setxattr(place.at(dir), name, &list, rustix::fs::XattrFlags::empty())
+    };
+    if let Err(error) = set("listed", "access") {
         println!("skipped: the file system has no access control lists: {error}");
         return;
     }
     assert!(place.refusal("listed/x").contains("access control list can write"));
+    set("inherited", "default").unwrap();
+    assert!(place.refusal("inherited/x").contains("default access control list"));
+    assert!(!place.at("inherited/x").exists());
 }
 
 #[test]

@@ -19,7 +19,9 @@ const LINKS_MAX: usize = 40;
 const PART: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Mode bit of a directory in which only the owner of an entry may replace it. Source: inode(7).
 const STICKY: u32 = 0o1000;
-/// Name of an access control list. Source: acl(5), "Object types".
+/// Names of access control lists: of what was opened, and of what is made in it. Source: acl(5),
+/// "Object types".
+const DEFAULT_ACL: &str = "system.posix_acl_default";
 const ACL: &str = "system.posix_acl_access";
 
 /// A path that is followed, part by part.
@@ -79,6 +81,7 @@ impl<'a> Walk<'a> {
     pub(crate) fn create(&mut self, mode: Mode, exact: bool) -> io::Result<()> {
         while !self.follow()? {
             let Some(part) = self.left.last() else { break };
+            self.check_default()?;
             match mkdirat(&self.dir, part, mode) {
                 Ok(()) if exact => {
                     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
@@ -95,7 +98,16 @@ impl<'a> Walk<'a> {
 
     /// Checks that only trusted accounts can make entries here.
     pub(crate) fn check_closed(&self) -> io::Result<()> {
-        self.check_place(&self.path, &fstat(&self.dir)?, false)
+        self.check_place(&self.path, &fstat(&self.dir)?, false)?;
+        self.check_default()
+    }
+
+    /// Checks that what is made here has the mode with which it is made.
+    pub(crate) fn check_default(&self) -> io::Result<()> {
+        match self.checks_dirs && self.has_acl(DEFAULT_ACL) {
+            true => Err(TrustError::Default(self.path.clone()).into()),
+            false => Ok(()),
+        }
     }
 
     /// Enters a part that is a directory or the last one; follows a link.
@@ -132,7 +144,11 @@ impl<'a> Walk<'a> {
     fn check_place(&self, at: &Path, facts: &Stat, may_be_sticky: bool) -> io::Result<()> {
         let Trusted { uids, gids } = self.trusted;
         if !uids.contains(&facts.st_uid) {
-            return Err(TrustError::Owner(at.into(), Account::of(facts.st_uid)).into());
+            return Err(match Account::is_unmapped(facts.st_uid) {
+                true => TrustError::Unmapped(at.into()),
+                false => TrustError::Owner(at.into(), Account::of(facts.st_uid)),
+            }
+            .into());
         }
         let kind = FileType::from_raw_mode(facts.st_mode);
         if !matches!(kind, FileType::Directory | FileType::RegularFile) {
@@ -145,7 +161,7 @@ impl<'a> Walk<'a> {
             mode if mode & 0o020 == 0 => return Ok(()),
             _ if !gids.contains(&facts.st_gid) => "a group of other accounts",
             // Its entries count as the group's. Source: acl(5), "Correspondence".
-            _ if self.has_acl() => "an account of an access control list",
+            _ if self.has_acl(ACL) => "an account of an access control list",
             _ => return Ok(()),
         };
         match is_dir && facts.st_mode & STICKY != 0 {
@@ -156,9 +172,9 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns whether what was opened has an access control list, or may have one.
-    fn has_acl(&self) -> bool {
+    fn has_acl(&self, name: &str) -> bool {
         let path = format!("/proc/self/fd/{}", self.dir.as_raw_fd());
-        match getxattr_query(path, ACL) {
+        match getxattr_query(path, name) {
             Ok(_bytes) => true,
             Err(error) => ![Errno::NODATA, Errno::OPNOTSUPP].contains(&error),
         }

@@ -5,7 +5,7 @@
 //! older Assay.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::ArchiveError;
 use crate::layout::CHECKSUMS;
-use crate::limits::{CHECKSUMS_BYTES_MAX, JSON_BYTES_MAX};
+use crate::limits::{CHECKSUMS_BYTES_MAX, FILE_BYTES_MAX, JSON_BYTES_MAX};
 use crate::regular;
 use crate::replace::{is_replacement, replace};
 
@@ -144,9 +144,20 @@ pub(crate) fn checksum(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
-/// Returns the SHA-256 of a file, read in parts: an engine's log may be long.
+/// Returns the SHA-256 of a file.
 pub(crate) fn checksum_of(path: &Path) -> io::Result<String> {
-    let mut file = regular::open(path)?;
+    checksum_of_file(regular::open(path)?)
+}
+
+/// Returns the SHA-256 of a file that a stranger may have sent: a sparse one may claim more bytes
+/// than can be read.
+pub(crate) fn checksum_within_limit(file: File) -> io::Result<String> {
+    regular::check_length(file.metadata()?.len(), FILE_BYTES_MAX)?;
+    checksum_of_file(file)
+}
+
+/// Returns the SHA-256 of a file, read in parts: an engine's log may be long.
+fn checksum_of_file(mut file: File) -> io::Result<String> {
     let mut hasher = Sha256::new();
     let mut part = vec![0; 1 << 16];
     loop {

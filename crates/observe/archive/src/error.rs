@@ -11,8 +11,11 @@ pub enum ArchiveError {
     #[error("cannot write {}: {_1}; choose another place with --results", _0.display())]
     Write(PathBuf, #[source] io::Error),
     /// A file outside of the archive cannot be written.
-    #[error("cannot write {}: {_1}; choose another file with --output", _0.display())]
+    #[error("cannot write {}: {_1}; name another place for it", _0.display())]
     Output(PathBuf, #[source] io::Error),
+    /// A file that lasts as long as the process cannot be written.
+    #[error("cannot write {}: {_1}; name another directory in TMPDIR", _0.display())]
+    Scratch(PathBuf, #[source] io::Error),
     /// A file or directory cannot be read.
     #[error("cannot read {}: {_1}", _0.display())]
     Read(PathBuf, #[source] io::Error),
@@ -25,6 +28,9 @@ pub enum ArchiveError {
     /// No experiment or run of that name in that directory.
     #[error("no results named `{_0}` in {}; `assay list` shows what is there", _1.display())]
     Unknown(String, PathBuf),
+    /// Two experiments have that name or identifier: their directories in the archive.
+    #[error("`{_0}` is more than one experiment: name {} or {}", _1[0].display(), _1[1].display())]
+    Ambiguous(String, [PathBuf; 2]),
     /// The experiment is in the archive already, with other files, in that directory.
     #[error("{} is there already, with other files; remove it, or import into another archive with --results", _0.display())]
     Exists(PathBuf),

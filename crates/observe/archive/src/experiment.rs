@@ -222,7 +222,8 @@ impl ExperimentDir {
         let read = parallel_map(&manifest.plan.cells, |cell| {
             let Some(run) = self.run(&cell.id)? else { return Ok(None) };
             let is_planned = run.steps.iter().all(|step| (step.index as usize) < steps);
-            if run.cell == *cell && is_planned {
+            let is_of_it = run.id == format!("{}/{}", manifest.id, cell.id);
+            if run.cell == *cell && is_planned && is_of_it {
                 return Ok(Some(run));
             }
             let reason = "its record is of another plan than that of the manifest".to_owned();

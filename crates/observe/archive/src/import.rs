@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use jiff::civil::DateTime;
+use jiff::{Timestamp, ToSpan as _};
 use rustix::fs::{Mode, OFlags, syncfs};
 use trust::{Dir, Entries};
 
@@ -17,6 +19,8 @@ use crate::run::{read_intervals, read_record};
 use crate::scratch::ScratchDir;
 use crate::unpack::unpack;
 
+/// Bytes of the time in an identifier, as in `20260131T235959Z`.
+const STAMP_BYTES: usize = 16;
 /// Start of the name of a directory in which an import is prepared; listings leave it out.
 const PREPARED: &str = ".import-";
 
@@ -35,6 +39,7 @@ impl Results {
         Dir::create(root, Entries::Shared).map_err(ArchiveError::write(root))?;
         let prepared = ScratchDir::make(root, PREPARED).map_err(ArchiveError::write(root))?;
         let facts = unpack(file, prepared.path())?;
+        check_id(&facts.id).map_err(|reason| ArchiveError::Damaged(file.to_owned(), reason))?;
         let parent = root.join(&facts.experiment);
         let target = parent.join(&facts.id);
         let place = prepared.path().join(&facts.experiment).join(&facts.id);
@@ -49,6 +54,24 @@ impl Results {
         }
         fs::rename(place, &target).map_err(ArchiveError::write(&target))?;
         Ok((ExperimentDir::open(&target)?, facts))
+    }
+}
+
+/// Checks that an identifier is one that Assay gives, and of no later time: those that follow in
+/// the archive continue the newest of their name.
+fn check_id(id: &str) -> Result<(), String> {
+    let is_hex = |end: &str| end.len() == 4 && end.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let stamp =
+        id.rsplit_once('-').filter(|(stamp, end)| stamp.len() == STAMP_BYTES && is_hex(end));
+    let stamp = stamp.and_then(|(stamp, _)| DateTime::strptime("%Y%m%dT%H%M%SZ", stamp).ok());
+    let Some(stamp) = stamp else {
+        return Err(format!("its identifier {id:?} is not of the form 20260131T235959Z-00ff"));
+    };
+    // The clocks of two hosts differ.
+    let latest = Timestamp::now().checked_add(24.hours()).map_err(|error| error.to_string())?;
+    match stamp <= latest.to_zoned(jiff::tz::TimeZone::UTC).datetime() {
+        true => Ok(()),
+        false => Err(format!("its identifier {id:?} is of a time to come")),
     }
 }
 
@@ -86,4 +109,23 @@ fn is_part_of(one: &Path, other: &Path) -> io::Result<bool> {
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_those_that_assay_gives_and_of_no_later_time() {
+        for id in ["20261121T141851Z-b943", "20240229T000000Z-ffff"] {
+            assert_eq!(check_id(id), Ok(()), "{id}");
+        }
+        let later = "29991128T065041Z-191e";
+        let long = "z".repeat(80);
+        for id in [later, &long, "", "quick", "20261121T141851Z-b94", "20261321T141851Z-b943"] {
+            let reason = check_id(id).unwrap_err();
+            let expected = if id == later { "a time to come" } else { "is not of the form" };
+            assert!(reason.contains(expected), "{id}: {reason}");
+        }
+    }
 }

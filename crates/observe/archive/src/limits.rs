@@ -12,6 +12,8 @@ pub(crate) const JSON_BYTES_MAX: u64 = 8 << 20;
 ///
 /// Records have 25 bytes for each; one in memory takes up to a hundred.
 pub(crate) const VALUES_MAX: u64 = 500_000;
+/// Values that a map counts for beyond its own: in memory the smallest takes some 370 bytes.
+pub(crate) const MAP_VALUES: u64 = 2;
 /// Largest list of checksums, in bytes: a hundred for each file of a run.
 pub(crate) const CHECKSUMS_BYTES_MAX: u64 = 1 << 20;
 /// Largest other file that is read whole.

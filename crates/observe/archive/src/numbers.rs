@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use crate::limits::VALUES_MAX;
+use crate::limits::{MAP_VALUES, VALUES_MAX};
 
 /// Largest whole number: 2^53, up to which a floating-point number is exact.
 ///
@@ -169,6 +169,7 @@ impl<'de> Visitor<'de> for Value<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Self { walk, kind } = self;
+        walk.values += MAP_VALUES;
         while let Some(Key(key)) = map.next_key()? {
             if let Err(error) = map.next_value_seed(Value { walk, kind: kind.below(&key) }) {
                 // Quoted, since a stranger may have chosen it.
@@ -214,6 +215,8 @@ mod tests {
 
     #[test]
     fn values_beyond_any_record_and_depths_beyond_any_type_are_refused() {
+        let maps = format!("[{}{{}}]", r#"{"a":0},"#.repeat(130_000));
+        assert!(refused(&maps).contains("more than 500000 values"));
         let many = format!("[{}0]", "0,".repeat(600_000));
         assert_eq!(refused(&many), format!("[499999] is one of more than {VALUES_MAX} values"));
         assert!(refused(&"[".repeat(1_000_000)).contains("recursion limit"));

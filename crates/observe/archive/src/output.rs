@@ -2,25 +2,30 @@
 //!
 //! Assay often runs as root in directories of other accounts, which may plant links there. So a
 //! directory is opened once, through no link of another account, and every file in it is created
-//! anew and renamed: the earlier file is whole until the new one is.
+//! anew and renamed: the earlier file is whole until the new one is. What a kill leaves is removed
+//! when the next file is written there.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use model::secret::masked;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-use rustix::fs::{openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{flock, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use rustix::rand::GetRandomFlags;
 use trust::open_output;
 
 use crate::error::ArchiveError;
-use crate::scratch::Live;
+use crate::scratch::{Live, MAKES, PREFIX, Temporary};
+
+/// Hex digits of a temporary file's name, after the prefix.
+const DIGITS: usize = 16;
 
 /// An open directory for files that a user named.
 #[derive(Debug)]
@@ -35,7 +40,7 @@ impl OutputDir {
     /// # Errors
     /// [`ArchiveError::Output`]; a link of another account in the path is one.
     pub fn create(path: &Path) -> Result<Self, ArchiveError> {
-        let dir = open_output(path, true).map_err(ArchiveError::output(path))?;
+        let dir = open_swept(path, true).map_err(ArchiveError::output(path))?;
         Ok(Self { path: path.to_path_buf(), dir })
     }
 
@@ -64,7 +69,7 @@ pub(crate) fn write_with<T>(
         ArchiveError::output(path)(io::Error::other("it is a directory, and no file"))
     })?;
     let parent = path.parent().unwrap_or(Path::new(""));
-    let written = open_output(parent, false).and_then(|dir| replace(&dir, name, write));
+    let written = open_swept(parent, false).and_then(|dir| replace(&dir, name, write));
     written.map_err(ArchiveError::output(path))
 }
 
@@ -91,17 +96,7 @@ fn replace<T>(
     write: impl FnOnce(&mut File) -> io::Result<T>,
 ) -> io::Result<T> {
     check_place(dir, name)?;
-    // Short, for `name` may be as long as names can be, and drawn: a process of another PID
-    // namespace may have the number of this one.
-    let mut number = [0; 8];
-    rustix::rand::getrandom(&mut number, GetRandomFlags::empty())?;
-    let fresh = format!(".assay-{:016x}", u64::from_ne_bytes(number));
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    // The umask takes from it what it takes from any new file.
-    let mode = Mode::from_raw_mode(0o666);
-    let path = format!("/proc/self/fd/{}/{fresh}", dir.as_raw_fd());
-    let (_live, file) = Live::make(|| Ok((path.into(), openat(dir, &fresh, flags, mode)?)))?;
-    let mut file = File::from(file);
+    let NewFile { name: fresh, mut file, _live } = NewFile::make(dir)?;
     let written = write(&mut file).and_then(|value| {
         file.sync_all()?;
         renameat(dir, &fresh, dir, name)?;
@@ -112,6 +107,65 @@ fn replace<T>(
         unlinkat(dir, &fresh, AtFlags::empty()).ok();
     }
     written
+}
+
+/// A new file that is renamed once it is written; locked while its process lives.
+struct NewFile {
+    name: String,
+    file: File,
+    _live: Live,
+}
+
+impl NewFile {
+    fn make(dir: &OwnedFd) -> io::Result<Self> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        // The umask takes from it what it takes from any new file.
+        let mode = Mode::from_raw_mode(0o666);
+        for _ in 0..MAKES {
+            // Short, for the final name may be as long as names can be, and drawn: a process of
+            // another PID namespace may have the number of this one.
+            let mut number = [0; 8];
+            rustix::rand::getrandom(&mut number, GetRandomFlags::empty())?;
+            let name = format!("{PREFIX}{:0DIGITS$x}", u64::from_ne_bytes(number));
+            let temporary = Temporary::File { dir: dir.try_clone()?, name: name.clone() };
+            let new = || Ok((temporary, openat(dir, &name, flags, mode)?));
+            let (_live, file) = Live::make(new)?;
+            let file = File::from(file);
+            // Without locks nothing is taken for what a kill left.
+            let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
+            if locked != Err(Errno::WOULDBLOCK) && file.metadata()?.nlink() > 0 {
+                return Ok(Self { name, file, _live });
+            }
+        }
+        Err(io::Error::other("another process removed the temporary file: try again"))
+    }
+}
+
+/// Opens a directory for output, and removes the temporary files that killed processes left.
+fn open_swept(path: &Path, makes: bool) -> io::Result<OwnedFd> {
+    let dir = open_output(path, makes)?;
+    for entry in Dir::read_from(&dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if let Some(_lock) = unused(&dir, name) {
+            // What cannot be removed is left for the next process.
+            unlinkat(&dir, name, AtFlags::empty()).ok();
+        }
+    }
+    Ok(dir)
+}
+
+/// Locks a temporary file of this account that no process has locked.
+fn unused(dir: &OwnedFd, name: &CStr) -> Option<File> {
+    let digits = name.to_bytes().strip_prefix(PREFIX.as_bytes())?;
+    if digits.len() != DIGITS || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(openat(dir, name, flags, Mode::empty()).ok()?);
+    let facts = file.metadata().ok()?;
+    let is_own = facts.is_file() && facts.uid() == geteuid().as_raw() && facts.nlink() == 1;
+    let lock = || flock(&file, FlockOperation::NonBlockingLockExclusive).ok();
+    is_own.then(lock).flatten().map(|()| file)
 }
 
 /// Refuses to replace anything but a regular file of this account.
@@ -170,6 +224,35 @@ mod tests {
         assert_ne!(before.ino(), after.ino());
         assert_eq!(after.permissions().mode(), fs::metadata(&plain).unwrap().permissions().mode());
         assert_eq!(names(dir.path()), ["page.html", "plain", "second name"]);
+    }
+
+    #[test]
+    fn the_next_output_removes_what_killed_processes_left_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let (left, used) = (".assay-00000000deadbeef", ".assay-00000000feedbeef");
+        let others = [".assay-data", ".assay-00000000deadbee", ".assay-0000000000no-hex"];
+        for name in [left, used].iter().chain(&others) {
+            fs::write(at(name), "half a page").unwrap();
+        }
+        let lock = File::open(at(used)).unwrap();
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).unwrap();
+        fs::create_dir(at(".assay-0000000000000000")).unwrap();
+        symlink(".assay-data", at(".assay-0000000000000001")).unwrap();
+        fs::hard_link(at(".assay-data"), at(".assay-0000000000000002")).unwrap();
+        let before = names(dir.path());
+        write_with(&at("page"), |_| {
+            // Another output does not take the file of this one.
+            write_output(&at("second"), "page").map_err(io::Error::other)
+        })
+        .unwrap();
+        let mut expected = [&before[..], &["page".to_owned(), "second".to_owned()]].concat();
+        expected.retain(|name| name != left);
+        assert_eq!(names(dir.path()), expected);
+        drop(lock);
+        OutputDir::create(dir.path()).unwrap();
+        assert!(!at(used).exists());
+        assert_eq!(fs::read(at(".assay-data")).unwrap(), b"half a page");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! this account's own has a mark that only its key makes, and the key is in no archive. So what
 //! has no mark is a stranger's: imported, copied, changed by hand, or begun by an older Assay.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -12,6 +12,7 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use model::Manifest;
 use sha2::Sha256;
+use trust::{Dir, Entries};
 
 use crate::checksum::hex;
 use crate::error::ArchiveError;
@@ -30,11 +31,17 @@ const KEY_BYTES: usize = 32;
 pub struct OwnKey(Hmac<Sha256>);
 
 impl OwnKey {
-    /// Returns the key in a file; `None` without one, or when another account can know it.
+    /// Returns the key in a file; `None` without one, or when another account can know or replace
+    /// it.
     pub fn read(path: &Path) -> Option<Self> {
+        trust::check(path, Entries::Closed).ok()?;
         let mut file = regular::open(path).ok()?;
         let meta = file.metadata().ok()?;
-        let is_own = meta.uid() == rustix::process::geteuid().as_raw() && meta.mode() & 0o077 == 0;
+        // Another file of this account, moved here, has a content that others may know.
+        let is_a_key = meta.len() == KEY_BYTES as u64 && meta.nlink() == 1;
+        let is_own = meta.uid() == rustix::process::geteuid().as_raw()
+            && meta.mode() & 0o077 == 0
+            && is_a_key;
         let mut key = [0; KEY_BYTES];
         file.read_exact(&mut key).ok().filter(|()| is_own)?;
         Hmac::new_from_slice(&key).ok().map(Self)
@@ -47,7 +54,7 @@ impl OwnKey {
     pub fn obtain(path: &Path) -> io::Result<Self> {
         let make = || {
             let dir = path.parent().unwrap_or(Path::new("."));
-            fs::create_dir_all(dir)?;
+            Dir::create(dir, Entries::Closed)?;
             let mut key = [0; KEY_BYTES];
             File::open("/dev/urandom")?.read_exact(&mut key)?;
             // Made with mode 0600; another process may be first.
@@ -94,7 +101,8 @@ impl ExperimentDir {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, lchown, symlink};
 
     use super::*;
     use crate::Results;
@@ -134,8 +142,32 @@ mod tests {
         assert!(OwnKey::read(&path).is_none());
         let error = OwnKey::obtain(&path).err().unwrap().to_string();
         assert!(error.contains("key"), "{error}");
-        fs::write(&path, "short").unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        assert!(OwnKey::obtain(&path).is_err());
+        for text in ["short", &"a page of this account".repeat(9)] {
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            assert!(OwnKey::obtain(&path).is_err());
+        }
+    }
+
+    /// Goal: root makes no key where another account's link leads, and trusts none that it moved.
+    #[test]
+    fn a_key_in_a_directory_of_another_account_is_none() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: only root can make directories of another account");
+            return;
+        }
+        const OTHER: u32 = 65_533;
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name);
+        for name in ["victim", "theirs"] {
+            fs::create_dir(at(name)).unwrap();
+        }
+        symlink("victim", at("link")).unwrap();
+        lchown(at("link"), Some(OTHER), None).unwrap();
+        assert!(OwnKey::obtain(&at("link/key")).is_err());
+        assert!(fs::read_dir(at("victim")).unwrap().next().is_none());
+        OwnKey::obtain(&at("theirs/key")).unwrap();
+        lchown(at("theirs"), Some(OTHER), None).unwrap();
+        assert!(OwnKey::read(&at("theirs/key")).is_none());
     }
 }

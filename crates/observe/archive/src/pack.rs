@@ -9,12 +9,12 @@ use sha2::{Digest as _, Sha256};
 use tar::{Builder, Header};
 
 use crate::bundle::{BundleFacts, FORMAT, INDEX, Index, Member, is_member};
-use crate::checksum::{checksum_of, hex, names};
+use crate::checksum::{checksum_within_limit, hex, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::layout::CHECKSUMS;
 use crate::output::write_with;
-use crate::regular;
+use crate::regular::{self, Names};
 use crate::replace::json;
 
 impl ExperimentDir {
@@ -39,10 +39,12 @@ impl ExperimentDir {
         files.sort();
         let member = |name: String| {
             let path = self.path().join(&name);
-            let facts = regular::open(&path).and_then(|file| Ok(file.metadata()?.len()));
-            let sum = facts.and_then(|bytes| Ok((bytes, checksum_of(&path)?)));
-            let (bytes, sha256) = sum.map_err(ArchiveError::read(&path))?;
-            Ok(Member { name, bytes, sha256 })
+            let opened = regular::open_below(self.path(), &path, Names::Several);
+            let sum = opened.and_then(|file| {
+                let bytes = file.metadata()?.len();
+                Ok(Member { name, bytes, sha256: checksum_within_limit(file)? })
+            });
+            sum.map_err(ArchiveError::read(&path))
         };
         let index = Index {
             format: FORMAT,
@@ -72,7 +74,8 @@ fn write(dir: &Path, index: &Index, file: &mut File) -> io::Result<()> {
     let text = json(index);
     append(INDEX, text.len() as u64, &mut text.as_slice())?;
     for member in &index.files {
-        let file = regular::open(&dir.join(&member.name))?;
+        // By no link that another account, whose archive it may be, puts on the way meanwhile.
+        let file = regular::open_below(dir, &dir.join(&member.name), Names::Several)?;
         let mut content = Hashed { source: file.take(member.bytes), hasher: Sha256::new() };
         append(&member.name, member.bytes, &mut content)?;
         if hex(&content.hasher.finalize()) != member.sha256 {

@@ -9,8 +9,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 /// Flags of each directory on the way to a file of an engine.
 const DIRECTORY: OFlags =
@@ -33,14 +34,30 @@ pub(crate) fn open_as(path: &Path, options: &mut OpenOptions) -> io::Result<File
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular()) }
 }
 
+/// How many names a file may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// One: a second name may be that of a file in another directory.
+    One,
+    /// Any number where the directory is this account's, as in a backup of it; else one.
+    Several,
+}
+
 /// Opens a regular file below a directory for reading; follows no link below that directory.
 ///
-/// Each part is opened below the descriptor of the part before, so nothing that a hostile engine
-/// renames meanwhile leads elsewhere. A file with a second name may be a file of another directory.
-pub(crate) fn open_below(dir: &Path, path: &Path) -> io::Result<File> {
+/// Each part is opened below the descriptor of the part before, so nothing that a hostile engine or
+/// another account renames meanwhile leads elsewhere.
+pub(crate) fn open_below(dir: &Path, path: &Path, names: Names) -> io::Result<File> {
     let outside = || io::Error::other(format!("it is not below {}", dir.display()));
     let below = path.strip_prefix(dir).ok().ok_or_else(outside)?;
-    let mut parent: OwnedFd = openat(CWD, dir, DIRECTORY, Mode::empty())?;
+    // The directory of an experiment may be a link, that of a run is none.
+    let base = match names {
+        Names::One => DIRECTORY,
+        Names::Several => DIRECTORY.difference(OFlags::NOFOLLOW),
+    };
+    let mut parent: OwnedFd = openat(CWD, dir, base, Mode::empty())?;
+    let is_own = fstat(&parent)?.st_uid == geteuid().as_raw();
+    let may_have_several = is_own && names == Names::Several;
     let mut parts = below.components().peekable();
     while let Some(Component::Normal(name)) = parts.next() {
         let is_last = parts.peek().is_none();
@@ -55,7 +72,9 @@ pub(crate) fn open_below(dir: &Path, path: &Path) -> io::Result<File> {
             let found = file.metadata()?;
             return match found.is_file() {
                 false => Err(not_regular()),
-                true if found.nlink() > 1 => Err(io::Error::other("it has a second name")),
+                true if found.nlink() > 1 && !may_have_several => {
+                    Err(io::Error::other("it has a second name"))
+                }
                 true => Ok(file),
             };
         }
@@ -73,11 +92,18 @@ fn not_regular() -> io::Error {
 pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
     let length = file.metadata()?.len();
-    let mut bytes = Vec::with_capacity(usize::try_from(length.min(bytes_max)).unwrap_or_default());
+    check_length(length, bytes_max)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
     // It may grow meanwhile.
     let read = Read::by_ref(&mut file).take(bytes_max + 1).read_to_end(&mut bytes)?;
-    match length.max(read as u64) <= bytes_max {
-        true => Ok(bytes),
+    check_length(read as u64, bytes_max)?;
+    Ok(bytes)
+}
+
+/// Checks that a file has at most so many bytes.
+pub(crate) fn check_length(bytes: u64, bytes_max: u64) -> io::Result<()> {
+    match bytes <= bytes_max {
+        true => Ok(()),
         false => {
             let mib = bytes_max >> 20;
             let text = format!("it is larger than {mib} MiB, which no such file of an archive is");
@@ -143,18 +169,24 @@ mod tests {
         fs::hard_link(&secret, data.join("second")).unwrap();
         mkfifoat(CWD, data.join("pipe"), Mode::RUSR | Mode::WUSR).unwrap();
         let mut text = String::new();
-        open_below(&data, &data.join("logs/LOG")).unwrap().read_to_string(&mut text).unwrap();
+        open_below(&data, &data.join("logs/LOG"), Names::One)
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
         assert_eq!(text, "log");
         let names = ["linked/shadow", "LOG", "second", "pipe", "logs", "../etc/shadow", "", "."];
         for name in names {
-            let error = open_below(&data, &data.join(name)).unwrap_err().to_string();
+            let error = open_below(&data, &data.join(name), Names::One).unwrap_err().to_string();
             let is_refused = ["no regular file", "second name", "not below"];
             assert!(is_refused.iter().any(|text| error.contains(text)), "{name}: {error}");
         }
-        let error = open_below(&data, &data.join("logs/../../etc/shadow")).unwrap_err().to_string();
+        let error = open_below(&data, &data.join("logs/../../etc/shadow"), Names::One)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("not below"), "{error}");
-        assert!(open_below(&data, &secret).is_err() && open_below(&data, &data).is_err());
-        let absent = open_below(&data, &data.join("absent/LOG")).unwrap_err();
+        assert!(open_below(&data, &secret, Names::One).is_err());
+        assert!(open_below(&data, &data, Names::One).is_err());
+        let absent = open_below(&data, &data.join("absent/LOG"), Names::One).unwrap_err();
         assert_eq!(absent.kind(), io::ErrorKind::NotFound);
     }
 

@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use model::Manifest;
+use model::limits::{NAME_BYTES_MAX, check_name};
 use trust::Entries;
 
 use crate::bundle::BUNDLE;
@@ -63,6 +64,9 @@ impl Results {
         let newest = newest.as_ref().and_then(|path| path.file_name()).and_then(|id| id.to_str());
         if let Some(newest) = newest.filter(|newest| **newest >= *manifest.id) {
             manifest.id = successor(newest);
+            // One that was copied here by hand may have any name.
+            check_name("the identifier after it", &manifest.id, NAME_BYTES_MAX)
+                .map_err(|reason| ArchiveError::Damaged(dir.join(newest), reason))?;
         }
         ExperimentDir::create(&dir.join(&manifest.id), manifest)
     }
@@ -96,14 +100,18 @@ impl Results {
         {
             return ExperimentDir::open(path);
         }
-        let mut by_name = experiments(&self.root.join(name));
-        let by_id = || {
-            let all = directories(&self.root).into_iter().flat_map(|dir| experiments(&dir));
-            all.into_iter().find(|path| path.file_name().is_some_and(|id| id == name))
-        };
-        match by_name.pop().or_else(by_id) {
-            Some(path) => ExperimentDir::open(&path),
-            None => Err(ArchiveError::Unknown(name.to_owned(), self.root.clone())),
+        let by_name = experiments(&self.root.join(name)).pop();
+        let all = directories(&self.root).into_iter().flat_map(|dir| experiments(&dir));
+        let by_id = all.filter(|path| path.file_name().is_some_and(|id| id == name));
+        // An experiment of a stranger may have any name, and the identifier of another.
+        let found: Vec<_> = by_name.into_iter().chain(by_id).collect();
+        match &found[..] {
+            [] => Err(ArchiveError::Unknown(name.to_owned(), self.root.clone())),
+            [path] => ExperimentDir::open(path),
+            [first, second, ..] => Err(ArchiveError::Ambiguous(
+                name.to_owned(),
+                [first, second].map(|path| path.strip_prefix(&self.root).unwrap_or(path).into()),
+            )),
         }
     }
 
@@ -201,6 +209,29 @@ mod tests {
         let listed: Vec<String> =
             results.list().experiments.into_iter().map(|one| one.id).collect();
         assert_eq!(listed, expected);
+    }
+
+    /// Goal: no experiment answers in the place of another, whatever a stranger has named it.
+    #[test]
+    fn a_name_or_identifier_of_two_experiments_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let results = Results::at(root.path());
+        let create = |name: &str, id: &str| {
+            let mut manifest = manifest();
+            (manifest.plan.experiment.name, manifest.id) = (name.to_owned(), id.to_owned());
+            results.create(&mut manifest).map(drop)
+        };
+        let id = "20261127T100000Z-0007";
+        create("mine", id).unwrap();
+        results.find(id).unwrap();
+        create("theirs", id).unwrap();
+        let error = results.find(id).unwrap_err().to_string();
+        assert!(error.contains(&format!("mine/{id} or theirs/{id}")), "{error}");
+        results.find(&format!("mine/{id}")).unwrap();
+        let long = "z".repeat(80);
+        create("long", &long).unwrap();
+        let error = create("long", id).unwrap_err().to_string();
+        assert!(error.contains("the identifier after it"), "{error}");
     }
 
     /// Goal: an experiment that cannot be begun, as on a full disk, leaves nothing.

@@ -20,7 +20,7 @@ use crate::layout::{ENGINE, INTERVALS, RECORD, SEARCH, is_engine_file};
 use crate::limits::JSON_BYTES_MAX;
 use crate::log::{Log, WARMUP, whole_lines};
 use crate::numbers::check_numbers;
-use crate::regular::{self, check_run_dir};
+use crate::regular::{self, Names, check_run_dir};
 use crate::replace::{json, replace};
 
 /// Header of a histogram log.
@@ -159,7 +159,7 @@ impl RunWriter {
         prefix: &str,
     ) -> Result<(), ArchiveError> {
         let Some(name) = from.file_name() else { return Ok(()) };
-        let opened = regular::open_below(data, from);
+        let opened = regular::open_below(data, from, Names::One);
         let opened = opened.and_then(|file| Ok((file.metadata()?.len(), file)));
         let (bytes, source) = opened.map_err(ArchiveError::read(from))?;
         let name = format!("{prefix}{}", name.to_string_lossy());

@@ -3,21 +3,24 @@
 //! A request to stop removes them at once. What a kill leaves is removed by the next process that
 //! makes a directory of the same kind.
 
-use std::fs::{self, File};
+use std::collections::BTreeMap;
+use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{AtFlags, FlockOperation, flock, unlinkat};
 use rustix::process::geteuid;
 use tempfile::TempDir;
 use trust::Entries;
 
+use crate::error::ArchiveError;
 use crate::regular;
 
-/// Start of the names below the system's directory for temporary files.
-const PREFIX: &str = ".assay-";
+/// Start of the names of temporary directories and files.
+pub(crate) const PREFIX: &str = ".assay-";
 /// File in a directory, locked while its process lives: the name of a directory proves nothing.
 const MARK: &str = ".assay-scratch";
 /// Its text, written once it is locked.
@@ -25,11 +28,30 @@ const HEAD: &str = "Made by assay, and removed by it.\n";
 /// Attempts to remove a directory in which another thread still writes.
 const TRIES: usize = 3;
 
-/// Attempts to make a directory: another process may take it for an empty one that a kill left.
-const MAKES: usize = 3;
+/// Attempts to make one: another process may take it for what a kill left, until it is locked.
+pub(crate) const MAKES: usize = 3;
 
-/// What this process has made and not removed yet.
-static LIVE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// What this process has made and not removed yet, by numbers that none of them shares.
+static LIVE: Mutex<BTreeMap<u64, Temporary>> = Mutex::new(BTreeMap::new());
+
+/// A temporary directory or file.
+#[derive(Debug)]
+pub(crate) enum Temporary {
+    /// A directory, in one where no other account can replace it.
+    Dir(PathBuf),
+    /// A file by its name, in an open directory that may be of any account: what is removed is the
+    /// entry, whatever that account has put there.
+    File { dir: OwnedFd, name: String },
+}
+
+impl Temporary {
+    fn remove(&self) -> io::Result<()> {
+        match self {
+            Self::Dir(path) => remove(path),
+            Self::File { dir, name } => Ok(unlinkat(dir, name, AtFlags::empty())?),
+        }
+    }
+}
 
 /// A temporary directory; removed when dropped.
 #[derive(Debug)]
@@ -43,15 +65,10 @@ impl ScratchDir {
     /// Makes it below the system's directory for temporary files.
     ///
     /// # Errors
-    /// When the file system reports an error.
-    pub fn new() -> io::Result<Self> {
+    /// [`ArchiveError::Scratch`].
+    pub fn new() -> Result<Self, ArchiveError> {
         let parent = std::env::temp_dir();
-        Self::make(&parent, PREFIX).map_err(|error| {
-            let parent = parent.display();
-            io::Error::other(format!(
-                "no temporary directory in {parent}: {error}; name another one in TMPDIR"
-            ))
-        })
+        Self::make(&parent, PREFIX).map_err(|error| ArchiveError::Scratch(parent, error))
     }
 
     /// Makes one whose name begins with `prefix`; removes those that killed processes left.
@@ -60,8 +77,10 @@ impl ScratchDir {
         sweep(parent, prefix);
         let make = || -> io::Result<Self> {
             let new = || {
-                let dir = tempfile::Builder::new().prefix(prefix).tempdir_in(parent)?;
-                Ok((dir.path().to_path_buf(), dir))
+                let closed = Permissions::from_mode(0o700);
+                let mut builder = tempfile::Builder::new();
+                let dir = builder.prefix(prefix).permissions(closed).tempdir_in(parent)?;
+                Ok((Temporary::Dir(dir.path().to_path_buf()), dir))
             };
             let (live, dir) = Live::make(new)?;
             // Closed to other accounts, which could hold the lock for ever.
@@ -102,26 +121,29 @@ impl Drop for ScratchDir {
 
 /// A temporary file or directory, registered as long as this exists.
 #[derive(Debug)]
-pub(crate) struct Live(PathBuf);
+pub(crate) struct Live(u64);
 
 impl Live {
-    /// Makes a file or directory and registers its path.
-    pub(crate) fn make<T>(new: impl FnOnce() -> io::Result<(PathBuf, T)>) -> io::Result<(Self, T)> {
+    /// Makes a file or directory and registers it.
+    pub(crate) fn make<T>(
+        new: impl FnOnce() -> io::Result<(Temporary, T)>,
+    ) -> io::Result<(Self, T)> {
         let mut live = live();
-        let (path, made) = new()?;
-        live.push(path.clone());
-        Ok((Self(path), made))
+        let (temporary, made) = new()?;
+        let number = live.last_key_value().map_or(0, |(last, _)| last + 1);
+        live.insert(number, temporary);
+        Ok((Self(number), made))
     }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        live().retain(|path| *path != self.0);
+        live().remove(&self.0);
     }
 }
 
 /// Locks what this process has made: nothing is removed meanwhile.
-pub(crate) fn live() -> MutexGuard<'static, Vec<PathBuf>> {
+pub(crate) fn live() -> MutexGuard<'static, BTreeMap<u64, Temporary>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -130,9 +152,9 @@ pub(crate) fn live() -> MutexGuard<'static, Vec<PathBuf>> {
 /// None can be made afterwards: a thread that tries to waits for the end of the process.
 pub fn remove_scratch() {
     let live = live();
-    for path in live.iter() {
+    for temporary in live.values() {
         // What cannot be removed is left for the next process.
-        (0..TRIES).any(|_| fs::remove_file(path).or_else(|_dir| remove(path)).is_ok());
+        (0..TRIES).any(|_| temporary.remove().is_ok());
     }
     std::mem::forget(live);
 }
@@ -207,6 +229,11 @@ mod tests {
         symlink(at("killed"), at(".assay-link")).unwrap();
         fs::create_dir(at(".assay-empty")).unwrap();
         let next = ScratchDir::make(root.path(), PREFIX).unwrap();
+        assert_eq!(
+            fs::metadata(next.path()).unwrap().mode() & 0o777,
+            0o700,
+            "others plant nothing"
+        );
         for name in [".assay-killed", ".assay-begun", ".assay-empty"] {
             assert!(!at(name).exists(), "{name}");
         }
@@ -216,5 +243,20 @@ mod tests {
         let path = next.path().to_path_buf();
         drop(next);
         assert!(!path.exists());
+    }
+
+    /// Goal: a request to stop removes nothing below a directory that another account has put in
+    /// the place of an output that is being written.
+    #[test]
+    fn of_an_output_only_a_file_is_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let (path, name) = (root.path().join("page"), "page".to_owned());
+        let temporary = Temporary::File { dir: File::open(root.path()).unwrap().into(), name };
+        fs::write(&path, "half").unwrap();
+        temporary.remove().unwrap();
+        assert!(!path.exists());
+        fs::create_dir_all(path.join("shadow")).unwrap();
+        temporary.remove().unwrap_err();
+        assert!(path.join("shadow").exists());
     }
 }

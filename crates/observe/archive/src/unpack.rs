@@ -13,7 +13,7 @@ use crate::checksum::hex;
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::layout::{Content, content};
-use crate::limits::{ContentLimits, INDEX_BYTES_MAX};
+use crate::limits::{ContentLimits, INDEX_BYTES_MAX, MAP_VALUES};
 use crate::pack::Hashed;
 use crate::regular;
 use crate::scratch::{ScratchDir, live};
@@ -31,8 +31,12 @@ const FREE_BYTES: u64 = 1 << 30;
 
 /// Opens an experiment in one file, unpacked into a directory that lasts as long as the result.
 pub(crate) fn open(file: &Path) -> Result<ExperimentDir, ArchiveError> {
-    let place = ScratchDir::new().map_err(ArchiveError::write(&std::env::temp_dir()))?;
-    let facts = unpack(file, place.path())?;
+    let place = ScratchDir::new()?;
+    let facts = match unpack(file, place.path()) {
+        // The remedy of the archive does not help here.
+        Err(ArchiveError::Write(path, error)) => return Err(ArchiveError::Scratch(path, error)),
+        unpacked => unpacked?,
+    };
     ExperimentDir::unpacked(&place.path().join(facts.experiment).join(facts.id), place)
 }
 
@@ -151,7 +155,9 @@ impl Totals {
         let count = |bytes: &[u8]| part.iter().filter(|byte| bytes.contains(byte)).count() as u64;
         match content {
             // Each value but the first of a list follows a comma, and each list begins.
-            Content::Json | Content::Lines => self.values += count(b",[{"),
+            Content::Json | Content::Lines => {
+                self.values += count(b",[{") + MAP_VALUES * count(b"{");
+            }
             Content::Log => self.log_lines += count(b"\n"),
             Content::Checksums | Content::EngineText => {}
         }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::checksum::{checksum_of, names, parse, read_list};
+use crate::checksum::{checksum_within_limit, names, parse, read_list};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::layout::{CHECKSUMS, MANIFEST, RUN_DIRS};
 use crate::parallel::parallel_map;
-use crate::regular::check_run_dir;
+use crate::regular::{self, check_run_dir};
 use crate::results::directories;
 
 /// A file that is not what was written.
@@ -95,7 +95,11 @@ fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)
         // A name in the list alone may lead out of the directory.
         let is_there = files.contains(name);
         let absent = || io::Error::other("there is no regular file of that name");
-        let sum = if is_there { checksum_of(&dir.join(name)) } else { Err(absent()) };
+        let sum = if is_there {
+            regular::open(&dir.join(name)).and_then(checksum_within_limit)
+        } else {
+            Err(absent())
+        };
         let what = match sum {
             Ok(sum) if known.contains(&sum) => return None,
             Ok(_) => "it is not what was written: its checksum differs".to_owned(),

@@ -39,6 +39,9 @@ pub trait Machine {
     /// Returns the size of the file system that holds a directory.
     fn space(&self, dir: &Path) -> Option<Space>;
 
+    /// Returns whether files in a directory can bypass the page cache; `None` if none can be made.
+    fn takes_direct_io(&self, dir: &Path) -> Option<bool>;
+
     /// Waits while other processes run.
     fn wait(&self, span: Duration);
 }
@@ -54,7 +57,9 @@ impl Machine for ThisMachine {
         // Drives are examined by programs that stand where only root searches.
         let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
         let output = command.env("PATH", path).env("LC_ALL", "C").output();
-        let output = output.map_err(|error| format!("cannot start {program}: {error}"))?;
+        let output = output.map_err(|error| {
+            format!("cannot start {program}: {error}; `timeout` of coreutils starts it")
+        })?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         if output.status.code() == Some(NOT_FOUND) {
             return Err(format!("{program} is not installed"));
@@ -82,6 +87,10 @@ impl Machine for ThisMachine {
         let used = found.f_blocks.checked_sub(found.f_bfree)?;
         let total = used.checked_add(found.f_bavail)?.checked_mul(found.f_frsize)?;
         Some(Space { total, free: found.f_bavail * found.f_frsize })
+    }
+
+    fn takes_direct_io(&self, dir: &Path) -> Option<bool> {
+        Some(sampler::direct_io_error(dir).is_none())
     }
 
     #[expect(clippy::disallowed_methods, reason = "the only wait: others run meanwhile")]

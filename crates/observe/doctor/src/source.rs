@@ -9,6 +9,9 @@ use sampler::{BlockDevice, Mount, holding, nearest_existing, parse_mounts};
 
 use crate::machine::{Machine, Space, ThisMachine};
 
+/// The outcome of a check that needs the mounts, without them.
+pub(crate) const NO_MOUNTS: &str = "the mounts cannot be read: /proc/self/mountinfo is closed";
+
 /// A machine below a root directory, and a directory for data on it.
 pub struct Source {
     root: PathBuf,
@@ -43,7 +46,9 @@ impl Source {
 
     /// Returns the trimmed text of a file, by its absolute path; `None` when it cannot be read.
     pub(crate) fn read(&self, path: impl AsRef<Path>) -> Option<String> {
-        let text = std::fs::read_to_string(self.below_root(path.as_ref())).ok()?;
+        // The name that a process gives itself may be no UTF-8.
+        let bytes = std::fs::read(self.below_root(path.as_ref())).ok()?;
+        let text = String::from_utf8_lossy(&bytes);
         Some(text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned())
     }
 
@@ -99,7 +104,7 @@ impl Source {
 
     /// Returns the block device below the directory, or the reason for none.
     pub(crate) fn disk(&self) -> Result<BlockDevice, String> {
-        let mount = self.mount().ok_or("the mounts cannot be read")?;
+        let mount = self.mount().ok_or(NO_MOUNTS)?;
         let sys = self.root.join("sys");
         let mut number = mount.number.clone();
         // Anonymous numbers are for file systems over devices, such as btrfs.
@@ -135,6 +140,11 @@ impl Source {
     /// Returns the size of the directory's file system.
     pub(crate) fn space(&self) -> Option<Space> {
         self.machine.space(&self.dir)
+    }
+
+    /// Returns whether files in the directory can bypass the page cache; `None` if it takes none.
+    pub(crate) fn takes_direct_io(&self) -> Option<bool> {
+        self.machine.takes_direct_io(&self.dir)
     }
 
     /// Waits while other processes run.

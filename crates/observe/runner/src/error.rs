@@ -14,7 +14,7 @@ pub enum RunnerError {
     #[error(transparent)]
     Archive(#[from] archive::ArchiveError),
     /// The worker process cannot be started: the program, and the system's reason.
-    #[error("cannot start the worker {}: {_1}", _0.display())]
+    #[error("cannot start the worker {}, a process of this program: {_1}", _0.display())]
     Spawn(PathBuf, #[source] io::Error),
     /// The data directory holds files that are not ours.
     #[error(
@@ -26,7 +26,7 @@ pub enum RunnerError {
     #[error("cannot use {} for data: {_1}; name another directory with --data-dir", _0.display())]
     DataDir(PathBuf, #[source] io::Error),
     /// The disk of a directory has less free space than must stay free, before the first run.
-    #[error("only {_1} free on the file system of {}, and {_2} must stay free", _0.display())]
+    #[error("only {_1} are free on the file system of {}, and the disk floor is {_2}", _0.display())]
     DiskFloor(PathBuf, model::Bytes, model::Bytes),
     /// The memory cap cannot be set.
     #[error("no memory cap: {0}; without one, leave `memory` out")]

@@ -26,7 +26,9 @@ mod worker;
 pub use connection::{ConnectionError, MessageReader, MessageWriter, SocketWriter, connect};
 pub use error::RunnerError;
 pub use message::{Library, ProbeBegins};
-pub use preflight::{Kinds, check_text, check_variants, serve_library_test, test_library};
+pub use preflight::{
+    Kinds, check_text, check_variants, limit_warnings, serve_library_test, test_library,
+};
 pub use stamp::{now_utc, stamp_id, wall_time};
 pub use supervisor::{
     DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, check_room, free_space,

@@ -3,7 +3,7 @@
 //! The `connection` numbers them; nothing here names a file descriptor or a host.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use engine::Refusal;
 use load::StepEnd;
@@ -31,25 +31,15 @@ pub struct Library {
     /// Build facts by name: compiler, flags.
     #[serde(default)]
     pub facts: BTreeMap<String, String>,
+    /// The files and directories of the build: a confined engine reads them.
+    #[serde(default)]
+    pub places: Vec<PathBuf>,
 }
 
 impl Library {
     /// Returns whether an engine reports another file; servers report none.
     pub(crate) fn is_other(&self, identity: &Identity) -> bool {
         identity.sha256.as_ref().is_some_and(|loaded| *loaded != self.sha256)
-    }
-
-    /// Returns the files of the build: those of a server's tree, or the library.
-    ///
-    /// A cached library has others next to it: the cache is a place of its own.
-    pub(crate) fn places(&self) -> Vec<PathBuf> {
-        let paths = [Some(self.path.clone()), self.path.canonicalize().ok()];
-        let of_path = |path: PathBuf| {
-            let dir = path.parent().filter(|dir| dir.ends_with("bin") || dir.ends_with("sbin"));
-            let tree = path.ancestors().find(|dir| dir.ends_with("tree"));
-            tree.or(dir.and_then(Path::parent)).unwrap_or(&path).to_owned()
-        };
-        paths.into_iter().flatten().map(of_path).collect()
     }
 
     /// Adds origin, hash and build facts to an engine's identity.

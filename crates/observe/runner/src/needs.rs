@@ -1,9 +1,18 @@
-//! What an experiment's steps and data need of an engine.
+//! What an experiment's steps and data need of an engine, and of the system's limits.
 
-use engine::{Driver, Refusal, Setting};
+use std::path::Path;
+
+use engine::{Driver, OpenSpec, Refusal, Setting};
 use model::capability::SEQUENCE_SCANS;
-use model::{DataShape, Identity, Load, OpKind, Step};
+use model::{DataShape, Experiment, Identity, Load, OpKind, Step, StopRule, SystemNeeds};
+use sampler::Shortage;
 use serde::{Deserialize, Serialize};
+
+/// Files of a worker next to those of engine or connections: libraries, accounts, pipes. Our
+/// choice.
+pub(crate) const OTHER_FILES: u64 = 64;
+/// Sessions next to those of clients: a background writer and one for control.
+const OTHER_SESSIONS: u64 = 2;
 
 /// What steps need beyond plain operations: the first step of each need.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -11,11 +20,19 @@ pub(crate) struct Needs {
     pub(crate) downwards: Option<String>,
     pub(crate) sequences: Option<String>,
     pub(crate) pipelined: Option<String>,
+    /// Clients of the largest step.
+    pub(crate) clients: u32,
+}
+
+/// Returns whether a step has clients: a settle has none.
+pub(crate) fn has_clients(step: &Step) -> bool {
+    step.stop != StopRule::Operations(0)
 }
 
 impl Needs {
     /// Returns the needs of an experiment's steps.
-    pub(crate) fn of(steps: &[Step]) -> Self {
+    pub(crate) fn of(experiment: &Experiment) -> Self {
+        let steps = &experiment.steps;
         let first = |needs: &dyn Fn(&Step) -> bool| {
             steps.iter().find(|step| needs(step)).map(|step| step.name.clone())
         };
@@ -28,7 +45,38 @@ impl Needs {
             downwards: first(&|step| workload::reads_downwards(&step.name)),
             sequences: first(&scans),
             pipelined: first(&|step| matches!(step.load, Load::Pipelined(_))),
+            clients: most_clients(experiment),
         }
+    }
+
+    /// Returns what a process that opens an engine itself needs of the system's limits.
+    pub(crate) fn of_system(&self, driver: &dyn Driver, spec: &OpenSpec) -> SystemNeeds {
+        let sessions = u64::from(self.clients) + OTHER_SESSIONS;
+        SystemNeeds {
+            open_files: OTHER_FILES + driver.open_files(spec, sessions),
+            direct_io: spec.settings.direct_io,
+            ..SystemNeeds::default()
+        }
+    }
+}
+
+/// Returns the clients of an experiment's largest step.
+pub(crate) fn most_clients(experiment: &Experiment) -> u32 {
+    let steps = experiment.clients.iter().flat_map(|clients| experiment.steps_for(*clients));
+    steps.filter(has_clients).map(|step| step.clients).max().unwrap_or(0)
+}
+
+/// Returns the refusal of an engine that needs more than this host's limits allow, if so.
+pub(crate) fn beyond_limits(needs: &SystemNeeds, data: &Path) -> Option<Refusal> {
+    sampler::shortages(needs, data).into_iter().next().map(refusal)
+}
+
+/// Returns the refusal of a variant for which a limit of this host does not suffice.
+pub(crate) fn refusal(shortage: Shortage) -> Refusal {
+    let Shortage { limit, reason, remedy } = shortage;
+    match limit {
+        "direct_io" => Refusal::Setting { setting: Setting::DirectIo, reason, remedy },
+        _ => Refusal::Build { reason: format!("{reason}: {remedy}") },
     }
 }
 

@@ -45,6 +45,7 @@ pub fn host_facts(data_dir: &Path) -> Host {
         device: device.map(|device| device.name),
         filesystem: mount.map(|mount| mount.kind.clone()),
         storage: storage_basis(data_dir),
+        data: None,
         huge_pages: read_trimmed("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|text| chosen(&text)),
         cgroup_version: CgroupDir::of_process(std::process::id()).map(|group| group.version()),

@@ -6,8 +6,9 @@ use std::path::Path;
 ///
 /// A kernel built or booted without a feature has no file for it, or a file that refuses reads
 /// (`EOPNOTSUPP`, as `/proc/pressure/io` with `psi=0`); a process may end while its file is read.
+/// The name that a process gives itself, and a path, may be no UTF-8.
 pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
-    std::fs::read_to_string(path).ok()
+    Some(String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned())
 }
 
 /// Returns a file of `/proc/PID`; `None` when the process has ended, or the kernel has none.

@@ -8,7 +8,8 @@
 //! at the moment of the call (no averages of averages, no first sample since boot); parsers are
 //! pure functions over text.
 //!
-//! To add a sampler, write one file under `source/` and add its line to [`for_run`].
+//! To add a sampler, write one file under `source/` and add its line to [`for_run`]. Limits that a
+//! run is checked against before it begins are in `limit/`.
 
 mod block_device;
 mod cap;
@@ -17,6 +18,7 @@ mod cpus;
 mod error;
 mod host_facts;
 mod kernel_file;
+mod limit;
 mod memory_limit;
 mod mount;
 mod run;
@@ -24,7 +26,6 @@ mod server_group;
 mod source;
 mod storage_basis;
 mod targets;
-mod thread_limits;
 
 pub use block_device::{BlockDevice, nearest_existing};
 pub use cap::MemoryCap;
@@ -32,12 +33,15 @@ pub use control_group::CgroupDir;
 pub use cpus::{quota_cpus, usable_cpus};
 pub use error::CapError;
 pub use host_facts::host_facts;
+pub use limit::{
+    Limit, Quota, Shortage, aio_events, direct_io_error, io_uring_refusal, limits, shortages,
+    tightest_thread_limit, with_thread_limit,
+};
 pub use memory_limit::memory_limit;
 pub use mount::{Mount, holding, parse_mounts};
 pub use run::{Sampler, for_run};
 pub use server_group::ServerGroup;
 
 pub use source::host::{dirty_bytes, sample as host_readings};
-pub use storage_basis::{OpenFiles, storage_basis};
+pub use storage_basis::{OpenFiles, file_system, storage_basis};
 pub use targets::{Foreign, IsLog, RunTargets, ServerTargets};
-pub use thread_limits::{ThreadLimit, tightest_thread_limit, with_thread_limit};

@@ -34,6 +34,13 @@ pub fn storage_basis(dir: &Path) -> Option<DurabilityBasis> {
     Some(DurabilityBasis { evidence: format!("data on {name}"), class })
 }
 
+/// Returns the file system that a directory, or its nearest parent, lies on: `ext4 /dev/vda at /`.
+pub fn file_system(dir: &Path) -> Option<String> {
+    let mounts = mounts();
+    let Mount { kind, source, point, .. } = holding(&mounts, &nearest_existing(dir))?;
+    Some(format!("{kind} {source} at {}", point.display()))
+}
+
 /// A class, and the file system or device that allows it.
 type Allowed = (Durability, String);
 

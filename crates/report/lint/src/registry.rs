@@ -71,6 +71,7 @@ static RULES: &[&Rule] = &[
     &rule::a069_failed_check::RULE,
     &rule::a070_lower_bound::RULE,
     &rule::a071_durability_not_had::RULE,
+    &rule::a072_data_apart::RULE,
 ];
 
 /// Returns every rule, by code.

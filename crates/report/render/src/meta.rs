@@ -1,6 +1,6 @@
 //! Captions: the facts of an experiment.
 
-use model::{Bytes, DataShape, Durability, Experiment, Host, Manifest, Waiver};
+use model::{Bytes, DataShape, Durability, Experiment, Host, Manifest, Waiver, in_line};
 use serde::Serialize;
 
 use crate::figure::count;
@@ -50,8 +50,8 @@ impl Meta {
             id: manifest.id.clone(),
             name: experiment.name.clone(),
             selection: vec![experiment.name.clone()],
-            question: experiment.question.clone(),
-            title: experiment.title(),
+            question: in_line(&experiment.question).into_owned(),
+            title: in_line(&experiment.title()).into_owned(),
             size: experiment.size.clone(),
             host: host_line(&manifest.host),
             data: data_line(experiment),

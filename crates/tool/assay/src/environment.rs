@@ -1,11 +1,15 @@
 //! Environment variables and directories, read in one place.
 
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use model::Password;
+use miette::Result;
+use model::{DataPlace, Password};
 use trust::Account;
+
+use crate::directory::check_dir;
 
 /// File of the key that marks experiments of this account, in the cache: who can write there
 /// replaces the builds, too.
@@ -26,6 +30,19 @@ pub(crate) struct Places {
     /// Directory of fetched engine builds [default: ~/.cache/assay]
     #[arg(long, global = true, help_heading = HEADING, value_name = "DIR")]
     pub(crate) cache_dir: Option<PathBuf>,
+}
+
+impl Places {
+    /// Checks the directories that the user names.
+    pub(crate) fn check(&self) -> Result<()> {
+        let dirs = [
+            ("--results", Some(&self.results)),
+            ("--data-dir", self.data_dir.as_ref()),
+            ("--cache-dir", self.cache_dir.as_ref()),
+        ];
+        dirs.into_iter()
+            .try_for_each(|(option, dir)| dir.map_or(Ok(()), |dir| check_dir(option, dir)))
+    }
 }
 
 /// The environment, read once.
@@ -60,6 +77,21 @@ impl Environment {
         existing.unwrap_or_else(|| Path::new("."))
     }
 
+    /// Returns where the data of an experiment, below `data`, and its results lie.
+    ///
+    /// `None` where the kernel reports no file system.
+    pub(crate) fn data_place(&self, data: &Path) -> Option<DataPlace> {
+        let nearest = sampler::nearest_existing(data);
+        let results = sampler::nearest_existing(&self.results);
+        let is_apart = device(&nearest)? != device(&results)?;
+        Some(DataPlace {
+            path: nearest.display().to_string(),
+            filesystem: sampler::file_system(&nearest)?,
+            is_named: self.is_data_dir_named,
+            results_filesystem: sampler::file_system(&results).filter(|_| is_apart),
+        })
+    }
+
     /// Reads the environment.
     pub(crate) fn read(places: &Places) -> Self {
         let home = variable_os("HOME");
@@ -71,7 +103,8 @@ impl Environment {
         let named = named.flat_map(|text| text.split([':', ';', ' ']));
         let server_user = text("ASSAY_SERVER_USER").filter(|name| !name.is_empty());
         // Source: sudo(8), "ENVIRONMENT".
-        let trusted = server_user.iter().cloned().chain(text("SUDO_UID"));
+        let caller = text("SUDO_UID").and_then(|uid| Account::of_number(&uid));
+        let account = server_user.as_ref().and_then(|name| Account::find(name));
         Self {
             results: places.results.clone(),
             data_dir: places.data_dir.clone().unwrap_or_else(|| "assay-data".into()),
@@ -79,7 +112,7 @@ impl Environment {
             own_key: cache_dir.as_ref().map(|dir| dir.join(OWN_KEY)),
             cache_dir,
             is_colour_disabled: text("NO_COLOR").is_some_and(|value| !value.is_empty()),
-            trusted: trusted.filter_map(|text| Account::find(&text)).collect(),
+            trusted: account.into_iter().chain(caller).collect(),
             server_user,
             compiler: text("CC").filter(|cc| !cc.trim().is_empty()).unwrap_or("cc".to_owned()),
             loaded: named.filter(|path| !path.is_empty()).map(PathBuf::from).collect(),
@@ -87,6 +120,11 @@ impl Environment {
             tunables: tunables(),
         }
     }
+}
+
+/// Returns the number of the file system that a path lies on.
+pub(crate) fn device(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().map(|facts| facts.dev())
 }
 
 /// Returns the password in a variable; it is never stored.

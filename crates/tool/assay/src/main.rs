@@ -6,7 +6,9 @@
 mod catalog;
 mod cmd;
 mod diagnostic;
+mod directory;
 mod environment;
+mod mistyped;
 mod progress;
 mod registry;
 mod signals;
@@ -113,7 +115,9 @@ fn main() -> ExitCode {
     let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_) | Verb::History(_));
     // Children that load an engine end by the signal, as their parent expects.
     signals::handle(!matches!(cli.verb, Verb::Worker | Verb::SmokeTest(_)));
-    let outcome = execute(cli.verb, &environment, &ui);
+    let is_child = matches!(cli.verb, Verb::Worker | Verb::Confined(_) | Verb::SmokeTest(_));
+    let checked = if is_child { Ok(()) } else { cli.places.check() };
+    let outcome = checked.and_then(|()| execute(cli.verb, &environment, &ui));
     signals::end_if_requested();
     cmd::verify::warn_of_changes(&ui);
     let outcome = outcome.and_then(|code| ui.finish().map(|()| code));
@@ -179,7 +183,7 @@ fn shown(error: clap::Error, args: &[OsString]) -> clap::Error {
 
 /// Prints help, or the error of the command line.
 fn not_parsed(error: clap::Error, args: &[OsString]) -> ExitCode {
-    let error = shown(error, args);
+    let error = mistyped::explained(shown(error, args), args, Cli::command());
     let printed = error.print().and_then(|()| stdout().flush());
     match printed.or_else(|error| ui::output_error(&error)) {
         Err(report) if !error.use_stderr() => {

@@ -10,6 +10,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme, MietteHandlerOpts, Report, 
 use model::secret::{has_secret, masked, masked_value};
 use model::visible;
 
+use crate::diagnostic::system_remedy;
 use crate::environment::Environment;
 
 /// Columns when stdout is not a terminal.
@@ -91,6 +92,11 @@ impl Ui {
             false => visible(if drawn.is_ok() { &plain } else { &text }).into_owned(),
         };
         write_status(clean.trim_end());
+        if report.help().is_none()
+            && let Some(remedy) = system_remedy(&report.to_string())
+        {
+            write_status(&format!("  help: {remedy}"));
+        }
     }
 
     /// Returns the style of tables.
@@ -162,8 +168,9 @@ pub(crate) fn mask_panics() {
 pub(crate) fn check_arguments(arguments: &[OsString]) -> Result<(), Report> {
     let mut texts = arguments.iter().map(|argument| argument.to_string_lossy());
     let Some(text) = texts.find(|text| has_secret(text)) else { return Ok(()) };
-    let help = "no command takes one: every account of this host can read it. Write it into the \
-                `dsn` of a [[variant]] in an experiment file";
+    let help = "no command takes one: every account of this host can read it. Put it into a \
+                variable and write ${ASSAY_PASSWORD_NAME} in its place, within single quotes, or \
+                write it into the `dsn` of a [[variant]] in an experiment file";
     Err(miette!(help = help, "the argument `{}` contains a password", masked_value(&text)))
 }
 

@@ -42,7 +42,7 @@ const VARIANTS: [&str; 14] = [
 ];
 
 /// Forms of an address; `PW` stands for the password.
-const ADDRESSES: [&str; 7] = [
+const ADDRESSES: [&str; 9] = [
     "postgres://me:PW@db/x",
     "mysql://me:PW@db/x",
     "postgres://me:PW@db",
@@ -50,6 +50,8 @@ const ADDRESSES: [&str; 7] = [
     "postgres://me:PW@/x",
     "postgres://me:PW@db/x?sslmode=require",
     "postgres://:PW@db/x",
+    "postgres://db/x?user=me&password=PW",
+    "host=db user=me password='PW' dbname=x",
 ];
 
 /// An address with a password, at any place of a file where a user may write it.

@@ -1,5 +1,6 @@
 //! Evaluates numeric expressions over parameters.
 
+use model::limits::is_sql_name;
 use model::units::{parse_count, parse_share};
 use model::{float, whole};
 
@@ -58,7 +59,7 @@ impl Variables {
             Self { known: vec![(LOADED.to_owned(), loaded_rows)], per_client: Vec::new() };
         for (name, default) in known {
             let (place, name) = (name.span(), name.get_ref());
-            if !is_name(name) || [LOADED, NTH, "table", "rows"].contains(&name.as_str()) {
+            if !is_sql_name(name) || [LOADED, NTH, "table", "rows"].contains(&name.as_str()) {
                 return Err(PlanError::new(format!("`{name}` cannot be a parameter's name"))
                     .at(file, place, "here")
                     .remedy(
@@ -144,7 +145,7 @@ impl Variables {
         if part.is_empty() {
             return Err(format!("`{whole}` lacks a number or a name"));
         }
-        if !is_name(part) {
+        if !is_sql_name(part) {
             return Err(format!("`{part}` is neither a number nor a name"));
         }
         let found = self.known.iter().find(|(name, _)| name == part);
@@ -176,12 +177,6 @@ fn value_of(text: &str, loaded: u64) -> Result<i64, String> {
 /// Returns a share of a count, rounded.
 pub(super) fn share_of(count: u64, share: f64) -> u64 {
     whole((float(count) * share).round())
-}
-
-/// Returns whether a text is a valid identifier.
-pub(super) fn is_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 #[cfg(test)]
@@ -250,7 +245,7 @@ mod tests {
         );
         assert_eq!(refused("1 / zero"), "`1 / zero` divides by zero");
         assert_eq!(refused("1 +"), "`1 +` lacks a number or a name");
-        assert_eq!(refused("1 2"), "`1 2` is not a count: write 1000, 200k, 4M or 2B");
+        assert_eq!(refused("1 2"), "`1 2` is not a count: write 1000, 1.5k, 4M or 2B");
         assert_eq!(
             refused("9000000000B * 9000000000B"),
             "`9000000000B * 9000000000B` is too large"

@@ -1,10 +1,12 @@
 //! Context of the checks of one application file.
 
+use std::cell::Cell;
 use std::ops::Range;
 
+use model::limits::is_sql_name;
 use toml::de::DeTable;
 
-use super::expression::{Variables, is_name};
+use super::expression::Variables;
 use super::token::TokenError;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
@@ -24,6 +26,8 @@ pub(super) struct Names<'a> {
     pub(super) catalog: &'a dyn Catalog,
     /// The procedures as written.
     pub(super) procedures: &'a DeTable<'a>,
+    /// Places of values in all statements so far.
+    pub(super) places: Cell<usize>,
 }
 
 impl<'a> Names<'a> {
@@ -147,7 +151,7 @@ impl<'a> Names<'a> {
 
     /// Checks a name defined by the file.
     pub(super) fn own_name(&self, name: &Word<'_>, what: &str) -> Result<(), PlanError> {
-        if is_name(name.get_ref()) {
+        if is_sql_name(name.get_ref()) {
             return Ok(());
         }
         Err(self

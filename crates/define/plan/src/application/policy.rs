@@ -1,21 +1,13 @@
 //! Pauses, retries and the limit of a procedure's calls.
 
 use model::Nanos;
+use model::limits::{ATTEMPTS_MAX, PAUSE_MAX_MS, RETRY_MAX, WAIT_MAX_MS};
 use model::sql::{CallPolicy, Retry};
 
 use super::names::Names;
 use super::procedure::Written;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node};
-
-/// Most attempts: a call that fails so often will not succeed within the step.
-const ATTEMPTS_MAX: u32 = 100;
-/// Longest pause between two attempts, ms: a client that waits longer resembles a hung one.
-const PAUSE_MAX_MS: u64 = 10_000;
-/// Longest time of all pauses of a call: one that waits longer is reported as hung.
-const RETRY_MAX: Nanos = Nanos::from_secs(60);
-/// Longest wait or limit of a call, ms: TPC-C's longest mean is 18 s.
-const WAIT_MAX_MS: u64 = 600_000;
 
 impl<'a> Names<'a> {
     /// Returns how a procedure is called.
@@ -56,8 +48,7 @@ impl<'a> Names<'a> {
             None => Nanos::from_millis(PAUSE_MAX_MS),
         };
         let retry = Retry { attempts, pause, pause_max };
-        let waits = (2..=attempts).map(|attempt| retry.pause_before(attempt));
-        let all = waits.fold(Nanos(0), Nanos::after);
+        let all = retry.all_pauses();
         if all > RETRY_MAX {
             return Err(self.refuse(node.span(), format!("its pauses sum up to {all}")).remedy(
                 format!("at most {RETRY_MAX}: fewer attempts, or a smaller `pause_max_ms`"),

@@ -47,7 +47,11 @@ impl<'a> Names<'a> {
             let name = word(name);
             self.own_name(&name, "a procedure")?;
             if *name.get_ref() == "once" {
-                return Err(self.refuse(name.span(), "`once` cannot be a procedure's name"));
+                return Err(self
+                    .refuse(name.span(), "`once` cannot be a procedure's name")
+                    .remedy(
+                        "choose another name: clients = { once = [...] } is a form of a step",
+                    ));
             }
             let written = self.written(name, node)?;
             procedures.push(self.one_procedure(&written, tables, values, &mut used)?);
@@ -118,7 +122,7 @@ impl<'a> Names<'a> {
         used.extend(layout.slots.keys().chain(&layout.unused).cloned());
         let row = row.map(|row| self.statement(&row, None, &layout, 0)).transpose()?;
         let row = row.map(|row| row.parts);
-        let why = "the rows that a call returns cannot be negative";
+        let why = "the rows that a call returns cannot be negative: write 0 or more";
         let returns = written
             .get("returns")
             .map(|returns| self.real(returns, |rows| rows.is_finite() && rows >= 0.0, why));
@@ -185,16 +189,12 @@ impl<'a> Names<'a> {
 
     /// Checks that `row`, `rows` and {rows} are used together, in statements of few values.
     fn rows_fit(&self, procedure: &Procedure, written: &Written<'_>) -> Result<(), PlanError> {
-        let rows = procedure.rows as usize;
-        let drawn = |part: &Part| match part {
-            Part::Rows(row) => row.len() * rows,
-            Part::Argument(_) | Part::RowArgument(_) => 1,
-            Part::Text(_) | Part::Table | Part::OtherTable(_) => 0,
-        };
+        let rows = procedure.rows;
         let (statements, myrocks) = (&procedure.statements, &procedure.myrocks);
         let dialects = [&statements.postgres, &statements.mysql, myrocks];
         for statement in dialects.into_iter().flatten() {
-            self.few_values(statement.parts.iter().map(drawn).sum(), written.name.span())?;
+            let values = usize::try_from(statement.values(rows)).unwrap_or(usize::MAX);
+            self.few_values(values, written.name.span())?;
         }
         let Some(row) = written.get("row") else { return Ok(()) };
         if rows == 0 {

@@ -1,5 +1,6 @@
 //! Reads and checks an application file.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use super::names::Names;
 use super::place::StatementPlaces;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
-use crate::syntax::{Fields, Pairs, parse, scalars};
+use crate::syntax::{Fields, Pairs, few, parse, scalars};
 
 /// Keys of an application file.
 const KEYS: [&str; 12] = [
@@ -84,6 +85,7 @@ pub(crate) fn read(
 ) -> Result<Described, PlanError> {
     let root = parse(source)?;
     let file = Fields::of(source, &root, "the application", &KEYS)?;
+    few_parts(source, &file)?;
     let parameters = file.get("parameters").map(|node| scalars(source, node)).transpose()?;
     let parameters = parameters.unwrap_or_default();
     let variables = Variables::of((source, &parameters), set, (rows, clients))?;
@@ -96,6 +98,7 @@ pub(crate) fn read(
         variables: &variables,
         catalog,
         procedures: procedures.unwrap_or(&none),
+        places: Cell::new(0),
     };
     let row_bytes = names.number(file.required("row_bytes")?, 1, "the bytes of a row")?;
     let tables = names.tables(file.list("table")?)?;
@@ -133,6 +136,14 @@ pub(crate) fn read(
         needs,
         rows,
         checks_of_loaded,
+    })
+}
+
+/// Checks that no table of an application has more entries than a list may have.
+fn few_parts(source: &Source, file: &Fields<'_>) -> Result<(), PlanError> {
+    let nodes = ["parameters", "values", "procedure"].into_iter().filter_map(|key| file.get(key));
+    nodes.into_iter().try_for_each(|node| {
+        few(source, node.get_ref().as_table().map_or(0, |table| table.len()), node)
     })
 }
 

@@ -1,15 +1,13 @@
 //! Sessions of a step beyond one per client: connections, held transactions.
 
 use model::OpKind;
+use model::limits::HOLD_SECONDS_MAX;
 use model::sql::{CallMix, Connections, Hold, Procedure};
 use model::units::Nanos;
 
 use super::names::Names;
 use crate::error::PlanError;
 use crate::syntax::{Fields, Node};
-
-/// Longest time that a transaction is held open: a day, to catch a wrong unit.
-const HOLD_SECONDS_MAX: u32 = 86_400;
 
 impl<'a> Names<'a> {
     /// Checks how many connections the procedures of a list have for each client.

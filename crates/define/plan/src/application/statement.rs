@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use model::limits::STATEMENT_VALUES_MAX;
 use model::sql::{Draw, Part, PerDialect, Statement, Table};
 
 use super::names::Names;
@@ -10,11 +11,8 @@ use super::text::{SqlText, SqlTexts, executed};
 use super::token::{Token, TokenError, collapsed};
 use crate::error::PlanError;
 
-/// Most values of one statement: both protocols count them in 16 bits.
-///
-/// Source: PostgreSQL documentation, section 55.7, message Bind; MySQL internals manual,
-/// `COM_STMT_PREPARE` response, `num_params`.
-const VALUES_MAX: u16 = 65_535;
+/// Most values in all statements of a file. Our choice: each takes some 100 bytes.
+const PLACES_MAX: usize = 1_000_000;
 
 /// Positions of a value among those drawn.
 #[derive(Debug, Clone, Copy)]
@@ -99,6 +97,7 @@ impl Names<'_> {
     ) -> Result<Statement, PlanError> {
         let refuse = |wrong: TokenError| self.error_at_text(text.place.clone(), wrong);
         let variables = self.variables.of_repetition(repetition + 1);
+        self.few_places(text, layout)?;
         let mut parts = Vec::new();
         for token in &text.tokens {
             match *token {
@@ -131,11 +130,35 @@ impl Names<'_> {
         Ok(Statement { parts: joined(parts), ..Statement::default() })
     }
 
+    /// Checks that a statement has places for few values, and all of the file together, before they
+    /// are made.
+    fn few_places(&self, text: &SqlText<'_>, layout: &Layout) -> Result<(), PlanError> {
+        let width = |token: &Token<'_>| match token {
+            Token::Value(name) => layout.slots.get(*name).map_or(0, |slot| usize::from(slot.width)),
+            Token::Text(_) | Token::Brace(_) => 0,
+        };
+        let places = text.tokens.iter().map(width).sum();
+        self.few_values(places, text.place.clone())?;
+        let all = self.places.get() + places;
+        self.places.set(all);
+        match all <= PLACES_MAX {
+            true => Ok(()),
+            false => {
+                let why = format!("the statements up to here have {all} values");
+                Err(self
+                    .refuse(text.place.clone(), why)
+                    .remedy(format!("fewer statements, or `times`: at most {PLACES_MAX} values")))
+            }
+        }
+    }
+
     /// Checks that no statement has more values than the protocols allow.
     pub(super) fn few_values(&self, values: usize, place: Range<usize>) -> Result<u16, PlanError> {
         u16::try_from(values).map_err(|_beyond| {
             self.refuse(place, format!("{values} values are more than one statement may have"))
-                .remedy(format!("fewer `rows` or a smaller `count`: at most {VALUES_MAX} values"))
+                .remedy(format!(
+                    "fewer `rows` or a smaller `count`: at most {STATEMENT_VALUES_MAX} values"
+                ))
         })
     }
 }

@@ -113,9 +113,10 @@ impl<'a> Names<'a> {
         if is_word && is_name(text, NAME_BYTES_MAX) {
             return Ok(());
         }
-        Err(self
-            .refuse(name.span(), format!("`{text}` cannot be a step's name"))
-            .remedy("use letters, digits, `-`, `_` and `.`, and begin with a letter"))
+        Err(self.refuse(name.span(), format!("`{text}` cannot be a step's name")).remedy(format!(
+            "use at most {NAME_BYTES_MAX} letters, digits, `-`, `_` and `.`, and begin with a \
+                 letter"
+        )))
     }
 
     /// Returns one step; `None` when the parameters leave no call of it.

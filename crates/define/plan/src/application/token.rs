@@ -1,6 +1,6 @@
 //! Tokenizes SQL: values `:name` and names `{name}`, outside of quotes and comments.
 
-use super::expression::is_name;
+use model::limits::is_sql_name;
 
 /// A piece of SQL as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,7 +164,7 @@ fn quoted(rest: &str) -> Result<Option<usize>, TokenError> {
     }
     // $tag$ ... $tag$ of Postgres.
     let tag = rest.strip_prefix('$').and_then(|rest| rest.split_once('$')).map(|(tag, _)| tag);
-    let Some(tag) = tag.filter(|tag| is_name(tag)) else { return Ok(None) };
+    let Some(tag) = tag.filter(|tag| is_sql_name(tag)) else { return Ok(None) };
     let (open, behind) = rest.split_at(tag.len() + 2);
     match behind.find(open) {
         Some(length) => Ok(Some(open.len() + length + open.len())),

@@ -1,5 +1,6 @@
 //! The values of an application and their generators.
 
+use model::limits::TEXT_BYTES_MAX;
 use model::sql::{Draw, ReadKind};
 
 use super::names::{FOUND, Names};
@@ -28,8 +29,6 @@ const DIGITS: usize = 10;
 /// Values without parameters.
 const PLAIN: [(&str, Draw); 3] =
     [("id", Draw::Id), ("first-id", Draw::FirstId), ("number", Draw::Number)];
-/// Longest text drawn: bounds the client's buffers.
-const BYTES_MAX: u32 = 1 << 20;
 
 /// A value of the file, checked without its procedure.
 #[derive(Debug, Clone)]
@@ -58,7 +57,7 @@ impl<'a> Names<'a> {
         if *name.get_ref() == FOUND {
             return Err(self
                 .refuse(name.span(), format!("`{FOUND}` cannot be a value's name"))
-                .remedy("it stands for the rows of a statement"));
+                .remedy("choose another name: `found` stands for the rows of a statement"));
         }
         if node.get_ref().is_str() {
             let draw = self.keyword(node, "value", &PLAIN)?;
@@ -91,7 +90,7 @@ impl<'a> Names<'a> {
         match kind {
             "integer" => self.integer(node, fields.get("distribution")),
             "real" => {
-                let why = "the upper bound of a real number cannot be negative";
+                let why = "the upper bound of a real number cannot be negative: write 0 or more";
                 let below = self.real(node, |below| below.is_finite() && below >= 0.0, why)?;
                 let scale = fields.get("scale").map_or(Ok(1.0), |scale| {
                     self.real(scale, f64::is_finite, "a scale is a number")
@@ -101,8 +100,10 @@ impl<'a> Names<'a> {
             "payload" => self.payload(node, fields.get("random")),
             "pattern" => {
                 let text = self.text(node)?;
-                if text.get_ref().len() > BYTES_MAX as usize {
-                    return Err(self.refuse(node.span(), format!("at most {BYTES_MAX} letters")));
+                if text.get_ref().len() > TEXT_BYTES_MAX as usize {
+                    return Err(
+                        self.refuse(node.span(), format!("at most {TEXT_BYTES_MAX} letters"))
+                    );
                 }
                 if !text.get_ref().contains('#') {
                     return Err(self
@@ -158,7 +159,7 @@ impl<'a> Names<'a> {
                 let texts = self.list(node)?.iter().map(|syllable| self.text(syllable));
                 let texts = texts.collect::<Result<Vec<_>, _>>()?;
                 let bytes: usize = texts.iter().map(|text| text.get_ref().len()).sum();
-                if texts.len() != DIGITS || bytes > BYTES_MAX as usize {
+                if texts.len() != DIGITS || bytes > TEXT_BYTES_MAX as usize {
                     let why = format!("{} syllables do not stand for ten digits", texts.len());
                     return Err(self.refuse(node.span(), why).remedy("write ten short texts"));
                 }
@@ -244,11 +245,11 @@ impl<'a> Names<'a> {
 
     fn payload(&self, node: &'a Node<'a>, random: Option<&'a Node<'a>>) -> Result<Draw, PlanError> {
         let (shortest, longest) = self.bounds(node, "payload = [10, 20]")?;
-        let (Ok(bytes_min), Ok(bytes_max @ 0..=BYTES_MAX), true) =
+        let (Ok(bytes_min), Ok(bytes_max @ 0..=TEXT_BYTES_MAX), true) =
             (u32::try_from(shortest), u32::try_from(longest), shortest <= longest)
         else {
             let why = format!("there is no payload of {shortest} to {longest} bytes");
-            let most = format!("the longest is not shorter, and at most {BYTES_MAX}");
+            let most = format!("the longest is not shorter, and at most {TEXT_BYTES_MAX}");
             return Err(self.refuse(node.span(), why).remedy(most));
         };
         let why = "`random` is a share of the bytes, from 0 to 1";

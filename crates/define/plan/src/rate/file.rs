@@ -2,16 +2,13 @@
 
 use std::ops::Range;
 
+use model::limits::{RATE_MAX_OPS_PER_S, RATES_MAX};
 use model::{Nanos, Rate, RatePiece};
 
 /// The first line of every rate file.
 const HEADER: &str = "t,rate";
-/// Most lines: three hours of one rate per second. Every record carries them all.
-const LINES_MAX: usize = 10_000;
 /// Latest start of a rate: 100 days, below which nanoseconds are exact in a float.
 const T_MAX_S: f64 = 8_640_000.0;
-/// Highest rate, one operation each nanosecond.
-const RATE_MAX_OPS_PER_S: f64 = 1e9;
 
 /// An error in a rate file, with its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +50,8 @@ pub(crate) fn parse(text: &str) -> Result<Rate, WrongLine> {
         } else {
             has_header = check_header(line).map_err(wrong).map(|()| true)?;
         }
-        if pieces.len() > LINES_MAX {
-            return Err(wrong(format!("a rate file has at most {LINES_MAX} rates")));
+        if pieces.len() > RATES_MAX {
+            return Err(wrong(format!("a rate file has at most {RATES_MAX} rates")));
         }
         last = (number, place);
     }
@@ -149,8 +146,8 @@ mod tests {
         let (line, text, why) = refused("t,rate\n0,5\n0,6\n");
         assert_eq!((line, text.as_str()), (3, "0,6"));
         assert_eq!(why, "t = 0 is not after the line before it: lines must ascend");
-        let long: String = (0..=LINES_MAX).map(|t| format!("{t},5\n")).collect();
-        assert_eq!(refused(&format!("t,rate\n{long}")).0, LINES_MAX + 2);
+        let long: String = (0..=RATES_MAX).map(|t| format!("{t},5\n")).collect();
+        assert_eq!(refused(&format!("t,rate\n{long}")).0, RATES_MAX + 2);
     }
 
     #[test]

@@ -78,6 +78,30 @@ fn an_applications_steps_end_by_rows_or_by_duration() {
 }
 
 #[test]
+fn steps_of_a_file_are_preceded_by_those_they_need() {
+    let written = "steps = [\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]";
+    let names = |steps: &str| {
+        let steps = experiment(&[(written, steps)]).steps;
+        steps.into_iter().map(|step| step.name).collect::<Vec<_>>()
+    };
+    let own = "steps = [{ step = \"q100\", duration = \"3s\" }, \"q500\"]";
+    assert_eq!(names(own), ["l.i0", "l.x", "q100", "q500"]);
+    assert_eq!(names("steps = [\"l.i0\", \"q100\"]"), ["l.i0", "l.x", "q100"]);
+}
+
+#[test]
+fn rows_too_few_for_an_application_are_refused_with_the_fewest_it_takes() {
+    let few = [("\"ibench-2023\"", "\"tproc-c\""), ("\"1M\"", "\"20k\"")];
+    let steps = ("steps = [\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]", "steps = [\"mix\"]");
+    let (message, report) = refused(&[few[0], few[1], steps]);
+    assert_eq!(
+        message,
+        "20000 rows are too few for tproc-c | set `rows` to 100000 or more (--rows 100000)"
+    );
+    assert!(report.contains("servers.toml") && report.contains("\"20k\""), "{report}");
+}
+
+#[test]
 fn without_steps_the_applications_order_is_run() {
     let experiment_ = experiment(&[("steps = [\"l.i0\", \"l.x\", \"l.i1\", \"q100\"]\n", "")]);
     let names: Vec<_> = experiment_.steps.iter().map(|step| step.name.as_str()).collect();
@@ -175,7 +199,8 @@ fn a_users_application_is_read_relative_to_the_experiment() {
     assert!(format!("{:?}", miette::Report::new(error)).contains("here/odd.toml"));
     assert_eq!(
         message("\"ibench-2023\"", "\"none.toml\""),
-        "cannot read the application here/none.toml: no such file"
+        "cannot read the application here/none.toml: no such file | name it relative to the \
+         experiment's file or, typed, to the current directory"
     );
 }
 
@@ -186,8 +211,8 @@ fn steps_that_an_application_lacks_are_rejected() {
         [
             message("\"ibench-2023\"", "\"ibench2023\""),
             message("\"ibench-2023\"", "\"tpcc\""),
-            message(first, "[\"l.x\"]"),
-            message(first, "[\"l.i0\", \"q100\"]"),
+            message(first, "[\"l.x\", \"l.i0\"]"),
+            message(first, "[\"l.i0\", \"q100\", \"l.x\"]"),
             message(first, "[\"l.i0\", \"l.x\", \"l.i0\"]"),
             message(first, "[\"l.i0\", \"readrandom\"]"),
             message(first, "[\"fillseq\"]"),
@@ -274,7 +299,7 @@ fn no_error_shows_a_password() {
     let wrong = [
         at("postgres://me:hush@db"),
         at("postgres://me:hu#sh@db/x"),
-        at("postgres://me:hush@db/x?sslmode=prefer"),
+        at("postgres://me:hush@db/x?sslmode=verify"),
         at("mysql://me:hush@db/x"),
         at("oracle://me:hush@db/x"),
         at("postgres://me:hush@db/x\"\ncache = \"1GiB"),

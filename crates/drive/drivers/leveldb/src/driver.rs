@@ -56,6 +56,15 @@ impl Driver for LevelDriver {
         &[".ldb", ".sst"]
     }
 
+    /// Tables have 2 MiB unless `max_file_size` is set, and at most `max_open_files` stay open.
+    /// Source: LevelDB, include/leveldb/options.h.
+    fn open_files(&self, spec: &OpenSpec, _sessions: u64) -> u64 {
+        let number = |name| spec.options.get(name).and_then(|text| text.parse::<u64>().ok());
+        let bytes = number("max_file_size").unwrap_or(2 << 20).max(1);
+        let tables = 2 * spec.data.live_bytes().0 / bytes;
+        32 + number("max_open_files").unwrap_or(1000).min(tables)
+    }
+
     fn capabilities(&self) -> Capabilities {
         let compression = match self.has_snappy() {
             true => Feature::Yes,

@@ -114,5 +114,5 @@ impl Engine for LevelEngine {
 
 /// Returns the error for the engine's LOG.
 fn unreadable(error: std::io::Error) -> EngineError {
-    EngineError::Fatal(format!("LevelDB's LOG cannot be read: {error}"))
+    EngineError::Fatal(format!("LevelDB's LOG in the data directory cannot be read: {error}"))
 }

@@ -74,6 +74,7 @@ mod tests {
                 password: None,
                 database: "assay".to_owned(),
                 is_foreign: true,
+                login: model::LoginOptions::default(),
             }),
             ..OpenSpec::embedded(PathBuf::from("/d"), settings, data)
         }

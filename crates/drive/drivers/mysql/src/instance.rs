@@ -36,9 +36,10 @@ const FACTS: [&str; 10] = [
 pub(crate) fn open(
     flavour: Flavour,
     (spec, waits): (&OpenSpec, &LockWaits),
-    config: Config<()>,
+    mut config: Config<()>,
 ) -> Result<MysqlEngine, EngineError> {
-    let (mut connection, is_foreign) = (config.connect()?, config.endpoint.is_foreign);
+    let mut connection: Connection = config.connect_first()?;
+    let is_foreign = config.endpoint.is_foreign;
     let standby = config.own.replica.map(|_| StandbyMonitor::open(&config.endpoint)).transpose()?;
     let spec = &for_storage_engine(&mut connection, spec);
     let endpoint = config.endpoint.clone();

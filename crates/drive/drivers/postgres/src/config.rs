@@ -95,6 +95,7 @@ mod tests {
                 password: None,
                 database: "d".to_owned(),
                 is_foreign,
+                login: model::LoginOptions::default(),
             }),
             ..OpenSpec::embedded(PathBuf::new(), settings, data)
         }

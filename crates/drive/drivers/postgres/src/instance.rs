@@ -28,10 +28,11 @@ struct Queries {
 /// Connects, checks the server and creates missing tables.
 pub(crate) fn open(
     (spec, waits): (&OpenSpec, &LockWaits),
-    config: Config<Session>,
+    mut config: Config<Session>,
 ) -> Result<PostgresEngine, EngineError> {
+    let connected = config.connect_first();
     let endpoint = config.endpoint.clone();
-    let connection = config.connect().map_err(|failure| login_error(failure, &endpoint))?;
+    let connection = connected.map_err(|failure| login_error(failure, &endpoint))?;
     let check = |connection: &mut Connection| {
         if !endpoint.is_foreign {
             return Ok(());

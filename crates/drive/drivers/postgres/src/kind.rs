@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use driver_sql::{Connection as _, Contact, OwnOptions, server_options};
 use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, Setting};
-use model::{Endpoint, Options, Password, Transport};
+use model::{Endpoint, Options, Password, ServerLoad, SystemNeeds, Transport};
 use server::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 
 use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
 use crate::driver::capabilities;
 use crate::task::{environment, serving};
 use crate::wire::{Connection, Session};
-use crate::{standby, startup_error};
+use crate::{needs, standby, startup_error};
 
 /// The Postgres server kind.
 pub static KIND: PostgresKind = PostgresKind;
@@ -61,6 +61,10 @@ impl Kind for PostgresKind {
     /// `initdb` ends without one. Source: Postgres' source, `initdb.c`, `get_id`.
     fn needs_account_name(&self) -> bool {
         true
+    }
+
+    fn needs(&self, options: &Options, load: &ServerLoad) -> SystemNeeds {
+        needs::of(options, load)
     }
 
     /// What `initdb` makes in a second of CPU is stored, with a password that never was in force;
@@ -115,6 +119,7 @@ impl Kind for PostgresKind {
             password: Some(site.password.clone()),
             database: USER.to_owned(),
             is_foreign: false,
+            login: model::LoginOptions::default(),
         }
     }
 

@@ -24,6 +24,7 @@ mod driver;
 mod durability;
 mod instance;
 mod kind;
+mod needs;
 mod plans;
 mod reach;
 mod standby;

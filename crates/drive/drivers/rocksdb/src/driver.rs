@@ -22,6 +22,11 @@ const SETTINGS: [(Setting, &str); 5] = [
     (Setting::BackgroundJobs, "max_background_jobs"),
 ];
 
+/// Size of a table by default. Source: RocksDB, options.h, `target_file_size_base`.
+const TABLE_BYTES: u64 = 64 << 20;
+/// Files next to the tables of the data: logs, manifest, tables of level 0. Our choice.
+const OTHER_FILES: u64 = 64;
+
 /// Loads a RocksDB library, release 5.18 or newer, and returns its driver.
 ///
 /// # Errors
@@ -45,6 +50,14 @@ impl Driver for RocksDriver {
 
     fn capabilities(&self) -> Capabilities {
         feature::capabilities(self.0)
+    }
+
+    /// Every table stays open unless `max_open_files` limits them; a compaction has two copies.
+    fn open_files(&self, spec: &OpenSpec, _sessions: u64) -> u64 {
+        let number = |name| spec.options.get(name).and_then(|text| text.parse::<u64>().ok());
+        let bytes = number("target_file_size_base").unwrap_or(TABLE_BYTES).max(1);
+        let tables = OTHER_FILES + 2 * spec.data.live_bytes().0 / bytes;
+        number("max_open_files").map_or(tables, |most| most.min(tables))
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {

@@ -288,5 +288,5 @@ fn events_of(options: &Options, spec: &OpenSpec) -> Result<Option<Events>, Engin
 
 /// Returns the error for one of the engine's files.
 fn fatal(error: std::io::Error) -> EngineError {
-    EngineError::Fatal(format!("a file of the engine cannot be read: {error}"))
+    EngineError::Fatal(format!("RocksDB's LOG in the data directory cannot be read: {error}"))
 }

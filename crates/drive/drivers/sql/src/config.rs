@@ -11,6 +11,7 @@ use model::sql::{Dialect, Procedure, Protocol};
 use model::{Capabilities, Durability, Endpoint, OpKind, Options, Replica, Transport};
 
 use crate::connection::{Connection, Reply};
+use crate::failure::Failure;
 use crate::object::DataSet;
 use crate::socket::Contact;
 
@@ -200,6 +201,29 @@ impl<S> Config<S> {
             // Without an option the plain one is prepared, and the others are text.
             false => format!("{plain}; {}: {}", Protocol::Text, others.join(", ")),
         }
+    }
+
+    /// Connects for the first time, which decides what the address leaves to the server: whether
+    /// all connections are encrypted.
+    ///
+    /// # Errors
+    /// As [`Config::connect`]; of two attempts the response to the encrypted one, if there is one.
+    pub fn connect_first<C: Connection<Session = S>>(&mut self) -> Reply<C, C> {
+        let Some([first, second]) = self.endpoint.address.choices() else {
+            return self.connect();
+        };
+        let is_first_encrypted = first.is_encrypted();
+        self.endpoint.address = first;
+        let refused = match self.connect() {
+            Err(failure) if !failure.is_loss() => failure,
+            answer => return answer,
+        };
+        self.endpoint.address = second;
+        self.connect().map_err(|failure| match (&refused, &failure) {
+            (Failure::Refused(_), _) if is_first_encrypted => refused,
+            (_, Failure::Rejected(_)) if !is_first_encrypted => refused,
+            _ => failure,
+        })
     }
 
     /// Connects and logs in.

@@ -7,6 +7,7 @@ use model::sql::Dialect;
 
 use crate::failure::{ErrorResponse, Failure};
 use crate::object::{CatalogEntry, Creation, DataSet, Object};
+use crate::row_texts::RowTexts;
 use crate::socket::Contact;
 use crate::template::{Field, Template, Value};
 
@@ -203,12 +204,9 @@ pub trait Connection: Send + Sized {
 
     /// Returns all rows of a statement as text; null becomes empty.
     fn rows(&mut self, sql: &str) -> Reply<Vec<Vec<String>>, Self> {
-        let mut rows = Vec::new();
-        let text = |text: Option<&[u8]>| {
-            text.map(String::from_utf8_lossy).unwrap_or_default().into_owned()
-        };
-        self.query(sql, |_, row| rows.push(Self::texts(row).map(text).collect()))?;
-        Ok(rows)
+        let mut rows = RowTexts::default();
+        self.query(sql, |_, row| rows.add(Self::texts(row)))?;
+        rows.all()
     }
 
     /// Returns the rows of a statement of two columns; others are left out.

@@ -59,10 +59,11 @@ mod tests {
     use std::sync::Arc;
     use std::thread;
 
-    use model::{Address, Tls};
+    use model::{Address, ClientCertificate, LoginOptions, Tls};
     use rustls::crypto::ring;
     use rustls::pki_types::PrivatePkcs8KeyDer;
-    use rustls::{ServerConfig, ServerConnection, StreamOwned};
+    use rustls::server::WebPkiClientVerifier;
+    use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
     use super::*;
     use crate::socket::Contact;
@@ -103,23 +104,34 @@ mod tests {
         all_comes_back(Socket::Unix(ours), theirs);
     }
 
-    /// A server's side of an encrypted connection, and the address to encrypt for.
+    /// A client that gives its certificate to a server that demands one, and the server's side.
     fn encrypted_peer() -> (Socket, StreamOwned<ServerConnection, TcpStream>) {
         let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
-        let roots = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(roots.path(), made.cert.pem()).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let [chain, key_file] = ["chain.pem", "key.pem"].map(|name| dir.path().join(name));
+        std::fs::write(&chain, made.cert.pem()).unwrap();
+        std::fs::write(&key_file, made.signing_key.serialize_pem()).unwrap();
+        let mut clients = RootCertStore::empty();
+        clients.add(made.cert.der().clone()).unwrap();
+        let provider = Arc::new(ring::default_provider());
+        let verifier =
+            WebPkiClientVerifier::builder_with_provider(clients.into(), provider.clone())
+                .build()
+                .unwrap();
         let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
-        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
-            .with_no_client_auth()
+            .with_client_cert_verifier(verifier)
             .with_single_cert(vec![made.cert.der().clone()], key.into())
             .unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (host, port) = ("127.0.0.1".to_owned(), listener.local_addr().unwrap().port());
-        let tls = Tls::Verified(roots.path().to_owned());
+        let tls = Tls::Verified(chain.clone());
+        let certificate = Some(ClientCertificate { chain, key: key_file });
+        let login = LoginOptions { certificate, ..LoginOptions::default() };
         let address = Address::Tcp { host, port, tls };
-        let mut ours = Socket::connect(&address, Contact::Known).unwrap();
+        let mut ours = Socket::connect(&address, &login, Contact::Known).unwrap();
         let (theirs, _) = listener.accept().unwrap();
         let session = ServerConnection::new(Arc::new(config)).unwrap();
         let server = thread::spawn(move || {
@@ -127,7 +139,7 @@ mod tests {
             server.conn.complete_io(&mut server.sock).unwrap();
             server
         });
-        ours.encrypt(&address).unwrap();
+        ours.encrypt(&address, &login).unwrap();
         (ours, server.join().unwrap())
     }
 
@@ -135,6 +147,7 @@ mod tests {
     fn encrypted_pipelining_never_deadlocks_on_full_socket_buffers() {
         let (ours, theirs) = encrypted_peer();
         assert!(ours.is_secure());
+        assert_eq!(theirs.conn.peer_certificates().map(<[_]>::len), Some(1));
         all_comes_back(ours, theirs);
     }
 

@@ -5,6 +5,7 @@ use model::sql::Protocol;
 
 use crate::command::Command;
 use crate::connection::{Connection, Reply};
+use crate::row_texts::RowTexts;
 use crate::template::{Template, Value};
 
 /// How a server explains a statement: prefixes, the first that it takes is used.
@@ -62,13 +63,9 @@ impl SentStatement<'_> {
         connection: &mut C,
         prefix: &str,
     ) -> Reply<Vec<Vec<String>>, C> {
-        let mut rows = Vec::new();
-        let text = |text: Option<&[u8]>| {
-            text.map(String::from_utf8_lossy).unwrap_or_default().into_owned()
-        };
+        let mut rows = RowTexts::default();
         let mut command = Command::new(self.template.after(prefix), self.protocol);
-        command
-            .run(connection, self.values, |_, row| rows.push(C::texts(row).map(text).collect()))?;
-        Ok(rows)
+        command.run(connection, self.values, |_, row| rows.add(C::texts(row)))?;
+        rows.all()
     }
 }

@@ -23,6 +23,9 @@ pub trait ErrorResponse: Debug + Display {
     /// Returns whether another session held a lock for too long.
     fn is_lock_wait(&self) -> bool;
 
+    /// Returns whether another object refers to the one that the statement drops.
+    fn is_reference(&self) -> bool;
+
     /// Returns whether the statement may succeed on other rows, or with more time.
     fn depends_on_rows(&self) -> bool;
 

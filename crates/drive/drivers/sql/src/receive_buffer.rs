@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-/// Received bytes; the buffer grows to the longest message.
+/// Received bytes; the buffer grows to the longest message, as its bytes arrive.
 #[derive(Debug)]
 pub struct ReceiveBuffer {
     buffer: Vec<u8>,
@@ -56,17 +56,20 @@ impl ReceiveBuffer {
         self.fill(stream, self.end - self.start + 1)
     }
 
-    /// Reads once, after making room for `wanted` unread bytes.
+    /// Reads once, where `wanted` bytes are to be unread.
+    ///
+    /// A server states any length before it is logged in to: the buffer is at most doubled, and
+    /// only when it is full.
     fn fill(&mut self, stream: &mut impl Read, wanted: usize) -> io::Result<()> {
         if self.is_empty() {
             (self.start, self.end) = (0, 0);
         }
-        if self.start + wanted > self.buffer.len() {
+        if self.start > 0 && self.start + wanted > self.buffer.len() {
             self.buffer.copy_within(self.start..self.end, 0);
             (self.start, self.end) = (0, self.end - self.start);
-            if wanted > self.buffer.len() {
-                self.buffer.resize(wanted.next_power_of_two(), 0);
-            }
+        }
+        if self.end == self.buffer.len() {
+            self.buffer.resize(2 * self.buffer.len(), 0);
         }
         let read = loop {
             match stream.read(&mut self.buffer[self.end..]) {
@@ -80,5 +83,21 @@ impl ReceiveBuffer {
         }
         self.end += read;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: a length that a server states takes no memory before its bytes arrive.
+    #[test]
+    fn the_buffer_grows_as_bytes_arrive() {
+        const STATED: usize = 1 << 40;
+        let sent = [7; 100];
+        let mut received = ReceiveBuffer::new(16);
+        let error = received.fetch(&mut &sent[..], STATED).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!((received.unread(), received.buffer.len()), (&sent[..], 128));
     }
 }

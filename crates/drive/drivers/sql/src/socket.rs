@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use model::Address;
+use model::{Address, LoginOptions};
 use rustix::net::{SendFlags, send};
 
 use crate::tls::Encrypted;
@@ -51,12 +51,13 @@ pub enum Socket {
 }
 
 impl Socket {
-    /// Connects; reads time out, the first soon, until [`Socket::clear_read_timeout`].
+    /// Connects; reads time out as stated or else, the first soon, until
+    /// [`Socket::clear_read_timeout`].
     ///
     /// # Errors
     /// When no server listens.
-    pub fn connect(address: &Address, contact: Contact) -> io::Result<Self> {
-        Self::connect_within(address, contact.limit())
+    pub fn connect(address: &Address, login: &LoginOptions, contact: Contact) -> io::Result<Self> {
+        Self::connect_within(address, stated(login).unwrap_or(contact.limit()))
     }
 
     /// Connects; reads time out after `limit`.
@@ -87,30 +88,39 @@ impl Socket {
     /// Encrypts a TCP connection, as its address demands; does nothing where it demands nothing.
     ///
     /// # Errors
-    /// When the server's certificate is not accepted, the file of roots cannot be read, or client
-    /// and server have no version of TLS in common: 1.2 or 1.3.
-    pub fn encrypt(&mut self, address: &Address) -> io::Result<()> {
+    /// When the server's certificate is not accepted, a file of certificates cannot be read, or
+    /// client and server have no version of TLS in common: 1.2 or 1.3.
+    pub fn encrypt(&mut self, address: &Address, login: &LoginOptions) -> io::Result<()> {
         if let (Self::Tcp(stream), Address::Tcp { host, tls, .. }) = (&*self, address) {
             let unread = stream.try_clone()?;
-            if let Some(encrypted) = Encrypted::begin(unread, host, tls)? {
+            let own = login.certificate.as_ref();
+            if let Some(encrypted) = Encrypted::begin(unread, host, tls, own)? {
                 *self = Self::Tls(Box::new(encrypted));
             }
         }
         Ok(())
     }
 
-    /// Waits longer for the steps of a login after its first answer: 30 s.
+    /// Waits longer for the steps of a login after its first answer: as stated, or 30 s.
     ///
     /// # Errors
     /// When the operating system refuses it.
-    pub fn expect_slow_steps(&self) -> io::Result<()> {
-        self.set_read_timeout(Some(LOGIN_TIMEOUT))
+    pub fn expect_slow_steps(&self, login: &LoginOptions) -> io::Result<()> {
+        self.set_read_timeout(Some(stated(login).unwrap_or(LOGIN_TIMEOUT)))
     }
 
     /// Returns how the server's certificate was accepted, where that is not by its names.
     pub fn certificate_note(&self) -> Option<&'static str> {
         match self {
             Self::Tls(stream) => stream.note(),
+            Self::Unix(_) | Self::Tcp(_) => None,
+        }
+    }
+
+    /// Returns the hash of the server's certificate that a login is bound to; `None` without TLS.
+    pub fn end_point(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Tls(stream) => stream.end_point(),
             Self::Unix(_) | Self::Tcp(_) => None,
         }
     }
@@ -154,6 +164,11 @@ impl Socket {
             Self::Tls(stream) => stream.tcp().set_read_timeout(limit),
         }
     }
+}
+
+/// Returns the limit of each wait of a login that its address states.
+fn stated(login: &LoginOptions) -> Option<Duration> {
+    login.timeout_ms.map(|limit| Duration::from_millis(limit.into()))
 }
 
 /// Names a read timeout, which the system calls "temporarily unavailable".
@@ -204,6 +219,16 @@ impl AsFd for Socket {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_waits_as_long_as_its_address_states() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = Address::tcp("127.0.0.1", listener.local_addr().unwrap().port());
+        let login = LoginOptions { timeout_ms: Some(1), ..LoginOptions::default() };
+        let mut socket = Socket::connect(&address, &login, Contact::First).unwrap();
+        let error = socket.read(&mut [0]).unwrap_err();
+        assert_eq!(error.to_string(), "no answer within the time limit");
+    }
 
     #[test]
     fn a_silent_server_is_a_timeout() {

@@ -11,7 +11,6 @@
 //! MySQL has no place for it, a kill between this statement and the next leaves a table that counts
 //! as foreign.
 
-use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -33,6 +32,9 @@ pub const MARKER: &str = "assay_tables";
 const TOKEN_FILE: &str = "assay-tables";
 /// Bytes of a token.
 const TOKEN_BYTES: usize = 16;
+
+/// Most refusals to drop a leftover that an error quotes. Our choice.
+const REFUSALS_SHOWN: usize = 4;
 
 /// A table to create.
 struct TableSpec {
@@ -86,12 +88,9 @@ pub(crate) fn ensure<C: Connection>(
         }
     }
     let is_left = |mark: &&Mark| is_complete && is_present(mark);
-    let mut dropped: Vec<_> = marks.iter().filter(|mark| !is_left(mark)).collect();
-    // Last created first: a table may refer to those before it.
-    dropped.sort_by_key(|mark| Reverse(objects.iter().position(|it| *it == mark.object)));
-    for mark in dropped {
-        target.remove(connection, mark).map_err(|failure| target.creation_error(failure))?;
-    }
+    // Last created first, where the server gives them in order: a table may refer to earlier ones.
+    let leftovers = marks.iter().rev().filter(|mark| !is_left(mark)).collect();
+    target.remove_all(connection, leftovers)?;
     let left: Vec<_> = marks.iter().filter(is_left).map(|mark| &mark.object).collect();
     let token = match token {
         Some(token) => token,
@@ -222,6 +221,14 @@ impl<'a> Target<'a> {
         format!("database `{}` at {}", self.endpoint.database, self.endpoint.address)
     }
 
+    /// Returns the database, and the schema where it has several.
+    fn describe_schema(&self) -> String {
+        match self.schema == self.endpoint.database {
+            true => self.describe(),
+            false => format!("schema `{}` of {}", self.schema, self.describe()),
+        }
+    }
+
     /// Returns the rows of the marker table; creates it where there is none.
     fn marks<C: Connection>(&self, connection: &mut C) -> Result<Vec<Mark>, EngineError> {
         let marker = &self.marker;
@@ -277,6 +284,36 @@ impl<'a> Target<'a> {
         connection.run(&format!(
             "INSERT INTO {marker} (name, token, identity) VALUES ('{name}', '{token}', '{token}')"
         ))
+    }
+
+    /// Drops what marks were written for; what other leftovers refer to is dropped after them.
+    ///
+    /// The marks may be of another application, whose order of creation is unknown. What a user
+    /// created is not dropped, and keeps what it refers to.
+    fn remove_all<C: Connection>(
+        &self,
+        connection: &mut C,
+        mut marks: Vec<&Mark>,
+    ) -> Result<(), EngineError> {
+        loop {
+            let (mut referenced, mut refusals) = (Vec::new(), Vec::new());
+            for mark in &marks {
+                match self.remove(connection, mark) {
+                    Err(Failure::Refused(response)) if response.is_reference() => {
+                        referenced.push(*mark);
+                        refusals.push(response);
+                    }
+                    removed => removed.map_err(|failure| self.creation_error(failure))?,
+                }
+            }
+            if referenced.is_empty() {
+                return Ok(());
+            }
+            if referenced.len() == marks.len() {
+                return Err(self.referenced(&referenced, &refusals));
+            }
+            marks = referenced;
+        }
     }
 
     /// Drops what a mark was written for, if it is still that, and removes the mark.
@@ -346,11 +383,7 @@ impl<'a> Target<'a> {
     /// Returns the error of what has the name of an object, and was not created by a run.
     #[cold]
     fn foreign(&self, name: &str, found: &CatalogEntry, has_mark: bool) -> EngineError {
-        let kind = &found.kind;
-        let place = match self.schema == self.endpoint.database {
-            true => self.describe(),
-            false => format!("schema `{}` of {}", self.schema, self.describe()),
-        };
+        let (kind, place) = (&found.kind, self.describe_schema());
         let why = if has_mark {
             "is not the one that Assay created there: it was created anew or changed since"
         } else {
@@ -359,6 +392,22 @@ impl<'a> Target<'a> {
         EngineError::Fatal(format!(
             "{kind} `{name}` in {place} {why}: drop it or rename it, or name another database in \
              the dsn"
+        ))
+    }
+
+    /// Returns the error of leftovers that something else refers to, with the server's reasons.
+    #[cold]
+    fn referenced<E: ErrorResponse>(&self, marks: &[&Mark], refusals: &[E]) -> EngineError {
+        let place = self.describe_schema();
+        let each = marks.iter().zip(refusals).take(REFUSALS_SHOWN);
+        let each = each.map(|(mark, refusal)| {
+            format!("{} `{}`: {refusal}", mark.object.kind.name(), mark.object.name)
+        });
+        EngineError::Fatal(format!(
+            "{}what an earlier run left in {place} cannot be dropped: {}: drop what else refers to \
+             it, or name another database in the dsn",
+            E::PREFIX,
+            each.collect::<Vec<_>>().join("; ")
         ))
     }
 

@@ -4,13 +4,14 @@ use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 
-use model::Tls;
+use model::{ClientCertificate, Tls};
 use rustix::net::{SendFlags, send};
 use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
 use crate::certificate::{AnyCertificate, Note, RootVerifier, text_of};
+use crate::{end_point, roots};
 
 /// A TCP connection whose bytes are encrypted.
 ///
@@ -26,9 +27,16 @@ pub struct Encrypted {
 
 impl Encrypted {
     /// Agrees on keys with the server; `None` where nothing is to be encrypted.
-    pub(crate) fn begin(mut tcp: TcpStream, host: &str, tls: &Tls) -> io::Result<Option<Self>> {
+    pub(crate) fn begin(
+        mut tcp: TcpStream,
+        host: &str,
+        tls: &Tls,
+        own: Option<&ClientCertificate>,
+    ) -> io::Result<Option<Self>> {
         let note = Note::default();
-        let Some(config) = config(tls, &note)? else { return Ok(None) };
+        let Some(config) = config(tls, own, &note)? else { return Ok(None) };
+        // No certificate has the zone of an IPv6 address.
+        let host = host.split('%').next().unwrap_or(host);
         let name = ServerName::try_from(host.to_owned()).map_err(|_why| {
             io::Error::other(format!("`{host}` is no name or address that a certificate can have"))
         })?;
@@ -43,6 +51,11 @@ impl Encrypted {
     /// Returns how the certificate was accepted, where that is not by its names.
     pub(crate) fn note(&self) -> Option<&'static str> {
         self.note.get().copied()
+    }
+
+    /// Returns the hash of the server's certificate that a login is bound to.
+    pub(crate) fn end_point(&self) -> Option<Vec<u8>> {
+        end_point::hash(self.session.peer_certificates()?.first()?)
     }
 
     pub(crate) const fn tcp(&self) -> &TcpStream {
@@ -107,7 +120,7 @@ impl Write for WithoutWaiting<'_> {
 
 /// Returns the first message of a client of TLS.
 pub(crate) fn client_hello() -> Option<Vec<u8>> {
-    let config = config(&Tls::Unverified, &Note::default()).ok()??;
+    let config = config(&Tls::Unverified, None, &Note::default()).ok()??;
     let name = ServerName::try_from("localhost").ok()?;
     let mut hello = Vec::new();
     ClientConnection::new(Arc::new(config), name).ok()?.write_tls(&mut hello).ok()?;
@@ -120,20 +133,30 @@ fn with_remedy(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), text_of(&error))
 }
 
-fn config(tls: &Tls, note: &Note) -> io::Result<Option<ClientConfig>> {
+fn config(
+    tls: &Tls,
+    own: Option<&ClientCertificate>,
+    note: &Note,
+) -> io::Result<Option<ClientConfig>> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
     let verifying = match tls {
-        Tls::Off | Tls::Waived => return Ok(None),
+        Tls::Off | Tls::Waived | Tls::Allowed | Tls::Preferred => return Ok(None),
         Tls::Unverified => {
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
         }
+        Tls::VerifiedIssuer(roots) => {
+            let verifier = RootVerifier::new(roots, provider, None)?;
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+        }
         Tls::Verified(roots) => {
-            let verifier = RootVerifier::new(roots, provider, Arc::clone(note))?;
+            let verifier = RootVerifier::new(roots, provider, Some(Arc::clone(note)))?;
             builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
         }
     };
-    Ok(Some(verifying.with_no_client_auth()))
+    let Some(own) = own else { return Ok(Some(verifying.with_no_client_auth())) };
+    let (chain, key) = roots::client(own)?;
+    verifying.with_client_auth_cert(chain, key).map(Some).map_err(io::Error::other)
 }

@@ -63,6 +63,11 @@ impl Driver for SqliteDriver {
         }
     }
 
+    /// Each session is a connection with a file of data, a log, its index and a journal.
+    fn open_files(&self, _spec: &OpenSpec, sessions: u64) -> u64 {
+        4 * sessions
+    }
+
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         let config = Config::resolve(spec, &self.capabilities())?;
         Ok(Box::new(SqliteEngine::open(self.api, &spec.dir, config, self.identity())?))

@@ -56,15 +56,25 @@ static const char *text_of(const char *message) {
     return message;
 }
 
-/* Message of an engine panic, mostly received on one of its own threads, before any client. */
-static char panic_text[768];
-static atomic_flag has_panicked = ATOMIC_FLAG_INIT;
+/*
+ * Message of an engine panic, mostly received on one of its own threads, before any client; and of
+ * its cause, the first failure of the disk, which the panic does not name.
+ */
+static char panic_text[768], cause_text[768];
+static atomic_flag has_panicked = ATOMIC_FLAG_INIT, has_cause = ATOMIC_FLAG_INIT;
+
+/* Returns whether the disk is full, read-only or broken, or the file as large as it may be. */
+static bool is_of_disk(int code) {
+    return code == ENOSPC || code == EDQUOT || code == EFBIG || code == EROFS || code == EIO;
+}
 
 static int on_error(WT_EVENT_HANDLER *handler, WT_SESSION *session, int code,
                       const char *message) {
     error_handler *v = (error_handler *)handler;
     int none = 0;
     (void)session;
+    if (is_of_disk(code) && !atomic_flag_test_and_set(&has_cause))
+        snprintf(cause_text, sizeof cause_text, "%s", text_of(message));
     if (code == WT_PANIC && !atomic_flag_test_and_set(&has_panicked))
         snprintf(panic_text, sizeof panic_text, "%s", text_of(message));
     if (atomic_compare_exchange_strong(&v->code, &none, code))
@@ -94,7 +104,8 @@ static void error_handler_init(error_handler *v) {
 static void take_text(error_handler *v, int code, char *text, size_t bytes) {
     const char *found = atomic_load(&v->code) == code ? v->text : wiredtiger_strerror(code);
     if (code == WT_PANIC && panic_text[0]) found = panic_text;
-    snprintf(text, bytes, "%s", found);
+    const char *cause = code == WT_PANIC ? cause_text : "";
+    snprintf(text, bytes, "%s%s%s", cause, cause[0] ? "; " : "", found);
     atomic_store(&v->code, 0);
 }
 

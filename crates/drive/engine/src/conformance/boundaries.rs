@@ -80,9 +80,9 @@ fn too_long_key_is_not_truncated(
     match client.get(prefix)? {
         Some(value) if value != b"too long" => Ok(()),
         found => Err(format!(
-            "{} changed the value of its prefix: {}",
+            "{}: expected the row of its prefix to stay, got {}",
             describe(&op),
-            found.map_or("gone".to_owned(), |value| text(&value))
+            found.map_or("no row".to_owned(), |value| format!("value {}", text(&value)))
         )),
     }
 }

@@ -58,16 +58,28 @@ impl<'e> Client<'e> {
         let rows: Vec<Row> =
             self.rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
         let may_miss = matches!(op, Op::PartialUpdate { .. } | Op::Append { .. });
-        let expected = match (op.kind().is_write(), rows.is_empty()) {
-            (true, true) if may_miss && self.rows.count() == 0 => Outcome::NotFound,
-            (true, true) | (false, false) => Outcome::Done,
-            (false, true) => Outcome::NotFound,
-            (true, false) => return Err(format!("{} returned rows", describe(op))),
+        let (expected, why) = match (op.kind().is_write(), rows.is_empty()) {
+            (true, true) if may_miss && self.rows.count() == 0 => {
+                (Outcome::NotFound, "it changed no row")
+            }
+            (true, true) => (Outcome::Done, "it is a write"),
+            (false, false) => (Outcome::Done, "rows were found"),
+            (false, true) => (Outcome::NotFound, "no row was found"),
+            (true, false) => {
+                let op = describe(op);
+                return Err(format!("{op}: expected no rows of a write, got {}", rows.len()));
+            }
         };
         if outcome == expected {
             Ok(rows)
         } else {
-            Err(format!("{} returned {} rows and {outcome:?}", describe(op), rows.len()))
+            Err(format!(
+                "{}: expected {}, because {why}, got {} and {}",
+                describe(op),
+                name(expected),
+                name(outcome),
+                counted(rows.len())
+            ))
         }
     }
 
@@ -111,9 +123,9 @@ impl<'e> Client<'e> {
             (None, _) => Ok(None),
             (Some((found, value)), 0) if found == key => Ok(Some(value)),
             (Some((found, _)), others) => Err(format!(
-                "{} returned {} rows, the last of key {}",
+                "{}: expected its row alone, got {}, the last of key {}",
                 describe(&op),
-                others + 1,
+                counted(others + 1),
                 text(&found)
             )),
         }
@@ -140,13 +152,27 @@ pub(super) fn compare(op: &Op<'_>, expected: &[Row], found: &[Row]) -> Result<()
         )
     };
     Err(format!(
-        "{}: expected {} rows, got {}; row {at} should be {} and is {}",
+        "{}: expected {}, got {}; row {at} should be {} and is {}",
         describe(op),
-        expected.len(),
-        found.len(),
+        counted(expected.len()),
+        counted(found.len()),
         show(expected),
         show(found)
     ))
+}
+
+/// Returns an outcome's name, with that of the C interface.
+const fn name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "Done (ASSAY_DONE)",
+        Outcome::NotFound => "NotFound (ASSAY_NOT_FOUND)",
+        Outcome::RolledBack => "RolledBack",
+    }
+}
+
+/// Returns a number of rows as text.
+fn counted(rows: usize) -> String {
+    format!("{rows} row{}", if rows == 1 { "" } else { "s" })
 }
 
 /// Describes an operation with its keys.

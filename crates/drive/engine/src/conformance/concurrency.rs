@@ -155,7 +155,8 @@ fn read_until_over(engine: &dyn Engine, versions: &Versions, reader: usize) -> R
             scan_all(&mut client, versions.directions[random.below(2) % versions.directions.len()])?
         } else {
             let key = key(random.below(KEYS));
-            let value = client.get(&key)?.ok_or("a get during writes found nothing")?;
+            let value =
+                client.get(&key)?.ok_or("a get during writes: expected its row, got none")?;
             vec![(key, value)]
         };
         for (key, found) in &rows {
@@ -180,7 +181,8 @@ fn scan_all(client: &mut Client<'_>, direction: Direction) -> Result<Vec<Row>, S
     if is_whole {
         Ok(rows)
     } else {
-        Err(format!("a scan during writes returned {} rows, not each of {KEYS} keys", rows.len()))
+        let found = rows.len();
+        Err(format!("a scan during writes: expected each of {KEYS} keys once, got {found} rows"))
     }
 }
 
@@ -188,18 +190,21 @@ fn scan_all(client: &mut Client<'_>, direction: Direction) -> Result<Vec<Row>, S
 fn check(versions: &Versions, oldest: &[u64], key: &[u8], found: &[u8]) -> Result<(), String> {
     let index = usize::from(key[key.len() - 1]);
     let version = version_of(found)
-        .ok_or_else(|| format!("the value of key {index} is no version: {}", text(found)))?;
+        .ok_or_else(|| format!("key {index}: expected a value written, got {}", text(found)))?;
     let newest = versions.started[index].load(Ordering::Acquire);
     if version < oldest[index] || version > newest {
         return Err(format!(
-            "key {index} read as version {version}, between {} and {newest} was due",
+            "key {index}: expected version {} to {newest}, got version {version}",
             oldest[index]
         ));
     }
     if found == versions.value(index, version) {
         Ok(())
     } else {
-        Err(format!("the value of key {index} version {version} is torn: {}", text(found)))
+        Err(format!(
+            "key {index}: expected version {version} as it was written, got a torn value: {}",
+            text(found)
+        ))
     }
 }
 
@@ -239,16 +244,23 @@ pub(super) fn several_writers(subject: &Subject<'_>) -> Result<(), String> {
         handles.into_iter().try_for_each(join)
     })?;
     let mut client = Client::new(&*engine)?;
-    let shared = client.get(b"shared")?.ok_or("the key all writers wrote is gone")?;
+    let shared =
+        client.get(b"shared")?.ok_or("the key that all writers wrote: expected a row, got none")?;
     if !(0..writers).any(|writer| shared == value(writer, rounds, most)) {
-        return Err(format!("the key all writers wrote holds no last write: {}", text(&shared)));
+        return Err(format!(
+            "the key that all writers wrote: expected the last write of one of them, got {}",
+            text(&shared)
+        ));
     }
     for writer in 0..writers {
         for slot in 0..rounds.min(OWN_KEYS) {
             let last = (rounds - 1 - slot) / OWN_KEYS * OWN_KEYS + slot;
             let found = client.get(&own_key(writer, slot))?;
             if found != Some(value(writer, last + 1, most)) {
-                return Err(format!("writer {writer}: its last write to key {slot} is lost"));
+                let found = found.map_or("no row".to_owned(), |value| text(&value));
+                return Err(format!(
+                    "writer {writer}, key {slot}: expected its last write {last}, got {found}"
+                ));
             }
         }
     }
@@ -275,8 +287,10 @@ fn write_own_and_shared(
         let value = value(writer, round + 1, most);
         client.put(&own, &value)?;
         client.put(b"shared", &value)?;
-        if client.get(&own)?.as_ref() != Some(&value) {
-            return Err(format!("writer {writer} does not see its own write {round}"));
+        let found = client.get(&own)?;
+        if found.as_ref() != Some(&value) {
+            let found = found.map_or("no row".to_owned(), |value| text(&value));
+            return Err(format!("writer {writer}: expected its own write {round}, got {found}"));
         }
     }
     Ok(())

@@ -20,14 +20,15 @@ pub(super) fn identity_is_reported(subject: &Subject<'_>) -> Result<(), String> 
     reports_itself(&*engine)?;
     let (before, after) = (subject.driver.identity(), engine.identity());
     if before.engine != after.engine {
-        return Err(format!("named `{}` before and `{}` after", before.engine, after.engine));
+        let (before, after) = (before.engine, after.engine);
+        return Err(format!("expected the name `{before}` after opening, got `{after}`"));
     }
     let needed = [OpKind::Get, OpKind::Put];
     if !needed.into_iter().all(|kind| subject.can(kind)) {
-        return Err("the driver offers no get or no put".to_owned());
+        return Err("expected get and put to be offered, and one is not".to_owned());
     }
     if subject.capabilities.durability.is_empty() {
-        return Err("the driver offers no durability class".to_owned());
+        return Err("expected a durability class to be offered, got none".to_owned());
     }
     close(engine)
 }
@@ -36,7 +37,7 @@ pub(super) fn identity_is_reported(subject: &Subject<'_>) -> Result<(), String> 
 pub(super) fn reports_itself(engine: &dyn Engine) -> Result<(), String> {
     let identity = engine.identity();
     if identity.engine.is_empty() || identity.version.is_empty() {
-        return Err(format!("it does not report name and version: {identity:?}"));
+        return Err(format!("expected a name and a version, got {identity:?}"));
     }
     engine.effective_options().map(drop).map_err(|error| format!("its options: {error}"))
 }
@@ -49,16 +50,25 @@ pub(super) fn wrong_requests_are_refused(subject: &Subject<'_>) -> Result<(), St
         Err(error) => Ok(Some(error)),
     };
     let mut spec = subject.spec(&dir.path().join("absent"));
-    open(&spec)?.ok_or("opened a directory that does not exist")?;
+    open(&spec)?
+        .ok_or("open of a directory that does not exist: expected a failure, got an open engine")?;
     spec = subject.spec(dir.path());
     for (what, spec) in lacking(&subject.capabilities, &spec) {
-        open(&spec)?.ok_or(format!("opened with {what}, which the driver does not offer"))?;
+        open(&spec)?.ok_or(format!(
+            "open with {what}, which is not offered: expected a failure, got an open engine"
+        ))?;
     }
     spec.options.set(OPTION, "1");
     match open(&spec)? {
         Some(error) if error.refused_option().is_some_and(|name| name.contains(OPTION)) => Ok(()),
-        Some(error) => Err(format!("unknown option `{OPTION}`: {error:?} does not name it")),
-        None => Err(format!("accepted the unknown option `{OPTION}`")),
+        Some(error) => Err(format!(
+            "open with the unknown option `{OPTION}`: expected the failure ASSAY_BAD_OPTION with \
+             the option's name, got {error:?}"
+        )),
+        None => Err(format!(
+            "open with the unknown option `{OPTION}`: expected the failure ASSAY_BAD_OPTION with \
+             the option's name, got an open engine"
+        )),
     }?;
     operations_not_offered_are_refused(subject)
 }
@@ -103,7 +113,13 @@ fn operations_not_offered_are_refused(subject: &Subject<'_>) -> Result<(), Strin
     for (op, _) in ops.iter().filter(|(_, is_offered)| !is_offered) {
         match client.attempt(op) {
             Err(EngineError::Unsupported(_)) => {}
-            other => return Err(format!("{} is not offered, yet gave {other:?}", describe(op))),
+            other => {
+                let op = describe(op);
+                return Err(format!(
+                    "{op}, which is not offered: expected the failure Unsupported \
+                     (ASSAY_UNSUPPORTED), got {other:?}"
+                ));
+            }
         }
     }
     drop(client);

@@ -39,7 +39,13 @@ pub(super) fn parts_of_values(subject: &Subject<'_>) -> Result<(), String> {
     for op in beyond.iter().filter(|op| !(is_blind && op.kind().is_write())) {
         match client.attempt(op) {
             Err(EngineError::Unsupported(text)) if text.contains("beyond") => {}
-            other => return Err(format!("{} goes beyond, yet gave {other:?}", describe(op))),
+            other => {
+                return Err(format!(
+                    "{}: expected the failure Unsupported (ASSAY_UNSUPPORTED) with the \
+                     word \"beyond\", got {other:?}",
+                    describe(op)
+                ));
+            }
         }
     }
     let append = |bytes| Op::Append { key, bytes };

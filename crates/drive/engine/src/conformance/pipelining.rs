@@ -29,10 +29,15 @@ pub(super) fn pipelined_operations_complete_in_order(subject: &Subject<'_>) -> R
     match (session.pipeline(), subject.capabilities.has(PIPELINING)) {
         (None, false) => {}
         (None, true) => {
-            return Err("declares pipelining, but the session has no pipeline".to_owned());
+            return Err(
+                "expected a pipeline of the session, because pipelining is declared, got none"
+                    .to_owned(),
+            );
         }
         (Some(_), false) => {
-            return Err("has a pipeline, but does not declare pipelining".to_owned());
+            return Err(
+                "expected no pipeline, because pipelining is not declared, got one".to_owned()
+            );
         }
         (Some(pipeline), true) => {
             small_ones(subject, &mut Queue::new(pipeline))?;
@@ -143,6 +148,6 @@ impl<'a> Queue<'a> {
         if found == expected {
             return Ok(());
         }
-        Err(format!("pipelined {described}: expected {expected:?}, found {found:?}"))
+        Err(format!("pipelined {described}: expected {expected:?}, got {found:?}"))
     }
 }

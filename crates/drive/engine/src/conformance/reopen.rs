@@ -35,7 +35,7 @@ fn reopen_with(subject: &Subject<'_>, durability: Durability) -> Result<(), Stri
         let engine = subject.open(dir.path())?;
         let mut client = Client::new(&*engine)?;
         same_rows(&subject, &mut client, &mut oracle)
-            .map_err(|reason| format!("after {round} reopens: {reason}"))?;
+            .map_err(|reason| after_close(round, &reason))?;
         for _ in 0..subject.scaled(600) {
             same_answer(&stream.next(), &mut client, &mut oracle)?;
         }
@@ -44,8 +44,16 @@ fn reopen_with(subject: &Subject<'_>, durability: Durability) -> Result<(), Stri
     }
     let engine = subject.open(dir.path())?;
     same_rows(&subject, &mut Client::new(&*engine)?, &mut oracle)
-        .map_err(|reason| format!("after {ROUNDS} reopens: {reason}"))?;
+        .map_err(|reason| after_close(ROUNDS, &reason))?;
     close(engine)
+}
+
+/// Returns the failure of an engine that lost rows between a clean close and an open.
+fn after_close(closes: u64, reason: &str) -> String {
+    match closes {
+        0 => format!("of a new directory: {reason}"),
+        _ => format!("close number {closes} must store every row, in every class: {reason}"),
+    }
 }
 
 /// Files that the driver calls immutable are never rewritten, only removed.
@@ -69,12 +77,14 @@ pub(super) fn immutable_files_stay(subject: &Subject<'_>) -> Result<(), String> 
         }
     }
     if before.is_empty() {
-        return Err(format!("no file ends with {}", ends.join(" or ")));
+        let ends = ends.join(" or ");
+        return Err(format!("expected a file whose name ends with {ends}, got none"));
     }
     write_and_compact(subject, dir.path(), 2)?;
     for (file, second, content) in before {
         if fs::read(&second).map_err(of_io)? != content {
-            return Err(format!("{} was rewritten", file.display()));
+            let file = file.display();
+            return Err(format!("expected {file} to stay as it was written, got other content"));
         }
     }
     Ok(())

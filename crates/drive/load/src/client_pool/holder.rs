@@ -51,7 +51,12 @@ pub(super) fn join(holders: Vec<JoinHandle<'_, Held>>) -> (Option<HoldsRecord>, 
         all.get_or_insert_default().merge(&held);
         first = first.or(failure);
     }
-    (all, first.map(|failure| format!("a transaction cannot be held open: {failure}")))
+    (
+        all,
+        first.map(|failure| {
+            format!("a transaction cannot be held open (`hold` of the step): {failure}")
+        }),
+    )
 }
 
 struct Holder<'r, C> {

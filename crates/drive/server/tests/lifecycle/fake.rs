@@ -71,6 +71,7 @@ impl Kind for Fake {
             password: None,
             database: "bench".to_owned(),
             is_foreign: false,
+            login: model::LoginOptions::default(),
         }
     }
 

@@ -43,6 +43,7 @@ impl Kind for Postgres {
             password: None,
             database: "postgres".to_owned(),
             is_foreign: false,
+            login: model::LoginOptions::default(),
         }
     }
 

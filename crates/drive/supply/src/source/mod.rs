@@ -7,6 +7,7 @@ mod apt;
 mod crates;
 mod debian;
 mod distribution;
+mod limits;
 mod maven;
 mod npm;
 mod registry;

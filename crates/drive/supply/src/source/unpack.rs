@@ -8,6 +8,7 @@ use flate2::read::GzDecoder;
 use lzma_rust2::XzReader;
 use tar::{Archive, EntryType};
 
+use super::limits::{Allowance, CheckedTar, XZ_MEMORY_KIB};
 use crate::error::SupplyError;
 
 /// How an archive is compressed.
@@ -37,14 +38,14 @@ pub(super) fn unpack(
     fs::create_dir_all(into).map_err(SupplyError::io("create", into))?;
     let unpacked = match packing {
         Packing::Gzip => entries(GzDecoder::new(archive), placed, into),
-        Packing::Xz => entries(XzReader::new(archive, true), placed, into),
+        Packing::Xz => entries(XzReader::new_mem_limit(archive, true, XZ_MEMORY_KIB), placed, into),
     };
     unpacked.map_err(SupplyError::io("unpack", shown))
 }
 
 /// Unpacks the members of an archive.
 fn entries(archive: impl Read, placed: Placed, into: &Path) -> io::Result<()> {
-    let mut archive = Archive::new(archive);
+    let mut archive = Archive::new(CheckedTar::new(archive, Allowance::default()));
     archive.set_preserve_mtime(false);
     for entry in archive.entries()? {
         let mut entry = entry?;

@@ -35,7 +35,9 @@ fn run(source: &Source) -> Outcome {
     let mut busy: Vec<(u64, u32, String)> = used.collect();
     busy.sort_by(|one, other| other.cmp(one));
     if before.is_empty() {
-        return Outcome::unknown("the processes cannot be read");
+        return Outcome::unknown(
+            "the processes cannot be read: /proc hides those of others (mount it without hidepid)",
+        );
     }
     let listed: Vec<String> =
         busy.iter().take(5).map(|(_, pid, name)| format!("{name} ({pid})")).collect();

@@ -21,7 +21,9 @@ const SLOW_NS: f64 = 10_000.0;
 
 fn run(source: &Source) -> Outcome {
     let Some(ns) = source.context_switch_ns() else {
-        return Outcome::unknown("two threads cannot be bound to one CPU here");
+        return Outcome::unknown(
+            "two threads cannot be bound to one CPU: allow it in the cpuset of the container",
+        );
     };
     let value = format!("{ns:.0} ns");
     if ns <= SLOW_NS {

@@ -25,7 +25,9 @@ fn run(source: &Source) -> Outcome {
     };
     let processes = source.names("/proc");
     if processes.is_empty() {
-        return Outcome::unknown("the processes cannot be read");
+        return Outcome::unknown(
+            "the processes cannot be read: /proc hides those of others (mount it without hidepid)",
+        );
     }
     let is_job = |name: &String| !name.starts_with('.');
     let jobs: Vec<String> = source.names("/etc/cron.daily").into_iter().filter(is_job).collect();

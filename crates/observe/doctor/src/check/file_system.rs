@@ -5,7 +5,7 @@ use model::shell_word;
 
 use super::Check;
 use crate::outcome::Outcome;
-use crate::source::Source;
+use crate::source::{NO_MOUNTS, Source};
 
 pub(crate) static CHECK: Check = Check {
     name: "file_system",
@@ -36,7 +36,7 @@ const FOREIGN: &[&str] = &[
 ];
 
 fn run(source: &Source) -> Outcome {
-    let Some(mount) = source.mount() else { return Outcome::unknown("the mounts cannot be read") };
+    let Some(mount) = source.mount() else { return Outcome::unknown(NO_MOUNTS) };
     let kind = mount.kind;
     let is_foreign = FOREIGN.contains(&kind.as_str()) || kind.starts_with("fuse");
     let device = mount.source.rsplit('/').next().unwrap_or_default();

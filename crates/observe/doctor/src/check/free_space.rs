@@ -22,7 +22,9 @@ const FULL: f64 = 0.8;
 
 fn run(source: &Source) -> Outcome {
     let Some(space) = source.space().filter(|space| space.total > 0) else {
-        return Outcome::unknown("the size of the file system cannot be read");
+        return Outcome::unknown(
+            "the size of the file system cannot be read: statvfs of the data directory fails",
+        );
     };
     let used = 1.0 - model::float(space.free) / model::float(space.total);
     let value = format!("{} used of {}", percent(used), Bytes(space.total));

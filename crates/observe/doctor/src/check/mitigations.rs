@@ -22,7 +22,9 @@ const OFF: &[&str] = &["mitigations=off", "nopti", "pti=off", "nospectre_v2", "s
 
 fn run(source: &Source) -> Outcome {
     let Some(line) = source.read("/proc/cmdline") else {
-        return Outcome::unknown("the kernel's command line cannot be read");
+        return Outcome::unknown(
+            "the kernel's command line cannot be read: /proc/cmdline is closed",
+        );
     };
     let off: Vec<&str> = line.split_ascii_whitespace().filter(|it| OFF.contains(it)).collect();
     if off.is_empty() {

@@ -5,7 +5,7 @@ use model::shell_word;
 
 use super::Check;
 use crate::outcome::Outcome;
-use crate::source::Source;
+use crate::source::{NO_MOUNTS, Source};
 
 pub(crate) static CHECK: Check = Check {
     name: "mount_options",
@@ -19,7 +19,7 @@ pub(crate) static CHECK: Check = Check {
 };
 
 fn run(source: &Source) -> Outcome {
-    let Some(mount) = source.mount() else { return Outcome::unknown("the mounts cannot be read") };
+    let Some(mount) = source.mount() else { return Outcome::unknown(NO_MOUNTS) };
     let mut all: Vec<&str> =
         mount.mount_options.iter().chain(&mount.options).map(String::as_str).collect();
     all.sort_unstable();

@@ -24,7 +24,11 @@ fn run(source: &Source) -> Outcome {
         let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?.to_owned();
         line.split_ascii_whitespace().next().map(str::to_owned)
     });
-    let Some(limit) = limit else { return Outcome::unknown("the limit cannot be read") };
+    let Some(limit) = limit else {
+        return Outcome::unknown(
+            "the limit cannot be read: /proc/self/limits is closed (`ulimit -n` shows it)",
+        );
+    };
     // "unlimited" is no number.
     if limit.parse::<u64>().map_or(true, |limit| limit >= ENOUGH) {
         return Outcome::fine(limit);

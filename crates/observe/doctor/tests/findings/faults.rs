@@ -72,6 +72,22 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
         "128",
         "thread_limit: /sys/fs/cgroup/user.slice/pids.max allows 8 more threads",
     ),
+    ("/proc/sys/fs/aio-nr", "64000", "aio_events: fs.aio-max-nr is 65536, and 1536 are free"),
+    (
+        "/proc/sys/kernel/io_uring_disabled",
+        "2",
+        "io_uring: kernel.io_uring_disabled is 2: no process may use it",
+    ),
+    (
+        "/proc/sys/kernel/unprivileged_userns_clone",
+        "0",
+        "user_namespaces: kernel.unprivileged_userns_clone=0",
+    ),
+    (
+        "/proc/self/environ",
+        "PATH=/bin\0HOME=\0",
+        "cache_dir: neither XDG_CACHE_HOME nor HOME is set",
+    ),
     (
         "/sys/fs/cgroup/user.slice/cpu.max",
         "150000 100000",
@@ -170,6 +186,11 @@ pub(crate) const REPORTED: &[(&str, (&str, &str), &str)] = &[
         "smartctl",
         ("temp_time\": 0", "temp_time\": 31"),
         "drive_heat: 31 minutes above its warning temperature so far",
+    ),
+    (
+        "setpriv",
+        ("util-linux 2.38.1", "toybox 0.8.9"),
+        "setpriv: it is of another kind: setpriv from toybox 0.8.9",
     ),
     (
         "systemctl",

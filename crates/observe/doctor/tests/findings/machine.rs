@@ -28,8 +28,11 @@ const CLEAN: &[(&str, &str)] = &[
     ("/proc/self/limits", "Max open files            1048576              1048576   files\n"),
     (
         "/proc/self/mountinfo",
-        "27 1 259:1 / / rw,noatime shared:1 - xfs /dev/nvme0n1p1 rw,inode64\n",
+        "27 1 259:1 / / rw,noatime shared:1 - xfs /dev/nvme0n1p1 rw,inode64\n\
+         30 27 0:25 / /dev/shm rw - tmpfs tmpfs rw,size=8g\n",
     ),
+    ("/proc/self/environ", "PATH=/bin\0HOME=/root\0"),
+    ("/proc/self/status", "Name:\tassay\nSeccomp:\t0\n"),
     ("/proc/1/comm", "systemd\n"),
     ("/proc/1/stat", "1 (systemd) S 0 1 1 0 -1 4 1 1 0 0 50 50 0 0 20 0 1 0 1 1 1\n"),
     ("/proc/7/stat", "7 (indexer (x)) S 0 1 1 0 -1 4 1 1 0 0 50 50 0 0 20 0 1 0 1 1 1\n"),
@@ -39,6 +42,10 @@ const CLEAN: &[(&str, &str)] = &[
     ("/proc/sys/vm/dirty_bytes", "0\n"),
     ("/proc/sys/vm/overcommit_memory", "0\n"),
     ("/proc/sys/kernel/randomize_va_space", "2\n"),
+    ("/proc/sys/kernel/io_uring_disabled", "0\n"),
+    ("/proc/sys/fs/aio-max-nr", "65536\n"),
+    ("/proc/sys/fs/aio-nr", "2561\n"),
+    ("/proc/sys/user/max_user_namespaces", "60000\n"),
     ("/etc/systemd/logind.conf", "[Login]\n#RemoveIPC=yes\nRemoveIPC=no\n"),
     ("/etc/cron.daily/dpkg", ""),
     ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
@@ -96,6 +103,7 @@ pub(crate) struct Made {
     pub(crate) clock_read_ns: f64,
     pub(crate) context_switch_ns: Option<f64>,
     pub(crate) space: Space,
+    pub(crate) takes_direct_io: Option<bool>,
     /// A file that is replaced while the doctor waits.
     pub(crate) later: Option<(PathBuf, &'static str)>,
 }
@@ -116,6 +124,10 @@ impl Machine for Made {
 
     fn space(&self, _: &Path) -> Option<Space> {
         Some(self.space).filter(|space| space.total > 0)
+    }
+
+    fn takes_direct_io(&self, _: &Path) -> Option<bool> {
+        self.takes_direct_io
     }
 
     fn wait(&self, _: Duration) {
@@ -143,10 +155,12 @@ impl Made {
                 ),
                 ("dmesg", Ok("[    0.0] Linux version 6.1\n".to_owned())),
                 ("xfs_info", Ok(XFS_INFO.to_owned())),
+                ("setpriv", Ok("setpriv from util-linux 2.38.1\n".to_owned())),
             ]),
             clock_read_ns: 25.0,
             context_switch_ns: Some(1_500.0),
             space: Space { total: 100 << 30, free: 60 << 30 },
+            takes_direct_io: Some(true),
             ..made
         }
     }
@@ -159,6 +173,7 @@ impl Made {
             clock_read_ns: 0.0,
             context_switch_ns: None,
             space: Space { total: 0, free: 0 },
+            takes_direct_io: None,
             later: None,
         }
     }
@@ -172,6 +187,13 @@ impl Made {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+    }
+
+    /// Mounts one more file system: its point, options, kind, source and options of its own.
+    pub(crate) fn mount(&self, system: &str) {
+        let path = "/proc/self/mountinfo";
+        let before = fs::read_to_string(self.path(path)).unwrap();
+        self.write(path, &format!("{before}41 27 0:50 / {system}\n"));
     }
 
     pub(crate) fn source(self) -> Source {

@@ -49,7 +49,7 @@ fn each_fault_is_the_only_finding() {
 /// Makes a fault.
 type Change = fn(&mut Made);
 /// Faults of more than a file: how they are made, and all that is found.
-const CHANGES: [(Change, &[&str]); 8] = [
+const CHANGES: [(Change, &[&str]); 11] = [
     (
         |made| {
             let header = "Filename Type Size Used Priority";
@@ -83,6 +83,18 @@ const CHANGES: [(Change, &[&str]); 8] = [
             made.write("/sys/fs/ext4/x/journal_task", "<none>\n");
         },
         &["file_system: ext4 without a journal: an fsync is cheaper than with one"],
+    ),
+    (
+        |made| made.mount("/dev/shm rw - tmpfs shm rw,size=65536k"),
+        &["shared_memory: /dev/shm has 64.0 MiB"],
+    ),
+    (
+        |made| made.mount("/tmp ro,nosuid - tmpfs tmpfs rw"),
+        &["temporary_dir: /tmp is mounted read-only, and TMPDIR names no other"],
+    ),
+    (
+        |made| made.takes_direct_io = Some(false),
+        &["direct_io: xfs refuses files that bypass the page cache"],
     ),
     (|made| made.space.free = 10 << 30, &["free_space: 90 % used of 100 GiB"]),
     (

@@ -4,7 +4,6 @@ use model::sql::TrafficSpec;
 use model::{Experiment, Options};
 
 use engine::{EngineError, Refusal};
-use rustix::process::{Resource, getrlimit};
 
 /// The option of every supported server.
 const OPTION: &str = "max_connections";
@@ -12,9 +11,6 @@ const OPTION: &str = "max_connections";
 const OTHERS: u64 = 8;
 /// Connections that own servers have by default, at least.
 const DEFAULT: u64 = 300;
-
-/// Files of a worker next to its connections: libraries, accounts, pipes. Our choice.
-const OTHER_FILES: u64 = 64;
 
 /// Returns the sessions of clients and writers of the experiment's largest step.
 pub(crate) fn sessions_max(experiment: &Experiment) -> u64 {
@@ -29,7 +25,7 @@ pub(crate) fn sessions_max(experiment: &Experiment) -> u64 {
 }
 
 /// Returns the connections of the experiment's largest step.
-fn needed(experiment: &Experiment) -> u64 {
+pub(super) fn needed(experiment: &Experiment) -> u64 {
     sessions_max(experiment) + OTHERS
 }
 
@@ -48,8 +44,7 @@ pub(crate) fn with_connections(options: &Options, experiment: &Experiment) -> Op
     options
 }
 
-/// Checks that a server with these `effective` options takes every client, and that this process
-/// may have their connections open.
+/// Checks that a server with these `effective` options takes every client.
 ///
 /// # Errors
 /// [`Refusal::Option`] where the user's option is the cause, else [`Refusal::Build`].
@@ -59,7 +54,6 @@ pub(crate) fn check_connections(
 ) -> Result<(), Refusal> {
     let Some(most) = effective.get(OPTION) else { return Ok(()) };
     let needed = needed(experiment);
-    check_files(needed, getrlimit(Resource::Nofile).current)?;
     if most.parse().map_or(true, |most: u64| needed <= most) {
         return Ok(());
     }
@@ -75,30 +69,4 @@ pub(crate) fn check_connections(
         )),
     };
     Err(refusal.into())
-}
-
-/// Checks that a process with that limit of open files may have so many connections.
-fn check_files(connections: u64, limit: Option<u64>) -> Result<(), EngineError> {
-    let files = connections + OTHER_FILES;
-    match limit {
-        Some(limit) if files > limit => Err(EngineError::build(format!(
-            "the experiment's clients need {connections} connections, and a process may have \
-             {limit} files open: raise the limit (`ulimit -n {files}` in the shell that runs \
-             assay), or use fewer clients"
-        ))),
-        Some(_) | None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clients_without_files_are_refused_with_the_figures() {
-        assert!(check_files(960, Some(1024)).is_ok() && check_files(1 << 20, None).is_ok());
-        let text = check_files(961, Some(1024)).unwrap_err().to_string();
-        assert!(text.contains("need 961 connections, and a process may have 1024 files"), "{text}");
-        assert!(text.contains("`ulimit -n 1025`"), "{text}");
-    }
 }

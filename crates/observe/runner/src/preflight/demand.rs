@@ -5,17 +5,12 @@ use std::collections::BTreeMap;
 
 use load::{CalibrationRequest, Clock as _, SteadyClock, calibrate};
 use model::units::per_second;
-use model::{Experiment, Load, Nanos, OpenLoad, Pace, Step, StopRule, metric, percent};
-use sampler::{ThreadLimit, host_readings, tightest_thread_limit};
+use model::{Experiment, Load, Nanos, OpenLoad, Pace, Step, metric, percent};
+use sampler::host_readings;
 
 use crate::error::RunnerError;
+use crate::needs::has_clients;
 
-/// Threads of a run next to its measured clients: background writer, collector and command reader,
-/// the threads of the parent, and the engine's own.
-///
-/// RocksDB opens its files with up to 16 threads, and dies when it gets none.
-/// Source: RocksDB, options.h, `max_file_opening_threads`.
-const OTHER_THREADS: u64 = 32;
 /// Rate at which a search's start lag is calibrated, as it has no rate of its own before it has
 /// found one: gaps of 100 us and more, in which clients sleep where they may.
 const SEARCHED_OPS_PER_S: f64 = 10_000.0;
@@ -36,14 +31,13 @@ pub(crate) fn calibration_of(steps: &[Step]) -> Option<CalibrationRequest> {
     Some(CalibrationRequest { clients, highest_ops_per_s: highest, pace })
 }
 
-/// Checks that the client can offer the experiment's load on this host, and may have its threads.
+/// Checks that the client can offer the experiment's load on this host.
 ///
 /// Takes about half a second for each number of clients of an open loop.
 ///
 /// # Errors
 /// [`RunnerError::Clients`] or [`RunnerError::Load`], with the figures and the remedy.
 pub(crate) fn check_demand(experiment: &Experiment) -> Result<(), RunnerError> {
-    check_threads(experiment)?;
     let (clock, mut ceilings) = (OnceCell::new(), BTreeMap::new());
     for clients in &experiment.clients {
         let steps = experiment.steps_for(*clients);
@@ -126,32 +120,6 @@ fn beyond(step_index: usize, clients: u32, measured: &Ceiling, requested: f64) -
     RunnerError::Load(step_index, message, remedy)
 }
 
-/// Checks that the system allows as many threads as the largest step needs.
-fn check_threads(experiment: &Experiment) -> Result<(), RunnerError> {
-    let steps = experiment.clients.iter().flat_map(|clients| experiment.steps_for(*clients));
-    let clients = steps.filter(has_clients).map(|step| step.clients).max().unwrap_or(0);
-    tightest_thread_limit().map_or(Ok(()), |limit| allow(clients, &limit))
-}
-
-/// Checks one limit on threads.
-fn allow(clients: u32, limit: &ThreadLimit) -> Result<(), RunnerError> {
-    let wanted = u64::from(clients) + OTHER_THREADS;
-    if wanted <= limit.free() {
-        return Ok(());
-    }
-    let ThreadLimit { source, limit: allowed, used } = limit;
-    let message = format!(
-        "{clients} clients need {wanted} threads, and {source} allows {} more ({used} of {allowed} \
-         are in use)",
-        limit.free(),
-    );
-    let remedy = match limit.free().saturating_sub(OTHER_THREADS) {
-        0 => format!("raise {source}"),
-        most => format!("raise {source}, or use at most {most} clients"),
-    };
-    Err(RunnerError::Clients(message, remedy))
-}
-
 /// Returns the open loops among the steps, each with its step's position.
 fn open_loads(steps: &[Step]) -> impl Iterator<Item = (usize, &OpenLoad)> {
     steps.iter().enumerate().filter_map(|(at, step)| match &step.load {
@@ -164,13 +132,9 @@ fn peak(open: &OpenLoad) -> f64 {
     open.rate.peak_ops_per_s()
 }
 
-fn has_clients(step: &Step) -> bool {
-    step.stop != StopRule::Operations(0)
-}
-
 #[cfg(test)]
 mod tests {
-    use model::{Pacing, Rate};
+    use model::{Pacing, Rate, StopRule};
 
     use super::*;
 
@@ -221,19 +185,5 @@ mod tests {
         let text = beyond(0, 2, &busy, 5e6).to_string();
         let cause = "other guests took 31 % of one CPU (steal) and other processes 160 %; stop";
         assert!(text.contains(cause) && text.ends_with("less than 14/s"), "{text}");
-    }
-
-    #[test]
-    fn clients_without_threads_are_refused_with_the_figures() {
-        let limit = ThreadLimit { source: "ulimit -u".to_owned(), limit: 100, used: 44 };
-        assert!(allow(24, &limit).is_ok());
-        let text = allow(25, &limit).unwrap_err().to_string();
-        assert_eq!(
-            text,
-            "25 clients need 57 threads, and ulimit -u allows 56 more (44 of 100 are in use): \
-             raise ulimit -u, or use at most 24 clients"
-        );
-        let full = ThreadLimit { used: 99, ..limit };
-        assert!(allow(1, &full).unwrap_err().to_string().ends_with("raise ulimit -u"));
     }
 }

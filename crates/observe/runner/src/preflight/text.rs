@@ -60,7 +60,7 @@ fn check_variant(
         return Ok(());
     }
     let Ok(driver) = registry(&variant.build.engine, None) else { return Ok(()) };
-    let unsupported = unsupported(&*driver, &experiment.data, &Needs::of(&experiment.steps));
+    let unsupported = unsupported(&*driver, &experiment.data, &Needs::of(experiment));
     unsupported.map_or(Ok(()), Err)?;
     refused(opened_nowhere(&*driver, experiment, variant).err())?;
     match kind.filter(|_| variant.dsn.is_none()) {
@@ -85,6 +85,7 @@ fn opened_nowhere(
             .map(|Dsn { database, .. }| database.clone())
             .unwrap_or_default(),
         is_foreign: variant.dsn.is_some(),
+        login: model::LoginOptions::default(),
     };
     let opened = driver.open(&OpenSpec {
         options: variant.options.clone(),

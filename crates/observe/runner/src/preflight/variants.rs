@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::{EngineError, Refusal, Setting};
 use load::{Clock, SteadyClock};
+use model::server::FALLBACK;
 use model::sql::TrafficSpec;
 use model::{Cell, DurabilityRecord, Experiment, Identity, Nanos, Options, RunEnd, Variant};
 use server::ServerError;
 
 use super::connections::check_connections;
 use super::demand::check_demand;
+use super::limits::check_limits;
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
 use crate::supervisor::hosting::Host;
@@ -23,7 +25,7 @@ const OPEN_MAX: Nanos = Nanos::from_secs(60);
 /// Time after which an engine that is not open yet is reported.
 const REPORTED_AFTER: Nanos = Nanos::from_secs(2);
 
-/// Checks disk, load and memory cap, and opens every engine; the text was checked before.
+/// Checks disk, limits, load and memory cap, and opens every engine; the text was checked before.
 ///
 /// Returns each build's identity. Each engine opens once in a scratch directory, in a process of
 /// its own, under the experiment's memory cap, so a refused option and a cap without rights are
@@ -39,11 +41,15 @@ pub fn check_variants(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<BTreeMap<String, Identity>, RunnerError> {
     check_disk(bench)?;
+    check_limits(bench, experiment)?;
     check_demand(experiment)?;
     let mut identities = BTreeMap::new();
     for variant in &experiment.variants {
         let checked = check_variant(bench, (experiment, variant), progress)?;
         for text in &checked.durability.notes {
+            progress(Progress::Note(&format!("{}: {text}", variant.name)));
+        }
+        if let Some(text) = checked.identity.facts.get(FALLBACK) {
             progress(Progress::Note(&format!("{}: {text}", variant.name)));
         }
         identities.insert(variant.name.clone(), checked.identity);

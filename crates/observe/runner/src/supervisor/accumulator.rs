@@ -28,6 +28,10 @@ use crate::tally::{self, longest_of};
 use crate::validity::classify::{IntervalClassifier, lag_allowed};
 use crate::validity::evidence::{ClientReadings, Evidence, Outside, Setting, StartLag};
 
+/// Most intervals that have ended and are not complete: one a second, of a stall of hours. Our
+/// choice, for a library may send such messages too.
+const ENDS_MAX: usize = 10_000;
+
 /// The accumulated state of the current step.
 pub(crate) struct StepAccumulator<'a> {
     clock: &'a dyn Clock,
@@ -157,9 +161,16 @@ impl<'a> StepAccumulator<'a> {
     ///
     /// An interval is complete once no client is in an operation that began before its end: in a
     /// stall that is seconds later, and a reading taken then would be of other seconds.
-    pub(crate) fn end_interval(&mut self) {
+    ///
+    /// # Errors
+    /// When there are more than operations can keep open.
+    pub(crate) fn end_interval(&mut self) -> Result<(), String> {
+        if self.ends.len() >= ENDS_MAX {
+            return Err(format!("{ENDS_MAX} intervals have ended, and none of them is complete"));
+        }
         let now = self.sample(false);
         self.ends.push_back((now, self.clock.now()));
+        Ok(())
     }
 
     /// Adds one interval.

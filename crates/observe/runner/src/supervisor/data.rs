@@ -218,7 +218,7 @@ fn open_marker(root: &Path, options: &mut OpenOptions) -> io::Result<File> {
 
 /// Removes a directory that may not be there.
 fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
+    match trust::remove_dir(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -254,7 +254,7 @@ pub(crate) struct RunData {
 impl Drop for RunData {
     fn drop(&mut self) {
         // A directory that cannot be removed now is removed by the next run of that name.
-        drop(fs::remove_dir_all(&self.path));
+        drop(trust::remove_dir(&self.path));
     }
 }
 

@@ -27,7 +27,7 @@ impl Descendants {
     /// Begins to adopt processes whose parent ends.
     pub(crate) fn adopt() -> io::Result<Self> {
         set_child_subreaper(Some(getpid()))?;
-        Ok(Self { filters: Status::of("self").map_or(0, |status| status.filters) })
+        Ok(Self { filters: Status::of(getpid()).map_or(0, |status| status.filters) })
     }
 
     /// Kills those that remain of a worker that has ended, for a few seconds at most.
@@ -58,9 +58,8 @@ impl Descendants {
             status.parent == getpid().as_raw_pid() && status.filters > self.filters
         };
         let adopted = entries.filter_map(|entry| {
-            let name = entry.file_name();
-            let pid = Pid::from_raw(name.to_str()?.parse().ok()?)?;
-            Status::of(name.to_str()?).filter(is_adopted).map(|_| pid)
+            let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
+            Status::of(pid).filter(is_adopted).map(|_| pid)
         });
         adopted.collect()
     }
@@ -83,8 +82,8 @@ struct Status {
 }
 
 impl Status {
-    fn of(pid: &str) -> Option<Self> {
-        let text = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    fn of(pid: Pid) -> Option<Self> {
+        let text = child::process_file(pid.as_raw_pid().cast_unsigned(), "status")?;
         let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
         Some(Self {
             parent: field("PPid:")?.trim().parse().ok()?,

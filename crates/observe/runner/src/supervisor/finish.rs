@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use archive::ArchiveError;
-use model::RunEnd;
+use model::{Bytes, RunEnd};
 
+use super::data::DataRoot;
 use super::supervise::{Supervised, Supervisor};
 use super::workbench::Progress;
 use crate::stamp::now_utc;
 
+/// Free space below which a failure names the disk. Our choice: a segment of a log.
+const FULL_DISK_BYTES: Bytes = Bytes(16 << 20);
 /// Fact of a run: files of the engine that are not archived.
 const NOT_STORED: &str = "files_not_stored";
 
@@ -86,6 +89,7 @@ impl Supervisor<'_> {
                 RunEnd::Crashed { step, reason: "it ended before its work was done".to_owned() }
             }
         };
+        name_full_disk(&mut self.record.end, self.bench.data);
         if self.record.end.is_complete() && self.range.1 < self.steps.len() {
             // It is loaded; the other steps begin from what is saved.
             self.record.end = RunEnd::Running;
@@ -99,5 +103,19 @@ impl Supervisor<'_> {
         }
         let immutable = self.immutable.unwrap_or_default();
         Ok(Supervised { record: self.record, writer: self.writer, immutable })
+    }
+}
+
+/// Adds the room on the disk, and the remedy, to a failure where there is next to none.
+fn name_full_disk(end: &mut RunEnd, data: &DataRoot) {
+    if let RunEnd::Failed { reason, .. } | RunEnd::Crashed { reason, .. } = end
+        && let Ok(free) = data.free()
+        && free < FULL_DISK_BYTES
+    {
+        *reason += &format!(
+            "; only {free} are free on the disk of {}: make room, use fewer rows, or name another \
+             one with --data-dir",
+            data.path().display()
+        );
     }
 }

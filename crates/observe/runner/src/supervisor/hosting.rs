@@ -29,7 +29,7 @@ pub(crate) enum Host {
     /// In the worker.
     Worker,
     /// In a server that runs already.
-    Foreign(Endpoint),
+    Foreign(Box<Endpoint>),
     /// In a server started for the run.
     OwnServer(Box<OwnServer>),
 }
@@ -95,7 +95,7 @@ impl Host {
     pub(crate) fn endpoint(&self) -> Option<Endpoint> {
         match self {
             Self::Worker => None,
-            Self::Foreign(endpoint) => Some(endpoint.clone()),
+            Self::Foreign(endpoint) => Some(Endpoint::clone(endpoint)),
             Self::OwnServer(own) => Some(own.running.endpoint.clone()),
         }
     }
@@ -127,7 +127,7 @@ impl Host {
         match self {
             Self::Worker => BTreeMap::new(),
             Self::Foreign(endpoint) => {
-                let Endpoint { user, address, database, .. } = endpoint;
+                let Endpoint { user, address, database, .. } = &**endpoint;
                 let server = format!("foreign, not started by Assay: {user}@{address}/{database}");
                 [("server".to_owned(), server)].into()
             }

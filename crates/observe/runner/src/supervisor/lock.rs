@@ -38,7 +38,7 @@ fn holder(file: &File) -> String {
     let Some(pid) = locks.lines().find_map(|line| holder_of(line, inode)) else {
         return "another process".to_owned();
     };
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let name = child::process_file(pid, "comm").unwrap_or_default();
     format!("process {pid} ({})", name.trim())
 }
 

@@ -13,7 +13,9 @@ use std::time::Duration;
 use child::{Confinement, Role};
 use load::{Clock, SteadyClock};
 use model::Nanos;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
+};
 use sampler::{tightest_thread_limit, with_thread_limit};
 
 use super::descendants::Descendants;
@@ -210,6 +212,8 @@ impl Process {
             let group = Pid::from_child(&self.child);
             // It fails only when all of them have ended.
             kill_process_group(group, Signal::KILL).ok();
+            // A library can leave its group. It is not waited for yet, so its id is still its own.
+            kill_process(group, Signal::KILL).ok();
             self.killed_at.get_or_insert(SteadyClock::kernel().now());
         }
     }

@@ -143,7 +143,7 @@ impl Supervisor<'_> {
                 self.enter(if must_end { Phase::Clients } else { Phase::Engine });
                 self.process.send(&Command::Go);
             }
-            Message::IntervalEnds => self.accumulator.end_interval(),
+            Message::IntervalEnds => self.interval_ends(),
             Message::Interval(interval) => self.interval(&interval, progress)?,
             Message::ProbeMeasured { after } => {
                 self.enter(Phase::Engine);
@@ -243,6 +243,10 @@ impl Supervisor<'_> {
     }
 
     /// Archives one interval and shows it.
+    fn interval_ends(&mut self) {
+        self.accumulator.end_interval().unwrap_or_else(|reason| self.give_up(reason));
+    }
+
     fn interval(
         &mut self,
         message: &IntervalMessage,

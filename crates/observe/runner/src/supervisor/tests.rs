@@ -130,7 +130,7 @@ fn late_intervals_have_the_readings_of_their_ends() {
     accumulator.begin_span(EngineState::default());
     for _ in 0..2 {
         clock.advance(Nanos::SECOND);
-        accumulator.end_interval();
+        accumulator.end_interval().unwrap();
     }
     clock.advance(Nanos::SECOND);
     for start in 0..2 {

@@ -7,6 +7,10 @@ use super::workbench::Workbench;
 /// How often the free disk space is read.
 const DISK_EVERY: Nanos = Nanos::from_millis(500);
 
+/// Shortest span in which this process was busy that is left out. Our choice: a message takes less,
+/// and a flood of messages is no reason to wait for a worker.
+const EXCUSED_MIN: Nanos = Nanos::from_secs(1);
+
 /// Phase of a worker; decides how long it may be silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -70,9 +74,11 @@ impl Watch {
         &self.lock_wait
     }
 
-    /// Leaves out a span in which this process was busy, as with a slow disk.
-    pub(crate) const fn excuse(&mut self, span: Nanos) {
-        self.alive_at = self.alive_at.after(span);
+    /// Leaves out a long span in which this process was busy, as with a slow disk.
+    pub(crate) fn excuse(&mut self, span: Nanos) {
+        if span >= EXCUSED_MIN {
+            self.alive_at = self.alive_at.after(span);
+        }
     }
 
     /// Notes the begin of a phase, which is progress.
@@ -178,6 +184,8 @@ mod tests {
             let mut watch = Watch::begin(at(0));
             watch.enter(Phase::Clients, at(1));
             watch.excuse(at(20));
+            // A flood of messages keeps this process as busy, and is no progress.
+            (0..1_000).for_each(|_| watch.excuse(Nanos::from_millis(20)));
             assert_eq!(watch.check(bench, CAP, at(31)), None);
             assert_eq!(watch.check(bench, CAP, at(32)), Some(Alarm::Hung(at(11))));
         });

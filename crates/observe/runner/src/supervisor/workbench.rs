@@ -110,7 +110,7 @@ pub enum Served {
     /// Assay starts the variant's program for each run.
     Started(&'static dyn Kind),
     /// It runs already.
-    Foreign(Endpoint),
+    Foreign(Box<Endpoint>),
 }
 
 impl Workbench<'_> {
@@ -129,7 +129,8 @@ impl Workbench<'_> {
     /// Returns the files that the engine of a variant may reach, with its data in `dir`; `None`
     /// where nothing confines it.
     pub(crate) fn confinement(&self, variant: &str, dir: &Path) -> Option<Confinement> {
-        let places = self.libraries.get(variant).map(Library::places).unwrap_or_default();
+        let places = self.libraries.get(variant).map(|library| library.places.clone());
+        let places = places.unwrap_or_default();
         Some(self.confinement.clone()?.reading(places).writing([dir.to_owned()]))
     }
 
@@ -159,7 +160,7 @@ impl Workbench<'_> {
             watchdog: self.watchdog,
             clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
             sessions_max: sessions_max(experiment),
-            needs: Needs::of(&experiment.steps),
+            needs: Needs::of(experiment),
             kinds: kinds(&experiment.steps),
             library: self.libraries.get(&variant.name).cloned(),
             dir: data.path.clone(),

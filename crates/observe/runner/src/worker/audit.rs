@@ -351,7 +351,8 @@ mod tests {
     fn a_server_that_holds_nothing_fails_the_step() {
         let messages = run(&["load", "hold"], Fault::HoldsNothing);
         let StepEnd::Failed { reason } = &ends(&messages)[1].end else { panic!("it fails") };
-        let expected = "a transaction cannot be held open: not supported: no snapshots";
+        let expected =
+            "a transaction cannot be held open (`hold` of the step): not supported: no snapshots";
         assert_eq!(reason, expected);
     }
 

@@ -11,7 +11,7 @@ use workload::Tables;
 
 use super::parent_link::Worker;
 use crate::message::{Library, Message, Order};
-use crate::needs::unsupported;
+use crate::needs::{beyond_limits, unsupported};
 
 /// Note on a server that Assay has not started.
 const FOREIGN_DATA: &str = "the file system of the server's data is not known";
@@ -109,7 +109,12 @@ impl<W: Write + Send> Worker<'_, W> {
             Err(error) => return self.refuse(error.into()),
         };
         let refusal = unsupported(driver.as_ref(), &order.data, &order.needs);
-        if let Some(refusal) = refusal {
+        // A server is another process, which was checked before it was started.
+        let beyond = || {
+            let needs = order.needs.of_system(driver.as_ref(), &spec);
+            order.endpoint.is_none().then(|| beyond_limits(&needs, &order.dir)).flatten()
+        };
+        if let Some(refusal) = refusal.or_else(beyond) {
             return self.refuse(refusal);
         }
         let files = OpenFiles::now();

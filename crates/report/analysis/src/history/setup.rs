@@ -215,6 +215,8 @@ mod tests {
             password: None,
             password_from: None,
             has_password: false,
+            login: model::LoginOptions::default(),
+            notes: Vec::new(),
         }
     }
 

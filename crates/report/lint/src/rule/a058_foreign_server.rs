@@ -44,6 +44,8 @@ mod tests {
             password: None,
             password_from: None,
             has_password: true,
+            login: model::LoginOptions::default(),
+            notes: Vec::new(),
         });
         let evidence = "a: db.example:5432 was not started by Assay: its machine, options and costs are \
                     not known";

@@ -70,6 +70,7 @@ pub(crate) mod a068_slowing_samples;
 pub(crate) mod a069_failed_check;
 pub(crate) mod a070_lower_bound;
 pub(crate) mod a071_durability_not_had;
+pub(crate) mod a072_data_apart;
 mod define;
 mod observation;
 

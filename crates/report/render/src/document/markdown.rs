@@ -13,13 +13,15 @@ impl Document {
     }
 }
 
-/// Returns text without HTML and without fences of blocks.
+/// Returns text without HTML, fences of blocks and pictures.
 ///
-/// Markdown passes HTML on.
+/// Markdown passes HTML on, and loads a picture from its address.
 ///
-/// Source: CommonMark 0.31.2, 2024, 4.5, 4.6 and 6.6: HTML begins with `<`.
+/// Source: CommonMark 0.31.2, 2024, 4.5, 4.6, 6.4 and 6.6: HTML begins with `<`, a picture with
+/// `![`.
 fn escaped(text: &str) -> String {
-    text.replace('<', "&lt;").replace("```", "\\`\\`\\`").replace("~~~", "\\~\\~\\~")
+    let text = text.replace('<', "&lt;").replace("![", "!\\[");
+    text.replace("```", "\\`\\`\\`").replace("~~~", "\\~\\~\\~")
 }
 
 fn part(part: &Part) -> String {

@@ -1,6 +1,6 @@
 //! The parts of a document, grouped into blocks.
 
-use model::visible;
+use model::{in_line, visible};
 
 use super::table::Table;
 use crate::format::{Format, Style};
@@ -41,15 +41,16 @@ impl Part {
     /// A command is not: it stays one line, so that it cannot end the block it stands in.
     pub(super) fn map(&self, change: &dyn Fn(&str) -> String) -> Self {
         let all = |lines: &[String]| lines.iter().map(|line| change(line)).collect();
+        let one_line = |text: &str| in_line(&change(text)).into_owned();
         match self {
-            Self::Heading(level, text) => Self::Heading(*level, change(text)),
-            Self::Strong(text) => Self::Strong(change(text)),
+            Self::Heading(level, text) => Self::Heading(*level, one_line(text)),
+            Self::Strong(text) => Self::Strong(one_line(text)),
             Self::Text(text) => Self::Text(change(text)),
             Self::Note(text) => Self::Note(change(text)),
             Self::Sentences(lines) => Self::Sentences(all(lines)),
             Self::Items(lines) => Self::Items(all(lines)),
             Self::Facts(facts) => {
-                let fact = |(name, value): &(String, String)| (change(name), change(value));
+                let fact = |(name, value): &(String, String)| (one_line(name), one_line(value));
                 Self::Facts(facts.iter().map(fact).collect())
             }
             Self::Table(table) => Self::Table(table.map(change)),

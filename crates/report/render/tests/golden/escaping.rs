@@ -109,6 +109,26 @@ fn scripts_and_escape_sequences_of_data_are_shown_as_text() {
     }
 }
 
+/// Goal: no data begin a line, and none load a picture.
+#[test]
+fn data_begin_no_line_and_are_no_picture() {
+    const FORGED: &str = "Verdict: TRUE. No rule warns.";
+    let mut fixture = two_releases(5);
+    let experiment = &mut fixture.manifest.plan.experiment;
+    experiment.question = format!("q?\n\n{FORGED}\n![x](https://tracker/x.png)[l](javascript:y)");
+    for run in &mut fixture.runs {
+        let identity = run.identity.as_mut().expect("it was opened");
+        identity.facts.insert("fact".to_owned(), format!("value\n{FORGED}"));
+    }
+    for (name, text) in outputs(&fixture.compared(), Style::default()) {
+        // Lines of a page mean nothing.
+        let is_page = name.ends_with(".html") || name.ends_with(".svg");
+        let begins = !is_page && text.lines().any(|line| line.starts_with(FORGED));
+        let is_markdown = matches!(name.as_str(), "report.md" | "markdown");
+        assert!(!(begins || is_markdown && text.contains("![x]")), "{name}: {text}");
+    }
+}
+
 /// Goal: a command that is copied from an output takes a name as one word.
 /// Method: each command of every output is followed by names in quotes, or by none.
 #[test]

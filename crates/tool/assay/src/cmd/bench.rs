@@ -1,7 +1,7 @@
 //! Means to run experiments, and their limits.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use miette::{Result, miette};
 use model::units::{parse_size, parse_span};
@@ -29,6 +29,16 @@ pub(super) struct Limits {
     /// Most space that saved databases take; half of what is free by default
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     snapshot_limit: Option<Bytes>,
+}
+
+/// Checks that the disk floor is free on a place's file system, before anything else is done.
+pub(super) fn check_floor(place: &Path, floor: Bytes) -> Result<()> {
+    let help = "make room, choose a directory on a larger file system (--data-dir, or --path of \
+                assay device), or lower the floor of assay run or device, as in --disk-floor 512MiB";
+    runner::check_room(place, floor).map_err(|error| {
+        let is_floor = matches!(error, RunnerError::DiskFloor(..));
+        if is_floor { miette!(help = help, "{error}") } else { miette!("{error}") }
+    })
 }
 
 /// Takes the data directory; shows whom it waits for.

@@ -10,7 +10,10 @@ use crate::environment::Environment;
 /// Opens the cache of builds.
 pub(crate) fn store(environment: &Environment) -> Result<Store> {
     let cache = environment.cache_dir.clone().ok_or_else(|| {
-        miette!(help = "give one with --cache-dir DIR", "no home directory for the cache of builds")
+        miette!(
+            "no directory for the cache of builds: HOME and XDG_CACHE_HOME are not set: name one \
+             with --cache-dir DIR"
+        )
     })?;
     if cache.to_str().is_none() {
         return Err(miette!(

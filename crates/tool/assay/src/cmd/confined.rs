@@ -31,5 +31,10 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     };
     let confinement = Confinement::default().reading(args.read).writing(args.write);
     let error = confinement.of_library(args.library).become_program(program, arguments);
-    Err(miette!("cannot run {} confined: {error}", program.display()))
+    Err(miette!(
+        help =
+            "the kernel's Landlock confines it: `assay doctor` and docs/method/rerun.md have more",
+        "cannot run {} confined: {error}",
+        program.display()
+    ))
 }

@@ -1,6 +1,7 @@
 //! Consent to run the experiment of a stranger: what its options and its SQL reach.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::io::{IsTerminal as _, Write as _, stderr, stdin};
 
 use archive::{ExperimentDir, OwnKey};
@@ -8,7 +9,7 @@ use child::Confinement;
 use engine::Reach;
 use miette::{Result, miette};
 use model::device::FIO;
-use model::{Application, Experiment, Manifest, Options, Tls, Variant};
+use model::{Application, Experiment, Manifest, Options, Variant};
 use plan::Catalog as _;
 use serde_json::Value;
 
@@ -18,10 +19,12 @@ use crate::environment::Environment;
 use crate::registry;
 use crate::ui::Ui;
 
-/// Most lines that are shown of what an experiment reaches, and most signs of one. Our choice: a
-/// list that is longer hides what is in it.
-const LINES_MAX: usize = 50;
-const SIGNS_MAX: usize = 300;
+/// Most lines that are shown of what an experiment reaches, and most signs of one. Our choice:
+/// where more is left out, a yes is not taken.
+const LINES_MAX: usize = 1_000;
+const SIGNS_MAX: usize = 4_000;
+/// Most signs of what an error names. Our choice: some lines of a terminal.
+const FIRST_SIGNS_MAX: usize = 300;
 /// Most signs of a variant's options on the line before a rerun. Our choice: some lines of a
 /// terminal.
 const OPTIONS_SIGNS_MAX: usize = 1_000;
@@ -116,18 +119,26 @@ pub(super) fn check(
     let all = reached(experiment);
     let Some(first) = all.first() else { return Ok(()) };
     ui.status(format_args!("stranger  {name} was not begun by this account on this host:"));
-    all.iter().take(LINES_MAX).for_each(|line| ui.status(format_args!("  {line}")));
-    if let Some(more) = all.len().checked_sub(LINES_MAX).filter(|more| *more > 0) {
-        ui.status(format_args!("  and {more} more"));
+    let shown = all.iter().take(LINES_MAX).map(|one| shortened(&one.to_string(), SIGNS_MAX));
+    shown.for_each(|line| ui.status(format_args!("  {line}")));
+    let more = all.len().saturating_sub(LINES_MAX);
+    if more > 0 {
+        ui.status(format_args!("  {more} more lines are not shown"));
     }
-    if trust || is_yes(ui) {
+    let is_shown = more == 0 && all.iter().all(|one| one.to_string().chars().count() <= SIGNS_MAX);
+    if trust || (is_shown && is_yes(ui)) {
         return Ok(());
     }
+    let first = shortened(&first.to_string(), FIRST_SIGNS_MAX);
     let more = if all.len() > 1 { format!(", and {} more", all.len() - 1) } else { String::new() };
-    Err(miette!(
-        help = "read them as you would a script; --trust runs it, and so does a yes on a terminal",
-        "{name} is a stranger's, and reaches beyond its data: {first}{more}"
-    ))
+    let help = match is_shown {
+        true => "read them as you would a script; --trust runs it, and so does a yes on a terminal",
+        false => {
+            "more is in it than can be shown: read its manifest as you would a script; --trust \
+                  runs it"
+        }
+    };
+    Err(miette!(help = help, "{name} is a stranger's, and reaches beyond its data: {first}{more}"))
 }
 
 /// Returns whether the user agrees on a terminal.
@@ -159,27 +170,44 @@ pub(super) fn print_options(experiment: &Experiment, ui: &Ui) {
     }
 }
 
-/// Returns what an experiment reaches beyond its data, a line for each.
-fn reached(experiment: &Experiment) -> Vec<String> {
+/// Something that an experiment reaches beyond its data.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Reached {
+    reach: Reach,
+    /// What names it.
+    by: String,
+}
+
+impl fmt::Display for Reached {
+    /// Begins with what is reached: nothing that a stranger wrote stands before it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.reach.text(), self.by)
+    }
+}
+
+/// Returns what an experiment reaches beyond its data, commands and code first.
+fn reached(experiment: &Experiment) -> Vec<Reached> {
     let tables = plan::profile_tables(&Program::default());
     let device = experiment.device.as_ref().and_then(|device| device.raw.as_ref());
-    let device = device.map(|raw| format!("device = {raw} {}", Reach::Path.text()));
+    let device = device.map(|raw| Reached { reach: Reach::Path, by: format!("device = {raw}") });
     let variants = experiment.variants.iter().flat_map(|variant| of_variant(&tables, variant));
-    let sql = experiment.application.as_ref().and_then(of_application);
-    let all = device.into_iter().chain(sql).chain(variants);
-    all.map(|line| shortened(&line, SIGNS_MAX)).collect()
+    let sql = experiment.application.iter().flat_map(of_application);
+    let mut all: Vec<_> = device.into_iter().chain(sql).chain(variants).collect();
+    all.sort_by_key(|one| one.reach);
+    all
 }
 
 /// Returns what a variant reaches.
-fn of_variant(tables: &[(String, Options)], variant: &Variant) -> Vec<String> {
-    let line = |name: &str, value: &str, reach: Reach| {
-        format!("{}: {name} = {value} {}", variant.name, reach.text())
+fn of_variant(tables: &[(String, Options)], variant: &Variant) -> Vec<Reached> {
+    let line = |name: &str, value: &str, reach: Reach| Reached {
+        reach,
+        by: format!("{}: {name} = {value}", variant.name),
     };
     let reach = registry::reach(&variant.build.engine);
     let is_plain = |name: &str| variant.build.engine == FIO && name == "access";
     let options = variant.options.iter().filter(|(name, _)| !is_plain(name));
     let options = options.filter(|option| !is_shipped(tables, variant, *option));
-    let mut all: Vec<String> = options
+    let mut all: Vec<_> = options
         .filter_map(|(name, value)| Some(line(name, value, reach.of(name, value)?)))
         .collect();
     let is_word = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -188,10 +216,22 @@ fn of_variant(tables: &[(String, Options)], variant: &Variant) -> Vec<String> {
     }
     if let Some(dsn) = &variant.dsn {
         let from = dsn.password_from.as_ref().map(|name| format!(" (password: {name})"));
-        all.push(line("dsn", &format!("{dsn}{}", from.unwrap_or_default()), Reach::Host));
-        if let model::Address::Tcp { tls: Tls::Verified(roots), .. } = &dsn.address {
-            all.push(line("sslrootcert", &roots.display().to_string(), Reach::Path));
+        let (from, clear) = (from.unwrap_or_default(), dsn.address.clear_text());
+        all.push(line("dsn", &format!("{dsn}{from}{clear}"), Reach::Host));
+        let model::LoginOptions { session, certificate, .. } = &dsn.login;
+        let roots = match &dsn.address {
+            model::Address::Tcp { tls, .. } => tls.roots(),
+            model::Address::Socket(_) => None,
+        };
+        let certificate = certificate.as_ref();
+        for (name, path) in [
+            ("sslrootcert", roots),
+            ("sslcert", certificate.map(|it| it.chain.as_path())),
+            ("sslkey", certificate.map(|it| it.key.as_path())),
+        ] {
+            all.extend(path.map(|path| line(name, &path.display().to_string(), Reach::Path)));
         }
+        all.extend(session.iter().map(|(name, value)| line(name, value, Reach::Unknown)));
     }
     all
 }
@@ -206,21 +246,21 @@ fn is_shipped(
     of_engine.map(|(_, options)| options.get(name)).any(|shipped| shipped == Some(value))
 }
 
-/// Returns how many texts of an application no shipped application has, with the first; `None`
-/// without any.
+/// Returns the texts of an application that no shipped application has.
 ///
 /// A server runs statements as the superuser of its database: they are code. Parameters of a
 /// shipped application change numbers, and none of its texts.
-fn of_application(application: &Application) -> Option<String> {
+fn of_application(application: &Application) -> Vec<Reached> {
     let catalog = Program::default();
     let shipped = catalog.application_names().into_iter().filter(|name| *name == application.name);
     let shipped = shipped.filter_map(|name| plan::describe(&name, &catalog).ok());
     let known: BTreeSet<String> = shipped.flat_map(|it| texts(&it.application)).collect();
-    let texts = texts(application).into_iter();
-    let strange: Vec<_> = texts.filter(|text| !known.contains(text)).collect();
-    let first = strange.first()?.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (name, count) = (&application.name, strange.len());
-    Some(format!("application {name} has {count} texts of SQL that are not Assay's: {first}"))
+    let strange = texts(application).into_iter().filter(|text| !known.contains(text));
+    let of_text = |text: String| Reached {
+        reach: Reach::Command,
+        by: format!("SQL of {} that is not Assay's: {text}", application.name),
+    };
+    strange.map(of_text).collect()
 }
 
 /// Returns the texts of an application's tables, procedures and checks.
@@ -241,13 +281,16 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Returns a text of at most so many signs in one line: no value begins a line of its own.
+/// Returns a text of at most so many signs in one line, without its middle: no value begins a line
+/// of its own, and none hides its end.
 fn shortened(text: &str, signs_max: usize) -> String {
-    let line = text.replace(['\n', '\r'], "\u{240a}");
-    match line.char_indices().nth(signs_max) {
-        Some((end, _)) => format!("{} ({} bytes in all)", &line[..end], text.len()),
-        None => line,
+    let line: Vec<char> = text.replace(['\n', '\r'], "\u{240a}").chars().collect();
+    if line.len() <= signs_max {
+        return line.into_iter().collect();
     }
+    let half = signs_max / 2;
+    let [start, end] = [&line[..half], &line[line.len() - half..]].map(String::from_iter);
+    format!("{start} ({} signs) {end}", line.len() - 2 * half)
 }
 
 #[cfg(test)]
@@ -290,7 +333,7 @@ mod tests {
     fn sql_that_is_not_shipped_is_code() {
         let experiment = shipped().into_iter().find(|one| one.application.is_some()).unwrap();
         let application = experiment.application.unwrap();
-        assert_eq!(of_application(&application), None);
+        assert_eq!(of_application(&application), []);
         let copy = "COPY t FROM PROGRAM 'touch x'".to_owned();
         let mut table = application.clone();
         table.tables[0].create.postgres[0].parts.push(Part::Text(copy.clone()));
@@ -298,15 +341,36 @@ mod tests {
         statement.procedures[0].statements.postgres[0].parts.push(Part::Text(copy));
         let renamed = Application { name: "mine".to_owned(), ..application };
         for changed in [table, statement, renamed] {
-            let line = of_application(&changed).unwrap();
-            assert!(line.contains("texts of SQL that are not Assay's"), "{line}");
+            let lines = of_application(&changed);
+            let line = lines.iter().find(|line| {
+                changed.name == "mine" || line.to_string().contains("COPY t FROM PROGRAM 'touch x'")
+            });
+            let line = line.unwrap().to_string();
+            let start = format!("runs a command: SQL of {} that is not Assay's: ", changed.name);
+            assert!(line.starts_with(&start), "{line}");
         }
     }
 
     #[test]
     fn long_texts_are_shortened_and_stay_in_their_line() {
         assert_eq!(shortened("a\n  none", 10), "a\u{240a}  none");
-        assert_eq!(shortened("\u{fc}bc", 3), "\u{fc}bc");
-        assert_eq!(shortened("\u{fc}bcd", 3), "\u{fc}bc (5 bytes in all)");
+        assert_eq!(shortened("\u{fc}bcd", 4), "\u{fc}bcd");
+        assert_eq!(shortened("\u{fc}bcde; rm x", 4), "\u{fc}b (7 signs)  x");
+    }
+
+    /// Goal: what is most dangerous is shown first, whatever is written around it.
+    #[test]
+    fn commands_are_shown_before_what_fills_the_list() {
+        let mut experiment = shipped().into_iter().find(|one| one.application.is_none()).unwrap();
+        let mut variant = experiment.variants.remove(0);
+        variant.profile = None;
+        variant.build.engine = "postgres".to_owned();
+        let fill = (0..LINES_MAX).map(|number| (format!("aaa.note{number}"), "1".to_owned()));
+        let command = ("archive_command".to_owned(), " ".repeat(SIGNS_MAX) + "; touch x");
+        variant.options = fill.chain([command]).collect();
+        let all = reached(&Experiment { variants: vec![variant], ..experiment });
+        assert_eq!(all.len(), LINES_MAX + 1);
+        let first = shortened(&all[0].to_string(), FIRST_SIGNS_MAX);
+        assert!(first.starts_with("runs a command: ") && first.ends_with("; touch x"), "{first}");
     }
 }

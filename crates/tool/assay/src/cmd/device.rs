@@ -10,12 +10,14 @@ use plan::Room;
 use render::{Format, render_device, render_device_page, render_devices};
 use runner::Interrupt;
 
+use super::bench::check_floor;
 use super::consent::Origin;
 use super::device_options::Measure;
 use super::storage::{self, Storage};
 use super::storage_steady::{check_limit, until_steady};
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
+use crate::directory::{check_dir, check_existing_dir};
 use crate::environment::Environment;
 use crate::signals;
 use crate::ui::Ui;
@@ -88,6 +90,11 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         }
         None => {
             args.measure.check()?;
+            if let Some(path) = &args.measure.path {
+                check_dir("--path", path)?;
+                check_existing_dir("--path", path)?;
+                check_floor(path, args.measure.disk_floor)?;
+            }
             results.check_writable().into_report()?;
             let (mut storage, host) = open(&args.measure)?;
             let limit = args.measure.steady.write_limit;

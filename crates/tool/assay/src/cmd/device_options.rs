@@ -65,8 +65,8 @@ pub(crate) struct Steady {
     /// Most bytes that --until-steady writes
     #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "until_steady")]
     pub(crate) write_limit: Option<Bytes>,
-    /// Write without a question on the terminal
-    #[arg(long, requires = "until_steady")]
+    /// Write without the question of --until-steady on the terminal
+    #[arg(long)]
     yes: bool,
 }
 

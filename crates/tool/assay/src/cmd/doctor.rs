@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use doctor::{Source, examine};
-use miette::{Result, miette};
+use miette::Result;
 use model::CheckState;
 use model::record::Severity;
 use render::{Format, doctor_script, render_doctor};
 
+use crate::directory::check_existing_dir;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
@@ -50,10 +51,7 @@ fn form(text: &str) -> std::result::Result<Format, String> {
 
 /// Prints what every check found.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    if let Some(path) = args.path.as_ref().filter(|path| !path.is_dir()) {
-        let help = "name a directory on the drive that will hold the data: --path DIR";
-        return Err(miette!(help = help, "`{}` is no directory", path.display()));
-    }
+    args.path.as_deref().map_or(Ok(()), |path| check_existing_dir("--path", path))?;
     let dir = args.path.as_deref().unwrap_or_else(|| environment.nearest_dir());
     let results = examine(&Source::this_machine(dir));
     let text = match args.script {

@@ -13,6 +13,7 @@ use supply::{Artifact, KNOWN_ROCKSDB, ServerProgram, Store, SupplyError, UserBui
 use super::cached_build::{line, store};
 use super::requested_build::{artifact, check_can_load, check_loaded, fetch, known, to_library};
 use crate::diagnostic::IntoReport as _;
+use crate::directory::check_existing_dir;
 use crate::environment::Environment;
 use crate::registry;
 use crate::ui::{Ui, aligned};
@@ -116,14 +117,25 @@ fn add(own: &UserBuild<'_>, environment: &Environment, ui: &Ui) -> Result<Artifa
             "{engine} is {driven}: no headers are needed"
         ));
     }
+    own.headers.map_or(Ok(()), |headers| check_existing_dir("--headers", headers))?;
     let progress = &mut |what: &str| ui.status(format_args!("{engine}: {what}"));
     let added = store(environment)?.add(own, progress);
-    added
-        .map_err(|error| if is_known { miette!("{error}") } else { not_added(own, &names, &error) })
+    added.map_err(|error| not_added(own, (&names, is_known), &error))
 }
 
-/// Returns the error for a library of an engine that Assay does not know.
-fn not_added(own: &UserBuild<'_>, names: &[String], error: &SupplyError) -> Report {
+/// Returns the error for a library that is not added: absent, or of an engine that is not known.
+fn not_added(
+    own: &UserBuild<'_>,
+    (names, is_known): (&[String], bool),
+    error: &SupplyError,
+) -> Report {
+    if let SupplyError::Io { action: "read", .. } = error {
+        let help = "name the file of a shared library that this account can read";
+        return miette!(help = help, "no library: {error}");
+    }
+    if is_known {
+        return miette!("{error}");
+    }
     let near = plan::nearest(own.engine, names.iter().map(String::as_str));
     let help = near.map_or_else(
         || {

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use archive::{ArchiveError, ExperimentDir, Results};
 use miette::Result;
+use model::in_line;
 use render::{RunSummary, render_list};
 
 use crate::diagnostic::IntoReport as _;
@@ -62,7 +63,11 @@ fn list_experiments(results: &Results, environment: &Environment, ui: &Ui) -> Ve
         };
         ui.print(format_args!(
             "{}/{}  {} of {} runs complete{damaged}  {}",
-            one.name, one.id, one.complete, one.cells, one.question,
+            one.name,
+            one.id,
+            one.complete,
+            one.cells,
+            in_line(&one.question),
         ));
     }
     listing.damaged

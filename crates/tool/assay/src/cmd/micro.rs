@@ -221,7 +221,13 @@ impl Server {
         let sent = self.requests.send(&question);
         let response = sent.map_or(Ok(None), |()| self.responses.receive());
         let name = &self.implementation.name;
-        let untrusted = |error| miette!("the messages of {name} cannot be trusted: {error}");
+        let untrusted = |error| {
+            miette!(
+                help =
+                    "a library that writes to the descriptors of others spoils them: leave it out",
+                "the messages of {name} cannot be trusted: {error}"
+            )
+        };
         if let Some(response) = response.map_err(untrusted)? {
             return Ok(response);
         }

@@ -8,12 +8,13 @@ use miette::{Result, miette};
 use model::record::{Finding, Severity};
 use model::sql::{CallMix, TrafficSpec};
 use model::{
-    Bytes, Experiment, Load, LoadReuse, Nanos, Plan, Settings, Step, StopRule, Unit, Waiver,
+    Bytes, Experiment, Host, Load, LoadReuse, Nanos, Plan, Settings, Step, StopRule, Unit, Waiver,
 };
 use plan::{DISK_FLOOR_BYTES, Machine, Room};
 use render::figure::figure;
 use render::{folded, is_folded};
 
+use super::bench::check_floor;
 use super::budget::BudgetArgs;
 use super::published;
 use super::refused::check_text;
@@ -21,6 +22,7 @@ use super::run_options::{ExperimentArgs, rates};
 use super::servers;
 use crate::catalog::Program;
 use crate::environment::Environment;
+use crate::registry;
 use crate::ui::Ui;
 
 /// Arguments of `assay plan`.
@@ -75,6 +77,7 @@ impl CheckedPlan {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    check_floor(environment.nearest_dir(), DISK_FLOOR_BYTES)?;
     let (catalog, machine) = (Program::of(environment), machine(environment));
     let checked = args.experiment_args.check(&catalog, machine, ui)?;
     check_text(&checked, environment)?;
@@ -91,6 +94,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     };
     for line in lines {
         ui.print(line);
+    }
+    let kinds = (&registry::driver as &runner::Registry, &registry::kind as &runner::Kinds);
+    for text in runner::limit_warnings(experiment, kinds, &environment.data_dir) {
+        ui.print(format_args!("warning   `run` refuses this on this host: {text}"));
     }
     for size in &sizes {
         let sized = args.experiment_args.of_size(Some(size), &catalog, machine)?;
@@ -119,7 +126,8 @@ pub(crate) fn expand(
 ) -> Result<CheckedPlan> {
     let room = Room { free: disk_free(environment), floor };
     let mut plan = plan::expand(experiment, &Program::default(), room)?;
-    let host = sampler::host_facts(environment.nearest_dir());
+    let data = environment.data_place(&environment.data_dir).map(Box::new);
+    let host = Host { data, ..sampler::host_facts(environment.nearest_dir()) };
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
     let findings = check_plan(&PlanContext { experiment, cells, host: Some(&host) });
     plan.findings = findings.iter().map(Finding::from).collect();
@@ -204,6 +212,8 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
             "variant   {}: {}, {profile}, {settings}{base}",
             variant.name, variant.build
         ));
+        let notes = variant.dsn.iter().flat_map(|dsn| &dsn.notes);
+        lines.extend(notes.map(|note| format!("note      {}: {note}", variant.name)));
     }
     let levels: Vec<_> = experiment.clients.iter().map(u32::to_string).collect();
     let levels = levels.join(", ");

@@ -5,11 +5,13 @@ use std::path::Path;
 use engine::Refusal;
 use engine::refusal::listed;
 use miette::{Report, Result, miette};
+use model::Experiment;
 use model::secret::masked;
 use plan::{Checked, KnownOptions, PlanError};
 use runner::RunnerError;
 
 use crate::catalog::Program;
+use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::registry;
 
@@ -17,6 +19,12 @@ use crate::registry;
 pub(super) fn check_text(checked: &Checked, environment: &Environment) -> Result<()> {
     let done = runner::check_text(&checked.experiment, &registry::driver, &registry::kind);
     done.map_err(|error| rejection(checked, &error, environment.nearest_dir()))
+}
+
+/// Checks a stored experiment as one that is written, before it is run.
+pub(super) fn check_stored(experiment: &Experiment) -> Result<()> {
+    plan::check_loads(experiment)?;
+    runner::check_text(experiment, &registry::driver, &registry::kind).into_report()
 }
 
 /// Returns the report of a rejected setting, at its place in the file.
@@ -45,7 +53,7 @@ fn refused_variant(
             if let Some(found) = checked.experiment.variant(variant) {
                 all.entry(found.build.engine.clone()).or_default().extend(known.iter().cloned());
             }
-            let reason = format!("{reason}{}", listed(name, known));
+            let reason = format!("{reason}{}", listed(name, reason, known));
             checked.option_refusal((variant, name), &reason, &all)
         }
         Refusal::Capability { option, .. } => {

@@ -20,6 +20,7 @@ use super::selected::JoinedResults;
 use super::steady::Window;
 use crate::catalog::read;
 use crate::diagnostic::IntoReport as _;
+use crate::directory::check_dir;
 use crate::environment::Environment;
 use crate::ui::Ui;
 
@@ -59,6 +60,9 @@ pub(crate) struct Args {
 /// Writes the report and prints its path.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
+    for (option, dir) in [("--markdown", &args.markdown), ("--reproduced", &args.reproduced)] {
+        dir.as_deref().map_or(Ok(()), |dir| check_dir(option, dir))?;
+    }
     if let Some(to) = &args.reproduced {
         let index = write_reproduced(args, &results, to, ui)?;
         ui.print(index.display());

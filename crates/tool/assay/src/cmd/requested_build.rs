@@ -44,8 +44,9 @@ pub(super) fn artifact(
 
 /// Returns the runner's description of a build.
 pub(super) fn to_library(artifact: &Artifact) -> Library {
+    let places = artifact.places();
     let Artifact { library, sha256, origin, facts, .. } = artifact.clone();
-    Library { path: library, sha256, origin, facts }
+    Library { path: library, sha256, origin, facts, places }
 }
 
 /// Checks that an engine has loadable builds.

@@ -15,12 +15,12 @@ use stats::Effect;
 use super::analyzed::analyze;
 use super::bench::{Bench, Limits, take_data};
 use super::consent::{self, Origin, Trust};
-use super::run::{drive_health, host, manifest, measure};
+use super::refused::check_stored;
+use super::run::{drive_health, host_of_run, manifest, measure};
 use super::steady::Window;
 use super::{plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
-use crate::registry;
 use crate::ui::{Ui, aligned};
 
 /// Arguments of `assay rerun`.
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let environment = servers::with_open_data(environment, spec, ui);
     let environment = &environment;
     let (experiment, libraries) = obtained(&original.manifest, environment, ui)?;
-    runner::check_text(&experiment, &registry::driver, &registry::kind).into_report()?;
+    check_stored(&experiment)?;
     let planned = planning::expand(experiment, args.limits.disk_floor, environment)?;
     planned.check()?;
     results.check_writable().into_report()?;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         .map_err(|(variant, message)| of_variant(&variant, &message))?;
     bench.engines.libraries.extend(libraries);
     let identities = bench.identities(&planned.plan.experiment, ui).into_report()?;
-    let here = host(data.path());
+    let here = host_of_run(data.path(), environment);
     let mut manifest = manifest(planned.plan, here, identities);
     let dir = results.create(&mut manifest).into_report()?;
     origin.mark((&dir, &manifest), environment, ui);
@@ -301,6 +301,7 @@ mod tests {
             sha256: "c0ffee".to_owned(),
             origin: String::new(),
             facts: BTreeMap::new(),
+            places: Vec::new(),
         };
         let build = |origin: &str, sha256: Option<&str>| Identity {
             origin: origin.to_owned(),

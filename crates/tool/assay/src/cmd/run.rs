@@ -6,16 +6,17 @@ use std::process::ExitCode;
 
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
+use model::limits::joined_name;
 use model::record::SCHEMA;
 use model::{DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
 use render::{Compared, Meta, next_steps, render_answer};
 
 use super::analyzed::analyze;
-use super::bench::{Bench, HEADING, Limits, take_data};
+use super::bench::{Bench, HEADING, Limits, check_floor, take_data};
 use super::compare::exit_code;
 use super::consent::{self, Origin, Trust};
-use super::refused::{check_text, rejection};
+use super::refused::{check_stored, check_text, rejection};
 use super::resume::{self, Stored};
 use super::run_options::{ExperimentArgs, rates};
 use super::steady::Window;
@@ -66,7 +67,7 @@ impl Args {
     fn resumed(&self) -> Option<String> {
         let name = self.resume.as_ref()?;
         let size = self.experiment_args.size();
-        Some(size.map_or_else(|| name.clone(), |size| format!("{name}-{size}")))
+        Some(size.map_or_else(|| name.clone(), |size| joined_name(name, size)))
     }
 }
 
@@ -163,6 +164,7 @@ fn prepare(
     environment: &Environment,
     ui: &Ui,
 ) -> Result<(Prepared, Environment)> {
+    check_floor(environment.nearest_dir(), args.limits.disk_floor)?;
     if let Some(name) = args.resumed() {
         if let Some(flag) = args.experiment_args.changing_flag() {
             return Err(miette!(
@@ -174,6 +176,7 @@ fn prepare(
         args.until.check_stored(&stored.manifest)?;
         let experiment = &stored.manifest.plan.experiment;
         consent::check(&name, (experiment, stored.origin), args.trust, ui)?;
+        check_stored(experiment)?;
         let environment = servers::with_open_data(environment, experiment, ui);
         return Ok((Prepared::Stored(Box::new(stored)), environment));
     }
@@ -220,7 +223,7 @@ fn begin(
             found.map_err(|report| checked.variant_error(&variant.name, &report.to_string()))?;
         bench.engines.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
-    let host = host(bench.engines.data.path());
+    let host = host_of_run(bench.engines.data.path(), environment);
     bench.open_storage(&plan.experiment, &host)?;
     let identities = bench.identities(&plan.experiment, ui);
     let identities =
@@ -254,6 +257,11 @@ pub(super) fn drive_health(environment: &Environment) -> Option<DriveHealth> {
 pub(super) fn host(data: &Path) -> Host {
     let doctor = doctor::snapshot(&doctor::Source::this_machine(data));
     Host { doctor, ..sampler::host_facts(data) }
+}
+
+/// Returns the facts of this machine, and where the data of an experiment and its results lie.
+pub(super) fn host_of_run(data: &Path, environment: &Environment) -> Host {
+    Host { data: environment.data_place(data).map(Box::new), ..host(data) }
 }
 
 /// Prints the result, the findings and the next steps; returns the exit code of the label.

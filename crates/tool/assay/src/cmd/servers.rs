@@ -8,7 +8,7 @@ use model::{Dsn, Endpoint, Experiment, Password, Variant};
 use runner::Served;
 use server::User;
 
-use crate::environment::{Environment, password};
+use crate::environment::{Environment, device, password};
 use crate::registry;
 use crate::ui::Ui;
 
@@ -31,7 +31,7 @@ pub(crate) fn of(
     let mut servers = BTreeMap::new();
     for variant in &experiment.variants {
         let served = match &variant.dsn {
-            Some(dsn) => Some(Served::Foreign(endpoint(variant, dsn, ui)?)),
+            Some(dsn) => Some(Served::Foreign(endpoint(variant, dsn, ui)?.into())),
             None => registry::kind(&variant.build.engine).map(Served::Started),
         };
         servers.extend(served.map(|served| (variant.name.clone(), served)));
@@ -41,8 +41,9 @@ pub(crate) fn of(
 
 /// Returns the environment with a data directory that the experiment's servers can reach.
 ///
-/// The default one may lie in a closed home of root. One that the user named stays, and is refused
-/// with its remedy before the first run.
+/// The default one may lie in a closed home of root. Data never move to another file system: there,
+/// and where the user named the directory, it stays and is refused with its remedy before the first
+/// run.
 pub(crate) fn with_open_data(
     environment: &Environment,
     experiment: &Experiment,
@@ -57,6 +58,7 @@ pub(crate) fn with_open_data(
     if !environment.is_data_dir_named
         && experiment.variants.iter().any(is_started)
         && !is_open(&environment.data_dir)
+        && is_same_file_system(environment.nearest_dir(), Path::new(OPEN_DATA_DIR))
         && is_open(Path::new(OPEN_DATA_DIR))
     {
         ui.status(format_args!(
@@ -72,17 +74,25 @@ pub(crate) fn with_open_data(
     environment
 }
 
+/// Returns whether two directories, or their nearest parents, lie on one file system.
+fn is_same_file_system(one: &Path, two: &Path) -> bool {
+    let of = |dir: &Path| device(&sampler::nearest_existing(dir));
+    of(one).is_some() && of(one) == of(two)
+}
+
 fn endpoint(variant: &Variant, dsn: &Dsn, ui: &Ui) -> Result<Endpoint, MissingPassword> {
-    let Dsn { address, user, database, .. } = dsn.clone();
+    let Dsn { address, user, database, login, .. } = dsn.clone();
     let password = password_of(&variant.name, dsn, password)?;
     let with = match (&password, &dsn.password) {
         (None, _) => "without a password".to_owned(),
         (Some(_), Some(_)) => "with the password of the file".to_owned(),
         (Some(_), None) => format!("with the password in {}", variable_of(&variant.name, dsn)),
     };
+    let clear = password.as_ref().map_or("", |_| address.clear_text());
     let transport = address.transport();
-    ui.status(format_args!("{}: connects to {dsn} ({transport}) {with}", variant.name));
-    Ok(Endpoint { address, user, password, database, is_foreign: true })
+    ui.status(format_args!("{}: connects to {dsn} ({transport}) {with}{clear}", variant.name));
+    dsn.notes.iter().for_each(|note| ui.status(format_args!("{}: {note}", variant.name)));
+    Ok(Endpoint { address, user, password, database, is_foreign: true, login })
 }
 
 /// Returns the variable with the password of a variant.
@@ -127,6 +137,8 @@ mod tests {
             password: None,
             password_from: from.map(str::to_owned),
             has_password,
+            login: model::LoginOptions::default(),
+            notes: Vec::new(),
         }
     }
 

@@ -35,6 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         sha256: String::new(),
         origin: String::new(),
         facts: BTreeMap::new(),
+        places: Vec::new(),
     });
     let driver = registry::driver(&args.engine, library.as_ref());
     runner::serve_library_test(driver, args.check.as_deref(), Path::new("."), parent)

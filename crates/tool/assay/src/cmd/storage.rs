@@ -329,15 +329,11 @@ fn new_run(manifest: &Manifest, cell: &Cell, variant: model::Variant) -> RunReco
 /// Names directories that killed processes left.
 fn warn_of_leftovers(storage: &Storage, ui: &Ui) {
     let parent = storage.request.parent.as_deref();
-    // By its name, which is drawn: paths of one directory differ.
-    let own = storage.file.as_ref().and_then(|file| file.dir().file_name());
     for path in parent.map(TestFile::leftovers).unwrap_or_default() {
-        if own != path.file_name() {
-            ui.status(format_args!(
-                "{} is of another `assay device`: remove it if none is running",
-                path.display()
-            ));
-        }
+        ui.status(format_args!(
+            "{} was left by an `assay device` that was killed: remove it",
+            path.display()
+        ));
     }
 }
 

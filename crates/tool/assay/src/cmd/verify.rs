@@ -124,7 +124,10 @@ fn recount(run: &Path) -> (usize, Vec<Mismatch>) {
         }
         // It was killed before its first step.
         Err(error) if error.is_absence() => (0, Vec::new()),
-        Err(error) => (0, vec![mismatch(format!("its steps cannot be counted again: {error}"))]),
+        Err(error) => (
+            0,
+            vec![mismatch(format!("its steps cannot be counted again from its files: {error}"))],
+        ),
     }
 }
 

@@ -12,7 +12,7 @@ fn floor_above_the_free_space_is_rejected_before_the_run() {
     let output = run.assert().failure().get_output().clone();
     let message = joined_text(&output);
     assert!(
-        message.contains("9000 TiB stay free") && message.contains("nothing was run"),
+        message.contains("the disk floor is 9000 TiB") && message.contains("nothing was run"),
         "{message}"
     );
     assert!(sandbox.experiment().is_none());
@@ -40,4 +40,28 @@ fn run_crossing_the_floor_is_stopped_and_its_data_removed() {
     assert!(output_text(&output).contains("left: .assay-data \n"), "{}", output_text(&output));
     let list = sandbox.result_of(&["list", NAME]);
     assert!(list.contains(&format!("stopped in overwrite: only {free_bytes}")), "{list}");
+}
+
+/// Goal: a run that a full disk ends names it and the remedy; a panic of `WiredTiger`, which names
+/// no cause, has its cause before it.
+#[test]
+fn a_full_disk_is_named_with_its_remedy_and_a_panic_with_its_cause() {
+    let benchmark = "steps = [\"fillseq\", \"overwrite\"]\nrows = \"4k\"\nduration = \"30s\"\n\
+                     durability = \"os\"";
+    for (engine, cause) in [
+        ("fjall", "No space left on device"),
+        ("wiredtiger@system", "No space left on device; the process must exit and restart"),
+    ] {
+        let sandbox = Sandbox::of(benchmark, &[("big", engine, "")]);
+        let mut run = sandbox.assay(&["run", "experiment.toml", "--disk-floor", "0"]);
+        run.args(IN_MEMORY);
+        let Some(output) = on_disk_of("24m", "data", &run, "true") else { return };
+        let message = joined_text(&output);
+        if message.contains("no libwiredtiger.so") {
+            return println!("skipped in part: no WiredTiger is installed");
+        }
+        for expected in [cause, "B are free on the disk of", "make room, use fewer rows"] {
+            assert!(message.contains(expected), "{expected}: {message}");
+        }
+    }
 }

@@ -9,12 +9,10 @@ use model::RunEnd;
 
 use crate::sandbox::{NAME, Sandbox, as_unprivileged, joined_text, on_disk_of, output_text};
 
-fn check(sandbox: &Sandbox, output: &Output) {
+fn check(sandbox: &Sandbox, output: &Output, reason: &str) {
     let message = joined_text(output);
     assert_eq!(output.status.code(), Some(1), "{message}");
-    assert!(message.contains("cannot write results"), "{message}");
-    assert!(message.contains("choose another place with --results"), "{message}");
-    assert!(message.contains("nothing was run"), "{message}");
+    assert!(message.contains(reason) && message.contains("with --results"), "{message}");
     assert_eq!(sandbox.data_left(), Vec::<String>::new());
 }
 
@@ -22,7 +20,8 @@ fn check(sandbox: &Sandbox, output: &Output) {
 fn file_at_the_results_path_is_rejected_before_the_run() {
     let sandbox = Sandbox::reading("100ms", &[("only", "memory", "")]);
     fs::write(sandbox.path("results"), "notes").expect("the sandbox");
-    check(&sandbox, &sandbox.run(&[]).output().expect("it runs"));
+    let output = sandbox.run(&[]).output().expect("it runs");
+    check(&sandbox, &output, "results is no directory");
     let text = fs::read_to_string(sandbox.path("results"));
     assert_eq!(text.ok().as_deref(), Some("notes"));
 }
@@ -34,7 +33,7 @@ fn unwritable_results_are_rejected_before_the_run() {
     fs::create_dir(&results).expect("the sandbox");
     let Some(mut run) = as_unprivileged(&sandbox, &sandbox.run(&[])) else { return };
     fs::set_permissions(&results, fs::Permissions::from_mode(0o555)).expect("the sandbox");
-    check(&sandbox, &run.output().expect("it runs"));
+    check(&sandbox, &run.output().expect("it runs"), "cannot write results");
 }
 
 /// Goal: when the results disk is full, the current run ends and no earlier one is lost.

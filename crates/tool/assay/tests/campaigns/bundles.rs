@@ -7,8 +7,9 @@ use std::time::Duration;
 use assert_cmd::assert::OutputAssertExt;
 use rustix::process::Signal;
 
+use crate::moments::Moments;
 use crate::sandbox::{NAME, Sandbox, note, output_text, send, wait_until};
-use crate::scale::{Moments, cases};
+use crate::scale::cases;
 
 /// Kills of each.
 const KILLS: (u64, u64) = (4, 60);

@@ -11,8 +11,9 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::attempts::AttemptHistory;
+use crate::moments::Moments;
 use crate::sandbox::{Sandbox, note, ran, send, wait_until};
-use crate::scale::{Moments, cases};
+use crate::scale::cases;
 
 /// Kills of Assay, every other one together with its worker.
 const KILLS: (u64, u64) = (4, 500);

@@ -10,6 +10,7 @@ mod bundles;
 mod fault_library;
 mod faults;
 mod kills;
+mod moments;
 #[expect(dead_code, reason = "its other users are in `bad_days`")]
 #[path = "../bad_days/sandbox.rs"]
 mod sandbox;

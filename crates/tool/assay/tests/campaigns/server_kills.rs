@@ -11,8 +11,9 @@ use rustix::process::Signal;
 
 use crate::accounts::Accounts;
 use crate::attempts::AttemptHistory;
+use crate::moments::Moments;
 use crate::sandbox::{Sandbox, note, now, output_text, send, wait_until};
-use crate::scale::{Moments, cases, is_long};
+use crate::scale::{cases, is_long};
 use crate::server_traces::{assert_clean, sandbox_of};
 
 /// Kills with Postgres, which is set up for each run.

@@ -8,8 +8,9 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::attempts::AttemptHistory;
+use crate::moments::Moments;
 use crate::sandbox::{Sandbox, note, send, wait_until};
-use crate::scale::{Moments, cases};
+use crate::scale::cases;
 
 /// Kills of Assay.
 const KILLS: (u64, u64) = (4, 60);
@@ -83,7 +84,7 @@ fn killing_assay_while_it_shares_loads_uses_nothing_half_made() {
             history.check(&sandbox);
             let (_, verified) = snapshots(&sandbox, "verify");
             for line in verified.lines().filter(|line| !line.starts_with("no snapshot")) {
-                let is_unfinished = line.contains("a killed process left it unfinished");
+                let is_unfinished = line.contains("is unfinished: a killed process left it");
                 assert!(line.contains("files as saved") || is_unfinished, "{line}");
                 unfinished += u32::from(is_unfinished);
                 saved += u32::from(!is_unfinished);

@@ -144,15 +144,18 @@ fn shim_needs_headers_and_a_compiler() {
 fn engine_without_builds_is_rejected_before_the_library_is_read() {
     let workspace = Workspace::new();
     assert_snapshot!(rejection(&workspace, &["squlite", "absent.so"]), @"
-    × cannot read absent.so: No such file or directory (os error 2)
-    help: no engine of Assay's is named `squlite`: did you mean `sqlite`?
+    × no library: cannot read absent.so: No such file or directory (os error 2)
+    help: name the file of a shared library that this account can read
     ");
     assert_snapshot!(rejection(&workspace, &["redb", "absent.so"]), @"  × redb is linked into Assay: it has no other builds");
     assert_snapshot!(rejection(&workspace, &["rocksdb", "absent.so", "--headers", "include"]), @"
     × rocksdb is driven through its C functions: no headers are needed
     help: leave out --headers
     ");
-    assert_snapshot!(rejection(&workspace, &["leveldb", "absent.so"]), @"  × cannot read absent.so: No such file or directory (os error 2)");
+    assert_snapshot!(rejection(&workspace, &["leveldb", "absent.so"]), @"
+    × no library: cannot read absent.so: No such file or directory (os error 2)
+    help: name the file of a shared library that this account can read
+    ");
     workspace.write("text.so", "this is no library in spite of its name");
-    assert_snapshot!(rejection(&workspace, &["splinterdb", "text.so"]), @"  × text.so cannot be loaded here: it is not a shared library");
+    assert_snapshot!(rejection(&workspace, &["splinterdb", "text.so"]), @"  × text.so cannot be loaded here: it is not a shared library; take a library compiled for this machine");
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use archive::{ExperimentDir, Results};
 use model::record::OpSummary;
 
+use crate::scale::is_long;
 use crate::workspace::Workspace;
 
 /// Bytes changed in a sample; `ASSAY_CAMPAIGN=long` changes each.
@@ -46,8 +47,7 @@ fn every_changed_byte_is_reported() {
     assert!(dir.verify().expect("readable").mismatches.is_empty());
     let files = files(dir.path());
     let bytes: usize = files.iter().map(|path| fs::read(path).expect("readable").len()).sum();
-    let is_long = std::env::var_os("ASSAY_CAMPAIGN").is_some_and(|length| length == "long");
-    let count = if is_long { bytes } else { SAMPLE };
+    let count = if is_long() { bytes } else { SAMPLE };
     let (mut next, step, mut tried) = (0, (bytes / count).max(1), 0);
     for path in &files {
         let written = fs::read(path).expect("readable");

@@ -10,6 +10,7 @@ use assert_cmd::cargo::cargo_bin;
 use model::{Endpoint, Options};
 use server::testing::{assert_without_rights, is_root, started};
 
+use crate::scale::is_long;
 use crate::workspace::{ProgramOutput, Workspace};
 
 /// The example engine, which writes down its environment when it is loaded.
@@ -84,8 +85,7 @@ const DEPTH: u32 = 3;
 /// Returns the servers that are started: some in every test, each in a long campaign.
 fn builds() -> &'static [&'static str] {
     let all = &[POSTGRES, "mysql@8.0.31", "mariadb@10.11", "postgres@12.20", "postgres@18.0"];
-    let is_long = std::env::var_os("ASSAY_CAMPAIGN").is_some_and(|scale| scale == "long");
-    if is_long { all } else { &all[..2] }
+    if is_long() { all } else { &all[..2] }
 }
 
 /// What was observed of all processes while a command ran.

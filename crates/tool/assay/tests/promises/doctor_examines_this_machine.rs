@@ -15,8 +15,8 @@ fn wrong_directories_formats_and_severities_are_rejected() {
         output.err
     };
     assert_snapshot!(error(&["doctor", "--path", "nowhere"]), @"
-    × `nowhere` is no directory
-    help: name a directory on the drive that will hold the data: --path DIR
+    × cannot use nowhere: no directory is there
+    help: name another directory with --path
     ");
     let csv = error(&["doctor", "--format", "csv"]);
     assert!(csv.contains("findings are printed as text, markdown or json, not as csv"), "{csv}");

@@ -81,8 +81,14 @@ fn unloadable_library_is_rejected_when_added() {
     let output = rejection(&workspace, &["add", "rocksdb", "foreign.so"]);
     assert!(output.contains("foreign.so cannot be loaded here: it was built for "), "{output}");
     workspace.write("text.so", "this is no library in spite of its name");
-    assert_snapshot!(rejection(&workspace, &["add", "rocksdb", "text.so"]), @"  × text.so cannot be loaded here: it is not a shared library");
-    assert_snapshot!(rejection(&workspace, &["add", "rocksdb", "absent.so"]), @"  × cannot read absent.so: No such file or directory (os error 2)");
+    assert_snapshot!(rejection(&workspace, &["add", "rocksdb", "text.so"]), @"
+    × text.so cannot be loaded here: it is not a shared library; take a library compiled for this
+    │ machine
+    ");
+    assert_snapshot!(rejection(&workspace, &["add", "rocksdb", "absent.so"]), @"
+    × no library: cannot read absent.so: No such file or directory (os error 2)
+    help: name the file of a shared library that this account can read
+    ");
 }
 
 #[test]

@@ -144,8 +144,8 @@ fn run_help_shows_arguments_and_overrides() {
 
     Overrides of the file:
           --rows <COUNT>             Rows of the key space, such as 200k or 4M
-          --key-bytes <BYTES>        Bytes of a key
-          --value-bytes <BYTES>      Bytes of a value
+          --key-bytes <SIZE>         Size of a key, in bytes
+          --value-bytes <SIZE>       Size of a value, in bytes or as 4KiB
           --compressible-to <SHARE>  Compressed size of a value as a share, such as 0.5
           --duration <SPAN>          Length of the steps that end by duration, such as 10s
           --warmup <SPAN>            Unmeasured warm-up of these steps
@@ -170,7 +170,7 @@ fn run_help_shows_arguments_and_overrides() {
           --distribution <NAME>      Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
           --range-rows <N>           Rows of a range read
           --batch-keys <N>           Keys of a multi_get
-          --field-bytes <BYTES>      Bytes of a value that are read, replaced or appended, at least 8
+          --field-bytes <SIZE>       Bytes of a value that are read, replaced or appended, at least 8
           --writer-rate <SIZE/s>     Rate limit of the background writer, such as 2MiB/s
           --settle-cap <SPAN>        Longest wait of a settle step until the engine is idle
           --memory <SIZE>            Memory cap of the worker, such as 2GiB

@@ -12,6 +12,11 @@ use tar::{Archive, EntryType, Header};
 
 use crate::stored::PAIR;
 
+/// Place in a header of gzip of how thoroughly the file was compressed. Source: RFC 1952, 2.3.
+const XFL: usize = 8;
+/// What files of experiments have there: readers refuse others.
+const BEST: u8 = 2;
+
 /// The files of an experiment, by name; changed before they are packed.
 pub(crate) struct HostileBundle {
     pub(crate) manifest: Value,
@@ -131,14 +136,20 @@ impl HostileBundle {
 
     /// Begins the file with its index; returns the files that follow.
     fn begun(mut self, text: Vec<u8>) -> (GzEncoder<Vec<u8>>, BTreeMap<String, Vec<u8>>) {
-        self.files.insert("manifest.json".to_owned(), text);
-        let sum = |content: &Vec<u8>| {
+        let sum = |content: &[u8]| {
             let sum = Sha256::digest(content);
             sum.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
         };
-        let list = format!("{}  manifest.json\n", sum(&self.files["manifest.json"]));
+        // Once: it may have hundreds of MiB.
+        let sum_of_manifest = sum(&text);
+        let list = format!("{sum_of_manifest}  manifest.json\n");
         self.files.insert("checksums".to_owned(), list.into_bytes());
-        let member = |(name, content): (&String, &Vec<u8>)| json!({ "name": name, "bytes": content.len(), "sha256": sum(content) });
+        self.files.insert("manifest.json".to_owned(), text);
+        let member = |(name, content): (&String, &Vec<u8>)| {
+            let is_manifest = name == "manifest.json";
+            let sum = if is_manifest { sum_of_manifest.clone() } else { sum(content) };
+            json!({ "name": name, "bytes": content.len(), "sha256": sum })
+        };
         let index = json!({
             "format": 1,
             "experiment": self.manifest["plan"]["experiment"]["name"],
@@ -147,7 +158,8 @@ impl HostileBundle {
             "files": self.files.iter().map(member).collect::<Value>(),
         });
         let index = serde_json::to_vec(&index).expect("JSON");
-        let mut file = GzBuilder::new().write(Vec::new(), Compression::best());
+        // Hundreds of MiB become a small file at any level.
+        let mut file = GzBuilder::new().write(Vec::new(), Compression::fast());
         append(&mut file, "assay.json", EntryType::Regular, &index);
         (file, self.files)
     }
@@ -167,5 +179,7 @@ fn append(file: &mut GzEncoder<Vec<u8>>, name: &str, kind: EntryType, content: &
 
 fn ended(mut file: GzEncoder<Vec<u8>>) -> Vec<u8> {
     file.write_all(&[0; 1024]).expect("memory");
-    file.finish().expect("memory")
+    let mut packed = file.finish().expect("memory");
+    packed[XFL] = BEST;
+    packed
 }

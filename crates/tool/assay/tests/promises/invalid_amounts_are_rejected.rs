@@ -2,13 +2,13 @@
 
 use insta::assert_snapshot;
 
-use crate::rejection::{TINY, rejected_at_once, rejection, rejection_of};
+use crate::rejection::{TINY, rejected_at_once, rejection, rejection_of, unwrapped};
 use crate::workspace::Workspace;
 
 #[test]
 fn wrong_unit_is_rejected_with_examples() {
     assert_snapshot!(rejection("\"2k\"", "\"2x\""), @r#"
-     × `2x` is not a count: write 1000, 200k, 4M or 2B
+     × `2x` is not a count: write 1000, 1.5k, 4M or 2B
       ╭─[mine.toml:7:8]
     6 │ steps = ["fillseq", "readrandom"]
     7 │ rows = "2x"
@@ -19,7 +19,7 @@ fn wrong_unit_is_rejected_with_examples() {
      nothing was run
     "#);
     assert_snapshot!(rejection("\"2k\"", "-2"), @r#"
-     × `-2` is not a count: write 1000, 200k, 4M or 2B
+     × `-2` is not a count: write 1000, 1.5k, 4M or 2B
       ╭─[mine.toml:7:8]
     6 │ steps = ["fillseq", "readrandom"]
     7 │ rows = -2
@@ -51,6 +51,44 @@ fn wrong_unit_is_rejected_with_examples() {
       ╰────
      nothing was run
     "#);
+}
+
+#[test]
+fn the_disk_floor_is_tested_and_named_before_anything_else() {
+    let workspace = Workspace::new();
+    let typed = ["run", "raedrandom", "--engine", "lmdb", "--disk-floor", "9000TiB"];
+    let error = unwrapped(&rejected_at_once(&workspace, &typed));
+    assert!(error.contains("free on the file system of"), "{error}");
+    assert!(error.contains("and the disk floor is 9000 TiB"), "{error}");
+    assert!(error.contains("as in --disk-floor 512MiB"), "{error}");
+    assert!(!error.contains("raedrandom"), "{error}");
+}
+
+#[test]
+fn amounts_take_units_and_no_fraction_is_rounded() {
+    let workspace = Workspace::new();
+    let typed = ["plan", "fillseq", "--engine", "lmdb", "--rows", "1.5k", "--value-bytes", "4KiB"];
+    let planned = workspace.assay(&typed);
+    assert!(planned.out.contains("rows      1500 of 20 + 4096 bytes"), "{}", planned.err);
+    let typed = ["run", "fillseq", "--engine", "lmdb", "--rows", "1.5"];
+    let error = rejected_at_once(&workspace, &typed);
+    assert!(error.contains("--rows: `1.5` is a fraction, not a count"), "{error}");
+}
+
+#[test]
+fn nine_typed_steps_and_a_shipped_application_with_few_rows_are_planned_or_explained() {
+    let workspace = Workspace::new();
+    let mut typed = vec!["plan"];
+    typed.extend(["fillseq", "readrandom", "fwdrange", "revrange", "overwritesome", "settle"]);
+    typed.extend(["readmissing", "multireadrandom", "readwhilewriting", "--engine", "lmdb"]);
+    let planned = workspace.assay(&typed);
+    assert_eq!(planned.code, 0, "{}", planned.err);
+    let name = planned.out.split(':').next().expect("a title");
+    assert!(name.ends_with("-more") && name.len() <= 80, "{name}");
+    let few = ["run", "mix", "--workload", "tproc-c", "--engine", "postgres@16.6", "--rows", "20k"];
+    let error = rejected_at_once(&workspace, &few);
+    assert!(error.contains("20000 rows are too few for tproc-c"), "{error}");
+    assert!(error.contains("--rows 100000"), "{error}");
 }
 
 #[test]
@@ -150,7 +188,7 @@ fn rows_must_be_given_and_fit_the_disk() {
 #[test]
 fn key_and_value_sizes_have_limits() {
     assert_snapshot!(rejection("\"2k\"", "10\nkey_bytes = 7"), @r#"
-     × keys of 7 bytes cannot hold a row number: at least 8
+     × keys of 7 bytes are too short for a row number: at least 8
       ╭─[mine.toml:8:13]
     7 │ rows = 10
     8 │ key_bytes = 7
@@ -172,7 +210,7 @@ fn key_and_value_sizes_have_limits() {
      nothing was run
     "#);
     assert_snapshot!(rejection("\"2k\"", "10\ncompressible_to = 2"), @r#"
-     × compressible_to is a share of a value's size: between 0.01 and 1
+     × `2` is not a share of a value's size: write 0.01 to 1, such as 0.5
       ╭─[mine.toml:8:19]
     7 │ rows = 10
     8 │ compressible_to = 2
@@ -198,19 +236,17 @@ fn key_and_value_sizes_have_limits() {
 }
 
 #[test]
-fn benchmark_begins_with_exactly_one_load_step() {
-    assert_snapshot!(rejection("\"fillseq\", ", ""), @r#"
-     × readrandom needs rows, but no step loads them
-      ╭─[mine.toml:6:10]
-    5 │ [benchmark]
-    6 │ steps = ["readrandom"]
-      ·          ──────┬─────
-      ·                ╰── here
-    7 │ rows = "2k"
-      ╰────
-     help: begin with fillseq, fillrandom or filluniquerandom
-     nothing was run
-    "#);
+fn steps_of_a_file_that_need_rows_are_filled_first() {
+    let workspace = Workspace::new();
+    workspace.write("mine.toml", TINY.replacen("\"fillseq\", ", "", 1));
+    let planned = workspace.assay(&["plan", "mine.toml"]);
+    assert_eq!(planned.code, 0, "{}", planned.err);
+    let fill = planned.out.find("step      filluniquerandom: 2000 operations").expect("a fill");
+    assert!(planned.out[fill..].contains("step      readrandom: "), "{}", planned.out);
+}
+
+#[test]
+fn benchmark_has_at_most_one_load_step() {
     assert_snapshot!(rejection("readrandom", "fillrandom"), @r#"
      × fillrandom fills an empty engine
       ╭─[mine.toml:6:21]

@@ -41,7 +41,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "mine.toml", "--rows", "many"]), @"
-    × --rows: `many` is not a count: write 1000, 200k, 4M or 2B
+    × --rows: `many` is not a count: write 1000, 1.5k, 4M or 2B
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom", "--engine", "lmdb", "--option", "a"]), @"

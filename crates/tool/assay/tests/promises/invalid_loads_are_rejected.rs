@@ -211,7 +211,7 @@ fn load_is_closed_or_a_table_of_known_keys() {
        ·   ╰── no such key
     10 │ 
        ╰────
-     help: write load = { rate = ... }
+     help: write it into the load: load = { rate = VALUE }
      nothing was run
     "#);
 }
@@ -355,6 +355,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     "#);
     assert_snapshot!(output(&["--rate", "file gone.csv"]), @"
     × --rate: cannot read the rate file gone.csv: No such file or directory (os error 2)
+    help: name it relative to the experiment's file or, typed, to the current directory
     nothing was run
     ");
 }

@@ -102,6 +102,7 @@ fn rate_file_is_rejected_at_its_own_line() {
        ·                        ╰── here
     10 │ 
        ╰────
+     help: name it relative to the experiment's file or, typed, to the current directory
      nothing was run
     "#);
     workspace.write("day.csv", "t,rate\n0,1000\n5,-3\n");

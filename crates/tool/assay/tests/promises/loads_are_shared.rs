@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use archive::Results;
 use serde_json::Value;
 
+use crate::journey::check_journey;
 use crate::workspace::{ProgramOutput, Workspace};
 
 const FILE: &str = r#"[experiment]
@@ -89,6 +90,7 @@ fn a_variant_s_runs_begin_from_one_load() {
             assert!(steps(run).ends_with(&["readrandom", "overwrite"]), "{engine}");
         }
     }
+    check_journey(&workspace, "shared");
     snapshots_are_listed_shown_and_removed(&workspace);
 }
 

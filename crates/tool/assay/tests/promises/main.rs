@@ -7,8 +7,12 @@ mod busy_host;
 #[path = "../truth/group.rs"]
 mod group;
 mod hostile;
+mod journey;
 mod maven;
 mod rejection;
+mod sample;
+#[path = "../campaigns/scale.rs"]
+mod scale;
 mod stored;
 mod workspace;
 
@@ -21,7 +25,7 @@ mod bogus_plans_are_rejected;
 mod bytes_written_are_those_of_the_engine;
 mod changed_files_are_reported;
 mod children_get_no_passwords;
-mod commands_in_documents_can_be_planned;
+mod commands_in_documents_are_run;
 mod doctor_examines_this_machine;
 mod drives_are_watched;
 mod durability_is_read_back;
@@ -41,6 +45,7 @@ mod invalid_comparisons_are_rejected;
 mod invalid_loads_are_rejected;
 mod invalid_rates_are_rejected;
 mod labels_follow_the_runs;
+mod limits_are_checked_before_the_load;
 mod limits_of_containers_bind;
 mod lint_reports_findings_and_exit_codes;
 mod loads_are_shared;

@@ -128,7 +128,8 @@ fn refused_settings_and_options_are_marked_with_the_librarys_reason() {
     let run = workspace.assay(&["run", "own.toml"]);
     let error = unwrapped(&run.err);
     assert_eq!(run.code, 1);
-    assert!(error.contains("sorted: not an option; known: room"), "{error}");
+    assert_eq!(error.matches("sorted: not an option; known: room").count(), 1, "{error}");
+    assert_eq!(error.matches("known: ").count(), 1, "{error}");
     assert!(error.contains("rooms = 4096") && error.contains("nothing was run"), "{error}");
     let quick = ["run", "readrandom", "--engine", "sorted@mine", "--rows", "1k"];
     let error = unwrapped(&workspace.assay(&quick).err);
@@ -137,6 +138,22 @@ fn refused_settings_and_options_are_marked_with_the_librarys_reason() {
     let jobs = [&quick[..], &["--durability", "none", "--background-jobs", "2"]].concat();
     let error = unwrapped(&workspace.assay(&jobs).err);
     assert!(error.contains("background_jobs: its library does not report"), "{error}");
+}
+
+#[test]
+fn an_absent_library_is_named_as_such_and_no_name_is_blamed() {
+    let workspace = Workspace::new();
+    for engine in ["sorted@mine", "rocksdb@mine"] {
+        let added = workspace.assay(&["engine", "add", engine, "./libabsent.so"]);
+        let error = unwrapped(&added.err);
+        assert_eq!(added.code, 1);
+        assert!(error.contains("no library: cannot read ./libabsent.so"), "{error}");
+        assert!(error.contains("name the file of a shared library"), "{error}");
+        assert!(!error.contains("no engine of Assay's"), "{error}");
+    }
+    let run = workspace.assay(&["run", "readrandom", "--engine", "unsorted@1", "--rows", "1k"]);
+    let error: Vec<_> = run.err.split_whitespace().collect();
+    assert!(error.join(" ").contains("assay engine add unsorted@1 LIBRARY"), "{}", run.err);
 }
 
 #[test]

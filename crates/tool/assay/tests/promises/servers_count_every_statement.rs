@@ -11,8 +11,11 @@ use model::sql::{Check, Copies, Part, PerDialect, Statement, Table};
 use model::{Application, DataShape, Dialect, Endpoint, Options, RunRecord, Settings, StepRecord};
 use server::testing::started;
 
-use crate::applications_on_servers::order_workload_keeps_its_conditions::{EXPERIMENT, TEXT};
+use crate::applications_on_servers::order_workload_keeps_its_conditions::{
+    EXPERIMENT, PREPARED, TEXT,
+};
 use crate::applications_on_servers::{run_at, variant_at};
+use crate::scale::is_long;
 
 /// The Insert Benchmark on two small tables.
 const INSERTS: &str = r#"[experiment]
@@ -157,9 +160,8 @@ impl Kind {
     /// Runs an experiment on servers, and compares what it recorded with the statistics.
     #[expect(clippy::print_stdout, reason = "a skipped test prints why")]
     fn check(&self, (name, experiment): (&str, &str), patterns: &Patterns, names: &[&str]) {
-        let is_long = std::env::var_os("ASSAY_CAMPAIGN").is_some_and(|length| length == "long");
         let sample = if name == "inserts" { OF_INSERTS_ON } else { OF_ORDERS_ON };
-        for build in self.builds.iter().filter(|build| is_long || sample.contains(build)) {
+        for build in self.builds.iter().filter(|build| is_long() || sample.contains(build)) {
             let artifact = match supply::testing::build(build) {
                 Ok(artifact) => artifact,
                 Err(reason) => {
@@ -254,7 +256,7 @@ fn statements_of_the_insert_benchmark_are_counted() {
 
 #[test]
 fn statements_of_the_order_workload_are_counted() {
-    let experiment = EXPERIMENT.replace("WORKLOAD", "tproc-c") + TEXT;
+    let experiment = EXPERIMENT.replace("WORKLOAD", "tproc-c") + PREPARED + TEXT;
     let names = ["load_orders", "new_order", "payment", "order_status", "delivery", "stock_level"];
     KINDS.iter().for_each(|kind| kind.check(("orders", &experiment), OF_ORDERS, &names));
 }

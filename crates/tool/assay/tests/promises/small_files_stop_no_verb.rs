@@ -1,4 +1,6 @@
 //! A small file of a stranger takes little memory and time in every verb that reads.
+//!
+//! A test alone reads each file with a sample of the verbs; `ASSAY_CAMPAIGN=long` with all.
 
 use std::fs::{self, File};
 use std::process::{Child, Command, Stdio};
@@ -10,6 +12,7 @@ use serde_json::json;
 use tar::EntryType;
 
 use crate::hostile::HostileBundle;
+use crate::sample::Sample;
 use crate::workspace::Workspace;
 
 /// Size of the files that the limits are about.
@@ -125,6 +128,9 @@ const READERS_OF_IMPORTED: [&str; 6] = [
     "run --resume absent",
 ];
 
+/// Verbs that read each file: one of so many, and all in a long campaign.
+const ONE_IN: u64 = 3;
+
 /// Changes an experiment, and returns it in one file.
 type Hostile = fn(HostileBundle) -> Vec<u8>;
 
@@ -190,15 +196,17 @@ fn with_members(mut bundle: HostileBundle, members: u32) -> Vec<u8> {
 }
 
 /// Goal: what is larger than any experiment is refused at once.
-/// Method: every reading verb reads each of the files.
+/// Method: each of the files is read by several verbs, and each verb reads several files.
 #[test]
 fn small_files_stop_no_verb() {
-    for (what, reason, hostile) in REFUSED {
+    let calls: Vec<_> = READERS.into_iter().chain(["import x.assay", "rerun x.assay"]).collect();
+    let mut sample = Sample::new(ONE_IN);
+    for (place, (what, reason, hostile)) in REFUSED.into_iter().enumerate() {
         let workspace = Workspace::new();
         let file = hostile(HostileBundle::of_pair());
         assert!(file.len() < FILE_BYTES, "{what}: {} bytes", file.len());
         workspace.write("x.assay", file);
-        for call in READERS.iter().chain(&["import x.assay", "rerun x.assay"]) {
+        for call in sample.partners(place, &calls) {
             let Usage { code, err, .. } = within_limits(&workspace, call, what);
             let err = crate::rejection::unwrapped(&err);
             assert!(code != Some(0) && err.contains(reason), "{what}, {call}: {err}");
@@ -207,14 +215,19 @@ fn small_files_stop_no_verb() {
         let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(".tmp"));
         assert_eq!(left.count(), 0, "{what}: what was unpacked is removed");
     }
+    println!("{sample} verbs and files, all refused");
+    assert!(sample.tried > 40, "{sample}");
 }
 
 /// Goal: what is just within the limits is read within them.
+/// Method: of a sample, each verb reads one of the two.
 #[test]
 fn as_many_variants_steps_and_runs_as_allowed_are_read() {
     let shapes: [(&str, [usize; 3]); 2] =
         [("200 variants of 30 steps", [200, 30, 1]), ("2 variants, 500 runs", [2, 2, 250])];
-    for (what, [variants, steps, repetitions]) in shapes {
+    let calls = [&READERS[..], &READERS_OF_IMPORTED].concat();
+    let mut sample = Sample::new(2);
+    for (place, (what, [variants, steps, repetitions])) in shapes.into_iter().enumerate() {
         let mut bundle = HostileBundle::of_pair();
         let record = bundle.record("one.c1.r1");
         bundle.replan(variants, steps, repetitions);
@@ -223,11 +236,14 @@ fn as_many_variants_steps_and_runs_as_allowed_are_read() {
         assert!(file.len() < FILE_BYTES, "{what}: {} bytes", file.len());
         let workspace = Workspace::new();
         workspace.write("x.assay", file);
-        for call in READERS.iter().chain(&["import x.assay"]).chain(&READERS_OF_IMPORTED) {
+        within_limits(&workspace, "import x.assay", what);
+        for call in sample.partners(place, &calls) {
             within_limits(&workspace, call, what);
         }
         assert_eq!(workspace.assay(&["verify", "pair"]).code, 0, "{what}: it was imported");
     }
+    println!("{sample} verbs and files, all within the limits");
+    assert!(sample.tried >= calls.len(), "{sample}");
 }
 
 /// A change to one figure or name of an experiment.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::journey::check_journey;
 use crate::workspace::{ProgramOutput, Workspace};
 
 /// A small file in `storage`.
@@ -138,6 +139,7 @@ fn experiments_on_storage_are_run_as_any_other() {
     fs::remove_dir_all(dir.join("runs/direct.c1.r2")).unwrap();
     let resumed = workspace.assay(&["run", "--resume", "sizes", "--disk-floor", "1MiB"]);
     assert!([0, 3].contains(&resumed.code), "{}{}", resumed.out, resumed.err);
+    check_journey(&workspace, "sizes");
     for (arguments, expected) in [
         (&["list"][..], "6 of 6 runs complete"),
         (&["show", "sizes"], "randread-16k"),

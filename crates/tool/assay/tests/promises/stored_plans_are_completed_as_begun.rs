@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
+use crate::rejection::unwrapped;
 use crate::workspace::Workspace;
 
 /// Returns the directory of the experiment.
@@ -68,4 +71,85 @@ fn an_archive_without_experiments_is_not_sound() {
     let output = Workspace::new().assay(&["verify"]);
     assert_eq!((output.code, output.out.as_str()), (1, ""), "{}", output.err);
     assert!(output.err.contains("no experiment found in results"), "{}", output.err);
+}
+
+/// A field of a stored plan, what is written there, and what the refusal states.
+type Change = (&'static str, fn() -> Value, &'static str);
+
+/// What the planner refuses, and so do all who read the plan.
+const UNREADABLE: [Change; 9] = [
+    ("data/rows", || json!(0), "data.rows is 0"),
+    ("clients", || json!([1, 1]), "clients has the level 1 twice"),
+    ("base", || json!("gone"), "base is \"gone\""),
+    ("steps/1/stop", || json!({ "duration": u64::MAX >> 11 }), "stop is"),
+    ("steps/1/load", || json!({ "pipelined": 2_000 }), "load is 2000"),
+    ("steps/1/load", || json!({ "find_rate": pace() }), "and has none"),
+    ("steps/1/load", || open(1e10), "a rate that is not above 0 and at most 1e9/s"),
+    ("steps/1/settle_cap", || json!(u64::MAX >> 11), "settle_cap is"),
+    ("application", application, "application.procedures[0].policy.retry.attempts is 999"),
+];
+
+/// What the planner refuses and readers can show: it is not run.
+const UNUSABLE: [Change; 3] = [
+    ("steps/1/distribution", || json!("zipf:99"), "zipf"),
+    ("steps/1/load", || open(1e-9), "no operation is due"),
+    ("steps/1/name", || json!("readnothing"), "readnothing"),
+];
+
+fn pace() -> Value {
+    json!({ "arrivals": "poisson", "pacing": "auto" })
+}
+
+fn open(rate: f64) -> Value {
+    let piece = json!({ "length": 1, "from_ops_per_s": rate, "to_ops_per_s": rate });
+    let mut open = pace();
+    open["rate"] = json!({ "pieces": [piece] });
+    json!({ "open": open })
+}
+
+fn application() -> Value {
+    let none = json!({ "postgres": [], "mysql": [] });
+    let retry = json!({ "attempts": 999, "pause": 1, "pause_max": 2 });
+    let procedure = json!({
+        "name": "p", "kind": "get", "table": 0, "is_transaction": false, "statements": none,
+        "arguments": [], "row": [], "rows": 0, "rows_expected": null, "policy": { "retry": retry },
+    });
+    let table = json!({ "name": "t", "copies": "per_client", "create": none, "id": null });
+    json!({
+        "name": "a", "about": "", "row_bytes": 1, "tables": [table], "procedures": [procedure],
+        "steps": [], "order": [],
+    })
+}
+
+/// Goal: a plan that was changed by hand has the limits of one that is written.
+#[test]
+fn limits_of_the_planner_apply_to_a_stored_plan() {
+    let workspace = Workspace::with_pair();
+    let path = experiment(&workspace).join("manifest.json");
+    let stored: Value = serde_json::from_slice(&fs::read(&path).expect("stored")).expect("JSON");
+    let runs = ["run --resume pair --trust", "rerun pair --trust"];
+    let readers = ["compare pair", "show pair", "list pair", "report pair"];
+    let refused = |(field, value, reason): Change, calls: &[&str]| {
+        let mut changed = stored.clone();
+        let (parent, key) = field.rsplit_once('/').unwrap_or(("", field));
+        let experiment = &mut changed["plan"]["experiment"];
+        let parent = match parent {
+            "" => experiment,
+            nested => experiment.pointer_mut(&format!("/{nested}")).expect("a field"),
+        };
+        parent[key] = value();
+        fs::write(&path, changed.to_string()).expect("writable");
+        for call in calls {
+            let output = workspace.assay(&call.split(' ').collect::<Vec<_>>());
+            let err = unwrapped(&output.err);
+            assert!(output.code == 1 && err.contains(reason), "{field}, {call}: {err}");
+        }
+        assert!(!workspace.path("assay-data").exists(), "{field}: nothing was run");
+    };
+    for change in UNREADABLE {
+        refused(change, &[&runs[..], &readers].concat());
+    }
+    for change in UNUSABLE {
+        refused(change, &runs);
+    }
 }

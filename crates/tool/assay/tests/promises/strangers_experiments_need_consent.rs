@@ -27,13 +27,14 @@ const PROBE: &str = r#"
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-/* Leaves the process group for good, where the library is confined. */
+/* Leaves the process group for good, where the library is confined, by a name that is no UTF-8. */
 static void leave(void) {
     if (fork() == 0) {
         setsid();
         if (fork() == 0) {
             for (int fd = 0; fd < 3; fd++) close(fd);
-            execl("/bin/sh", "sh", "-c", "sleep 60; : OUTSIDE", (char *)0);
+            execl("/bin/sh", "sh", "-c", "n=$TMPDIR/$(printf '\\377\\376'); cp /bin/sh \"$n\"; "
+                  "exec \"$n\" -c 'sleep 60; : OUTSIDE'", (char *)0);
         }
         _exit(0);
     }
@@ -45,7 +46,7 @@ __attribute__((constructor)) static void probe(void) {
     struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    int connected = error_of(connect(fd, (struct sockaddr *)&to, sizeof to));
+    int connected = error_of(fd < 0 ? fd : connect(fd, (struct sockaddr *)&to, sizeof to));
     int mode = error_of(chmod("OUTSIDE/secret", 0644));
     int times = error_of(utimensat(AT_FDCWD, "OUTSIDE/secret", 0, 0));
     int attribute = error_of(setxattr("OUTSIDE/secret", "user.probe", "x", 1, 0));
@@ -64,7 +65,7 @@ __attribute__((constructor)) static void probe(void) {
 "#;
 
 /// Errors of Linux: operation not permitted, permission denied, and connection refused.
-const DENIED: &str = "probe 13 13 13, 1 1 1, 13 1";
+const DENIED: &str = "probe 13 13 1, 1 1 1, 13 1";
 const FREE: &str = "probe 0 0 111, 0 0 0, 0 0";
 
 /// Returns a file with the experiment of two SQLite variants, changed, as a stranger makes it.
@@ -119,7 +120,7 @@ fn options_that_reach_beyond_the_data_need_consent() {
         ("mariadb@99", "general-log-file", "/x", "names a path"),
     ] {
         let workspace = strange(with_option(build, name, value));
-        let reached = format!("one: {name} = {value} {what}");
+        let reached = format!("{what}: one: {name} = {value}");
         assert_refused(&workspace.assay(&["rerun", "strange.assay"]), &reached);
         let printed = workspace.assay(&["rerun", "strange.assay"]).err;
         assert!(printed.contains(&format!("options   two: {name} = {value}")), "{printed}");
@@ -218,7 +219,7 @@ fn an_engine_of_a_stranger_writes_nothing_outside_of_its_data() {
     assert!(facts(&workspace).iter().all(serde_json::Value::is_null));
 
     assert_eq!(workspace.assay(&["export", "own", "-o", "own.assay"]).code, 0);
-    let reached = "room: room = 100 is not known to be harmless";
+    let reached = "is not known to be harmless: room: room = 100";
     assert_refused(&workspace.assay(&["rerun", "own.assay"]), reached);
     let rerun = workspace.assay(&["rerun", "own.assay", "--trust"]);
     assert!(rerun.out.contains("rerun here"), "{}{}", rerun.out, rerun.err);
@@ -231,9 +232,6 @@ fn an_engine_of_a_stranger_writes_nothing_outside_of_its_data() {
     let fact = format!("Landlock {level}: build, data and system files");
     assert_eq!(facts(&workspace).iter().filter(|it| **it == *fact).count(), 4);
     assert!(!outside.path("written").exists());
-    if level.parse::<u32>().is_ok_and(|level| level < 4) {
-        return println!("skipped in part: TCP is confined from Landlock 4 on");
-    }
     assert_eq!(probed(&workspace), DENIED);
     assert!(!runs(&outside.path("").display().to_string()), "it left a process");
 }
@@ -254,7 +252,7 @@ fn what_was_imported_copied_or_changed_is_a_strangers() {
     workspace.assay(&["run", "own.toml"]).recorded();
     let resume = |workspace: &Workspace| workspace.assay(&["run", "--resume", "own"]);
     resume(&workspace).recorded();
-    let reached = "room: room = 100 is not known to be harmless";
+    let reached = "is not known to be harmless: room: room = 100";
 
     let copied = Workspace::new();
     let mut copy = Command::new("cp");

@@ -148,6 +148,14 @@ fn unknown_key_is_shown_at_its_line_with_the_nearest() {
 }
 
 #[test]
+fn a_misplaced_key_is_sent_to_its_table() {
+    let misplaced = rejection("\"300ms\"", "\"300ms\"\nclients = 2");
+    assert!(misplaced.contains("help: `clients` belongs in [factors] or a step's table"));
+    let above = rejection("[experiment]\n", "rows = 5\n[experiment]\n");
+    assert!(above.contains("help: `rows` belongs in [benchmark]"), "{above}");
+}
+
+#[test]
 fn misplaced_engine_option_error_names_its_table() {
     assert_snapshot!(rejection("name = \"one\"", "name = \"one\"\njournal_mode = \"wal\""), @r#"
      × unknown key `journal_mode` in [[variant]]
@@ -158,9 +166,9 @@ fn misplaced_engine_option_error_names_its_table() {
        ·       ╰── no such key
     13 │ engine = "sqlite"
        ╰────
-     help: if `journal_mode` is an option of the engine, it belongs in the table [variant.options];
-           keys of [[variant]] are name, engine, dsn, profile, options, durability, cache, direct_io,
-           compression, background_jobs, allocator
+     help: an option of the engine belongs in the table [variant.options]; known keys: name, engine,
+           dsn, profile, options, durability, cache, direct_io, compression, background_jobs,
+           allocator
      nothing was run
     "#);
 }
@@ -179,7 +187,7 @@ fn wrong_type_is_rejected_at_its_line() {
      nothing was run
     "#);
     assert_snapshot!(rejection("\"2k\"", "10\nkey_bytes = \"big\""), @r#"
-     × expected a whole number, found string "big"
+     × `big` is not a size: write 4096, 64KiB, 512MiB or 2GiB
       ╭─[mine.toml:8:13]
     7 │ rows = 10
     8 │ key_bytes = "big"
@@ -384,7 +392,7 @@ fn names_are_unique_and_the_base_is_a_variant() {
       ·           ╰── here
     3 │ question = "Is it refused?"
       ╰────
-     help: begin with a letter or digit; use letters, digits, `-`, `_` and `.`
+     help: begin with a letter or digit; use letters, digits, `-`, `_` and `.`, at most 80
      nothing was run
     "#);
     let (head, _) = TINY.split_once("[[variant]]").expect("a variant");

@@ -128,6 +128,7 @@ mod tests {
             password: Some(model::Password("hush".to_owned())),
             database: "postgres".to_owned(),
             is_foreign: false,
+            login: model::LoginOptions::default(),
         };
         let file = dir.path().join("pgpass");
         let database = format!("dbname=postgres passfile={}", file.display());

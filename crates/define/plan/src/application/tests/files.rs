@@ -192,6 +192,19 @@ fn every_error_is_reported_with_its_place_and_remedy() {
     }
 }
 
+/// Goal: a small file takes little memory and time, whatever it multiplies.
+#[test]
+fn what_a_file_multiplies_is_limited_before_it_is_made() {
+    let many = SMALL.replacen("count = 3", "count = 60000", 1);
+    let many = many.replacen("(:few)", &format!("({})", [":few"; 2_000].join(", ")), 1);
+    let error = loaded("many", &many, 100).unwrap_err().to_string();
+    assert!(error.contains("120000000 values are more than one statement may have"), "{error}");
+    let values: String = (0..2_000).map(|at| format!("v{at} = \"id\"\n")).collect();
+    let long = SMALL.replacen("[values]\n", &format!("[values]\n{values}"), 1);
+    let error = loaded("long", &long, 100).unwrap_err().to_string();
+    assert!(error.contains("entries, and at most 1000 are read"), "{error}");
+}
+
 #[test]
 fn a_procedure_with_two_tables_must_name_one() {
     let two = SMALL.replacen(

@@ -9,12 +9,13 @@ use super::configuration::{Configuration, Layout};
 use super::release::{Flavour, Release};
 use super::settings::Server;
 
-/// Options that shape the data directory: bootstrap and server must agree.
+/// Options that shape the data directory, on which bootstrap and server must agree, and what
+/// InnoDB does without on this host.
 #[rustfmt::skip]
-const SHAPING: [&str; 7] = [
+const SHAPING: [&str; 8] = [
     "innodb_page_size", "innodb_data_file_path", "innodb_undo_tablespaces",
     "innodb_checksum_algorithm", "lower_case_table_names", "character_set_server",
-    "collation_server",
+    "collation_server", "innodb_use_native_aio",
 ];
 
 /// Scripts of MariaDB's set-up, in order.

@@ -7,6 +7,7 @@
 mod bootstrap;
 mod configuration;
 mod login;
+mod needs;
 mod place;
 mod release;
 mod server;

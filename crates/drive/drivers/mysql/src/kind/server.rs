@@ -4,7 +4,7 @@ use std::path::Path;
 
 use driver_sql::{Connection as _, Contact, OwnOptions, server_options};
 use engine::EngineError;
-use model::{Endpoint, Options};
+use model::{Endpoint, Options, ServerLoad, SystemNeeds};
 use server::standby::copy;
 use server::{Kind, ServerSpec, Site, Stop, Task};
 
@@ -14,7 +14,7 @@ use super::login;
 use super::place::{listens, socket};
 use super::release::{Flavour, Release};
 use super::settings::{MyRocks, Server, reject_weaker_durability};
-use super::{standby, startup_error};
+use super::{needs, standby, startup_error};
 use crate::wire::Connection;
 
 /// MySQL, 5.6 to 9.
@@ -132,6 +132,14 @@ impl Kind for MysqlKind {
         format!("{release}{patch}{product}")
     }
 
+    fn needs(&self, options: &Options, load: &ServerLoad) -> SystemNeeds {
+        needs::of(self.0, options, load)
+    }
+
+    fn fallback(&self, log: &str) -> Option<String> {
+        needs::fallback(log).filter(|_| self.0 == Flavour::Mariadb)
+    }
+
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
         let server = self.server(spec)?;
         bootstrap::tasks(server, spec, &self.configuration(server, spec)?)
@@ -148,6 +156,7 @@ impl Kind for MysqlKind {
             password: Some(site.password.clone()),
             database: DATABASE.to_owned(),
             is_foreign: false,
+            login: model::LoginOptions::default(),
         }
     }
 

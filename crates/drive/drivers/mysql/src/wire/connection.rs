@@ -97,13 +97,13 @@ impl driver_sql::Connection for Connection {
     };
 
     fn open(endpoint: &Endpoint, (): &(), contact: Contact) -> Result<Self, Failure> {
-        let address = &endpoint.address;
-        let socket = Socket::connect(address, contact)
+        let Endpoint { address, login, .. } = endpoint;
+        let socket = Socket::connect(address, login, contact)
             .map_err(|error| Failure::Lost(format!("no server answers at {address}: {error}")))?;
         let is_secure = socket.is_secure();
         let mut packets = Packets::new(socket);
-        await_greeting(&mut packets, address, contact)?;
-        let number = log_in(&mut packets, endpoint, is_secure, |it| it.encrypt(address))?;
+        await_greeting(&mut packets, endpoint, contact)?;
+        let number = log_in(&mut packets, endpoint, is_secure, |it| it.encrypt(address, login))?;
         packets.socket.clear_read_timeout()?;
         Ok(Self { packets, number })
     }

@@ -54,6 +54,11 @@ impl ErrorResponse for ErrorPacket {
         self.number == 1205
     }
 
+    /// Source: MySQL's server error reference: 1217, from 8.0 on 3730; MariaDB's: 1451.
+    fn is_reference(&self) -> bool {
+        matches!(self.number, 1217 | 1451 | 3730)
+    }
+
     /// Source: MySQL's server error reference: constraints, deadlock, lock wait, interrupted.
     fn depends_on_rows(&self) -> bool {
         self.state == "23000" || matches!(self.number, 3819 | 1213 | 1205 | 1317 | 3572 | 3101)

@@ -1,7 +1,7 @@
 //! Whether what answers first is a greeting of this protocol.
 
 use driver_sql::{Contact, PeerProtocol, Socket};
-use model::Address;
+use model::Endpoint;
 
 use super::failure::Failure;
 use super::packets::{HEADER_BYTES, Packets};
@@ -15,12 +15,13 @@ const GREETING_BYTES_MAX: usize = 4096;
 /// Awaits the greeting, and names what sends something else or nothing on a first contact.
 pub(super) fn await_greeting(
     packets: &mut Packets<Socket>,
-    address: &Address,
+    endpoint: &Endpoint,
     contact: Contact,
 ) -> Result<(), Failure> {
+    let Endpoint { address, login, .. } = endpoint;
     let awaited = packets.await_bytes(HEADER_BYTES + 1);
     if awaited.is_ok() && is_greeting(packets.unread()) {
-        return Ok(packets.socket.expect_slow_steps()?);
+        return Ok(packets.socket.expect_slow_steps(login)?);
     }
     if let (Contact::Known, Err(error)) = (contact, awaited.as_ref()) {
         return Err(Failure::Lost(format!("no greeting of {address}: {error}")));

@@ -229,6 +229,7 @@ mod tests {
             password: password.map(|text| Password(text.to_owned())),
             database: "test".to_owned(),
             is_foreign: false,
+            login: model::LoginOptions::default(),
         }
     }
 

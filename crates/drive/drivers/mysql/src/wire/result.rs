@@ -15,6 +15,8 @@ pub(super) const EOF_HEADER: u8 = 0xfe;
 const LOCAL_INFILE_HEADER: u8 = 0xfb;
 /// Status: another result follows.
 const MORE_RESULTS: u16 = 0x0008;
+/// Most columns of a result. Source: MySQL's manual, "Limits on Table Column Count and Row Size".
+const COLUMNS_MAX: u64 = 4096;
 /// Longest end packet: a row that begins alike is longer.
 const MARK_BYTES: usize = 9;
 
@@ -54,10 +56,11 @@ impl<S: Read + Write> Packets<S> {
         is_binary: bool,
         mut on_row: impl FnMut(Column, &[u8]),
     ) -> Result<u64, Failure> {
-        let mut affected = 0;
+        let mut affected: u64 = 0;
         loop {
             let done = self.one_result(is_binary, &mut on_row)?;
-            affected += done.affected;
+            let sum = affected.checked_add(done.affected);
+            affected = sum.ok_or_else(|| malformed("it changed 2^64 rows or more"))?;
             if !done.is_more {
                 return Ok(affected);
             }
@@ -89,6 +92,9 @@ impl<S: Read + Write> Packets<S> {
             }
             Some(_) => length(first).ok_or_else(|| malformed("a result without columns"))?.0,
         };
+        if columns > COLUMNS_MAX {
+            return Err(malformed("a result of more columns than there can be"));
+        }
         // Their descriptions.
         if self.stores_types {
             self.read_types(columns)?;
@@ -213,9 +219,21 @@ mod tests {
 
     #[test]
     fn malformed_packet_is_a_lost_connection() {
-        for payloads in [&[&b""[..]][..], &[b"\xfb/etc"], &[b"\0"], &[b"\xff\x01"], &[b"\x01"]] {
-            let (answer, _) = read(payloads, NEW);
-            assert!(answer.unwrap_err().is_loss(), "{payloads:?}");
+        const MANY: &[u8] = b"\xfe\xff\xff\xff\xff\xff\xff\xff\xff";
+        let most = [b"\0", MANY, b"\0\x0a\0\0\0"].concat();
+        for payloads in [
+            &[&b""[..]][..],
+            &[b"\xfb/etc"],
+            &[b"\0"],
+            &[b"\xff\x01"],
+            &[b"\x01"],
+            &[MANY],
+            &[&most, &most],
+        ] {
+            for deprecates_eof in [OLD, NEW] {
+                let (answer, _) = read(payloads, deprecates_eof);
+                assert!(answer.unwrap_err().is_loss(), "{payloads:?}");
+            }
         }
     }
 }

@@ -89,7 +89,7 @@ fn variables_and_tables_of_a_synced_server_are_read_back() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 29] = [
+const CLAIMS: [fn(&Fixture); 30] = [
     conditions::variables_that_end_a_run_are_found_by_name,
     conditions::limits_of_an_account_are_found_by_name,
     procedures::wrong_type_of_an_update_is_found_by_the_check,
@@ -106,6 +106,7 @@ const CLAIMS: [fn(&Fixture); 29] = [
     ownership::table_created_anew_by_a_user_is_refused_and_its_row_survives,
     ownership::view_is_refused_and_a_name_of_other_case_survives,
     ownership::routine_created_anew_by_a_user_is_refused_and_survives,
+    ownership::leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_user,
     ownership::tables_are_marked_whatever_their_statements,
     ownership::marks_without_identity_are_refused_with_the_remedy,
     locks::set_up_that_waits_for_a_lock_ends_and_names_the_holder,

@@ -154,6 +154,48 @@ pub(crate) fn routine_created_anew_by_a_user_is_refused_and_survives(fixture: &F
     refuses(run(), "procedure `pay`", "was not created by Assay");
 }
 
+/// Goal: leftovers are dropped whatever refers to what, and no table of a user is.
+/// Method: tables refer to others whose names come before theirs, and after.
+pub(crate) fn leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_user(
+    fixture: &Fixture,
+) {
+    let runs = Runs::new(fixture);
+    let related = || {
+        let mut application = defining(&[]);
+        let refer = "(id BIGINT NOT NULL PRIMARY KEY, FOREIGN KEY (id) REFERENCES sale1 (id))";
+        for name in ["after", "zone"] {
+            let mut table = application.tables[0].clone();
+            table.name = name.to_owned();
+            table.create.mysql = vec![statement(&format!("CREATE TABLE {{}} {refer}"))];
+            application.tables.push(table);
+        }
+        runs.run(application)
+    };
+    if runs.as_user(&["SELECT CAST(@@default_storage_engine AS CHAR)"]) != ["InnoDB"] {
+        // Other engines have no references.
+        return;
+    }
+    related().expect("the database is empty");
+    related().expect("leftovers are no hindrance");
+    runs.as_user(&[
+        "CREATE TABLE DB.theirs (id BIGINT NOT NULL, FOREIGN KEY (id) REFERENCES DB.sale1 (id))",
+        "INSERT INTO DB.sale1 VALUES (7, '2020-01-01', 1, 1, '')",
+        "INSERT INTO DB.theirs VALUES (7)",
+    ]);
+    let error = runs.plain_run().expect_err("a user's table refers to it").to_string();
+    for expected in [
+        "what an earlier run left in database",
+        "table `sale1`: ",
+        "drop what else refers to it, or name another database in the dsn",
+    ] {
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+    let read = "SELECT CAST(id AS CHAR) FROM DB.theirs JOIN DB.sale1 USING (id)";
+    assert_eq!(runs.as_user(&[read]), ["7"]);
+    runs.as_user(&["DROP TABLE DB.theirs"]);
+    runs.plain_run().expect("the remedy helps");
+}
+
 /// Goal: a comment of the application stays, and a statement without columns is marked too.
 pub(crate) fn tables_are_marked_whatever_their_statements(fixture: &Fixture) {
     let runs = Runs::new(fixture);

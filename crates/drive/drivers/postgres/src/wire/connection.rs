@@ -19,7 +19,7 @@ use super::catalog;
 use super::failure::{ErrorResponse, Failure};
 use super::first_answer::connect;
 use super::locks;
-use super::login::{LoggedIn, log_in, with_socket_file};
+use super::login::{LoggedIn, log_in};
 use super::message::{READ_BYTES, columns, fields, parameter_types};
 use super::result::read_answer;
 use super::statement::{Bound, Described};
@@ -210,14 +210,15 @@ impl driver_sql::Connection for Connection {
     };
 
     fn open(endpoint: &Endpoint, session: &Session, contact: Contact) -> Result<Self, Failure> {
-        let mut stream = connect(&with_socket_file(&endpoint.address), contact)?;
+        let mut stream = connect(endpoint, contact)?;
         let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
         let settings = &session.settings;
         let logged_in = log_in(&mut stream, &mut receive_buffer, endpoint, settings, contact)?;
         stream.clear_read_timeout()?;
-        let (send_buffer, status, statements) = (Vec::new(), IDLE, 0);
+        let (status, statements, send_buffer) = (IDLE, 0, Vec::new());
         let mut connection =
             Self { stream, receive_buffer, send_buffer, status, statements, logged_in };
+        connection.check_role(endpoint)?;
         connection.set_search_path(session)?;
         Ok(connection)
     }

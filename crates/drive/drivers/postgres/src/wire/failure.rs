@@ -69,6 +69,10 @@ impl driver_sql::ErrorResponse for Box<ErrorResponse> {
         self.is("55P03")
     }
 
+    fn is_reference(&self) -> bool {
+        self.is("2BP01")
+    }
+
     /// A constraint, a conflict, a timeout or a cancelled statement.
     fn depends_on_rows(&self) -> bool {
         ["23", "40", "55P03", "57014"].iter().any(|class| self.is(class))

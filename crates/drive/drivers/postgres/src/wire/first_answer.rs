@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use bytes::BytesMut;
 use driver_sql::{Contact, PeerProtocol, ReceiveBuffer, Socket};
-use model::Address;
+use model::{Address, Endpoint};
 use postgres_protocol::message::backend::{
     AUTHENTICATION_TAG, ERROR_RESPONSE_TAG, NOTICE_RESPONSE_TAG,
 };
@@ -13,6 +13,10 @@ use postgres_protocol::message::frontend;
 use super::failure::{ErrorResponse, Failure};
 use super::message::HEADER_BYTES;
 
+/// Port in a socket's name when only its directory is given.
+///
+/// Source: Postgres' documentation, "Connections and Authentication", `port`.
+const DEFAULT_PORT: u16 = 5432;
 /// Tag of a server that speaks an older version of the protocol.
 const NEGOTIATE_TAG: u8 = b'v';
 /// Longest first message, bytes; an error that is longer is text without a length.
@@ -22,11 +26,22 @@ const FIRST_BYTES_MAX: u32 = 30_000;
 /// Most bytes of an error without a length that are read.
 const TEXT_BYTES_MAX: usize = 1024;
 
+/// Returns the address with the socket's file, also for its directory.
+fn with_socket_file(address: &Address) -> Address {
+    match address {
+        Address::Socket(path) if path.is_dir() => {
+            Address::Socket(path.join(format!(".s.PGSQL.{DEFAULT_PORT}")))
+        }
+        Address::Socket(_) | Address::Tcp { .. } => address.clone(),
+    }
+}
+
 /// Connects, and encrypts the connection if its address demands it.
-pub(super) fn connect(address: &Address, contact: Contact) -> Result<Socket, Failure> {
-    let mut stream = Socket::connect(address, contact)
+pub(super) fn connect(endpoint: &Endpoint, contact: Contact) -> Result<Socket, Failure> {
+    let address = with_socket_file(&endpoint.address);
+    let mut stream = Socket::connect(&address, &endpoint.login, contact)
         .map_err(|error| Failure::Lost(format!("no server answers at {address}: {error}")))?;
-    encrypt(&mut stream, address, contact)?;
+    encrypt(&mut stream, endpoint, contact)?;
     Ok(stream)
 }
 
@@ -36,7 +51,8 @@ pub(super) fn connect(address: &Address, contact: Contact) -> Result<Socket, Fai
 /// answer of the server.
 ///
 /// Source: Postgres' documentation, "Message Flow", "SSL Session Encryption".
-fn encrypt(stream: &mut Socket, address: &Address, contact: Contact) -> Result<(), Failure> {
+fn encrypt(stream: &mut Socket, endpoint: &Endpoint, contact: Contact) -> Result<(), Failure> {
+    let Endpoint { address, login, .. } = endpoint;
     if !address.is_encrypted() {
         return Ok(());
     }
@@ -72,25 +88,26 @@ fn encrypt(stream: &mut Socket, address: &Address, contact: Contact) -> Result<(
         }
         (Err(error), _) => return Err(unanswered(address, &[], &error, contact)),
     }
-    stream.expect_slow_steps()?;
+    stream.expect_slow_steps(login)?;
     let failed = |error| Failure::Rejected(format!("TLS with {address}: {error}"));
-    stream.encrypt(address).map_err(failed)
+    stream.encrypt(address, login).map_err(failed)
 }
 
 /// Awaits the first message, and names what sends something else or nothing on a first contact.
 pub(super) fn await_answer(
     stream: &mut Socket,
     receive_buffer: &mut ReceiveBuffer,
-    address: &Address,
+    endpoint: &Endpoint,
     contact: Contact,
 ) -> Result<(), Failure> {
+    let address = &with_socket_file(&endpoint.address);
     let awaited = receive_buffer.fetch(stream, HEADER_BYTES);
     if let Err(error) = awaited {
         return Err(unanswered(address, receive_buffer.unread(), &error, contact));
     }
     let received = receive_buffer.unread();
     if is_message(received) {
-        return Ok(stream.expect_slow_steps()?);
+        return Ok(stream.expect_slow_steps(&endpoint.login)?);
     }
     if received.first() != Some(&ERROR_RESPONSE_TAG) {
         let text = PeerProtocol::Postgres.describe(address, received, None);
@@ -158,8 +175,15 @@ mod tests {
         let server =
             thread::spawn(move || parts.iter().for_each(|it| theirs.write_all(it).unwrap()));
         let mut buffer = ReceiveBuffer::new(64);
-        let address = Address::Socket("/dev/null/none".into());
-        let done = await_answer(&mut Socket::Unix(ours), &mut buffer, &address, Contact::First);
+        let endpoint = Endpoint {
+            address: Address::Socket("/dev/null/none".into()),
+            user: "u".to_owned(),
+            password: None,
+            database: "d".to_owned(),
+            is_foreign: true,
+            login: model::LoginOptions::default(),
+        };
+        let done = await_answer(&mut Socket::Unix(ours), &mut buffer, &endpoint, Contact::First);
         server.join().unwrap();
         done
     }

@@ -7,7 +7,9 @@ use bytes::BytesMut;
 use driver_sql::{Contact, ReceiveBuffer, Socket};
 use model::{Address, Endpoint};
 use postgres_protocol::authentication::md5_hash;
-use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use postgres_protocol::authentication::sasl::{
+    ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
+};
 use postgres_protocol::message::backend::{
     AUTHENTICATION_TAG, BACKEND_KEY_DATA_TAG, ERROR_RESPONSE_TAG, PARAMETER_STATUS_TAG,
     READY_FOR_QUERY_TAG,
@@ -21,15 +23,24 @@ use super::method::{authentication, impossible, with_remedy};
 
 /// Most messages of a login: more than the server's 350 parameters.
 const MESSAGES_MAX: u32 = 1000;
-/// Port in a socket's name when only its directory is given.
-///
-/// Source: Postgres' documentation, "Connections and Authentication", `port`.
-const DEFAULT_PORT: u16 = 5432;
 
 /// What is not sent without encryption, and the remedy.
 const CLEAR_TEXT: &str = "the password in clear text, and the connection is not encrypted: add \
                           sslmode=require or verify-full to the dsn, connect by a unix socket, or \
                           permit it by require_auth=password";
+
+/// The parameter with the client's name.
+const APPLICATION_NAME: &str = "application_name";
+
+/// The state of an authentication by SCRAM.
+#[derive(Default)]
+struct Scram {
+    begun: Option<ScramSha256>,
+    /// Whether the server has proved that it knows the password.
+    is_finished: bool,
+    /// The hash of the server's certificate, where the connection is encrypted.
+    end_point: Option<Vec<u8>>,
+}
 
 /// Parameters that the server reports at login, by name.
 pub(super) type ServerParameters = BTreeMap<String, String>;
@@ -42,31 +53,25 @@ pub(super) struct LoggedIn {
     pub(super) process: Option<u64>,
 }
 
-/// Returns the address with the socket's file, also for its directory.
-pub(super) fn with_socket_file(address: &Address) -> Address {
-    match address {
-        Address::Socket(path) if path.is_dir() => {
-            Address::Socket(path.join(format!(".s.PGSQL.{DEFAULT_PORT}")))
-        }
-        Address::Socket(_) | Address::Tcp { .. } => address.clone(),
-    }
-}
-
 /// Sends the first message of a login, with session `settings`.
 fn send_startup(
     stream: &mut Socket,
     endpoint: &Endpoint,
     settings: &[(String, String)],
 ) -> Result<(), Failure> {
+    let stated = &endpoint.login.session;
+    let name = stated.get(APPLICATION_NAME).map_or("assay", String::as_str);
     let ours = [
         ("user", endpoint.user.as_str()),
         ("database", endpoint.database.as_str()),
-        ("application_name", "assay"),
+        (APPLICATION_NAME, name),
         ("client_encoding", "UTF8"),
     ];
-    let theirs = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let of_address = stated.iter().filter(|(name, _)| *name != APPLICATION_NAME);
+    let of_variant = settings.iter().map(|(name, value)| (name, value));
+    let others = of_address.chain(of_variant).map(|(name, value)| (name.as_str(), value.as_str()));
     let mut out = BytesMut::new();
-    frontend::startup_message(ours.into_iter().chain(theirs), &mut out)
+    frontend::startup_message(ours.into_iter().chain(others), &mut out)
         .map_err(|error| Failure::Rejected(format!("login: {error}")))?;
     Ok(stream.write_all(&out)?)
 }
@@ -80,10 +85,10 @@ pub(super) fn log_in(
     contact: Contact,
 ) -> Result<LoggedIn, Failure> {
     send_startup(stream, endpoint, settings)?;
-    await_answer(stream, receive_buffer, &with_socket_file(&endpoint.address), contact)?;
+    await_answer(stream, receive_buffer, endpoint, contact)?;
     let mut out = BytesMut::new();
     let mut logged_in = LoggedIn::default();
-    let mut scram = None;
+    let mut scram = Scram { end_point: stream.end_point(), ..Scram::default() };
     for _ in 0..MESSAGES_MAX {
         let message = message::next(receive_buffer, stream)?;
         match message.tag {
@@ -119,13 +124,22 @@ pub(super) fn log_in(
 fn answer(
     body: &[u8],
     endpoint: &Endpoint,
-    scram: &mut Option<ScramSha256>,
+    scram: &mut Scram,
     out: &mut BytesMut,
 ) -> Result<(), Failure> {
     let Some((kind, data)) = body.split_first_chunk::<4>() else {
         return Err(Failure::Lost("not a Postgres login".to_owned()));
     };
-    match u32::from_be_bytes(*kind) {
+    let kind = u32::from_be_bytes(*kind);
+    let is_bound = match kind {
+        authentication::NOTHING => scram.is_finished,
+        authentication::CLEARTEXT | authentication::MD5 => false,
+        _ => true,
+    };
+    if endpoint.login.binds_channel && !is_bound {
+        return Err(unbound("does not log in by SCRAM"));
+    }
+    match kind {
         authentication::NOTHING => Ok(()),
         authentication::CLEARTEXT if !endpoint.address.carries_passwords() => {
             let address = &endpoint.address;
@@ -137,27 +151,57 @@ fn answer(
             let hash = md5_hash(endpoint.user.as_bytes(), password(endpoint)?, salt);
             Ok(frontend::password_message(hash.as_bytes(), out)?)
         }
-        authentication::SASL => {
-            let mut offered = data.split(|byte| *byte == 0);
-            if !offered.any(|name| name == SCRAM_SHA_256.as_bytes()) {
-                return Err(impossible(endpoint, authentication::SASL, data));
-            }
-            let begun = ScramSha256::new(password(endpoint)?, ChannelBinding::unsupported());
-            frontend::sasl_initial_response(SCRAM_SHA_256, begun.message(), out)?;
-            *scram = Some(begun);
-            Ok(())
-        }
+        authentication::SASL => begin(data, endpoint, scram, out),
         authentication::SASL_CONTINUE => {
-            let begun = scram.as_mut().ok_or_else(unexpected)?;
+            let begun = scram.begun.as_mut();
+            let begun = begun.ok_or_else(unexpected)?;
             begun.update(data)?;
             Ok(frontend::sasl_response(begun.message(), out)?)
         }
         authentication::SASL_FINAL => {
-            let begun = scram.as_mut().ok_or_else(unexpected)?;
-            Ok(begun.finish(data)?)
+            let begun = scram.begun.as_mut();
+            begun.ok_or_else(unexpected)?.finish(data)?;
+            scram.is_finished = true;
+            Ok(())
         }
         kind => Err(impossible(endpoint, kind, data)),
     }
+}
+
+/// Begins an authentication by one of the methods that the server offers.
+fn begin(
+    offered: &[u8],
+    endpoint: &Endpoint,
+    scram: &mut Scram,
+    out: &mut BytesMut,
+) -> Result<(), Failure> {
+    let offers = |method: &str| offered.split(|byte| *byte == 0).any(|it| it == method.as_bytes());
+    let is_bound = endpoint.login.binds_channel;
+    let method = if is_bound { SCRAM_SHA_256_PLUS } else { SCRAM_SHA_256 };
+    if !offers(method) {
+        return Err(match is_bound {
+            true => unbound("offers no channel binding"),
+            false => impossible(endpoint, authentication::SASL, offered),
+        });
+    }
+    let binding = match scram.end_point.clone() {
+        _ if !is_bound => ChannelBinding::unsupported(),
+        Some(hash) => ChannelBinding::tls_server_end_point(hash),
+        None => return Err(unbound("has a certificate that no login can be bound to")),
+    };
+    let begun = ScramSha256::new(password(endpoint)?, binding);
+    frontend::sasl_initial_response(method, begun.message(), out)?;
+    scram.begun = Some(begun);
+    Ok(())
+}
+
+/// Returns the error of a server to which a login cannot be bound.
+#[cold]
+fn unbound(why: &str) -> Failure {
+    Failure::Rejected(format!(
+        "the server {why}, and the dsn demands channel_binding=require: leave it out of the dsn, \
+         or give the user a password by SCRAM-SHA-256 and the server a certificate"
+    ))
 }
 
 #[cold]
@@ -185,6 +229,7 @@ mod tests {
             password: password.map(|password| Password(password.to_owned())),
             database: "d".to_owned(),
             is_foreign: true,
+            login: model::LoginOptions::default(),
         }
     }
 
@@ -195,7 +240,7 @@ mod tests {
     fn answered_at(tls: Tls, body: &[u8], password: Option<&str>) -> Result<Vec<u8>, String> {
         let mut out = BytesMut::new();
         let address = Address::Tcp { host: "h".to_owned(), port: 1, tls };
-        answer(body, &Endpoint { address, ..endpoint(password) }, &mut None, &mut out)
+        answer(body, &Endpoint { address, ..endpoint(password) }, &mut Scram::default(), &mut out)
             .map(|()| out.to_vec())
             .map_err(|failure| failure.to_string())
     }
@@ -221,6 +266,28 @@ mod tests {
             assert!(refused.contains(name) && refused.contains("pg_hba.conf"), "{refused}");
         }
         assert!(answered(b"\0\0\0\x0b", Some("h")).unwrap_err().contains("not a Postgres login"));
+    }
+
+    #[test]
+    fn a_login_that_must_be_bound_is_bound_or_refused() {
+        let login = model::LoginOptions { binds_channel: true, ..Default::default() };
+        let bound = Endpoint { login, ..endpoint(Some("hush")) };
+        let answered = |body: &[u8], end_point: Option<&[u8]>| {
+            let mut scram = Scram { end_point: end_point.map(<[u8]>::to_vec), ..Scram::default() };
+            let mut out = BytesMut::new();
+            answer(body, &bound, &mut scram, &mut out).map(|()| out.to_vec())
+        };
+        let plus = b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
+        let begun = answered(plus, Some(b"hash")).unwrap();
+        let named = b"SCRAM-SHA-256-PLUS\0";
+        assert!(begun.windows(named.len()).any(|bytes| bytes == named));
+        let refused = |body: &[u8], hash| answered(body, hash).unwrap_err().to_string();
+        for body in [&b"\0\0\0\0"[..], b"\0\0\0\x03", b"\0\0\0\x05abcd"] {
+            assert!(refused(body, Some(b"hash")).contains("does not log in by SCRAM"));
+        }
+        let plain = b"\0\0\0\x0aSCRAM-SHA-256\0\0";
+        assert!(refused(plain, Some(b"hash")).contains("offers no channel binding"));
+        assert!(refused(plus, None).contains("has a certificate that"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub(super) fn impossible(endpoint: &Endpoint, kind: u32, data: &[u8]) -> Failure
         authentication::SSPI => "sspi (Windows)".to_owned(),
         authentication::SASL if mechanisms.contains("OAUTHBEARER") => "oauth (OAuth)".to_owned(),
         authentication::SASL if mechanisms.contains("-PLUS") => {
-            "SCRAM with channel binding alone".to_owned()
+            "SCRAM with channel binding alone (channel_binding=require in the dsn)".to_owned()
         }
         authentication::SASL => format!("SASL by {}", mechanisms.trim()),
         number => format!("the method of number {number}"),
@@ -149,6 +149,7 @@ mod tests {
             password: None,
             database: "d".to_owned(),
             is_foreign: true,
+            login: model::LoginOptions::default(),
         };
         for (message, remedy) in [
             (

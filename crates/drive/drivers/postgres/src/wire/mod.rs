@@ -13,6 +13,7 @@ mod login;
 mod message;
 mod method;
 mod result;
+mod role;
 mod statement;
 mod text;
 mod value;

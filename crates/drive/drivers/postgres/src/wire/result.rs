@@ -26,7 +26,7 @@ pub(super) fn read_answer(
     status: &mut u8,
     mut on_message: impl FnMut(u8, &[u8]),
 ) -> Result<u64, Failure> {
-    let mut changed = 0;
+    let mut changed: u64 = 0;
     let mut error_response = None;
     loop {
         let message = match message::next(receive_buffer, stream) {
@@ -37,7 +37,10 @@ pub(super) fn read_answer(
             DATA_ROW_TAG | PARAMETER_DESCRIPTION_TAG | ROW_DESCRIPTION_TAG => {
                 on_message(message.tag, message.body);
             }
-            COMMAND_COMPLETE_TAG => changed += affected(message.body),
+            COMMAND_COMPLETE_TAG => {
+                let sum = affected(message.body).and_then(|rows| changed.checked_add(rows));
+                changed = sum.ok_or_else(uncountable)?;
+            }
             READY_FOR_QUERY_TAG => {
                 *status = message.body.first().copied().unwrap_or_default();
                 break;
@@ -61,11 +64,18 @@ fn lost(error: &std::io::Error, last: Option<&ErrorResponse>) -> Failure {
     Failure::Lost(last.map_or_else(|| error.to_string(), ToString::to_string))
 }
 
+#[cold]
+fn uncountable() -> Failure {
+    Failure::Lost("the server's answer cannot be read: it changed 2^64 rows or more".to_owned())
+}
+
 /// Parses the changed rows of a command tag: `INSERT 0 5`, `DELETE 3`, `SELECT 2`.
+///
+/// `None` for more than there can be.
 ///
 /// Source: Postgres' documentation, "Message Formats", `CommandComplete`.
 #[inline]
-fn affected(tag: &[u8]) -> u64 {
+fn affected(tag: &[u8]) -> Option<u64> {
     let is_write = match tag.first() {
         Some(b'I') => tag.starts_with(b"INSERT "),
         Some(b'U') => tag.starts_with(b"UPDATE "),
@@ -74,11 +84,11 @@ fn affected(tag: &[u8]) -> u64 {
         _ => false,
     };
     if !is_write {
-        return 0;
+        return Some(0);
     }
     let digits = tag.rsplit(|byte| *byte == b' ').next().unwrap_or_default();
-    let digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
-    digits.fold(0, |sum, digit| sum * 10 + u64::from(digit - b'0'))
+    let mut digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
+    digits.try_fold(0, |sum: u64, digit| sum.checked_mul(10)?.checked_add(u64::from(digit - b'0')))
 }
 
 #[cfg(test)]
@@ -89,13 +99,15 @@ mod tests {
     #[test]
     fn changed_rows_are_parsed_from_the_command_tag() {
         for (tag, rows) in [
-            (&b"INSERT 0 50\0"[..], 50),
-            (b"DELETE 3\0", 3),
-            (b"UPDATE 0\0", 0),
-            (b"SELECT 7\0", 0),
-            (b"DROP TABLE\0", 0),
-            (b"BEGIN\0", 0),
-            (b"", 0),
+            (&b"INSERT 0 50\0"[..], Some(50)),
+            (b"DELETE 3\0", Some(3)),
+            (b"UPDATE 0\0", Some(0)),
+            (b"UPDATE 18446744073709551615\0", Some(u64::MAX)),
+            (b"UPDATE 18446744073709551616\0", None),
+            (b"SELECT 7\0", Some(0)),
+            (b"DROP TABLE\0", Some(0)),
+            (b"BEGIN\0", Some(0)),
+            (b"", Some(0)),
         ] {
             assert_eq!(affected(tag), rows, "{}", tag.escape_ascii());
         }
@@ -118,5 +130,9 @@ mod tests {
         let failure =
             read_answer(&mut receive_buffer, &mut stream, &mut status, |_, _| {}).unwrap_err();
         assert!(matches!(failure, Failure::Lost(_)));
+        let tag = [&b"C\0\0\0\x20"[..], b"UPDATE 18446744073709551615\0"].concat();
+        let twice = tag.repeat(2);
+        let failure = read_answer(&mut receive_buffer, &mut &twice[..], &mut status, |_, _| {});
+        assert!(failure.unwrap_err().to_string().contains("2^64 rows"));
     }
 }

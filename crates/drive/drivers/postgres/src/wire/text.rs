@@ -27,7 +27,10 @@ pub(super) fn begin(out: &mut Vec<u8>) -> usize {
 pub(super) fn end(out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
     let text = start + HEADER_BYTES;
     if out[text..].contains(&0) {
-        return Err(Failure::Rejected("a statement cannot contain a zero byte".to_owned()));
+        return Err(Failure::Rejected(
+            "a statement cannot contain a zero byte: remove it from the application's SQL"
+                .to_owned(),
+        ));
     }
     out.push(0);
     let Ok(length) = i32::try_from(out.len() - start - 1) else {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use engine::{ApplicationSetup, EngineError, Rows};
 use model::OpKind;
+use model::sql::Copies;
 
 use crate::application::{application, procedure};
 use crate::calls::{call, first_column, foreign, just_call, statements};
@@ -215,7 +216,46 @@ fn partition_attached_by_a_user_survives() {
     as_user(&server, &["ALTER TABLE public.item1 DETACH PARTITION public.mine"]);
     partitioned().unwrap();
     assert_eq!(as_user(&server, &["SELECT id::text FROM public.mine"]), ["7"]);
+    leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_user(&server);
     server.stop();
+}
+
+/// Method: a table refers to one that is created after it, and is to be dropped before it.
+fn leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_user(server: &TestServer) {
+    let related = || {
+        let create = "CREATE TABLE {table} (id BIGINT PRIMARY KEY)";
+        let mut setup = application(create, Vec::new());
+        let mut later = setup.application.tables[0].clone();
+        (later.name, later.copies) = ("part".to_owned(), Copies::Fixed(1));
+        Arc::make_mut(&mut setup.application).tables.insert(0, later);
+        let refer = "ALTER TABLE item1 ADD FOREIGN KEY (id) REFERENCES {table} (id)";
+        add_statement(&mut setup, refer);
+        Arc::make_mut(&mut setup.application).tables.reverse();
+        run(server, "public", setup)
+    };
+    related().unwrap();
+    related().unwrap();
+    let theirs = "CREATE TABLE audit.theirs (id BIGINT REFERENCES public.item1)";
+    as_user(server, &[theirs, "INSERT INTO public.part1 VALUES (7)"]);
+    as_user(
+        server,
+        &["INSERT INTO public.item1 VALUES (7)", "INSERT INTO audit.theirs VALUES (7)"],
+    );
+    let error = plain_run(server).expect_err("a user's table refers to it").to_string();
+    for expected in [
+        "what an earlier run left in schema `public`",
+        "table `item1`: ",
+        "theirs",
+        "drop what else refers to it, or name another database in the dsn",
+    ] {
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+    let read = "SELECT id::text FROM audit.theirs JOIN public.item1 USING (id)";
+    assert_eq!(as_user(server, &[read]), ["7"]);
+    as_user(server, &["DROP TABLE audit.theirs"]);
+    plain_run(server).unwrap();
+    let left = "SELECT count(*)::text FROM pg_class WHERE relname = 'part1'";
+    assert_eq!(as_user(server, &[left]), ["0"]);
 }
 
 /// Adds a statement to those that create the application's table.

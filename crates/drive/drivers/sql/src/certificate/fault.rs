@@ -32,7 +32,8 @@ pub(crate) enum CertificateFault {
     OtherHost { host: String, names: String },
     #[error(
         "the server's certificate names no host ({subject}): give this certificate itself as the \
-         root, which pins it, or give the server one with `{host}` in its subjectAltName"
+         root, which pins it, verify its issuer alone (sslmode=verify-ca, ssl-mode=VERIFY_CA), or \
+         give the server one with `{host}` in its subjectAltName"
     )]
     NoHost { host: String, subject: String },
     #[error(

@@ -114,7 +114,7 @@ fn verified(roots: &str, leaf: &str, host: &str) -> Result<Option<&'static str>,
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), roots).unwrap();
     let (provider, note) = (Arc::new(ring::default_provider()), Note::default());
-    let verifier = RootVerifier::new(file.path(), provider, Arc::clone(&note)).unwrap();
+    let verifier = RootVerifier::new(file.path(), provider, Some(Arc::clone(&note))).unwrap();
     let host = ServerName::try_from(host).unwrap();
     let now = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
     let place = file.path().display().to_string();

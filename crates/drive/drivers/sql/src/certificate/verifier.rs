@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, Error, ProtocolVersion, RootCertStore, SignatureScheme};
@@ -19,11 +18,12 @@ use super::fault::{CertificateFault, of_chain, unknown_issuer};
 use super::host_name::{self, Trust};
 use super::signature::{parse, verify};
 use super::weakness::weakness;
+use crate::roots;
 
 /// A note on how the certificate was accepted, set by the handshake.
 pub(crate) type Note = Arc<OnceLock<&'static str>>;
 
-/// Accepts certificates of this host that are, or are signed by, a root of a file.
+/// Accepts certificates, of one host or of any, that are, or are signed by, a root of a file.
 ///
 /// What WebPKI accepts is accepted, and what `psql` accepts besides it: a certificate that is
 /// itself in the file, one of X.509 version 1 or marked as an authority that a root of the file
@@ -34,27 +34,22 @@ pub(crate) struct RootVerifier {
     roots: Vec<CertificateDer<'static>>,
     anchors: RootCertStore,
     provider: Arc<CryptoProvider>,
-    note: Note,
+    /// `None` where a certificate may be for any host.
+    note: Option<Note>,
 }
 
 impl RootVerifier {
-    /// Reads the roots of a PEM file.
+    /// Reads the roots of a PEM file, or those of this machine; without a `note` the host that the
+    /// certificate is for is not checked.
     ///
     /// # Errors
     /// When the file cannot be read, or has no certificate.
-    pub(crate) fn new(file: &Path, provider: Arc<CryptoProvider>, note: Note) -> io::Result<Self> {
-        let unreadable = |why: &dyn std::fmt::Display| {
-            io::Error::other(format!("the roots in {}: {why}", file.display()))
-        };
-        let mut roots = Vec::new();
-        for root in CertificateDer::pem_file_iter(file).map_err(|why| unreadable(&why))? {
-            roots.push(root.map_err(|why| unreadable(&why))?);
-        }
-        if roots.is_empty() {
-            return Err(unreadable(
-                &"the file has no certificate in PEM form (-----BEGIN CERTIFICATE-----)",
-            ));
-        }
+    pub(crate) fn new(
+        file: &Path,
+        provider: Arc<CryptoProvider>,
+        note: Option<Note>,
+    ) -> io::Result<Self> {
+        let roots = roots::trusted(file)?;
         let mut anchors = RootCertStore::empty();
         // One that WebPKI cannot read may still be the server's own.
         anchors.add_parsable_certificates(roots.iter().cloned());
@@ -185,10 +180,10 @@ impl ServerCertVerifier for RootVerifier {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let trust = self.verify_trust(certificate, intermediates, now)?;
-        let note = host_name::verify(certificate, &parse(certificate)?, host, &trust)?;
-        if let Some(note) = note {
+        let Some(note) = &self.note else { return Ok(ServerCertVerified::assertion()) };
+        if let Some(found) = host_name::verify(certificate, &parse(certificate)?, host, &trust)? {
             // A second handshake has the same.
-            self.note.set(note).ok();
+            note.set(found).ok();
         }
         Ok(ServerCertVerified::assertion())
     }

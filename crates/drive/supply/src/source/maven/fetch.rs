@@ -12,6 +12,7 @@ use zip::result::ZipError;
 use super::client::Request;
 use crate::error::SupplyError;
 use crate::release::{KNOWN_ROCKSDB, check_age, parse};
+use crate::source::limits::{Allowance, check_jar};
 use crate::source::unpack::{Packing, as_packed, unpack};
 use crate::source::{Fetched, Progress, Source, add_own, not_for_machine, with_missing_libraries};
 
@@ -213,6 +214,7 @@ fn artifact(build: &BuildRef, arch: &str) -> Option<Option<String>> {
 fn open(jar: &Path) -> Result<(ZipArchive<File>, impl Fn(ZipError) -> SupplyError), SupplyError> {
     let broken = |error: ZipError| SupplyError::io("unpack", jar)(io::Error::other(error));
     let file = File::open(jar).map_err(SupplyError::io("read", jar))?;
+    check_jar(&file).map_err(SupplyError::io("unpack", jar))?;
     Ok((ZipArchive::new(file).map_err(broken)?, broken))
 }
 
@@ -235,7 +237,9 @@ fn extract(
     };
     let mut member = archive.by_index(index).map_err(broken)?;
     let mut out = File::create(library).map_err(SupplyError::io("write", library))?;
-    io::copy(&mut member, &mut out).map_err(SupplyError::io("unpack", jar))?;
+    let bytes = member.size();
+    let copied = Allowance::default().copy(&mut member, bytes, &mut out);
+    copied.map_err(SupplyError::io("unpack", jar))?;
     Ok(true)
 }
 
@@ -253,14 +257,14 @@ fn unpack_member(request: &Request<'_>, jar: &Path, into: &Path) -> Result<Strin
         )));
     };
     let member = archive.by_name(&name).map_err(broken)?;
-    unpack(member, packing, as_packed, into, Path::new(&name))?;
+    unpack(member, packing, as_packed, into, &jar.join(&name))?;
     Ok(name)
 }
 
 /// Unpacks the files below the directory `folder` of a jar; returns what they are.
 fn unpack_folder(jar: &Path, folder: &str, into: &Path) -> Result<String, SupplyError> {
     let (mut archive, broken) = open(jar)?;
-    let mut count = 0;
+    let (mut count, mut allowance) = (0, Allowance::default());
     for index in 0..archive.len() {
         let mut member = archive.by_index(index).map_err(&broken)?;
         let path = member.enclosed_name();
@@ -272,7 +276,9 @@ fn unpack_folder(jar: &Path, folder: &str, into: &Path) -> Result<String, Supply
         let dir = place.parent().unwrap_or(into);
         fs::create_dir_all(dir).map_err(SupplyError::io("create", dir))?;
         let mut out = File::create(&place).map_err(SupplyError::io("write", &place))?;
-        io::copy(&mut member, &mut out).map_err(SupplyError::io("unpack", jar))?;
+        let bytes = member.size();
+        let copied = allowance.copy(&mut member, bytes, &mut out);
+        copied.map_err(SupplyError::io("unpack", jar))?;
         if dir.ends_with("bin") {
             // A jar has no permissions.
             let is_program = Permissions::from_mode(0o755);

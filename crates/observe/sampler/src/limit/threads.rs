@@ -1,38 +1,48 @@
 //! Limits on the threads of this process and its children.
 
-use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use model::SystemNeeds;
 use rustix::process::{Resource, getrlimit, getuid};
 
+use super::{Limit, Quota, Shortage};
 use crate::control_group::locate;
 use crate::kernel_file::{read_trimmed, value_of};
 use crate::mount::mounts;
 
-/// A limit on threads, and how much of it is used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ThreadLimit {
-    /// Its source: `ulimit -u`, or a file.
-    pub source: String,
-    /// Threads it allows.
-    pub limit: u64,
-    /// Threads that count against it now.
-    pub used: u64,
+pub(crate) static LIMIT: Limit = Limit { name: "threads", check };
+
+/// What is counted.
+const UNIT: &str = "threads";
+
+fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
+    if needs.threads == 0 {
+        return Ok(());
+    }
+    tightest_thread_limit().map_or(Ok(()), |quota| allow(needs, &quota))
 }
 
-impl ThreadLimit {
-    /// Returns how many more threads it allows.
-    pub const fn free(&self) -> u64 {
-        self.limit.saturating_sub(self.used)
+/// Checks one limit on threads.
+fn allow(needs: &SystemNeeds, quota: &Quota) -> Result<(), Shortage> {
+    let SystemNeeds { clients, threads, .. } = *needs;
+    if threads <= quota.free() {
+        return Ok(());
     }
-}
-
-impl fmt::Display for ThreadLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { source, limit, used } = self;
-        write!(f, "{source} allows {limit} threads, {used} of which are in use: raise it")
-    }
+    let Quota { source, limit, used, .. } = quota;
+    let others = threads - u64::from(clients).min(threads);
+    let remedy = match quota.free().saturating_sub(others) {
+        0 => format!("raise {source}"),
+        most => format!("raise {source}, or use at most {most} clients"),
+    };
+    let reason = format!(
+        "{} {} {threads} threads and processes, and {source} allows {} more ({used} of {limit} are \
+         in use)",
+        model::units::clients(clients),
+        if clients == 1 { "needs" } else { "need" },
+        quota.free(),
+    );
+    Err(Shortage { limit: LIMIT.name, reason, remedy })
 }
 
 /// Returns an error of a thread or process that was not made, with the limit that refused it.
@@ -53,15 +63,15 @@ pub fn with_thread_limit(error: io::Error) -> io::Error {
 ///
 /// The whole system allows more than the most clients, on all but the smallest machines. Reads
 /// every process of the user: for once, not for each second.
-pub fn tightest_thread_limit() -> Option<ThreadLimit> {
-    of_user().into_iter().chain(of_groups()).min_by_key(ThreadLimit::free)
+pub fn tightest_thread_limit() -> Option<Quota> {
+    of_user().into_iter().chain(of_groups()).min_by_key(Quota::free)
 }
 
 /// Returns the limit on the user's threads; `None` for an exempt user.
 ///
 /// Source: getrlimit(2), `RLIMIT_NPROC`: not enforced for root, `CAP_SYS_ADMIN`,
 /// `CAP_SYS_RESOURCE`.
-fn of_user() -> Option<ThreadLimit> {
+fn of_user() -> Option<Quota> {
     let limit = getrlimit(Resource::Nproc).current?;
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     if getuid().is_root() || is_exempt(&status) {
@@ -77,7 +87,7 @@ fn of_user() -> Option<ThreadLimit> {
     let threads =
         |text: String| (value_of(&text, "Uid")? == uid).then(|| value_of(&text, "Threads"))?;
     let used = texts.filter_map(threads).sum();
-    Some(ThreadLimit { source: "ulimit -u".to_owned(), limit, used })
+    Some(Quota { source: "ulimit -u".to_owned(), unit: UNIT, limit, used })
 }
 
 /// Returns whether the text of a process's status gives it a capability that lifts the limit.
@@ -92,7 +102,7 @@ fn is_exempt(status: &str) -> bool {
 /// Returns the limits of this process's control group and those that enclose it.
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v1/pids.rst; a thread counts as a process.
-fn of_groups() -> Vec<ThreadLimit> {
+fn of_groups() -> Vec<Quota> {
     let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let Some(group) = locate(&text, &mounts(), "pids") else { return Vec::new() };
     group
@@ -104,17 +114,36 @@ fn of_groups() -> Vec<ThreadLimit> {
 }
 
 /// Returns the limit of one control group; `None` when it has none.
-fn of_group(dir: &Path) -> Option<ThreadLimit> {
+fn of_group(dir: &Path) -> Option<Quota> {
     let path = dir.join("pids.max");
     // A group without a limit has `max`, which is no number.
     let limit = read_trimmed(&path)?.parse().ok()?;
     let used = read_trimmed(dir.join("pids.current"))?.parse().ok()?;
-    Some(ThreadLimit { source: path.display().to_string(), limit, used })
+    Some(Quota { source: path.display().to_string(), unit: UNIT, limit, used })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clients_without_threads_are_refused_with_the_figures() {
+        let quota = Quota { source: "ulimit -u".to_owned(), unit: UNIT, limit: 100, used: 44 };
+        let needs = |clients: u32| SystemNeeds {
+            clients,
+            threads: u64::from(clients) + 32,
+            ..SystemNeeds::default()
+        };
+        assert!(allow(&needs(24), &quota).is_ok());
+        let text = allow(&needs(25), &quota).unwrap_err().to_string();
+        assert_eq!(
+            text,
+            "25 clients need 57 threads and processes, and ulimit -u allows 56 more (44 of 100 are \
+             in use): raise ulimit -u, or use at most 24 clients"
+        );
+        let full = Quota { used: 99, ..quota };
+        assert!(allow(&needs(1), &full).unwrap_err().to_string().ends_with(": raise ulimit -u"));
+    }
 
     #[test]
     fn capabilities_that_lift_the_limit_are_detected() {

@@ -1,0 +1,74 @@
+//! Parses the parts of a server address.
+
+use model::{Dialect, Dsn};
+
+use super::draft::Draft;
+use super::pasted::unwrapped;
+use super::text::{check_expanded, decoded, wrong};
+use crate::error::PlanError;
+use crate::scheme::Scheme;
+
+/// The address of a server.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    /// The dialect of its scheme.
+    pub(crate) dialect: Dialect,
+    /// What it states.
+    pub(crate) dsn: Dsn,
+}
+
+/// Returns the error of an address with an `@` behind its closing quote.
+///
+/// It quotes nothing: what the address has after its last `@` may be of the password.
+pub(crate) fn ended_by_quote() -> PlanError {
+    wrong("the address ends at a quote, and an `@` follows on its line")
+        .remedy("write a quote in a password as %27 or %22, and move a comment to its own line")
+}
+
+/// Reads an address.
+pub(crate) fn parse(text: &str) -> Result<Parsed, PlanError> {
+    let text = unwrapped(text)?;
+    let (scheme, rest) = text.split_once("://").unwrap_or_default();
+    let dialect = dialect(scheme)?;
+    let mut draft = Draft::of(dialect);
+    let place = match rest.rsplit_once('@') {
+        // Of several `@` the last one ends the password. What follows holds no secret.
+        Some((login, place)) => {
+            if login.contains(['/', '?', '#']) {
+                return Err(wrong("a `/`, `?` or `#` stands before the last `@`").remedy(
+                    "write `/`, `?`, `#` and `%` in user and password as %2F, %3F, %23 and %25, \
+                     and an `@` behind the host as %40",
+                ));
+            }
+            let (user, password) = login.split_once(':').unwrap_or((login, ""));
+            check_expanded(user, "user")?;
+            draft.set_user(decoded(user, "user")?)?;
+            draft.set_password(password)?;
+            place
+        }
+        None => rest,
+    };
+    if place.contains('#') {
+        return Err(wrong("the address ends at a `#`")
+            .remedy("a `#` in a name, a password or a parameter is written %23"));
+    }
+    let (path, query) = place.split_once('?').unwrap_or((place, ""));
+    let (host, database) = path.split_once('/').unwrap_or((path, ""));
+    draft.read_parameters(query)?;
+    draft.set_database(database)?;
+    draft.check_user()?;
+    draft.set_place(host)?;
+    Ok(Parsed { dialect, dsn: draft.finish()? })
+}
+
+/// Returns the dialect of a scheme.
+fn dialect(scheme: &str) -> Result<Dialect, PlanError> {
+    let Some(Scheme { family, dialect }) = Scheme::parse(scheme) else {
+        return Err(wrong("the address has no scheme"));
+    };
+    dialect.ok_or_else(|| match family.as_str() {
+        "mysqlx" => wrong("mysqlx:// is MySQL's X protocol, which Assay does not speak")
+            .remedy("write mysql:// and the port of the classic protocol, 3306 by default"),
+        other => wrong(format!("unknown server scheme `{other}://`")),
+    })
+}

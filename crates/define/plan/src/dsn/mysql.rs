@@ -1,0 +1,128 @@
+//! Parameters of addresses of MySQL and MariaDB.
+//!
+//! Source: MySQL reference manual, section 6.2.3; Connector/J developer guide, section 3.5.3;
+//! MariaDB Connector/J, "About"; Go-MySQL-Driver, "Parameters"; Prisma, "MySQL", "Connection
+//! details"; `PyMySQL`, `Connection`.
+
+use super::encryption::Mode;
+use super::parameter::{Effect, EncryptionPart, ModeName, Parameters, Switch};
+
+const fn mode(name: &'static str, mode: Mode) -> ModeName {
+    ModeName { name, mode }
+}
+
+const fn row(names: &'static str, effect: Effect) -> Parameters {
+    Parameters { names, effect }
+}
+
+/// Source: MySQL reference manual, section 6.2.3, `--ssl-mode`; MariaDB Connector/J, `sslMode`.
+const MODES: &[ModeName] = &[
+    mode("DISABLED", Mode::Off),
+    mode("PREFERRED", Mode::Prefer),
+    mode("REQUIRED", Mode::Require),
+    mode("VERIFY_CA", Mode::Issuer),
+    mode("VERIFY_IDENTITY", Mode::Host),
+    mode("disable", Mode::Off),
+    mode("trust", Mode::Require),
+    mode("verify-ca", Mode::Issuer),
+    mode("verify-full", Mode::Host),
+];
+/// Source: Go-MySQL-Driver, `tls`.
+const GO_MODES: &[ModeName] = &[
+    mode("false", Mode::Off),
+    mode("preferred", Mode::Prefer),
+    mode("skip-verify", Mode::Require),
+    mode("true", Mode::HostOfSystem),
+];
+/// Source: Prisma, "MySQL", `sslaccept`.
+const PRISMA_MODES: &[ModeName] =
+    &[mode("accept_invalid_certs", Mode::Require), mode("strict", Mode::HostOfSystem)];
+
+const OTHER_CLIENT: &str = "it sets another client; Assay has one connection for each of `clients`";
+
+/// What is done with each parameter.
+pub(super) const TABLE: &[Parameters] = &[
+    row("user", Effect::User),
+    row("password", Effect::Password),
+    row("host", Effect::Host),
+    row("port", Effect::Port),
+    row("socket unix_socket localSocket", Effect::Socket),
+    row("ssl-mode", Effect::Encryption(EncryptionPart::Mode(MODES))),
+    row("tls", Effect::Encryption(EncryptionPart::Mode(GO_MODES))),
+    row("sslaccept", Effect::Encryption(EncryptionPart::Mode(PRISMA_MODES))),
+    row("useSSL", Effect::Encryption(EncryptionPart::Switch(Switch::Encrypt))),
+    row("requireSSL", Effect::Encryption(EncryptionPart::Switch(Switch::Require))),
+    row("verifyServerCertificate", Effect::Encryption(EncryptionPart::Switch(Switch::Verify))),
+    row("ssl-ca serverSslCert", Effect::Encryption(EncryptionPart::Roots)),
+    row("ssl-cert", Effect::Encryption(EncryptionPart::Certificate)),
+    row("ssl-key", Effect::Encryption(EncryptionPart::Key)),
+    row(
+        "get-server-public-key allowPublicKeyRetrieval",
+        Effect::Encryption(EncryptionPart::Waiver(&["1", "true", "on", "yes"])),
+    ),
+    row("connect_timeout connectTimeout timeout", Effect::Timeout),
+    row("protocol", Effect::Only(&["tcp", "socket"], "connects by TCP or by a unix socket")),
+    row(
+        "charset characterEncoding characterSetResults connectionCollation collation useUnicode",
+        Effect::Ignored("the server's own character set holds, so that no text is converted"),
+    ),
+    row(
+        "parseTime loc serverTimezone connectionTimeZone useLegacyDatetimeCode \
+         zeroDateTimeBehavior useTimezone",
+        Effect::Ignored("times are sent and compared as the server has them"),
+    ),
+    row(
+        "autoReconnect maxReconnects failOverReadOnly",
+        Effect::Ignored("Assay connects again after a loss, and counts it"),
+    ),
+    row(
+        "compress useCompression compression-algorithms",
+        Effect::Ignored("connections are not compressed"),
+    ),
+    row(
+        "tls-version enabledTLSProtocols tlsVersions",
+        Effect::Ignored("Assay takes TLS 1.2 and 1.3"),
+    ),
+    row(
+        "rewriteBatchedStatements cachePrepStmts prepStmtCacheSize prepStmtCacheSqlLimit \
+         useServerPrepStmts useCursorFetch defaultFetchSize useLocalSessionState \
+         elideSetAutoCommits maintainTimeStats cacheResultSetMetadata cacheServerConfiguration \
+         cacheCallableStmts jdbcCompliantTruncation tinyInt1isBit nullCatalogMeansCurrent \
+         noAccessToProcedureBodies allowMultiQueries multiStatements interpolateParams \
+         clientFoundRows columnsWithAlias maxAllowedPacket readTimeout writeTimeout socketTimeout \
+         socket_timeout read_timeout write_timeout connection_limit pool_timeout pool pool_size \
+         max_overflow pool_recycle pool_pre_ping reconnect encoding prepared_statements \
+         statement_cache_size permitMysqlScheme allowNativePasswords checkConnLiveness \
+         rejectReadOnly dumpQueriesOnException useInformationSchema",
+        Effect::Ignored(OTHER_CLIENT),
+    ),
+    row(
+        "allowCleartextPasswords",
+        Effect::Ignored("the password itself is sent encrypted or by a unix socket alone"),
+    ),
+    row("ssl", Effect::Refused("write ssl-mode=VERIFY_IDENTITY&ssl-ca=system, or REQUIRED")),
+    row(
+        "ssl-verify-server-cert ssl_verify_cert ssl_verify_identity",
+        Effect::Refused("write ssl-mode=VERIFY_IDENTITY, or ssl-mode=VERIFY_CA"),
+    ),
+    row("ssl_disabled", Effect::Refused("write ssl-mode=DISABLED, or ssl-mode=REQUIRED")),
+    row("ssl-capath", Effect::Refused("name one file of roots by ssl-ca")),
+    row("ssl-crl ssl-crlpath", Effect::Refused("leave it out: revocations are not checked")),
+    row("sslpassword", Effect::Refused("give ssl-key a file with a key that is not encrypted")),
+    row(
+        "trustCertificateKeyStoreUrl trustStore clientCertificateKeyStoreUrl keyStore sslidentity",
+        Effect::Refused("name PEM files by ssl-ca, ssl-cert and ssl-key"),
+    ),
+    row(
+        "server-public-key-path serverRSAPublicKeyFile",
+        Effect::Refused("write ssl-mode=REQUIRED"),
+    ),
+    row(
+        "init_command sessionVariables sql_mode autocommit",
+        Effect::Refused("set it at the server, which Assay does not configure"),
+    ),
+    row(
+        "default-auth authPlugins auth_plugin defaultAuthenticationPlugin",
+        Effect::Refused("leave it out: the server names the method"),
+    ),
+];

@@ -1,0 +1,67 @@
+//! Parts of an address: escapes, and variables that nothing expands.
+
+use percent_encoding::percent_decode_str;
+
+use crate::error::PlanError;
+
+/// The form of an address.
+const FORM: &str = "write postgres://user:${ASSAY_PASSWORD_NAME}@host:port/database, or \
+                    mysql://...; for a unix socket add ?host=/directory or ?socket=/path";
+
+/// Returns the error of an address; neither it nor its remedy contains the password.
+pub(super) fn wrong(why: impl Into<String>) -> PlanError {
+    PlanError::new(why).remedy(FORM)
+}
+
+/// Returns a part of an address with its escapes decoded.
+pub(super) fn decoded(text: &str, part: &str) -> Result<String, PlanError> {
+    let bytes = text.as_bytes();
+    let is_escape = |at: usize| {
+        let digits = bytes.get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    if text.match_indices('%').any(|(at, _)| !is_escape(at)) {
+        return Err(wrong(format!(
+            "a `%` in the {part} is not followed by two hexadecimal digits"
+        ))
+        .remedy("write a `%` itself as %25"));
+    }
+    let decoded = percent_decode_str(text).decode_utf8();
+    let decoded = decoded.map_err(|_not_text| {
+        wrong(format!("the {part} is not text")).remedy("escape the bytes of UTF-8")
+    })?;
+    if decoded.contains('\0') {
+        return Err(wrong(format!("the {part} has a zero byte, %00"))
+            .remedy("leave it out: no server takes one"));
+    }
+    Ok(decoded.into_owned())
+}
+
+/// Checks that a part of an address has no variable of a shell or template in it.
+pub(super) fn check_expanded(text: &str, part: &str) -> Result<(), PlanError> {
+    let is_name = |rest: &str| {
+        rest.starts_with(|sign: char| sign.is_ascii_alphabetic() || "_{(".contains(sign))
+    };
+    let has_variable = text.match_indices('$').any(|(at, _)| is_name(&text[at + 1..]));
+    if !has_variable && !text.contains("{{") {
+        return Ok(());
+    }
+    Err(wrong(format!("the {part} has a variable that nothing expands")).remedy(format!(
+        "write the {part} itself, and a `$` of it as %24; the password alone may be a variable, \
+         ${{ASSAY_PASSWORD_NAME}}"
+    )))
+}
+
+/// Stores what an address states; it may state it once.
+pub(super) fn once<T>(slot: &mut Option<T>, value: T, part: &str) -> Result<(), PlanError> {
+    if slot.is_some() {
+        return Err(twice(&format!("the {part}")));
+    }
+    *slot = Some(value);
+    Ok(())
+}
+
+/// Returns the error of what an address states twice.
+pub(super) fn twice(what: &str) -> PlanError {
+    wrong(format!("the address states {what} twice")).remedy("leave one of them out")
+}

@@ -1,0 +1,34 @@
+//! Events of the kernel's asynchronous I/O.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "aio_events",
+    subject: "free events of asynchronous I/O",
+    severity: Severity::Warning,
+    why: "InnoDB sets events aside when it starts: a server that gets none does not start. All \
+          processes of a host, in every container, share one limit.",
+    source: "[Linux sysctl-fs]",
+    is_in_snapshot: false,
+    run,
+};
+
+/// Events that are enough: those of a server and its standby with the default threads.
+const ENOUGH: u64 = 2 * 2561;
+
+fn run(source: &Source) -> Outcome {
+    let Some(quota) = sampler::aio_events(|path| source.read(path)) else {
+        return Outcome::unknown("the kernel does not report them");
+    };
+    let (limit, free) = (quota.limit.to_string(), quota.free());
+    if free >= ENOUGH {
+        return Outcome::fine(limit);
+    }
+    let wanted = (quota.used + ENOUGH).to_string();
+    let evidence = format!("fs.aio-max-nr is {limit}, and {free} are free");
+    Outcome::finding(limit.clone(), evidence).sysctl("fs.aio-max-nr", &wanted, &limit)
+}

@@ -1,0 +1,30 @@
+//! Whether the file system takes direct I/O.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "direct_io",
+    subject: "direct I/O",
+    severity: Severity::Note,
+    why: "Variants with direct_io are refused where the file system of the data has none, as some \
+          in memory and those above them.",
+    source: "[open 2]",
+    is_in_snapshot: false,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    match source.takes_direct_io() {
+        None => Outcome::unknown("no file can be made in the directory of the data"),
+        Some(true) => Outcome::fine("taken"),
+        Some(false) => {
+            let kind = source.mount().map_or_else(|| "it".to_owned(), |mount| mount.kind);
+            Outcome::finding("refused", format!("{kind} refuses files that bypass the page cache"))
+                .mend("# put the data on another file system with --data-dir")
+        }
+    }
+}

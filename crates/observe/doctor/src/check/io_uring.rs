@@ -1,0 +1,43 @@
+//! Whether processes may use `io_uring`.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "io_uring",
+    subject: "io_uring",
+    severity: Severity::Note,
+    why: "MariaDB uses io_uring, and something else in silence where it is refused: its figures \
+          are then those of another way to read and write.",
+    source: "[Linux sysctl-kernel]",
+    is_in_snapshot: true,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let status = source.read("/proc/self/status").unwrap_or_default();
+    let is_filtered =
+        status.lines().any(|line| line.starts_with("Seccomp:") && line.ends_with('2'));
+    let setting = source.read("/proc/sys/kernel/io_uring_disabled");
+    if let Some(reason) = sampler::io_uring_refusal(|path| source.read(path)) {
+        let value = setting.unwrap_or_default();
+        return Outcome::finding(value.clone(), reason).sysctl(
+            "kernel.io_uring_disabled",
+            "0",
+            &value,
+        );
+    }
+    match setting {
+        _ if is_filtered => Outcome::unknown(
+            "a seccomp filter is in force, which may refuse it: the fact server_fallback of a run \
+             of MariaDB has the answer",
+        ),
+        Some(value) => Outcome::fine(value),
+        None => {
+            Outcome::unknown("the kernel does not report it: before Linux 6.6 there is no switch")
+        }
+    }
+}

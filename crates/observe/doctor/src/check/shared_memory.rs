@@ -1,0 +1,50 @@
+//! The size of named shared memory.
+
+use std::path::Path;
+
+use model::record::Severity;
+use model::units::parse_size;
+use sampler::{Mount, parse_mounts};
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "shared_memory",
+    subject: "size of /dev/shm",
+    severity: Severity::Warning,
+    why: "Parallel queries and vacuums of Postgres share memory there: where it is full they fail, \
+          after the load. Most containers have 64 MiB.",
+    source: "[Docker run]",
+    is_in_snapshot: true,
+    run,
+};
+
+/// Bytes that are enough: a parallel vacuum with the default memory, and queries next to it.
+const ENOUGH: u64 = 72 << 20;
+
+fn run(source: &Source) -> Outcome {
+    let Some(text) = source.read("/proc/self/mountinfo") else {
+        return Outcome::unknown("the mounts cannot be read");
+    };
+    let mounts = parse_mounts(&text);
+    let Some(mount) = mounts.iter().rfind(|mount| mount.point == Path::new("/dev/shm")) else {
+        return Outcome::unknown("nothing is mounted at /dev/shm");
+    };
+    let Some(bytes) = size(mount) else { return Outcome::fine("half of the memory") };
+    let value = model::Bytes(bytes).to_string();
+    if bytes >= ENOUGH {
+        return Outcome::fine(value);
+    }
+    Outcome::finding(value.clone(), format!("/dev/shm has {value}"))
+        .mend("mount -o remount,size=256m /dev/shm")
+        .mend("# of a container, where it is started: docker run --shm-size=256m")
+        .undo(format!("mount -o remount,size={bytes} /dev/shm"))
+}
+
+/// Returns the size that a mount was given; `None` for the default, half of the memory.
+fn size(mount: &Mount) -> Option<u64> {
+    let size = mount.options.iter().find_map(|option| option.strip_prefix("size="))?;
+    Some(parse_size(&size.to_uppercase()).ok()?.0)
+}

@@ -1,0 +1,42 @@
+//! Whether sockets of servers have a directory.
+
+use std::path::{Path, PathBuf};
+
+use model::record::Severity;
+use sampler::{holding, parse_mounts};
+
+use super::Check;
+use super::cache_dir::variable;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "temporary_dir",
+    subject: "directory of sockets and temporary files",
+    severity: Severity::Warning,
+    why: "Servers that Assay starts listen on sockets in /tmp, or in TMPDIR where /tmp cannot be \
+          written: without either none starts.",
+    source: "[Docker run]",
+    is_in_snapshot: false,
+    run,
+};
+
+fn run(source: &Source) -> Outcome {
+    let Some(text) = source.read("/proc/self/mountinfo") else {
+        return Outcome::unknown("the mounts cannot be read");
+    };
+    let mounts = parse_mounts(&text);
+    let is_writable = |dir: &PathBuf| {
+        let mount = holding(&mounts, dir);
+        mount.is_some_and(|mount| !mount.mount_options.iter().any(|option| option == "ro"))
+    };
+    let dirs = [Some(PathBuf::from("/tmp")), variable(source, "TMPDIR").map(PathBuf::from)];
+    match dirs.into_iter().flatten().find(is_writable) {
+        Some(dir) if dir == Path::new("/tmp") => Outcome::fine("/tmp"),
+        // A path is no fact of the machine.
+        Some(_) => Outcome::fine("TMPDIR"),
+        None => Outcome::finding("none", "/tmp is mounted read-only, and TMPDIR names no other")
+            .mend("# in the shell that runs assay: export TMPDIR=/var/tmp")
+            .mend("# or give the container a writable /tmp: docker run --tmpfs /tmp"),
+    }
+}

@@ -1,0 +1,41 @@
+//! Whether accounts without a name can set up servers.
+
+use model::record::Severity;
+
+use super::Check;
+use crate::outcome::Outcome;
+use crate::source::Source;
+
+pub(crate) static CHECK: Check = Check {
+    name: "user_namespaces",
+    subject: "user namespaces",
+    severity: Severity::Note,
+    why: "Postgres is set up by programs that read the name of their account: one without a name, \
+          as in OpenShift, has one in a user namespace only.",
+    source: "[user_namespaces 7]",
+    is_in_snapshot: true,
+    run,
+};
+
+/// Settings with the value that refuses namespaces. The second is Debian's, the third Ubuntu's.
+const SETTINGS: [(&str, &str, &str); 3] = [
+    ("user.max_user_namespaces", "0", "10000"),
+    ("kernel.unprivileged_userns_clone", "0", "1"),
+    ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
+];
+
+fn run(source: &Source) -> Outcome {
+    let value = |name: &str| source.read(format!("/proc/sys/{}", name.replace('.', "/")));
+    if value(SETTINGS[0].0).is_none() {
+        return Outcome::unknown("the kernel does not report them");
+    }
+    let refusing =
+        SETTINGS.iter().find(|(name, refused, _)| value(name).as_deref() == Some(refused));
+    match refusing {
+        None => Outcome::fine("allowed"),
+        Some((name, refused, allowed)) => {
+            let setting = format!("{name}={refused}");
+            Outcome::finding(setting.clone(), setting).sysctl(name, allowed, refused)
+        }
+    }
+}

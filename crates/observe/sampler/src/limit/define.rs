@@ -1,0 +1,62 @@
+//! A limit of this host, and its shortage.
+
+use std::fmt;
+use std::path::Path;
+
+use model::SystemNeeds;
+
+/// A limit of this host, of which a run needs a part.
+#[derive(Debug)]
+pub struct Limit {
+    /// Name, which is its file's.
+    pub name: &'static str,
+    /// Returns what a run with its data in that directory lacks.
+    ///
+    /// A limit that this process may raise is raised to what the run needs.
+    pub(crate) check: fn(&SystemNeeds, &Path) -> Result<(), Shortage>,
+}
+
+/// What a limit of this host denies a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shortage {
+    /// Name of the limit.
+    pub limit: &'static str,
+    /// The need, the limit and its value.
+    pub reason: String,
+    /// The remedy.
+    pub remedy: String,
+}
+
+impl fmt::Display for Shortage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { reason, remedy, .. } = self;
+        write!(f, "{reason}: {remedy}")
+    }
+}
+
+/// A limit on an amount, and how much of it is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quota {
+    /// Its source: `ulimit -u`, or a file.
+    pub source: String,
+    /// What is counted: `threads`.
+    pub unit: &'static str,
+    /// The amount it allows.
+    pub limit: u64,
+    /// The amount that counts against it now.
+    pub used: u64,
+}
+
+impl Quota {
+    /// Returns how much more it allows.
+    pub const fn free(&self) -> u64 {
+        self.limit.saturating_sub(self.used)
+    }
+}
+
+impl fmt::Display for Quota {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { source, unit, limit, used } = self;
+        write!(f, "{source} allows {limit} {unit}, {used} of which are in use: raise it")
+    }
+}

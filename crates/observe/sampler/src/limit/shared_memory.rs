@@ -1,0 +1,60 @@
+//! Named shared memory, `/dev/shm`: 64 MiB in most containers.
+
+use std::path::Path;
+
+use model::{Bytes, SystemNeeds};
+use rustix::fs::StatVfsMountFlags;
+
+use super::{Limit, Shortage};
+
+pub(crate) static LIMIT: Limit = Limit { name: "shared_memory", check };
+
+/// Where named shared memory lies. Source: shm_overview(7).
+const DIR: &str = "/dev/shm";
+
+fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
+    let needed = needs.shared_memory;
+    if needed.amount == 0 {
+        return Ok(());
+    }
+    let free = match rustix::fs::statvfs(DIR) {
+        Ok(found) if !found.f_flag.contains(StatVfsMountFlags::RDONLY) => {
+            Some(found.f_bavail.saturating_mul(found.f_frsize))
+        }
+        Ok(_) | Err(_) => None,
+    };
+    allow(Bytes(needed.amount), needed.instead, free.map(Bytes))
+}
+
+fn allow(needed: Bytes, instead: &str, free: Option<Bytes>) -> Result<(), Shortage> {
+    if free.is_some_and(|free| free >= needed) {
+        return Ok(());
+    }
+    let has = free.map_or_else(|| "cannot be used".to_owned(), |free| format!("has {free} free"));
+    // In whole MiB, as programs take it.
+    let mib = needed.0.div_ceil(1 << 20);
+    Err(Shortage {
+        limit: LIMIT.name,
+        reason: format!("the server may need {needed} of shared memory, and {DIR} {has}"),
+        remedy: format!(
+            "enlarge it (`mount -o remount,size={mib}m {DIR}`, `docker run --shm-size={mib}m`, in \
+             Kubernetes an emptyDir of medium Memory there), or {instead}"
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_without_shared_memory_is_refused_with_the_figures() {
+        let needed = Bytes(8 << 20);
+        assert_eq!(allow(needed, "", Some(needed)), Ok(()));
+        let text = allow(needed, "set x", Some(Bytes(2 << 20))).unwrap_err().to_string();
+        assert!(text.contains("8.00 MiB of shared memory, and /dev/shm has 2.00 MiB"), "{text}");
+        assert!(text.contains("--shm-size=8m") && text.ends_with("or set x"), "{text}");
+        let text = allow(needed, "", None).unwrap_err().to_string();
+        assert!(text.contains("/dev/shm cannot be used"), "{text}");
+    }
+}

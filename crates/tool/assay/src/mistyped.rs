@@ -1,0 +1,155 @@
+//! Remedies for options that a command does not have.
+
+use std::ffi::OsString;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, Error};
+
+/// Options by which other tools name a server.
+const OF_SERVERS: [&str; 8] =
+    ["dsn", "url", "uri", "host", "socket", "mysql-host", "mysql-socket", "pgsql-host"];
+
+/// Options by which other tools name what is run.
+const OF_STEPS: [&str; 3] = ["benchmarks", "steps", "step"];
+
+/// Options of other tools, each with ours. Source: docs/guide/coming-from.md.
+const SYNONYMS: [(&str, &str); 19] = [
+    ("bytes", "value-bytes"),
+    ("cache-size", "cache"),
+    ("compression-type", "compression"),
+    ("concurrency", "clients"),
+    ("dbms", "engine"),
+    ("engines", "engine"),
+    ("events", "duration"),
+    ("iterations", "repetitions"),
+    ("key-size", "key-bytes"),
+    ("max-rows", "rows"),
+    ("num", "rows"),
+    ("runs", "repetitions"),
+    ("scale", "rows"),
+    ("table-size", "rows"),
+    ("threads", "clients"),
+    ("time", "duration"),
+    ("value-size", "value-bytes"),
+    ("variant", "engine"),
+    ("yes", "trust"),
+];
+
+/// Adds what was meant to the error of an unknown option.
+pub(crate) fn explained(mut error: Error, args: &[OsString], mut root: Command) -> Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let Some(option) = typed.strip_prefix("--") else { return error };
+    let option = option.split('=').next().unwrap_or_default().to_lowercase().replace('_', "-");
+    root.build();
+    let verb = verb_of(&root, args);
+    if let Some(tip) = here(&option, verb).or_else(|| elsewhere(&option, &root)) {
+        let tips = vec![StyledStr::from(tip)];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+    error
+}
+
+/// Returns the command that was typed, as far as it is one.
+fn verb_of<'c>(root: &'c Command, args: &[OsString]) -> &'c Command {
+    let names = args.iter().skip(1).filter_map(|arg| arg.to_str());
+    names.fold(root, |command, name| command.find_subcommand(name).unwrap_or(command))
+}
+
+fn has(command: &Command, option: &str) -> bool {
+    command.get_arguments().any(|arg| arg.get_long() == Some(option) && !arg.is_hide_set())
+}
+
+/// Returns what a command has in the place of an option.
+fn here(option: &str, verb: &Command) -> Option<String> {
+    let takes_steps = verb.get_arguments().any(|arg| arg.get_id() == "inputs");
+    if OF_SERVERS.contains(&option) && takes_steps {
+        return Some(
+            "a running server is an engine: --engine \
+             'postgres://USER:${ASSAY_PASSWORD_NAME}@HOST:5432/DATABASE', or `dsn` in the \
+             [[variant]] of an experiment file"
+                .to_owned(),
+        );
+    }
+    if OF_STEPS.contains(&option) && takes_steps {
+        return Some("steps are written without an option: fillseq readrandom".to_owned());
+    }
+    let (_, ours) = SYNONYMS.iter().find(|(theirs, _)| *theirs == option)?;
+    has(verb, ours).then(|| format!("write --{ours}: `--help` states its meaning"))
+}
+
+/// Returns where else an option, or a key of its name, is known.
+fn elsewhere(option: &str, root: &Command) -> Option<String> {
+    let mut known = Vec::new();
+    collect(root, "assay", option, &mut known);
+    if !known.is_empty() {
+        return Some(format!("--{option} is an option of {}", known.join(", ")));
+    }
+    let key = option.replace('-', "_");
+    let tables = plan::tables_with(&key);
+    let table = tables.first()?;
+    Some(format!("`{key}` is a key of {table} in an experiment file, and no option"))
+}
+
+/// Collects the commands that have an option.
+fn collect(command: &Command, path: &str, option: &str, known: &mut Vec<String>) {
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        let path = format!("{path} {}", sub.get_name());
+        if has(sub, option) {
+            known.push(format!("`{path}`"));
+        }
+        collect(sub, &path, option, known);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory as _, Parser as _};
+
+    use super::*;
+    use crate::Cli;
+
+    /// Returns the tip of a command line with an unknown option.
+    fn tip(line: &str) -> String {
+        let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let error = Cli::try_parse_from(&args).expect_err("an unknown option");
+        explained(error, &args, Cli::command()).to_string()
+    }
+
+    #[test]
+    fn an_unknown_option_is_explained_by_what_was_meant() {
+        let cases = [
+            ("assay run readrandom --dsn postgres://a", "--engine 'postgres://USER"),
+            ("assay plan readrandom --threads 4", "tip: write --clients"),
+            ("assay run --value_size=400 fillseq", "tip: write --value-bytes"),
+            ("assay run --benchmarks fillseq", "steps are written without an option"),
+            ("assay run readrandom --yes", "tip: write --trust"),
+            ("assay plan readrandom --until 2%", "--until is an option of `assay run`"),
+            ("assay compare a --disk-floor 1GiB", "`assay run`"),
+            ("assay run readrandom --operations 5", "`operations` is a key of a step's table"),
+            ("assay run readrandom --measure fillseq", "`measure` is a key of [experiment]"),
+            ("assay run readrandom --duraton 5s", "'--duration'"),
+        ];
+        for (line, expected) in cases {
+            let found = tip(line);
+            assert!(found.contains(expected), "{line}: {found}");
+        }
+        assert!(tip("assay run --colour").contains("'--colour' found"));
+    }
+
+    #[test]
+    fn every_synonym_is_no_option_of_ours_and_stands_for_one() {
+        let mut root = Cli::command();
+        root.build();
+        let run = root.find_subcommand("run").expect("a command");
+        for (theirs, ours) in SYNONYMS {
+            assert!(has(run, ours) && !has(run, theirs), "{theirs} {ours}");
+        }
+        assert!(OF_SERVERS.iter().chain(&OF_STEPS).all(|theirs| !has(run, theirs)));
+    }
+}

@@ -1,0 +1,95 @@
+//! Limits of the host that a run would exceed end it before anything is loaded.
+
+use std::process::Command;
+
+use crate::group::Group;
+use crate::rejection::unwrapped;
+use crate::workspace::{ProgramOutput, Workspace};
+
+/// A quick run, without its engine.
+const RUN: [&str; 7] = ["fillseq", "readrandom", "--rows", "1k", "--duration", "100ms", "--engine"];
+
+/// A shell that sets limits before it becomes the program.
+struct Limited {
+    /// The command before the shell, if any.
+    prefix: &'static [&'static str],
+    script: String,
+}
+
+impl Limited {
+    fn by(script: &str) -> Self {
+        Self { prefix: &[], script: script.to_owned() }
+    }
+
+    /// Runs the program on an engine.
+    fn assay(&self, workspace: &Workspace, verb: &str, engine: &str) -> ProgramOutput {
+        let arguments = [&[verb][..], &RUN, &[engine, "--clients", "16"]].concat();
+        let program = match engine.contains('@') {
+            true => workspace.program_on_servers(&arguments),
+            false => workspace.program(&arguments),
+        };
+        let script = format!("{} && exec \"$0\" \"$@\"", self.script);
+        let shell = [self.prefix, &["sh", "-c", &script]].concat();
+        let mut command = Command::new(shell[0]);
+        command.args(&shell[1..]).arg(program.get_program()).args(program.get_args());
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        ProgramOutput::of(command.current_dir(workspace.path("")).output().expect("a shell"))
+    }
+
+    /// Checks that a run is refused with these texts, and that a plan warns of the same.
+    fn assert_refused(&self, engine: &str, texts: &[&str]) {
+        let workspace = Workspace::new();
+        let run = self.assay(&workspace, "run", engine);
+        let err = unwrapped(&run.err);
+        assert_eq!(run.code, 1, "{}{err}", run.out);
+        assert!(err.contains("nothing was run"), "{err}");
+        let plan = self.assay(&workspace, "plan", engine);
+        assert_eq!(plan.code, 0, "{}", plan.err);
+        let warning = plan.out.lines().find(|line| line.contains("refuses this on this host"));
+        for text in texts {
+            assert!(err.contains(text), "{text}: {err}");
+            assert!(warning.is_some_and(|line| line.contains(text)), "{text}: {}", plan.out);
+        }
+    }
+}
+
+#[test]
+fn open_files_are_raised_to_the_need_or_refused() {
+    let texts = ["may need 136 open files", "(`ulimit -Hn`) is 64", "`ulimit -n 136`"];
+    Limited::by("ulimit -n 64").assert_refused("sqlite", &texts);
+    Limited::by("ulimit -S -n 64").assay(&Workspace::new(), "run", "sqlite").recorded();
+}
+
+#[test]
+fn threads_of_clients_and_server_are_counted() {
+    let files = [("pids.max", "40".to_owned())];
+    let group = match Group::make("pids", &files, &files) {
+        Ok(group) => group,
+        Err(error) => return println!("skipped: no control group: {error}"),
+    };
+    let join = Limited::by(&format!("echo $$ >{}", group.processes().display()));
+    let texts = ["16 clients need 48 threads", "pids.max allows", "use at most"];
+    join.assert_refused("lmdb", &texts);
+}
+
+/// Goal: nothing is loaded into a Postgres for which `/dev/shm` is too small.
+/// Method: a namespace of mounts in which it has 2 MiB.
+#[test]
+fn shared_memory_of_a_server_is_compared_with_its_need() {
+    let script = "mount -t tmpfs -o size=2m tmpfs /dev/shm".to_owned();
+    let small = Limited { prefix: &["unshare", "--mount"], script };
+    let mounted = Command::new("unshare").args(["--mount", "sh", "-c", &small.script]).status();
+    if !mounted.is_ok_and(|status| status.success()) {
+        return println!("skipped: this user cannot mount");
+    }
+    if let Err(why) = supply::testing::build("postgres@15.10") {
+        return println!("skipped: {why}");
+    }
+    let texts = ["may need 8.00 MiB of shared memory", "/dev/shm has 2.00 MiB free", "\"mmap\""];
+    small.assert_refused("postgres@15.10", &texts);
+}
