@@ -38,14 +38,14 @@ fn written_by_a_process(numbers: &[u64]) -> Option<String> {
     entries(Path::new("/proc")).filter_map(|dir| pid(&dir)).filter(|pid| *pid != own).find_map(
         |pid| {
             let dir = PathBuf::from(format!("/proc/{pid}"));
-            let writes = |file: &PathBuf| {
+            let may_write = |file: &PathBuf| {
                 let number = file.file_name().unwrap_or_default();
                 let info = fs::read_to_string(dir.join("fdinfo").join(number)).unwrap_or_default();
                 let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
                 let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
-                is_device(file, numbers) && flags.is_none_or(|flags| flags & ACCESS != 0)
+                flags.is_none_or(|flags| flags & ACCESS != 0)
             };
-            entries(&dir.join("fd")).find(writes)?;
+            entries(&dir.join("fd")).find(|file| is_device(file, numbers) && may_write(file))?;
             let name = child::process_file(pid, "comm").unwrap_or_default();
             Some(format!("process {pid} ({}) has it open to write; end it first", name.trim()))
         },

@@ -101,8 +101,8 @@ impl Results {
             return ExperimentDir::open(path);
         }
         let by_name = experiments(&self.root.join(name)).pop();
-        let all = directories(&self.root).into_iter().flat_map(|dir| experiments(&dir));
-        let by_id = all.filter(|path| path.file_name().is_some_and(|id| id == name));
+        let names = directories(&self.root).into_iter().filter(|_| !name.contains('/'));
+        let by_id = names.map(|dir| dir.join(name)).filter(|path| ExperimentDir::is_at(path));
         // An experiment of a stranger may have any name, and the identifier of another.
         let found: Vec<_> = by_name.into_iter().chain(by_id).collect();
         match &found[..] {

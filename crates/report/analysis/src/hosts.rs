@@ -241,7 +241,9 @@ pub fn host_differences(hosts: &[&Host]) -> Vec<HostDifference> {
     };
     let facts: Vec<_> = hosts.iter().map(facts).collect();
     let names = facts.first().into_iter().flat_map(|first| first.keys());
-    let names = names.filter(|name| !["fingerprint", "doctor"].contains(&name.as_str()));
+    // Where the data lie is the run's; the file system and the device below are facts of their own.
+    let left_out = ["fingerprint", "doctor", "data"];
+    let names = names.filter(|name| !left_out.contains(&name.as_str()));
     let fact = |name: &String| {
         let text = |value: &serde_json::Value| match (value, value.as_u64()) {
             (serde_json::Value::Null, _) => None,
@@ -294,7 +296,8 @@ mod tests {
             runs.each_ref().map(|own| compare(own, &experiment, "base", &none).unwrap());
         let large = Host { cpus: CpuCount::of(2), memory_bytes: Bytes::GIB, ..Host::default() };
         let (cpus, governor) = (CpuCount::of(1), Some("powersave".into()));
-        let small = Host { cpus, governor, ..large.clone() };
+        let data = Some(Box::default());
+        let small = Host { cpus, governor, data, ..large.clone() };
         let of = |at: usize, name, host| HostRuns {
             name,
             host,

@@ -70,7 +70,10 @@ fn check_header(line: &str) -> Result<(), String> {
     if is_header {
         return Ok(());
     }
-    Err(format!("the first line is `{line}`: it must be the header {HEADER}"))
+    // Of a file with other content nothing is quoted: an experiment file may name any.
+    let is_of_rates = line.chars().all(|sign| sign.is_ascii_digit() || ",. ".contains(sign));
+    let quoted = if is_of_rates { format!(" is `{line}`") } else { " is another one".to_owned() };
+    Err(format!("the first line{quoted}: it must be the header {HEADER}"))
 }
 
 /// Reads a start and a rate; `before` is the start of the line before.

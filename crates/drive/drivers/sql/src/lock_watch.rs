@@ -18,6 +18,15 @@ const QUERY_MAX: Duration = Duration::from_secs(5);
 /// Most sessions that a report names.
 const NAMED_MAX: usize = 3;
 
+/// What statements waited for, as a sentence.
+#[derive(Default)]
+struct NamedWait {
+    /// Until they were over, as far as it was queried.
+    lasting: Option<String>,
+    /// At the last query that found any.
+    latest: Option<String>,
+}
+
 /// The connections of a run that are no clients', and how long they wait for locks.
 pub(crate) struct LockWatch<C: Connection> {
     waits: LockWaits,
@@ -59,30 +68,38 @@ impl<C: Connection> LockWatch<C> {
             let watcher = thread::Builder::new().spawn_scoped(scope, watching).ok();
             let done = statements();
             drop(end);
-            (done, watcher.and_then(|watcher| watcher.join().ok()).flatten())
+            (done, watcher.and_then(|watcher| watcher.join().ok()).unwrap_or_default())
         });
-        done.map_err(|error| match wait {
-            Some(wait) => error.because(&format!("{wait}; end that, or repeat when it has ended")),
-            None => error,
+        // The server ends a wait at its limit before this process has the error.
+        done.map_err(|error| {
+            let is_timeout = matches!(error, EngineError::Timeout(_));
+            let wait = if is_timeout { wait.latest } else { wait.lasting };
+            match wait {
+                Some(wait) => {
+                    error.because(&format!("{wait}; end that, or repeat when it has ended"))
+                }
+                None => error,
+            }
         })
     }
 
-    /// Reports waits until the statements are over; returns the one that lasts until then.
-    fn watch(&self, is_over: &Receiver<()>) -> Option<String> {
-        let (mut connection, mut last) = (None, None::<String>);
+    /// Reports waits until the statements are over.
+    fn watch(&self, is_over: &Receiver<()>) -> NamedWait {
+        let (mut connection, mut named) = (None, NamedWait::default());
         while is_over.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
             // A server that does not answer names no session.
             let numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone();
             let wait = self.query(&mut connection, &numbers).unwrap_or_default();
-            if let Some(text) = wait.as_ref().filter(|_| wait != last) {
+            if let Some(text) = wait.as_ref().filter(|_| wait != named.lasting) {
                 self.waits.report(text);
+                named.latest = Some(text.clone());
             }
             // A statement that ended meanwhile waits no longer: what it waited for stays.
             if wait.is_some() || is_over.try_recv() == Err(TryRecvError::Empty) {
-                last = wait;
+                named.lasting = wait;
             }
         }
-        last
+        named
     }
 
     /// Returns what the connections of these numbers wait for, as a sentence.

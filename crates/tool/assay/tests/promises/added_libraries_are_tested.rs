@@ -125,6 +125,9 @@ fn shim_needs_headers_and_a_compiler() {
     assert!(output.contains("/usr/include): name their directory with --headers DIR"), "{output}");
     let headed = ["splinterdb@toy", "libtoy.so", "--headers", "elsewhere"];
     let output = rejection(&workspace, &headed);
+    assert!(output.contains("cannot use elsewhere: no directory is there"), "{output}");
+    fs::create_dir(workspace.path("elsewhere")).expect("a directory");
+    let output = rejection(&workspace, &headed);
     assert!(output.contains("(searched: elsewhere, elsewhere/"), "{output}");
     fs::create_dir_all(workspace.path("elsewhere/splinterdb")).expect("a directory");
     workspace.write("elsewhere/splinterdb/splinterdb.h", "int splinterdb_open(void);\n");

@@ -73,7 +73,8 @@ fn page_cache_absorbs_nothing_of_bytes_written() {
     }
     let (bytes, own) = (of("counted", written), of("counted", "write_amplification"));
     let ratio = bytes.expect("write calls are counted") / own.expect("redb counts its writes");
-    assert!((0.99..1.02).contains(&ratio), "{ratio}");
+    // A commit may lie between the readings of the two counters.
+    assert!((0.97..1.03).contains(&ratio), "{ratio}");
     assert_eq!(of("mapped", written), None);
     assert!(of("mapped", "bytes_written_per_byte_put_min").is_some(), "{rows:?}");
 }

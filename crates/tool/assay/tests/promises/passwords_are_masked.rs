@@ -196,8 +196,9 @@ fn no_foreign_server_gets_a_password_in_clear_text() {
         let has_it = received.windows(SECRET.len()).any(|it| it == SECRET.as_bytes());
         check(&output, parameter);
         assert_eq!((has_it, output.code), (is_sent, 1), "{}", output.err);
+        let clear = if is_sent { ", which leaves in clear text on request" } else { "" };
         let named = format!(
-            "one: connects to me@{address}/d (tcp) with the password in ASSAY_PASSWORD_X\n"
+            "one: connects to me@{address}/d (tcp) with the password in ASSAY_PASSWORD_X{clear}\n"
         );
         assert!(output.err.starts_with(&named), "{}", output.err);
         assert_eq!(output.err.contains("verify-full"), !is_sent, "{}", output.err);

@@ -114,7 +114,11 @@ fn an_archive_of_another_account_is_read_and_not_written() {
         assert_eq!(output.code, code, "{call}: {}", output.err);
     }
     assert!(!dir.path().join("derived").exists());
-    assert_refused(&workspace, "report pair", &["results belongs to 65533", "--output"]);
+    assert_refused(
+        &workspace,
+        "report pair",
+        &["results belongs to 65533", "name another place for it"],
+    );
     assert_eq!(assay(&workspace, "report pair --output page.html").code, 0);
     fs::remove_dir_all(dir.path().join("runs/two.c1.r2")).expect("it was run");
     let resume = "run --resume pair --disk-floor 1MiB";

@@ -111,7 +111,12 @@ fn options_that_reach_beyond_the_data_need_consent() {
         ("rocksdb@0.0.1", "db_log_dir", "../x", "names a path"),
         ("rocksdb@0.0.1", "env", "posix://", "loads code"),
         ("rocksdb@0.0.1", "option_of_tomorrow", "1", "is not known to be harmless"),
-        ("rocksdb@0.0.1", "write_buffer_size", "{};wal_dir=/x", "has signs in its value"),
+        (
+            "rocksdb@0.0.1",
+            "write_buffer_size",
+            "{};wal_dir=/x",
+            "has signs in its value that may set other options",
+        ),
         ("wiredtiger@0.0.1", "log.path", "/tmp", "names a path"),
         ("postgres@99", "Archive_Command", "touch x", "runs a command"),
         ("postgres@99", "session_preload_libraries", "x", "loads code"),
@@ -177,7 +182,7 @@ fn a_library_in_the_archive_is_not_loaded() {
     fs::copy(library.path("libsorted.so"), &path).expect("compiled");
     let extension = format!("[{}]", path.display());
     let workspace = strange(with_option("wiredtiger@system", "extensions", &extension));
-    let reached = format!("one: extensions = {extension} loads code");
+    let reached = format!("loads code: one: extensions = {extension}");
     assert_refused(&workspace.assay(&["rerun", "strange.assay"]), &reached);
     let trusted = workspace.assay(&["rerun", "strange.assay", "--trust"]);
     if trusted.err.contains("the base cannot be had") {
@@ -300,7 +305,7 @@ fn a_command_of_a_server_needs_consent_and_is_confined() {
             step.stop = model::StopRule::Duration(model::Nanos::from_secs(3));
         }
     });
-    let reached = format!("one: archive_command = {command} runs a command");
+    let reached = format!("runs a command: one: archive_command = {command}");
     assert_refused(&workspace.assay_on_servers(&["rerun", "strange.assay"]), &reached);
     let output = workspace.assay_on_servers(&["rerun", "strange.assay", "--trust"]);
     assert!(output.out.contains("rerun here"), "{}{}", output.out, output.err);

@@ -13,6 +13,12 @@ use super::failure::Failure;
 
 /// Bytes of a SHA-1 digest.
 const SHA1_BYTES: usize = 20;
+/// Sizes of keys that are used, in bits: a hostile server's may take minutes.
+///
+/// Source: MySQL's source, `mysql_ssl_rsa_setup.cc`, 2048; OpenSSL, `OPENSSL_RSA_MAX_MODULUS_BITS`.
+const MODULUS_BITS: std::ops::RangeInclusive<u64> = 1024..=16_384;
+/// Longest exponent of a key, in bits. Source: OpenSSL, `OPENSSL_RSA_MAX_PUBEXP_BITS`.
+const EXPONENT_BITS_MAX: u64 = 64;
 
 /// Returns the `mysql_native_password` response; empty for an empty password.
 ///
@@ -79,6 +85,9 @@ impl PublicKey {
         let (modulus, rest) = element(key, 0x02)?;
         let (exponent, _) = element(rest, 0x02)?;
         let (modulus, exponent) = [modulus, exponent].map(BigUint::from_bytes_be).into();
+        if !MODULUS_BITS.contains(&modulus.bits()) || exponent.bits() > EXPONENT_BITS_MAX {
+            return None;
+        }
         let bytes = usize::try_from(modulus.bits().div_ceil(8)).ok()?;
         Some(Self { modulus, exponent, bytes })
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use bytes::BytesMut;
 use driver_sql::{Contact, ReceiveBuffer, Socket};
-use model::{Address, Endpoint};
+use model::Endpoint;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
@@ -140,6 +140,11 @@ fn answer(
         return Err(unbound("does not log in by SCRAM"));
     }
     match kind {
+        // Source: RFC 5802, section 3: the client must verify the server's signature.
+        authentication::NOTHING if scram.begun.is_some() && !scram.is_finished => {
+            let why = "accepts a login by SCRAM without its proof that it knows the password";
+            Err(Failure::Rejected(format!("the server at {} {why}", endpoint.address)))
+        }
         authentication::NOTHING => Ok(()),
         authentication::CLEARTEXT if !endpoint.address.carries_passwords() => {
             let address = &endpoint.address;
@@ -218,7 +223,7 @@ fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
 
 #[cfg(test)]
 mod tests {
-    use model::{Password, Tls};
+    use model::{Address, Password, Tls};
 
     use super::*;
 
@@ -288,6 +293,16 @@ mod tests {
         let plain = b"\0\0\0\x0aSCRAM-SHA-256\0\0";
         assert!(refused(plain, Some(b"hash")).contains("offers no channel binding"));
         assert!(refused(plus, None).contains("has a certificate that"));
+    }
+
+    #[test]
+    fn a_login_without_the_proof_of_the_server_is_refused() {
+        let (known, mut scram, mut out) =
+            (endpoint(Some("hush")), Scram::default(), BytesMut::new());
+        let mut answered = |body: &[u8]| answer(body, &known, &mut scram, &mut out);
+        answered(b"\0\0\0\x0aSCRAM-SHA-256\0\0").unwrap();
+        let refused = answered(b"\0\0\0\0").unwrap_err().to_string();
+        assert!(refused.contains("without its proof"), "{refused}");
     }
 
     #[test]
