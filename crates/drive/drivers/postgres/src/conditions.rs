@@ -12,6 +12,8 @@ struct Condition {
     need: &'static str,
     /// The value that gives it.
     usual: &'static str,
+    /// Whether a run is possible with another value, where the dsn states that.
+    is_possible: bool,
 }
 
 /// Source of a setting that the client has stated at login.
@@ -30,48 +32,56 @@ const CONDITIONS: [Condition; 8] = [
         is_good: |value| value == "read committed" || value == "read uncommitted",
         need: "transactions that conflict fail under it, where others wait",
         usual: "read committed",
+        is_possible: true,
     },
     Condition {
         name: "default_transaction_read_only",
         is_good: |value| value == "off",
         need: "a run writes",
         usual: "off",
+        is_possible: false,
     },
     Condition {
         name: "idle_in_transaction_session_timeout",
         is_good: |value| lasts(value, IDLE_MS_MIN),
         need: "transactions wait for their clients, and some are held open",
         usual: "0",
+        is_possible: true,
     },
     Condition {
         name: "idle_session_timeout",
         is_good: |value| lasts(value, IDLE_MS_MIN),
         need: "sessions wait between operations and steps",
         usual: "0",
+        is_possible: true,
     },
     Condition {
         name: "lock_timeout",
         is_good: |value| lasts(value, IDLE_MS_MIN),
         need: "statements wait for the locks of other clients",
         usual: "0",
+        is_possible: true,
     },
     Condition {
         name: "session_replication_role",
         is_good: |value| value == "origin",
         need: "foreign keys and triggers are to be executed",
         usual: "origin",
+        is_possible: true,
     },
     Condition {
         name: "statement_timeout",
         is_good: |value| lasts(value, STATEMENT_MS_MIN),
         need: "statements of a load last minutes",
         usual: "0",
+        is_possible: true,
     },
     Condition {
         name: "transaction_timeout",
         is_good: |value| lasts(value, STATEMENT_MS_MIN),
         need: "transactions of a load last minutes",
         usual: "0",
+        is_possible: true,
     },
 ];
 
@@ -92,7 +102,7 @@ pub(crate) fn obstacles(connection: &mut Connection) -> Result<Vec<Obstacle>, Fa
         Err(Failure::Refused(_)) => Vec::new(),
         rows => rows?,
     };
-    let mut obstacles = Vec::new();
+    let mut obstacles: Vec<_> = search_path(connection).into_iter().collect();
     if connection.first("SELECT pg_is_in_recovery()").ok().flatten().as_deref() == Some("t") {
         obstacles.push(Obstacle {
             setting: "pg_is_in_recovery() = true".to_owned(),
@@ -103,29 +113,52 @@ pub(crate) fn obstacles(connection: &mut Connection) -> Result<Vec<Obstacle>, Fa
     for row in &rows {
         let [name, value, source] = &row[..] else { continue };
         let is_stated = source == STATED;
-        let condition = CONDITIONS.iter().find(|it| it.name == name && !is_stated);
+        let applies = |it: &&Condition| it.name == name && !(is_stated && it.is_possible);
+        let condition = CONDITIONS.iter().find(applies);
         let bad = condition.filter(|it| !(it.is_good)(value));
         obstacles.extend(bad.map(|it| obstacle(it, value, source)));
     }
     Ok(obstacles)
 }
 
+/// Returns the obstacle of a search path without a schema for tables.
+fn search_path(connection: &mut Connection) -> Option<Obstacle> {
+    let sql = "SELECT current_schema() IS NULL, current_setting('search_path')";
+    // A compatible system may have neither.
+    let rows = connection.rows(sql).unwrap_or_default();
+    let [is_missing, path] = &rows.first()?[..] else { return None };
+    (is_missing == "t").then(|| Obstacle {
+        setting: format!("search_path = {path}"),
+        need: "tables are created in its first schema that exists and that the role may use".into(),
+        remedy:
+            "create one, ALTER ROLE ... SET search_path, or state search_path=SCHEMA in the dsn"
+                .to_owned(),
+    })
+}
+
 fn obstacle(condition: &Condition, value: &str, source: &str) -> Obstacle {
-    let Condition { name, need, usual, .. } = condition;
+    let Condition { name, need, usual, is_possible, .. } = condition;
     let place = match source {
+        STATED => " (set in the dsn or the variant)",
         "user" => " (set for the role)",
         "database" => " (set for the database)",
         "database user" => " (set for the role in this database)",
         _ => " (set on the server)",
     };
+    let statement = match is_possible {
+        true => format!(
+            ", or state it in the dsn to measure with it: options=-c%20{name}%3D{}",
+            value.replace(' ', "%5C%20")
+        ),
+        false => String::new(),
+    };
     Obstacle {
         setting: format!("{name} = {value}{place}"),
         need: (*need).to_owned(),
-        remedy: format!(
-            "ALTER ROLE ... SET {name} = '{usual}', or state it in the dsn to measure with it: \
-             options=-c%20{name}%3D{}",
-            value.replace(' ', "%5C%20")
-        ),
+        remedy: match source {
+            STATED => "remove it there".to_owned(),
+            _ => format!("ALTER ROLE ... SET {name} = '{usual}'{statement}"),
+        },
     }
 }
 
@@ -238,5 +271,12 @@ mod tests {
         let condition = &CONDITIONS[0];
         let text = obstacle(condition, "serializable", "user").setting;
         assert_eq!(text, "default_transaction_isolation = serializable (set for the role)");
+        let impossible = obstacle(&CONDITIONS[1], "on", STATED);
+        assert_eq!(
+            impossible.setting,
+            "default_transaction_read_only = on (set in the dsn or the variant)"
+        );
+        assert_eq!(impossible.remedy, "remove it there");
+        assert!(!obstacle(&CONDITIONS[1], "on", "user").remedy.contains("options="));
     }
 }

@@ -171,8 +171,11 @@ fn attempt(connection: &mut Connection, sql: &str) -> Result<bool, EngineError> 
 #[cold]
 fn login_error(failure: Failure, endpoint: &Endpoint) -> EngineError {
     let Endpoint { user, address, database, .. } = endpoint;
+    let is_reached = !matches!(failure, Failure::Unreachable(_));
     let error = failure.into();
-    if let EngineError::Fatal(text) = error {
+    if let EngineError::Fatal(text) = &error
+        && is_reached
+    {
         let text = format!("login as `{user}` to `{database}` on {address}: {text}");
         return EngineError::Fatal(text);
     }

@@ -90,7 +90,7 @@ fn is_loss<E: ErrorResponse>(executed: &Executed<E>) -> bool {
 fn depends_on_rows<E: ErrorResponse>(failure: &Failure<E>) -> bool {
     match failure {
         Failure::Refused(response) => response.is_loss() || response.depends_on_rows(),
-        Failure::Lost(_) => true,
+        Failure::Lost(_) | Failure::Unreachable(_) => true,
         Failure::Rejected(_) | Failure::Unread(_) => false,
     }
 }

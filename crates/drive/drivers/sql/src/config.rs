@@ -206,6 +206,8 @@ impl<S> Config<S> {
     /// Connects for the first time, which decides what the address leaves to the server: whether
     /// all connections are encrypted.
     ///
+    /// There is no second attempt after a failure that encryption does not change.
+    ///
     /// # Errors
     /// As [`Config::connect`]; of two attempts the response to the encrypted one, if there is one.
     pub fn connect_first<C: Connection<Session = S>>(&mut self) -> Reply<C, C> {
@@ -215,7 +217,7 @@ impl<S> Config<S> {
         let is_first_encrypted = first.is_encrypted();
         self.endpoint.address = first;
         let refused = match self.connect() {
-            Err(failure) if !failure.is_loss() => failure,
+            Err(failure) if failure.depends_on_encryption() => failure,
             answer => return answer,
         };
         self.endpoint.address = second;

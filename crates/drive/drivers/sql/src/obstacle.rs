@@ -4,7 +4,7 @@ use engine::EngineError;
 use model::Endpoint;
 
 use crate::connection::Connection;
-use crate::failure::ErrorResponse as _;
+use crate::failure::{ErrorResponse, Failure};
 
 /// A setting that a run cannot have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +66,26 @@ pub fn refuse<C: Connection>(
         endpoint.address,
         sentences.join("; ")
     )))
+}
+
+/// Converts a failure to create, read or drop a table, with the remedy for missing rights.
+#[cold]
+pub(crate) fn rights_error<E: ErrorResponse>(
+    endpoint: &Endpoint,
+    failure: Failure<E>,
+) -> EngineError {
+    let Endpoint { user, database, address, .. } = endpoint;
+    if let Failure::Refused(response) = &failure
+        && response.lacks_right()
+    {
+        return EngineError::Fatal(format!(
+            "{}`{user}` may not create tables in database `{database}` at {address}, or not use \
+             those of another user there: {response}: grant it all rights on the database and its \
+             tables, or name another user or database in the dsn",
+            E::PREFIX
+        ));
+    }
+    failure.into()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
-use model::Address;
+use model::{Address, Endpoint};
 
 use crate::socket::Socket;
 use crate::tls;
@@ -44,6 +44,20 @@ impl PeerProtocol {
         }
     }
 
+    /// Returns whether to wait longer for a first answer: the address states so, and nothing of
+    /// another protocol answers there. The read timeout is then extended.
+    ///
+    /// # Errors
+    /// When the operating system refuses it.
+    pub fn waits_longer(self, socket: &Socket, endpoint: &Endpoint) -> io::Result<bool> {
+        let Endpoint { address, login, .. } = endpoint;
+        if !socket.extend_first_wait(login)? {
+            return Ok(false);
+        }
+        let is_own = |peer: Peer| matches!(peer, Peer::Known(found) if found == self);
+        Ok(probe(address).as_deref().and_then(peer_of).is_none_or(is_own))
+    }
+
     /// Describes why a first connection got no answer of this protocol.
     ///
     /// `received` is what was sent instead, and `error` why no more was read. Where neither shows
@@ -68,14 +82,14 @@ impl PeerProtocol {
             Some(Peer::Other(found)) => {
                 format!("{address} is {found}, not {name}: check host and port of the dsn")
             }
-            None if error.is_some_and(|it| it.kind() == io::ErrorKind::UnexpectedEof) => format!(
+            None if error.is_some_and(|it| it.kind() != io::ErrorKind::TimedOut) => format!(
                 "{address} closes connections without an answer, which {name} does not: check host \
                  and port of the dsn, and the server's log"
             ),
             None => format!(
                 "{address} accepts connections and sends nothing, which {name} does not: check \
-                 host and port of the dsn, and whether the server hangs or resolves the client's \
-                 name slowly"
+                 host and port of the dsn, and whether the server hangs; for one that wakes or \
+                 resolves names slowly, add connect_timeout=30 to the dsn"
             ),
         }
     }
@@ -93,8 +107,16 @@ fn peer_of(bytes: &[u8]) -> Option<Peer> {
         [_, _, _, 0, 10 | 9 | 0xff, ..] => Some(Peer::Known(PeerProtocol::Mysql)),
         b"S" | b"N" | [b'R' | b'E', 0, 0, ..] => Some(Peer::Known(PeerProtocol::Postgres)),
         // A notice. Source: MySQL's source documentation, "X Protocol", messages.
-        [_, 0, 0, 0, 11, ..] => other("the X protocol of a MySQL server (its other port is 3306)"),
-        _ if bytes.starts_with(b"HTTP/") => other("a web server (HTTP)"),
+        [_, 0, 0, 0, 11, ..] => {
+            other("the X protocol of a MySQL server (write its port of SQL, 3306 by default)")
+        }
+        // Python's own answers a request that it cannot read by a page alone.
+        _ if [&b"HTTP/"[..], b"<!DOCTYPE HTML", b"<html"]
+            .iter()
+            .any(|it| bytes.starts_with(it)) =>
+        {
+            other("a web server (HTTP)")
+        }
         _ if bytes.starts_with(b"SSH-") => other("an SSH server"),
         _ if [&b"-ERR"[..], b"-NOAUTH", b"-DENIED"].iter().any(|it| bytes.starts_with(it)) => {
             other("a Redis server")
@@ -132,7 +154,7 @@ mod tests {
     use crate::socket::FIRST_WITHIN;
 
     const _: () = assert!(
-        FIRST_WITHIN.as_millis() + 3 * ANSWER_WITHIN.as_millis() < 5_000,
+        FIRST_WITHIN.as_millis() + 3 * ANSWER_WITHIN.as_millis() < 4_500,
         "a wrong port is named within 5 s"
     );
 
@@ -194,6 +216,7 @@ mod tests {
             (b"\x10\0\0\0\xff\x69\x04Host", "is a MySQL or MariaDB server"),
             (b"\x05\0\0\0\x0b\x08\x05\x1a\0", "the X protocol of a MySQL server"),
             (b"SSH-2.0-OpenSSH_9.2\r\n", "an SSH server"),
+            (b"<!DOCTYPE HTML>\n<html", "a web server"),
             (b"\x15\x03\x01\0\x02\x02\x28", "speaks TLS"),
             (b"220 mail ready\r\n\x1b[2J", "a server that sends `220 mail ready\\r\\n\\x1b[2J`"),
         ] {
@@ -208,8 +231,9 @@ mod tests {
         let text = described(PeerProtocol::Mysql, silent);
         assert!(text.contains("accepts connections and sends nothing"), "{text}");
         let nowhere = Address::Socket("/dev/null/none".into());
-        let closed = io::Error::from(io::ErrorKind::UnexpectedEof);
-        let text = PeerProtocol::Postgres.describe(&nowhere, &[], Some(&closed));
-        assert!(text.contains("closes connections without an answer"), "{text}");
+        for closed in [io::ErrorKind::UnexpectedEof, io::ErrorKind::ConnectionReset] {
+            let text = PeerProtocol::Postgres.describe(&nowhere, &[], Some(&closed.into()));
+            assert!(text.contains("closes connections without an answer"), "{text}");
+        }
     }
 }

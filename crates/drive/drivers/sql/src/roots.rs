@@ -6,7 +6,7 @@ use std::path::Path;
 
 use model::ClientCertificate;
 use model::server::SYSTEM_ROOTS;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// Files of the roots that a machine trusts, by distribution.
@@ -20,6 +20,9 @@ const SYSTEM_FILES: [&str; 6] = [
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
     "/etc/ssl/cert.pem",
 ];
+
+/// What a file without a usable key lacks.
+const NO_KEY: &str = "it has no private key, or an encrypted one (`openssl pkey` decrypts it)";
 
 /// Reads the roots of a PEM file, or those that this machine trusts.
 pub(crate) fn trusted(roots: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
@@ -45,7 +48,11 @@ pub(crate) fn client(
 ) -> io::Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {
     let ClientCertificate { chain: path, key } = certificate;
     let found = chain(path)?;
-    let key = PrivateKeyDer::from_pem_file(key).map_err(|why| unreadable(key, &why))?;
+    let unusable = |why: pem::Error| match matches!(why, pem::Error::NoItemsFound) {
+        true => unreadable(key, &NO_KEY),
+        false => unreadable(key, &why),
+    };
+    let key = PrivateKeyDer::from_pem_file(key).map_err(unusable)?;
     Ok((found, key))
 }
 
@@ -61,5 +68,6 @@ fn chain(path: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
 }
 
 fn unreadable(path: &Path, why: &dyn Display) -> io::Error {
-    io::Error::other(format!("{}: {why}", path.display()))
+    let remedy = "give a PEM file that the account of Assay can read";
+    io::Error::other(format!("{}: {why}: {remedy}", path.display()))
 }

@@ -7,14 +7,15 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use model::{Address, LoginOptions};
-use rustix::net::{SendFlags, send};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::tls::Encrypted;
 
 /// Longest wait for the first answer of a server that has not answered yet.
 ///
-/// Our choice: with the three questions that follow, a wrong port is named within five seconds.
-pub(crate) const FIRST_WITHIN: Duration = Duration::from_millis(3400);
+/// Our choice: with the questions that follow and the start of a worker, a wrong port is named
+/// within five seconds.
+pub(crate) const FIRST_WITHIN: Duration = Duration::from_secs(3);
 /// The longest wait for a step of a login: hundreds of clients log in at once on a busy host.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -55,9 +56,50 @@ impl Socket {
     /// [`Socket::clear_read_timeout`].
     ///
     /// # Errors
-    /// When no server listens.
-    pub fn connect(address: &Address, login: &LoginOptions, contact: Contact) -> io::Result<Self> {
-        Self::connect_within(address, stated(login).unwrap_or(contact.limit()))
+    /// When no server listens: the reason with its remedy.
+    pub fn connect(
+        address: &Address,
+        login: &LoginOptions,
+        contact: Contact,
+    ) -> Result<Self, String> {
+        let limit = stated(login).unwrap_or(contact.limit());
+        let first = if contact == Contact::First { limit.min(FIRST_WITHIN) } else { limit };
+        let connected = Self::connect_within(address, limit)
+            .and_then(|socket| socket.set_read_timeout(Some(first)).map(|()| socket));
+        connected.map_err(|error| {
+            let remedy = match contact {
+                Contact::First => ": check host and port of the dsn, and whether the server runs",
+                Contact::Known => "",
+            };
+            format!("no server answers at {address}: {error}{remedy}")
+        })
+    }
+
+    /// Extends the wait for a first answer to what the address states; `false` when that is over.
+    ///
+    /// # Errors
+    /// When the operating system refuses it.
+    pub(crate) fn extend_first_wait(&self, login: &LoginOptions) -> io::Result<bool> {
+        let rest = stated(login).and_then(|limit| limit.checked_sub(FIRST_WITHIN));
+        let Some(rest) = rest.filter(|rest| !rest.is_zero()) else { return Ok(false) };
+        let is_first = self.read_timeout()? == Some(FIRST_WITHIN);
+        if is_first {
+            self.set_read_timeout(Some(rest))?;
+        }
+        Ok(is_first)
+    }
+
+    fn read_timeout(&self) -> io::Result<Option<Duration>> {
+        match self {
+            Self::Unix(stream) => stream.read_timeout(),
+            Self::Tcp(stream) => stream.read_timeout(),
+            Self::Tls(stream) => stream.tcp().read_timeout(),
+        }
+    }
+
+    /// Reads what has been received, without waiting; nothing of a closed connection.
+    pub fn read_received(&self, buffer: &mut [u8]) -> usize {
+        recv(self, buffer, RecvFlags::DONTWAIT).map_or(0, |(bytes, _whole)| bytes)
     }
 
     /// Connects; reads time out after `limit`.

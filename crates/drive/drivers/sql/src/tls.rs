@@ -158,5 +158,12 @@ fn config(
     };
     let Some(own) = own else { return Ok(Some(verifying.with_no_client_auth())) };
     let (chain, key) = roots::client(own)?;
-    verifying.with_client_auth_cert(chain, key).map(Some).map_err(io::Error::other)
+    verifying.with_client_auth_cert(chain, key).map(Some).map_err(|error| {
+        let ClientCertificate { chain, key } = own;
+        let (chain, key) = (chain.display(), key.display());
+        io::Error::other(format!(
+            "the certificate in {chain} and the key in {key} are no pair: {error}: name the files \
+             of one, of RSA, ECDSA or Ed25519"
+        ))
+    })
 }

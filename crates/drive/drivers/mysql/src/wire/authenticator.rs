@@ -6,7 +6,7 @@ use model::Endpoint;
 
 use super::ed25519;
 use super::failure::{ErrorPacket, Failure};
-use super::method::{password_methods, remedy};
+use super::method::{Lack, password_methods, remedy};
 use super::packets::Packets;
 use super::result::{EOF_HEADER, ERR_HEADER, error_packet, malformed};
 use super::scramble::{encrypted, native, sha2};
@@ -37,13 +37,30 @@ const DENIED: [u16; 4] = [1045, 1251, 1524, 1698];
 /// First byte of a request of a second factor.
 const NEXT_FACTOR: u8 = 2;
 
+/// What carries a login.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Channel {
+    /// TCP, which others can read and the server cannot encrypt.
+    Plain,
+    /// TCP, which others can read and the server could encrypt.
+    Encryptable,
+    /// A unix socket.
+    Unix,
+    /// TLS.
+    Encrypted,
+}
+
+impl Channel {
+    /// Returns whether only the server can read what is sent.
+    const fn is_secure(self) -> bool {
+        matches!(self, Self::Unix | Self::Encrypted)
+    }
+}
+
 /// The state of an authentication.
 pub(super) struct Authenticator<'a> {
     pub(super) endpoint: &'a Endpoint,
-    /// Whether only the server can read what is sent.
-    pub(super) is_secure: bool,
-    /// Whether the server can encrypt.
-    pub(super) has_tls: bool,
+    pub(super) channel: Channel,
     /// The server's version, as its greeting states it.
     pub(super) version: &'a str,
     /// The method requested last, and what it was requested with.
@@ -83,15 +100,17 @@ impl Authenticator<'_> {
         match self.plugin.as_slice() {
             NATIVE | b"" => Ok(native(self.password(), self.scramble())),
             SHA2 => Ok(sha2(self.password(), self.scramble())),
-            SHA256 if self.password().is_empty() => Ok(self.clear_text()),
+            SHA256 if self.channel == Channel::Encrypted || self.password().is_empty() => {
+                Ok(self.clear_text())
+            }
             // Requests the server's key: to this method a unix socket does not count as secure.
             SHA256 => Ok(vec![1]),
             ED25519 => ed25519::signed(self.password(), &self.nonce)
                 .ok_or_else(|| "the server sends no nonce for ed25519".to_owned()),
             // Requests the salt.
             PARSEC => Ok(Vec::new()),
-            CLEAR_TEXT if self.is_secure => Ok(self.clear_text()),
-            CLEAR_TEXT | DIALOG if !self.is_secure => Err(format!(
+            CLEAR_TEXT if self.channel.is_secure() => Ok(self.clear_text()),
+            CLEAR_TEXT | DIALOG if !self.channel.is_secure() => Err(format!(
                 "the server requests the password of `{}` in clear text, and the connection is \
                  not encrypted: add ssl-mode=REQUIRED or VERIFY_IDENTITY to the dsn, connect by a \
                  unix socket, or give the account {}",
@@ -149,7 +168,10 @@ impl Authenticator<'_> {
                 packets.send()?;
             }
         }
-        Err(Failure::Rejected("the login does not come to an end".to_owned()))
+        Err(Failure::Rejected(format!(
+            "the server sends more than {PACKETS_MAX} requests for one login: give the account {}",
+            password_methods(self.version)
+        )))
     }
 
     /// Returns the response to a request of another method.
@@ -178,7 +200,9 @@ impl Authenticator<'_> {
                 Some(signed) => Ok(Some(signed)),
                 None => Err(malformed("the salt of parsec")),
             },
-            DIALOG if self.is_secure => self.dialog(more).map(Some).map_err(Failure::Rejected),
+            DIALOG if self.channel.is_secure() => {
+                self.dialog(more).map(Some).map_err(Failure::Rejected)
+            }
             // What follows a method that was answered by nothing.
             _ if self.progress.unanswered.is_some() => Ok(Some(Vec::new())),
             _ => Err(malformed("a step of the login")),
@@ -210,7 +234,7 @@ impl Authenticator<'_> {
         match more {
             // A cache hit.
             [3] => Ok(None),
-            [4] if self.is_secure => Ok(Some(self.clear_text())),
+            [4] if self.channel.is_secure() => Ok(Some(self.clear_text())),
             [4] => Ok(Some(vec![2])),
             pem => self.encrypted(pem).map(Some),
         }
@@ -222,7 +246,7 @@ impl Authenticator<'_> {
     /// it is sent to a foreign server on request of the user alone.
     fn encrypted(&self, pem: &[u8]) -> Result<Vec<u8>, Failure> {
         let Endpoint { address, is_foreign, .. } = self.endpoint;
-        if *is_foreign && !self.is_secure && !address.carries_passwords() {
+        if *is_foreign && !self.channel.is_secure() && !address.carries_passwords() {
             return Err(Failure::Rejected(format!(
                 "the server at {address} requests the password, encrypted by a key that is not \
                  verified: add ssl-mode=REQUIRED to the dsn, connect by a unix socket, or permit \
@@ -246,7 +270,13 @@ impl Authenticator<'_> {
         {
             return unanswered;
         }
-        match remedy(*number, self.version, self.has_tls && !self.is_secure) {
+        let has_certificate = self.endpoint.login.certificate.is_some();
+        let lack = match self.channel {
+            Channel::Encryptable => Some(Lack::Encryption),
+            Channel::Encrypted if !has_certificate => Some(Lack::Certificate),
+            Channel::Plain | Channel::Unix | Channel::Encrypted => None,
+        };
+        match remedy(*number, self.version, lack) {
             Some(remedy) => Failure::Rejected(format!("{failure}: {remedy}")),
             None => failure,
         }

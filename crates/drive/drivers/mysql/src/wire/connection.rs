@@ -98,8 +98,7 @@ impl driver_sql::Connection for Connection {
 
     fn open(endpoint: &Endpoint, (): &(), contact: Contact) -> Result<Self, Failure> {
         let Endpoint { address, login, .. } = endpoint;
-        let socket = Socket::connect(address, login, contact)
-            .map_err(|error| Failure::Lost(format!("no server answers at {address}: {error}")))?;
+        let socket = Socket::connect(address, login, contact).map_err(Failure::Unreachable)?;
         let is_secure = socket.is_secure();
         let mut packets = Packets::new(socket);
         await_greeting(&mut packets, endpoint, contact)?;

@@ -20,7 +20,9 @@ pub(crate) type Failure = driver_sql::Failure<ErrorPacket>;
 pub(crate) const fn number(failure: &Failure) -> Option<u16> {
     match failure {
         Failure::Refused(error_packet) => Some(error_packet.number),
-        Failure::Lost(_) | Failure::Rejected(_) | Failure::Unread(_) => None,
+        Failure::Lost(_) | Failure::Unreachable(_) | Failure::Rejected(_) | Failure::Unread(_) => {
+            None
+        }
     }
 }
 

@@ -19,7 +19,13 @@ pub(super) fn await_greeting(
     contact: Contact,
 ) -> Result<(), Failure> {
     let Endpoint { address, login, .. } = endpoint;
-    let awaited = packets.await_bytes(HEADER_BYTES + 1);
+    let mut awaited = packets.await_bytes(HEADER_BYTES + 1);
+    if awaited.is_err()
+        && contact == Contact::First
+        && PeerProtocol::Mysql.waits_longer(&packets.socket, endpoint)?
+    {
+        awaited = packets.await_bytes(HEADER_BYTES + 1);
+    }
     if awaited.is_ok() && is_greeting(packets.unread()) {
         return Ok(packets.socket.expect_slow_steps(login)?);
     }
@@ -28,7 +34,7 @@ pub(super) fn await_greeting(
     }
     let error = awaited.err();
     let text = PeerProtocol::Mysql.describe(address, packets.unread(), error.as_ref());
-    Err(Failure::Rejected(text))
+    Err(Failure::Unreachable(text))
 }
 
 /// Returns whether bytes begin a greeting, or an error in its place.

@@ -4,7 +4,9 @@ use std::io::{self, Read, Write};
 
 use model::Endpoint;
 
-use super::authenticator::{Authenticator, NATIVE, NONCE_BYTES, Progress, SHA2, until_zero};
+use super::authenticator::{
+    Authenticator, Channel, NATIVE, NONCE_BYTES, Progress, SHA2, until_zero,
+};
 use super::failure::Failure;
 use super::packets::Packets;
 use super::result::{ERR_HEADER, error_packet, malformed};
@@ -70,7 +72,9 @@ pub(super) fn log_in<S: Read + Write>(
     let greeting = greeting(first)?;
     let Greeting { version, number, capabilities, plugin, nonce, .. } = greeting;
     if capabilities & NEEDED != NEEDED {
-        let text = format!("the server ({version}) has no protocol 4.1 or newer");
+        let text = format!(
+            "the server ({version}) has no protocol 4.1 or newer: name another one in the dsn"
+        );
         return Err(Failure::Rejected(text));
     }
     let mut negotiated = WANTED & capabilities;
@@ -81,17 +85,24 @@ pub(super) fn log_in<S: Read + Write>(
     if is_encrypted {
         let address = &endpoint.address;
         if capabilities & capability::SSL == 0 {
-            return Err(Failure::Rejected(format!("the server at {address} has no TLS")));
+            let remedy = "set it up there (ssl_cert, ssl_key), or leave ssl-mode out of the dsn";
+            let text = format!("the server at {address} has no TLS: {remedy}");
+            return Err(Failure::Rejected(text));
         }
         negotiated |= capability::SSL;
         request_tls(packets, negotiated, greeting.collation)?;
         let failed = |error| Failure::Rejected(format!("TLS with {address}: {error}"));
         encrypt(&mut packets.socket).map_err(failed)?;
     }
+    let channel = match (is_encrypted, is_secure) {
+        (true, _) => Channel::Encrypted,
+        (false, true) => Channel::Unix,
+        (false, false) if capabilities & capability::SSL != 0 => Channel::Encryptable,
+        (false, false) => Channel::Plain,
+    };
     let mut auth = Authenticator {
         endpoint,
-        is_secure: is_secure || is_encrypted,
-        has_tls: capabilities & capability::SSL != 0,
+        channel,
         version: &version,
         plugin,
         nonce,
@@ -327,9 +338,10 @@ mod tests {
     fn the_password_is_sent_after_the_encryption_has_begun() {
         let address = Address::Tcp { host: "db".to_owned(), port: 3306, tls: Tls::Unverified };
         let endpoint = Endpoint { address, ..endpoint(Some("hush")) };
-        let log_in = |capabilities, comes_alone: bool| {
+        let full: &[u8] = b"\x01\x04";
+        let log_in = |capabilities, comes_alone: bool, request: &[u8]| {
             let hello = greeting_from("8.0.31", capabilities, "caching_sha2_password");
-            let mut packets = scripted(&[&hello, b"\x01\x04", OK]);
+            let mut packets = scripted(&[&hello, request, OK]);
             packets.socket.most = if comes_alone { hello.len() + HEADER_BYTES } else { 0 };
             let mut plain = Vec::new();
             let logged_in = super::log_in(&mut packets, &endpoint, false, |socket| {
@@ -338,15 +350,18 @@ mod tests {
             });
             (logged_in, plain, packets)
         };
-        let (logged_in, _, packets) = log_in(WANTED, true);
-        assert_eq!(logged_in.unwrap_err().to_string(), "the server at db:3306 has no TLS");
+        let (logged_in, _, packets) = log_in(WANTED, true, full);
+        let refused = logged_in.unwrap_err().to_string();
+        assert!(refused.starts_with("the server at db:3306 has no TLS: set it up"), "{refused}");
         assert!(packets.socket.written.is_empty());
-        let (logged_in, plain, packets) = log_in(WANTED | capability::SSL, true);
-        assert_eq!(logged_in, Ok(7));
-        assert_eq!((plain.len(), plain[3]), (HEADER_BYTES + 32, 2), "the request alone");
-        assert!(packets.socket.written.ends_with(b"hush\0"), "an encrypted password may be clear");
+        for request in [full, b"\xfesha256_password\0abcdefghijklmnopqrst\0"] {
+            let (logged_in, plain, packets) = log_in(WANTED | capability::SSL, true, request);
+            assert_eq!(logged_in, Ok(7));
+            assert_eq!((plain.len(), plain[3]), (HEADER_BYTES + 32, 2), "the request alone");
+            assert!(packets.socket.written.ends_with(b"hush\0"), "encrypted, it may be clear");
+        }
         // As if answers had been put behind the greeting.
-        let (logged_in, plain, _) = log_in(WANTED | capability::SSL, false);
+        let (logged_in, plain, _) = log_in(WANTED | capability::SSL, false, full);
         assert!(logged_in.unwrap_err().to_string().contains("what follows the greeting"));
         assert!(plain.is_empty());
     }

@@ -19,18 +19,29 @@ pub(super) fn password_methods(version: &str) -> &'static str {
     }
 }
 
+/// What a login had not, and an account may require.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lack {
+    Encryption,
+    Certificate,
+}
+
 /// Returns the remedy for a refused login that depends on the server; `None` when it does not.
 ///
 /// Source: MySQL's and MariaDB's error references: 1045 access denied, 1251 old client, 1524 plugin
 /// not loaded, 1698 access denied whatever the password.
-pub(super) fn remedy(number: u16, version: &str, lacks_tls: bool) -> Option<String> {
+pub(super) fn remedy(number: u16, version: &str, lack: Option<Lack>) -> Option<String> {
     let methods = password_methods(version);
     match number {
-        1045 if lacks_tls => Some(
-            "give the dsn the right user and password; if the account requires TLS, add \
-             ssl-mode=REQUIRED"
-                .to_owned(),
-        ),
+        1045 => lack.map(|lack| {
+            let requirement = match lack {
+                Lack::Encryption => "TLS, add ssl-mode=REQUIRED",
+                Lack::Certificate => "a client certificate (X509), add ssl-cert and ssl-key",
+            };
+            format!(
+                "give the dsn the right user and password; if the account requires {requirement}"
+            )
+        }),
         1251 | 1524 => Some(format!("give the account {methods}")),
         1698 => Some(format!(
             "the account logs in as an account of the server's host, not by a password: connect \
@@ -56,11 +67,13 @@ mod tests {
             ("8.0.11-TiDB-v8.5.0", "caching_sha2_password", "native"),
         ] {
             for number in [1251, 1524, 1698] {
-                let text = remedy(number, version, false).unwrap();
+                let text = remedy(number, version, None).unwrap();
                 assert!(text.contains(has) && !text.contains(has_not), "{version}: {text}");
             }
         }
-        assert!(remedy(1045, "8.0.31", true).unwrap().contains("ssl-mode=REQUIRED"));
-        assert_eq!(remedy(1045, "8.0.31", false), None);
+        for (lack, name) in [(Lack::Encryption, "ssl-mode=REQUIRED"), (Lack::Certificate, "X509")] {
+            assert!(remedy(1045, "8.0.31", Some(lack)).unwrap().contains(name));
+        }
+        assert_eq!(remedy(1045, "8.0.31", None), None);
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn log_in(
             _ => {}
         }
     }
-    Err(Failure::Lost("the login does not end".to_owned()))
+    Err(Failure::Lost(format!("the login does not end after {MESSAGES_MAX} messages")))
 }
 
 /// Writes the response to an authentication request; nothing when none is due.
@@ -217,7 +217,8 @@ fn unexpected() -> Failure {
 fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
     endpoint.password.as_ref().map(|password| password.0.as_bytes()).ok_or_else(|| {
         let user = &endpoint.user;
-        Failure::Rejected(format!("the server requires the password of `{user}`: give one"))
+        let remedy = "give one in the dsn, as ${ASSAY_PASSWORD_NAME}";
+        Failure::Rejected(format!("the server requires the password of `{user}`: {remedy}"))
     })
 }
 
@@ -259,7 +260,7 @@ mod tests {
         let scram = answered(b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0", Some("h"));
         assert!(scram.unwrap().starts_with(b"p\0\0\0"), "begun");
         let refused = answered(b"\0\0\0\x03", None).unwrap_err();
-        assert_eq!(refused, "the server requires the password of `postgres`: give one");
+        assert!(refused.starts_with("the server requires the password of `postgres`: give one in"));
         for (body, name) in [
             (&b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0"[..], "channel binding"),
             (b"\0\0\0\x0aOAUTHBEARER\0\0", "OAuth"),

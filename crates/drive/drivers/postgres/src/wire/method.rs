@@ -50,7 +50,7 @@ struct Remedy {
 ///
 /// Source: Postgres' source, `auth_failed` in `auth.c`, `InitPostgres` in `postinit.c`;
 /// `PgBouncer`'s source, `set_startup_options` in `client.c`.
-const REMEDIES: [Remedy; 13] = [
+const REMEDIES: [Remedy; 15] = [
     Remedy {
         text: "peer authentication failed",
         remedy: "peer compares the role with the account of this machine that runs Assay: run it \
@@ -106,6 +106,14 @@ const REMEDIES: [Remedy; 13] = [
         text: "too many clients already",
         remedy: "raise max_connections on the server, end connections of others, or use fewer \
                  clients",
+    },
+    Remedy {
+        text: "the database system is",
+        remedy: "wait until the server takes connections, and see its log",
+    },
+    Remedy {
+        text: "does not exist",
+        remedy: "create it on the server, or name another one in the dsn",
     },
     Remedy {
         text: "unsupported startup parameter",
@@ -165,6 +173,8 @@ mod tests {
             ("password authentication failed for user \"u\"", "stored as md5"),
             ("LDAP authentication failed for user \"u\"", "of the directory"),
             ("too many connections for role \"u\"", "CONNECTION LIMIT"),
+            ("database \"d\" does not exist", "create it on the server"),
+            ("the database system is starting up", "wait until the server"),
             ("sorry, too many clients already", "max_connections"),
         ] {
             let error = ErrorResponse { message: message.to_owned(), ..ErrorResponse::default() };

@@ -12,6 +12,8 @@ use super::weakness::weakness;
 
 /// Keys that a certificate may have here.
 const KEYS: &str = "RSA of 2048 bits or more, P-256, P-384 or Ed25519";
+/// Parameters of an address that name the roots.
+const ROOTS: &str = "sslrootcert=/FILE, ssl-ca=/FILE";
 
 /// A defect of a certificate, or of what trusts it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,23 +34,23 @@ pub(crate) enum CertificateFault {
     OtherHost { host: String, names: String },
     #[error(
         "the server's certificate names no host ({subject}): give this certificate itself as the \
-         root, which pins it, verify its issuer alone (sslmode=verify-ca, ssl-mode=VERIFY_CA), or \
+         root ({ROOTS}), which pins it, verify its issuer alone (sslmode=verify-ca, ssl-mode=VERIFY_CA), or \
          give the server one with `{host}` in its subjectAltName"
     )]
     NoHost { host: String, subject: String },
     #[error(
         "the server's certificate was issued by `{issuer}`, of which {file} has no certificate: \
-         give the root certificate of that issuer, or the server's own certificate, as the root"
+         give the root certificate of that issuer, or the server's own, as the root ({ROOTS})"
     )]
     UnknownIssuer { issuer: String, file: String },
     #[error(
         "the server's certificate is self-signed, and not the one in {file}: give the server's \
-         own certificate as the root"
+         own certificate as the root ({ROOTS})"
     )]
     OtherSelfSigned { file: String },
     #[error(
         "the signature of the server's certificate is not by the key of its issuer in {file}: \
-         give the root certificate with which it was issued"
+         give the root certificate with which it was issued ({ROOTS})"
     )]
     OtherKey { file: String },
     #[error("the server's certificate is too weak: it has {0}; give the server one with {KEYS}")]

@@ -8,6 +8,8 @@ use x509_parser::extensions::GeneralName;
 
 use super::fault::CertificateFault;
 
+/// Most names of a certificate that an error shows: one of a provider may have a hundred.
+const NAMES_SHOWN: usize = 8;
 /// Note on a certificate without names in its subjectAltName.
 const BY_COMMON_NAME: &str = "the server's certificate names its host in the common name alone, \
                               which newer clients refuse: renew it with a subjectAltName";
@@ -71,8 +73,10 @@ pub(super) fn verify(
             Err(CertificateFault::OtherHost { host, names: format!("`{common_name}`") })
         }
         (false, _) => {
-            let names: Vec<_> = names.into_iter().map(|it| it.text).collect();
-            Err(CertificateFault::OtherHost { host, names: names.join(", ") })
+            let more = names.len().saturating_sub(NAMES_SHOWN);
+            let shown: Vec<_> = names.into_iter().take(NAMES_SHOWN).map(|it| it.text).collect();
+            let end = if more > 0 { format!(" and {more} more") } else { String::new() };
+            Err(CertificateFault::OtherHost { host, names: shown.join(", ") + &end })
         }
     }
 }

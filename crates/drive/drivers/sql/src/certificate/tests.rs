@@ -233,8 +233,8 @@ fn a_certificate_that_is_not_accepted_has_its_remedy() {
         (ROOT, own, "is self-signed, and not the one in FILE", "give the server's own"),
         (
             pem,
-            root.signed(&params("a", &["a", "b"])),
-            "is for a, b, not for `db.example`",
+            root.signed(&params("a", &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"])),
+            "is for a, b, c, d, e, f, g, h and 2 more, not for `db.example`",
             "write a host",
         ),
         (

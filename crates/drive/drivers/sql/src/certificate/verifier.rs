@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use model::server::SYSTEM_ROOTS;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
 use rustls::crypto::CryptoProvider;
@@ -56,8 +57,12 @@ impl RootVerifier {
         Ok(Self { file: file.to_owned(), roots, anchors, provider, note })
     }
 
+    /// Returns the file of the roots, as an error names it.
     fn file(&self) -> String {
-        self.file.display().to_string()
+        match self.file.to_str() {
+            Some(SYSTEM_ROOTS) => "the list of this machine".to_owned(),
+            _ => self.file.display().to_string(),
+        }
     }
 
     /// Checks that a certificate is one of the roots, or leads to one.
