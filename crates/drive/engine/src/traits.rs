@@ -297,6 +297,14 @@ pub trait Engine: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Checks that so many clients and writers at once can have sessions.
+    ///
+    /// # Errors
+    /// When a limit of the login or the server leaves too little room, which is named.
+    fn check_clients(&self, _clients: u64) -> Result<(), EngineError> {
+        Ok(())
+    }
+
     /// Executes a call on data that will be discarded, to check its statements.
     ///
     /// # Errors

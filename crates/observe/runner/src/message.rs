@@ -74,6 +74,8 @@ pub(crate) struct Order {
     pub(crate) checked: Vec<u16>,
     /// Most clients of any step of the run.
     pub(crate) clients_max: u32,
+    /// Most sessions of clients and writers at once.
+    pub(crate) sessions_max: u64,
     /// Longest time without progress, after which this worker is killed.
     pub(crate) watchdog: Nanos,
     pub(crate) dir: PathBuf,

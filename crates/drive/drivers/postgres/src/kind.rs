@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use driver_sql::{Connection as _, OwnOptions, server_options};
+use driver_sql::{Connection as _, Contact, OwnOptions, server_options};
 use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, Setting};
 use model::{Endpoint, Options, Password, ServerLoad, SystemNeeds, Transport};
@@ -124,7 +124,7 @@ impl Kind for PostgresKind {
     }
 
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
-        Ok(Connection::open(endpoint, &Session::default())?.run("SELECT 1")?)
+        Ok(Connection::open(endpoint, &Session::default(), Contact::Known)?.run("SELECT 1")?)
     }
 
     fn standby(&self, spec: &ServerSpec<'_>, site: &Site) -> Result<[Task; 2], EngineError> {
@@ -141,7 +141,7 @@ impl Kind for PostgresKind {
         _standby: &Endpoint,
         _options: &Options,
     ) -> Result<(), EngineError> {
-        standby::follow(&mut Connection::open(server, &Session::default())?)
+        standby::follow(&mut Connection::open(server, &Session::default(), Contact::Known)?)
     }
 
     fn stop(&self) -> Stop {

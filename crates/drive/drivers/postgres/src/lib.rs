@@ -17,6 +17,7 @@
 //!
 //! To add a counter, add its column to the query in `state.rs`.
 
+mod conditions;
 mod config;
 mod describe;
 mod driver;

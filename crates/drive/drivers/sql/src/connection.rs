@@ -8,6 +8,7 @@ use model::sql::Dialect;
 use crate::failure::{ErrorResponse, Failure};
 use crate::object::{CatalogEntry, Creation, DataSet, Object};
 use crate::row_texts::RowTexts;
+use crate::socket::Contact;
 use crate::template::{Field, Template, Value};
 
 /// The result of an exchange on a connection `C`.
@@ -72,7 +73,10 @@ pub trait Connection: Send + Sized {
     const HAS_ROW_LIMITS: bool;
 
     /// Connects and logs in.
-    fn open(endpoint: &Endpoint, session: &Self::Session) -> Reply<Self, Self>;
+    fn open(endpoint: &Endpoint, session: &Self::Session, contact: Contact) -> Reply<Self, Self>;
+
+    /// Returns how the server's certificate was accepted, where that is not by its names.
+    fn certificate_note(&self) -> Option<&'static str>;
 
     /// Returns the server's number of the connection; `None` when it gave none.
     fn number(&self) -> Option<u64>;

@@ -14,9 +14,11 @@ use crate::explain::{Explain, SentStatement, StatementEntry};
 use crate::failure::{ErrorResponse, Failure};
 use crate::lock_watch::LockWatch;
 use crate::object::TableName;
+use crate::obstacle::{Obstacle, SessionNeeds};
 use crate::open_sessions::OpenSessions;
 use crate::pooler;
 use crate::procedure::Known;
+use crate::socket::Contact;
 use crate::tables;
 use crate::wait_query::WaitQuery;
 
@@ -43,8 +45,18 @@ pub trait Database: Send + Sync + Sized {
         tables: &[TableName],
     ) -> Reply<DurabilityRecord, Self::Connection>;
 
-    /// Describes the settings of a foreign server's own that the run's sessions override.
+    /// Describes the settings of a foreign server's own that the run's sessions override, or that
+    /// change what a run measures.
     fn overridden(_engine: &SqlEngine<Self>) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the limits of the login and the server that leave too little room.
+    fn limits(
+        _engine: &SqlEngine<Self>,
+        _connection: &mut Self::Connection,
+        _needs: SessionNeeds,
+    ) -> Reply<Vec<Obstacle>, Self::Connection> {
         Ok(Vec::new())
     }
 
@@ -122,7 +134,7 @@ pub struct SqlEngine<D: Database> {
 }
 
 impl<D: Database> SqlEngine<D> {
-    /// Locks the database, checks the server and creates the tables.
+    /// Checks the server by queries alone, locks the database and creates the tables.
     ///
     /// # Errors
     /// When another run uses the database, `check` fails, or a table cannot be created.
@@ -137,13 +149,15 @@ impl<D: Database> SqlEngine<D> {
             let text = format!("{}: not a directory", spec.dir.display());
             return Err(EngineError::Fatal(text));
         }
+        config.contact = Contact::Known;
+        config.certificate_note = connection.certificate_note();
+        check(&mut connection)?;
         pooler::check(&mut connection, &mut config)?;
         let session = config.session.clone();
         let lock_watch = LockWatch::new(waits.clone(), config.endpoint.clone(), session);
         let (database, tables) = lock_watch.during(|| {
             lock_watch.add(&mut connection)?;
             lock(&mut connection, &config)?;
-            check(&mut connection)?;
             let tables = tables::ensure(&mut connection, spec, &mut config)?;
             Ok((database(&mut connection, &tables)?, tables))
         })?;

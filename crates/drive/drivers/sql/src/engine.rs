@@ -65,6 +65,9 @@ impl<D: Database> Engine for SqlEngine<D> {
         if self.config.is_pooled {
             identity.facts.insert("pooler".to_owned(), pooler::NOTE.to_owned());
         }
+        if let Some(note) = self.config.certificate_note {
+            identity.facts.insert("server_certificate".to_owned(), note.to_owned());
+        }
         identity
     }
 
@@ -77,6 +80,7 @@ impl<D: Database> Engine for SqlEngine<D> {
         if self.config.endpoint.is_foreign {
             had.notes.extend(D::overridden(self)?);
             had.notes.extend(self.config.is_pooled.then(|| pooler::NOTE.to_owned()));
+            had.notes.extend(self.config.certificate_note.map(str::to_owned));
         }
         Ok(had)
     }
@@ -143,6 +147,10 @@ impl<D: Database> Engine for SqlEngine<D> {
         executes: bool,
     ) -> Result<Vec<StatementState>, EngineError> {
         self.lock_watch.during(|| inspect::statements(self, call, executes))
+    }
+
+    fn check_clients(&self, clients: u64) -> Result<(), EngineError> {
+        self.check_limits(clients)
     }
 
     fn check_call(&self, call: &Call<'_>) -> Result<(), EngineError> {

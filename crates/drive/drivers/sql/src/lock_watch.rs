@@ -9,6 +9,7 @@ use engine::{EngineError, LockWaits};
 use model::Endpoint;
 
 use crate::connection::{Connection, Reply};
+use crate::socket::Contact;
 
 /// Time between two queries of what statements wait for; the first comes that long after a begin.
 const POLL: Duration = Duration::from_secs(1);
@@ -110,7 +111,8 @@ impl<C: Connection> LockWatch<C> {
         let connection = match connection {
             Some(connection) => connection,
             None => {
-                let opened = connection.insert(C::open(&self.endpoint, &self.session)?);
+                let opened =
+                    connection.insert(C::open(&self.endpoint, &self.session, Contact::Known)?);
                 opened.limit_time(QUERY_MAX)?;
                 opened
             }

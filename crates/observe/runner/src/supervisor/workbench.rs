@@ -21,6 +21,7 @@ use super::process::{Process, WorkerProgram};
 use crate::error::RunnerError;
 use crate::message::{Library, Order, ProbeBegins};
 use crate::needs::Needs;
+use crate::preflight::sessions_max;
 
 /// How often Ctrl-C, disk floor and watchdog are checked.
 pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(100);
@@ -158,6 +159,7 @@ impl Workbench<'_> {
             shared: None,
             watchdog: self.watchdog,
             clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
+            sessions_max: sessions_max(experiment),
             needs: Needs::of(experiment),
             kinds: kinds(&experiment.steps),
             library: self.libraries.get(&variant.name).cloned(),

@@ -223,6 +223,7 @@ mod tests {
             checked: Vec::new(),
             application: Some(application()),
             clients_max: 3,
+            sessions_max: 3,
             watchdog: Nanos::from_secs(120),
             dir: std::env::temp_dir(),
             allocator: None,

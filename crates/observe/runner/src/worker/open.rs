@@ -119,6 +119,7 @@ impl<W: Write + Send> Worker<'_, W> {
         }
         let files = OpenFiles::now();
         let opened = driver.open_shared(&spec, &self.lock_waits).and_then(|engine| {
+            engine.check_clients(order.sessions_max)?;
             let mut identity = engine.identity();
             identity.facts.insert("malloc".to_owned(), self.heap.to_string());
             identity.facts.extend(ways(&*engine, &driver.capabilities(), order.kinds.keys()));

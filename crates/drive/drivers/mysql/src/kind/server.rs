@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use driver_sql::{Connection as _, OwnOptions, server_options};
+use driver_sql::{Connection as _, Contact, OwnOptions, server_options};
 use engine::EngineError;
 use model::{Endpoint, Options, ServerLoad, SystemNeeds};
 use server::standby::copy;
@@ -163,7 +163,7 @@ impl Kind for MysqlKind {
     /// Also creates the database, which set-up cannot in every version.
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
         let without = Endpoint { database: String::new(), ..endpoint.clone() };
-        let mut connection = Connection::open(&without, &())?;
+        let mut connection = Connection::open(&without, &(), Contact::Known)?;
         let database = &endpoint.database;
         connection.run(&format!("CREATE DATABASE IF NOT EXISTS `{database}`"))?;
         Ok(())

@@ -107,6 +107,17 @@ impl<S: Read + Write> Packets<S> {
         !self.received.is_empty()
     }
 
+    /// Reads until `bytes` are unread.
+    pub(super) fn await_bytes(&mut self, bytes: usize) -> io::Result<()> {
+        let Self { socket, received, .. } = self;
+        received.fetch(socket, bytes)
+    }
+
+    /// Returns the bytes that are received and unread.
+    pub(super) fn unread(&self) -> &[u8] {
+        self.received.unread()
+    }
+
     /// Returns the payload of the next packet.
     #[inline]
     pub(super) fn next(&mut self) -> io::Result<&[u8]> {

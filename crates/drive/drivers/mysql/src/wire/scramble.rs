@@ -17,6 +17,8 @@ const SHA1_BYTES: usize = 20;
 ///
 /// Source: MySQL's source, `mysql_ssl_rsa_setup.cc`, 2048; OpenSSL, `OPENSSL_RSA_MAX_MODULUS_BITS`.
 const MODULUS_BITS: std::ops::RangeInclusive<u64> = 1024..=16_384;
+/// Where no key encrypts the password.
+const OTHER_CHANNEL: &str = "add ssl-mode=REQUIRED to the dsn, or connect by a unix socket";
 /// Longest exponent of a key, in bits. Source: OpenSSL, `OPENSSL_RSA_MAX_PUBEXP_BITS`.
 const EXPONENT_BITS_MAX: u64 = 64;
 
@@ -52,14 +54,19 @@ pub(super) fn sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
 /// RFC 8017, section 7.1.1, with SHA-1.
 pub(super) fn encrypted(password: &[u8], nonce: &[u8], pem: &[u8]) -> Result<Vec<u8>, Failure> {
     let key = PublicKey::parse(pem).ok_or_else(|| {
-        Failure::Rejected("the server's public key cannot be read: use a unix socket".to_owned())
+        Failure::Rejected(format!(
+            "the server's public key is not an RSA key of {} to {} bits: {OTHER_CHANNEL}",
+            MODULUS_BITS.start(),
+            MODULUS_BITS.end()
+        ))
     })?;
     let plain: Vec<u8> =
         password.iter().chain(&[0]).zip(nonce.iter().cycle()).map(|(a, b)| a ^ b).collect();
     let mut seed = [0; SHA1_BYTES];
     File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut seed))?;
     key.encrypt(&plain, seed).ok_or_else(|| {
-        Failure::Rejected("the password is too long for the server's key".to_owned())
+        let text = format!("the password is too long for the server's key: {OTHER_CHANNEL}");
+        Failure::Rejected(text)
     })
 }
 
@@ -191,5 +198,24 @@ mod tests {
         }
         let long = vec![b'x'; 200];
         assert!(encrypted(&long, b"1", PUBLIC.as_bytes()).is_err());
+    }
+
+    /// Encodes an element of DER.
+    fn der(tag: u8, content: &[u8]) -> Vec<u8> {
+        let [high, low] = u16::try_from(content.len()).unwrap().to_be_bytes();
+        [&[tag, 0x82, high, low], content].concat()
+    }
+
+    #[test]
+    fn a_key_of_other_sizes_is_not_used() {
+        let is_used = |bytes: usize, exponent: &[u8]| {
+            let modulus = [&[0][..], &vec![0xff; bytes]].concat();
+            let key = der(0x30, &[der(0x02, &modulus), der(0x02, exponent)].concat());
+            let bits = der(0x03, &[&[0][..], &key].concat());
+            let info = der(0x30, &[der(0x30, b""), bits].concat());
+            PublicKey::parse(STANDARD.encode(info).as_bytes()).is_some()
+        };
+        assert!(is_used(128, &[1, 0, 1]) && is_used(2048, &[1; 8]));
+        assert!(!is_used(127, &[1, 0, 1]) && !is_used(2049, &[1, 0, 1]) && !is_used(256, &[1; 9]));
     }
 }

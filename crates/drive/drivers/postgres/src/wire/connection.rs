@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use driver_sql::{
-    CatalogEntry, Creation, DataSet, Field, Object, ObjectKind, ReceiveBuffer, Reply, Socket, Sql,
-    Template, Value,
+    CatalogEntry, Contact, Creation, DataSet, Field, Object, ObjectKind, ReceiveBuffer, Reply,
+    Socket, Sql, Template, Value,
 };
 use model::Endpoint;
 use model::sql::Dialect;
@@ -17,13 +17,14 @@ use postgres_protocol::message::frontend;
 
 use super::catalog;
 use super::failure::{ErrorResponse, Failure};
+use super::first_answer::connect;
 use super::locks;
-use super::login::{LoggedIn, connect, log_in};
+use super::login::{LoggedIn, log_in};
 use super::message::{READ_BYTES, columns, fields, parameter_types};
 use super::result::read_answer;
 use super::statement::{Bound, Described};
 use super::text;
-use super::value::{Coder, rows_max, write_literal};
+use super::value::{Coder, KEY_BYTES_MAX, VALUE_BYTES_MAX, rows_max, write_literal};
 
 /// State of a connection outside of any transaction.
 const IDLE: u8 = b'I';
@@ -40,16 +41,6 @@ const PREPARING: [&str; 3] = [
 ///
 /// Source: Postgres' documentation, appendix A.
 const AMBIGUOUS_PARAMETER: &str = "42P08";
-
-/// Longest key, bytes: a third of a B-tree page, less the headers of the index entry (8 bytes)
-/// and of the value (4).
-///
-/// Source: Postgres' source, `BTMaxItemSize` in `nbtree.h`, 2704 for pages of 8 KiB.
-const KEY_BYTES_MAX: usize = 2704 - 8 - 4;
-/// Longest value, bytes: half of the longest message, as hex takes two digits per byte.
-///
-/// Source: Postgres' documentation, "Limits", field size 1 GB.
-const VALUE_BYTES_MAX: usize = 500 << 20;
 
 /// A logged-in connection.
 ///
@@ -218,10 +209,11 @@ impl driver_sql::Connection for Connection {
         holds_lock: locks::HOLDS_RUN,
     };
 
-    fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {
-        let mut stream = connect(endpoint)?;
+    fn open(endpoint: &Endpoint, session: &Session, contact: Contact) -> Result<Self, Failure> {
+        let mut stream = connect(endpoint, contact)?;
         let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
-        let logged_in = log_in(&mut stream, &mut receive_buffer, endpoint, &session.settings)?;
+        let settings = &session.settings;
+        let logged_in = log_in(&mut stream, &mut receive_buffer, endpoint, settings, contact)?;
         stream.clear_read_timeout()?;
         let (status, statements, send_buffer) = (IDLE, 0, Vec::new());
         let mut connection =
@@ -229,6 +221,10 @@ impl driver_sql::Connection for Connection {
         connection.check_role(endpoint)?;
         connection.set_search_path(session)?;
         Ok(connection)
+    }
+
+    fn certificate_note(&self) -> Option<&'static str> {
+        self.stream.certificate_note()
     }
 
     fn number(&self) -> Option<u64> {

@@ -7,9 +7,11 @@
 mod catalog;
 mod connection;
 mod failure;
+mod first_answer;
 mod locks;
 mod login;
 mod message;
+mod method;
 mod result;
 mod role;
 mod statement;

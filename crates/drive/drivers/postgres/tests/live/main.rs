@@ -5,6 +5,7 @@
 
 mod application;
 mod calls;
+mod conditions;
 mod durability;
 mod failures;
 mod locks;
