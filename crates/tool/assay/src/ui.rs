@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use miette::{GraphicalReportHandler, GraphicalTheme, MietteHandlerOpts, Report, miette};
 use model::secret::{has_secret, masked, masked_value};
 use model::visible;
+use render::Format;
 
 use crate::diagnostic::system_remedy;
 use crate::environment::Environment;
@@ -58,6 +59,14 @@ impl Ui {
     pub(crate) fn rendered(&self, text: &str) {
         if let Err(error) = writeln!(stdout(), "{}", masked(text.trim_end_matches('\n'))) {
             self.failure.get_or_init(|| error);
+        }
+    }
+
+    /// Prints a report in a format; an empty one prints nothing.
+    pub(crate) fn report(&self, report: &(impl render::Report + ?Sized), format: Format) {
+        let text = report.render(format, self.style());
+        if !text.trim_end().is_empty() {
+            self.rendered(&text);
         }
     }
 

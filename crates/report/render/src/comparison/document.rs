@@ -2,19 +2,21 @@
 
 use lint::LintFinding;
 use model::{ShellCommand, metric};
+use serde::Serialize;
 
 use super::section::Section;
 use super::tables::{absolute, costs, relative, requests, runs_table, written_legend};
 use super::{
     BRACKETS, answer, bucket_tables, csv, has_brackets, insert, json, open, parts, search, sweep,
 };
-use crate::document::{Document, Part};
+use crate::document::{Document, Part, Rows};
 use crate::findings::{folded, is_folded};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::label::{incomplete_line, meaning, measured_steps, plain_steps};
 use crate::legend::{runs_legend, sign_legend};
 use crate::published;
+use crate::report::Report;
 use crate::sentence::{claim_sentences, control, detectable, hidden, step_sentences, warmup_trims};
 use crate::trust::{explain_hint, finding_lines, headline, is_note, notes_line};
 
@@ -25,16 +27,18 @@ const DEVICE: &str = "device: requests and bytes of all processes; of writes, th
 /// Entries of a list of text that are shown before the rest is only counted.
 const SHOWN: usize = 6;
 
-/// Returns the comparison in `format`.
-///
-/// `style` matters to text; its `has_costs` to Markdown too. CSV and JSON hold every metric.
-pub fn render_comparison(compared: &Compared<'_>, format: Format, style: Style) -> String {
-    match format {
-        Format::Text | Format::Markdown => {
-            document(compared, format, style.has_costs).render(format, style)
-        }
-        Format::Csv | Format::Tsv => csv::render(compared, format),
-        Format::Json => json::render(compared),
+/// CSV and JSON hold every metric; text and Markdown have the cost tables on request.
+impl Report for Compared<'_> {
+    fn document(&self, format: Format, style: Style) -> Document {
+        document(self, format, style.has_costs)
+    }
+
+    fn rows(&self) -> Option<Rows> {
+        Some(csv::rows(self))
+    }
+
+    fn data(&self) -> impl Serialize {
+        json::data(self)
     }
 }
 

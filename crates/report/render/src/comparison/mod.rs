@@ -22,12 +22,12 @@ mod trade_offs;
 
 pub(crate) use buckets::part as bucket_tables;
 pub use csv::CSV_COLUMNS;
+pub use document::render_answer;
 pub(crate) use document::{document, notes, problems, request_tables, sections};
-pub use document::{render_answer, render_comparison};
 pub(crate) use insert::{BRACKETS, has_brackets};
-pub use metric::render_metric;
+pub use metric::MetricReport;
 pub(crate) use parts::details;
 pub(crate) use section::{Section, folded};
 pub(crate) use tables::{REQUESTS, absolute, is_missed, ratios, runs_table, written_legend};
-pub use trade_offs::render_trade_offs;
+pub use trade_offs::TradeOffs;
 pub(crate) use trade_offs::{TRADE_OFFS, trade_offs};

@@ -1,8 +1,6 @@
 //! Questions that name their metrics: headline, tables, note and pictures.
 
-use render::{
-    Compared, Format, Meta, Style, next_steps, render_answer, render_comparison, render_html,
-};
+use render::{Compared, Format, Meta, Report, Style, next_steps, render_answer, render_html};
 
 use crate::fixture::{Fixture, open_loops, quickstart, sweep};
 
@@ -26,7 +24,7 @@ fn with<T>(fixture: &Fixture, shown: impl FnOnce(&Compared<'_>) -> T) -> T {
 }
 
 fn compared(fixture: &Fixture, format: Format) -> String {
-    with(fixture, |compared| render_comparison(compared, format, Style::default()))
+    with(fixture, |compared| compared.render(format, Style::default()))
 }
 
 #[test]

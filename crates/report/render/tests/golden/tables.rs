@@ -3,8 +3,8 @@
 use model::Waiver;
 use model::validity::Outcome;
 use render::{
-    Compared, Format, Meta, RunSummary, Style, next_steps, render_answer, render_comparison,
-    render_list, render_run,
+    Compared, Format, Meta, Report, RunList, RunReport, RunSummary, Style, next_steps,
+    render_answer,
 };
 
 use crate::fixture::{
@@ -29,7 +29,7 @@ fn answer(fixture: &Fixture, style: Style) -> String {
 fn compared(fixture: &Fixture, format: Format, style: Style) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
-    render_comparison(&compared, format, style)
+    compared.render(format, style)
 }
 
 #[test]
@@ -130,7 +130,9 @@ fn run_has_one_line_summaries_with_their_glossary() {
     let fixture = quickstart(5);
     let style = Style { width: 170, ..Style::default() };
     let run = fixture.runs.iter().find(|run| run.cell.id == "rocksdb-9.10.c1.r1").unwrap();
-    insta::assert_snapshot!(render_run(&fixture.manifest, run, style));
+    insta::assert_snapshot!(
+        RunReport { manifest: &fixture.manifest, run }.render(Format::Text, style)
+    );
 }
 
 #[test]
@@ -140,9 +142,16 @@ fn run_killed_before_its_first_step_has_no_table() {
     run.steps.clear();
     run.identity = None;
     run.end = model::RunEnd::Running;
-    let text = render_run(&fixture.manifest, &run, Style::default());
+    let text =
+        RunReport { manifest: &fixture.manifest, run: &run }.render(Format::Text, Style::default());
     assert!(text.ends_with("killed with Assay\n\nNo step was finished.\n"), "{text}");
     assert!(text.contains("(never opened)"), "{text}");
+}
+
+/// Returns a list that is never split into blocks, as `assay list` prints it.
+fn listed(runs: &[RunSummary], planned: usize) -> String {
+    let style = Style { width: usize::MAX, ..Style::default() };
+    RunList { runs, planned }.render(Format::Text, style)
 }
 
 #[test]
@@ -150,15 +159,16 @@ fn list_groups_runs_by_experiment() {
     let (first, second) = (quickstart(5), two_releases(5));
     let runs = first.runs.iter().skip(20).chain(&second.runs);
     let summaries: Vec<RunSummary> = runs.map(RunSummary::of).collect();
-    insta::assert_snapshot!(render_list(&summaries, 0, Style::default()));
-    assert!(render_list(&[], 9, Style::default()).contains("No runs"));
-    let of_more = render_list(&summaries[..1], 24, Style::default());
+    insta::assert_snapshot!(listed(&summaries, 0));
+    assert!(listed(&[], 9).contains("No runs"));
+    let of_more = listed(&summaries[..1], 24);
     assert!(of_more.contains("1 of 24 runs complete"), "{of_more}");
 }
 
 fn shown(fixture: &Fixture, cell: &str, width: usize) -> String {
     let run = fixture.runs.iter().find(|run| run.cell.id == cell).unwrap();
-    let text = render_run(&fixture.manifest, run, Style { width, ..Style::default() });
+    let text = RunReport { manifest: &fixture.manifest, run }
+        .render(Format::Text, Style { width, ..Style::default() });
     let from = text.find("Closed loops").or_else(|| text.find("readrandom:")).unwrap();
     let until = text.find("  ips    rows put").unwrap();
     text[from..until].trim_end().to_owned()
@@ -173,7 +183,8 @@ fn open_loop_has_both_times_and_invalid_intervals() {
 fn summary_lines_note_that_they_count_invalid_intervals() {
     let is_noted = |fixture: &Fixture, cell: &str| {
         let run = fixture.runs.iter().find(|run| run.cell.id == cell).unwrap();
-        let text = render_run(&fixture.manifest, run, Style { width: 300, ..Style::default() });
+        let text = RunReport { manifest: &fixture.manifest, run }
+            .render(Format::Text, Style { width: 300, ..Style::default() });
         text.contains("Invalid intervals are in these lines")
     };
     assert!(is_noted(&open_loops(), "rocksdb-11.8.c1.r2"));
@@ -208,9 +219,10 @@ fn probe_without_a_valid_interval_has_no_figures() {
 fn invalid_run_is_marked() {
     let fixture = open_loops();
     let run = fixture.runs.iter().find(|run| run.invalid.is_some()).unwrap();
-    let text = render_run(&fixture.manifest, run, Style::default());
+    let text =
+        RunReport { manifest: &fixture.manifest, run }.render(Format::Text, Style::default());
     assert!(text.contains("complete\nINVALID, must not be used: 13 of 20 intervals"), "{text}");
-    let listed = render_list(&[RunSummary::of(run)], 1, Style::default());
+    let listed = listed(&[RunSummary::of(run)], 1);
     assert!(listed.contains("0 of 1 runs complete"), "{listed}");
     assert!(listed.contains("complete, INVALID: 13 of 20 intervals"), "{listed}");
 }

@@ -53,6 +53,7 @@ pub(crate) const CALLS: &[&str] = &[
     "list pair",
     "show pair",
     "show pair one.c1.r1",
+    "show pair --format json",
     "compare pair",
     "compare pair --costs",
     "compare pair --format markdown",

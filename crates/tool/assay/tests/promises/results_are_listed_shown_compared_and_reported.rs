@@ -201,7 +201,8 @@ fn unknown_names_are_rejected_with_known_ones() {
     let output = RUN.assay(&["compare", "pair", "--format", "xml"]);
     assert_eq!(output.code, 2);
     assert_snapshot!(output.err, @"
-    error: invalid value 'xml' for '--format <FORMAT>': `xml` is no format: write one of text, markdown, csv, tsv, json
+    error: invalid value 'xml' for '--format <FORMAT>'
+      [possible values: text, markdown, csv, tsv, json]
 
     For more information, try '--help'.
     ");
