@@ -112,6 +112,7 @@ impl Running {
             settings: start.settings,
             options: start.options,
         };
+        start.kind.check_files(start.program, &version).map_err(EngineError::Unsupported)?;
         let mut files = Vec::new();
         if is_new {
             let tasks = start.kind.set_up(&spec)?;

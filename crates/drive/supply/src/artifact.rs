@@ -50,7 +50,19 @@ impl Artifact {
     pub fn places(&self) -> Vec<PathBuf> {
         match &self.tree {
             Some(Tree { root, at: None, .. }) => vec![root.clone()],
-            Some(Tree { root, .. }) => INSTALLED.map(|name| root.join(name)).into(),
+            Some(Tree { root, program, .. }) => {
+                let mut places = INSTALLED.map(|name| root.join(name)).to_vec();
+                // Debian's Postgres has its shared files outside.
+                let version = root.file_name().unwrap_or_default();
+                let prefix = root
+                    .ancestors()
+                    .nth(3)
+                    .filter(|_| root.ends_with(Path::new("lib/postgresql").join(version)));
+                places.extend(prefix.map(|dir| dir.join("share/postgresql").join(version)));
+                let is_at_root = program.components().count() == 1;
+                places.extend(is_at_root.then(|| root.join(program)));
+                places
+            }
             None => {
                 let library = self.library.canonicalize().ok();
                 library.into_iter().chain([self.library.clone()]).collect()

@@ -35,6 +35,5 @@ pub use artifact::Artifact;
 pub use compile::{CompileEvent, CompileOrder, compilable};
 pub use engines::{CheckRoom, Engines, SmokeTest};
 pub use error::SupplyError;
-pub use release::KNOWN_ROCKSDB;
-pub use source::{Debian, Distribution, Fetched, Maven, Npm, Progress, Source};
+pub use source::{Client, Debian, Distribution, Fetched, Maven, Npm, Offer, Progress, Source};
 pub use store::{Store, UserBuild, cached_engines, default_cache_dir};

@@ -22,6 +22,7 @@ mod config;
 mod describe;
 mod driver;
 mod durability;
+mod installation;
 mod instance;
 mod kind;
 mod needs;

@@ -49,13 +49,14 @@ enum Action {
     /// Obtain a build and store it in the cache
     Get {
         /// Build, such as rocksdb@9.10.0 or rocksdb@system
+        #[arg(value_parser = requested)]
         build: BuildRef,
     },
     /// Add your own library, or your own server installation
     Add {
         /// Engine, or a name for your own; with a name for the build: postgres@mine, sorted@1
         build: BuildRef,
-        /// The library, or the installation directory of a server (not copied)
+        /// The library; or a server's installation directory or program (not copied)
         #[arg(value_name = "PATH")]
         library: PathBuf,
         /// Directory of its headers, if not near the library; for engines driven through a shim
@@ -81,6 +82,11 @@ enum Action {
         #[command(flatten)]
         output: TextOrJson,
     },
+}
+
+/// Parses a requested build; one with an empty version is answered as one without.
+fn requested(text: &str) -> Result<BuildRef, String> {
+    text.strip_suffix('@').unwrap_or(text).parse()
 }
 
 /// Runs the subcommand.
@@ -143,8 +149,13 @@ fn not_added(
     error: &SupplyError,
 ) -> Report {
     if let SupplyError::Io { action: "read", .. } = error {
-        let help = "name the file of a shared library that this account can read";
-        return miette!(help = help, "no library: {error}");
+        let (what, help) = match registry::kind(own.engine) {
+            Some(_) => {
+                ("server", "name the directory of an installation that this account can read")
+            }
+            None => ("library", "name the file of a shared library that this account can read"),
+        };
+        return miette!(help = help, "no {what}: {error}");
     }
     if is_known {
         return miette!("{error}");

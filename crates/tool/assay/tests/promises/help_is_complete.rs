@@ -423,7 +423,7 @@ fn engine_help_is_complete() {
 
     Arguments:
       <BUILD>  Engine, or a name for your own; with a name for the build: postgres@mine, sorted@1
-      <PATH>   The library, or the installation directory of a server (not copied)
+      <PATH>   The library; or a server's installation directory or program (not copied)
 
     Options:
           --headers <DIR>  Directory of its headers, if not near the library; for engines driven through

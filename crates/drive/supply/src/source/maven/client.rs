@@ -69,11 +69,8 @@ impl Request<'_> {
     /// Returns the error for a version that was never published.
     pub(super) fn unpublished(&self) -> SupplyError {
         let Self { build, known, .. } = self;
-        let nearest = nearest(build.version.as_deref().unwrap_or_default(), known);
-        SupplyError::Unpublished(format!(
-            "{build} does not exist: the nearest known release is {}@{nearest}",
-            build.engine
-        ))
+        let nearest = nearest(build, known);
+        SupplyError::Unpublished(format!("{build} does not exist: the nearest known is {nearest}"))
     }
 }
 
@@ -153,7 +150,7 @@ mod tests {
         ] {
             assert_eq!(
                 error_for(&format!("{GOAL_FAILED}{text}")),
-                "rocksdb@9.10.1 does not exist: the nearest known release is rocksdb@9.10.0"
+                "rocksdb@9.10.1 does not exist: the nearest known is rocksdb@9.10.0"
             );
         }
     }
