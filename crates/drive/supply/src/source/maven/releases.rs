@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Goal: the tables of both architectures are sorted, and each release in them can be requested.
+    /// Goal: the tables of both architectures are sorted, and each release can be requested.
     #[test]
     fn every_known_release_has_an_artifact() {
         let pairs = [POSTGRES, MYSQL, MARIADB, ROCKSDB].map(|it| [(it, X86_64), (it, "aarch64")]);
