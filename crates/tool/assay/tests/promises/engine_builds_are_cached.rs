@@ -134,7 +134,8 @@ fn nonexistent_version_is_rejected_at_its_variant() {
     let output = workspace.assay_with_maven(&["run", "mine.toml"]);
     assert_snapshot!(check_rejection(&workspace, &output), @r#"
     rocksdb@9.10.7: requesting org.rocksdb:rocksdbjni:9.10.7 from Maven (12 to 92 MB unless cached)
-      × variant one: rocksdb@9.10.7 does not exist: the nearest known is rocksdb@9.10.0 or rocksdb@10.0.1
+      × variant one: rocksdb@9.10.7 does not exist: the nearest known is rocksdb@9.10.0 or
+      │ rocksdb@10.0.1
         ╭─[mine.toml:11:8]
      10 │ [[variant]]
      11 │ name = "one"

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use insta::assert_snapshot;
 
+use crate::rejection::unwrapped;
 use crate::workspace::Workspace;
 
 /// A program with the version output of MySQL.
