@@ -88,6 +88,11 @@ pub fn gives_answers(capabilities: &Capabilities) -> bool {
 
 /// Files of an engine that has a few, whatever its data: data, log, lock. Our choice.
 const FEW_FILES: u64 = 16;
+/// Threads of an engine with background work: RocksDB opens its files with up to 16, and dies when
+/// it gets none; 4 flush and compact, and as many are a margin of ours.
+///
+/// Source: RocksDB, options.h, `max_file_opening_threads`.
+const BACKGROUND_THREADS: u64 = 24;
 
 /// One engine build, ready to open a database.
 ///
@@ -121,6 +126,11 @@ pub trait Driver: Send + Sync {
     /// Such files of a saved database are linked into a run's directory in place of copies.
     fn immutable_files(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Returns how many threads the engine has of its own; by default those of background work.
+    fn own_threads(&self) -> u64 {
+        BACKGROUND_THREADS
     }
 
     /// Returns how many files a database has open with so many sessions; by default a few.

@@ -150,8 +150,11 @@ pub trait Kind: Send + Sync {
     }
 
     /// Returns what the server does without, and why, as the log of its start states it.
-    fn fallback(&self, _log: &str) -> Option<String> {
-        None
+    ///
+    /// # Errors
+    /// [`EngineError::Refused`] where one of the options demands what it does without.
+    fn fallback(&self, _options: &Options, _log: &str) -> Result<Option<String>, EngineError> {
+        Ok(None)
     }
 
     /// Returns the programs that make an empty data directory, in order; each must succeed.

@@ -30,5 +30,5 @@ pub use kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 pub use launch::{ServerPlacement, version_output};
 pub use private_dir::clean_up;
 pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN};
-pub use start::Start;
+pub use start::{Start, check_host};
 pub use user::User;

@@ -72,6 +72,8 @@ pub struct Running {
     files: Vec<PathBuf>,
     child: Child,
     standby: Option<Standby>,
+    /// What it does without since its start.
+    fallback: Option<String>,
     /// Its end, once observed.
     ended: Option<Death>,
     /// Calls of [`Running::death`].
@@ -119,10 +121,8 @@ impl Running {
             files.extend(tasks.iter().flat_map(|task| &task.files).map(|(path, _)| path.clone()));
             set_up(start, (&site, &user), &tasks, &mut private_dir, is_cancelled)?;
         }
-        let standby = match start.options.get(REPLICA) {
-            Some(_) => Some(Standby::copy(start, &spec, &user, &mut private_dir, is_cancelled)?),
-            None => None,
-        };
+        let copy = |_| Standby::copy(start, &spec, &user, &mut private_dir, is_cancelled);
+        let standby = start.options.get(REPLICA).map(copy).transpose()?;
         let task = start.kind.serve(&spec)?;
         files.extend(task.files.iter().map(|(path, _)| path.clone()));
         let child = launch::serve(&task, &user, &start.placement, &site.log)?;
@@ -137,6 +137,7 @@ impl Running {
             files,
             child,
             standby,
+            fallback: None,
             ended: None,
             polls: 0,
             private_dir,
@@ -147,6 +148,7 @@ impl Running {
         let ready = running.wait_until(start.ready_within, is_cancelled, |kind, at| kind.probe(at));
         launch::remove_secrets(&task)?;
         ready?;
+        running.fallback = start.kind.fallback(start.options, &site::tail(&running.site.log))?;
         if let Some(standby) = &mut running.standby {
             standby.serve(start, &running.user)?;
             let at_standby = standby.endpoint.clone();
@@ -179,7 +181,7 @@ impl Running {
         let program = self.program.display().to_string();
         let facts = [
             ("server", "started by Assay for the run".to_owned()),
-            (FALLBACK, self.kind.fallback(&site::tail(&self.site.log)).unwrap_or_default()),
+            (FALLBACK, self.fallback.clone().unwrap_or_default()),
             ("server_program", program),
             ("server_replica", self.replica()),
             ("server_transport", self.transport()),

@@ -145,3 +145,21 @@ fn remove_dir(dir: &Path) -> Result<(), SupplyError> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_of_an_older_assay_is_closed_and_a_link_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = dir.path().join("lock");
+        fs::write(&lock, "as it was").unwrap();
+        fs::set_permissions(&lock, Permissions::from_mode(0o664)).unwrap();
+        let mode = open_lock(&lock).unwrap().metadata().unwrap().mode();
+        assert_eq!((mode & 0o777, &*fs::read_to_string(&lock).unwrap()), (0o600, "as it was"));
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&lock, &link).unwrap();
+        assert!(open_lock(&link).is_err());
+    }
+}

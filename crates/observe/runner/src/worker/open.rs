@@ -112,7 +112,7 @@ impl<W: Write + Send> Worker<'_, W> {
         // A server is another process, which was checked before it was started.
         let beyond = || {
             let needs = order.needs.of_system(driver.as_ref(), &spec);
-            order.endpoint.is_none().then(|| beyond_limits(&needs, &order.dir)).flatten()
+            order.endpoint.is_none().then(|| beyond_limits(needs, &order.dir)).flatten()
         };
         if let Some(refusal) = refusal.or_else(beyond) {
             return self.refuse(refusal);

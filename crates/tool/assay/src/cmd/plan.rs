@@ -94,7 +94,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let experiment = &planned.plan.experiment;
     let proposed = args.budget.propose(experiment, environment)?;
     let kinds = (&registry::driver as &runner::Registry, &registry::kind as &runner::Kinds);
-    let refusals = runner::limit_warnings(experiment, kinds, &environment.data_dir);
+    let place = (&*environment.data_dir, environment.server_user.as_deref());
+    let refusals = runner::limit_warnings(experiment, kinds, place);
     let mut priced = Vec::new();
     for size in sizes {
         let sized = args.experiment_args.of_size(Some(&size), &catalog, machine)?;

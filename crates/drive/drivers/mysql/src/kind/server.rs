@@ -148,8 +148,8 @@ impl Kind for MysqlKind {
         needs::of(self.0, options, load)
     }
 
-    fn fallback(&self, log: &str) -> Option<String> {
-        needs::fallback(log).filter(|_| self.0 == Flavour::Mariadb)
+    fn fallback(&self, options: &Options, log: &str) -> Result<Option<String>, EngineError> {
+        needs::fallback(options, log)
     }
 
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
