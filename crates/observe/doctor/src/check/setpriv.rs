@@ -23,7 +23,6 @@ fn run(source: &Source) -> Outcome {
         Ok(version) if version.contains("util-linux") => Outcome::fine(version.trim()),
         Ok(other) => finding(format!("it is of another kind: {}", other.trim())),
         Err(reason) if reason.contains("option") => finding("it is of busybox, or alike".into()),
-        Err(reason) if reason.contains("not installed") => finding(reason),
         Err(reason) => Outcome::unknown(reason),
     }
 }

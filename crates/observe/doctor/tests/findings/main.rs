@@ -89,6 +89,10 @@ const CHANGES: [(Change, &[&str]); 11] = [
         &["shared_memory: /dev/shm has 64.0 MiB"],
     ),
     (
+        |made| made.mount("/dev/shm ro,nosuid - tmpfs shm rw"),
+        &["shared_memory: /dev/shm is mounted read-only"],
+    ),
+    (
         |made| made.mount("/tmp ro,nosuid - tmpfs tmpfs rw"),
         &["temporary_dir: /tmp is mounted read-only, and TMPDIR names no other"],
     ),
