@@ -32,7 +32,7 @@ fn run(source: &Source) -> Outcome {
     let Some(mount) = mounts.iter().rfind(|mount| mount.point == Path::new("/dev/shm")) else {
         return Outcome::unknown("nothing is mounted at /dev/shm: Postgres is refused without it");
     };
-    if mount.options.iter().any(|option| option == "ro") {
+    if mount.mount_options.iter().chain(&mount.options).any(|option| option == "ro") {
         return Outcome::finding("read-only", "/dev/shm is mounted read-only")
             .mend("mount -o remount,rw,bind /dev/shm")
             .undo("mount -o remount,ro,bind /dev/shm");
