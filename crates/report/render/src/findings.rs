@@ -1,6 +1,6 @@
 //! Findings and lint rules: the output of `assay lint`.
 
-use lint::{LintFinding, Rule};
+use lint::{LintFinding, Origin, Rule};
 use model::Label;
 use model::experiment::MINUTES;
 use model::record::Severity;
@@ -73,7 +73,8 @@ fn grouped(checked: &Checked) -> Document {
 
 /// Returns whether a finding follows from the size of its experiment, `minutes`, alone.
 pub fn is_folded(size: Option<&str>, one: &LintFinding) -> bool {
-    let is_of_size = lint::find(one.code).is_some_and(|rule| rule.is_of_size);
+    let is_of_size = lint::find(one.code)
+        .is_some_and(|rule| matches!(rule.origin, Origin::Size | Origin::ChosenSize));
     let is_short = size == Some(MINUTES);
     is_short && is_of_size && one.waived.is_none() && one.severity != Severity::Blocking
 }

@@ -12,6 +12,7 @@
 //! To give a subject every format, see [`report`]; to add a format, `document`; a section of the
 //! comparison, [`comparison`]; a picture, `plot`; a section of the page, [`html`].
 
+mod brief;
 pub mod comparison;
 pub mod device;
 pub mod doctor;
@@ -57,7 +58,7 @@ pub use hosts::{HostExperiment, HostsCompared, page_of_hosts};
 pub use html::render_html;
 pub use input::{Compared, ReportInput};
 pub use lines::{Lines, LinesOf};
-pub use list::{RunList, RunSummary};
+pub use list::{RunList, RunSummary, complete_runs};
 pub use meta::Meta;
 pub use next::next_steps;
 pub use post::render_markdown_post;

@@ -91,8 +91,18 @@ impl RunList<'_> {
             ]);
         }
         let all = self.planned.max(runs.len());
-        let head = format!("{}  {complete} of {all} runs complete", experiment(&runs[0].id));
+        let head = format!("{}  {}", experiment(&runs[0].id), complete_runs(complete, all));
         [Part::Text(head), Part::Table(table)]
+    }
+}
+
+/// Returns how many of the runs planned are complete.
+pub fn complete_runs(complete: usize, planned: usize) -> String {
+    match (complete, planned) {
+        (0, 1) => "its run is not complete".to_owned(),
+        (1, 1) => "its run is complete".to_owned(),
+        (1, _) => format!("1 of {planned} runs is complete"),
+        _ => format!("{complete} of {planned} runs are complete"),
     }
 }
 

@@ -18,7 +18,7 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let drawn: Vec<Picture> = drawn.collect();
     let file = |one: &Picture| (format!("{}.svg", one.labels.name), one.file().into_bytes());
     let pictures: Vec<(String, Vec<u8>)> = drawn.iter().map(file).collect();
-    let mut document = comparison::document(&compared, Format::Markdown, true);
+    let mut document = comparison::document(&compared, None, true);
     let explained = explained(input, &compared);
     let title = (!explained.is_empty()).then(|| Part::Heading(2, "Explained".to_owned()));
     document.add(title.into_iter().chain(explained));

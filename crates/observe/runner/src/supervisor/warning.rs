@@ -12,7 +12,7 @@ use model::{Nanos, Placement, StepRecord, metric, percent, rule_code};
 use super::attribution::Pauses;
 use super::span::Part;
 use crate::validity::evidence::Setting;
-use crate::validity::load_status::{INVALID_MIN, invalid_phrase, too_many_invalid};
+use crate::validity::load_status::{INVALID_MIN, too_many_invalid};
 
 /// Busy threads per CPU from which there are more than CPUs: CPUs used, and clients that wait for
 /// one. The last 2 % are what any scheduler takes to share them.
@@ -39,7 +39,7 @@ pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
         .invalid_intervals
         .as_ref()
         .filter(|invalid_intervals| !is_usable(invalid_intervals))?;
-    Some(format!("{}: {}", step.step.name, describe_invalid(invalid_intervals)))
+    Some(format!("{}: {}", step.step.name, invalid_intervals.phrase()))
 }
 
 /// Returns whether the valid rest of a step represents the whole.
@@ -54,12 +54,13 @@ pub(crate) fn is_usable(invalid_intervals: &InvalidIntervals) -> bool {
 /// warning, which blocks the step where no interval is valid: one alone may be chance. An open loop
 /// in the same place is invalid.
 pub(crate) fn busy_host(invalid_intervals: &InvalidIntervals) -> Finding {
+    let InvalidIntervals { intervals, of_intervals, .. } = *invalid_intervals;
+    let them = if intervals == 1 { "it" } else { "them" };
     let finding = warning(
         rule_code::A021,
-        format!("{}; a closed loop counts them all the same", describe_invalid(invalid_intervals)),
+        format!("{}; the figures of a closed loop include {them}", invalid_intervals.phrase()),
         "stop the other processes of the host, and repeat: the figures include their effect",
     );
-    let InvalidIntervals { intervals, of_intervals, .. } = *invalid_intervals;
     let is_nothing_left = intervals == of_intervals && intervals as usize >= INVALID_MIN;
     let severity = if is_nothing_left { Severity::Blocking } else { finding.severity };
     Finding { severity, ..finding }
@@ -96,21 +97,12 @@ fn invalid_finding(step: &StepRecord) -> Option<Finding> {
         invalid_intervals.causes.iter().filter(|(cause, _)| *cause != InvalidCause::Aftermath);
     let most =
         most.max_by_key(|(_, count)| *count).map_or(InvalidCause::Client, |(cause, _)| *cause);
-    let evidence = describe_invalid(invalid_intervals) + &left_out(step, invalid_intervals);
+    let evidence = invalid_intervals.phrase() + &left_out(step, invalid_intervals);
     let mut finding = warning(rule_code::A011, evidence, remedy(most));
     if invalid(step).is_some() {
         finding.severity = Severity::Blocking;
     }
     Some(finding)
-}
-
-/// Describes the invalid intervals and their causes.
-fn describe_invalid(invalid_intervals: &InvalidIntervals) -> String {
-    let InvalidIntervals { intervals, of_intervals, causes, .. } = invalid_intervals;
-    let causes: Vec<_> =
-        causes.iter().map(|(cause, count)| format!("{} ({count})", cause.phrase())).collect();
-    let causes = causes.join(", ");
-    format!("{}: {causes}", invalid_phrase(*intervals as usize, *of_intervals as usize))
 }
 
 /// Names the operations that no rate and no time counts, if the longest of all is among them.
@@ -300,11 +292,17 @@ mod tests {
             finding.evidence.starts_with("7 of 10 intervals are invalid: other processes"),
             "{finding:?}"
         );
-        assert!(finding.evidence.ends_with("counts them all the same"), "{finding:?}");
+        assert!(
+            finding.evidence.ends_with("; the figures of a closed loop include them"),
+            "{finding:?}"
+        );
         let blocked = busy_host(&invalid_intervals(10));
         assert_eq!(blocked.severity, Severity::Blocking, "{blocked:?}");
         let short = busy_host(&InvalidIntervals { of_intervals: 1, ..invalid_intervals(1) });
         assert_eq!(short.severity, Severity::Warning, "{short:?}");
+        let evidence = "the only interval is invalid: other processes took the CPU; the figures of \
+                        a closed loop include it";
+        assert_eq!(short.evidence, evidence);
     }
 
     /// Goal: a step states the operations that no time counts, when the longest is among them.

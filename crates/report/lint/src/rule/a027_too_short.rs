@@ -4,7 +4,7 @@ use model::record::Severity;
 use model::validity::Outcome;
 use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass, percent};
 
-use super::{Observation, Rule, code};
+use super::{Observation, Origin, Rule, code};
 use crate::context::{PlanContext, RunContext};
 use crate::facts::requests;
 
@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     source: "our choice: 30 independent seconds, for a mean within a fifth of a standard deviation",
     plan: Some(plan),
     steps: &[short, tail, undecided],
-    is_of_size: true,
+    origin: Origin::ChosenSize,
     ..Rule::EMPTY
 };
 

@@ -11,6 +11,7 @@ mod csv;
 mod document;
 mod insert;
 mod json;
+mod level;
 mod metric;
 mod open;
 mod parts;

@@ -73,20 +73,10 @@ fn answer_is_a_sentence_for_each_step_and_one_table() {
     let fixture = quickstart(5);
     let style = Style { width: 150, ..Style::default() };
     insta::assert_snapshot!(answer(&fixture, style));
-    let narrow = answer(&fixture, Style::default());
+    let narrow = answer(&fixture, Style { width: 100, ..Style::default() });
     assert!(narrow.lines().count() <= 48, "more than a screen:\n{narrow}");
     assert!(narrow.contains("more: assay compare quickstart\n"), "{narrow}");
-    assert!(narrow.lines().all(|line| line.chars().count() <= 120), "too wide:\n{narrow}");
-}
-
-#[test]
-fn one_engine_alone_is_compared_with_nothing() {
-    let mut fixture = two_releases(5);
-    fixture.manifest.plan.experiment.variants.truncate(1);
-    fixture.runs.retain(|run| run.cell.variant == "rocksdb-9.10");
-    let text = answer(&fixture.compared(), Style::default());
-    assert!(text.contains("\nreadrandom: operations per second of rocksdb-9.10: "), "{text}");
-    assert!(!text.contains("base") && !text.contains("NA"), "{text}");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 100), "too wide:\n{narrow}");
 }
 
 #[test]
@@ -162,7 +152,7 @@ fn list_groups_runs_by_experiment() {
     insta::assert_snapshot!(listed(&summaries, 0));
     assert!(listed(&[], 9).contains("No runs"));
     let of_more = listed(&summaries[..1], 24);
-    assert!(of_more.contains("1 of 24 runs complete"), "{of_more}");
+    assert!(of_more.contains("1 of 24 runs is complete"), "{of_more}");
 }
 
 fn shown(fixture: &Fixture, cell: &str, width: usize) -> String {
@@ -223,7 +213,7 @@ fn invalid_run_is_marked() {
         RunReport { manifest: &fixture.manifest, run }.render(Format::Text, Style::default());
     assert!(text.contains("complete\nINVALID, must not be used: 13 of 20 intervals"), "{text}");
     let listed = listed(&[RunSummary::of(run)], 1);
-    assert!(listed.contains("0 of 1 runs complete"), "{listed}");
+    assert!(listed.contains("its run is not complete"), "{listed}");
     assert!(listed.contains("complete, INVALID: 13 of 20 intervals"), "{listed}");
 }
 
@@ -336,6 +326,7 @@ fn next_steps_follow_from_open_questions() {
     assay report quickstart
     ");
     insta::assert_snapshot!(next(&two_releases(5)), @r"
+    assay run --resume releases --repetitions 3
     assay compare releases --costs
     assay report releases
     ");
@@ -344,6 +335,67 @@ fn next_steps_follow_from_open_questions() {
     assay compare unlike --costs
     assay report unlike
     ");
+}
+
+/// Returns the first variant's runs.
+fn alone(mut fixture: Fixture) -> Fixture {
+    let variants = &mut fixture.manifest.plan.experiment.variants;
+    variants.truncate(1);
+    let only = variants[0].name.clone();
+    fixture.runs.retain(|run| run.cell.variant == only);
+    fixture.compared()
+}
+
+#[test]
+fn single_variant_has_a_row_for_each_step_and_no_range_of_one_run() {
+    let one_run = alone(two_releases(5));
+    let text = answer(&one_run, Style::default());
+    assert!(!["n=1", "..", "base", "NA"].iter().any(|it| text.contains(it)), "{text}");
+    insta::assert_snapshot!(
+        text + "\n=====\n\n" + &answer(&alone(quickstart(5)), Style::default())
+    );
+    let whole = compared(&one_run, Format::Text, Style::default());
+    assert!(
+        whole.contains("\nreadrandom: rocksdb-9.10 did 174 k operations per second.\n"),
+        "{whole}"
+    );
+}
+
+/// Goal: whatever was found, a text has the answer, five lines of warnings and one that counts the
+/// rest, and nothing that was found is left out of the count.
+#[test]
+fn answer_has_five_lines_of_warnings_and_one_of_the_rest() {
+    let mut fixture = alone(two_releases(5));
+    let finding = |rule: &&lint::Rule| lint::LintFinding {
+        code: rule.code,
+        name: rule.name,
+        severity: rule.severity,
+        evidence: "readrandom: the evidence".to_owned(),
+        remedy: "the remedy".to_owned(),
+        place: lint::Place { steps: vec!["readrandom".to_owned()], ..lint::Place::default() },
+        places: Vec::new(),
+        waived: None,
+    };
+    fixture.findings = lint::rules().iter().map(finding).collect();
+    fixture.findings.sort_by_key(|one| std::cmp::Reverse(one.weight()));
+    for width in [60, 80, 120, 200] {
+        let style = Style { width, ..Style::default() };
+        let text = answer(&fixture, style);
+        let (before, warnings) = text.split_once("\nWarnings\n").unwrap();
+        let (shown, rest) = warnings.split_once("\n  assay lint releases shows ").unwrap();
+        assert!((1..=5).contains(&shown.lines().count()), "{text}");
+        assert!(rest.lines().count() <= 1 + 2 * usize::from(width < 150), "{text}");
+        assert!(before.lines().count() <= 40, "{text}");
+        let counts = rest.split_whitespace().filter_map(|word| word.parse::<usize>().ok());
+        let entries = shown.matches("BLOCKING: ").count();
+        assert_eq!(entries + counts.sum::<usize>(), lint::rules().len(), "{text}");
+        let whole = compared(&fixture, Format::Text, style);
+        assert!(whole.contains("\n  assay lint releases shows "), "{whole}");
+    }
+    let markdown = compared(&fixture, Format::Markdown, Style::default());
+    for rule in lint::rules() {
+        assert!(markdown.contains(&format!("{} {}", rule.code, rule.name)), "{}", rule.code);
+    }
 }
 
 #[test]
