@@ -101,7 +101,7 @@ fn main() -> ExitCode {
     ui::mask_panics();
     let args: Vec<OsString> = std::env::args_os().collect();
     if let Err(report) = ui::check_arguments(&args) {
-        ui::write_status(ui::clean(&format!("{report:?}")).trim_end());
+        ui::write_status(ui::clean(&ui::drawn(&report)).trim_end());
         return ExitCode::from(EXIT_USAGE);
     }
     let cli = match Cli::try_parse_from(&args) {

@@ -25,6 +25,11 @@ const COLUMN_MAX: usize = 160;
 /// Columns of errors.
 const ERROR_WIDTH: usize = 100;
 
+/// Head of each further error of a file. It carries nothing, so it is left out.
+///
+/// Source: miette 7, `GraphicalReportHandler`, `render_related`.
+const FURTHER: &str = "\nError: \n";
+
 /// Output settings of this process.
 #[derive(Debug, Clone)]
 pub(crate) struct Ui {
@@ -90,17 +95,15 @@ impl Ui {
 
     /// Prints an error with its place and remedy.
     pub(crate) fn error(&self, report: &Report) {
-        let mut plain = String::new();
-        let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
-        let drawn = handler.with_width(ERROR_WIDTH).render_report(&mut plain, report.as_ref());
+        let plain = drawn(report);
         // Colours that the text itself has are not ours.
-        let is_coloured = self.is_live && drawn.is_ok() && !plain.contains('\u{1b}');
-        let text = format!("{report:?}");
-        let clean = match is_coloured {
-            true => visible_in_colour(&text),
-            false => visible(if drawn.is_ok() { &plain } else { &text }).into_owned(),
-        };
-        write_status(clean.trim_end());
+        match self.is_live && !plain.contains('\u{1b}') {
+            true => {
+                let text = format!("{report:?}").replace(FURTHER, "\n");
+                write_status(visible_in_colour(&text).trim_end());
+            }
+            false => write_plain(&plain),
+        }
         if report.help().is_none()
             && let Some(remedy) = system_remedy(&report.to_string())
         {
@@ -112,6 +115,22 @@ impl Ui {
     pub(crate) fn style(&self) -> render::Style {
         render::Style { width: self.width, has_colour: self.has_colour, has_costs: false }
     }
+}
+
+/// Returns an error with its place and remedy, without colours.
+pub(crate) fn drawn(report: &Report) -> String {
+    let mut text = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
+    handler
+        .with_width(ERROR_WIDTH)
+        .render_report(&mut text, report.as_ref())
+        .expect("a text takes everything");
+    text.replace(FURTHER, "\n")
+}
+
+/// Prints a text on stderr; control characters are made visible.
+fn write_plain(text: &str) {
+    write_status(visible(text).trim_end());
 }
 
 /// Returns a line whose passwords are masked and whose control characters are visible.

@@ -108,7 +108,8 @@ fn invalid_finding(step: &StepRecord) -> Option<Finding> {
 /// Names the operations that no rate and no time counts, if the longest of all is among them.
 fn left_out(step: &StepRecord, invalid_intervals: &InvalidIntervals) -> String {
     match invalid_intervals.left_out(&step.clients) {
-        (count @ 1.., Some(longest)) => {
+        (1, Some(longest)) => format!("; the one operation in them, of {longest}, is left out"),
+        (count @ 2.., Some(longest)) => {
             format!("; {} operations in them are left out, the longest {longest}", thousands(count))
         }
         _ => String::new(),
@@ -242,7 +243,8 @@ pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) ->
     );
     if late > 0 {
         // Writing to a text does not fail.
-        write!(evidence, "; in {late} intervals clients began late for it").ok();
+        let intervals = if late == 1 { "interval" } else { "intervals" };
+        write!(evidence, "; in {late} {intervals} clients began late for it").ok();
     }
     let remedy = "use fewer clients or background threads, or read it as a test of a full machine";
     Some(warning(rule_code::A009, evidence, remedy))

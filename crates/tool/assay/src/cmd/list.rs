@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use archive::{ArchiveError, ExperimentDir, ExperimentSummary, Results};
 use miette::Result;
 use model::in_line;
-use render::{Document, Format, Report, RunList, RunSummary, Style};
+use render::{Document, Format, Report, RunList, RunSummary, Style, complete_runs};
 use serde::Serialize;
 
 use super::format::TextOrJson;
@@ -89,7 +89,6 @@ fn line(one: &ExperimentSummary) -> String {
         1 => ", 1 record is damaged".to_owned(),
         several => format!(", {several} records are damaged"),
     };
-    let (complete, cells) = (one.complete, one.cells);
-    let question = in_line(&one.question);
-    format!("{}/{}  {complete} of {cells} runs complete{damaged}  {question}", one.name, one.id)
+    let runs = complete_runs(one.complete, one.cells);
+    format!("{}/{}  {runs}{damaged}  {}", one.name, one.id, in_line(&one.question))
 }

@@ -8,6 +8,7 @@ use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
 use model::units::clients;
 use model::{Experiment, Host, Identity, Manifest, ShellCommand, Variant};
+use render::complete_runs;
 use render::figure::interval;
 use runner::Library;
 use stats::Effect;
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let code = print_findings(&original, &manifest, &dir, ui)?;
     let total = manifest.plan.cells.len();
     if complete < total {
-        ui.print(format_args!("\n{complete} of {total} runs are complete"));
+        ui.print(format_args!("\nRuns     {}", complete_runs(complete, total)));
         let resume = ShellCommand::of("assay run").option("--resume", &manifest.id);
         ui.print(format_args!("Resume   {resume}"));
         return Ok(ExitCode::FAILURE);

@@ -233,6 +233,7 @@ fn run_help_shows_control_options_examples_and_rates() {
       assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
       assay run experiments/quickstart.toml --until 2% --budget 2h
       assay run --resume quickstart                 completes an interrupted experiment
+      assay run --resume quick-readrandom --repetitions 3       adds runs to one run of each cell
 
     --resume of an experiment that this account did not begin on this host prints what it reaches beyond
     its data, and needs --trust or a yes on the terminal, as assay rerun does.

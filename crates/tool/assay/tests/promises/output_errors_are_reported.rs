@@ -269,7 +269,7 @@ fn a_run_whose_answer_is_not_printed_fails_and_stays_complete() {
     let output = output.and_then(std::process::Child::wait_with_output);
     assert_eq!(output.expect("it starts").status.code(), Some(1));
     let listed = workspace.assay(&["list"]).out;
-    assert_eq!(listed.matches("1 of 1 runs complete").count(), 1, "{listed}");
+    assert_eq!(listed.matches("its run is complete").count(), 1, "{listed}");
 }
 
 #[test]

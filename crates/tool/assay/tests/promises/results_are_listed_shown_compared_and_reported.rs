@@ -34,7 +34,7 @@ fn rejection(arguments: &[&str]) -> String {
 fn list_names_experiment_and_runs() {
     let all = result_of(&["list"]);
     assert_eq!(all.lines().count(), 1, "{all}");
-    assert!(all.starts_with("pair/20") && all.contains("4 of 4 runs complete"), "{all}");
+    assert!(all.starts_with("pair/20") && all.contains("4 of 4 runs are complete"), "{all}");
     let runs = result_of(&["list", "pair"]);
     let mut names: Vec<_> = runs.lines().filter_map(|line| line.split(' ').next()).collect();
     names.sort_unstable();
