@@ -15,7 +15,7 @@ use crate::trust::{many, place, severity_mark};
 /// Most lines of findings in a text.
 ///
 /// Our choice: the answer, these and what to do next stay on one screen.
-pub(crate) const LINES_MAX: usize = 5;
+const LINES_MAX: usize = 5;
 
 /// Columns before the further lines of an entry of a list.
 const INDENT: usize = 4;

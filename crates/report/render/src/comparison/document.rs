@@ -1,5 +1,6 @@
 //! The comparison as a document, and its answer on one screen.
 
+use analysis::IncompleteRun;
 use model::{ShellCommand, metric};
 use serde::Serialize;
 
@@ -9,7 +10,7 @@ use super::tables::{absolute, costs, relative, requests, runs_table, written_leg
 use super::{
     BRACKETS, answer, bucket_tables, csv, has_brackets, insert, json, open, parts, search, sweep,
 };
-use crate::brief::{Brief, LINES_MAX, brief};
+use crate::brief::{Brief, brief};
 use crate::document::{Document, Part, Rows, Table};
 use crate::findings::{folded, is_folded};
 use crate::format::{Format, Style};
@@ -134,6 +135,9 @@ pub(crate) fn notes(compared: &Compared<'_>, has_signs: bool) -> Vec<String> {
     notes
 }
 
+/// Incomplete runs that a text names before the rest is only counted.
+const INCOMPLETE_MAX: usize = 6;
+
 /// Lines of the answer after a run: a terminal of fifty, less the next steps that follow.
 const SCREEN: usize = 48;
 
@@ -201,11 +205,13 @@ pub(crate) fn problems(compared: &Compared<'_>, width: Option<usize>) -> Documen
         title.into_iter().chain([Part::Items(entries)])
     };
     let mut document = Document::default();
-    let mut incomplete: Vec<String> =
-        compared.comparison.incomplete.iter().map(incomplete_line).collect();
-    let rest = incomplete.len().saturating_sub(width.map_or(usize::MAX, |_| LINES_MAX));
+    let mut runs: Vec<&IncompleteRun> = compared.comparison.incomplete.iter().collect();
+    // What failed a check comes first; the others stay in their order.
+    runs.sort_by_key(|run| !run.has_failed_check);
+    let mut incomplete: Vec<String> = runs.into_iter().map(incomplete_line).collect();
+    let rest = incomplete.len().saturating_sub(width.map_or(usize::MAX, |_| INCOMPLETE_MAX));
     if rest > 0 {
-        incomplete.truncate(LINES_MAX);
+        incomplete.truncate(INCOMPLETE_MAX);
         incomplete.push(format!("assay list shows {rest} more."));
     }
     document.add(titled("Incomplete runs", incomplete));
