@@ -204,6 +204,13 @@ pub trait Engine: Send + Sync {
         None
     }
 
+    /// Returns whether it executes a statement outside of clients' operations, or one of theirs.
+    ///
+    /// A server is queried anew; one that does not answer is not busy.
+    fn is_busy(&self) -> bool {
+        true
+    }
+
     /// Returns version and build facts as reported by the engine.
     fn identity(&self) -> Identity;
 

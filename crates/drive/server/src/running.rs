@@ -25,6 +25,8 @@ use crate::user::{MOVE_DATA, User};
 
 /// Timeout from start to ready; recovery may take long.
 pub const READY_WITHIN: Duration = Duration::from_secs(120);
+/// Timeout of each answer to a probe, which is repeated: requests to stop are polled in between.
+pub const PROBE_WITHIN: Duration = Duration::from_secs(2);
 /// Timeout of a clean stop: the server writes its dirty cache.
 pub const STOP_WITHIN: Duration = Duration::from_secs(120);
 
@@ -106,7 +108,7 @@ impl Running {
         ])?;
         let is_new = site::is_empty(&site.data)?;
         site.password = site::password(start.dir, is_new)?;
-        let version = launch::version(start.program, &user, &start.kind.environment(start.program));
+        let version = launch::version(start, &user, is_cancelled);
         let spec = ServerSpec {
             program: start.program,
             version: &version,
@@ -244,6 +246,18 @@ impl Running {
     /// [`ServerError::Died`] when it had ended before, [`ServerError::NotStopped`] when it was
     /// killed after that time.
     pub fn stop(&mut self, within: Duration) -> Result<(), ServerError> {
+        self.stop_unless(within, &|| false)
+    }
+
+    /// Stops it as [`Running::stop`] does, or kills it once `is_cancelled`.
+    ///
+    /// # Errors
+    /// As [`Running::stop`].
+    pub fn stop_unless(
+        &mut self,
+        within: Duration,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), ServerError> {
         if let Some(death) = self.death() {
             let death = death.to_string();
             self.kill();
@@ -258,7 +272,7 @@ impl Running {
         // The server first: it stops once the standby has all of its log.
         let has_stopped = [server, standby].into_iter().flatten().all(|process| {
             process.signal(signal);
-            process.wait(waits(within), || false)
+            process.wait(waits(within), is_cancelled)
         });
         self.kill();
         if has_stopped { Ok(()) } else { Err(ServerError::NotStopped(within.as_secs())) }
@@ -298,13 +312,15 @@ impl Running {
         probe: impl Fn(&dyn Kind, &Endpoint) -> Result<(), EngineError>,
     ) -> Result<(), ServerError> {
         let mut probe_error = String::new();
+        let mut endpoint = self.endpoint.clone();
+        endpoint.login.timeout_ms = u32::try_from(PROBE_WITHIN.as_millis()).ok();
         for _ in 0..waits(within) {
             if self.death().is_some() {
                 let standby = self.standby.as_ref().filter(|it| it.has_died());
                 let log = standby.map_or(&self.site.log, |standby| &standby.log);
                 return Err(self.kind.startup_error(&site::tail(log)).into());
             }
-            match probe(self.kind, &self.endpoint) {
+            match probe(self.kind, &endpoint) {
                 Ok(()) => return Ok(()),
                 Err(error) => probe_error = error.to_string(),
             }

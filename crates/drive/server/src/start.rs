@@ -16,7 +16,7 @@ use crate::site;
 use crate::user::User;
 
 /// Timeout of a set-up program: MySQL 5.7 takes 9 s, more on a busy disk.
-pub(crate) const SET_UP_MAX: Duration = Duration::from_secs(300);
+pub const SET_UP_MAX: Duration = Duration::from_secs(300);
 
 /// Everything a server is started with.
 #[derive(Clone)]

@@ -34,6 +34,7 @@ pub use crate::server::{Files, MARIADB, MYSQL, POSTGRES, ServerProgram, Tree};
 pub use artifact::Artifact;
 pub use compile::{CompileEvent, CompileOrder, compilable};
 pub use engines::{CheckRoom, Engines, SmokeTest};
+pub use entry::remove_unfinished;
 pub use error::SupplyError;
 pub use source::{Client, Debian, Distribution, Fetched, Maven, Npm, Offer, Progress, Source};
 pub use store::{Store, UserBuild, cached_engines, default_cache_dir};

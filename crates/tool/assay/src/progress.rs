@@ -13,7 +13,8 @@ use model::{
 use render::figure::figure;
 use runner::{ProbeBegins, Progress};
 
-use crate::ui::{Ui, clean};
+use crate::phase;
+use crate::ui::{self, Ui, clean};
 
 /// Draws an experiment's progress.
 pub(crate) struct Screen {
@@ -52,6 +53,8 @@ impl Screen {
         let clock = SteadyClock::kernel();
         let begun = clock.now();
         let experiment = &manifest.plan.experiment;
+        let lines = ui.is_live.then(Lines::new);
+        ui::set_live(lines.as_ref().map(|lines| lines.all.clone()));
         Self {
             ui: ui.clone(),
             begun,
@@ -60,7 +63,7 @@ impl Screen {
             estimated: manifest.plan.estimated_ns,
             repetitions: experiment.repetitions,
             name: experiment.name.clone(),
-            lines: ui.is_live.then(Lines::new),
+            lines,
             run: String::new(),
             number: 0,
             total: 0,
@@ -87,8 +90,20 @@ impl Screen {
                     lines.bar.reset();
                 }
                 self.live(step, 0.0, "begins");
+                self.runs(step);
             }
-            Progress::Stage(step, stage) => self.live(step, 0.0, stage),
+            Progress::Runs(step) => self.runs(step),
+            Progress::Stage(step, stage) => {
+                self.live(step, 0.0, stage);
+                let (name, cap) = (&step.name, step.settle_cap);
+                phase::enter(format!("for {stage} after {name}, {cap} at most ({})", self.run));
+            }
+            Progress::Begins(text) => {
+                if let Some(lines) = &self.lines {
+                    lines.bar.set_message(clean(text));
+                }
+                phase::enter(format!("{text} ({})", self.run));
+            }
             Progress::Second(step, probe, interval) => self.second(step, *probe, interval),
             Progress::ProbeEnds(step, probe) => {
                 self.confirmed = confirmed_rate(probe).or(self.confirmed);
@@ -102,7 +117,7 @@ impl Screen {
             Progress::Snapshot(text) | Progress::Waits(text) | Progress::Note(text) => {
                 self.line(&format!("{}  {text}", self.run))
             }
-            Progress::RunEnds(run) if run.end.is_complete() => {}
+            Progress::RunEnds(run) if run.end.is_complete() => phase::leave(),
             Progress::RunEnds(run) => {
                 let line = end_line(&run.cell.id, &run.end, self.confirmed.take());
                 self.line(&line);
@@ -116,6 +131,8 @@ impl Screen {
             lines.head.finish_and_clear();
             lines.bar.finish_and_clear();
         }
+        ui::set_live(None);
+        phase::leave();
     }
 
     fn head(&self) {
@@ -159,6 +176,11 @@ impl Screen {
         self.live(step, share, &second_text(step.unit, probe, interval));
     }
 
+    /// Notes the step that the user waits for; its line is printed when it ends.
+    fn runs(&self, step: &Step) {
+        phase::enter_known(format!("for {} ({})", step.name, self.run));
+    }
+
     fn live(&self, step: &Step, share: f64, text: &str) {
         let Some(lines) = &self.lines else { return };
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
@@ -172,10 +194,7 @@ impl Screen {
 
     /// Prints a permanent line.
     fn line(&self, text: &str) {
-        let printed = self.lines.as_ref().map(|lines| lines.all.println(clean(text)));
-        if !matches!(printed, Some(Ok(()))) {
-            self.ui.status(text);
-        }
+        self.ui.status(text);
     }
 }
 

@@ -4,8 +4,9 @@ use std::backtrace::Backtrace;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use indicatif::MultiProgress;
 use miette::{GraphicalReportHandler, GraphicalTheme, MietteHandlerOpts, Report, miette};
 use model::secret::{has_secret, masked, masked_value};
 use model::visible;
@@ -13,6 +14,10 @@ use render::Format;
 
 use crate::diagnostic::system_remedy;
 use crate::environment::Environment;
+use crate::phase;
+
+/// The live lines on stderr.
+static LIVE: Mutex<Option<MultiProgress>> = Mutex::new(None);
 
 /// Columns when stdout is not a terminal.
 const WIDTH_DEFAULT: usize = 120;
@@ -62,6 +67,7 @@ impl Ui {
 
     /// Prints the output of `render`, which may be coloured.
     pub(crate) fn rendered(&self, text: &str) {
+        phase::note_output();
         if let Err(error) = writeln!(stdout(), "{}", masked(text.trim_end_matches('\n'))) {
             self.failure.get_or_init(|| error);
         }
@@ -138,11 +144,20 @@ pub(crate) fn clean(text: &str) -> String {
     visible(&masked(text)).into_owned()
 }
 
-/// Writes a line on stderr, passwords masked; a failure cannot be reported.
+/// Writes a line on stderr, passwords masked, above live lines; a failure cannot be reported.
 pub(crate) fn write_status(text: &str) {
-    if writeln!(stderr(), "{}", masked(text)).is_err() {
-        // As above.
+    phase::note_output();
+    // A failure of stderr has no place to be reported.
+    let write = || drop(writeln!(stderr(), "{}", masked(text)));
+    match &*LIVE.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(lines) => lines.suspend(write),
+        None => write(),
     }
+}
+
+/// Lets lines on stderr be written above live lines, or where there are none any more.
+pub(crate) fn set_live(lines: Option<MultiProgress>) {
+    *LIVE.lock().unwrap_or_else(PoisonError::into_inner) = lines;
 }
 
 /// Returns an error of stdout as a report; a closed pipe is none.

@@ -7,7 +7,7 @@ use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, Setting};
 use model::server::REPLICA;
 use model::{Endpoint, Options, Password, ServerLoad, SystemNeeds, Transport};
-use server::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
+use server::{Kind, LOOPBACK, PROBE_WITHIN, ServerSpec, Site, Stop, Task};
 
 use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
 use crate::driver::capabilities;
@@ -137,7 +137,9 @@ impl Kind for PostgresKind {
     }
 
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
-        Ok(Connection::open(endpoint, &Session::default(), Contact::Known)?.run("SELECT 1")?)
+        let mut connection = Connection::open(endpoint, &Session::default(), Contact::Known)?;
+        connection.limit_wait(Some(PROBE_WITHIN))?;
+        Ok(connection.run("SELECT 1")?)
     }
 
     fn standby(&self, spec: &ServerSpec<'_>, site: &Site) -> Result<[Task; 2], EngineError> {

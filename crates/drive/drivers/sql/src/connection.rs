@@ -50,6 +50,8 @@ pub struct Sql {
     pub is_session_marked: &'static str,
     /// Returns 0 where another session holds the lock of the run.
     pub holds_lock: &'static str,
+    /// Begins the query of how many sessions, whose numbers follow, execute a statement.
+    pub busy: &'static str,
 }
 
 /// A logged-in connection to a server.
@@ -84,8 +86,8 @@ pub trait Connection: Send + Sized {
     /// Replaces the number, where a pooler has answered the login with one of its own.
     fn set_number(&mut self, number: u64);
 
-    /// Limits the wait for each answer, without a statement; afterwards the connection is lost.
-    fn limit_wait(&mut self, limit: Duration) -> Reply<(), Self>;
+    /// Limits the time of each answer, without a statement; afterwards the connection is lost.
+    fn limit_wait(&mut self, limit: Option<Duration>) -> Reply<(), Self>;
 
     /// Limits the time of each statement; afterwards the connection may be lost.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self>;

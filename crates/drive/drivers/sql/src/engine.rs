@@ -33,7 +33,7 @@ impl<D: Database> SqlEngine<D> {
         &self,
         query: impl FnMut(&mut D::Connection) -> Reply<T, D::Connection>,
     ) -> Result<T, EngineError> {
-        self.lock_watch.during(|| self.with_control(query))
+        self.lock_watch.during(|| self.with_control_unlimited(query))
     }
 }
 
@@ -60,6 +60,10 @@ impl<D: Database> Engine for SqlEngine<D> {
         self.lock_watch.query(&mut None, &self.sessions.numbers()).ok().flatten()
     }
 
+    fn is_busy(&self) -> bool {
+        self.lock_watch.is_busy(self.sessions.numbers())
+    }
+
     fn identity(&self) -> Identity {
         let mut identity = D::identity(self);
         if self.config.is_pooled {
@@ -76,7 +80,9 @@ impl<D: Database> Engine for SqlEngine<D> {
     }
 
     fn durability(&self) -> Result<DurabilityRecord, EngineError> {
-        let mut had = D::durability(&mut self.connect()?, &self.tables)?;
+        let mut connection = self.connect()?;
+        connection.limit_wait(Some(self.lock_watch.silent_max()))?;
+        let mut had = D::durability(&mut connection, &self.tables)?;
         if self.config.endpoint.is_foreign {
             had.notes.extend(D::overridden(self)?);
             had.notes.extend(self.config.is_pooled.then(|| pooler::NOTE.to_owned()));

@@ -66,7 +66,7 @@ pub(crate) fn check<C: Connection>(
 fn probes<C: Connection>(config: &Config<C::Session>) -> Result<Vec<C>, EngineError> {
     let open = || -> Reply<C, C> {
         let mut connection = C::open(&config.endpoint, &config.session, Contact::Known)?;
-        connection.limit_wait(SESSION_WITHIN)?;
+        connection.limit_wait(Some(SESSION_WITHIN))?;
         connection.session_number().map(|_number| connection)
     };
     let first = match open() {

@@ -21,6 +21,7 @@ use super::file_sync::sync_files;
 use super::span::{Classified, Span, reason_of};
 use super::step_record::complete;
 use super::warning::{busy_host, busy_threads, paused, slow_clock, warnings};
+use super::workbench::Interrupt;
 use crate::account::{Account, growth, step_tables};
 use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
@@ -350,10 +351,10 @@ impl<'a> StepAccumulator<'a> {
 
     /// Syncs the files below `data`; returns the counters' growth meanwhile.
     ///
-    /// `None` where they cannot be synced.
-    pub(crate) fn sync(&mut self, data: &Path) -> Option<Readings> {
+    /// `None` where they cannot be synced, or the user stops Assay meanwhile.
+    pub(crate) fn sync(&mut self, data: &Path, interrupt: &Interrupt) -> Option<Readings> {
         let before = self.sample(true);
-        sync_files(data).ok()?;
+        sync_files(data, &|| interrupt.level() > 0).ok()?;
         Some(growth(&before, &self.sample(true)))
     }
 

@@ -86,6 +86,10 @@ pub enum Progress<'a> {
     },
     /// A step begins.
     StepBegins(&'a Step),
+    /// What may take long outside of steps begins: what is waited for, and how long at most.
+    Begins(&'a str),
+    /// The clients of a step run.
+    Runs(&'a Step),
     /// A stage of this name, of a step's settle, begins.
     Stage(&'a Step, &'a str),
     /// An interval of a step is over; with the probe it belongs to, in a search.

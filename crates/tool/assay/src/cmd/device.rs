@@ -101,13 +101,17 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
                 check_floor(path, args.measure.disk_floor)?;
             }
             results.check_writable().into_report()?;
-            let (mut storage, host) = open(&args.measure)?;
+            let interrupt = Interrupt::default();
+            // Ctrl-C stops what is measured.
+            let deferred = signals::defer(interrupt.clone());
+            let (mut storage, host) = open(&args.measure, interrupt)?;
             let limit = args.measure.steady.write_limit;
             if let Some(Err(error)) = limit.map(|limit| check_limit(&storage, limit)) {
                 ui.error(&error);
                 return Ok(Label::EXIT_NOTHING.into());
             }
             let record = measure(&args.measure, (&mut storage, host), &results, (environment, ui))?;
+            drop(deferred);
             let records = stored(&results, ui);
             let code = print(&record, earlier(&records, &record), &args.output, ui)?;
             Ok(match record.is_complete {
@@ -125,10 +129,8 @@ fn is_without_rate(level: &SteadyLevel) -> bool {
     level.writes_per_s.is_empty()
 }
 
-/// Opens the storage of this host; Ctrl-C stops what is measured.
-fn open(args: &Measure) -> Result<(Storage, Host)> {
-    let interrupt = Interrupt::default();
-    signals::raise(interrupt.clone());
+/// Opens the storage of this host.
+fn open(args: &Measure, interrupt: Interrupt) -> Result<(Storage, Host)> {
     let host = super::run::host(args.path.as_deref().unwrap_or(Path::new("/")));
     Ok((Storage::open(args.request(), &host, interrupt)?, host))
 }

@@ -21,6 +21,7 @@ use super::format::{ALL, formats};
 use super::requested_build;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::phase;
 use crate::progress::counted;
 use crate::ui::Ui;
 
@@ -74,6 +75,8 @@ fn parse_block(text: &str) -> Result<u32, String> {
 /// Measures and prints the kernels.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     if let Some(library) = &args.serve {
+        // Its parent waits for it.
+        phase::leave();
         return serve(library);
     }
     let crates = Implementation {

@@ -117,6 +117,7 @@ pub(super) fn resume(
         }
         bench.engines.libraries.insert(variant.name.clone(), library);
     }
+    bench.defer_stops();
     bench.open_storage(&manifest.plan.experiment, &manifest.host)?;
     let identities = bench.identities(&manifest.plan.experiment, ui).into_report()?;
     for (variant, before) in &manifest.builds {

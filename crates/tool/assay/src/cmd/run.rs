@@ -132,6 +132,8 @@ fn execute(
             Err(error) => outcome = Err(error),
         }
     }
+    let deferred = bench.close();
+    drop((data, deferred));
     let code = print_result(args, &dir, &planned, ui);
     // What stopped the runs comes first: it may have stopped the output of the result, too.
     match outcome? {
@@ -227,6 +229,7 @@ fn begin(
             found.map_err(|report| checked.variant_error(&variant.name, &report.to_string()))?;
         bench.engines.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
+    bench.defer_stops();
     let host = host_of_run(bench.engines.data.path(), environment);
     bench.open_storage(&plan.experiment, &host)?;
     let identities = bench.identities(&plan.experiment, ui);

@@ -6,7 +6,7 @@ use driver_sql::{Connection as _, Contact, OwnOptions, server_options};
 use engine::EngineError;
 use model::{Endpoint, Options, ServerLoad, SystemNeeds};
 use server::standby::copy;
-use server::{Kind, ServerSpec, Site, Stop, Task};
+use server::{Kind, PROBE_WITHIN, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
 use super::configuration::{Configuration, Layout, canonical};
@@ -176,6 +176,7 @@ impl Kind for MysqlKind {
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
         let without = Endpoint { database: String::new(), ..endpoint.clone() };
         let mut connection = Connection::open(&without, &(), Contact::Known)?;
+        connection.limit_wait(Some(PROBE_WITHIN))?;
         let database = &endpoint.database;
         connection.run(&format!("CREATE DATABASE IF NOT EXISTS `{database}`"))?;
         Ok(())

@@ -93,6 +93,8 @@ impl driver_sql::Connection for Connection {
         session_number: "SELECT CONNECTION_ID() & 4294967295",
         mark_session: "SET @assay_mark = 1",
         is_session_marked: "SELECT @assay_mark",
+        busy: "SELECT COUNT(*) FROM information_schema.processlist WHERE command <> 'Sleep' AND \
+               id IN",
         holds_lock: "SELECT IS_USED_LOCK(CONCAT('assay ', DATABASE())) = CONNECTION_ID()",
     };
 
@@ -119,13 +121,14 @@ impl driver_sql::Connection for Connection {
         self.number = u32::try_from(number).unwrap_or(self.number);
     }
 
-    fn limit_wait(&mut self, limit: Duration) -> Reply<(), Self> {
-        Ok(self.packets.socket.set_read_timeout(Some(limit))?)
+    fn limit_wait(&mut self, limit: Option<Duration>) -> Reply<(), Self> {
+        self.packets.limit_answers(limit);
+        Ok(self.packets.socket.set_read_timeout(limit)?)
     }
 
     /// By the client: only some releases have a limit of their own, and for reads only.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
-        self.limit_wait(limit)
+        self.limit_wait(Some(limit))
     }
 
     fn limit_lock_waits(&mut self, limit: Duration) -> Reply<(), Self> {

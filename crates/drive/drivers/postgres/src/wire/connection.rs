@@ -22,6 +22,7 @@ use super::locks;
 use super::login::{LoggedIn, log_in};
 use super::message::{READ_BYTES, columns, fields, parameter_types};
 use super::result::read_answer;
+use super::session::Session;
 use super::statement::{Bound, Described};
 use super::text;
 use super::value::{Coder, KEY_BYTES_MAX, VALUE_BYTES_MAX, rows_max, write_literal};
@@ -71,17 +72,6 @@ pub(crate) struct Column {
     is_text: bool,
 }
 
-/// Configuration of a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Session {
-    /// Settings sent at login.
-    pub(crate) settings: Vec<(String, String)>,
-    /// Schemas in which names are found, each quoted; empty where the login's own are.
-    pub(crate) search_path: String,
-    /// Whether TOAST compression is off.
-    pub(crate) is_uncompressed: bool,
-}
-
 impl Connection {
     /// Returns a parameter reported at login: `server_version`.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
@@ -105,6 +95,7 @@ impl Connection {
             .and_then(|()| frontend::describe(b'S', &name, &mut out))
             .map_err(|error| Failure::Rejected(format!("`{sql}`: {error}")))?;
         frontend::sync(&mut out);
+        self.receive_buffer.expect_answer();
         self.stream.write_all(&out)?;
         let mut parameters = Vec::new();
         self.read(|tag, body| {
@@ -137,6 +128,7 @@ impl Connection {
     /// Sends and clears the buffer.
     #[inline]
     fn send(&mut self) -> Result<(), Failure> {
+        self.receive_buffer.expect_answer();
         self.stream.write_all(&self.send_buffer)?;
         self.send_buffer.clear();
         Ok(())
@@ -207,6 +199,7 @@ impl driver_sql::Connection for Connection {
         mark_session: "SELECT set_config('assay.mark', '1', false)",
         is_session_marked: "SELECT current_setting('assay.mark', true)",
         holds_lock: locks::HOLDS_RUN,
+        busy: locks::BUSY,
     };
 
     fn open(endpoint: &Endpoint, session: &Session, contact: Contact) -> Result<Self, Failure> {
@@ -235,11 +228,14 @@ impl driver_sql::Connection for Connection {
         self.logged_in.process = Some(number);
     }
 
-    fn limit_wait(&mut self, limit: Duration) -> Reply<(), Self> {
-        Ok(self.stream.set_read_timeout(Some(limit))?)
+    fn limit_wait(&mut self, limit: Option<Duration>) -> Reply<(), Self> {
+        self.receive_buffer.limit_answers(limit);
+        Ok(self.stream.set_read_timeout(limit)?)
     }
 
+    /// By the server, and where it does not answer by the client.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
+        self.limit_wait(Some(2 * limit))?;
         driver_sql::Connection::run(self, &format!("SET statement_timeout = {}", limit.as_millis()))
     }
 

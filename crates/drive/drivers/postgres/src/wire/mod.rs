@@ -14,10 +14,12 @@ mod message;
 mod method;
 mod result;
 mod role;
+mod session;
 mod statement;
 mod text;
 mod value;
 
-pub(crate) use connection::{Connection, Session};
+pub(crate) use connection::Connection;
 pub(crate) use failure::Failure;
+pub(crate) use session::Session;
 pub(crate) use value::write_literal;

@@ -19,6 +19,7 @@ mod privileges;
 mod procedures;
 mod program;
 mod sessions;
+mod silence;
 mod standby;
 mod state;
 mod tables;
