@@ -27,7 +27,7 @@ pub struct LockWaits {
 impl LockWaits {
     /// Returns the waits of a process that is killed when it is silent for the time of `watchdog`.
     ///
-    /// The limits are half of that and three quarters at most: a reason comes before the kill.
+    /// The limits are 50 % and 75 % of that at most: a reason comes before the kill.
     pub fn within(watchdog: Duration, reports: SyncSender<String>) -> Self {
         Self {
             limit: LIMIT.min(watchdog / 2),

@@ -9,7 +9,6 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::time::Duration;
 
 use child::Confinement;
 use model::Password;
@@ -19,7 +18,6 @@ use crate::error::ServerError;
 use crate::kind::Task;
 use crate::private_dir::PrivateDir;
 use crate::process::ProcessIdentity;
-use crate::start::{Start, waits};
 use crate::user::{User, command};
 
 /// Joins control groups, then becomes the command that follows them.
@@ -29,9 +27,6 @@ while [ "$n" -gt 0 ]; do
   shift; n=$((n - 1))
 done
 exec "$@""#;
-
-/// Longest time in which a program prints its version. Our choice: it takes milliseconds.
-const VERSION_MAX: Duration = Duration::from_secs(20);
 
 /// Where a server's processes run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -232,13 +227,17 @@ fn version_command(program: &Path, user: &User, environment: &[(String, String)]
 }
 
 /// Returns the first line of a program's `--version`; empty without one, or once `is_cancelled`.
-pub(crate) fn version(start: &Start<'_>, user: &User, is_cancelled: &dyn Fn() -> bool) -> String {
-    let program = start.program;
-    let mut command = version_command(program, user, &start.kind.environment(program));
+pub(crate) fn version(
+    program: &Path,
+    user: &User,
+    environment: &[(String, String)],
+    (waits, is_cancelled): (u64, &dyn Fn() -> bool),
+) -> String {
+    let mut command = version_command(program, user, environment);
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let Ok(child) = command.spawn() else { return String::new() };
     if let Some(process) = ProcessIdentity::of(child.id())
-        && !process.wait(waits(VERSION_MAX), is_cancelled)
+        && !process.wait(waits, is_cancelled)
     {
         process.signal(Signal::KILL);
     }

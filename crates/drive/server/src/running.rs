@@ -25,6 +25,8 @@ use crate::user::{MOVE_DATA, User};
 
 /// Timeout from start to ready; recovery may take long.
 pub const READY_WITHIN: Duration = Duration::from_secs(120);
+/// Longest time in which a program prints its version. Our choice: it takes milliseconds.
+const VERSION_MAX: Duration = Duration::from_secs(20);
 /// Timeout of each answer to a probe, which is repeated: requests to stop are polled in between.
 pub const PROBE_WITHIN: Duration = Duration::from_secs(2);
 /// Timeout of a clean stop: the server writes its dirty cache.
@@ -108,7 +110,7 @@ impl Running {
         ])?;
         let is_new = site::is_empty(&site.data)?;
         site.password = site::password(start.dir, is_new)?;
-        let version = launch::version(start, &user, is_cancelled);
+        let version = version_of(start, &user, is_cancelled);
         let spec = ServerSpec {
             program: start.program,
             version: &version,
@@ -341,6 +343,12 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Returns the first line of the program's `--version`; empty without one.
+fn version_of(start: &Start<'_>, user: &User, is_cancelled: &dyn Fn() -> bool) -> String {
+    let environment = start.kind.environment(start.program);
+    launch::version(start.program, user, &environment, (waits(VERSION_MAX), is_cancelled))
 }
 
 /// Rejects directories whose names the server would not take for what they are.

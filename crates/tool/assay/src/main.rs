@@ -119,6 +119,7 @@ fn main() -> ExitCode {
     let is_child = matches!(cli.verb, Verb::Worker | Verb::Confined(_) | Verb::SmokeTest(_));
     let checked = if is_child { Ok(()) } else { cli.places.check() };
     if !is_child {
+        phase::begin(ui::write_status);
         phase::enter(activity(&cli.verb));
     }
     let outcome = checked.and_then(|()| execute(cli.verb, &environment, &ui));

@@ -3,11 +3,9 @@
 //! A phase that prints nothing for a moment is printed by a thread of its own, on a terminal and in
 //! a pipe; a short one is not.
 
-use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
-
-use crate::ui::write_status;
 
 /// Time after which a first phase that has printed nothing is named, and a later one.
 ///
@@ -29,18 +27,19 @@ struct Phase {
 static CURRENT: Mutex<Phase> =
     Mutex::new(Phase { text: String::new(), number: 0, is_known: true, has_printed: false });
 static CHANGED: Condvar = Condvar::new();
-static WATCHED: Once = Once::new();
 
 fn current() -> MutexGuard<'static, Phase> {
     CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Prints, from now on, the phases that print nothing for a moment.
+pub(crate) fn begin(print: fn(&str)) {
+    // Without a thread no phase is named.
+    drop(thread::Builder::new().name("phase".to_owned()).spawn(move || watch(print)));
+}
+
 /// Begins a phase: for what the user waits, and how long at most where that is limited.
 pub(crate) fn enter(text: impl Into<String>) {
-    WATCHED.call_once(|| {
-        // Without a thread no phase is named.
-        drop(thread::Builder::new().name("phase".to_owned()).spawn(watch));
-    });
     set(text.into(), false);
 }
 
@@ -74,7 +73,7 @@ pub(crate) fn known() -> Option<String> {
 }
 
 /// Names each phase that prints nothing.
-fn watch() {
+fn watch(print: fn(&str)) {
     loop {
         let new = CHANGED.wait_while(current(), |phase| phase.is_known);
         let new = new.unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +85,7 @@ fn watch() {
             phase.is_known = true;
             let line = format!("waits     {}", phase.text);
             drop(phase);
-            write_status(&line);
+            print(&line);
         }
     }
 }

@@ -25,7 +25,7 @@ static INTERRUPT: Mutex<Option<Interrupt>> = Mutex::new(None);
 /// Our choice: workers and servers are killed at once, and records written within a second.
 const END_WITHIN: Duration = Duration::from_secs(5);
 /// What a first request does.
-const ENDS_SOON: &str = "within seconds. What was measured is kept, and processes that Assay started \
+const ENDS_SOON: &str = "within seconds. What was measured is stored, and processes that Assay started \
                          are ended; a second Ctrl-C ends Assay at once";
 /// Whether this process is about to end by a signal.
 static ENDS: AtomicBool = AtomicBool::new(false);
@@ -94,7 +94,7 @@ fn stop(signal: Signal) {
         write_status(&format!("stops     the wait {what} ends at once"));
         thread::park_timeout(END_WITHIN);
     } else if let Some(what) = what {
-        write_status(&format!("stops     the wait {what} ends at once. What is complete is kept"));
+        write_status(&format!("stops     the wait {what} ends at once. What is complete stays"));
     }
     ENDS.store(true, Ordering::SeqCst);
     archive::remove_scratch();

@@ -17,7 +17,7 @@ use crate::calls::{foreign, just_call, statements};
 use crate::newest::newest;
 use crate::test_server::{TestServer, spec};
 
-/// Time of a watchdog; an answer has three quarters of it.
+/// Time of a watchdog; an answer has 75 % of it.
 const WATCHDOG: Duration = Duration::from_secs(2);
 /// The error of an answer that does not come.
 const NAMED: &str = "has not answered a query for 1.5 s";
