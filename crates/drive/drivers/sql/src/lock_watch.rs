@@ -112,7 +112,8 @@ impl<C: Connection> LockWatch<C> {
         match connection {
             Some(connection) => Ok(connection),
             None => {
-                let opened = connection.insert(C::open(&self.endpoint, &self.session, Contact::Known)?);
+                let opened =
+                    connection.insert(C::open(&self.endpoint, &self.session, Contact::Known)?);
                 opened.limit_wait(Some(self.silent_max()))?;
                 opened.limit_time(QUERY_MAX)?;
                 Ok(opened)
