@@ -88,10 +88,8 @@ pub fn gives_answers(capabilities: &Capabilities) -> bool {
 
 /// Files of an engine that has a few, whatever its data: data, log, lock. Our choice.
 const FEW_FILES: u64 = 16;
-/// Threads of an engine with background work: RocksDB opens its files with up to 16, and dies when
-/// it gets none; 4 flush and compact, and as many are a margin of ours.
-///
-/// Source: RocksDB, options.h, `max_file_opening_threads`.
+/// Threads of an engine with background work: RocksDB opens its files with up to 16 and dies without
+/// them, 4 flush and compact, 4 are a margin. Source: RocksDB, options.h, `max_file_opening_threads`.
 const BACKGROUND_THREADS: u64 = 24;
 
 /// One engine build, ready to open a database.
@@ -204,9 +202,7 @@ pub trait Engine: Send + Sync {
         None
     }
 
-    /// Returns whether it executes a statement outside of clients' operations, or one of theirs.
-    ///
-    /// A server is queried anew; one that does not answer is not busy.
+    /// Returns whether it executes a statement; a server that does not answer is not busy.
     fn is_busy(&self) -> bool {
         true
     }
