@@ -88,7 +88,7 @@ pub fn gives_answers(capabilities: &Capabilities) -> bool {
 
 /// Files of an engine that has a few, whatever its data: data, log, lock. Our choice.
 const FEW_FILES: u64 = 16;
-/// Threads of an engine with background work: RocksDB opens its files with up to 16, and dies without
+/// Threads of an engine with background work: RocksDB opens its files with 16, and dies without
 /// them; 4 flush and compact, 4 are a margin.
 /// Source: RocksDB, options.h, `max_file_opening_threads`.
 const BACKGROUND_THREADS: u64 = 24;
