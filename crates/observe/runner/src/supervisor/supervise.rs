@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use archive::{ArchiveError, HistogramPlace, Log, RunWriter};
+use fold::IntervalData;
 use load::{Clock, SteadyClock, StepEnd, thread_run_queue};
 use model::record::{ClockRecord, total_counts};
 use model::validity::SearchRecord;
 use model::{Identity, Nanos, Options, RunEnd, RunRecord, StepRecord, StepRole};
 
-use super::accumulator::{RecordedInterval, StepAccumulator};
+use super::accumulator::StepAccumulator;
 use super::data::RunData;
 use super::hosting::Host;
 use super::memory::MemoryWatch;
@@ -270,12 +271,14 @@ impl Supervisor<'_> {
         Ok(())
     }
 
-    fn keep_histograms(&mut self, recorded: &RecordedInterval) -> Result<(), ArchiveError> {
+    fn keep_histograms(&mut self, recorded: &IntervalData) -> Result<(), ArchiveError> {
         let record = &recorded.record;
         let probe = record.probe.map_or(String::new(), |number| format!(".probe{number}"));
         let step = format!("{}.{}{probe}", record.step_index, record.step);
         let (start, length, is_warmup) = (record.start_ns, record.length_ns, record.is_warmup);
-        for (group, kinds) in [("", &recorded.clients), ("writer.", &recorded.writers)] {
+        for (group, kinds) in
+            [("", &recorded.groups.clients), ("writer.", &recorded.groups.writers)]
+        {
             for (kind, times) in kinds {
                 let tag = format!("{step}.{group}{kind}");
                 let place = HistogramPlace { tag: &tag, is_warmup, start, length };
@@ -294,11 +297,11 @@ impl Supervisor<'_> {
 
     /// Archives the ages of arrivals that waited at a step's end; a search's are in its probes.
     fn keep_censored(&mut self, ends: &StepEnds) -> Result<(), ArchiveError> {
-        let Some(ages) = ends.censored.as_deref().filter(|_| ends.search.is_none()) else {
+        let Some(censored) = ends.censored.as_ref().filter(|_| ends.search.is_none()) else {
             return Ok(());
         };
         // A histogram that does not decode ends the run in `end_step`, with the reason.
-        let Ok(ages) = decode(ages) else { return Ok(()) };
+        let Ok(ages) = decode(&censored.ages) else { return Ok(()) };
         let tag = format!("{}.{}", self.accumulator.index, self.accumulator.step.name);
         let (start, length) = (ends.duration, Nanos(0));
         let place = HistogramPlace { tag: &tag, is_warmup: false, start, length };
