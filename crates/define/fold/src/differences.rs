@@ -7,12 +7,11 @@ use model::{Buckets, Nanos, OpKind, StepRecord};
 ///
 /// Figures that an older Assay did not record are not compared, nor those that depend on constants
 /// of this one: load status and time profile.
-pub fn differences(step: &StepRecord, counted: &StepRecord) -> Vec<&'static str> {
-    // A search's arrivals that were not served are in its probes, and in no log.
-    let is_timed = step.search.is_none();
-    let differ_in = |of: fn(&StepRecord) -> &Buckets| {
-        is_timed && !of(step).is_empty() && of(step) != of(counted)
-    };
+///
+/// Response times are compared if `has_times`: if those of arrivals not served are known.
+pub fn differences(step: &StepRecord, counted: &StepRecord, has_times: bool) -> Vec<&'static str> {
+    let differ_in =
+        |of: fn(&StepRecord) -> &Buckets| !of(step).is_empty() && of(step) != of(counted);
     let parts = [
         ("operations", counts(&step.clients) != counts(&counted.clients)),
         ("operations of writers", counts(&step.writers) != counts(&counted.writers)),
@@ -23,8 +22,8 @@ pub fn differences(step: &StepRecord, counted: &StepRecord) -> Vec<&'static str>
         ("buckets of times", differ_in(|one| &one.buckets)),
         ("fine buckets of times", differ_in(|one| &one.fine_buckets)),
         ("service times", differ(step, counted, |one| one.service)),
-        ("response times", is_timed && differ(step, counted, |one| one.response)),
-        ("start lag", is_timed && !are_same(&start_lag(step), &start_lag(counted))),
+        ("response times", has_times && differ(step, counted, |one| one.response)),
+        ("start lag", !are_same(&start_lag(step), &start_lag(counted))),
     ];
     parts.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect()
 }

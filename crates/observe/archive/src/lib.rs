@@ -47,7 +47,7 @@ pub use own::OwnKey;
 pub use parallel::parallel_map;
 pub use refold::{recount, trim_warmup};
 pub use results::{Listing, Results};
-pub use run::{HistogramPlace, RunWriter, read_intervals, read_record};
+pub use run::{HistogramPlace, RunWriter, read_intervals, read_record, step_tag};
 pub use scratch::{ScratchDir, remove_scratch};
 pub use summary::ExperimentSummary;
 pub use verify::{FileCheck, Mismatch};

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use fold::{Censored, Facts, Fold, Groups, IntervalData, KindTally, differences};
 use model::record::OpSummary;
-use model::validity::Calibration;
+use model::validity::{Calibration, SearchRecord};
 use model::{IntervalRecord, Nanos, OpKind, RunRecord, StepRecord, StopRule};
 
 use crate::error::ArchiveError;
 use crate::log::{HistogramLog, Log, LogLine};
-use crate::run::read_intervals;
+use crate::run::{read_intervals, step_tag};
 
 /// Returns a run with `warmup_trims` removed from its steps, by index.
 ///
@@ -57,8 +57,11 @@ pub fn recount(dir: &Path, run: &RunRecord) -> Result<Vec<String>, ArchiveError>
     let mut differing = Vec::new();
     for step in &run.steps {
         let facts = logs.facts(step, run.calibration.as_ref())?;
+        let ages = facts.censored.as_ref().map_or(0, |censored| censored.ages.len());
+        // Older archives lack the ages of arrivals that a search had not served.
+        let has_times = step.arrivals.as_ref().is_none_or(|arrivals| arrivals.censored == ages);
         let folded = logs.fold(&|interval| step.has_measured(interval), facts)?;
-        let found = differences(step, &folded);
+        let found = differences(step, &folded, has_times);
         if !found.is_empty() {
             let (index, name, found) = (step.index, &step.step.name, found.join(", "));
             differing.push(format!("step {index} {name} has other {found}"));
@@ -114,7 +117,8 @@ impl RunLogs {
         step: &StepRecord,
         calibration: Option<&'a Calibration>,
     ) -> Result<Facts<'a>, ArchiveError> {
-        let tag = format!("{}.{}", step.index, step.step.name);
+        let confirmed = step.search.as_ref().and_then(SearchRecord::confirmed);
+        let tag = step_tag(step.index, &step.step.name, confirmed.map(|probe| probe.number));
         let mut censored = None;
         for line in self.censored.lines() {
             let line = line?;

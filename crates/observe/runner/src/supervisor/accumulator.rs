@@ -35,8 +35,7 @@ pub(crate) struct StepAccumulator<'a> {
     samplers: Vec<sampler::Sampler>,
     pub(crate) index: usize,
     pub(crate) step: Step,
-    /// The current probe, in a search.
-    pub(crate) probe: Option<ProbeBegins>,
+    stage: Stage,
     setting: Setting,
     calibration: Option<Calibration>,
     classifier: IntervalClassifier,
@@ -51,12 +50,27 @@ pub(crate) struct StepAccumulator<'a> {
     last_tables: TableReadings,
     /// The parent's readings at the ends of intervals that are not complete, and when that was.
     ends: VecDeque<(Readings, Nanos)>,
-    /// The last probe's measured span.
+}
+
+/// What the current span belongs to.
+#[derive(Default)]
+enum Stage {
+    /// The step, or its warm-up.
+    #[default]
+    Step,
+    /// A search, and the waits between its probes.
+    Search(Box<SearchSpans>),
+    /// The settle after the step, whose measured span is over.
+    Settle(Box<Closed>),
+}
+
+/// The current probe of a search, and the spans of earlier ones.
+struct SearchSpans {
+    probe: ProbeBegins,
+    /// The last probe's measured span, until its outcome is known.
     last: Option<Closed>,
     /// The measured span of the last confirming probe.
     confirmed: Option<Closed>,
-    /// The step's measured span, while it settles.
-    settling: Option<Closed>,
 }
 
 /// A measured span that is over.
@@ -85,7 +99,7 @@ impl<'a> StepAccumulator<'a> {
             samplers,
             index: 0,
             step,
-            probe: None,
+            stage: Stage::Step,
             setting,
             calibration: None,
             classifier: IntervalClassifier::new(setting),
@@ -94,9 +108,6 @@ impl<'a> StepAccumulator<'a> {
             last_readings: (Readings::new(), clock.now()),
             last_tables: TableReadings::new(),
             ends: VecDeque::new(),
-            last: None,
-            confirmed: None,
-            settling: None,
         }
     }
 
@@ -109,7 +120,7 @@ impl<'a> StepAccumulator<'a> {
     /// Begins a step.
     pub(crate) fn begin_step(&mut self, index: usize, step: Step) {
         (self.index, self.step) = (index, step);
-        (self.probe, self.last, self.confirmed, self.settling) = (None, None, None, None);
+        self.stage = Stage::Step;
         self.pauses = Pauses::default();
         self.begin(self.step.clients);
     }
@@ -121,7 +132,11 @@ impl<'a> StepAccumulator<'a> {
 
     /// Begins a probe of the step's search.
     pub(crate) fn begin_probe(&mut self, probe: ProbeBegins) {
-        self.probe = Some(probe);
+        let confirmed = match std::mem::take(&mut self.stage) {
+            Stage::Search(search) => search.confirmed,
+            Stage::Step | Stage::Settle(_) => None,
+        };
+        self.stage = Stage::Search(Box::new(SearchSpans { probe, last: None, confirmed }));
         self.begin(probe.clients);
     }
 
@@ -247,29 +262,49 @@ impl<'a> StepAccumulator<'a> {
         })
     }
 
+    /// Returns the current probe, in a search.
+    pub(crate) fn probe(&self) -> Option<ProbeBegins> {
+        match &self.stage {
+            Stage::Search(search) => Some(search.probe),
+            Stage::Step | Stage::Settle(_) => None,
+        }
+    }
+
     /// Ends a probe's measured span; returns which of its intervals are invalid.
     pub(crate) fn end_probe(&mut self, after: EngineState) -> Vec<bool> {
         let closed = self.close(after);
         let is_invalid = closed.span.fold.validity().is_invalid.clone();
-        self.last = Some(closed);
+        if let Stage::Search(search) = &mut self.stage {
+            search.last = Some(closed);
+        }
         is_invalid
     }
 
     /// Takes the search after its last probe.
     pub(crate) fn take_search(&mut self, search: &SearchRecord) {
-        let is_confirmed = |probe: ProbeBegins| {
-            search.confirmed().is_some_and(|confirmed| confirmed.number == probe.number)
-        };
-        if self.probe.is_some_and(is_confirmed) {
-            self.confirmed = self.last.take();
+        if let Stage::Search(spans) = &mut self.stage
+            && search.confirmed().is_some_and(|found| found.number == spans.probe.number)
+        {
+            spans.confirmed = spans.last.take();
         }
     }
 
     /// Ends the step's measured span: what follows is its settle.
     pub(crate) fn begin_settle(&mut self, after: EngineState) {
-        let measured = self.close(after);
-        self.span.account = Account::begin(measured.span.account.last().clone());
-        self.settling = Some(measured);
+        let last = self.close(after);
+        self.span.account = Account::begin(last.span.account.last().clone());
+        self.stage = Stage::Settle(Box::new(self.measured_span(|_| last)));
+    }
+
+    /// Takes the step's measured span; `close` ends the current one.
+    ///
+    /// A search that confirmed nothing has none of its own.
+    fn measured_span(&mut self, close: impl FnOnce(&mut Self) -> Closed) -> Closed {
+        match std::mem::take(&mut self.stage) {
+            Stage::Step => close(self),
+            Stage::Search(search) => search.confirmed.unwrap_or_default(),
+            Stage::Settle(measured) => *measured,
+        }
     }
 
     /// Ends the settle's span; `own` has the worker's counters and the engine's state.
@@ -291,11 +326,8 @@ impl<'a> StepAccumulator<'a> {
             settle.span = settle.span.map(|own| Box::new(self.end_settle(*own)));
             settle
         });
-        let measured = self.settling.take();
-        let Closed { span, mut counters, after } = match &ends.search {
-            Some(_) => self.confirmed.take().unwrap_or_default(),
-            None => measured.unwrap_or_else(|| self.close(ends.after)),
-        };
+        let Closed { span, mut counters, after } =
+            self.measured_span(|this| this.close(ends.after));
         counters.extend(ends.growth);
         let Span { account, before, since, fold, engine_had_the_cpus } = span;
         let known = StepRecord {
