@@ -25,7 +25,7 @@ pub use conservation::{Counts, Unequal};
 pub use differences::differences;
 pub use facts::{Censored, Facts};
 pub use latencies::{buckets, count_within, summaries, within_limit};
-pub use load_status::{INVALID_MIN, invalid_phrase, is_usable};
+pub use load_status::{INVALID_MIN, is_usable};
 pub use step::{Fold, Groups, IntervalData};
 pub use tally::{GroupTally, KindTally, censor, empty_histogram, merge, percentiles};
 pub use validity::Validity;

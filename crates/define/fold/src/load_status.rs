@@ -1,7 +1,7 @@
 //! Status of an open loop: sustained, overloaded or client-bound.
 
 use model::load::SERVED_SHARE;
-use model::validity::{ArrivalsRecord, Calibration, InvalidIntervals, LoadStatus};
+use model::validity::{ArrivalsRecord, Calibration, InvalidIntervals, LoadStatus, invalid_phrase};
 use model::{Nanos, float};
 
 /// Backlog at the end from which an engine falls behind, if it was still growing.
@@ -68,12 +68,6 @@ pub(crate) fn too_many_invalid(invalid: usize, all: usize) -> Option<String> {
 pub fn is_usable(invalid_intervals: &InvalidIntervals) -> bool {
     too_many_invalid(invalid_intervals.intervals as usize, invalid_intervals.of_intervals as usize)
         .is_none()
-}
-
-/// Writes `1 of 3 intervals is invalid`.
-pub fn invalid_phrase(invalid: usize, all: usize) -> String {
-    let verb = if invalid == 1 { "is" } else { "are" };
-    format!("{invalid} of {all} intervals {verb} invalid")
 }
 
 /// Describes how the load fell behind, if it did.
@@ -211,9 +205,11 @@ mod tests {
     fn too_many_invalid_intervals_are_client_bound() {
         assert_eq!(too_many_invalid(0, 0), None);
         assert_eq!(too_many_invalid(1, 3), None, "one second of three may be chance");
-        assert_eq!(too_many_invalid(1, 1).as_deref(), Some("1 of 1 intervals is invalid"));
+        assert_eq!(too_many_invalid(1, 1).as_deref(), Some("the only interval is invalid"));
+        assert_eq!(too_many_invalid(2, 2).as_deref(), Some("both intervals are invalid"));
         assert_eq!(too_many_invalid(2, 10), None);
         assert_eq!(too_many_invalid(3, 10).as_deref(), Some("3 of 10 intervals are invalid"));
+        assert_eq!(too_many_invalid(9, 9).as_deref(), Some("all 9 intervals are invalid"));
         const THREE: [bool; 10] =
             [true, false, true, false, false, false, false, false, true, false];
         let load_status = status(0, 0, |served| served.is_invalid = &THREE);

@@ -26,12 +26,12 @@ pub const PASSWORD_VARIABLE: &str = "ASSAY_PASSWORD_";
 
 /// Last words of the names of secrets, in lower case, without the signs between words.
 ///
-/// Source: libpq's `password`, `sslpassword`, `sslkey`; MySQL's `password`, `pwd`; the usual names
-/// of keys and tokens of services.
+/// Source: libpq's `password`, `sslpassword`; MySQL's `password`, `pwd`; the usual names of keys
+/// and tokens of services. `sslkey` is a file.
 #[rustfmt::skip]
-const SECRET_NAMES: [&str; 12] = [
+const SECRET_NAMES: [&str; 11] = [
     "password", "passwd", "passphrase", "pwd", "secret", "token", "apikey", "accesskey",
-    "secretkey", "privatekey", "sslkey", "credentials",
+    "secretkey", "privatekey", "credentials",
 ];
 /// Names that are secrets only as a whole: other names end with these.
 const SHORT_NAMES: [&str; 2] = ["pass", "pw"];
@@ -270,7 +270,7 @@ mod tests {
         ("host=h password='a b' user=u", "host=h password='***' user=u"),
         ("`host=h password=a user=u` ends", "`host=h password=* user=u` ends"),
         ("'--password=a b' is unexpected", "'--password=***' is unexpected"),
-        ("MYSQL_PWD=x sslpassword = y SSLKEY=/k", "MYSQL_PWD=* sslpassword = * SSLKEY=**"),
+        ("MYSQL_PWD=x sslpassword = y SSLKEY=/k", "MYSQL_PWD=* sslpassword = * SSLKEY=/k"),
         ("{\"api-key\": \"a\\\"b\", \"token\":1}", "{\"api-key\": \"****\", \"token\":1}"),
         ("\"has_password\":true,\"password\":null", "\"has_password\":true,\"password\":null"),
         (

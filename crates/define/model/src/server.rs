@@ -76,6 +76,14 @@ impl Address {
         Self::Tcp { host: host.into(), port, tls: Tls::Off }
     }
 
+    /// Returns the address for a connection without encryption.
+    pub fn without_tls(&self) -> Self {
+        match self {
+            Self::Socket(_) => self.clone(),
+            Self::Tcp { host, port, .. } => Self::tcp(host.as_str(), *port),
+        }
+    }
+
     /// Returns whether the connection is to be encrypted.
     pub fn is_encrypted(&self) -> bool {
         let Self::Tcp { tls, .. } = self else { return false };

@@ -26,8 +26,8 @@ pub struct SystemNeeds {
     pub shared_memory: Need,
     /// `io_uring`: 1 where an option demands it.
     pub io_uring: Need,
-    /// Whether files of the data bypass the page cache.
-    pub direct_io: bool,
+    /// Files of the data that bypass the page cache: 1 where a setting or an option demands it.
+    pub direct_io: Need,
 }
 
 impl SystemNeeds {
@@ -42,7 +42,7 @@ impl SystemNeeds {
             aio_events: larger(self.aio_events, other.aio_events),
             shared_memory: larger(self.shared_memory, other.shared_memory),
             io_uring: larger(self.io_uring, other.io_uring),
-            direct_io: self.direct_io || other.direct_io,
+            direct_io: larger(self.direct_io, other.direct_io),
         }
     }
 }

@@ -90,7 +90,32 @@ pub struct InvalidIntervals {
     pub within_limit: Option<u64>,
 }
 
+/// Returns how many of all intervals are invalid: `3 of 10 intervals are invalid`.
+pub fn invalid_phrase(invalid: usize, all: usize) -> String {
+    match (invalid, all) {
+        (1, 1) => "the only interval is invalid".to_owned(),
+        (2, 2) => "both intervals are invalid".to_owned(),
+        (1, _) => format!("1 of {all} intervals is invalid"),
+        _ if invalid == all => format!("all {all} intervals are invalid"),
+        _ => format!("{invalid} of {all} intervals are invalid"),
+    }
+}
+
 impl InvalidIntervals {
+    /// Returns how many intervals are invalid and why; several causes have their counts.
+    pub fn phrase(&self) -> String {
+        let causes: Vec<String> = match &self.causes[..] {
+            [(only, _)] => vec![only.phrase().to_owned()],
+            several => {
+                let text =
+                    |(cause, count): &(InvalidCause, u32)| format!("{} ({count})", cause.phrase());
+                several.iter().map(text).collect()
+            }
+        };
+        let invalid = invalid_phrase(self.intervals as usize, self.of_intervals as usize);
+        format!("{invalid}: {}", causes.join(", "))
+    }
+
     /// Returns the operations left out of `all`, and the longest response time among them.
     ///
     /// The time is `None` where an operation that counts is as long.

@@ -2,12 +2,17 @@
 
 /// Returns the known word nearest to a possible typo.
 ///
-/// Near is a Damerau-Levenshtein distance of at most a third of the word, and at least 1.
+/// Near is a Damerau-Levenshtein distance of at most a third of the word, and at least 1; capital
+/// letters make none.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (word.len() / 3).max(1);
+    let lower = word.to_lowercase();
+    let distance = |candidate: &str| {
+        [word, &lower].map(|word| strsim::damerau_levenshtein(word, candidate)).into_iter().min()
+    };
     known
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .filter_map(|candidate| Some((distance(candidate)?, candidate)))
         .filter(|(distance, _)| *distance <= limit)
         .min()
         .map(|(_, candidate)| candidate)
@@ -23,5 +28,6 @@ mod tests {
         assert_eq!(nearest("raedrandom", known), Some("readrandom"));
         assert_eq!(nearest("filseq", known), Some("fillseq"));
         assert_eq!(nearest("vacuum", known), None);
+        assert_eq!(nearest("FillSeq", known), Some("fillseq"));
     }
 }

@@ -8,11 +8,18 @@ use std::time::Duration;
 /// Our choice: other sessions' statements have ended by then, or their transaction was left open.
 const LIMIT: Duration = Duration::from_secs(10);
 
+/// Longest time of an answer outside of measured spans, unless its statement may take long.
+///
+/// Our choice: a busy server answers such a query within seconds.
+const SILENT_MAX: Duration = Duration::from_secs(30);
+
 /// How long statements outside of measured spans wait for a lock, and where waits are reported.
 #[derive(Debug, Clone)]
 pub struct LockWaits {
     /// Longest wait of a statement for one lock.
     pub limit: Duration,
+    /// Longest time of an answer of a server, without a statement that may take long.
+    pub silent_max: Duration,
     /// Receives a sentence for each wait: statement, and session that holds the lock.
     pub reports: Option<SyncSender<String>>,
 }
@@ -20,9 +27,13 @@ pub struct LockWaits {
 impl LockWaits {
     /// Returns the waits of a process that is killed when it is silent for the time of `watchdog`.
     ///
-    /// The limit is half of that at most: the reason of the wait comes before the kill.
+    /// The limits are 50 % and 75 % of that at most: a reason comes before the kill.
     pub fn within(watchdog: Duration, reports: SyncSender<String>) -> Self {
-        Self { limit: LIMIT.min(watchdog / 2), reports: Some(reports) }
+        Self {
+            limit: LIMIT.min(watchdog / 2),
+            silent_max: SILENT_MAX.min(watchdog * 3 / 4),
+            reports: Some(reports),
+        }
     }
 
     /// Reports a wait; never blocks.
@@ -36,6 +47,6 @@ impl LockWaits {
 
 impl Default for LockWaits {
     fn default() -> Self {
-        Self { limit: LIMIT, reports: None }
+        Self { limit: LIMIT, silent_max: SILENT_MAX, reports: None }
     }
 }

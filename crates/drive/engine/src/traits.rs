@@ -88,6 +88,11 @@ pub fn gives_answers(capabilities: &Capabilities) -> bool {
 
 /// Files of an engine that has a few, whatever its data: data, log, lock. Our choice.
 const FEW_FILES: u64 = 16;
+/// Threads of an engine with background work: RocksDB opens its files with up to 16, and dies when
+/// it gets none; 4 flush and compact, and as many are a margin of ours.
+///
+/// Source: RocksDB, options.h, `max_file_opening_threads`.
+const BACKGROUND_THREADS: u64 = 24;
 
 /// One engine build, ready to open a database.
 ///
@@ -121,6 +126,11 @@ pub trait Driver: Send + Sync {
     /// Such files of a saved database are linked into a run's directory in place of copies.
     fn immutable_files(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Returns how many threads the engine has of its own; by default those of background work.
+    fn own_threads(&self) -> u64 {
+        BACKGROUND_THREADS
     }
 
     /// Returns how many files a database has open with so many sessions; by default a few.
@@ -192,6 +202,13 @@ pub trait Engine: Send + Sync {
     /// It connects anew, and answers while every client waits.
     fn lock_wait(&self) -> Option<String> {
         None
+    }
+
+    /// Returns whether it executes a statement outside of clients' operations, or one of theirs.
+    ///
+    /// A server is queried anew; one that does not answer is not busy.
+    fn is_busy(&self) -> bool {
+        true
     }
 
     /// Returns version and build facts as reported by the engine.
@@ -295,6 +312,14 @@ pub trait Engine: Send + Sync {
         _executes: bool,
     ) -> Result<Vec<StatementState>, EngineError> {
         Ok(Vec::new())
+    }
+
+    /// Checks that so many clients and writers at once can have sessions.
+    ///
+    /// # Errors
+    /// When a limit of the login or the server leaves too little room, which is named.
+    fn check_clients(&self, _clients: u64) -> Result<(), EngineError> {
+        Ok(())
     }
 
     /// Executes a call on data that will be discarded, to check its statements.

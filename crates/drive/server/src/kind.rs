@@ -110,6 +110,35 @@ pub trait Kind: Send + Sync {
         release.to_owned()
     }
 
+    /// Checks that Assay can run a release, by the first line of its program's `--version`.
+    ///
+    /// # Errors
+    /// The reason, with the releases that it can run.
+    fn check_release(&self, _version: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Checks a release by its name, before anything of it is here.
+    ///
+    /// A name such as `mine` or `16` shows no release.
+    ///
+    /// # Errors
+    /// As [`Kind::check_release`].
+    fn check_name(&self, name: &str) -> Result<(), String> {
+        let is_release = name.contains('.') && name.split('.').all(|it| it.parse::<u32>().is_ok());
+        if is_release { self.check_release(&self.version_text(name)) } else { Ok(()) }
+    }
+
+    /// Checks that the files of an installation are there which set-up and server read.
+    ///
+    /// `version` is the first line of the program's `--version`.
+    ///
+    /// # Errors
+    /// The missing file with the remedy.
+    fn check_files(&self, _program: &Path, _version: &str) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Returns whether set-up programs read the name of their account.
     fn needs_account_name(&self) -> bool {
         false
@@ -121,8 +150,11 @@ pub trait Kind: Send + Sync {
     }
 
     /// Returns what the server does without, and why, as the log of its start states it.
-    fn fallback(&self, _log: &str) -> Option<String> {
-        None
+    ///
+    /// # Errors
+    /// [`EngineError::Refused`] where one of the options demands what it does without.
+    fn fallback(&self, _options: &Options, _log: &str) -> Result<Option<String>, EngineError> {
+        Ok(None)
     }
 
     /// Returns the programs that make an empty data directory, in order; each must succeed.

@@ -8,10 +8,11 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use child::Confinement;
 use model::Password;
+use rustix::process::Signal;
 
 use crate::error::ServerError;
 use crate::kind::Task;
@@ -212,24 +213,35 @@ pub(crate) fn run(
 /// When the account or `setpriv` is missing; a program that does not start is a failed one.
 pub fn version_output(program: &Path, environment: &[(String, String)]) -> io::Result<Output> {
     let user = User::find(None, Path::new(""), false).map_err(io::Error::other)?;
-    run_version(program, &user, environment)
+    version_command(program, &user, environment).output()
 }
 
-fn run_version(
-    program: &Path,
-    user: &User,
-    environment: &[(String, String)],
-) -> io::Result<Output> {
+fn version_command(program: &Path, user: &User, environment: &[(String, String)]) -> Command {
     let mut args = user.args();
     args.extend(env_args(environment));
     args.extend([program.as_os_str().to_owned(), "--version".into()]);
     // Messages are in English.
-    command(&args).env("LC_ALL", "C").output()
+    let mut command = command(&args);
+    command.env("LC_ALL", "C");
+    command
 }
 
-/// Returns the first line of a program's `--version`; empty without one.
-pub(crate) fn version(program: &Path, user: &User, environment: &[(String, String)]) -> String {
-    let Ok(output) = run_version(program, user, environment) else { return String::new() };
+/// Returns the first line of a program's `--version`; empty without one, or once `is_cancelled`.
+pub(crate) fn version(
+    program: &Path,
+    user: &User,
+    environment: &[(String, String)],
+    (waits, is_cancelled): (u64, &dyn Fn() -> bool),
+) -> String {
+    let mut command = version_command(program, user, environment);
+    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let Ok(child) = command.spawn() else { return String::new() };
+    if let Some(process) = ProcessIdentity::of(child.id())
+        && !process.wait(waits, is_cancelled)
+    {
+        process.signal(Signal::KILL);
+    }
+    let Ok(output) = child.wait_with_output() else { return String::new() };
     let stdout = String::from_utf8_lossy(&output.stdout);
     let line = stdout.lines().next().unwrap_or_default().trim();
     // Some name themselves by the path they were called by.

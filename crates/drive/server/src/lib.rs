@@ -29,6 +29,6 @@ pub use error::ServerError;
 pub use kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 pub use launch::{ServerPlacement, version_output};
 pub use private_dir::clean_up;
-pub use running::{Death, LOG, READY_WITHIN, Running, STOP_WITHIN};
-pub use start::Start;
+pub use running::{Death, LOG, PROBE_WITHIN, READY_WITHIN, Running, STOP_WITHIN};
+pub use start::{SET_UP_MAX, Start, check_host};
 pub use user::User;

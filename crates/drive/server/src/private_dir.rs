@@ -163,6 +163,14 @@ fn roots() -> Vec<PathBuf> {
     roots
 }
 
+/// Checks that a private directory can be made.
+///
+/// # Errors
+/// As for a server that is started.
+pub(crate) fn check() -> Result<(), ServerError> {
+    make_below(&roots()).map(drop)
+}
+
 /// Makes a private directory below the first parent in which one can be made.
 fn make_below(roots: &[PathBuf]) -> Result<TempDir, ServerError> {
     let prefix = format!("{PREFIX}{}-", std::process::id());

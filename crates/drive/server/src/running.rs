@@ -25,6 +25,10 @@ use crate::user::{MOVE_DATA, User};
 
 /// Timeout from start to ready; recovery may take long.
 pub const READY_WITHIN: Duration = Duration::from_secs(120);
+/// Longest time in which a program prints its version. Our choice: it takes milliseconds.
+const VERSION_MAX: Duration = Duration::from_secs(20);
+/// Timeout of each answer to a probe, which is repeated: requests to stop are polled in between.
+pub const PROBE_WITHIN: Duration = Duration::from_secs(2);
 /// Timeout of a clean stop: the server writes its dirty cache.
 pub const STOP_WITHIN: Duration = Duration::from_secs(120);
 
@@ -72,6 +76,8 @@ pub struct Running {
     files: Vec<PathBuf>,
     child: Child,
     standby: Option<Standby>,
+    /// What it does without since its start.
+    fallback: Option<String>,
     /// Its end, once observed.
     ended: Option<Death>,
     /// Calls of [`Running::death`].
@@ -104,7 +110,7 @@ impl Running {
         ])?;
         let is_new = site::is_empty(&site.data)?;
         site.password = site::password(start.dir, is_new)?;
-        let version = launch::version(start.program, &user, &start.kind.environment(start.program));
+        let version = version_of(start, &user, is_cancelled);
         let spec = ServerSpec {
             program: start.program,
             version: &version,
@@ -112,16 +118,15 @@ impl Running {
             settings: start.settings,
             options: start.options,
         };
+        start.kind.check_files(start.program, &version).map_err(EngineError::Unsupported)?;
         let mut files = Vec::new();
         if is_new {
             let tasks = start.kind.set_up(&spec)?;
             files.extend(tasks.iter().flat_map(|task| &task.files).map(|(path, _)| path.clone()));
             set_up(start, (&site, &user), &tasks, &mut private_dir, is_cancelled)?;
         }
-        let standby = match start.options.get(REPLICA) {
-            Some(_) => Some(Standby::copy(start, &spec, &user, &mut private_dir, is_cancelled)?),
-            None => None,
-        };
+        let copy = |_| Standby::copy(start, &spec, &user, &mut private_dir, is_cancelled);
+        let standby = start.options.get(REPLICA).map(copy).transpose()?;
         let task = start.kind.serve(&spec)?;
         files.extend(task.files.iter().map(|(path, _)| path.clone()));
         let child = launch::serve(&task, &user, &start.placement, &site.log)?;
@@ -136,6 +141,7 @@ impl Running {
             files,
             child,
             standby,
+            fallback: None,
             ended: None,
             polls: 0,
             private_dir,
@@ -146,6 +152,7 @@ impl Running {
         let ready = running.wait_until(start.ready_within, is_cancelled, |kind, at| kind.probe(at));
         launch::remove_secrets(&task)?;
         ready?;
+        running.fallback = start.kind.fallback(start.options, &site::tail(&running.site.log))?;
         if let Some(standby) = &mut running.standby {
             standby.serve(start, &running.user)?;
             let at_standby = standby.endpoint.clone();
@@ -178,7 +185,7 @@ impl Running {
         let program = self.program.display().to_string();
         let facts = [
             ("server", "started by Assay for the run".to_owned()),
-            (FALLBACK, self.kind.fallback(&site::tail(&self.site.log)).unwrap_or_default()),
+            (FALLBACK, self.fallback.clone().unwrap_or_default()),
             ("server_program", program),
             ("server_replica", self.replica()),
             ("server_transport", self.transport()),
@@ -241,6 +248,18 @@ impl Running {
     /// [`ServerError::Died`] when it had ended before, [`ServerError::NotStopped`] when it was
     /// killed after that time.
     pub fn stop(&mut self, within: Duration) -> Result<(), ServerError> {
+        self.stop_unless(within, &|| false)
+    }
+
+    /// Stops it as [`Running::stop`] does, or kills it once `is_cancelled`.
+    ///
+    /// # Errors
+    /// As [`Running::stop`].
+    pub fn stop_unless(
+        &mut self,
+        within: Duration,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), ServerError> {
         if let Some(death) = self.death() {
             let death = death.to_string();
             self.kill();
@@ -255,7 +274,7 @@ impl Running {
         // The server first: it stops once the standby has all of its log.
         let has_stopped = [server, standby].into_iter().flatten().all(|process| {
             process.signal(signal);
-            process.wait(waits(within), || false)
+            process.wait(waits(within), is_cancelled)
         });
         self.kill();
         if has_stopped { Ok(()) } else { Err(ServerError::NotStopped(within.as_secs())) }
@@ -295,13 +314,15 @@ impl Running {
         probe: impl Fn(&dyn Kind, &Endpoint) -> Result<(), EngineError>,
     ) -> Result<(), ServerError> {
         let mut probe_error = String::new();
+        let mut endpoint = self.endpoint.clone();
+        endpoint.login.timeout_ms = u32::try_from(PROBE_WITHIN.as_millis()).ok();
         for _ in 0..waits(within) {
             if self.death().is_some() {
                 let standby = self.standby.as_ref().filter(|it| it.has_died());
                 let log = standby.map_or(&self.site.log, |standby| &standby.log);
                 return Err(self.kind.startup_error(&site::tail(log)).into());
             }
-            match probe(self.kind, &self.endpoint) {
+            match probe(self.kind, &endpoint) {
                 Ok(()) => return Ok(()),
                 Err(error) => probe_error = error.to_string(),
             }
@@ -322,6 +343,12 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Returns the first line of the program's `--version`; empty without one.
+fn version_of(start: &Start<'_>, user: &User, is_cancelled: &dyn Fn() -> bool) -> String {
+    let environment = start.kind.environment(start.program);
+    launch::version(start.program, user, &environment, (waits(VERSION_MAX), is_cancelled))
 }
 
 /// Rejects directories whose names the server would not take for what they are.

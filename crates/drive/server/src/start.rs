@@ -7,13 +7,16 @@ use std::time::Duration;
 use engine::EngineError;
 use model::{Options, Settings};
 
+use crate::error::ServerError;
 use crate::kind::{Kind, Task};
 use crate::launch::{self, ServerPlacement};
+use crate::private_dir;
 use crate::process::WAIT_MS;
 use crate::site;
+use crate::user::User;
 
 /// Timeout of a set-up program: MySQL 5.7 takes 9 s, more on a busy disk.
-pub(crate) const SET_UP_MAX: Duration = Duration::from_secs(300);
+pub const SET_UP_MAX: Duration = Duration::from_secs(300);
 
 /// Everything a server is started with.
 #[derive(Clone)]
@@ -33,7 +36,7 @@ pub struct Start<'a> {
     pub settings: &'a Settings,
     /// Options under its own names.
     pub options: &'a Options,
-    /// Name of the user it runs as; see [`crate::User::find`].
+    /// Name of the user it runs as; see [`User::find`].
     pub user: Option<&'a str>,
     /// Where its processes run.
     pub placement: ServerPlacement,
@@ -41,6 +44,17 @@ pub struct Start<'a> {
     pub templates: Option<&'a Path>,
     /// Timeout until it is ready.
     pub ready_within: Duration,
+}
+
+/// Checks that servers of a kind can be started here: their account, its reach, `setpriv`, sockets.
+///
+/// `data` is the directory of data, which need not exist; `user` that of [`User::find`].
+///
+/// # Errors
+/// The reason, with the remedy.
+pub fn check_host(kind: &dyn Kind, data: &Path, user: Option<&str>) -> Result<(), ServerError> {
+    User::check_data_dir(data, user, kind.needs_account_name())?;
+    private_dir::check()
 }
 
 /// Returns the error of a failed set-up program, as the kind reads the log.

@@ -123,8 +123,9 @@ impl User {
         let Self { uid, gid, .. } = self;
         Err(ServerError::fatal(format!(
             "set-up programs of the server read the name of their account, uid {uid} has none, \
-             and it cannot have one in a user namespace ({reason}): run Assay as an account that \
-             /etc/passwd names, or add a line there: `assay:x:{uid}:{gid}::/tmp:/bin/sh`"
+             and it cannot have one in a user namespace ({reason}{}): run Assay as an account that \
+             /etc/passwd names, or add a line there: `assay:x:{uid}:{gid}::/tmp:/bin/sh`",
+            limit_of_namespaces(&reason)
         )))
     }
 
@@ -243,14 +244,18 @@ impl User {
 
     /// Checks that the account of servers can enter a directory for data, which need not exist.
     ///
-    /// `name` is that of [`User::find`].
+    /// `name` and `needs_name` are those of [`User::find`].
     ///
     /// # Errors
     /// The reason, with the remedy.
-    pub fn check_data_dir(dir: &Path, name: Option<&str>) -> Result<(), ServerError> {
+    pub fn check_data_dir(
+        dir: &Path,
+        name: Option<&str>,
+        needs_name: bool,
+    ) -> Result<(), ServerError> {
         // New data have no owner yet, whatever account owns the directory above them.
         let data = nearest(dir)?.join("data");
-        Self::find(name, &data, false)?.check_reach(&[(&data, MOVE_DATA)])
+        Self::find(name, &data, needs_name)?.check_reach(&[(&data, MOVE_DATA)])
     }
 }
 
@@ -265,6 +270,22 @@ fn nearest(dir: &Path) -> Result<PathBuf, ServerError> {
 fn alias(uid: u32, needs_name: bool) -> Option<u32> {
     let alias = nix::unistd::User::from_name(UNPRIVILEGED).ok().flatten();
     alias.map(|user| user.uid.as_raw()).filter(|alias| needs_name && *alias != uid)
+}
+
+/// Returns the limit behind an error of `unshare`, as the rest of a sentence.
+///
+/// Source: unshare(2), ENOSPC and EPERM; Linux, Documentation/admin-guide/sysctl/user.rst.
+fn limit_of_namespaces(error: &str) -> &'static str {
+    match error {
+        _ if error.contains("No space left") => {
+            "; user.max_user_namespaces is 0 or used up: as root of the host, `sysctl -w \
+             user.max_user_namespaces=10000`"
+        }
+        _ if error.contains("not permitted") => {
+            "; a seccomp profile, or a setting of the kernel that `assay doctor` names, refuses it"
+        }
+        _ => "",
+    }
 }
 
 /// Returns the ids that the user namespace of this process maps, as the kernel lists them.
@@ -364,10 +385,10 @@ mod tests {
             return;
         }
         for data in [below.clone(), below.join("absent/too")] {
-            let error = User::check_data_dir(&data, None).unwrap_err().to_string();
+            let error = User::check_data_dir(&data, None, false).unwrap_err().to_string();
             assert!(error.contains("cannot enter") && error.contains("--data-dir"), "{error}");
         }
-        User::check_data_dir(Path::new("/var/lib"), None).unwrap();
+        User::check_data_dir(Path::new("/var/lib"), None, false).unwrap();
         let error = user.check_reach(&[(&below, "move it")]).unwrap_err().to_string();
         let remedy = format!("move it, or allow it with `chmod o+x {}`", dir.path().display());
         assert!(error.ends_with(&remedy), "{error}");

@@ -50,7 +50,19 @@ impl Artifact {
     pub fn places(&self) -> Vec<PathBuf> {
         match &self.tree {
             Some(Tree { root, at: None, .. }) => vec![root.clone()],
-            Some(Tree { root, .. }) => INSTALLED.map(|name| root.join(name)).into(),
+            Some(Tree { root, program, .. }) => {
+                let mut places = INSTALLED.map(|name| root.join(name)).to_vec();
+                // Debian's Postgres has its shared files outside.
+                let version = root.file_name().unwrap_or_default();
+                let prefix = root
+                    .ancestors()
+                    .nth(3)
+                    .filter(|_| root.ends_with(Path::new("lib/postgresql").join(version)));
+                places.extend(prefix.map(|dir| dir.join("share/postgresql").join(version)));
+                let is_at_root = program.components().count() == 1;
+                places.extend(is_at_root.then(|| root.join(program)));
+                places
+            }
             None => {
                 let library = self.library.canonicalize().ok();
                 library.into_iter().chain([self.library.clone()]).collect()
@@ -120,5 +132,27 @@ mod tests {
         .unwrap();
         let row = ["rocksdb@1.0", "2.00 KiB", "sha256 0123456789a\u{e4}", "x"];
         assert_eq!(artifact.row(), row);
+    }
+
+    /// Goal: an engine that is confined reaches its build, and no home around it.
+    #[test]
+    fn a_build_lies_in_its_tree_or_the_parts_of_an_installation_or_is_a_library() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |tree: &str| {
+            let text = format!(
+                r#"{{"build": "postgres@1.0", "sha256": "", "origin": "x", "bytes": 1{tree}}}"#
+            );
+            serde_json::from_str::<Artifact>(&text).unwrap().placed(dir.path())
+        };
+        let cached = at(r#", "tree": {"program": "bin/postgres"}"#);
+        assert_eq!(cached.places(), [dir.path().join(TREE_DIR)]);
+        let in_place = at(r#", "tree": {"program": "bin/postgres", "at": "/home/a"}"#).places();
+        assert!(in_place.contains(&PathBuf::from("/home/a/bin")), "{in_place:?}");
+        assert!(!in_place.contains(&PathBuf::from("/home/a")), "{in_place:?}");
+        let library = at("");
+        std::fs::write(dir.path().join("real.so"), "").unwrap();
+        std::os::unix::fs::symlink("real.so", &library.library).unwrap();
+        let real = dir.path().join("real.so").canonicalize().unwrap();
+        assert_eq!(library.places(), [real, library.library.clone()]);
     }
 }

@@ -26,6 +26,7 @@ impl Store {
         progress: Progress<'_>,
     ) -> Result<Artifact, SupplyError> {
         if let Some(server) = self.server(&entry.build.engine) {
+            progress("reads its version, and hashes its files");
             return self.commit_server(entry, fetched, &server);
         }
         let ready = entry.prepare()?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ::server::Kind;
 use model::SmokeTestFailure;
 use shim::Recipe;
 
@@ -24,6 +25,8 @@ pub struct Engines {
     pub recipe: fn(&str) -> Option<Recipe>,
     /// The engines whose builds are servers, programs with their files.
     pub servers: Vec<ServerProgram>,
+    /// Kind of an engine's servers, which checks releases and files; `None` when unknown.
+    pub kind: fn(&str) -> Option<&'static dyn Kind>,
     /// Command of the C compiler.
     pub compiler: String,
     /// Tests a library before it is cached.
@@ -38,6 +41,7 @@ impl Default for Engines {
         Self {
             recipe: |_| None,
             servers: Vec::new(),
+            kind: |_| None,
             compiler: "cc".to_owned(),
             smoke_test: Box::new(|_, _, _| Ok(())),
             check_room: |_| Ok(()),

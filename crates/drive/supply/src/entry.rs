@@ -1,9 +1,11 @@
 //! A locked cache entry while it is made, changed or removed.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::BuildRef;
 use rustix::fs::{Mode, OFlags};
@@ -14,6 +16,26 @@ use crate::error::SupplyError;
 use crate::library::check_loadable;
 use crate::server::TREE_DIR;
 use crate::source::Progress;
+
+/// Attempts to remove a work directory in which a program may still write.
+const TRIES: usize = 3;
+
+/// The work directories of entries that this process makes.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the work directories of this process, which ends next; no other is made afterwards.
+pub fn remove_unfinished() {
+    let dirs = unfinished();
+    for dir in &*dirs {
+        // What cannot be removed is left for the next process.
+        (0..TRIES).any(|_| trust::remove_dir(dir).is_ok());
+    }
+    std::mem::forget(dirs);
+}
 
 /// One cache entry, locked by this process.
 pub(crate) struct Entry {
@@ -49,6 +71,7 @@ impl Entry {
         let entry = Self { build: build.clone(), dir: parent.join(version), partial, _lock: lock };
         // Leftovers of a killed process: the lock is held here.
         remove_dir(&entry.partial)?;
+        unfinished().insert(entry.partial.clone());
         fs::create_dir(&entry.partial).map_err(SupplyError::io("create", &entry.partial))?;
         Ok(entry)
     }
@@ -111,6 +134,7 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         drop(trust::remove_dir(&self.partial));
+        unfinished().remove(&self.partial);
     }
 }
 
@@ -143,5 +167,23 @@ fn remove_dir(dir: &Path) -> Result<(), SupplyError> {
             Err(SupplyError::io("remove", dir)(error))
         }
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_of_an_older_assay_is_closed_and_a_link_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let lock = dir.path().join("lock");
+        fs::write(&lock, "as it was").unwrap();
+        fs::set_permissions(&lock, Permissions::from_mode(0o664)).unwrap();
+        let mode = open_lock(&lock).unwrap().metadata().unwrap().mode();
+        assert_eq!((mode & 0o777, &*fs::read_to_string(&lock).unwrap()), (0o600, "as it was"));
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&lock, &link).unwrap();
+        assert!(open_lock(&link).is_err());
     }
 }

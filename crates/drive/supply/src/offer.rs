@@ -1,26 +1,48 @@
-//! Versions the sources offer, and the error when none does.
+//! What the sources offer, and the errors for builds that none has or nothing can run.
+
+use std::env::consts::ARCH;
 
 use model::BuildRef;
 
 use crate::compile::compilable;
 use crate::error::SupplyError;
 use crate::release::{nearest, parse};
-use crate::source::{add_own, no_source};
+use crate::source::{Offer, add_own, no_source};
 use crate::store::Store;
 
 impl Store {
-    /// Returns an example version of the build's engine per source.
-    pub fn examples(&self, build: &BuildRef) -> Vec<&'static str> {
-        let version = build.version.as_deref().unwrap_or_default();
-        let known = self.sources.iter().map(|source| source.known(&build.engine));
-        known.filter(|known| !known.is_empty()).map(|known| nearest(version, known)).collect()
+    /// Returns what each source has of an engine for this architecture.
+    pub fn offers(&self, engine: &str) -> Vec<Offer> {
+        self.sources.iter().filter_map(|source| source.offer(engine, ARCH)).collect()
+    }
+
+    /// Checks by its name that a server's release can be run, before it is obtained.
+    pub(crate) fn check_name(&self, build: &BuildRef) -> Result<(), SupplyError> {
+        let kind = (self.engines.kind)(&build.engine);
+        let checked = kind.zip(build.version.as_deref()).map(|(kind, name)| kind.check_name(name));
+        checked.unwrap_or(Ok(())).map_err(|reason| {
+            let ways = self.ways(build);
+            SupplyError::Unavailable(format!("{build} is not obtained: {reason}: {ways}"))
+        })
     }
 
     /// Returns the error for a build no source has, with alternatives.
     pub(crate) fn no_source(&self, build: &BuildRef) -> SupplyError {
+        no_source(build, &self.ways(build))
+    }
+
+    /// Returns what can be obtained instead of a build.
+    fn ways(&self, build: &BuildRef) -> String {
         let engine = &build.engine;
+        let offers = self.offers(engine);
+        let known = || offers.iter().flat_map(|offer| offer.releases).copied();
+        let mut releases: Vec<_> = known().filter(|version| parse(version).is_some()).collect();
+        releases.sort_by_key(|version| parse(version));
+        releases.dedup();
+        let near = Some(nearest(build, &releases)).filter(|near| !near.is_empty());
+        let system = known().find(|version| parse(version).is_none());
         let tries: Vec<_> =
-            self.examples(build).iter().map(|it| format!("{engine}@{it}")).collect();
+            near.into_iter().chain(system.map(|it| format!("{engine}@{it}"))).collect();
         let mut ways = Vec::new();
         if !tries.is_empty() {
             ways.push(format!("try {}", tries.join(" or ")));
@@ -29,15 +51,7 @@ impl Store {
             ways.push(format!("compile one with `assay engine build {engine}@VERSION`"));
         }
         ways.push(add_own(engine));
-        no_source(build, &ways.join(", or "))
-    }
-
-    /// Returns the releases of an engine known to work, oldest first.
-    pub fn known(&self, engine: &str) -> Vec<&'static str> {
-        let known = self.sources.iter().flat_map(|source| source.known(engine)).copied();
-        let mut known: Vec<_> = known.filter(|version| parse(version).is_some()).collect();
-        known.sort_by_key(|version| parse(version));
-        known
+        ways.join(", or ")
     }
 
     /// Returns the command that restores a damaged build.

@@ -69,6 +69,14 @@ pub(crate) fn run(
     })
 }
 
+/// Returns whether a program is on the search path of the programs that obtain builds.
+pub(crate) fn is_installed(name: &str) -> bool {
+    let command = child::command(child::Role::Program, name);
+    let path = command.get_envs().find(|(variable, _)| *variable == "PATH");
+    let path = path.and_then(|(_, path)| path).unwrap_or_default();
+    std::env::split_paths(path).any(|dir| dir.join(name).is_file())
+}
+
 /// Returns what a program printed as text.
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

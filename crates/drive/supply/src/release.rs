@@ -7,7 +7,7 @@ use crate::error::SupplyError;
 /// RocksDB releases known to work, oldest first.
 ///
 /// Any other release from 5.18 on is tried too.
-pub const KNOWN_ROCKSDB: &[&str] = &[
+pub(crate) const KNOWN_ROCKSDB: &[&str] = &[
     "5.18.4", "6.0.1", "6.4.6", "6.29.5", "7.0.4", "7.7.3", "7.10.2", "8.0.0", "8.11.4", "9.0.0",
     "9.10.0", "10.0.1", "10.4.2", "11.8.1",
 ];
@@ -17,33 +17,40 @@ const OLDEST: (u32, u32) = (5, 18);
 
 /// Parses a version of two or three numbers.
 pub(crate) fn parse(version: &str) -> Option<[u32; 3]> {
+    numbers(version).filter(|_| version.contains('.'))
+}
+
+/// Parses up to three numbers, those that are missing as 0.
+fn numbers(version: &str) -> Option<[u32; 3]> {
     let mut parts = [0; 3];
-    let mut count = 0;
-    for text in version.split('.') {
+    for (index, text) in version.split('.').enumerate() {
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        *parts.get_mut(count)? = text.parse().ok()?;
-        count += 1;
+        *parts.get_mut(index)? = text.parse().ok()?;
     }
-    (count >= 2).then_some(parts)
+    Some(parts)
 }
 
-/// Returns the version in `known`, oldest first, nearest to `version`.
+/// Returns the builds of an engine's `known` releases, oldest first, nearest to `build`.
 ///
-/// Of the release before and the one after, the one that differs less in the first number in
-/// which they differ. The newest when `version` is not numeric.
-pub(crate) fn nearest(version: &str, known: &[&'static str]) -> &'static str {
-    let newest = known.last().copied().unwrap_or_default();
-    let Some(wanted) = parse(version) else { return newest };
-    let distance = |known: &str| {
-        let known = parse(known).unwrap_or_default();
-        [0, 1, 2].map(|index: usize| wanted[index].abs_diff(known[index]))
-    };
+/// The newest of the series that a version such as `16` names; else the release before and the one
+/// after; the newest of all when the version is not numeric.
+pub(crate) fn nearest(build: &BuildRef, known: &[&str]) -> String {
+    let version = build.version.as_deref().unwrap_or_default();
+    let is_in_series =
+        |known: &&&str| known.strip_prefix(version).is_some_and(|rest| rest.starts_with('.'));
+    let wanted = numbers(version).unwrap_or([u32::MAX; 3]);
     let is_before = |known: &&&str| parse(known).unwrap_or_default() <= wanted;
-    let neighbours = [known.iter().rfind(is_before), known.iter().find(|it| !is_before(it))];
-    let neighbours = neighbours.into_iter().flatten().copied();
-    neighbours.min_by_key(|known| distance(known)).unwrap_or(newest)
+    let found = match known.iter().rfind(is_in_series) {
+        Some(newest) => vec![newest],
+        None => [known.iter().rfind(is_before), known.iter().find(|it| !is_before(it))]
+            .into_iter()
+            .flatten()
+            .collect(),
+    };
+    let found: Vec<_> = found.iter().map(|it| format!("{}@{it}", build.engine)).collect();
+    found.join(" or ")
 }
 
 /// Checks that a release is not older than the driver supports.
@@ -73,14 +80,22 @@ mod tests {
 
     #[test]
     fn nearest_release_is_suggested() {
-        assert_eq!(nearest("9.10", KNOWN_ROCKSDB), "9.10.0");
-        assert_eq!(nearest("9.10.1", KNOWN_ROCKSDB), "9.10.0");
-        assert_eq!(nearest("5.17.2", KNOWN_ROCKSDB), "5.18.4");
-        assert_eq!(nearest("latest", KNOWN_ROCKSDB), "11.8.1");
-        assert_eq!(nearest("99.0.0", KNOWN_ROCKSDB), "11.8.1");
+        let near = |build: &str, known| nearest(&build.parse().unwrap(), known);
+        for (build, expected) in [
+            ("a@9.10", "a@9.10.0"),
+            ("a@9.10.1", "a@9.10.0 or a@10.0.1"),
+            ("a@5.17.2", "a@5.18.4"),
+            ("a@7", "a@7.10.2"),
+            ("a@latest", "a@11.8.1"),
+            ("a@99", "a@11.8.1"),
+            ("a", "a@11.8.1"),
+        ] {
+            assert_eq!(near(build, KNOWN_ROCKSDB), expected, "{build}");
+        }
         let mysql = &["5.7.22", "8.0.15", "8.0.31"];
-        assert_eq!(nearest("8.4.0", mysql), "8.0.31", "the last before, whatever its last number");
-        assert_eq!(nearest("8.0.20", mysql), "8.0.15");
+        assert_eq!(near("a@8.4.0", mysql), "a@8.0.31");
+        assert_eq!(near("a@8.0.20", mysql), "a@8.0.15 or a@8.0.31");
+        assert_eq!(near("a@10", &["10.11", "10.11.5", "11.4.5"]), "a@10.11.5");
     }
 
     #[test]

@@ -121,6 +121,7 @@ impl Store {
         if build.version.is_none() {
             return Err(self.no_source(build));
         }
+        self.check_name(build)?;
         if let Some(artifact) = self.find_current(build, None)? {
             return Ok(artifact);
         }

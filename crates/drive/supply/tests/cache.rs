@@ -208,7 +208,10 @@ fn native_for_another_machine_is_not_cached() {
 fn unpublished_version_error_names_the_nearest() {
     let bench = Bench::new();
     let error = get(&bench.store(), "rocksdb@9.10.7").unwrap_err().to_string();
-    assert_eq!(error, "rocksdb@9.10.7 does not exist: the nearest known release is rocksdb@9.10.0");
+    assert_eq!(
+        error,
+        "rocksdb@9.10.7 does not exist: the nearest known is rocksdb@9.10.0 or rocksdb@10.0.1"
+    );
 }
 
 #[test]
@@ -240,7 +243,7 @@ fn unknown_build_is_rejected_before_any_request() {
     let bench = Bench::new();
     let store = bench.store();
     let refusal = |text: &str| get(&store, text).unwrap_err().to_string();
-    assert!(refusal("rocksdb").contains("try rocksdb@system or rocksdb@11.8.1, or compile one"));
+    assert!(refusal("rocksdb").contains("try rocksdb@11.8.1 or rocksdb@system, or compile one"));
     assert!(refusal("rocksdb@latest").contains("or add your own with `assay engine add rocksdb"));
     assert!(refusal("leveldb@1.23").contains("leveldb@1.23: try leveldb@system, or "));
     assert!(refusal("rocksdb@5.17.2").contains("oldest supported release is rocksdb@5.18.4"));

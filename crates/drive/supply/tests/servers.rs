@@ -188,7 +188,10 @@ fn server_that_fails_to_run_is_not_cached() {
     assert!(error.ends_with("it printed: no memory"), "{error}");
     bench.publish(&archive(&[("bin/mysqld", "#!/bin/sh\necho 10.11-MariaDB\n", 0o755)]));
     let error = bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err());
-    assert!(error.ends_with("prints: 10.11-MariaDB; is it mariadb@NAME?"), "{error}");
+    assert!(
+        error.contains("prints: 10.11-MariaDB: run `assay engine add mariadb@NAME "),
+        "{error}"
+    );
     bench.publish(&archive(&[("README", "nothing else", 0o644)]));
     let error = bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err());
     assert!(error.starts_with("no program of mysql in "), "{error}");
@@ -253,10 +256,11 @@ fn damaged_server_tree_is_detected() {
 fn unknown_server_error_names_the_nearest_version() {
     let bench = Bench::new();
     let store = bench.store();
-    assert_snapshot!(get(&store, "mysql@8.4.0").unwrap_err(), @"no source offers mysql@8.4.0: try mysql@system or mysql@8.0.31 or mysql@5.6.24, or add your own with `assay engine add mysql PATH`");
+    assert_snapshot!(get(&store, "mysql@8.4.0").unwrap_err(), @"no source offers mysql@8.4.0: try mysql@8.0.31 or mysql@system, or add your own with `assay engine add mysql PATH`");
     let error = |requested| get(&store, requested).unwrap_err().to_string();
     assert!(error("postgres@15").starts_with("no source offers postgres@15: try postgres@"));
-    let nearest = "postgres@15.99 does not exist: the nearest known release is postgres@15.10";
+    let nearest =
+        "postgres@15.99 does not exist: the nearest known is postgres@15.19 or postgres@16.0";
     assert_eq!(error("postgres@15.99"), nearest);
     assert_eq!(bench.request_count(), 1, "only possible releases are requested");
 }
@@ -273,6 +277,10 @@ fn installation_is_used_in_place() {
     assert_eq!(added.tree.as_ref().map(count), Some(None));
     assert_eq!(add(&store, "mysql@mine", &mine).unwrap(), added);
     assert_eq!(get(&store, "mysql@mine").unwrap(), added);
+    // Its program, the directory of that, and one above name it too.
+    for path in ["mine/sbin/mysqld", "mine/sbin"] {
+        assert_eq!(add(&store, "mysql@mine", &bench.path(path)).unwrap(), added, "{path}");
+    }
     let unnamed = add(&store, "mysql", &mine).unwrap();
     assert_eq!(unnamed.build.to_string(), format!("mysql@user-{}", &added.sha256[..12]));
     bench.install("other/bin/mysqld", MYSQLD);
@@ -295,10 +303,10 @@ fn non_installation_is_rejected() {
     let refused = |name: &str, path: &str| {
         bench.error_text(&add(&store, name, &bench.path(path)).expect_err("it is rejected"))
     };
-    assert_snapshot!(refused("postgres@a", "pg/bin/postgres"), @"ROOT/pg/bin/postgres is no directory: give the one the server is installed in, as in ROOT/pg");
+    assert_snapshot!(refused("mysql@a", "pg/bin/postgres"), @"ROOT/pg/bin/postgres is not and has not the program of mysql: give the directory in which the server is installed");
     assert_snapshot!(refused("postgres@a", "absent"), @"cannot read ROOT/absent: No such file or directory (os error 2)");
-    assert_snapshot!(refused("postgres@a", "my"), @"no program of postgres in ROOT/my (searched: bin/postgres, sbin/postgres, usr/sbin/postgres, libexec/postgres); it has the program of mysql: is it mysql@NAME?");
-    assert_snapshot!(refused("mariadb@a", "my"), @"ROOT/my/bin/mysqld is not mariadb: its `--version` prints: mysqld  Ver 8.0.31 for Linux on x86_64 (fake); is it mysql@NAME?");
+    assert_snapshot!(refused("postgres@a", "my"), @"no program of postgres in ROOT/my (searched: bin/postgres, sbin/postgres, usr/sbin/postgres, libexec/postgres, postgres); it has the program of mysql: run `assay engine add mysql@NAME ROOT/my`");
+    assert_snapshot!(refused("mariadb@a", "my"), @"ROOT/my/bin/mysqld is not mariadb: its `--version` prints: mysqld  Ver 8.0.31 for Linux on x86_64 (fake): run `assay engine add mysql@NAME ROOT/my`");
     assert_snapshot!(refused("postgres@15.10", "pg"), @"postgres@15.10 is the name of an official build: choose another, as in postgres@15.10-mine");
     if rustix::process::geteuid().is_root() {
         let closed = Permissions::from_mode(0o700);

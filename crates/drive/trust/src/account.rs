@@ -37,6 +37,16 @@ impl Account {
         text.parse().ok().filter(|uid| *uid != u32::MAX).map(Self::of)
     }
 
+    /// Returns the account of this process.
+    pub fn of_this_process() -> Self {
+        Self::of(geteuid().as_raw())
+    }
+
+    /// Returns whether it has no name, as accounts of containers may have none.
+    pub fn is_nameless(&self) -> bool {
+        self.name == self.uid.to_string()
+    }
+
     /// Returns whether a number stands for every account that the user namespace does not map.
     ///
     /// Source: user_namespaces(7), "Unmapped user and group IDs".

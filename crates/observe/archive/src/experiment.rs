@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use model::limits::{NAME_BYTES_MAX, check_name};
 use model::secret::masked;
-use model::{IntervalRecord, Manifest, RunRecord};
+use model::{Bytes, IntervalRecord, Manifest, RunRecord};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use trust::{Dir, Entries};
@@ -14,10 +14,11 @@ use trust::{Dir, Entries};
 use crate::checksum::{Checksums, replace_sealed};
 use crate::error::ArchiveError;
 use crate::layout::{CHECKSUMS, MANIFEST, RUN_DIRS};
+use crate::limits::JSON_BYTES_MAX;
 use crate::parallel::parallel_map;
 use crate::regular::{check_dir, open_as};
 use crate::replace::{json, remove_replacements, replace};
-use crate::run::{RunWriter, read_intervals, read_json, read_record};
+use crate::run::{RunWriter, parse_json, read_intervals, read_json, read_record};
 use crate::scratch::ScratchDir;
 
 /// Directory of the runs.
@@ -68,10 +69,11 @@ impl ExperimentDir {
     pub(crate) fn create(path: &Path, manifest: &Manifest) -> Result<Self, ArchiveError> {
         let runs = path.join(RUNS);
         let mut created = Self { path: path.to_path_buf(), lock: None, unpacked: None };
+        let text = readable(&path.join(MANIFEST), manifest)?;
         let made = Dir::create(&runs, Entries::Closed).map_err(ArchiveError::write(path));
         let made = made
             .and_then(|_runs| created.lock())
-            .and_then(|()| replace_sealed(path, MANIFEST, &json(manifest), Checksums::new()));
+            .and_then(|()| replace_sealed(path, MANIFEST, &text, Checksums::new()));
         if let Err(error) = made {
             // On a full disk: without a manifest it is no experiment. Each holds nothing else.
             for file in [LOCK, CHECKSUMS] {
@@ -132,10 +134,8 @@ impl ExperimentDir {
     pub fn manifest(&self) -> Result<Manifest, ArchiveError> {
         let path = self.path.join(MANIFEST);
         let manifest = read_json(&path, |manifest: &Manifest| manifest.schema)?;
-        match check_manifest(&manifest) {
-            Ok(()) => Ok(manifest),
-            Err(reason) => Err(ArchiveError::Damaged(path, reason)),
-        }
+        check_manifest(&manifest).map_err(|reason| ArchiveError::Damaged(path, reason))?;
+        Ok(manifest)
     }
 
     /// Replaces the manifest by one whose plan continues the old one.
@@ -151,7 +151,8 @@ impl ExperimentDir {
             experiment";
             return Err(ArchiveError::Damaged(path, reason.to_owned()));
         }
-        replace_sealed(&self.path, MANIFEST, &json(manifest), Checksums::new())
+        let text = readable(&path, manifest)?;
+        replace_sealed(&self.path, MANIFEST, &text, Checksums::new())
     }
 
     /// Replaces the HTML page of the experiment; returns its path.
@@ -242,6 +243,25 @@ impl ExperimentDir {
             other => other,
         }
     }
+}
+
+/// Returns a manifest's text, which readers accept.
+///
+/// # Errors
+/// The reason why they would not: an experiment that cannot be read is not begun.
+fn readable(path: &Path, manifest: &Manifest) -> Result<Vec<u8>, ArchiveError> {
+    let text = json(manifest);
+    let unreadable = |reason| ArchiveError::Unreadable(path.to_path_buf(), reason);
+    if text.len() as u64 > JSON_BYTES_MAX {
+        return Err(unreadable(format!("it has more than {}", Bytes(JSON_BYTES_MAX))));
+    }
+    let parsed = parse_json(path, &text, |manifest: &Manifest| manifest.schema);
+    let checked = match parsed {
+        Ok(manifest) => check_manifest(&manifest),
+        Err(ArchiveError::Damaged(_, reason)) => Err(reason),
+        Err(other) => return Err(other),
+    };
+    checked.map_err(unreadable).map(|()| text)
 }
 
 /// Checks what a manifest names, and the figures of its plan.

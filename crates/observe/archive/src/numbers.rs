@@ -12,7 +12,7 @@ use crate::limits::{MAP_VALUES, VALUES_MAX};
 
 /// Largest whole number: 2^53, up to which a floating-point number is exact.
 ///
-/// In nanoseconds it is 104 days, in bytes 8 PiB. Seeds alone may be any.
+/// In nanoseconds it is 104 days, in bytes 8 PiB. Seeds and values of SQL may be any.
 const WHOLE_MAX: u64 = 1 << 53;
 /// Largest other number: sums of 10,000 squares of it are finite.
 const REAL_MAX: f64 = 1e150;
@@ -22,6 +22,8 @@ const SEED: &str = "seed";
 ///
 /// Drifts of clocks and figures have a direction; an engine's own statistics are what it reports.
 const SIGNED: [&str; 5] = ["drift_ppm", "drifts", "own_counters", "tables", "facts"];
+/// Key of an application, whose integers are values of SQL.
+const APPLICATION: &str = "application";
 /// Begin of the names of an engine's statistics.
 const OF_ENGINE: &str = "engine_";
 
@@ -58,6 +60,8 @@ enum NumberKind {
     Signed,
     /// Any of 64 bits.
     Seed,
+    /// Any of 64 bits, below zero too.
+    Sql,
 }
 
 impl NumberKind {
@@ -65,6 +69,7 @@ impl NumberKind {
     fn below(self, key: &str) -> Self {
         let is_signed = SIGNED.contains(&key) || key.starts_with(OF_ENGINE);
         match key {
+            _ if self == Self::Sql || key == APPLICATION => Self::Sql,
             _ if is_signed || self == Self::Signed => Self::Signed,
             SEED => Self::Seed,
             _ => Self::Plain,
@@ -98,7 +103,7 @@ impl Value<'_> {
             NumberKind::Plain | NumberKind::Signed if number > WHOLE_MAX => {
                 self.refuse(format!("is {sign}{number}, more than 2^53"))
             }
-            NumberKind::Plain | NumberKind::Signed | NumberKind::Seed => Ok(()),
+            NumberKind::Plain | NumberKind::Signed | NumberKind::Seed | NumberKind::Sql => Ok(()),
         }
     }
 }
@@ -194,6 +199,9 @@ mod tests {
         let sound = r#"{"seed": 18446744073709551615, "clock": {"drift_ppm": -1.5}, "a": [0, 1.5],
             "gauges_end": {"engine_lag_bytes": -1}, "text": "1e308", "none": null, "is": true}"#;
         assert_eq!(check_numbers(sound), Ok(()));
+        let sql =
+            r#"{"application": [{"modulo": 9223372036854775807, "add": -9223372036854775808}]}"#;
+        assert_eq!(check_numbers(sql), Ok(()));
         for (text, reason) in [
             (
                 r#"{"plan": {"experiment": {"margin": 1e308}}}"#,

@@ -125,7 +125,9 @@ impl RunWriter {
     /// # Errors
     /// When the file cannot be written.
     pub fn write_record(&self, record: &RunRecord) -> Result<(), ArchiveError> {
-        replace(&self.dir.join(RECORD), &json(record))
+        replace(&self.dir.join(RECORD), &json(record))?;
+        // A figure that no reader accepts ends the experiment now, and not after the last run.
+        read_record(&self.dir).map(drop)
     }
 
     /// Replaces the record of a run that has ended, together with the checksums of all its files.
@@ -303,15 +305,24 @@ pub(crate) fn read_json<T: DeserializeOwned>(
     path: &Path,
     schema_of: impl Fn(&T) -> u32,
 ) -> Result<T, ArchiveError> {
+    let text = regular::read(path, JSON_BYTES_MAX).map_err(ArchiveError::read(path))?;
+    check_read(path, &text);
+    parse_json(path, &text, schema_of)
+}
+
+/// Parses the text of a JSON file whose `schema` this program knows.
+pub(crate) fn parse_json<T: DeserializeOwned>(
+    path: &Path,
+    text: &[u8],
+    schema_of: impl Fn(&T) -> u32,
+) -> Result<T, ArchiveError> {
     #[derive(serde::Deserialize)]
     struct Shape {
         schema: u32,
     }
-    let text = regular::read(path, JSON_BYTES_MAX).map_err(ArchiveError::read(path))?;
-    check_read(path, &text);
     let damaged = |reason: String| ArchiveError::Damaged(path.into(), reason);
     // Checked once, and not for every string.
-    let text = str::from_utf8(&text).map_err(|error| damaged(error.to_string()))?;
+    let text = str::from_utf8(text).map_err(|error| damaged(error.to_string()))?;
     // Before memory is taken for what it holds.
     let checked = check_numbers(text);
     let read: Result<T, String> = match checked {

@@ -140,6 +140,16 @@ mod tests {
         assert!(mismatches(&run)[0].starts_with("checksums: it cannot be parsed"));
     }
 
+    /// Goal: a file that claims a terabyte is refused at once.
+    #[test]
+    fn a_sparse_file_is_not_read() {
+        let run = run();
+        let file = fs::File::options().write(true).open(run.path().join("engine/LOG")).unwrap();
+        file.set_len(1 << 40).unwrap();
+        let found = mismatches(&run);
+        assert!(found[0].starts_with("engine/LOG: it cannot be read: it is larger"), "{found:?}");
+    }
+
     /// Goal: a kill between the three writes leaves a checksum that holds.
     #[test]
     fn a_manifest_is_replaced_with_its_checksum() {

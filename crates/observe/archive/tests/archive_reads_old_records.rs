@@ -395,3 +395,19 @@ fn writes_that_older_records_count_in_part_are_left_out() {
     replace(&path, r#""facts": {}"#, &(fact + "}"));
     assert_eq!(counted(), [Some(5.0), None, None]);
 }
+
+#[test]
+fn a_record_of_another_run_or_experiment_is_damaged() {
+    let (_root, dir) = copy();
+    let manifest = dir.manifest().unwrap();
+    let record = dir.run_dir(CELL).join("record.json");
+    let whole = fs::read_to_string(&record).unwrap();
+    let error = || dir.runs(&manifest).unwrap_err().to_string();
+    let id = format!("{}/{CELL}", manifest.id);
+    replace(&record, &id, &format!("20260101T000000Z-0000/{CELL}"));
+    assert!(error().contains("its record is of another plan"), "{}", error());
+    fs::write(&record, whole).unwrap();
+    dir.runs(&manifest).unwrap();
+    replace(&record, &format!("\"id\": \"{CELL}\""), "\"id\": \"memory.c1.r2\"");
+    assert!(error().contains("its record is of the run \"memory.c1.r2\""), "{}", error());
+}

@@ -75,6 +75,8 @@ pub(crate) struct Order {
     pub(crate) checked: Vec<u16>,
     /// Most clients of any step of the run.
     pub(crate) clients_max: u32,
+    /// Most sessions of clients and writers at once.
+    pub(crate) sessions_max: u64,
     /// Longest time without progress, after which this worker is killed.
     pub(crate) watchdog: Nanos,
     pub(crate) dir: PathBuf,
@@ -140,8 +142,12 @@ pub(crate) enum Message {
     Heartbeat { operations: u64 },
     /// A step's clients have ended; its settle begins when the parent sends `Go`.
     SettleBegins { after: Box<EngineState> },
-    /// A stage of a settle begins.
-    Stage { name: String },
+    /// A stage between the clients' spans begins; the engine of a settle may be busy up to its cap.
+    Stage {
+        name: String,
+        #[serde(default)]
+        is_settle: bool,
+    },
     /// A step is over; the worker waits for `Go`.
     StepEnds(Box<StepEnds>),
     /// The statements of a finished step.
@@ -152,6 +158,13 @@ pub(crate) enum Message {
     EngineText { name: String, text: String },
     /// The engine is closed; the worker ends.
     Closed { clock: ClockRecord },
+}
+
+impl Message {
+    /// Returns the begin of a stage that is no settle's.
+    pub(crate) fn stage(name: impl Into<String>) -> Self {
+        Self::Stage { name: name.into(), is_settle: false }
+    }
 }
 
 /// The load of a search's probe.

@@ -4,15 +4,19 @@ use std::path::Path;
 
 use engine::{Driver, OpenSpec, Refusal, Setting};
 use model::capability::SEQUENCE_SCANS;
-use model::{DataShape, Experiment, Identity, Load, OpKind, Step, StopRule, SystemNeeds};
+use model::{
+    DataShape, Experiment, Identity, Load, Need, OpKind, Settings, Step, StopRule, SystemNeeds,
+};
 use sampler::Shortage;
 use serde::{Deserialize, Serialize};
 
-/// Files of a worker next to those of engine or connections: libraries, accounts, pipes. Our
-/// choice.
-pub(crate) const OTHER_FILES: u64 = 64;
+/// Files of a worker next to those of engine or connections: libraries, accounts, pipes. It had 31
+/// at most (ours).
+pub(crate) const OTHER_FILES: u64 = 40;
 /// Sessions next to those of clients: a background writer and one for control.
 const OTHER_SESSIONS: u64 = 2;
+/// How an engine does without direct I/O that a setting demands.
+const LEAVE_DIRECT_IO_OUT: &str = "leave direct_io out";
 
 /// What steps need beyond plain operations: the first step of each need.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -49,15 +53,22 @@ impl Needs {
         }
     }
 
-    /// Returns what a process that opens an engine itself needs of the system's limits.
+    /// Returns what an engine in this process needs of the system's limits, without its clients.
     pub(crate) fn of_system(&self, driver: &dyn Driver, spec: &OpenSpec) -> SystemNeeds {
         let sessions = u64::from(self.clients) + OTHER_SESSIONS;
         SystemNeeds {
+            clients: self.clients,
+            threads: driver.own_threads(),
             open_files: OTHER_FILES + driver.open_files(spec, sessions),
-            direct_io: spec.settings.direct_io,
+            direct_io: direct_io(&spec.settings),
             ..SystemNeeds::default()
         }
     }
+}
+
+/// Returns the need of the setting that bypasses the page cache.
+pub(crate) fn direct_io(settings: &Settings) -> Need {
+    Need { amount: u64::from(settings.direct_io), instead: LEAVE_DIRECT_IO_OUT }
 }
 
 /// Returns the clients of an experiment's largest step.
@@ -67,15 +78,21 @@ pub(crate) fn most_clients(experiment: &Experiment) -> u32 {
 }
 
 /// Returns the refusal of an engine that needs more than this host's limits allow, if so.
-pub(crate) fn beyond_limits(needs: &SystemNeeds, data: &Path) -> Option<Refusal> {
-    sampler::shortages(needs, data).into_iter().next().map(refusal)
+///
+/// The threads of this process and its parent run already: those of clients and engine do not.
+pub(crate) fn beyond_limits(engine: SystemNeeds, data: &Path) -> Option<Refusal> {
+    let threads = u64::from(engine.clients) + engine.threads;
+    let needs = SystemNeeds { threads, ..engine };
+    sampler::shortages(&needs, data).into_iter().next().map(refusal)
 }
 
 /// Returns the refusal of a variant for which a limit of this host does not suffice.
 pub(crate) fn refusal(shortage: Shortage) -> Refusal {
     let Shortage { limit, reason, remedy } = shortage;
     match limit {
-        "direct_io" => Refusal::Setting { setting: Setting::DirectIo, reason, remedy },
+        "direct_io" if remedy.ends_with(LEAVE_DIRECT_IO_OUT) => {
+            Refusal::Setting { setting: Setting::DirectIo, reason, remedy }
+        }
         _ => Refusal::Build { reason: format!("{reason}: {remedy}") },
     }
 }

@@ -34,8 +34,8 @@ pub use cpus::{quota_cpus, usable_cpus};
 pub use error::CapError;
 pub use host_facts::host_facts;
 pub use limit::{
-    Limit, Quota, Shortage, aio_events, direct_io_error, io_uring_refusal, limits, shortages,
-    tightest_thread_limit, with_thread_limit,
+    Limit, Quota, Shortage, aio_events, direct_io_error, has_no_thread_limit, io_uring_refusal,
+    limits, shortages, tightest_thread_limit, with_thread_limit,
 };
 pub use memory_limit::memory_limit;
 pub use mount::{Mount, holding, parse_mounts};

@@ -27,4 +27,4 @@ pub use context::{ComparisonContext, PlanContext, RunContext};
 pub use finding::{LintFinding, Place};
 pub use label::{block_verdicts, comparison_label, label, run_label};
 pub use registry::{find, rules};
-pub use rule::Rule;
+pub use rule::{Origin, Rule};

@@ -2,19 +2,21 @@
 
 use model::record::Severity;
 use model::{CheckResult, CheckState, visible};
+use serde::Serialize;
 use serde_json::json;
 
-use crate::document::{Document, Part, json};
+use crate::document::{Document, Part};
 use crate::format::{Format, Style};
+use crate::report::Report;
 use crate::trust::many;
 
-/// Returns the results in `format`; CSV and TSV are written as text.
-pub fn render_doctor(results: &[CheckResult], format: Format, style: Style) -> String {
-    match format {
-        Format::Json => json(&json!({ "checks": results })),
-        Format::Text | Format::Markdown | Format::Csv | Format::Tsv => {
-            document(results).render(format, style)
-        }
+impl Report for [CheckResult] {
+    fn document(&self, _: Format, _: Style) -> Document {
+        document(self)
+    }
+
+    fn data(&self) -> impl Serialize {
+        json!({ "checks": self })
     }
 }
 
@@ -80,7 +82,7 @@ fn finding(one: &CheckResult) -> Vec<Part> {
     for (name, lines) in [("Mend", &one.remedy.mend), ("Undo", &one.remedy.undo)] {
         if !lines.is_empty() {
             parts.push(Part::Note(format!("{name}:")));
-            parts.extend(lines.iter().cloned().map(Part::Command));
+            parts.extend(lines.iter().cloned().map(Part::Verbatim));
         }
     }
     parts
@@ -148,14 +150,12 @@ mod tests {
     #[test]
     fn findings_come_first_by_severity_and_unknown_is_apart_from_fine() {
         let style = Style { width: 90, ..Style::default() };
-        insta::assert_snapshot!(render_doctor(&results(), Format::Text, style));
-        let found = serde_json::from_str::<serde_json::Value>(&render_doctor(
-            &results(),
-            Format::Json,
-            style,
-        ));
-        assert_eq!(found.unwrap()["checks"][2]["state"], "unknown");
-        let text = render_doctor(&[], Format::Markdown, style);
+        insta::assert_snapshot!(results().render(Format::Text, style));
+        let found = results().render(Format::Json, style);
+        let found: serde_json::Value = serde_json::from_str(&found).unwrap();
+        assert_eq!(found["checks"][2]["state"], "unknown");
+        let none: [CheckResult; 0] = [];
+        let text = none.render(Format::Markdown, style);
         assert_eq!(text, "Nothing was found in 0 checks.\n");
     }
 

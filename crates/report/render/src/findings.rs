@@ -1,13 +1,15 @@
 //! Findings and lint rules: the output of `assay lint`.
 
-use lint::{LintFinding, Rule};
+use lint::{LintFinding, Origin, Rule};
 use model::Label;
 use model::experiment::MINUTES;
 use model::record::Severity;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::document::{Document, Part, Table};
 use crate::format::{Format, Style};
+use crate::report::Report;
 use crate::trust::{many, place};
 
 /// A checked plan, run or comparison.
@@ -23,11 +25,24 @@ pub struct Checked {
     pub findings: Vec<LintFinding>,
 }
 
+impl Report for [Checked] {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let mut all = Document::default();
+        self.iter().for_each(|checked| all.append(grouped(checked)));
+        all
+    }
+
+    fn data(&self) -> impl Serialize {
+        let data = |Checked { name, label, findings, .. }: &Checked| json!({ "what": name, "label": label, "findings": findings });
+        self.iter().map(data).collect::<Vec<_>>()
+    }
+}
+
 /// Returns findings grouped by severity below the label.
 ///
 /// Each has code, name, evidence and remedy; the first line lists every waiver. What follows from
 /// the size `minutes` alone is one line.
-pub fn render_findings(checked: &Checked, style: Style) -> String {
+fn grouped(checked: &Checked) -> Document {
     let (found, size) = (&checked.findings, checked.size.as_deref());
     let mut document = Document::from([vec![Part::Text(headline(checked))]]);
     let groups = [
@@ -53,12 +68,13 @@ pub fn render_findings(checked: &Checked, style: Style) -> String {
         format!("Each rule's trigger, reason and source: assay lint --explain {}", one.code)
     });
     document.add(hint.map(Part::Text));
-    document.render(Format::Text, style)
+    document
 }
 
 /// Returns whether a finding follows from the size of its experiment, `minutes`, alone.
 pub fn is_folded(size: Option<&str>, one: &LintFinding) -> bool {
-    let is_of_size = lint::find(one.code).is_some_and(|rule| rule.is_of_size);
+    let is_of_size = lint::find(one.code)
+        .is_some_and(|rule| matches!(rule.origin, Origin::Size | Origin::ChosenSize));
     let is_short = size == Some(MINUTES);
     is_short && is_of_size && one.waived.is_none() && one.severity != Severity::Blocking
 }
@@ -109,38 +125,73 @@ fn entry(one: &LintFinding) -> [Part; 2] {
     [Part::Strong(format!("{} {}", one.code, one.name)), Part::facts(facts)]
 }
 
-/// Returns one rule with its texts and its findings.
-pub fn render_rule(rule: &Rule, found: &[LintFinding], style: Style) -> String {
-    let moments = rule.moments().join(", ");
-    let severity = rule.severity;
-    let title = format!("{} {} ({severity}; checked on {moments})", rule.code, rule.name);
-    let own = found.iter().filter(|one| one.code == rule.code);
-    let evidence = own.map(|one| ("Evidence", format!("{}{}", one.evidence, place(one))));
-    let texts = [
-        ("Trigger", rule.trigger),
-        ("Why", rule.why),
-        ("Remedy", rule.remedy),
-        ("Source", rule.source),
-    ];
-    let facts = evidence.chain(texts.map(|(name, text)| (name, text.to_owned())));
-    let parts = vec![Part::Heading(1, title), Part::facts(facts)];
-    Document::from([parts]).render(Format::Text, style)
+/// One rule with its texts and its findings.
+#[derive(Debug, Clone, Copy)]
+pub struct ExplainedRule<'a> {
+    /// The rule.
+    pub rule: &'a Rule,
+    /// Findings, of other rules too.
+    pub found: &'a [LintFinding],
 }
 
-/// Returns every rule in a line.
-pub fn render_rules(rules: &[&Rule]) -> String {
-    let mut table = Table::new(["", "<", "<", "<"]);
-    for rule in rules {
-        let (severity, moments) = (rule.severity.name(), rule.moments().join(", "));
-        table.push([rule.code, severity, rule.name, &moments]);
+impl ExplainedRule<'_> {
+    fn own(&self) -> impl Iterator<Item = &LintFinding> {
+        self.found.iter().filter(|one| one.code == self.rule.code)
     }
-    Document::from([vec![Part::Table(table)]]).render(Format::Text, Style::default())
 }
 
-/// Returns the findings of each checked item with its label, as JSON.
-pub fn findings_json(checked: &[Checked]) -> String {
-    let one = |Checked { name, label, findings, .. }: &Checked| json!({ "what": name, "label": label, "findings": findings });
-    crate::document::json(&checked.iter().map(one).collect::<Value>())
+impl Report for ExplainedRule<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let rule = self.rule;
+        let moments = rule.moments().join(", ");
+        let severity = rule.severity;
+        let title = format!("{} {} ({severity}; checked on {moments})", rule.code, rule.name);
+        let evidence =
+            self.own().map(|one| ("Evidence", format!("{}{}", one.evidence, place(one))));
+        let texts = [
+            ("Trigger", rule.trigger),
+            ("Why", rule.why),
+            ("Remedy", rule.remedy),
+            ("Source", rule.source),
+        ];
+        let facts = evidence.chain(texts.map(|(name, text)| (name, text.to_owned())));
+        Document::from([vec![Part::Heading(1, title), Part::facts(facts)]])
+    }
+
+    fn data(&self) -> impl Serialize {
+        let findings: Vec<_> = self.own().collect();
+        json!({ "rule": texts_of(self.rule), "findings": findings })
+    }
+}
+
+/// Every rule in a line.
+impl Report for [&Rule] {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let mut table = Table::new(["", "<", "<", "<"]);
+        for rule in self {
+            let (severity, moments) = (rule.severity.name(), rule.moments().join(", "));
+            table.push([rule.code, severity, rule.name, &moments]);
+        }
+        Document::from([vec![Part::Table(table)]])
+    }
+
+    fn data(&self) -> impl Serialize {
+        self.iter().map(|rule| texts_of(rule)).collect::<Vec<_>>()
+    }
+}
+
+/// Returns what a rule is.
+fn texts_of(rule: &Rule) -> Value {
+    json!({
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity,
+        "checked_on": rule.moments(),
+        "trigger": rule.trigger,
+        "why": rule.why,
+        "remedy": rule.remedy,
+        "source": rule.source,
+    })
 }
 
 #[cfg(test)]
@@ -170,11 +221,15 @@ mod tests {
 
     const STYLE: Style = Style { width: 90, has_colour: false, has_costs: false };
 
+    fn text(checked: Checked) -> String {
+        [checked].render(Format::Text, STYLE)
+    }
+
     #[test]
     fn findings_are_grouped_by_severity() {
         let all = [found("A001", None), found("A010", None)];
-        assert_snapshot!(render_findings(&checked(&all), STYLE));
-        let text = render_findings(&checked(&[]), STYLE);
+        assert_snapshot!(text(checked(&all)));
+        let text = text(checked(&[]));
         let label = model::Label::True.meaning();
         assert_eq!(text, format!("sample: TRUE, {label}. Nothing was found.\n"));
     }
@@ -183,7 +238,7 @@ mod tests {
     fn what_follows_from_minutes_alone_is_one_line() {
         let mut short = checked(&[found("A010", None), found("A027", None), found("A027", None)]);
         let line = "Of size minutes, gone at a longer one (--size night): A027 too short (2).";
-        let shows = |short: &Checked, text: &str| render_findings(short, STYLE).contains(text);
+        let shows = |short: &Checked, part: &str| text(short.clone()).contains(part);
         assert!(shows(&short, "A027 too short\n") && !shows(&short, line));
         short.size = Some(MINUTES.to_owned());
         assert!(shows(&short, line) && !shows(&short, "A027 too short\n"));
@@ -193,7 +248,7 @@ mod tests {
     #[test]
     fn waiver_stands_in_the_first_line() {
         let all = [found("A001", Some("the class is the question"))];
-        let text = render_findings(&checked(&all), STYLE);
+        let text = text(checked(&all));
         let label = model::Label::True.meaning();
         let first = format!("sample: TRUE, {label}. A001 waived: the class is the question.");
         assert_eq!(text.lines().next(), Some(first.as_str()));
@@ -203,16 +258,18 @@ mod tests {
     #[test]
     fn rule_is_explained_with_its_findings() {
         let rule = lint::find("a003").expect("a rule");
-        assert_snapshot!(render_rule(rule, &[found("A003", None)], STYLE));
+        assert_snapshot!(
+            ExplainedRule { rule, found: &[found("A003", None)] }.render(Format::Text, STYLE)
+        );
     }
 
     #[test]
     fn findings_are_written_as_json() {
-        assert_snapshot!(findings_json(&[checked(&[found("A001", None)])]));
+        assert_snapshot!([checked(&[found("A001", None)])].render(Format::Json, STYLE));
     }
 
     #[test]
     fn every_rule_has_a_line() {
-        assert_snapshot!(render_rules(lint::rules()));
+        assert_snapshot!(lint::rules().render(Format::Text, Style::default()));
     }
 }

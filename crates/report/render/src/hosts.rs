@@ -2,15 +2,17 @@
 
 use analysis::{AcrossHosts, CellAcross, GOOD_COV, OnHost};
 use model::{Label, Unit, metric};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::comparison::Section;
-use crate::document::{Cell, Document, Part, Table, Tone, csv, json, known, number};
+use crate::document::{Cell, Document, Part, Rows, Table, Tone, known, number};
 use crate::figure::{declared, digits, figure, interval, percent, sign};
 use crate::format::{Format, Style};
 use crate::html::document_page;
 use crate::label::{level_suffix, meaning};
 use crate::meta::Meta;
+use crate::report::Report;
 
 const CSV: &str = "step,clients,variant,metric,host,runs,mean,cov,ratio,ratio_low,ratio_high,\
                    max_per_mean,cov_of_hosts";
@@ -26,24 +28,28 @@ pub struct HostExperiment {
     pub has_failed_check: bool,
 }
 
-/// Returns hosts, variation and ratios in `format`; `experiments` in the order of the hosts.
-pub fn render_hosts(
-    across: &AcrossHosts,
-    experiments: &[HostExperiment],
-    format: Format,
-    style: Style,
-) -> String {
-    match format {
-        Format::Text | Format::Markdown => document(across, experiments).render(format, style),
-        Format::Csv | Format::Tsv => {
-            let rows = across.cells.iter().flat_map(|cell| rows(across, cell));
-            csv(format, CSV.split(','), rows)
-        }
-        Format::Json => {
-            let label = |one: &HostExperiment| json!({ "id": one.meta.id, "label": one.label });
-            let experiments: Vec<_> = experiments.iter().map(label).collect();
-            json(&json!({ "experiments": experiments, "across": across }))
-        }
+/// Hosts, variation and ratios.
+pub struct HostsCompared<'a> {
+    /// The comparison.
+    pub across: &'a AcrossHosts,
+    /// The experiments, in the order of the hosts.
+    pub experiments: &'a [HostExperiment],
+}
+
+impl Report for HostsCompared<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        document(self.across, self.experiments)
+    }
+
+    fn rows(&self) -> Option<Rows> {
+        let rows = self.across.cells.iter().flat_map(|cell| rows(self.across, cell));
+        Some(Rows::new(CSV.split(','), rows))
+    }
+
+    fn data(&self) -> impl Serialize {
+        let label = |one: &HostExperiment| json!({ "id": one.meta.id, "label": one.label });
+        let experiments: Vec<_> = self.experiments.iter().map(label).collect();
+        json!({ "experiments": experiments, "across": self.across })
     }
 }
 

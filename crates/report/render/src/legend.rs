@@ -70,19 +70,35 @@ pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
         };
         return why.to_owned();
     };
+    let is_single = comparison.variants.len() < 2;
     let runs = match (fewest, most) {
         (1, 1) => "One run per cell".to_owned(),
         (fewest, most) if fewest == most => format!("{most} interleaved runs per cell"),
         (fewest, most) => format!("{fewest} to {most} interleaved runs per cell"),
     };
-    let mut notes = if most > 1 { format!(" {MEANS}") } else { String::new() };
+    let mut notes = String::new();
+    if most > 1 && !is_single {
+        notes = format!(" {MEANS}");
+    }
     notes.extend(loads(comparison));
     notes.extend(pipelined_steps(compared).map(|text| format!(" {text}")));
     let methods = method::methods(comparison);
-    if comparison.variants.len() < 2 {
-        format!("{runs}.{notes}")
+    let runs = match (is_single && comparison.levels().len() < 2, most) {
+        (true, 1) => "One run".to_owned(),
+        (true, _) => runs.replace(" interleaved runs per cell", " runs"),
+        (false, _) => runs,
+    };
+    if is_single && most == 1 {
+        format!(
+            "{runs} shows a level, not a difference: that takes a second variant and 3 \
+             repetitions.{notes}"
+        )
+    } else if is_single {
+        format!(
+            "{runs} show a level and its range, not a difference: that takes a second variant.{notes}"
+        )
     } else if methods.is_empty() {
-        format!("{runs}: no interval, run-to-run noise is unknown.{notes}")
+        format!("{runs} gives no interval: run-to-run noise is unknown.{notes}")
     } else {
         format!("{runs}; intervals of ratios: {}.{notes}", methods.join("; "))
     }

@@ -9,9 +9,10 @@
 //! an unknown value is written `NA`, never 0; a page needs neither network nor script; data hold no
 //! markup and no control character that a reader obeys.
 //!
-//! To add a format, see `document`; a section of the comparison, [`comparison`]; a picture, `plot`;
-//! a section of the page, [`html`].
+//! To give a subject every format, see [`report`]; to add a format, `document`; a section of the
+//! comparison, [`comparison`]; a picture, `plot`; a section of the page, [`html`].
 
+mod brief;
 pub mod comparison;
 pub mod device;
 pub mod doctor;
@@ -37,6 +38,7 @@ mod pipeline;
 mod plot;
 pub mod post;
 pub mod published;
+pub mod report;
 pub mod run;
 mod sentence;
 mod sparkline;
@@ -44,26 +46,23 @@ pub mod timeline;
 mod trust;
 mod validity;
 
-pub use comparison::{
-    CSV_COLUMNS, render_answer, render_comparison, render_metric, render_trade_offs,
-};
-pub use device::{render_device, render_device_page, render_devices};
-pub use doctor::{doctor_script, render_doctor};
-pub use explain::render_explanations;
-pub use findings::{
-    Checked, findings_json, folded, is_folded, render_findings, render_rule, render_rules,
-};
+pub use comparison::{CSV_COLUMNS, MetricReport, TradeOffs, render_answer};
+pub use device::{DeviceProfile, render_device_page};
+pub use doctor::doctor_script;
+pub use document::{Document, Rows};
+pub use explain::Explained;
+pub use findings::{Checked, ExplainedRule, folded, is_folded};
 pub use format::{Format, Style};
-pub use history::{HistoryInput, plot_history, render_history};
-pub use hosts::{HostExperiment, page_of_hosts, render_hosts};
+pub use history::{HistoryInput, plot_history};
+pub use hosts::{HostExperiment, HostsCompared, page_of_hosts};
 pub use html::render_html;
 pub use input::{Compared, ReportInput};
-pub use lines::{Lines, render_lines};
-pub use list::{RunSummary, render_list};
+pub use lines::{Lines, LinesOf};
+pub use list::{RunList, RunSummary, complete_runs};
 pub use meta::Meta;
-pub use micro::render_micro;
 pub use next::next_steps;
 pub use post::render_markdown_post;
-pub use published::{FINDINGS, render_published, render_reproduced, unmeasured};
-pub use run::{COLUMNS, one_line, render_run};
-pub use timeline::{RunTimeline, render_timelines};
+pub use published::{FINDINGS, PublishedFindings, render_reproduced, unmeasured};
+pub use report::Report;
+pub use run::{COLUMNS, RunReport, one_line};
+pub use timeline::RunTimeline;

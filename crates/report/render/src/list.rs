@@ -1,13 +1,15 @@
 //! The list of runs in the archive.
 
 use model::RunRecord;
+use serde::Serialize;
 
 use crate::document::{Cell, Document, Part, Table, Tone};
 use crate::format::{Format, Style};
 use crate::label::run_name;
+use crate::report::Report;
 
 /// One run in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunSummary {
     /// Identifier: experiment id, a slash, cell id.
     pub id: String,
@@ -44,16 +46,41 @@ impl RunSummary {
     }
 }
 
-/// Returns the runs as a table, grouped by experiment, each of which has so many planned.
-pub fn render_list(runs: &[RunSummary], planned: usize, style: Style) -> String {
-    if runs.is_empty() {
-        return "No runs are stored here yet: `assay run` makes some.\n".to_owned();
+/// Runs, grouped by experiment.
+#[derive(Debug, Clone, Copy)]
+pub struct RunList<'a> {
+    /// The runs, in order.
+    pub runs: &'a [RunSummary],
+    /// Runs planned of each experiment.
+    pub planned: usize,
+}
+
+impl Report for RunList<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        if self.runs.is_empty() {
+            let none = "No runs are stored here yet: `assay run` makes some.".to_owned();
+            return Document::from([vec![Part::Text(none)]]);
+        }
+        let mut document = Document::default();
+        let is_same =
+            |run: &RunSummary, next: &RunSummary| experiment(&run.id) == experiment(&next.id);
+        for group in self.runs.chunk_by(is_same) {
+            document.add(self.group(group));
+        }
+        document
     }
-    let mut document = Document::default();
-    for group in runs.chunk_by(|one, next| experiment(&one.id) == experiment(&next.id)) {
-        let complete = group.iter().filter(|run| run.is_complete).count();
+
+    fn data(&self) -> impl Serialize {
+        self.runs
+    }
+}
+
+impl RunList<'_> {
+    /// Returns the runs of one experiment below their number.
+    fn group(&self, runs: &[RunSummary]) -> [Part; 2] {
+        let complete = runs.iter().filter(|run| run.is_complete).count();
         let mut table = Table::new(["run", "<build", "<begun", "steps", "<end"]);
-        for run in group {
+        for run in runs {
             let tone = if run.is_complete { Tone::Plain } else { Tone::Worse };
             table.push([
                 Cell::from(run_name(&run.id)),
@@ -63,13 +90,20 @@ pub fn render_list(runs: &[RunSummary], planned: usize, style: Style) -> String 
                 Cell::new(run.end.as_str(), tone),
             ]);
         }
-        let head = experiment(&group[0].id);
-        let all = planned.max(group.len());
-        let head = format!("{head}  {complete} of {all} runs complete");
-        document.add([Part::Text(head), Part::Table(table)]);
+        let all = self.planned.max(runs.len());
+        let head = format!("{}  {}", experiment(&runs[0].id), complete_runs(complete, all));
+        [Part::Text(head), Part::Table(table)]
     }
-    // The phrase of how a run ended may be long; a list is never split into blocks.
-    document.render(Format::Text, Style { width: usize::MAX, ..style })
+}
+
+/// Returns how many of the runs planned are complete.
+pub fn complete_runs(complete: usize, planned: usize) -> String {
+    match (complete, planned) {
+        (0, 1) => "its run is not complete".to_owned(),
+        (1, 1) => "its run is complete".to_owned(),
+        (1, _) => format!("1 of {planned} runs is complete"),
+        _ => format!("{complete} of {planned} runs are complete"),
+    }
 }
 
 fn experiment(id: &str) -> &str {

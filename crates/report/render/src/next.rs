@@ -16,10 +16,9 @@ pub fn next_steps(compared: &Compared<'_>) -> Vec<String> {
     if compared.label >= Label::Undecided {
         steps.push(on_all("assay lint"));
     }
-    if is_too_coarse(compared) && can_be_extended(compared) {
-        let margin = declared(compared.comparison.margin).replace(' ', "");
-        let run = ShellCommand::of("assay run").option("--resume", name);
-        steps.push(run.option("--until", &margin));
+    steps.extend(more_runs(compared));
+    if compared.label == Label::Nothing {
+        return steps.iter().map(ShellCommand::to_string).collect();
     }
     steps.extend(explain(compared));
     if compared.comparison.variants.len() > 1 {
@@ -27,6 +26,20 @@ pub fn next_steps(compared: &Compared<'_>) -> Vec<String> {
     }
     steps.push(on_all("assay report"));
     steps.iter().map(ShellCommand::to_string).collect()
+}
+
+/// Returns the command that adds the runs which a verdict lacks.
+///
+/// A single run of each cell has no verdict, so runs can be added without choosing among results.
+fn more_runs(compared: &Compared<'_>) -> Option<ShellCommand> {
+    let run = ShellCommand::of("assay run").option("--resume", &compared.meta.name);
+    let is_whole = compared.comparison.variants.iter().all(|it| it.complete == it.planned);
+    if compared.comparison.repetitions == 1 && is_whole && compared.label < Label::Bogus {
+        return Some(run.option("--repetitions", &PILOT_MIN.to_string()));
+    }
+    let margin = declared(compared.comparison.margin).replace(' ', "");
+    let is_possible = is_too_coarse(compared) && can_be_extended(compared);
+    is_possible.then(|| run.option("--until", &margin))
 }
 
 /// Returns whether a step's own question was left open for want of runs.

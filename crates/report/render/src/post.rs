@@ -18,7 +18,7 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let drawn: Vec<Picture> = drawn.collect();
     let file = |one: &Picture| (format!("{}.svg", one.labels.name), one.file().into_bytes());
     let pictures: Vec<(String, Vec<u8>)> = drawn.iter().map(file).collect();
-    let mut document = comparison::document(&compared, Format::Markdown, true);
+    let mut document = comparison::document(&compared, None, true);
     let explained = explained(input, &compared);
     let title = (!explained.is_empty()).then(|| Part::Heading(2, "Explained".to_owned()));
     document.add(title.into_iter().chain(explained));
@@ -28,7 +28,7 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     document.add(title.into_iter().chain(trade_offs));
     document.add(drawn.into_iter().map(Part::Picture));
     let line = command(&input.manifest.command_line);
-    document.add([Part::Heading(2, "To repeat it".to_owned()), Part::Command(line)]);
+    document.add([Part::Heading(2, "To repeat it".to_owned()), Part::Verbatim(line)]);
     let text = document.render(Format::Markdown, Style::default());
     let mut files = vec![("report.md".to_owned(), text.into_bytes())];
     files.extend(pictures);

@@ -121,37 +121,26 @@ pub(crate) fn waived(compared: &Compared<'_>) -> Vec<Waiver> {
     waived
 }
 
-/// Returns the rules of unwaived notes in a line; `None` without any.
-pub(crate) fn notes_line<'a>(
-    findings: impl IntoIterator<Item = &'a LintFinding>,
-) -> Option<String> {
-    let notes = findings.into_iter().filter(|one| is_note(one));
-    let mut codes: Vec<&str> = notes.map(|one| one.code).collect();
-    let count = codes.len();
-    codes.dedup();
-    (count > 0).then(|| format!("and {}: {}", many(count, "note"), codes.join(", ")))
-}
-
-/// Returns whether a finding is an unwaived note.
-pub(crate) fn is_note(found: &LintFinding) -> bool {
-    found.waived.is_none() && found.severity == Severity::Note
-}
-
 /// Returns each finding in one entry: severity, code, name, evidence, place, remedy.
 pub(crate) fn finding_lines<'a>(
     findings: impl IntoIterator<Item = &'a LintFinding>,
 ) -> Vec<String> {
     let entry = |one: &LintFinding| {
-        let severity = match (one.waived.is_some(), one.severity) {
-            (true, _) => "waived: ",
-            (false, Severity::Blocking) => "BLOCKING: ",
-            (false, Severity::Warning) => "",
-            (false, Severity::Note) => "note: ",
-        };
         let LintFinding { code, name, evidence, remedy, .. } = one;
+        let severity = severity_mark(one);
         format!("{severity}{code} {name}: {evidence}{} \u{2192} {remedy}", place(one))
     };
     findings.into_iter().map(entry).collect()
+}
+
+/// Returns what precedes a finding that is no warning.
+pub(crate) const fn severity_mark(one: &LintFinding) -> &'static str {
+    match (one.waived.is_some(), one.severity) {
+        (true, _) => "waived: ",
+        (false, Severity::Blocking) => "BLOCKING: ",
+        (false, Severity::Warning) => "",
+        (false, Severity::Note) => "note: ",
+    }
 }
 
 /// Returns the command that explains these findings; `None` without any.

@@ -50,24 +50,18 @@ pub(crate) const fn status_word(load_status: &LoadStatus) -> &'static str {
 
 /// Returns the number of invalid intervals, their causes and the effect on the figures.
 pub(crate) fn invalid(invalid_intervals: &InvalidIntervals) -> String {
-    let cause = |(cause, times): &(model::validity::InvalidCause, u32)| {
-        format!("{} ({times})", cause.phrase())
-    };
-    let causes: Vec<String> = invalid_intervals.causes.iter().map(cause).collect();
+    let phrase = invalid_intervals.phrase();
+    let (first, rest) = phrase.split_at(1);
+    let phrase = first.to_uppercase() + rest;
     if invalid_intervals.intervals == invalid_intervals.of_intervals {
         return format!(
-            "All {} intervals are invalid: {}. There are no rates and no times; costs per operation \
-             are of all.",
-            invalid_intervals.of_intervals,
-            causes.join(", ")
+            "{phrase}. There are no rates and no times; costs per operation are those of the whole \
+             step."
         );
     }
     format!(
-        "{} of {} intervals are invalid: {}. Rates and times are those of the other {}; costs per \
-         operation are of all.",
-        invalid_intervals.intervals,
-        invalid_intervals.of_intervals,
-        causes.join(", "),
+        "{phrase}. Rates and times are those of the other {}; costs per operation are those of the \
+         whole step.",
         span(invalid_intervals.valid_ns.0)
     )
 }

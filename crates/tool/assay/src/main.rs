@@ -9,6 +9,7 @@ mod diagnostic;
 mod directory;
 mod environment;
 mod mistyped;
+mod phase;
 mod progress;
 mod registry;
 mod signals;
@@ -101,7 +102,7 @@ fn main() -> ExitCode {
     ui::mask_panics();
     let args: Vec<OsString> = std::env::args_os().collect();
     if let Err(report) = ui::check_arguments(&args) {
-        ui::write_status(ui::clean(&format!("{report:?}")).trim_end());
+        ui::write_status(ui::clean(&ui::drawn(&report)).trim_end());
         return ExitCode::from(EXIT_USAGE);
     }
     let cli = match Cli::try_parse_from(&args) {
@@ -117,7 +118,12 @@ fn main() -> ExitCode {
     signals::handle(!matches!(cli.verb, Verb::Worker | Verb::SmokeTest(_)));
     let is_child = matches!(cli.verb, Verb::Worker | Verb::Confined(_) | Verb::SmokeTest(_));
     let checked = if is_child { Ok(()) } else { cli.places.check() };
+    if !is_child {
+        phase::begin(ui::write_status);
+        phase::enter(activity(&cli.verb));
+    }
     let outcome = checked.and_then(|()| execute(cli.verb, &environment, &ui));
+    phase::leave();
     signals::end_if_requested();
     cmd::verify::warn_of_changes(&ui);
     let outcome = outcome.and_then(|code| ui.finish().map(|()| code));
@@ -125,6 +131,32 @@ fn main() -> ExitCode {
         ui.error(&report);
         if is_check { ExitCode::from(cmd::lint::EXIT_ERROR) } else { ExitCode::FAILURE }
     })
+}
+
+/// Returns what a command does first, as far as it may take long.
+const fn activity(verb: &Verb) -> &'static str {
+    match verb {
+        Verb::Run(_) | Verb::Plan(_) | Verb::Rerun(_) => "for the experiment to be checked",
+        Verb::Doctor(_) => "for this machine to be examined",
+        Verb::Engine(_) | Verb::Micro(_) => "for the cache of builds",
+        Verb::Device(_) => "for the storage",
+        Verb::List(_)
+        | Verb::Show(_)
+        | Verb::Compare(_)
+        | Verb::Explain(_)
+        | Verb::Lint(_)
+        | Verb::History(_)
+        | Verb::Report(_)
+        | Verb::Verify(_)
+        | Verb::Export(_)
+        | Verb::Import(_)
+        | Verb::Snapshot(_)
+        | Verb::Workload(_)
+        | Verb::Completions(_)
+        | Verb::Worker
+        | Verb::Confined(_)
+        | Verb::SmokeTest(_) => "for stored files to be read",
+    }
 }
 
 /// Executes a command.

@@ -1,19 +1,20 @@
 //! Progress display: live lines on a terminal, plain lines elsewhere.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use load::{Clock, SteadyClock};
 use model::record::total_counts;
 use model::validity::{Outcome, ProbeRecord, Purpose};
 use model::{
-    Bytes, IntervalRecord, Manifest, Nanos, OpUnit, RunEnd, ShellCommand, Step, StepRecord,
-    StopRule, Unit, metric, rule_code, whole,
+    Bytes, IntervalRecord, Manifest, Nanos, OpUnit, RunEnd, Step, StepRecord, StopRule, Unit,
+    metric, rule_code, whole,
 };
 use render::figure::figure;
 use runner::{ProbeBegins, Progress};
 
-use crate::ui::{Ui, clean};
+use crate::phase;
+use crate::ui::{self, Ui, clean};
 
 /// Draws an experiment's progress.
 pub(crate) struct Screen {
@@ -32,11 +33,11 @@ pub(crate) struct Screen {
     done: u64,
     /// Highest rate that the step's search has confirmed, per second.
     confirmed: Option<f64>,
-    /// Steps with each finding about the host.
-    of_host: BTreeMap<&'static str, u32>,
+    /// Findings about the host that were shown.
+    of_host: BTreeSet<&'static str>,
 }
 
-/// Findings about the host, which repeat from step to step: shown once, and counted.
+/// Findings about the host, which repeat from step to step: shown once; the result has all.
 const OF_HOST: [&str; 2] = [rule_code::A009, rule_code::A021];
 
 /// The live lines.
@@ -52,6 +53,8 @@ impl Screen {
         let clock = SteadyClock::kernel();
         let begun = clock.now();
         let experiment = &manifest.plan.experiment;
+        let lines = ui.is_live.then(Lines::new);
+        ui::set_live(lines.as_ref().map(|lines| lines.all.clone()));
         Self {
             ui: ui.clone(),
             begun,
@@ -60,14 +63,14 @@ impl Screen {
             estimated: manifest.plan.estimated_ns,
             repetitions: experiment.repetitions,
             name: experiment.name.clone(),
-            lines: ui.is_live.then(Lines::new),
+            lines,
             run: String::new(),
             number: 0,
             total: 0,
             repetition: 0,
             done: 0,
             confirmed: None,
-            of_host: BTreeMap::new(),
+            of_host: BTreeSet::new(),
         }
     }
 
@@ -87,8 +90,20 @@ impl Screen {
                     lines.bar.reset();
                 }
                 self.live(step, 0.0, "begins");
+                self.runs(step);
             }
-            Progress::Stage(step, stage) => self.live(step, 0.0, stage),
+            Progress::Runs(step) => self.runs(step),
+            Progress::Stage(step, stage) => {
+                self.live(step, 0.0, stage);
+                let (name, cap) = (&step.name, step.settle_cap);
+                phase::enter(format!("for {stage} after {name}, {cap} at most ({})", self.run));
+            }
+            Progress::Begins(text) => {
+                if let Some(lines) = &self.lines {
+                    lines.bar.set_message(clean(text));
+                }
+                phase::enter(format!("{text} ({})", self.run));
+            }
             Progress::Second(step, probe, interval) => self.second(step, *probe, interval),
             Progress::ProbeEnds(step, probe) => {
                 self.confirmed = confirmed_rate(probe).or(self.confirmed);
@@ -102,7 +117,7 @@ impl Screen {
             Progress::Snapshot(text) | Progress::Waits(text) | Progress::Note(text) => {
                 self.line(&format!("{}  {text}", self.run))
             }
-            Progress::RunEnds(run) if run.end.is_complete() => {}
+            Progress::RunEnds(run) if run.end.is_complete() => phase::leave(),
             Progress::RunEnds(run) => {
                 let line = end_line(&run.cell.id, &run.end, self.confirmed.take());
                 self.line(&line);
@@ -110,27 +125,23 @@ impl Screen {
         }
     }
 
-    /// Clears the live lines, and shows how often a finding about the host was left out.
+    /// Clears the live lines.
     pub(crate) fn close(&self) {
-        let lint = ShellCommand::of("assay lint").operands([&self.name]);
-        for (code, steps) in self.of_host.iter().filter(|(_, steps)| **steps > 1) {
-            self.line(&format!("{code} in {steps} steps: {lint}"));
-        }
         if let Some(lines) = &self.lines {
             lines.head.finish_and_clear();
             lines.bar.finish_and_clear();
         }
+        ui::set_live(None);
+        phase::leave();
     }
 
     fn head(&self) {
-        let place = format!(
-            "run {} of {} \u{b7} repetition {} of {} \u{b7} {} left",
-            self.number,
-            self.total,
-            self.repetition,
-            self.repetitions,
-            self.left()
-        );
+        let repetition = match self.repetitions {
+            1 => String::new(),
+            all => format!("repetition {} of {all} \u{b7} ", self.repetition),
+        };
+        let left = self.left();
+        let place = format!("run {} of {} \u{b7} {repetition}{left} left", self.number, self.total);
         match &self.lines {
             Some(lines) => {
                 let text = format!("Assay {}   {place}", self.name);
@@ -165,6 +176,11 @@ impl Screen {
         self.live(step, share, &second_text(step.unit, probe, interval));
     }
 
+    /// Notes the step that the user waits for; its line is printed when it ends.
+    fn runs(&self, step: &Step) {
+        phase::enter_known(format!("for {} ({})", step.name, self.run));
+    }
+
     fn live(&self, step: &Step, share: f64, text: &str) {
         let Some(lines) = &self.lines else { return };
         #[expect(clippy::cast_possible_truncation, reason = "clamped")]
@@ -178,10 +194,7 @@ impl Screen {
 
     /// Prints a permanent line.
     fn line(&self, text: &str) {
-        let printed = self.lines.as_ref().map(|lines| lines.all.println(clean(text)));
-        if !matches!(printed, Some(Ok(()))) {
-            self.ui.status(text);
-        }
+        self.ui.status(text);
     }
 }
 
@@ -280,8 +293,8 @@ fn end_line(run: &str, end: &RunEnd, confirmed: Option<f64>) -> String {
 /// Returns a finished step in one line: rates and times of valid intervals.
 ///
 /// A known number of rows is done by the whole step, in invalid intervals too. A finding about the
-/// host that `of_host` has already is only counted.
-fn step_line(run: &str, step: &StepRecord, of_host: &mut BTreeMap<&'static str, u32>) -> String {
+/// host that `of_host` has already is left out.
+fn step_line(run: &str, step: &StepRecord, of_host: &mut BTreeSet<&'static str>) -> String {
     let name = &step.step.name;
     let (clients, span) = match &step.invalid_intervals {
         Some(invalid_intervals) => (&invalid_intervals.valid, invalid_intervals.valid_ns),
@@ -324,14 +337,14 @@ fn step_line(run: &str, step: &StepRecord, of_host: &mut BTreeMap<&'static str, 
         parts.push(search.ended.clone());
     }
     for finding in &step.findings {
+        let mut evidence = finding.evidence.as_str();
         if let Some(code) = OF_HOST.into_iter().find(|code| *code == finding.code) {
-            let steps = of_host.entry(code).or_default();
-            *steps += 1;
-            if *steps > 1 {
+            if !of_host.insert(code) {
                 continue;
             }
+            evidence = evidence.split("; ").next().unwrap_or_default();
         }
-        parts.push(format!("{} {}", finding.code, finding.evidence));
+        parts.push(format!("{} {evidence}", finding.code));
     }
     parts.join("  ")
 }
@@ -421,13 +434,13 @@ mod tests {
             valid: step.clients.clone(),
             within_limit: None,
         });
-        let line = step_line("a.c1.r1", &step, &mut BTreeMap::new());
+        let line = step_line("a.c1.r1", &step, &mut BTreeSet::new());
         assert!(line.contains("66.7 k rows/s"), "{line}");
         step.step.unit = OpUnit::Operation;
         assert!(
-            step_line("a.c1.r1", &step, &mut BTreeMap::new()).contains("0.2"),
+            step_line("a.c1.r1", &step, &mut BTreeSet::new()).contains("0.2"),
             "{}",
-            step_line("a.c1.r1", &step, &mut BTreeMap::new())
+            step_line("a.c1.r1", &step, &mut BTreeSet::new())
         );
     }
 
@@ -444,7 +457,7 @@ mod tests {
             valid: interval(1, 253_000).clients,
             within_limit: None,
         });
-        assert_eq!(step_line("a.c1.r1", &record, &mut BTreeMap::new()), "a.c1.r1  readrandom");
+        assert_eq!(step_line("a.c1.r1", &record, &mut BTreeSet::new()), "a.c1.r1  readrandom");
     }
 
     #[test]
@@ -459,26 +472,25 @@ mod tests {
         assert_eq!(line, format!("151 k/s  p99 14.1 us  {failures}"));
         let mut step = StepRecord::new(0, step());
         step.clients = second.clients;
-        assert!(step_line("a.c1.r1", &step, &mut BTreeMap::new()).contains(failures));
+        assert!(step_line("a.c1.r1", &step, &mut BTreeSet::new()).contains(failures));
     }
 
     #[test]
-    fn finding_about_the_host_is_shown_once_and_counted() {
+    fn finding_about_the_host_is_shown_once_and_without_its_details() {
         let mut record = StepRecord::new(0, step());
         for code in [rule_code::A021, rule_code::A041] {
             record.findings.push(Finding {
                 code: code.to_owned(),
                 severity: Severity::Warning,
-                evidence: "evidence".to_owned(),
+                evidence: "evidence; details".to_owned(),
                 remedy: String::new(),
             });
         }
-        let mut of_host = BTreeMap::new();
+        let mut of_host = BTreeSet::new();
         let first = step_line("a.c1.r1", &record, &mut of_host);
-        assert_eq!(first, "a.c1.r1  readrandom  A021 evidence  A041 evidence");
+        assert_eq!(first, "a.c1.r1  readrandom  A021 evidence  A041 evidence; details");
         let second = step_line("a.c1.r2", &record, &mut of_host);
-        assert_eq!(second, "a.c1.r2  readrandom  A041 evidence");
-        assert_eq!(of_host, [(rule_code::A021, 2)].into());
+        assert_eq!(second, "a.c1.r2  readrandom  A041 evidence; details");
     }
 
     fn probe() -> ProbeRecord {

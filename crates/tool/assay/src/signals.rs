@@ -4,18 +4,29 @@
 //! signal that was ignored when Assay was started stays ignored, as `nohup` wants it.
 
 use std::fs;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use nix::sys::signal::{SigSet, Signal, raise as end_by};
 use runner::Interrupt;
 
+use crate::phase;
+use crate::ui::write_status;
+
 /// Signals that request a stop.
 const STOPS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
-/// What a request raises, once something is measured.
-static INTERRUPT: OnceLock<Interrupt> = OnceLock::new();
+/// What a request raises, while something is measured or checked.
+static INTERRUPT: Mutex<Option<Interrupt>> = Mutex::new(None);
+/// Time that a second request leaves for the end of the process, before a signal ends it.
+///
+/// Our choice: workers and servers are killed at once, and records written within a second.
+const END_WITHIN: Duration = Duration::from_secs(5);
+/// What a first request does.
+const ENDS_SOON: &str = "within seconds. What was measured is stored, and processes that Assay started \
+                         are ended; a second Ctrl-C ends Assay at once";
 /// Whether this process is about to end by a signal.
 static ENDS: AtomicBool = AtomicBool::new(false);
 
@@ -42,10 +53,23 @@ pub(crate) fn handle(stops: bool) {
     }
 }
 
-/// Lets requests to stop raise an interrupt from now on.
-pub(crate) fn raise(interrupt: Interrupt) {
-    // A process measures once.
-    drop(INTERRUPT.set(interrupt));
+/// Requests to stop raise an interrupt as long as this is there, and end the process otherwise.
+pub(crate) struct Deferred(());
+
+/// Lets requests to stop raise an interrupt, which is polled.
+pub(crate) fn defer(interrupt: Interrupt) -> Deferred {
+    *deferred() = Some(interrupt);
+    Deferred(())
+}
+
+impl Drop for Deferred {
+    fn drop(&mut self) {
+        *deferred() = None;
+    }
+}
+
+fn deferred() -> MutexGuard<'static, Option<Interrupt>> {
+    INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits for the end of this process, if it is about to end by a signal.
@@ -56,12 +80,25 @@ pub(crate) fn end_if_requested() {
 }
 
 /// Raises the interrupt, or ends the process by the signal after removing its temporary files.
+///
+/// A line states what is stopped: nothing is printed where it ends at once and took no time.
 fn stop(signal: Signal) {
-    if let Some(interrupt) = INTERRUPT.get() {
-        return interrupt.raise();
+    let what = phase::known();
+    let interrupt = deferred().clone();
+    if let Some(interrupt) = interrupt {
+        interrupt.raise();
+        let what = what.unwrap_or_else(|| "for what is under way".to_owned());
+        if interrupt.level() == 1 {
+            return write_status(&format!("stops     the wait {what} ends {ENDS_SOON}"));
+        }
+        write_status(&format!("stops     the wait {what} ends at once"));
+        thread::park_timeout(END_WITHIN);
+    } else if let Some(what) = what {
+        write_status(&format!("stops     the wait {what} ends at once. What is complete stays"));
     }
     ENDS.store(true, Ordering::SeqCst);
     archive::remove_scratch();
+    supply::remove_unfinished();
     // Raised in this thread, which alone lets it through.
     let only = SigSet::from(signal);
     if only.thread_unblock().and_then(|()| end_by(signal)).is_err() {

@@ -4,14 +4,20 @@ use std::backtrace::Backtrace;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use indicatif::MultiProgress;
 use miette::{GraphicalReportHandler, GraphicalTheme, MietteHandlerOpts, Report, miette};
 use model::secret::{has_secret, masked, masked_value};
 use model::visible;
+use render::Format;
 
 use crate::diagnostic::system_remedy;
 use crate::environment::Environment;
+use crate::phase;
+
+/// The live lines on stderr.
+static LIVE: Mutex<Option<MultiProgress>> = Mutex::new(None);
 
 /// Columns when stdout is not a terminal.
 const WIDTH_DEFAULT: usize = 120;
@@ -23,6 +29,11 @@ const COLUMN_MAX: usize = 160;
 
 /// Columns of errors.
 const ERROR_WIDTH: usize = 100;
+
+/// Head of each further error of a file. It carries nothing, so it is left out.
+///
+/// Source: miette 7, `GraphicalReportHandler`, `render_related`.
+const FURTHER: &str = "\nError: \n";
 
 /// Output settings of this process.
 #[derive(Debug, Clone)]
@@ -56,8 +67,17 @@ impl Ui {
 
     /// Prints the output of `render`, which may be coloured.
     pub(crate) fn rendered(&self, text: &str) {
+        phase::note_output();
         if let Err(error) = writeln!(stdout(), "{}", masked(text.trim_end_matches('\n'))) {
             self.failure.get_or_init(|| error);
+        }
+    }
+
+    /// Prints a report in a format; an empty one prints nothing.
+    pub(crate) fn report(&self, report: &(impl render::Report + ?Sized), format: Format) {
+        let text = report.render(format, self.style());
+        if !text.trim_end().is_empty() {
+            self.rendered(&text);
         }
     }
 
@@ -81,17 +101,15 @@ impl Ui {
 
     /// Prints an error with its place and remedy.
     pub(crate) fn error(&self, report: &Report) {
-        let mut plain = String::new();
-        let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
-        let drawn = handler.with_width(ERROR_WIDTH).render_report(&mut plain, report.as_ref());
+        let plain = drawn(report);
         // Colours that the text itself has are not ours.
-        let is_coloured = self.is_live && drawn.is_ok() && !plain.contains('\u{1b}');
-        let text = format!("{report:?}");
-        let clean = match is_coloured {
-            true => visible_in_colour(&text),
-            false => visible(if drawn.is_ok() { &plain } else { &text }).into_owned(),
-        };
-        write_status(clean.trim_end());
+        match self.is_live && !plain.contains('\u{1b}') {
+            true => {
+                let text = format!("{report:?}").replace(FURTHER, "\n");
+                write_status(visible_in_colour(&text).trim_end());
+            }
+            false => write_plain(&plain),
+        }
         if report.help().is_none()
             && let Some(remedy) = system_remedy(&report.to_string())
         {
@@ -105,16 +123,41 @@ impl Ui {
     }
 }
 
+/// Returns an error with its place and remedy, without colours.
+pub(crate) fn drawn(report: &Report) -> String {
+    let mut text = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
+    handler
+        .with_width(ERROR_WIDTH)
+        .render_report(&mut text, report.as_ref())
+        .expect("a text takes everything");
+    text.replace(FURTHER, "\n")
+}
+
+/// Prints a text on stderr; control characters are made visible.
+fn write_plain(text: &str) {
+    write_status(visible(text).trim_end());
+}
+
 /// Returns a line whose passwords are masked and whose control characters are visible.
 pub(crate) fn clean(text: &str) -> String {
     visible(&masked(text)).into_owned()
 }
 
-/// Writes a line on stderr, passwords masked; a failure cannot be reported.
+/// Writes a line on stderr, passwords masked, above live lines; a failure cannot be reported.
 pub(crate) fn write_status(text: &str) {
-    if writeln!(stderr(), "{}", masked(text)).is_err() {
-        // As above.
+    phase::note_output();
+    // A failure of stderr has no place to be reported.
+    let write = || drop(writeln!(stderr(), "{}", masked(text)));
+    match &*LIVE.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(lines) => lines.suspend(write),
+        None => write(),
     }
+}
+
+/// Lets lines on stderr be written above live lines, or where there are none any more.
+pub(crate) fn set_live(lines: Option<MultiProgress>) {
+    *LIVE.lock().unwrap_or_else(PoisonError::into_inner) = lines;
 }
 
 /// Returns an error of stdout as a report; a closed pipe is none.

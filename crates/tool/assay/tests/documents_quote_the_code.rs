@@ -125,9 +125,10 @@ fn quoted_constants_match_the_code() {
 /// Method: each name in backquotes with an underscore is a test, each with a slash is a path.
 #[test]
 fn threat_model_names_code_and_tests_that_exist() {
-    const PAGES: [&str; 3] = [
+    const PAGES: [&str; 4] = [
         "docs/method/threats.md",
         "docs/method/threats-files.md",
+        "docs/method/threats-network.md",
         "docs/method/threats-strangers.md",
     ];
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");

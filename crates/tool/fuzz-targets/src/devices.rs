@@ -6,7 +6,7 @@ use analysis::{NoiseHistory, compare, storage_uses};
 use archive::Results;
 use lint::{ComparisonContext, check_comparison};
 use model::{DeviceRecord, Manifest, RunRecord};
-use render::{Format, Style, render_device, render_device_page, render_devices};
+use render::{DeviceProfile, Format, Report, Style, render_device_page};
 
 use crate::archives::seed;
 
@@ -23,11 +23,11 @@ pub(crate) fn device(data: &[u8]) {
     }
     let (profiles, damaged) = Results::at(root.path()).devices();
     damaged.iter().for_each(|error| drop(error.to_string()));
-    render_devices(&profiles, STYLE);
+    profiles.render(Format::Text, STYLE);
     for profile in &profiles {
         let earlier = profiles.first();
         for format in Format::ALL {
-            render_device(profile, earlier, format, STYLE);
+            DeviceProfile { record: profile, earlier }.render(format, STYLE);
         }
         render_device_page(profile, earlier);
         compared(profile, &profiles);

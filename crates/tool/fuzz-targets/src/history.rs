@@ -1,7 +1,7 @@
 //! Target of imported histories.
 
 use analysis::history::{StudyOptions, read_file, study};
-use render::{Format, HistoryInput, Style, plot_history, render_history};
+use render::{Format, HistoryInput, Report, Style, plot_history};
 use stats::change::STRICTNESS;
 
 /// A history in CSV or JSON.
@@ -11,7 +11,7 @@ pub(crate) fn history(data: &[u8]) {
         Ok(study) => {
             let input = HistoryInput { study: &study, gathered: None };
             for format in Format::ALL {
-                render_history(&input, format, Style::default());
+                input.render(format, Style::default());
             }
             plot_history(&input);
         }

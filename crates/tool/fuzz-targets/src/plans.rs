@@ -6,7 +6,7 @@ use plan::{
     Checked, DISK_FLOOR_BYTES, Overrides, PlanError, Room, describe, expand, flags, layout, load,
     profile_options,
 };
-use render::{Style, render_findings};
+use render::{Format, Report, Style};
 
 use crate::catalog::{MACHINE, OneText};
 
@@ -123,7 +123,7 @@ fn lint(plan: &Plan) {
     let findings = lint::check_plan(&lint::PlanContext { experiment, cells, host: None });
     let label = lint::label(&findings);
     let checked = render::Checked { name: layout(experiment), size: None, label, findings };
-    render_findings(&checked, Style::default());
+    [checked].render(Format::Text, Style::default());
     let stored = serde_json::to_string(plan).expect("a plan is always valid JSON");
     let read: Result<Plan, _> = serde_json::from_str(&stored);
     read.expect("a stored plan can be read");

@@ -12,9 +12,9 @@ use lint::{
 };
 use model::{Manifest, RunRecord, metric};
 use render::{
-    Compared, Format, HistoryInput, Meta, ReportInput, RunSummary, Style, next_steps, plot_history,
-    render_answer, render_comparison, render_explanations, render_findings, render_history,
-    render_html, render_list, render_markdown_post, render_metric, render_published, render_run,
+    Compared, Explained, Format, HistoryInput, Meta, MetricReport, PublishedFindings, Report,
+    ReportInput, RunList, RunReport, RunSummary, Style, next_steps, plot_history, render_answer,
+    render_html, render_markdown_post,
 };
 use stats::change::STRICTNESS;
 
@@ -32,7 +32,7 @@ fn read(dir: &Path) -> Result<(), ArchiveError> {
     let dir = ExperimentDir::open(dir)?;
     let manifest = dir.manifest()?;
     let listed: Vec<_> = dir.each_run(&manifest).iter().flatten().map(RunSummary::of).collect();
-    render_list(&listed, manifest.plan.cells.len(), STYLE);
+    RunList { runs: &listed, planned: manifest.plan.cells.len() }.render(Format::Text, STYLE);
     let runs = dir.runs(&manifest)?;
     let trims = warmup_trims(&runs);
     let trimmed = |run: RunRecord| {
@@ -50,12 +50,15 @@ fn read(dir: &Path) -> Result<(), ArchiveError> {
 
 /// Renders and lints one run.
 fn show(manifest: &Manifest, run: &RunRecord) {
-    render_run(manifest, run, STYLE);
+    let report = RunReport { manifest, run };
+    for format in [Format::Text, Format::Json] {
+        report.render(format, STYLE);
+    }
     let experiment = &manifest.plan.experiment;
     let findings = check_run(&RunContext { experiment, host: &manifest.host, run, peers: 0 });
     let label = run_label(experiment, run, &findings);
     let checked = render::Checked { name: run.id.clone(), size: None, label, findings };
-    render_findings(&checked, STYLE);
+    [checked].render(Format::Text, STYLE);
 }
 
 /// Compares the runs and renders the comparison, the page and the post.
@@ -101,8 +104,9 @@ fn tables(
     let meta = Meta::of(manifest);
     let compared = Compared::of(comparison, &meta, runs, &manifest.host, findings);
     render_answer(&compared, STYLE);
-    render_metric(&compared, metric::THROUGHPUT_OPS_PER_S.name, STYLE);
-    render_published(&compared, STYLE);
+    let throughput = MetricReport::of(&compared, metric::THROUGHPUT_OPS_PER_S.name);
+    throughput.iter().for_each(|it| drop(it.render(Format::Text, STYLE)));
+    PublishedFindings(&compared).render(Format::Text, STYLE);
     next_steps(&compared);
     let pairs = comparison.steps.iter().flat_map(|step| {
         comparison.variants.iter().map(move |variant| (step, variant.name.as_str()))
@@ -121,9 +125,11 @@ fn tables(
     };
     let explanations: Vec<_> = pairs.filter_map(explained).collect();
     for format in Format::ALL {
-        render_comparison(&compared, format, STYLE);
+        compared.render(format, STYLE);
         if !matches!(format, Format::Csv | Format::Tsv) {
-            render_explanations(&compared, (&explanations, &[]), format, STYLE);
+            let storage = &[][..];
+            Explained { compared: &compared, explanations: &explanations, storage }
+                .render(format, STYLE);
         }
     }
 }
@@ -140,7 +146,7 @@ fn history(manifest: Manifest, runs: Vec<RunRecord>) {
         let input = HistoryInput { study: &study, gathered: Some(&gathered) };
         plot_history(&input);
         for format in Format::ALL {
-            render_history(&input, format, STYLE);
+            input.render(format, STYLE);
         }
     }
 }

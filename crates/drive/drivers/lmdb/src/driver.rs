@@ -51,6 +51,11 @@ impl Driver for LmdbDriver {
         Identity { facts, ..dynlib::identity("lmdb", version, self.loaded) }
     }
 
+    /// It works in the threads of its callers.
+    fn own_threads(&self) -> u64 {
+        0
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             key_bytes_max: Some(key_bytes_max(self.api)),

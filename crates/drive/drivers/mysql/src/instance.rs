@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use driver_sql::{
-    Config, Connection as _, Database, Explain, SentStatement, SqlEngine, StatementEntry,
-    TableName, WaitQuery,
+    Config, Connection as _, Database, Explain, Obstacle, SentStatement, SessionNeeds, SqlEngine,
+    StatementEntry, TableName, WaitQuery, refuse,
 };
 use engine::{EngineError, LockWaits, Maintenance, OpenSpec};
 use model::{DurabilityRecord, EngineState, Identity, Options};
@@ -15,7 +15,7 @@ use crate::database::{MysqlDatabase, MysqlEngine, StorageEngine};
 use crate::kind::Flavour;
 use crate::standby_status::StandbyMonitor;
 use crate::wire::{Connection, Failure};
-use crate::{durability, maintenance, state};
+use crate::{conditions, durability, limits, maintenance, state};
 
 /// Variables that name a server's location or time and not its behaviour, besides those whose
 /// value lies in its directories.
@@ -42,7 +42,10 @@ pub(crate) fn open(
     let is_foreign = config.endpoint.is_foreign;
     let standby = config.own.replica.map(|_| StandbyMonitor::open(&config.endpoint)).transpose()?;
     let spec = &for_storage_engine(&mut connection, spec);
+    let endpoint = config.endpoint.clone();
     let check = |connection: &mut Connection| {
+        let named = is_foreign.then_some(flavour);
+        refuse::<Connection>(&endpoint, &conditions::obstacles(connection, spec, named)?)?;
         if is_foreign { check_foreign(&spec.options, &variables(connection)?) } else { Ok(()) }
     };
     let shared = (spec, waits);
@@ -108,6 +111,18 @@ impl Database for MysqlDatabase {
         tables: &[TableName],
     ) -> Result<DurabilityRecord, Failure> {
         durability::read(connection, tables)
+    }
+
+    fn overridden(engine: &MysqlEngine) -> Result<Vec<String>, EngineError> {
+        Ok(conditions::notes(&mut engine.connect()?)?)
+    }
+
+    fn limits(
+        engine: &MysqlEngine,
+        connection: &mut Connection,
+        needs: SessionNeeds,
+    ) -> Result<Vec<Obstacle>, Failure> {
+        limits::limits(connection, needs, engine.config.endpoint.is_foreign)
     }
 
     fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, EngineError> {

@@ -8,12 +8,14 @@
 //!
 //! To add a counter: a line of `state/counters.rs`. To add a setting: `kind/settings.rs`.
 
+mod conditions;
 mod config;
 mod database;
 mod driver;
 mod durability;
 mod instance;
 mod kind;
+mod limits;
 mod maintenance;
 mod reach;
 mod standby_status;

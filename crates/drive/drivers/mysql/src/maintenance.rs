@@ -82,7 +82,7 @@ pub(crate) fn restore(engine: &MysqlEngine) -> Result<(), EngineError> {
 /// Sets a variable; `false` when the server lacks it or denies it.
 fn set(engine: &MysqlEngine, name: &str, value: &str) -> Result<bool, EngineError> {
     let sql = format!("SET GLOBAL {name} = {value}");
-    engine.with_control(|connection| match connection.run(&sql) {
+    engine.with_control_unlimited(|connection| match connection.run(&sql) {
         // No such variable; no right to set it.
         Err(failure) if matches!(number(&failure), Some(1193 | 1227)) => Ok(false),
         done => done.map(|()| true),
@@ -95,7 +95,7 @@ fn set(engine: &MysqlEngine, name: &str, value: &str) -> Result<bool, EngineErro
 fn for_each_table(engine: &MysqlEngine, statement: &str) -> Result<(), EngineError> {
     for table in &engine.tables {
         let sql = format!("{statement} {}", table.qualified);
-        let rows = engine.with_control(|connection| connection.rows(&sql))?;
+        let rows = engine.with_control_unlimited(|connection| connection.rows(&sql))?;
         let mut errors = rows.iter().filter_map(|row| match &row[..] {
             [_, _, kind, text] if kind.eq_ignore_ascii_case("error") => Some(text),
             _ => None,

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use driver_sql::Connection as _;
+use driver_sql::{Connection as _, Contact};
 use engine::EngineError;
 use model::{Address, Endpoint, Readings, metric};
 
@@ -96,7 +96,7 @@ impl StandbyMonitor {
         if let Address::Socket(path) = &mut endpoint.address {
             path.set_file_name(STANDBY_SOCKET);
         }
-        let mut connection = Connection::open(&endpoint, &())?;
+        let mut connection = Connection::open(&endpoint, &(), Contact::Known)?;
         let status = statements(&mut connection)?.status;
         Ok(Self { connection: Mutex::new(connection), status })
     }

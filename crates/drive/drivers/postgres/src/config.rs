@@ -77,12 +77,16 @@ pub(crate) fn reject_weaker_durability(
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
     use std::path::PathBuf;
+    use std::thread;
 
     use driver_sql::PROTOCOL;
-    use model::{Address, DataShape, Endpoint, Settings};
+    use model::{Address, DataShape, Endpoint, Settings, Tls};
 
     use super::*;
+    use crate::wire::{Connection, Failure};
 
     fn spec(is_foreign: bool, durability: Durability, options: &[(&str, &str)]) -> OpenSpec {
         let data = DataShape { rows: 1, key_bytes: 1, value_bytes: 1, compressible_to: 1.0 };
@@ -133,5 +137,27 @@ mod tests {
         }
         assert!(resolve(&spec(false, Durability::Os, &[("fsync", "off")])).is_ok());
         assert!(resolve(&spec(false, Durability::None, &[("synchronous_commit", "off")])).is_ok());
+    }
+
+    /// Goal: where another protocol answers, no second attempt is made, encrypted or not.
+    #[test]
+    fn a_wrong_port_is_tried_once() {
+        for tls in [Tls::Preferred, Tls::Allowed] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let server = thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                stream.write_all(b"\x4a\0\0\0\x0a8.0.31\0").unwrap();
+                stream.read_to_end(&mut Vec::new()).ok();
+                listener
+            });
+            let mut config = resolve(&spec(true, Durability::Os, &[])).unwrap();
+            config.endpoint.address = Address::Tcp { host: "127.0.0.1".to_owned(), port, tls };
+            let failure = config.connect_first::<Connection>().err().unwrap();
+            assert!(matches!(failure, Failure::Unreachable(_)), "{failure}");
+            let listener = server.join().unwrap();
+            listener.set_nonblocking(true).unwrap();
+            assert!(listener.accept().is_err(), "a second attempt");
+        }
     }
 }

@@ -1,14 +1,14 @@
 //! An open database: check of the server, maintenance, state query.
 
 use driver_sql::{
-    Config, Connection as _, Database, Explain, SentStatement, SqlEngine, StatementEntry,
-    TableName, WaitQuery,
+    Config, Connection as _, Contact, Database, Explain, Obstacle, SentStatement, SessionNeeds,
+    SqlEngine, StatementEntry, TableName, WaitQuery, refuse,
 };
 use engine::{EngineError, LockWaits, Maintenance, OpenSpec, Setting};
 use model::{DurabilityRecord, Endpoint, EngineState, Identity, Options, Settings};
 
 use crate::wire::{Connection, Failure, Session};
-use crate::{describe, durability, plans, standby, state, tables, waits};
+use crate::{conditions, describe, durability, plans, standby, state, tables, waits};
 
 /// A server with the tables of a run.
 pub(crate) type PostgresEngine = SqlEngine<PostgresDatabase>;
@@ -34,9 +34,16 @@ pub(crate) fn open(
     let endpoint = config.endpoint.clone();
     let connection = connected.map_err(|failure| login_error(failure, &endpoint))?;
     let check = |connection: &mut Connection| {
-        if endpoint.is_foreign { check_foreign(connection, &spec.settings) } else { Ok(()) }
+        if !endpoint.is_foreign {
+            return Ok(());
+        }
+        refuse::<Connection>(&endpoint, &conditions::obstacles(connection)?)?;
+        check_foreign(connection, &spec.settings)
     };
     SqlEngine::open(connection, (spec, waits), config, check, |connection, tables| {
+        if endpoint.is_foreign {
+            refuse::<Connection>(&endpoint, &conditions::row_security(connection, tables)?)?;
+        }
         Ok(PostgresDatabase {
             identity: describe::identity(connection, &endpoint)?,
             queries: queries(connection, tables, endpoint.is_foreign)?,
@@ -65,9 +72,21 @@ impl Database for PostgresDatabase {
     }
 
     fn overridden(engine: &PostgresEngine) -> Result<Vec<String>, EngineError> {
-        let mut own = Connection::open(&engine.config.endpoint, &Session::default())?;
+        let mut own =
+            Connection::open(&engine.config.endpoint, &Session::default(), Contact::Known)?;
         let names = engine.config.session.settings.iter().map(|(name, _)| name.as_str());
         Ok(durability::overridden(&mut own, &mut engine.connect()?, names)?)
+    }
+
+    fn limits(
+        engine: &PostgresEngine,
+        connection: &mut Connection,
+        needs: SessionNeeds,
+    ) -> Result<Vec<Obstacle>, Failure> {
+        match engine.config.endpoint.is_foreign {
+            true => conditions::limits(connection, needs),
+            false => Ok(Vec::new()),
+        }
     }
 
     fn maintain(engine: &PostgresEngine, work: Maintenance) -> Result<bool, EngineError> {
@@ -152,8 +171,11 @@ fn attempt(connection: &mut Connection, sql: &str) -> Result<bool, EngineError> 
 #[cold]
 fn login_error(failure: Failure, endpoint: &Endpoint) -> EngineError {
     let Endpoint { user, address, database, .. } = endpoint;
+    let is_reached = !matches!(failure, Failure::Unreachable(_));
     let error = failure.into();
-    if let EngineError::Fatal(text) = error {
+    if let EngineError::Fatal(text) = &error
+        && is_reached
+    {
         let text = format!("login as `{user}` to `{database}` on {address}: {text}");
         return EngineError::Fatal(text);
     }

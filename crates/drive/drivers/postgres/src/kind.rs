@@ -1,24 +1,31 @@
-//! Set-up, configuration and start of Postgres 12 to 18.
+//! Set-up, configuration and start of Postgres 11 to 18.
 
 use std::path::{Path, PathBuf};
 
-use driver_sql::{Connection as _, OwnOptions, server_options};
+use driver_sql::{Connection as _, Contact, OwnOptions, server_options};
 use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, Setting};
+use model::server::REPLICA;
 use model::{Endpoint, Options, Password, ServerLoad, SystemNeeds, Transport};
-use server::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
+use server::{Kind, LOOPBACK, PROBE_WITHIN, ServerSpec, Site, Stop, Task};
 
 use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
 use crate::driver::capabilities;
 use crate::task::{environment, serving};
 use crate::wire::{Connection, Session};
-use crate::{needs, standby, startup_error};
+use crate::{installation, needs, standby, startup_error};
 
 /// The Postgres server kind.
 pub static KIND: PostgresKind = PostgresKind;
 
-/// Oldest supported release.
-const OLDEST: u32 = 12;
+/// Oldest supported release, the first with procedures and `DROP ROUTINE`.
+///
+/// Source: Postgres' documentation, release notes of 11.
+const OLDEST: u32 = 11;
+/// First release whose standbys read their settings from `postgresql.conf`.
+///
+/// Source: Postgres' documentation, release notes of 12, `recovery.conf`.
+const STANDBY_FROM: u32 = 12;
 /// First release that can bypass the page cache.
 ///
 /// Source: Postgres' documentation, release 16, "Developer Options", `debug_io_direct`.
@@ -49,13 +56,21 @@ const RESERVED: [&str; 19] = [
     "unix_socket_directories", "unix_socket_group", "unix_socket_permissions",
 ];
 
-/// Postgres, releases 12 to 18.
+/// Postgres, releases 11 to 18.
 #[derive(Debug, Clone, Copy)]
 pub struct PostgresKind;
 
 impl Kind for PostgresKind {
     fn engine(&self) -> &'static str {
         NAME
+    }
+
+    fn check_release(&self, version: &str) -> Result<(), String> {
+        major(version).map(drop)
+    }
+
+    fn check_files(&self, program: &Path, version: &str) -> Result<(), String> {
+        installation::check(program, major(version)?)
     }
 
     /// `initdb` ends without one. Source: Postgres' source, `initdb.c`, `get_id`.
@@ -71,8 +86,7 @@ impl Kind for PostgresKind {
     /// then a server of one session sets the password.
     /// Source: Postgres' documentation, "postgres", "Options for Single-User Mode".
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
-        let major = major(spec)?;
-        check_options(spec, major)?;
+        let major = checked(spec)?;
         let data = spec.site.data.display().to_string();
         let password = spec.site.file("initdb.password");
         let mut arguments: Vec<_> = ["-D", &data, "-U", USER, "-A", "scram-sha-256", "-E", "UTF8"]
@@ -105,8 +119,7 @@ impl Kind for PostgresKind {
     }
 
     fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
-        let major = major(spec)?;
-        check_options(spec, major)?;
+        let major = checked(spec)?;
         let file = spec.site.file("postgresql.conf");
         let logins = standby::logins(spec);
         Ok(serving(spec, file, configuration(spec, major), logins))
@@ -124,12 +137,13 @@ impl Kind for PostgresKind {
     }
 
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
-        Ok(Connection::open(endpoint, &Session::default())?.run("SELECT 1")?)
+        let mut connection = Connection::open(endpoint, &Session::default(), Contact::Known)?;
+        connection.limit_wait(Some(PROBE_WITHIN))?;
+        Ok(connection.run("SELECT 1")?)
     }
 
     fn standby(&self, spec: &ServerSpec<'_>, site: &Site) -> Result<[Task; 2], EngineError> {
-        let major = major(spec)?;
-        check_options(spec, major)?;
+        let major = checked(spec)?;
         Ok(standby::tasks(&ServerSpec { site, ..*spec }, spec.site, |spec| {
             configuration(spec, major)
         }))
@@ -141,7 +155,7 @@ impl Kind for PostgresKind {
         _standby: &Endpoint,
         _options: &Options,
     ) -> Result<(), EngineError> {
-        standby::follow(&mut Connection::open(server, &Session::default())?)
+        standby::follow(&mut Connection::open(server, &Session::default(), Contact::Known)?)
     }
 
     fn stop(&self) -> Stop {
@@ -166,18 +180,25 @@ fn socket(site: &Site) -> PathBuf {
 }
 
 /// Parses the major version: 15 of `postgres (PostgreSQL) 15.10`.
-fn major(spec: &ServerSpec<'_>) -> Result<u32, EngineError> {
-    let mut tokens = spec.version.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+///
+/// # Errors
+/// For one that is too old, and for a text without version.
+fn major(version: &str) -> Result<u32, String> {
+    let mut tokens = version.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let number = tokens.find(|token| token.starts_with(|c: char| c.is_ascii_digit()));
     let digits = number.and_then(|token| token.split(|c: char| !c.is_ascii_digit()).next());
     match digits.and_then(|digits| digits.parse().ok()) {
         Some(major) if major >= OLDEST => Ok(major),
-        _ => Err(EngineError::Unsupported(format!(
-            "{} is `{}`: Postgres {OLDEST} or newer is required",
-            spec.program.display(),
-            spec.version
-        ))),
+        Some(_) => Err(format!("Assay runs Postgres {OLDEST} and newer, and this is `{version}`")),
+        None => Err(format!("`{version}` shows no version of Postgres")),
     }
+}
+
+/// Returns the major version of the server, with its options checked.
+fn checked(spec: &ServerSpec<'_>) -> Result<u32, EngineError> {
+    let major = major(spec.version).map_err(EngineError::Unsupported)?;
+    check_options(spec, major)?;
+    Ok(major)
 }
 
 /// Rejects settings and options that this server lacks or that would break the set-up.
@@ -195,6 +216,11 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
     OwnOptions::of(spec.options)?;
     reject_weaker_durability(spec.settings.durability, spec.options)?;
     standby::check_options(spec)?;
+    if major < STANDBY_FROM && spec.options.get(REPLICA).is_some() {
+        let reason =
+            format!("Assay starts standbys of Postgres {STANDBY_FROM} and newer: remove it");
+        return Err(refused(REPLICA, reason));
+    }
     for (name, _) in server_options(spec.options) {
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
         if name.is_empty() || !name.chars().all(is_name) {

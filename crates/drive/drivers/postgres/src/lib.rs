@@ -17,10 +17,12 @@
 //!
 //! To add a counter, add its column to the query in `state.rs`.
 
+mod conditions;
 mod config;
 mod describe;
 mod driver;
 mod durability;
+mod installation;
 mod instance;
 mod kind;
 mod needs;

@@ -31,6 +31,11 @@ impl Driver for RedbDriver {
         }
     }
 
+    /// It works in the threads of its callers.
+    fn own_threads(&self) -> u64 {
+        0
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities::whole([
             (CONCURRENT_WRITERS, Feature::Yes),

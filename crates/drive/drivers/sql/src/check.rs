@@ -17,7 +17,8 @@ type Executed<E> = Result<(), (usize, Failure<E>)>;
 ///
 /// Its rows stay for the procedures that follow: an update in MySQL evaluates its values only for
 /// rows that it finds. A statement that takes too long or violates a constraint counts as right:
-/// both depend on the rows. One that waits too long for a lock is an error: others hold it.
+/// both depend on the rows, and so does a commit, at which deferred constraints are checked. One
+/// that waits too long for a lock is an error: others hold it.
 ///
 /// After each statement the durability class is read back: a statement may set it for its session.
 pub(crate) fn check_call<D: Database>(
@@ -32,15 +33,20 @@ pub(crate) fn check_call<D: Database>(
     let executed = execute_all(engine, connection, &mut rendered, call);
     let end = if executed.is_ok() { "COMMIT" } else { "ROLLBACK" };
     if rendered.is_transaction && !is_loss(&executed) {
-        connection.run(end)?;
+        match connection.run(end) {
+            Err(failure) if is_of_others(&failure) => return Err(failure.into()),
+            Err(failure) if !depends_on_rows(&failure) => {
+                let name = name_of(engine, call);
+                let text = format!("procedure `{name}`: its {end} fails: {failure}");
+                return Err(EngineError::Fatal(text));
+            }
+            Ok(()) | Err(_) => {}
+        }
     }
     match executed {
-        Err((_, Failure::Refused(response))) if response.is_lock_wait() => Err(response.classify()),
+        Err((_, failure)) if is_of_others(&failure) => Err(failure.into()),
         Err((index, failure)) if !depends_on_rows(&failure) => {
-            let procedures =
-                engine.setup.as_ref().map_or(&[][..], |setup| &setup.application.procedures);
-            let name = procedures.get(usize::from(call.procedure)).map(|it| it.name.clone());
-            let owner = StatementOwner::Procedure(name.unwrap_or_default());
+            let owner = StatementOwner::Procedure(name_of(engine, call));
             Err(Refusal::Statement { owner, index, reason: failure.to_string() }.into())
         }
         Ok(()) | Err(_) => Ok(()),
@@ -66,6 +72,16 @@ fn execute_all<D: Database>(
     Ok(())
 }
 
+fn name_of<D: Database>(engine: &SqlEngine<D>, call: &Call<'_>) -> String {
+    let procedures = engine.setup.as_ref().map_or(&[][..], |setup| &setup.application.procedures);
+    procedures.get(usize::from(call.procedure)).map(|it| it.name.clone()).unwrap_or_default()
+}
+
+/// Returns whether others hold a lock for too long.
+fn is_of_others<E: ErrorResponse>(failure: &Failure<E>) -> bool {
+    matches!(failure, Failure::Refused(response) if response.is_lock_wait())
+}
+
 fn is_loss<E: ErrorResponse>(executed: &Executed<E>) -> bool {
     matches!(executed, Err((_, failure)) if failure.is_loss())
 }
@@ -74,7 +90,7 @@ fn is_loss<E: ErrorResponse>(executed: &Executed<E>) -> bool {
 fn depends_on_rows<E: ErrorResponse>(failure: &Failure<E>) -> bool {
     match failure {
         Failure::Refused(response) => response.is_loss() || response.depends_on_rows(),
-        Failure::Lost(_) => true,
+        Failure::Lost(_) | Failure::Unreachable(_) => true,
         Failure::Rejected(_) | Failure::Unread(_) => false,
     }
 }

@@ -13,6 +13,7 @@ use model::{Capabilities, Durability, Endpoint, OpKind, Options, Replica, Transp
 use crate::connection::{Connection, Reply};
 use crate::failure::Failure;
 use crate::object::DataSet;
+use crate::socket::Contact;
 
 /// Prefix of Assay's own options; the server never gets them.
 pub const OWN_PREFIX: &str = "assay";
@@ -109,6 +110,10 @@ pub struct Config<S> {
     pub endpoint: Endpoint,
     /// Assay's own options.
     pub own: OwnOptions,
+    /// Whether the server has answered.
+    pub contact: Contact,
+    /// How the server's certificate was accepted, where that is not by its names.
+    pub certificate_note: Option<&'static str>,
     /// Whether a pooler answers at the endpoint, with a session for each connection.
     pub is_pooled: bool,
     /// Durability class claimed for every write.
@@ -139,7 +144,18 @@ impl<S> Config<S> {
         }
         let durability = spec.settings.durability;
         let data_set = DataSet::default();
-        Ok(Self { endpoint, own, is_pooled: false, durability, session, data_set })
+        // One that Assay has started has answered.
+        let contact = if endpoint.is_foreign { Contact::First } else { Contact::Known };
+        Ok(Self {
+            endpoint,
+            own,
+            contact,
+            certificate_note: None,
+            is_pooled: false,
+            durability,
+            session,
+            data_set,
+        })
     }
 
     /// Returns Assay's own options in force.
@@ -190,6 +206,8 @@ impl<S> Config<S> {
     /// Connects for the first time, which decides what the address leaves to the server: whether
     /// all connections are encrypted.
     ///
+    /// There is no second attempt after a failure that encryption does not change.
+    ///
     /// # Errors
     /// As [`Config::connect`]; of two attempts the response to the encrypted one, if there is one.
     pub fn connect_first<C: Connection<Session = S>>(&mut self) -> Reply<C, C> {
@@ -199,7 +217,7 @@ impl<S> Config<S> {
         let is_first_encrypted = first.is_encrypted();
         self.endpoint.address = first;
         let refused = match self.connect() {
-            Err(failure) if !failure.is_loss() => failure,
+            Err(failure) if failure.depends_on_encryption() => failure,
             answer => return answer,
         };
         self.endpoint.address = second;
@@ -215,7 +233,7 @@ impl<S> Config<S> {
     /// # Errors
     /// When no server listens, or the login is rejected.
     pub fn connect<C: Connection<Session = S>>(&self) -> Reply<C, C> {
-        let mut connection = C::open(&self.endpoint, &self.session)?;
+        let mut connection = C::open(&self.endpoint, &self.session, self.contact)?;
         if self.is_pooled
             && let Some(number) = connection.session_number()?
         {

@@ -8,6 +8,7 @@ use model::sql::Dialect;
 use crate::failure::{ErrorResponse, Failure};
 use crate::object::{CatalogEntry, Creation, DataSet, Object};
 use crate::row_texts::RowTexts;
+use crate::socket::Contact;
 use crate::template::{Field, Template, Value};
 
 /// The result of an exchange on a connection `C`.
@@ -49,6 +50,8 @@ pub struct Sql {
     pub is_session_marked: &'static str,
     /// Returns 0 where another session holds the lock of the run.
     pub holds_lock: &'static str,
+    /// Begins the query of how many sessions, whose numbers follow, execute a statement.
+    pub busy: &'static str,
 }
 
 /// A logged-in connection to a server.
@@ -72,7 +75,10 @@ pub trait Connection: Send + Sized {
     const HAS_ROW_LIMITS: bool;
 
     /// Connects and logs in.
-    fn open(endpoint: &Endpoint, session: &Self::Session) -> Reply<Self, Self>;
+    fn open(endpoint: &Endpoint, session: &Self::Session, contact: Contact) -> Reply<Self, Self>;
+
+    /// Returns how the server's certificate was accepted, where that is not by its names.
+    fn certificate_note(&self) -> Option<&'static str>;
 
     /// Returns the server's number of the connection; `None` when it gave none.
     fn number(&self) -> Option<u64>;
@@ -80,8 +86,8 @@ pub trait Connection: Send + Sized {
     /// Replaces the number, where a pooler has answered the login with one of its own.
     fn set_number(&mut self, number: u64);
 
-    /// Limits the wait for each answer, without a statement; afterwards the connection is lost.
-    fn limit_wait(&mut self, limit: Duration) -> Reply<(), Self>;
+    /// Limits the time of each answer, without a statement; afterwards the connection is lost.
+    fn limit_wait(&mut self, limit: Option<Duration>) -> Reply<(), Self>;
 
     /// Limits the time of each statement; afterwards the connection may be lost.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self>;

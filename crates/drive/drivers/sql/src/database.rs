@@ -14,9 +14,12 @@ use crate::explain::{Explain, SentStatement, StatementEntry};
 use crate::failure::{ErrorResponse, Failure};
 use crate::lock_watch::LockWatch;
 use crate::object::TableName;
+use crate::obstacle::{Obstacle, SessionNeeds};
 use crate::open_sessions::OpenSessions;
 use crate::pooler;
 use crate::procedure::Known;
+use crate::receive_buffer::is_silence;
+use crate::socket::Contact;
 use crate::tables;
 use crate::wait_query::WaitQuery;
 
@@ -43,8 +46,18 @@ pub trait Database: Send + Sync + Sized {
         tables: &[TableName],
     ) -> Reply<DurabilityRecord, Self::Connection>;
 
-    /// Describes the settings of a foreign server's own that the run's sessions override.
+    /// Describes the settings of a foreign server's own that the run's sessions override, or that
+    /// change what a run measures.
     fn overridden(_engine: &SqlEngine<Self>) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the limits of the login and the server that leave too little room.
+    fn limits(
+        _engine: &SqlEngine<Self>,
+        _connection: &mut Self::Connection,
+        _needs: SessionNeeds,
+    ) -> Reply<Vec<Obstacle>, Self::Connection> {
         Ok(Vec::new())
     }
 
@@ -101,6 +114,8 @@ pub trait Database: Send + Sync + Sized {
     }
 }
 
+type Error<D> = <<D as Database>::Connection as Connection>::Error;
+
 /// A server with the tables of a run.
 pub struct SqlEngine<D: Database> {
     /// The kind of database.
@@ -122,7 +137,7 @@ pub struct SqlEngine<D: Database> {
 }
 
 impl<D: Database> SqlEngine<D> {
-    /// Locks the database, checks the server and creates the tables.
+    /// Checks the server by queries alone, locks the database and creates the tables.
     ///
     /// # Errors
     /// When another run uses the database, `check` fails, or a table cannot be created.
@@ -137,14 +152,20 @@ impl<D: Database> SqlEngine<D> {
             let text = format!("{}: not a directory", spec.dir.display());
             return Err(EngineError::Fatal(text));
         }
+        config.contact = Contact::Known;
+        config.certificate_note = connection.certificate_note();
+        connection.limit_wait(Some(waits.silent_max))?;
+        check(&mut connection)?;
         pooler::check(&mut connection, &mut config)?;
         let session = config.session.clone();
         let lock_watch = LockWatch::new(waits.clone(), config.endpoint.clone(), session);
         let (database, tables) = lock_watch.during(|| {
             lock_watch.add(&mut connection)?;
             lock(&mut connection, &config)?;
-            check(&mut connection)?;
+            // Tables of an earlier run are dropped, however large they are.
+            connection.limit_wait(None)?;
             let tables = tables::ensure(&mut connection, spec, &mut config)?;
+            connection.limit_wait(Some(waits.silent_max))?;
             Ok((database(&mut connection, &tables)?, tables))
         })?;
         Ok(Self {
@@ -165,8 +186,10 @@ impl<D: Database> SqlEngine<D> {
     /// # Errors
     /// When no server listens, or the login is rejected.
     pub fn connect(&self) -> Result<D::Connection, EngineError> {
-        let mut connection = self.config.connect()?;
+        let mut connection: D::Connection = self.config.connect()?;
+        connection.limit_wait(Some(self.lock_watch.silent_max()))?;
         self.lock_watch.add(&mut connection)?;
+        connection.limit_wait(None)?;
         Ok(connection)
     }
 
@@ -226,21 +249,58 @@ impl<D: Database> SqlEngine<D> {
     /// Runs a query on the control connection, reconnecting once after a loss.
     ///
     /// # Errors
-    /// When the server refuses it, or cannot be reached again.
+    /// When the server refuses it, does not answer in time, or cannot be reached again.
     pub fn with_control<T>(
         &self,
+        query: impl FnMut(&mut D::Connection) -> Reply<T, D::Connection>,
+    ) -> Result<T, EngineError> {
+        self.on_control(Some(self.lock_watch.silent_max()), query)
+    }
+
+    /// Runs a query as [`SqlEngine::with_control`] does, however long it takes.
+    ///
+    /// # Errors
+    /// When the server refuses it, or cannot be reached again.
+    pub fn with_control_unlimited<T>(
+        &self,
+        query: impl FnMut(&mut D::Connection) -> Reply<T, D::Connection>,
+    ) -> Result<T, EngineError> {
+        self.on_control(None, query)
+    }
+
+    /// Returns the error of a server that does not answer, with its address.
+    #[cold]
+    pub(crate) fn silent(&self, reason: &str) -> EngineError {
+        let server = format!("the server at {}", self.config.endpoint.address);
+        let reason = reason.replacen("the server", &server, 1);
+        Error::<D>::LOST(format!("{}{reason}", Error::<D>::PREFIX))
+    }
+
+    fn on_control<T>(
+        &self,
+        limit: Option<Duration>,
         mut query: impl FnMut(&mut D::Connection) -> Reply<T, D::Connection>,
     ) -> Result<T, EngineError> {
+        let mut limited = |connection: &mut D::Connection| {
+            connection.limit_wait(limit)?;
+            query(connection)
+        };
         let mut slot = self.control.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = slot.as_mut() {
-            match query(connection) {
+            match limited(connection) {
+                // Not at once again: it would take the same time.
+                Err(Failure::Lost(reason)) if is_silence(&reason) => {
+                    *slot = None;
+                    return Err(self.silent(&reason));
+                }
                 Err(failure) if failure.is_loss() => *slot = None,
                 answer => return Ok(answer?),
             }
         }
         let mut connection = self.connect()?;
+        connection.limit_wait(Some(self.lock_watch.silent_max()))?;
         lock(&mut connection, &self.config)?;
-        Ok(query(slot.insert(connection))?)
+        Ok(limited(slot.insert(connection))?)
     }
 }
 

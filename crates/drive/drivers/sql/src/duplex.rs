@@ -66,6 +66,7 @@ mod tests {
     use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
     use super::*;
+    use crate::socket::Contact;
 
     /// Checks that all comes back from a peer that writes back all it reads, blocking, with far
     /// more in flight than both buffers hold.
@@ -130,7 +131,7 @@ mod tests {
         let certificate = Some(ClientCertificate { chain, key: key_file });
         let login = LoginOptions { certificate, ..LoginOptions::default() };
         let address = Address::Tcp { host, port, tls };
-        let mut ours = Socket::connect(&address, &login).unwrap();
+        let mut ours = Socket::connect(&address, &login, Contact::Known).unwrap();
         let (theirs, _) = listener.accept().unwrap();
         let session = ServerConnection::new(Arc::new(config)).unwrap();
         let server = thread::spawn(move || {

@@ -33,7 +33,7 @@ impl<D: Database> SqlEngine<D> {
         &self,
         query: impl FnMut(&mut D::Connection) -> Reply<T, D::Connection>,
     ) -> Result<T, EngineError> {
-        self.lock_watch.during(|| self.with_control(query))
+        self.lock_watch.during(|| self.with_control_unlimited(query))
     }
 }
 
@@ -60,10 +60,17 @@ impl<D: Database> Engine for SqlEngine<D> {
         self.lock_watch.query(&mut None, &self.sessions.numbers()).ok().flatten()
     }
 
+    fn is_busy(&self) -> bool {
+        self.lock_watch.is_busy(self.sessions.numbers())
+    }
+
     fn identity(&self) -> Identity {
         let mut identity = D::identity(self);
         if self.config.is_pooled {
             identity.facts.insert("pooler".to_owned(), pooler::NOTE.to_owned());
+        }
+        if let Some(note) = self.config.certificate_note {
+            identity.facts.insert("server_certificate".to_owned(), note.to_owned());
         }
         identity
     }
@@ -73,10 +80,13 @@ impl<D: Database> Engine for SqlEngine<D> {
     }
 
     fn durability(&self) -> Result<DurabilityRecord, EngineError> {
-        let mut had = D::durability(&mut self.connect()?, &self.tables)?;
+        let mut connection = self.connect()?;
+        connection.limit_wait(Some(self.lock_watch.silent_max()))?;
+        let mut had = D::durability(&mut connection, &self.tables)?;
         if self.config.endpoint.is_foreign {
             had.notes.extend(D::overridden(self)?);
             had.notes.extend(self.config.is_pooled.then(|| pooler::NOTE.to_owned()));
+            had.notes.extend(self.config.certificate_note.map(str::to_owned));
         }
         Ok(had)
     }
@@ -143,6 +153,10 @@ impl<D: Database> Engine for SqlEngine<D> {
         executes: bool,
     ) -> Result<Vec<StatementState>, EngineError> {
         self.lock_watch.during(|| inspect::statements(self, call, executes))
+    }
+
+    fn check_clients(&self, clients: u64) -> Result<(), EngineError> {
+        self.check_limits(clients)
     }
 
     fn check_call(&self, call: &Call<'_>) -> Result<(), EngineError> {

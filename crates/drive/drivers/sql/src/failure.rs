@@ -17,6 +17,11 @@ pub trait ErrorResponse: Debug + Display {
         false
     }
 
+    /// Returns whether a server may refuse the login for its encryption, or the lack of it.
+    fn depends_on_encryption(&self) -> bool {
+        false
+    }
+
     /// Returns whether the user lacks a right.
     fn lacks_right(&self) -> bool;
 
@@ -42,6 +47,9 @@ pub enum Failure<E> {
     /// The connection is lost, or its data malformed.
     #[error("connection lost: {0}")]
     Lost(String),
+    /// No server of this protocol answers, so that there is no connection.
+    #[error("{0}")]
+    Unreachable(String),
     /// The request cannot be sent, or the login is impossible.
     #[error("{0}")]
     Rejected(String),
@@ -51,12 +59,21 @@ pub enum Failure<E> {
 }
 
 impl<E: ErrorResponse> Failure<E> {
-    /// Returns whether the connection is lost.
+    /// Returns whether the connection is lost, or was not made.
     pub fn is_loss(&self) -> bool {
         match self {
-            Self::Lost(_) => true,
+            Self::Lost(_) | Self::Unreachable(_) => true,
             Self::Refused(response) => response.is_loss(),
             Self::Rejected(_) | Self::Unread(_) => false,
+        }
+    }
+
+    /// Returns whether a login may succeed where it is encrypted and this one was not, or reversed.
+    pub(crate) fn depends_on_encryption(&self) -> bool {
+        match self {
+            Self::Refused(response) => response.depends_on_encryption(),
+            Self::Rejected(_) => true,
+            Self::Lost(_) | Self::Unreachable(_) | Self::Unread(_) => false,
         }
     }
 }
@@ -77,7 +94,7 @@ impl<E: ErrorResponse> From<Failure<E>> for EngineError {
                 E::LOST(format!("{prefix}connection lost: {response}"))
             }
             Failure::Refused(response) => response.classify(),
-            Failure::Lost(_) => E::LOST(format!("{prefix}{failure}")),
+            Failure::Lost(_) | Failure::Unreachable(_) => E::LOST(format!("{prefix}{failure}")),
             Failure::Rejected(reason) => Self::Fatal(format!("{prefix}{reason}")),
             Failure::Unread(reason) => Self::Unsupported(format!("{prefix}{reason}")),
         }

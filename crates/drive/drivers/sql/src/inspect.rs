@@ -148,7 +148,7 @@ impl<'e, D: Database> Inspection<'e, D> {
             // The next statements would wait, too.
             Err(Failure::Refused(response)) if response.is_lock_wait() => Err(response.classify()),
             Err(Failure::Refused(_) | Failure::Rejected(_) | Failure::Unread(_)) => Ok(None),
-            Err(Failure::Lost(_)) => {
+            Err(Failure::Lost(_) | Failure::Unreachable(_)) => {
                 let lost = self.connection.number();
                 self.connection = self.engine.connect_within(WITHIN)?;
                 lost.map_or(Ok(()), |number| self.connection.end(number))?;

@@ -9,6 +9,7 @@
 //! allocation once the buffers have grown; a statement whose connection was lost has failed and is
 //! never repeated; only tables and routines with the identity in the marker table are ever dropped.
 
+mod certificate;
 mod check;
 mod command;
 mod config;
@@ -21,10 +22,13 @@ mod explain;
 mod failure;
 mod inspect;
 mod key_value;
+mod limits;
 mod lock_watch;
 mod moment;
 mod object;
+mod obstacle;
 mod open_sessions;
+mod peer_protocol;
 mod pipeline_queue;
 mod pooler;
 mod procedure;
@@ -50,8 +54,10 @@ pub use explain::{Explain, SentStatement, StatementEntry};
 pub use failure::{ErrorResponse, Failure};
 pub use moment::Moment;
 pub use object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, TableName};
+pub use obstacle::{Obstacle, SessionNeeds, refuse};
+pub use peer_protocol::PeerProtocol;
 pub use receive_buffer::ReceiveBuffer;
-pub use socket::Socket;
+pub use socket::{Contact, Socket};
 pub use tables::MARKER;
 pub use template::{Field, Template, Value, write_hex};
 pub use wait_query::WaitQuery;

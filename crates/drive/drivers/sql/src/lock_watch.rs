@@ -9,6 +9,7 @@ use engine::{EngineError, LockWaits};
 use model::Endpoint;
 
 use crate::connection::{Connection, Reply};
+use crate::socket::Contact;
 
 /// Time between two queries of what statements wait for; the first comes that long after a begin.
 const POLL: Duration = Duration::from_secs(1);
@@ -44,6 +45,11 @@ impl<C: Connection> LockWatch<C> {
     /// Returns the longest wait for a lock.
     pub(crate) const fn limit(&self) -> Duration {
         self.waits.limit
+    }
+
+    /// Returns the longest time of an answer.
+    pub(crate) const fn silent_max(&self) -> Duration {
+        self.waits.silent_max
     }
 
     /// Watches a connection, and limits its waits for locks.
@@ -101,20 +107,42 @@ impl<C: Connection> LockWatch<C> {
         named
     }
 
+    /// Returns the connection that queries, opened if it is not yet.
+    fn connected<'c>(&self, connection: &'c mut Option<C>) -> Reply<&'c mut C, C> {
+        match connection {
+            Some(connection) => Ok(connection),
+            None => {
+                let opened =
+                    connection.insert(C::open(&self.endpoint, &self.session, Contact::Known)?);
+                opened.limit_wait(Some(self.silent_max()))?;
+                opened.limit_time(QUERY_MAX)?;
+                Ok(opened)
+            }
+        }
+    }
+
+    /// Returns whether the server executes a statement of a watched connection, or one of `others`.
+    ///
+    /// Unknown counts as yes, and no answer as no.
+    pub(crate) fn is_busy(&self, others: Vec<u64>) -> bool {
+        let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        numbers.extend(others);
+        let numbers: Vec<_> = numbers.iter().map(u64::to_string).collect();
+        let query = format!("{} ({})", C::SQL.busy, numbers.join(","));
+        let counted = self.connected(&mut None).and_then(|connection| connection.first(&query));
+        match counted {
+            Ok(count) => count.as_deref() != Some("0"),
+            Err(failure) => !failure.is_loss(),
+        }
+    }
+
     /// Returns what the connections of these numbers wait for, as a sentence.
     pub(crate) fn query(
         &self,
         connection: &mut Option<C>,
         numbers: &[u64],
     ) -> Reply<Option<String>, C> {
-        let connection = match connection {
-            Some(connection) => connection,
-            None => {
-                let opened = connection.insert(C::open(&self.endpoint, &self.session)?);
-                opened.limit_time(QUERY_MAX)?;
-                opened
-            }
-        };
+        let connection = self.connected(connection)?;
         for query in C::lock_queries(numbers) {
             // A release without such views, or a login without rights.
             let Ok(pairs) = connection.pairs(&query) else { continue };

@@ -9,6 +9,7 @@ use engine::EngineError;
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::failure::{ErrorResponse as _, Failure};
+use crate::socket::Contact;
 
 /// Describes a pooler that gives each connection a session of its own.
 pub(crate) const NOTE: &str = "a pooler answers in front of the server: response times include it, \
@@ -64,8 +65,8 @@ pub(crate) fn check<C: Connection>(
 /// Opens connections to compare: one, or several where a pooler answers and has as many sessions.
 fn probes<C: Connection>(config: &Config<C::Session>) -> Result<Vec<C>, EngineError> {
     let open = || -> Reply<C, C> {
-        let mut connection = C::open(&config.endpoint, &config.session)?;
-        connection.limit_wait(SESSION_WITHIN)?;
+        let mut connection = C::open(&config.endpoint, &config.session, Contact::Known)?;
+        connection.limit_wait(Some(SESSION_WITHIN))?;
         connection.session_number().map(|_number| connection)
     };
     let first = match open() {

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use model::ClientCertificate;
 use model::server::SYSTEM_ROOTS;
-use rustls::RootCertStore;
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// Files of the roots that a machine trusts, by distribution.
@@ -22,10 +21,13 @@ const SYSTEM_FILES: [&str; 6] = [
     "/etc/ssl/cert.pem",
 ];
 
+/// What a file without a usable key lacks.
+const NO_KEY: &str = "it has no private key, or an encrypted one (`openssl pkey` decrypts it)";
+
 /// Reads the roots of a PEM file, or those that this machine trusts.
-pub(crate) fn trusted(roots: &Path) -> io::Result<RootCertStore> {
+pub(crate) fn trusted(roots: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
     if roots.as_os_str() != SYSTEM_ROOTS {
-        return read(roots, false);
+        return chain(roots);
     }
     let known = SYSTEM_FILES.iter().map(Path::new).find(|path| path.is_file());
     known.map_or_else(
@@ -36,20 +38,8 @@ pub(crate) fn trusted(roots: &Path) -> io::Result<RootCertStore> {
                 SYSTEM_FILES[0]
             )))
         },
-        |path| read(path, true),
+        chain,
     )
-}
-
-/// Reads the roots of a PEM file; a file of many may have some that cannot be used.
-fn read(path: &Path, has_others: bool) -> io::Result<RootCertStore> {
-    let mut trusted = RootCertStore::empty();
-    for certificate in chain(path)? {
-        match trusted.add(certificate) {
-            Err(why) if !has_others => return Err(unreadable(path, &why)),
-            _ => {}
-        }
-    }
-    if trusted.is_empty() { Err(unreadable(path, &"it has no certificate")) } else { Ok(trusted) }
 }
 
 /// Reads a client's certificates and its key.
@@ -58,18 +48,26 @@ pub(crate) fn client(
 ) -> io::Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {
     let ClientCertificate { chain: path, key } = certificate;
     let found = chain(path)?;
-    if found.is_empty() {
-        return Err(unreadable(path, &"it has no certificate"));
-    }
-    let key = PrivateKeyDer::from_pem_file(key).map_err(|why| unreadable(key, &why))?;
+    let unusable = |why: pem::Error| match matches!(why, pem::Error::NoItemsFound) {
+        true => unreadable(key, &NO_KEY),
+        false => unreadable(key, &why),
+    };
+    let key = PrivateKeyDer::from_pem_file(key).map_err(unusable)?;
     Ok((found, key))
 }
 
+/// Reads the certificates of a PEM file, at least one.
 fn chain(path: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
     let found = CertificateDer::pem_file_iter(path).map_err(|why| unreadable(path, &why))?;
-    found.collect::<Result<_, _>>().map_err(|why| unreadable(path, &why))
+    let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|why| unreadable(path, &why))?;
+    if found.is_empty() {
+        let why = "it has no certificate in PEM form (-----BEGIN CERTIFICATE-----)";
+        return Err(unreadable(path, &why));
+    }
+    Ok(found)
 }
 
 fn unreadable(path: &Path, why: &dyn Display) -> io::Error {
-    io::Error::other(format!("{}: {why}", path.display()))
+    let remedy = "give a PEM file that the account of Assay can read";
+    io::Error::other(format!("{}: {why}: {remedy}", path.display()))
 }

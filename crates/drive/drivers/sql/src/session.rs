@@ -98,7 +98,10 @@ impl<'e, D: Database> SqlSession<'e, D> {
         let prefix = Error::<D>::PREFIX;
         let reason = match failure {
             Failure::Refused(response) => response.to_string(),
-            Failure::Lost(reason) | Failure::Rejected(reason) | Failure::Unread(reason) => reason,
+            Failure::Lost(reason)
+            | Failure::Unreachable(reason)
+            | Failure::Rejected(reason)
+            | Failure::Unread(reason) => reason,
         };
         if self.losses > LOSSES_MAX {
             return EngineError::Fatal(format!(

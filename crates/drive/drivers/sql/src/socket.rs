@@ -7,12 +7,36 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use model::{Address, LoginOptions};
-use rustix::net::{SendFlags, send};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::tls::Encrypted;
 
+/// Longest wait for the first answer of a server that has not answered yet.
+///
+/// Our choice: with the questions that follow and the start of a worker, a wrong port is named
+/// within five seconds.
+pub(crate) const FIRST_WITHIN: Duration = Duration::from_secs(3);
 /// The longest wait for a step of a login: hundreds of clients log in at once on a busy host.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Whether a server has answered before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contact {
+    /// It has not: what answers in its place is to be named soon.
+    First,
+    /// It has, and may be busy now.
+    Known,
+}
+
+impl Contact {
+    /// Returns the longest wait for the connection, and for the first answer.
+    const fn limit(self) -> Duration {
+        match self {
+            Self::First => FIRST_WITHIN,
+            Self::Known => LOGIN_TIMEOUT,
+        }
+    }
+}
 
 /// A connected socket.
 ///
@@ -28,13 +52,58 @@ pub enum Socket {
 }
 
 impl Socket {
-    /// Connects; reads time out after 30 s or as stated, until [`Socket::clear_read_timeout`].
+    /// Connects; reads time out as stated or else, the first soon, until
+    /// [`Socket::clear_read_timeout`].
     ///
     /// # Errors
-    /// When no server listens.
-    pub fn connect(address: &Address, login: &LoginOptions) -> io::Result<Self> {
-        let stated = login.timeout_ms.map(|limit| Duration::from_millis(limit.into()));
-        let limit = stated.unwrap_or(LOGIN_TIMEOUT);
+    /// When no server listens: the reason with its remedy.
+    pub fn connect(
+        address: &Address,
+        login: &LoginOptions,
+        contact: Contact,
+    ) -> Result<Self, String> {
+        let limit = stated(login).unwrap_or(contact.limit());
+        let first = if contact == Contact::First { limit.min(FIRST_WITHIN) } else { limit };
+        let connected = Self::connect_within(address, limit)
+            .and_then(|socket| socket.set_read_timeout(Some(first)).map(|()| socket));
+        connected.map_err(|error| {
+            let remedy = match contact {
+                Contact::First => ": check host and port of the dsn, and whether the server runs",
+                Contact::Known => "",
+            };
+            format!("no server answers at {address}: {error}{remedy}")
+        })
+    }
+
+    /// Extends the wait for a first answer to what the address states; `false` when that is over.
+    ///
+    /// # Errors
+    /// When the operating system refuses it.
+    pub(crate) fn extend_first_wait(&self, login: &LoginOptions) -> io::Result<bool> {
+        let rest = stated(login).and_then(|limit| limit.checked_sub(FIRST_WITHIN));
+        let Some(rest) = rest.filter(|rest| !rest.is_zero()) else { return Ok(false) };
+        let is_first = self.read_timeout()? == Some(FIRST_WITHIN);
+        if is_first {
+            self.set_read_timeout(Some(rest))?;
+        }
+        Ok(is_first)
+    }
+
+    fn read_timeout(&self) -> io::Result<Option<Duration>> {
+        match self {
+            Self::Unix(stream) => stream.read_timeout(),
+            Self::Tcp(stream) => stream.read_timeout(),
+            Self::Tls(stream) => stream.tcp().read_timeout(),
+        }
+    }
+
+    /// Reads what has been received, without waiting; nothing of a closed connection.
+    pub fn read_received(&self, buffer: &mut [u8]) -> usize {
+        recv(self, buffer, RecvFlags::DONTWAIT).map_or(0, |(bytes, _whole)| bytes)
+    }
+
+    /// Connects; reads time out after `limit`.
+    pub(crate) fn connect_within(address: &Address, limit: Duration) -> io::Result<Self> {
         match address {
             Address::Socket(path) => {
                 let stream = UnixStream::connect(path)?;
@@ -72,6 +141,22 @@ impl Socket {
             }
         }
         Ok(())
+    }
+
+    /// Waits longer for the steps of a login after its first answer: as stated, or 30 s.
+    ///
+    /// # Errors
+    /// When the operating system refuses it.
+    pub fn expect_slow_steps(&self, login: &LoginOptions) -> io::Result<()> {
+        self.set_read_timeout(Some(stated(login).unwrap_or(LOGIN_TIMEOUT)))
+    }
+
+    /// Returns how the server's certificate was accepted, where that is not by its names.
+    pub fn certificate_note(&self) -> Option<&'static str> {
+        match self {
+            Self::Tls(stream) => stream.note(),
+            Self::Unix(_) | Self::Tcp(_) => None,
+        }
     }
 
     /// Returns the hash of the server's certificate that a login is bound to; `None` without TLS.
@@ -121,6 +206,11 @@ impl Socket {
             Self::Tls(stream) => stream.tcp().set_read_timeout(limit),
         }
     }
+}
+
+/// Returns the limit of each wait of a login that its address states.
+fn stated(login: &LoginOptions) -> Option<Duration> {
+    login.timeout_ms.map(|limit| Duration::from_millis(limit.into()))
 }
 
 /// Names a read timeout, which the system calls "temporarily unavailable".
@@ -177,7 +267,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = Address::tcp("127.0.0.1", listener.local_addr().unwrap().port());
         let login = LoginOptions { timeout_ms: Some(1), ..LoginOptions::default() };
-        let mut socket = Socket::connect(&address, &login).unwrap();
+        let mut socket = Socket::connect(&address, &login, Contact::First).unwrap();
         let error = socket.read(&mut [0]).unwrap_err();
         assert_eq!(error.to_string(), "no answer within the time limit");
     }

@@ -23,6 +23,7 @@ use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::failure::{ErrorResponse, Failure};
 use crate::object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, TableName};
+use crate::obstacle::rights_error;
 
 /// The table of key-value operations.
 const KEY_VALUE: &str = "assay_kv";
@@ -99,7 +100,7 @@ pub(crate) fn ensure<C: Connection>(
     let data_set = DataSet { schema: target.schema.clone(), token };
     for routine in objects.iter().filter(|it| it.kind != ObjectKind::Table && !left.contains(it)) {
         let marked = target.mark(connection, routine, &data_set);
-        marked.map_err(|failure| target.creation_error(failure))?;
+        marked.map_err(|failure| rights_error(target.endpoint, failure))?;
     }
     for table in tables.iter().filter(|_| !is_complete) {
         target.create(connection, table, &data_set)?;
@@ -243,12 +244,14 @@ impl<'a> Target<'a> {
                     "CREATE TABLE {marker} (name {kind} NOT NULL PRIMARY KEY, token {kind} NOT \
                      NULL, identity {kind} NOT NULL)"
                 );
-                connection.run(&create).map_err(|failure| self.creation_error(failure))?;
+                connection.run(&create).map_err(|failure| rights_error(self.endpoint, failure))?;
                 return Ok(Vec::new());
             }
         }
         match connection.rows(&format!("SELECT name, token, identity FROM {marker}")) {
-            Err(Failure::Refused(response)) if !response.is_loss() && !response.is_lock_wait() => {
+            Err(Failure::Refused(response))
+                if !(response.is_loss() || response.is_lock_wait() || response.lacks_right()) =>
+            {
                 Err(EngineError::Fatal(format!(
                     "table `{MARKER}` of {} is not as this version of Assay creates it \
                      ({response}): earlier ones knew their tables by name only, so drop it and \
@@ -257,7 +260,10 @@ impl<'a> Target<'a> {
                     self.describe()
                 )))
             }
-            rows => rows?.into_iter().map(Self::parse_mark).collect(),
+            rows => {
+                let rows = rows.map_err(|failure| rights_error(self.endpoint, failure))?;
+                rows.into_iter().map(Self::parse_mark).collect()
+            }
         }
     }
 
@@ -303,7 +309,7 @@ impl<'a> Target<'a> {
                         referenced.push(*mark);
                         refusals.push(response);
                     }
-                    removed => removed.map_err(|failure| self.creation_error(failure))?,
+                    removed => removed.map_err(|failure| rights_error(self.endpoint, failure))?,
                 }
             }
             if referenced.is_empty() {
@@ -338,7 +344,7 @@ impl<'a> Target<'a> {
         {
             return Err(self.foreign(sequence, &found, false));
         }
-        let failed = |failure: Failure<C::Error>| self.creation_error(failure);
+        let failed = |failure: Failure<C::Error>| rights_error(self.endpoint, failure);
         connection.run(C::SQL.begin).map_err(failed)?;
         self.mark(connection, &Object::table(&table.name), data_set).map_err(failed)?;
         for (index, sql) in table.create.iter().enumerate() {
@@ -426,24 +432,7 @@ impl<'a> Target<'a> {
                 let owner = StatementOwner::Table(name.clone());
                 Refusal::Statement { owner, index, reason: error.to_string() }.into()
             }
-            _ => self.creation_error(failure),
-        }
-    }
-
-    /// Converts a failure to create or drop a table, with the remedy for missing rights.
-    #[cold]
-    fn creation_error<E: ErrorResponse>(&self, failure: Failure<E>) -> EngineError {
-        match failure {
-            Failure::Refused(response) if response.lacks_right() => EngineError::Fatal(format!(
-                "{}`{}` may not create tables in {}: {response}: grant it all rights on the \
-                 database, or name another user in the dsn",
-                E::PREFIX,
-                self.endpoint.user,
-                self.describe()
-            )),
-            Failure::Refused(_) | Failure::Lost(_) | Failure::Rejected(_) | Failure::Unread(_) => {
-                failure.into()
-            }
+            _ => rights_error(self.endpoint, failure),
         }
     }
 }

@@ -6,14 +6,11 @@ use std::sync::Arc;
 
 use model::{ClientCertificate, Tls};
 use rustix::net::{SendFlags, send};
-use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{
-    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme,
-};
+use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
 
+use crate::certificate::{AnyCertificate, Note, RootVerifier, text_of};
 use crate::{end_point, roots};
 
 /// A TCP connection whose bytes are encrypted.
@@ -24,6 +21,8 @@ use crate::{end_point, roots};
 pub struct Encrypted {
     session: ClientConnection,
     tcp: TcpStream,
+    /// How the certificate was accepted, where that is not by its names.
+    note: Note,
 }
 
 impl Encrypted {
@@ -34,16 +33,24 @@ impl Encrypted {
         tls: &Tls,
         own: Option<&ClientCertificate>,
     ) -> io::Result<Option<Self>> {
-        let Some(config) = config(tls, own)? else { return Ok(None) };
+        let note = Note::default();
+        let Some(config) = config(tls, own, &note)? else { return Ok(None) };
         // No certificate has the zone of an IPv6 address.
         let host = host.split('%').next().unwrap_or(host);
-        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+        let name = ServerName::try_from(host.to_owned()).map_err(|_why| {
+            io::Error::other(format!("`{host}` is no name or address that a certificate can have"))
+        })?;
         let mut session =
             ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
         while session.is_handshaking() {
-            session.complete_io(&mut tcp)?;
+            session.complete_io(&mut tcp).map_err(with_remedy)?;
         }
-        Ok(Some(Self { session, tcp }))
+        Ok(Some(Self { session, tcp, note }))
+    }
+
+    /// Returns how the certificate was accepted, where that is not by its names.
+    pub(crate) fn note(&self) -> Option<&'static str> {
+        self.note.get().copied()
     }
 
     /// Returns the hash of the server's certificate that a login is bound to.
@@ -78,7 +85,8 @@ impl Read for Encrypted {
                 read => return read,
             }
             self.session.read_tls(&mut self.tcp)?;
-            self.session.process_new_packets().map_err(io::Error::other)?;
+            let processed = self.session.process_new_packets().map_err(io::Error::other);
+            processed.map_err(with_remedy)?;
         }
     }
 }
@@ -110,7 +118,26 @@ impl Write for WithoutWaiting<'_> {
     }
 }
 
-fn config(tls: &Tls, own: Option<&ClientCertificate>) -> io::Result<Option<ClientConfig>> {
+/// Returns the first message of a client of TLS.
+pub(crate) fn client_hello() -> Option<Vec<u8>> {
+    let config = config(&Tls::Unverified, None, &Note::default()).ok()??;
+    let name = ServerName::try_from("localhost").ok()?;
+    let mut hello = Vec::new();
+    ClientConnection::new(Arc::new(config), name).ok()?.write_tls(&mut hello).ok()?;
+    Some(hello)
+}
+
+/// Returns a failure of TLS with its remedy.
+#[cold]
+fn with_remedy(error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), text_of(&error))
+}
+
+fn config(
+    tls: &Tls,
+    own: Option<&ClientCertificate>,
+    note: &Note,
+) -> io::Result<Option<ClientConfig>> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -121,104 +148,22 @@ fn config(tls: &Tls, own: Option<&ClientCertificate>) -> io::Result<Option<Clien
             builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
         }
         Tls::VerifiedIssuer(roots) => {
-            let trusted = Arc::new(roots::trusted(roots)?);
-            let issuer = WebPkiServerVerifier::builder_with_provider(trusted, provider)
-                .build()
-                .map_err(io::Error::other)?;
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyHost(issuer)))
+            let verifier = RootVerifier::new(roots, provider, None)?;
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
         }
-        Tls::Verified(roots) => builder.with_root_certificates(roots::trusted(roots)?),
+        Tls::Verified(roots) => {
+            let verifier = RootVerifier::new(roots, provider, Some(Arc::clone(note)))?;
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+        }
     };
     let Some(own) = own else { return Ok(Some(verifying.with_no_client_auth())) };
     let (chain, key) = roots::client(own)?;
-    verifying.with_client_auth_cert(chain, key).map(Some).map_err(io::Error::other)
-}
-
-/// Accepts certificates of a trusted issuer, whatever host they are for.
-#[derive(Debug)]
-struct AnyHost(Arc<WebPkiServerVerifier>);
-
-impl ServerCertVerifier for AnyHost {
-    /// The host is checked last: a certificate that is only for another one is accepted.
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        name: &ServerName<'_>,
-        ocsp_response: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        use CertificateError::{NotValidForName, NotValidForNameContext};
-        let verified =
-            self.0.verify_server_cert(certificate, intermediates, name, ocsp_response, now);
-        match verified {
-            Err(rustls::Error::InvalidCertificate(
-                NotValidForName | NotValidForNameContext { .. },
-            )) => Ok(ServerCertVerified::assertion()),
-            verified => verified,
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
-    }
-}
-
-/// Accepts every certificate whose owner has its key.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
+    verifying.with_client_auth_cert(chain, key).map(Some).map_err(|error| {
+        let ClientCertificate { chain, key } = own;
+        let (chain, key) = (chain.display(), key.display());
+        io::Error::other(format!(
+            "the certificate in {chain} and the key in {key} are no pair: {error}: name the files \
+             of one, of RSA, ECDSA or Ed25519"
+        ))
+    })
 }

@@ -18,9 +18,11 @@ pub(crate) struct SqlWaits<'e, D: Database> {
 }
 
 impl<'e, D: Database> SqlWaits<'e, D> {
-    /// Connects; `None` when the server takes none of the queries.
+    /// Connects; `None` when the server takes no further connection, or none of the queries.
     pub(crate) fn open(engine: &'e SqlEngine<D>) -> Result<Option<Self>, EngineError> {
-        let mut connection = engine.connect()?;
+        // One that takes none at all fails the clients, which report why.
+        let Ok(mut connection) = engine.connect() else { return Ok(None) };
+        connection.limit_wait(Some(engine.lock_watch.silent_max()))?;
         for query in D::wait_queries() {
             match takes(&mut connection, query) {
                 Ok(true) => return Ok(Some(Self { engine, connection, query })),

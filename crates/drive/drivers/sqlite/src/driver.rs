@@ -47,6 +47,11 @@ impl Driver for SqliteDriver {
         Identity { facts, ..dynlib::identity("sqlite", self.api.version(), self.loaded) }
     }
 
+    /// It works in the threads of its callers.
+    fn own_threads(&self) -> u64 {
+        0
+    }
+
     fn capabilities(&self) -> Capabilities {
         let memory = Connection::open(self.api, Path::new(":memory:"));
         Capabilities {
@@ -63,9 +68,10 @@ impl Driver for SqliteDriver {
         }
     }
 
-    /// Each session is a connection with a file of data, a log, its index and a journal.
+    /// Each session is a connection with a file of data and a log or journal. The index of the log
+    /// and files that are open for a moment add a few.
     fn open_files(&self, _spec: &OpenSpec, sessions: u64) -> u64 {
-        4 * sessions
+        2 * sessions + 8
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::facts::facts;
 use super::hashes;
+use super::installation;
 use super::program::ServerProgram;
 use super::public::first_closed;
 use super::tree::{Files, TREE_DIR, Tree, is_open_to_all, open_to_all};
@@ -88,7 +89,7 @@ impl Store {
         server: &ServerProgram,
         progress: Progress<'_>,
     ) -> Result<Artifact, SupplyError> {
-        let root = installation(own.library, server)?;
+        let root = installation::find(own.library, server)?;
         let found = self.find_program(server, &root)?;
         let is_same = |cached: &Artifact| {
             cached.sha256 == found.sha256 && cached.tree.as_ref().is_some_and(|it| it.root == root)
@@ -108,8 +109,8 @@ impl Store {
         let others = &self.engines.servers;
         let Some(program) = server.find(root) else {
             let other = others.iter().find(|other| other.find(root).is_some());
-            let hint = other.map_or_else(String::new, |ServerProgram { engine, .. }| {
-                format!("; it has the program of {engine}: is it {engine}@NAME?")
+            let hint = other.map_or_else(String::new, |other| {
+                format!("; it has the program of {}: {}", other.engine, as_engine(other, root))
             });
             return Err(SupplyError::Unavailable(format!(
                 "no program of {} in {} (searched: {}){hint}",
@@ -144,12 +145,29 @@ impl Store {
             None => format!("{} of {}", program.display(), placed.build),
         };
         let opened = placed.open_to_all()?;
-        let version = self.version(server, &opened, &shown);
+        let version = self.version(server, &opened, &shown).and_then(|version| {
+            self.check_installation(server, &opened, &version)?;
+            Ok(version)
+        });
         if version.is_err() {
             opened.remove_copy()?;
         }
         artifact.facts.insert(VERSION.to_owned(), version?);
         Ok(artifact)
+    }
+
+    /// Checks that a run will start this server: its release, and the files that it needs.
+    fn check_installation(
+        &self,
+        server: &ServerProgram,
+        artifact: &Artifact,
+        version: &str,
+    ) -> Result<(), SupplyError> {
+        let Some(kind) = (self.engines.kind)(server.engine) else { return Ok(()) };
+        let checked = kind.check_release(version);
+        checked.and_then(|()| kind.check_files(&artifact.library, version)).map_err(|reason| {
+            SupplyError::Unavailable(format!("{} cannot be run: {reason}", artifact.build))
+        })
     }
 
     /// Returns the line of a program's version output that is the server's.
@@ -166,12 +184,17 @@ impl Store {
         }
         let first = output.lines().next().unwrap_or("nothing");
         let other = self.engines.servers.iter().find(|other| other.matches(&output));
-        let hint = other.map_or_else(String::new, |it| format!("; is it {}@NAME?", it.engine));
+        let hint = other.map_or_else(String::new, |it| format!(": {}", as_engine(it, root)));
         Err(SupplyError::Unavailable(format!(
             "{shown} is not {}: its `--version` prints: {first}{hint}",
             server.engine
         )))
     }
+}
+
+/// Returns the command that adds an installation as a build of the right engine.
+fn as_engine(ServerProgram { engine, .. }: &ServerProgram, root: &Path) -> String {
+    format!("run `assay engine add {engine}@NAME {}`", root.display())
 }
 
 /// Checks that the account that a server of root runs as can run a program in place.
@@ -186,20 +209,6 @@ fn check_open_to_all(program: &Path, root: &Path) -> Result<(), SupplyError> {
     Err(SupplyError::Unavailable(format!(
         "{} is closed to other users, but a server that root starts runs as another: chmod {remedy}",
         program.display(),
-    )))
-}
-
-/// Returns the directory of an installation, links followed.
-fn installation(given: &Path, server: &ServerProgram) -> Result<PathBuf, SupplyError> {
-    let path = given.canonicalize().map_err(SupplyError::io("read", given))?;
-    if path.is_dir() {
-        return Ok(path);
-    }
-    let of_program = path.ancestors().skip(1).find(|dir| server.find(dir).is_some());
-    Err(SupplyError::Unavailable(format!(
-        "{} is no directory: give the one the server is installed in, as in {}",
-        given.display(),
-        of_program.unwrap_or(Path::new("DIR")).display()
     )))
 }
 

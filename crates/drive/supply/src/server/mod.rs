@@ -6,6 +6,7 @@
 mod commit;
 mod facts;
 mod hashes;
+mod installation;
 mod program;
 mod public;
 mod tree;

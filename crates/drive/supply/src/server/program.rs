@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 /// Directories of an installation that may have the server program.
-const BIN_DIRS: [&str; 4] = ["bin", "sbin", "usr/sbin", "libexec"];
+///
+/// The last is the installation itself, where MySQL's npm package has it.
+pub(crate) const BIN_DIRS: [&str; 5] = ["bin", "sbin", "usr/sbin", "libexec", ""];
 
 /// How the server program of an engine is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

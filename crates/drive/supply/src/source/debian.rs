@@ -5,7 +5,7 @@ use std::path::Path;
 use model::BuildRef;
 
 use super::apt::{Apt, install_missing_libraries};
-use super::{Fetched, Progress, Source, add_own};
+use super::{Client, Fetched, Offer, Progress, Source, add_own};
 use crate::error::SupplyError;
 use crate::release::parse;
 
@@ -32,8 +32,10 @@ impl Source for Debian {
         build.engine == ENGINE && build.version.as_deref().and_then(parse).is_some()
     }
 
-    fn known(&self, engine: &str) -> &'static [&'static str] {
-        if engine == ENGINE { KNOWN } else { &[] }
+    fn offer(&self, engine: &str, arch: &str) -> Option<Offer> {
+        let client = Client { command: "apt-get".to_owned(), package: "apt" };
+        let offer = Offer::published(client, |_any| KNOWN, arch).filter(|_| engine == ENGINE);
+        offer.map(|offer| offer.and("of Debian 12; elsewhere the distribution's own release"))
     }
 
     fn fetch(

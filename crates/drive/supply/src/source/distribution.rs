@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
-use super::{Fetched, Progress, Source, no_source};
+use super::{Fetched, Offer, Progress, Source, no_source};
 use crate::artifact::Artifact;
 use crate::error::SupplyError;
 use crate::library::digest;
@@ -107,8 +107,13 @@ impl Source for Distribution {
         build.version.as_deref() == Some(SYSTEM) && packaged(&build.engine).is_some()
     }
 
-    fn known(&self, engine: &str) -> &'static [&'static str] {
-        if packaged(engine).is_some() { &[SYSTEM] } else { &[] }
+    fn offer(&self, engine: &str, _arch: &str) -> Option<Offer> {
+        let packaged = packaged(engine)?;
+        let note = match self.find(packaged) {
+            Some(found) => format!("installed: {}", found.display()),
+            None => format!("not installed (Debian: apt install {})", packaged.package),
+        };
+        Some(Offer { client: None, releases: &[SYSTEM], note })
     }
 
     fn fetch(

@@ -22,5 +22,5 @@ pub(crate) use distribution::headers_package;
 pub use maven::Maven;
 pub use npm::Npm;
 pub(crate) use registry::registry;
-pub use source_trait::{Fetched, Progress, Source};
+pub use source_trait::{Client, Fetched, Offer, Progress, Source};
 pub(crate) use source_trait::{add_own, client_failed, no_client, no_source, not_for_machine};

@@ -8,7 +8,8 @@ use model::BuildRef;
 
 use super::unpack::{Packing, unpack};
 use super::{
-    Fetched, Progress, Source, client_failed, no_client, not_for_machine, with_missing_libraries,
+    Client, Fetched, Offer, Progress, Source, client_failed, no_client, not_for_machine,
+    with_missing_libraries,
 };
 use crate::error::SupplyError;
 use crate::program::{files_in, run, text, without_addresses};
@@ -59,8 +60,10 @@ impl Source for Npm {
         build.engine == "mysql" && build.version.as_deref().is_some_and(|it| KNOWN.contains(&it))
     }
 
-    fn known(&self, engine: &str) -> &'static [&'static str] {
-        if engine == "mysql" { KNOWN } else { &[] }
+    fn offer(&self, engine: &str, arch: &str) -> Option<Offer> {
+        let known = |arch: &str| if arch == "x86_64" { KNOWN } else { &[] };
+        let client = Client::of(&self.command, "npm");
+        Offer::published(client, known, arch).filter(|_| engine == "mysql")
     }
 
     fn fetch(

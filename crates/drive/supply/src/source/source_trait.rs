@@ -8,6 +8,7 @@ use model::BuildRef;
 
 use crate::artifact::Artifact;
 use crate::error::SupplyError;
+use crate::program::is_installed;
 
 /// Receives progress messages, one short line each.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
@@ -37,13 +38,71 @@ impl Fetched {
     }
 }
 
+/// A program that obtains builds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    /// Its command.
+    pub command: String,
+    /// Its package in Debian.
+    pub package: &'static str,
+}
+
+impl Client {
+    /// Returns the client that a command line starts.
+    pub(crate) fn of(command: &[String], package: &'static str) -> Self {
+        Self { command: command.first().cloned().unwrap_or_default(), package }
+    }
+
+    /// Returns whether it is installed.
+    pub fn is_installed(&self) -> bool {
+        is_installed(&self.command)
+    }
+}
+
+/// What a source has of an engine for an architecture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The program that obtains the builds; `None` for those that are installed.
+    pub client: Option<Client>,
+    /// The releases known to exist, oldest first; empty when none is for this architecture.
+    pub releases: &'static [&'static str],
+    /// What else is offered, or why nothing is; may be empty.
+    pub note: String,
+}
+
+/// The architecture of which each source has the most.
+const USUAL: &str = "x86_64";
+
+impl Offer {
+    /// Returns what is published for an architecture; `None` when nothing is for any.
+    pub(crate) fn published(
+        client: Client,
+        releases: impl Fn(&str) -> &'static [&'static str],
+        arch: &str,
+    ) -> Option<Self> {
+        let (usual, releases) = (releases(USUAL), releases(arch));
+        let note = match releases {
+            [] => format!("no known release for {arch}, those for {USUAL} are {}", usual.join(" ")),
+            _ => String::new(),
+        };
+        (!usual.is_empty()).then_some(Self { client: Some(client), releases, note })
+    }
+
+    /// Adds a note.
+    pub(crate) fn and(mut self, note: &str) -> Self {
+        let separator = if self.note.is_empty() { "" } else { "; " };
+        self.note = format!("{}{separator}{note}", self.note);
+        self
+    }
+}
+
 /// A source of engine builds.
 pub trait Source: Send + Sync {
     /// Returns whether this source may have `build`, by its name.
     fn offers(&self, build: &BuildRef) -> bool;
 
-    /// Returns the versions of an engine known to work, oldest first; empty without builds of it.
-    fn known(&self, engine: &str) -> &'static [&'static str];
+    /// Returns what it has of an engine for an architecture as Rust names it; `None` for nothing.
+    fn offer(&self, engine: &str, arch: &str) -> Option<Offer>;
 
     /// Puts the library of `build` at the path `place`, whose directory is empty.
     ///

@@ -19,7 +19,7 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(source: &Source) -> Outcome {
     if source.read("/proc/self/environ").is_none() {
-        return Outcome::unknown("the environment cannot be read");
+        return Outcome::unknown("the environment cannot be read: /proc/self/environ is closed");
     }
     match ["XDG_CACHE_HOME", "HOME"].into_iter().find(|name| variable(source, name).is_some()) {
         // A path is no fact of the machine.

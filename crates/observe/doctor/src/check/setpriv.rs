@@ -22,7 +22,7 @@ fn run(source: &Source) -> Outcome {
     match found {
         Ok(version) if version.contains("util-linux") => Outcome::fine(version.trim()),
         Ok(other) => finding(format!("it is of another kind: {}", other.trim())),
-        Err(reason) if reason.contains("option") => finding(reason),
+        Err(reason) if reason.contains("option") => finding("it is of busybox, or alike".into()),
         Err(reason) => Outcome::unknown(reason),
     }
 }

@@ -8,7 +8,7 @@ use sampler::{Mount, parse_mounts};
 
 use super::Check;
 use crate::outcome::Outcome;
-use crate::source::Source;
+use crate::source::{NO_MOUNTS, Source};
 
 pub(crate) static CHECK: Check = Check {
     name: "shared_memory",
@@ -26,12 +26,17 @@ const ENOUGH: u64 = 72 << 20;
 
 fn run(source: &Source) -> Outcome {
     let Some(text) = source.read("/proc/self/mountinfo") else {
-        return Outcome::unknown("the mounts cannot be read");
+        return Outcome::unknown(NO_MOUNTS);
     };
     let mounts = parse_mounts(&text);
     let Some(mount) = mounts.iter().rfind(|mount| mount.point == Path::new("/dev/shm")) else {
-        return Outcome::unknown("nothing is mounted at /dev/shm");
+        return Outcome::unknown("nothing is mounted at /dev/shm: Postgres is refused without it");
     };
+    if mount.mount_options.iter().chain(&mount.options).any(|option| option == "ro") {
+        return Outcome::finding("read-only", "/dev/shm is mounted read-only")
+            .mend("mount -o remount,rw,bind /dev/shm")
+            .undo("mount -o remount,ro,bind /dev/shm");
+    }
     let Some(bytes) = size(mount) else { return Outcome::fine("half of the memory") };
     let value = model::Bytes(bytes).to_string();
     if bytes >= ENOUGH {

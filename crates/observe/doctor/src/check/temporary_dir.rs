@@ -8,7 +8,7 @@ use sampler::{holding, parse_mounts};
 use super::Check;
 use super::cache_dir::variable;
 use crate::outcome::Outcome;
-use crate::source::Source;
+use crate::source::{NO_MOUNTS, Source};
 
 pub(crate) static CHECK: Check = Check {
     name: "temporary_dir",
@@ -23,7 +23,7 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(source: &Source) -> Outcome {
     let Some(text) = source.read("/proc/self/mountinfo") else {
-        return Outcome::unknown("the mounts cannot be read");
+        return Outcome::unknown(NO_MOUNTS);
     };
     let mounts = parse_mounts(&text);
     let is_writable = |dir: &PathBuf| {

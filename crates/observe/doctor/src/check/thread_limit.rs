@@ -1,4 +1,4 @@
-//! Limits on the threads of the control group.
+//! Limits on the threads of the control group and of the account.
 
 use model::record::Severity;
 
@@ -24,6 +24,12 @@ pub(crate) static CHECK: Check = Check {
 const ENOUGH: u64 = 256;
 
 fn run(source: &Source) -> Outcome {
+    if let Some(limit) = of_account(source).filter(|limit| *limit < ENOUGH) {
+        let evidence = format!("`ulimit -u` allows this account {limit} threads in all");
+        return Outcome::finding(limit.to_string(), evidence)
+            .mend("# in the shell that runs assay: ulimit -u 4096")
+            .undo(format!("# in that shell: ulimit -S -u {limit}"));
+    }
     let number = |path: String| source.read(path)?.trim().parse::<u64>().ok();
     // A group without a limit has `max`, which is no number.
     let free = |dir: &String| {
@@ -44,4 +50,14 @@ fn run(source: &Source) -> Outcome {
         Some((_, limit, _)) => Outcome::fine(limit.to_string()),
         None => Outcome::fine("none"),
     }
+}
+
+/// Returns the limit on the threads of this account; `None` for one that is exempt.
+fn of_account(source: &Source) -> Option<u64> {
+    let limits = source.read("/proc/self/limits")?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max processes"))?;
+    let limit = line.split_ascii_whitespace().next()?.parse().ok()?;
+    let status = source.read("/proc/self/status")?;
+    let uid_map = source.read("/proc/self/uid_map").unwrap_or_default();
+    (!sampler::has_no_thread_limit(&status, &uid_map)).then_some(limit)
 }

@@ -68,6 +68,11 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
         "open_files: a process may open 1024 files",
     ),
     (
+        "/proc/self/limits",
+        "Max processes 100 100 processes",
+        "thread_limit: `ulimit -u` allows this account 100 threads in all",
+    ),
+    (
         "/sys/fs/cgroup/user.slice/pids.max",
         "128",
         "thread_limit: /sys/fs/cgroup/user.slice/pids.max allows 8 more threads",

@@ -49,7 +49,7 @@ fn each_fault_is_the_only_finding() {
 /// Makes a fault.
 type Change = fn(&mut Made);
 /// Faults of more than a file: how they are made, and all that is found.
-const CHANGES: [(Change, &[&str]); 11] = [
+const CHANGES: [(Change, &[&str]); 12] = [
     (
         |made| {
             let header = "Filename Type Size Used Priority";
@@ -87,6 +87,10 @@ const CHANGES: [(Change, &[&str]); 11] = [
     (
         |made| made.mount("/dev/shm rw - tmpfs shm rw,size=65536k"),
         &["shared_memory: /dev/shm has 64.0 MiB"],
+    ),
+    (
+        |made| made.mount("/dev/shm ro,nosuid - tmpfs shm rw"),
+        &["shared_memory: /dev/shm is mounted read-only"],
     ),
     (
         |made| made.mount("/tmp ro,nosuid - tmpfs tmpfs rw"),

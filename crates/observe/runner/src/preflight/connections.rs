@@ -12,8 +12,8 @@ const OTHERS: u64 = 8;
 /// Connections that own servers have by default, at least.
 const DEFAULT: u64 = 300;
 
-/// Returns the connections of the experiment's largest step.
-pub(super) fn needed(experiment: &Experiment) -> u64 {
+/// Returns the sessions of clients and writers of the experiment's largest step.
+pub(crate) fn sessions_max(experiment: &Experiment) -> u64 {
     let steps = experiment.clients.iter().flat_map(|clients| experiment.steps_for(*clients));
     let of_step = steps.map(|step| {
         let own = experiment.application.as_ref().and_then(|own| own.step(&step.name));
@@ -21,7 +21,12 @@ pub(super) fn needed(experiment: &Experiment) -> u64 {
         // A key-value step has one writer at most.
         u64::from(step.clients) * each + 1
     });
-    of_step.max().unwrap_or(1) + OTHERS
+    of_step.max().unwrap_or(1)
+}
+
+/// Returns the connections of the experiment's largest step.
+pub(super) fn needed(experiment: &Experiment) -> u64 {
+    sessions_max(experiment) + OTHERS
 }
 
 /// Returns the limit as the user has set it: name and value.

@@ -10,18 +10,13 @@ use server::Kind;
 use super::connections::{needed, with_connections};
 use super::text::Kinds;
 use crate::error::RunnerError;
-use crate::needs::{Needs, OTHER_FILES, most_clients, refusal};
+use crate::needs::{Needs, OTHER_FILES, direct_io, most_clients, refusal};
 use crate::supervisor::workbench::{Served, Workbench};
 use crate::worker::Registry;
 
-/// Threads of a run next to its clients, with an engine in the worker: background writer,
-/// collector and command reader, the threads of the parent, and the engine's own.
-///
-/// RocksDB opens its files with up to 16 threads, and dies when it gets none.
-/// Source: RocksDB, options.h, `max_file_opening_threads`.
-const WITH_ENGINE: u64 = 32;
-/// The same where a server has the engine. Our choice: twice what a run had.
-const WITH_SERVER: u64 = 16;
+/// Threads of a run next to its clients and its engine: background writer, collector and command
+/// reader, and those of the parent. A run had 9 at most (ours).
+const OTHER_THREADS: u64 = 12;
 /// Name of the limit whose shortage is one of clients.
 const THREADS: &str = "threads";
 
@@ -51,17 +46,22 @@ pub(super) fn check_limits(
     Ok(())
 }
 
-/// Returns what the limits of this host deny an experiment with its data in that directory, as
-/// `run` would refuse it; of libraries that are loaded, only the client is known.
+/// Returns what this host denies an experiment with its data in that directory, as `run` would
+/// refuse it; of libraries that are loaded, only the client is known.
+///
+/// `user` is that of [`server::User::find`].
 pub fn limit_warnings(
     experiment: &Experiment,
     (registry, kinds): (&Registry, &Kinds),
-    data: &Path,
+    (data, user): (&Path, Option<&str>),
 ) -> Vec<String> {
     let mut texts = Vec::new();
     for variant in experiment.variants.iter().filter(|_| experiment.device.is_none()) {
         let kind = kinds(&variant.build.engine).filter(|_| variant.dsn.is_none());
         let mut needs = client(experiment, variant, kind);
+        if let Some(Err(error)) = kind.map(|kind| server::check_host(kind, data, user)) {
+            texts.push(format!("variant {}: {error}", variant.name));
+        }
         let driver = registry(&variant.build.engine, None).ok();
         if let Some(driver) = driver.filter(|_| kind.is_none() && variant.dsn.is_none()) {
             let (settings, options) = (variant.settings.clone(), variant.options.clone());
@@ -93,7 +93,7 @@ fn client(
     let connections = needed(experiment);
     let own = SystemNeeds {
         clients,
-        threads: u64::from(clients) + if has_server { WITH_SERVER } else { WITH_ENGINE },
+        threads: u64::from(clients) + OTHER_THREADS,
         open_files: if has_server { OTHER_FILES + connections } else { 0 },
         ..SystemNeeds::default()
     };
@@ -104,5 +104,6 @@ fn client(
         has_indexes: experiment.application.is_some(),
     };
     let server = kind.needs(&with_connections(&variant.options, experiment), &load);
-    own.and(SystemNeeds { direct_io: variant.settings.direct_io, ..server })
+    own.and(server)
+        .and(SystemNeeds { direct_io: direct_io(&variant.settings), ..SystemNeeds::default() })
 }

@@ -7,7 +7,7 @@ mod limits;
 mod text;
 mod variants;
 
-pub(crate) use connections::with_connections;
+pub(crate) use connections::{sessions_max, with_connections};
 pub(crate) use demand::calibration_of;
 pub use library_test::{serve_library_test, test_library};
 pub use limits::limit_warnings;

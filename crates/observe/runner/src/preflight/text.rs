@@ -102,6 +102,9 @@ fn check_server(
     variant: &Variant,
 ) -> Result<(), Refusal> {
     let Some(release) = &variant.build.version else { return Ok(()) };
+    kind.check_name(release).map_err(|reason| Refusal::Build {
+        reason: format!("{reason}: `assay engine list` shows the releases"),
+    })?;
     let options = with_connections(&variant.options, experiment);
     check_connections((&variant.options, &variant.options), experiment)?;
     let transport = options.get(TRANSPORT).and_then(|text| text.parse().ok()).unwrap_or_default();

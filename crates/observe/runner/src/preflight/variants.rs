@@ -62,6 +62,12 @@ fn check_variant(
     (experiment, variant): (&Experiment, &Variant),
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Checked, RunnerError> {
+    let name = &variant.name;
+    let start = Host::start_of(bench, variant).unwrap_or_else(|| {
+        let limit = OPEN_MAX.min(bench.watchdog);
+        format!("for `{name}` to be opened and closed once, {limit} at most")
+    });
+    progress(Progress::Begins(&start));
     let mut checked = open_once(bench, (experiment, variant), progress);
     if let Err(RunnerError::Refused(_, Refusal::Option { known, .. })) = &mut checked
         && known.is_empty()
@@ -130,7 +136,7 @@ fn open_once(
         *result = Err(Refusal::Build { reason });
     }
     // Its data are not needed.
-    host.close(true);
+    host.close(&|| true);
     result.ok_or(RunnerError::Interrupted)?.map_err(refused)
 }
 

@@ -18,6 +18,7 @@ use super::attribution::{Pauses, attribute};
 use super::file_sync::sync_files;
 use super::span::Span;
 use super::warning::{BusySpan, busy_host, busy_threads, paused, slow_clock, warnings};
+use super::workbench::Interrupt;
 use crate::account::{Account, growth, step_tables};
 use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
@@ -372,10 +373,10 @@ impl<'a> StepAccumulator<'a> {
 
     /// Syncs the files below `data`; returns the counters' growth meanwhile.
     ///
-    /// `None` where they cannot be synced.
-    pub(crate) fn sync(&mut self, data: &Path) -> Option<Readings> {
+    /// `None` where they cannot be synced, or the user stops Assay meanwhile.
+    pub(crate) fn sync(&mut self, data: &Path, interrupt: &Interrupt) -> Option<Readings> {
         let before = self.sample(true);
-        sync_files(data).ok()?;
+        sync_files(data, &|| interrupt.level() > 0).ok()?;
         Some(growth(&before, &self.sample(true)))
     }
 

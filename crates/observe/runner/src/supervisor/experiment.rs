@@ -102,6 +102,7 @@ fn run_cell(
     };
     let (end, steps) = (order.range.1, load.steps());
     order.shared = Some((steps, load.key.seed));
+    progress(Progress::Begins("for a saved database to be found and restored"));
     let mut run = match load.restore(&running.data.path, run, progress) {
         Ok(run) => run,
         Err(run) => {
@@ -110,6 +111,7 @@ fn run_cell(
             if loaded.record.end != RunEnd::Running {
                 return Ok(loaded.record);
             }
+            progress(Progress::Begins("for the loaded database to be saved"));
             load.save(&running.data.path, loaded, progress)
         }
     };
@@ -156,6 +158,9 @@ impl Running<'_> {
     ) -> Result<Supervised, RunnerError> {
         let &Self { bench, experiment, variant, data, cpus, clock } = self;
         let steps = order.steps.clone();
+        if let Some(text) = Host::start_of(bench, variant) {
+            progress(Progress::Begins(&text));
+        }
         let host = match Host::open(bench, experiment, variant, data, cpus) {
             Ok(host) => host,
             Err(RunnerError::Server(error)) => {
@@ -178,6 +183,7 @@ impl Running<'_> {
         let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
         let first = steps.get(range.0).expect("a plan's cells have steps").clone();
         let accumulator = StepAccumulator::open(clock, samplers, first, experiment.placement);
+        let watch = Watch::begin(host.phase(), clock.now());
         let supervisor = Supervisor {
             bench,
             process,
@@ -189,7 +195,7 @@ impl Running<'_> {
             writer: run.writer,
             record: run.record,
             accumulator,
-            watch: Watch::begin(clock.now()),
+            watch,
             steps,
             roles,
             range,

@@ -17,7 +17,10 @@ const ENTRIES_MAX: usize = 1 << 20;
 ///
 /// File by file: a sync of the whole file system would write what other processes left. By
 /// descriptor, through no link and waiting for no pipe: the account of a server owns its files.
-pub(crate) fn sync_files(dir: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// When a file cannot be synced, or `is_cancelled`.
+pub(crate) fn sync_files(dir: &Path, is_cancelled: &dyn Fn() -> bool) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let flags = flags | OFlags::CLOEXEC;
     let mut dirs: Vec<OwnedFd> = vec![open(dir, flags, Mode::empty())?];
@@ -28,6 +31,9 @@ pub(crate) fn sync_files(dir: &Path) -> io::Result<()> {
             let name = entry.file_name();
             if name == c"." || name == c".." {
                 continue;
+            }
+            if is_cancelled() {
+                return Err(io::Error::other("interrupted"));
             }
             left = left.checked_sub(1).ok_or_else(|| io::Error::other("too many files"))?;
             let file = match openat(&dir, name, flags, Mode::empty()) {
@@ -65,7 +71,8 @@ mod tests {
         symlink(at("base/pipe"), at("link")).unwrap();
         symlink(dir.path(), at("base/loop")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
-        sync_files(dir.path()).unwrap();
-        assert!(sync_files(&at("absent")).is_err());
+        sync_files(dir.path(), &|| false).unwrap();
+        assert!(sync_files(dir.path(), &|| true).is_err());
+        assert!(sync_files(&at("absent"), &|| false).is_err());
     }
 }

@@ -23,7 +23,8 @@ impl Supervisor<'_> {
             let death = self.host.end_of_failed(step);
             self.end = death.or_else(|| self.end.take());
         }
-        for file in self.host.close(!is_all_done) {
+        let is_stopped = || !is_all_done || self.bench.interrupt.level() > 0;
+        for file in self.host.close(&is_stopped) {
             self.keep_file(&file);
         }
     }
@@ -75,6 +76,9 @@ impl Supervisor<'_> {
         }
         let has_all_steps = self.next_step() == self.range.1;
         let is_all_done = self.is_closed && !self.is_torn && has_all_steps;
+        if let Some(text) = self.host.stop_of(&self.record.variant) {
+            progress(Progress::Begins(&text));
+        }
         self.close_host(&step, is_all_done);
         self.record.end = match (self.end, ended.failure()) {
             (Some(RunEnd::Hung { step, waited_ns, lock_wait, .. }), _) => {

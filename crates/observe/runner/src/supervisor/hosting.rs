@@ -8,13 +8,14 @@ use std::time::Duration;
 use child::landlock_level;
 use engine::EngineError;
 use model::record::SERVER_WRITES_COUNTED;
-use model::{Address, Endpoint, Experiment, RunEnd, Variant};
+use model::{Address, Endpoint, Experiment, Nanos, RunEnd, Variant};
 use sampler::{Foreign, IsLog, ServerGroup, ServerTargets};
-use server::{Death, Kind, READY_WITHIN, Running, ServerPlacement, Start};
+use server::{Death, Kind, READY_WITHIN, Running, SET_UP_MAX, ServerPlacement, Start};
 
 use super::data::RunData;
 use super::placement::Cpus;
 use super::process::bad_end;
+use super::watch::Phase;
 use super::workbench::{Served, Workbench};
 use crate::error::RunnerError;
 use crate::preflight::with_connections;
@@ -91,12 +92,37 @@ impl Host {
         Ok(Self::OwnServer(Box::new(OwnServer { running, group, kind, sha256 })))
     }
 
+    /// Describes the start of a variant's server, with its limit; `None` where none is started.
+    pub(crate) fn start_of(bench: &Workbench<'_>, variant: &Variant) -> Option<String> {
+        let Some(Served::Started(_)) = bench.servers.get(&variant.name) else { return None };
+        let limit = Nanos::from_secs((SET_UP_MAX + READY_WITHIN).as_secs());
+        Some(format!(
+            "for the server of `{}` to be set up and started, {limit} at most",
+            variant.name
+        ))
+    }
+
+    /// Describes the stop of the variant's server, with its limit; `None` where none was started.
+    pub(crate) fn stop_of(&self, variant: &Variant) -> Option<String> {
+        let Self::OwnServer(_) = self else { return None };
+        let limit = STOP_WITHIN.as_secs();
+        Some(format!("for the server of `{}` to be stopped, {limit} s at most", variant.name))
+    }
+
     /// Returns where the worker finds the server.
     pub(crate) fn endpoint(&self) -> Option<Endpoint> {
         match self {
             Self::Worker => None,
             Self::Foreign(endpoint) => Some(Endpoint::clone(endpoint)),
             Self::OwnServer(own) => Some(own.running.endpoint.clone()),
+        }
+    }
+
+    /// Returns the phase of a worker whose clients do not run, and which does not settle.
+    pub(crate) const fn phase(&self) -> Phase {
+        match self {
+            Self::Worker => Phase::Engine,
+            Self::Foreign(_) | Self::OwnServer(_) => Phase::Statements,
         }
     }
 
@@ -171,14 +197,14 @@ impl Host {
         }
     }
 
-    /// Stops the server, by a kill when `is_at_once`; returns the files to archive.
-    pub(crate) fn close(&mut self, is_at_once: bool) -> Vec<PathBuf> {
+    /// Stops the server, by a kill as soon as `is_at_once`; returns the files to archive.
+    pub(crate) fn close(&mut self, is_at_once: &dyn Fn() -> bool) -> Vec<PathBuf> {
         let Self::OwnServer(own) = self else { return Vec::new() };
-        if is_at_once {
+        if is_at_once() {
             own.running.kill();
         }
         // How it stops is in its log; its directory is removed.
-        drop(own.running.stop(STOP_WITHIN));
+        drop(own.running.stop_unless(STOP_WITHIN, is_at_once));
         own.running.files()
     }
 }

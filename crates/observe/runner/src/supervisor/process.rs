@@ -332,6 +332,33 @@ mod tests {
         std::process::Command::new("sh").args(["-c", script]).status().ok()
     }
 
+    /// Goal: no library keeps its worker alive by a process group of its own choice.
+    /// Method: a worker that joins the group of this process.
+    #[test]
+    fn a_worker_that_left_its_process_group_is_ended() {
+        let perl = PathBuf::from("/usr/bin/perl");
+        if !perl.exists() {
+            println!("skipped: perl is not installed");
+            return;
+        }
+        let leaves = "setpgrp(0, getpgrp(getppid())) or die; <STDIN>; sleep 60";
+        let arguments = vec!["-e".to_owned(), leaves.to_owned()];
+        let program = WorkerProgram { path: perl, arguments };
+        let mut worker = Process::start(&program, Path::new("/"), None, &[], None).unwrap();
+        let pid = worker.pid();
+        let group = || {
+            let stat = child::process_file(pid, "stat").unwrap_or_default();
+            let fields = stat.rsplit_once(')').map(|(_, rest)| rest.to_owned()).unwrap_or_default();
+            fields.split_ascii_whitespace().nth(2).and_then(|it| it.parse::<u32>().ok())
+        };
+        // It takes some milliseconds.
+        let mut polls = 0..100_000;
+        assert!(polls.any(|_| group() != Some(pid)), "perl starts");
+        worker.kill();
+        let status = worker.child.wait().unwrap();
+        assert_eq!(status.signal(), Some(9), "{status}");
+    }
+
     #[test]
     fn a_signal_is_named_with_its_number() {
         for (name, expected) in [("SEGV", "signal 11 (SEGV)"), ("ABRT", "signal 6 (ABRT)")] {

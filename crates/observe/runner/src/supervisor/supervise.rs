@@ -134,7 +134,7 @@ impl Supervisor<'_> {
             Message::Refused { refusal } => self.failed("open".to_owned(), refusal.to_string()),
             Message::StepBegins { index } => self.step_begins(index as usize, progress),
             Message::ProbeBegins(probe) => {
-                self.enter(Phase::Engine);
+                self.enter(self.host.phase());
                 self.accumulator.begin_probe(probe);
             }
             Message::MeasuringBegins { before, is_patient } => {
@@ -143,29 +143,25 @@ impl Supervisor<'_> {
                 let must_end = has_clients && !is_patient;
                 self.enter(if must_end { Phase::Clients } else { Phase::Engine });
                 self.process.send(&Command::Go);
+                progress(Progress::Runs(&self.accumulator.step));
             }
             Message::IntervalEnds => self.interval_ends(),
             Message::Interval(interval) => self.interval(&interval, progress)?,
             Message::ProbeMeasured { after } => {
-                self.enter(Phase::Engine);
+                self.enter(self.host.phase());
                 let is_invalid = self.accumulator.end_probe(*after);
                 self.process.send(&Command::Classified { is_invalid });
             }
             Message::ProbeEnds { search } => self.probe_ends(&search, progress)?,
-            Message::Heartbeat { operations } => {
-                self.watch.heartbeat(operations, self.clock.now());
-            }
+            Message::Heartbeat { operations } => self.heartbeat(operations, progress),
             Message::SettleBegins { after } => {
                 self.enter(Phase::Engine);
                 self.accumulator.begin_settle(*after);
                 self.process.send(&Command::Go);
             }
-            Message::Stage { name } => {
-                self.enter(Phase::Engine);
-                progress(Progress::Stage(&self.accumulator.step, &name));
-            }
+            Message::Stage { name, is_settle } => self.stage(&name, is_settle, progress),
             Message::StepEnds(ends) => {
-                self.enter(Phase::Engine);
+                self.enter(self.host.phase());
                 self.step_ends(*ends, progress)?;
                 self.process.send(&Command::Go);
             }
@@ -189,6 +185,21 @@ impl Supervisor<'_> {
             Message::SmokeTested { .. } => {}
         }
         Ok(())
+    }
+
+    fn heartbeat(&mut self, operations: u64, progress: &mut dyn FnMut(Progress<'_>)) {
+        self.watch.heartbeat(operations, self.clock.now());
+        if operations > 0 {
+            progress(Progress::Runs(&self.accumulator.step));
+        }
+    }
+
+    /// Notes the begin of a stage between the clients' spans.
+    fn stage(&mut self, name: &str, is_settle: bool, progress: &mut dyn FnMut(Progress<'_>)) {
+        let text = format!("for `{name}`, as long as the engine works on it");
+        self.enter(if is_settle { Phase::Engine } else { self.host.phase() });
+        let step = &self.accumulator.step;
+        progress(if is_settle { Progress::Stage(step, name) } else { Progress::Begins(&text) });
     }
 
     /// Notes a failure; the first one stays.
@@ -238,7 +249,7 @@ impl Supervisor<'_> {
             return self.give_up(format!("the worker began step {index} in place of step {next}"));
         };
         let step = step.clone();
-        self.enter(Phase::Engine);
+        self.enter(self.host.phase());
         self.accumulator.begin_step(index, step);
         progress(Progress::StepBegins(&self.accumulator.step));
     }
@@ -312,7 +323,7 @@ impl Supervisor<'_> {
         search: &SearchRecord,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), ArchiveError> {
-        self.enter(Phase::Engine);
+        self.enter(self.host.phase());
         self.accumulator.take_search(search);
         let step = &self.accumulator.step;
         self.writer.write_search(&format!("{}.{}", self.accumulator.index, step.name), search)?;
@@ -357,8 +368,8 @@ impl Supervisor<'_> {
             Ok(mut record) => {
                 record.role = self.roles.get(self.accumulator.index).copied();
                 if next + 1 == self.range.1 {
-                    progress(Progress::Stage(&self.accumulator.step, "sync"));
-                    record.synced = self.accumulator.sync(&self.data.path);
+                    progress(Progress::Begins("for the sync of the data"));
+                    record.synced = self.accumulator.sync(&self.data.path, &self.bench.interrupt);
                 }
                 // The first invalid step gives the reason.
                 self.record.invalid = self.record.invalid.take().or_else(|| invalid(&record));

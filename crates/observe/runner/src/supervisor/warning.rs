@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fold::{INVALID_MIN, Validity, invalid_phrase, is_usable};
+use fold::{INVALID_MIN, Validity, is_usable};
 use model::record::{Finding, Severity};
 use model::units::thousands;
 use model::validity::{
@@ -38,7 +38,7 @@ pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
         .invalid_intervals
         .as_ref()
         .filter(|invalid_intervals| !is_usable(invalid_intervals))?;
-    Some(format!("{}: {}", step.step.name, describe_invalid(invalid_intervals)))
+    Some(format!("{}: {}", step.step.name, invalid_intervals.phrase()))
 }
 
 /// Returns the warning about a closed loop with too many invalid intervals.
@@ -47,12 +47,13 @@ pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
 /// warning, which blocks the step where no interval is valid: one alone may be chance. An open loop
 /// in the same place is invalid.
 pub(crate) fn busy_host(invalid_intervals: &InvalidIntervals) -> Finding {
+    let InvalidIntervals { intervals, of_intervals, .. } = *invalid_intervals;
+    let them = if intervals == 1 { "it" } else { "them" };
     let finding = warning(
         rule_code::A021,
-        format!("{}; a closed loop counts them all the same", describe_invalid(invalid_intervals)),
+        format!("{}; the figures of a closed loop include {them}", invalid_intervals.phrase()),
         "stop the other processes of the host, and repeat: the figures include their effect",
     );
-    let InvalidIntervals { intervals, of_intervals, .. } = *invalid_intervals;
     let is_nothing_left = intervals == of_intervals && intervals as usize >= INVALID_MIN;
     let severity = if is_nothing_left { Severity::Blocking } else { finding.severity };
     Finding { severity, ..finding }
@@ -89,7 +90,7 @@ fn invalid_finding(step: &StepRecord) -> Option<Finding> {
         invalid_intervals.causes.iter().filter(|(cause, _)| *cause != InvalidCause::Aftermath);
     let most =
         most.max_by_key(|(_, count)| *count).map_or(InvalidCause::Client, |(cause, _)| *cause);
-    let evidence = describe_invalid(invalid_intervals) + &left_out(step, invalid_intervals);
+    let evidence = invalid_intervals.phrase() + &left_out(step, invalid_intervals);
     let mut finding = warning(rule_code::A011, evidence, remedy(most));
     if invalid(step).is_some() {
         finding.severity = Severity::Blocking;
@@ -97,19 +98,11 @@ fn invalid_finding(step: &StepRecord) -> Option<Finding> {
     Some(finding)
 }
 
-/// Describes the invalid intervals and their causes.
-fn describe_invalid(invalid_intervals: &InvalidIntervals) -> String {
-    let InvalidIntervals { intervals, of_intervals, causes, .. } = invalid_intervals;
-    let causes: Vec<_> =
-        causes.iter().map(|(cause, count)| format!("{} ({count})", cause.phrase())).collect();
-    let causes = causes.join(", ");
-    format!("{}: {causes}", invalid_phrase(*intervals as usize, *of_intervals as usize))
-}
-
 /// Names the operations that no rate and no time counts, if the longest of all is among them.
 fn left_out(step: &StepRecord, invalid_intervals: &InvalidIntervals) -> String {
     match invalid_intervals.left_out(&step.clients) {
-        (count @ 1.., Some(longest)) => {
+        (1, Some(longest)) => format!("; the one operation in them, of {longest}, is left out"),
+        (count @ 2.., Some(longest)) => {
             format!("; {} operations in them are left out, the longest {longest}", thousands(count))
         }
         _ => String::new(),
@@ -263,7 +256,8 @@ pub(crate) fn busy_threads(
     );
     if late > 0 {
         // Writing to a text does not fail.
-        write!(evidence, "; in {late} intervals clients began late for it").ok();
+        let intervals = if late == 1 { "interval" } else { "intervals" };
+        write!(evidence, "; in {late} {intervals} clients began late for it").ok();
     }
     let remedy = "use fewer clients or background threads, or read it as a test of a full machine";
     Some(warning(rule_code::A009, evidence, remedy))
@@ -311,11 +305,17 @@ mod tests {
             finding.evidence.starts_with("7 of 10 intervals are invalid: other processes"),
             "{finding:?}"
         );
-        assert!(finding.evidence.ends_with("counts them all the same"), "{finding:?}");
+        assert!(
+            finding.evidence.ends_with("; the figures of a closed loop include them"),
+            "{finding:?}"
+        );
         let blocked = busy_host(&invalid_intervals(10));
         assert_eq!(blocked.severity, Severity::Blocking, "{blocked:?}");
         let short = busy_host(&InvalidIntervals { of_intervals: 1, ..invalid_intervals(1) });
         assert_eq!(short.severity, Severity::Warning, "{short:?}");
+        let evidence = "the only interval is invalid: other processes took the CPU; the figures of \
+                        a closed loop include it";
+        assert_eq!(short.evidence, evidence);
     }
 
     /// Goal: a step states the operations that no time counts, when the longest is among them.

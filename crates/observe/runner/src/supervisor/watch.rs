@@ -11,13 +11,21 @@ const DISK_EVERY: Nanos = Nanos::from_millis(500);
 /// and a flood of messages is no reason to wait for a worker.
 const EXCUSED_MIN: Nanos = Nanos::from_secs(1);
 
+/// Longest time from a request to stop to the end of a worker; then it is killed.
+///
+/// Our choice: operations in flight end in it on any usable engine, and a user still waits for it.
+const STOP_WITHIN: Nanos = Nanos::from_secs(5);
+
 /// Phase of a worker; decides how long it may be silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Clients run: operations must end.
     Clients,
-    /// Opening, settling, building an index, closing: the engine may be busy up to the cap, and
-    /// longer while the worker sends heartbeats.
+    /// Statements outside of clients' spans, on a server: they are answered soon, or the worker
+    /// sends heartbeats.
+    Statements,
+    /// Settling, building an index; in the worker also opening and closing: the engine may be busy
+    /// up to the cap, and longer while the worker sends heartbeats.
     Engine,
 }
 
@@ -41,7 +49,8 @@ pub(crate) struct Watch {
     alive_at: Nanos,
     disk_at: Nanos,
     operations: u64,
-    is_stopping: bool,
+    /// When the worker was requested to stop.
+    stop_at: Option<Nanos>,
     /// The lock that statements have waited for since the last progress; empty without a report.
     pub(crate) lock_wait: String,
     /// The worker was killed: no further alarms.
@@ -50,13 +59,13 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Begins to watch a worker that is opening its engine.
-    pub(crate) const fn begin(now: Nanos) -> Self {
+    pub(crate) const fn begin(phase: Phase, now: Nanos) -> Self {
         Self {
-            phase: Phase::Engine,
+            phase,
             alive_at: now,
             disk_at: now,
             operations: 0,
-            is_stopping: false,
+            stop_at: None,
             lock_wait: String::new(),
             is_over: false,
         }
@@ -90,7 +99,7 @@ impl Watch {
 
     /// Notes a heartbeat; it is progress when operations ended since the last.
     pub(crate) fn heartbeat(&mut self, operations: u64, now: Nanos) {
-        if operations != self.operations || self.phase == Phase::Engine {
+        if operations != self.operations || self.phase != Phase::Clients {
             self.operations = operations;
             self.alive(now);
         }
@@ -107,12 +116,15 @@ impl Watch {
             return None;
         }
         let level = bench.interrupt.level();
-        if level >= 2 {
-            return Some(Alarm::StopNow);
-        }
-        if level == 1 && !self.is_stopping {
-            self.is_stopping = true;
-            return Some(Alarm::Stop);
+        if level > 0 {
+            let is_requested = self.stop_at.is_some();
+            let waited = now.since(*self.stop_at.get_or_insert(now));
+            if level > 1 || waited > STOP_WITHIN {
+                return Some(Alarm::StopNow);
+            }
+            if !is_requested {
+                return Some(Alarm::Stop);
+            }
         }
         if now.since(self.disk_at) >= DISK_EVERY {
             self.disk_at = now;
@@ -124,7 +136,7 @@ impl Watch {
         }
         let waited = now.since(self.alive_at);
         let timeout = match self.phase {
-            Phase::Clients => bench.watchdog,
+            Phase::Clients | Phase::Statements => bench.watchdog,
             Phase::Engine => bench.watchdog.after(settle_cap),
         };
         (waited > timeout).then_some(Alarm::Hung(waited))
@@ -169,7 +181,7 @@ mod tests {
     #[test]
     fn clients_must_end_operations_within_the_watchdogs_time() {
         with_bench(Bytes(0), |bench| {
-            let mut watch = Watch::begin(at(0));
+            let mut watch = Watch::begin(Phase::Engine, at(0));
             watch.enter(Phase::Clients, at(1));
             watch.heartbeat(5, at(8));
             watch.heartbeat(5, at(17));
@@ -181,7 +193,7 @@ mod tests {
     #[test]
     fn time_in_which_the_parent_is_busy_is_no_silence() {
         with_bench(Bytes(0), |bench| {
-            let mut watch = Watch::begin(at(0));
+            let mut watch = Watch::begin(Phase::Engine, at(0));
             watch.enter(Phase::Clients, at(1));
             watch.excuse(at(20));
             // A flood of messages keeps this process as busy, and is no progress.
@@ -194,7 +206,7 @@ mod tests {
     #[test]
     fn the_settle_cap_extends_the_watchdog_of_an_engine_phase() {
         with_bench(Bytes(0), |bench| {
-            let mut watch = Watch::begin(at(0));
+            let mut watch = Watch::begin(Phase::Engine, at(0));
             assert_eq!(watch.check(bench, CAP, at(70)), None);
             assert_eq!(watch.check(bench, CAP, at(71)), Some(Alarm::Hung(at(71))));
             watch.heartbeat(0, at(71));
@@ -205,7 +217,7 @@ mod tests {
     #[test]
     fn a_second_interrupt_stops_at_once() {
         with_bench(Bytes(0), |bench| {
-            let mut watch = Watch::begin(at(0));
+            let mut watch = Watch::begin(Phase::Engine, at(0));
             bench.interrupt.raise();
             assert_eq!(watch.check(bench, CAP, at(1)), Some(Alarm::Stop));
             assert_eq!(watch.check(bench, CAP, at(1)), None);
@@ -217,20 +229,35 @@ mod tests {
     }
 
     #[test]
-    fn an_ignored_stop_does_not_disarm_the_watchdog() {
+    fn an_ignored_stop_ends_the_worker_within_seconds() {
+        for phase in [Phase::Clients, Phase::Statements, Phase::Engine] {
+            with_bench(Bytes(0), |bench| {
+                let mut watch = Watch::begin(phase, at(0));
+                bench.interrupt.raise();
+                assert_eq!(watch.check(bench, CAP, at(1)), Some(Alarm::Stop));
+                // Whatever the worker sends: a long query has heartbeats.
+                watch.heartbeat(9, at(6));
+                assert_eq!(watch.check(bench, CAP, at(6)), None);
+                assert_eq!(watch.check(bench, CAP, at(7)), Some(Alarm::StopNow));
+            });
+        }
+    }
+
+    #[test]
+    fn the_settle_cap_is_no_time_of_a_server_that_does_not_settle() {
         with_bench(Bytes(0), |bench| {
-            let mut watch = Watch::begin(at(0));
-            watch.enter(Phase::Clients, at(0));
-            bench.interrupt.raise();
-            assert_eq!(watch.check(bench, CAP, at(1)), Some(Alarm::Stop));
+            let mut watch = Watch::begin(Phase::Statements, at(0));
+            assert_eq!(watch.check(bench, CAP, at(10)), None);
             assert_eq!(watch.check(bench, CAP, at(11)), Some(Alarm::Hung(at(11))));
+            watch.heartbeat(0, at(11));
+            assert_eq!(watch.check(bench, CAP, at(12)), None);
         });
     }
 
     #[test]
     fn a_disk_below_the_floor_is_noticed_within_half_a_second() {
         with_bench(Bytes(u64::MAX), |bench| {
-            let mut watch = Watch::begin(at(0));
+            let mut watch = Watch::begin(Phase::Engine, at(0));
             assert_eq!(watch.check(bench, CAP, Nanos::from_millis(499)), None);
             let alarm = watch.check(bench, CAP, Nanos::from_millis(500));
             assert!(matches!(alarm, Some(Alarm::DiskFloor(_))), "{alarm:?}");

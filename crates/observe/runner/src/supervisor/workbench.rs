@@ -21,6 +21,7 @@ use super::process::{Process, WorkerProgram};
 use crate::error::RunnerError;
 use crate::message::{Library, Order, ProbeBegins};
 use crate::needs::Needs;
+use crate::preflight::sessions_max;
 
 /// How often Ctrl-C, disk floor and watchdog are checked.
 pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(100);
@@ -85,6 +86,10 @@ pub enum Progress<'a> {
     },
     /// A step begins.
     StepBegins(&'a Step),
+    /// What may take long outside of steps begins: what is waited for, and how long at most.
+    Begins(&'a str),
+    /// The clients of a step run.
+    Runs(&'a Step),
     /// A stage of this name, of a step's settle, begins.
     Stage(&'a Step, &'a str),
     /// An interval of a step is over; with the probe it belongs to, in a search.
@@ -158,6 +163,7 @@ impl Workbench<'_> {
             shared: None,
             watchdog: self.watchdog,
             clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
+            sessions_max: sessions_max(experiment),
             needs: Needs::of(experiment),
             kinds: kinds(&experiment.steps),
             library: self.libraries.get(&variant.name).cloned(),

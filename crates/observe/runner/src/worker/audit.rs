@@ -17,6 +17,13 @@ use crate::message::{Message, StepEnds};
 
 /// Interval of heartbeats while a table is counted.
 const BEAT: Duration = Duration::from_millis(500);
+/// Heartbeats until the server is queried whether it works on it: every 10 s.
+///
+/// Our choice: a connection each time is no load, and the watchdog is longer.
+const BEATS_PER_CHECK: u32 = 20;
+
+/// What a run waits for whose server does not work on its statement.
+const NOT_BUSY: &str = "a statement has no answer, and the server does not execute it";
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Executes one step, with a row-count check when it is one of the application.
@@ -98,7 +105,7 @@ impl<W: Write + Send> Worker<'_, W> {
         copies: &[TableCopy],
     ) -> Result<Vec<(TableCopy, u64)>, EngineError> {
         if !copies.is_empty() {
-            self.send(&Message::Stage { name: "count_rows".to_owned() });
+            self.send(&Message::stage("count_rows"));
         }
         let mut counts = Vec::new();
         for copy in copies {
@@ -113,12 +120,15 @@ impl<W: Write + Send> Worker<'_, W> {
         engine: &dyn Engine,
         (table, copy): TableCopy,
     ) -> Result<Option<u64>, EngineError> {
-        self.patiently(|| engine.count_rows(table, copy))
+        self.patiently(engine, || engine.count_rows(table, copy))
     }
 
-    /// Runs a query of the driver, however long that takes.
+    /// Runs a query of the driver, however long the engine works on it.
+    ///
+    /// Where it does not, there are no heartbeats, and the watchdog ends the wait.
     pub(super) fn patiently<T: Send>(
         &self,
+        engine: &dyn Engine,
         query: impl FnOnce() -> Result<T, EngineError> + Send,
     ) -> Result<T, EngineError> {
         let (send, receive) = sync_channel(1);
@@ -129,11 +139,17 @@ impl<W: Write + Send> Worker<'_, W> {
             });
             thread
                 .map_err(|error| EngineError::Fatal(format!("a query has no thread: {error}")))?;
-            loop {
+            let mut is_busy = true;
+            for beat in 1_u32.. {
                 match receive.recv_timeout(BEAT) {
                     Ok(counted) => return counted,
                     Err(RecvTimeoutError::Timeout) => {
-                        self.send(&Message::Heartbeat { operations: 0 });
+                        if beat.is_multiple_of(BEATS_PER_CHECK) {
+                            is_busy = self.is_busy(engine);
+                        }
+                        if is_busy {
+                            self.send(&Message::Heartbeat { operations: 0 });
+                        }
                     }
                     Err(RecvTimeoutError::Disconnected) => {
                         let reason = "the driver panicked in a query".to_owned();
@@ -141,7 +157,17 @@ impl<W: Write + Send> Worker<'_, W> {
                     }
                 }
             }
+            unreachable!("a query ends")
         })
+    }
+
+    /// Returns whether the engine works on a statement; one that does not is reported.
+    pub(super) fn is_busy(&self, engine: &dyn Engine) -> bool {
+        let is_busy = engine.is_busy();
+        if !is_busy {
+            self.lock_waits.report(NOT_BUSY);
+        }
+        is_busy
     }
 }
 
@@ -224,6 +250,7 @@ mod tests {
             checked: Vec::new(),
             application: Some(application()),
             clients_max: 3,
+            sessions_max: 3,
             watchdog: Nanos::from_secs(120),
             dir: std::env::temp_dir(),
             allocator: None,
@@ -288,7 +315,7 @@ mod tests {
     fn rows_are_counted_between_steps() {
         let messages = run(&["load", "churn"], Fault::None);
         let label = |message: &Message| {
-            let is_count = matches!(message, Message::Stage { name } if name == "count_rows");
+            let is_count = matches!(message, Message::Stage { name, .. } if name == "count_rows");
             let labels = [
                 (matches!(message, Message::StepBegins { .. }), "begins"),
                 (matches!(message, Message::MeasuringBegins { .. }), "measures"),

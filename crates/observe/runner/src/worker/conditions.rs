@@ -19,11 +19,12 @@ impl<W: Write + Send> Worker<'_, W> {
         setup: &ApplicationSetup,
     ) -> Result<(), String> {
         for (at, check) in (0..).zip(&setup.application.checks) {
-            self.send(&Message::Stage { name: format!("check {}", check.name) });
+            self.send(&Message::stage(format!("check {}", check.name)));
             for copy in 0..setup.copies(check.table) {
-                let row = self.patiently(|| engine.check_row(at, copy)).map_err(|error| {
-                    format!("check `{}` could not be made: {error}", check.name)
-                })?;
+                let row =
+                    self.patiently(engine, || engine.check_row(at, copy)).map_err(|error| {
+                        format!("check `{}` could not be made: {error}", check.name)
+                    })?;
                 holds(check, row)?;
             }
         }

@@ -254,6 +254,10 @@ impl Engine for Counted<'_> {
         self.engine.lock_wait()
     }
 
+    fn is_busy(&self) -> bool {
+        self.engine.is_busy()
+    }
+
     fn identity(&self) -> Identity {
         self.engine.identity()
     }

@@ -112,13 +112,14 @@ impl<W: Write + Send> Worker<'_, W> {
         // A server is another process, which was checked before it was started.
         let beyond = || {
             let needs = order.needs.of_system(driver.as_ref(), &spec);
-            order.endpoint.is_none().then(|| beyond_limits(&needs, &order.dir)).flatten()
+            order.endpoint.is_none().then(|| beyond_limits(needs, &order.dir)).flatten()
         };
         if let Some(refusal) = refusal.or_else(beyond) {
             return self.refuse(refusal);
         }
         let files = OpenFiles::now();
         let opened = driver.open_shared(&spec, &self.lock_waits).and_then(|engine| {
+            engine.check_clients(order.sessions_max)?;
             let mut identity = engine.identity();
             identity.facts.insert("malloc".to_owned(), self.heap.to_string());
             identity.facts.extend(ways(&*engine, &driver.capabilities(), order.kinds.keys()));

@@ -52,9 +52,13 @@ impl<W: Write + Send> Worker<'_, W> {
         state
     }
 
-    /// Returns the state of engine and allocator when the clients have ended.
+    /// Returns the state of engine and allocator when the clients have ended; without the engine's,
+    /// which is reported, where it does not answer.
     pub(crate) fn final_state(&self, engine: &dyn Engine) -> EngineState {
-        let mut state = engine.state().unwrap_or_default();
+        let mut state = engine.state().unwrap_or_else(|error| {
+            self.lock_waits.report(&format!("the engine's state is not known: {error}"));
+            EngineState::default()
+        });
         state.readings.extend(self.heap.readings());
         state
     }

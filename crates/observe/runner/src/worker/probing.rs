@@ -122,7 +122,7 @@ impl<W: Write + Send> Worker<'_, W> {
         context: &StepContext<'_>,
         monitor: &mut PendingWorkMonitor,
     ) -> Nanos {
-        self.send(&Message::Stage { name: "pending_work".to_owned() });
+        self.send(&Message::stage("pending_work"));
         let sources = WorkSources {
             engine: context.engine,
             clock: self.clock,

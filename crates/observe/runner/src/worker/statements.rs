@@ -29,7 +29,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let name = &order.steps[index as usize].name;
         let called = order.application.as_ref().and_then(|own| Some(own.step(name)?.positions()));
         let Some(called) = called else { return Statements::new() };
-        self.send(&Message::Stage { name: "statements".to_owned() });
+        self.send(&Message::stage("statements"));
         let called: BTreeSet<u16> = called.collect();
         let mut all = Statements::new();
         for procedure in called {

@@ -113,7 +113,7 @@ impl<W: Write + Send> Worker<'_, W> {
     /// Reports the stage of a settle that begins, or that one goes on.
     pub(super) fn report_stage(&self, stage: Option<&str>) {
         self.send(&match stage {
-            Some(name) => Message::Stage { name: name.to_owned() },
+            Some(name) => Message::Stage { name: name.to_owned(), is_settle: true },
             None => Message::Heartbeat { operations: 0 },
         });
     }

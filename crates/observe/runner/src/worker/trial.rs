@@ -44,14 +44,20 @@ pub(crate) struct Tried {
 struct LastProgress {
     operations: u64,
     at: Nanos,
+    /// None has ended since for long, and the server does not work on one.
+    is_silent: bool,
 }
 
 impl LastProgress {
+    const fn begin(at: Nanos) -> Self {
+        Self { operations: 0, at, is_silent: false }
+    }
+
     /// Returns whether no operation has ended for `limit`; once for each such span.
     fn is_older_than(&mut self, limit: Nanos, operations: u64, now: Nanos) -> bool {
         let is_old = operations == self.operations && now.since(self.at) >= limit;
         if is_old || operations != self.operations {
-            *self = Self { operations, at: now };
+            *self = Self { operations, at: now, is_silent: false };
         }
         is_old
     }
@@ -80,8 +86,8 @@ impl<W: Write + Send> Worker<'_, W> {
         let inserts = run.clients.kinds.contains(&OpKind::Insert);
         let kind = run.clients.kinds.first().copied();
         let mut ends = VecDeque::new();
-        let mut last = LastProgress { operations: 0, at: self.clock.now() };
-        let (totals, waits) = with_waits(context.engine, self.clock, |begin| {
+        let mut last = LastProgress::begin(self.clock.now());
+        let loaded = with_waits(context.engine, self.clock, |begin| {
             run_step(self.clock, &mut run, &mut |event| match event {
                 Event::MeasuringBegins => {
                     self.begin_measuring(context);
@@ -94,8 +100,10 @@ impl<W: Write + Send> Worker<'_, W> {
                     self.send(&Message::IntervalEnds);
                 }
                 Event::Heartbeat(operations) => {
-                    self.send(&Message::Heartbeat { operations });
-                    self.name_lock(context, &mut last, operations);
+                    self.note_progress(context, &mut last, operations);
+                    if !last.is_silent {
+                        self.send(&Message::Heartbeat { operations });
+                    }
                 }
                 Event::Interval(interval) => {
                     let state = ends.pop_front().unwrap_or_else(|| self.sample(context.engine));
@@ -103,6 +111,11 @@ impl<W: Write + Send> Worker<'_, W> {
                     self.report_interval(trial, interval, state);
                 }
             })
+        });
+        let (totals, sampled) = loaded.map_err(|error| failed(&error))?;
+        let waits = sampled.unwrap_or_else(|error| {
+            self.lock_waits.report(&format!("the waits of this step are not known: {error}"));
+            None
         });
         let mut totals = totals.map_err(|error| {
             let is_stopped = matches!(error, LoadError::Stopped);
@@ -114,13 +127,18 @@ impl<W: Write + Send> Worker<'_, W> {
         Ok(Tried { totals, waits, kind })
     }
 
-    /// Reports the lock that the clients wait for, when none of their operations ends.
-    fn name_lock(&self, context: &StepContext<'_>, last: &mut LastProgress, operations: u64) {
+    /// Reports the lock that the clients wait for, when none of their operations ends; notes where
+    /// the server does not even work on one that may take any time.
+    fn note_progress(&self, context: &StepContext<'_>, last: &mut LastProgress, operations: u64) {
         let limit = Nanos(u64::try_from(self.lock_waits.limit.as_nanos()).unwrap_or(u64::MAX));
-        if last.is_older_than(limit, operations, self.clock.now())
-            && let Some(text) = context.engine.lock_wait()
-        {
+        if !last.is_older_than(limit, operations, self.clock.now()) {
+            return;
+        }
+        if let Some(text) = context.engine.lock_wait() {
             self.lock_waits.report(&text);
+        } else {
+            last.is_silent =
+                context.kinds.contains(&OpKind::Define) && !self.is_busy(context.engine);
         }
     }
 
@@ -187,7 +205,7 @@ mod tests {
 
     #[test]
     fn progress_that_stops_is_noticed_once_for_each_limit() {
-        let mut last = LastProgress { operations: 0, at: Nanos(0) };
+        let mut last = LastProgress::begin(Nanos(0));
         let mut found = Vec::new();
         for (second, operations) in
             [(1, 0), (2, 5), (4, 5), (5, 5), (6, 5), (8, 5), (9, 6), (11, 6)]

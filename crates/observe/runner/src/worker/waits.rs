@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::{Builder, scope};
 use std::time::Duration;
 
-use engine::{Engine, WaitSampler};
+use engine::{Engine, EngineError, WaitSampler};
 use load::Clock;
 use model::waits::rests_in;
 use model::{Nanos, WaitProfile};
@@ -22,17 +22,23 @@ const PAUSE_PER_SAMPLE: u32 = 100;
 /// Source: [Knuth 1998], section 6.4, Fibonacci hashing.
 const GOLDEN: u32 = 0x9e37_79b9;
 
+/// Waits of a span; `None` where none are sampled.
+pub(super) type Sampled = Result<Option<WaitProfile>, EngineError>;
+
 /// Runs `load`, which reports through its argument when its measured span begins.
 ///
-/// Returns the waits sampled from then to its end as well; `None` when the engine names no waits,
-/// or did not answer a sample: a part of the span would not stand for the whole.
+/// Returns the waits sampled from then to its end as well; `None` when the engine names no waits.
+/// Where it did not answer a sample, the error has their place: a part of the span would not stand
+/// for the whole.
+///
+/// # Errors
+/// When it does not answer before the load.
 pub(super) fn with_waits<T>(
     engine: &dyn Engine,
     clock: &dyn Clock,
     load: impl FnOnce(&dyn Fn()) -> T,
-) -> (T, Option<WaitProfile>) {
-    // An engine that does not answer fails its clients, which report why.
-    let Ok(Some(sampler)) = engine.wait_sampler() else { return (load(&|| {}), None) };
+) -> Result<(T, Sampled), EngineError> {
+    let Some(sampler) = engine.wait_sampler()? else { return Ok((load(&|| {}), Ok(None))) };
     let (begin, begun) = sync_channel(1);
     scope(|threads| {
         let sampling = move || profile(sampler, clock, &begun);
@@ -41,7 +47,8 @@ pub(super) fn with_waits<T>(
             begin.try_send(()).ok();
         });
         drop(begin);
-        (loaded, thread.ok().and_then(|thread| thread.join().ok()).flatten())
+        let sampled = thread.ok().and_then(|thread| thread.join().ok());
+        Ok((loaded, sampled.unwrap_or(Ok(None))))
     })
 }
 
@@ -50,8 +57,8 @@ fn profile(
     mut sampler: Box<dyn WaitSampler + '_>,
     clock: &dyn Clock,
     begun: &Receiver<()>,
-) -> Option<WaitProfile> {
-    begun.recv().ok()?;
+) -> Sampled {
+    let Ok(()) = begun.recv() else { return Ok(None) };
     let least = sampler.least_pause();
     let mut profile = WaitProfile::default();
     let span = clock.now();
@@ -61,14 +68,14 @@ fn profile(
             // Not at the beginning of a second, where the state of the server is read.
             Some(rest) => rest + pause(profile.samples, Nanos(0)),
             None => {
-                sampler.sample(&mut profile).ok()?;
+                sampler.sample(&mut profile)?;
                 let took = clock.now().since(from);
                 profile.took_ns = profile.took_ns.after(took);
                 least + pause(profile.samples, took)
             }
         };
         if let Err(RecvTimeoutError::Disconnected) = begun.recv_timeout(wait) {
-            return Some(profile);
+            return Ok(Some(profile));
         }
     }
 }

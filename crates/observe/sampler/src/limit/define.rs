@@ -52,11 +52,27 @@ impl Quota {
     pub const fn free(&self) -> u64 {
         self.limit.saturating_sub(self.used)
     }
+
+    /// Returns the commands that raise it to an amount.
+    pub(crate) fn commands(&self, amount: u64) -> String {
+        match self.source.starts_with('/') {
+            true => format!(
+                "`echo {amount} > {}`, or where the container is started `docker run \
+                 --pids-limit={amount}`",
+                self.source
+            ),
+            false => format!("`{} {amount}` in the shell that runs assay", self.source),
+        }
+    }
 }
 
 impl fmt::Display for Quota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { source, unit, limit, used } = self;
-        write!(f, "{source} allows {limit} {unit}, {used} of which are in use: raise it")
+        let commands = self.commands(limit.saturating_mul(2));
+        write!(
+            f,
+            "{source} allows {limit} {unit}, {used} of which are in use: raise it ({commands})"
+        )
     }
 }

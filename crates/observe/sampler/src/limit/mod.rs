@@ -17,4 +17,4 @@ pub use define::{Limit, Quota, Shortage};
 pub use direct_io::direct_io_error;
 pub use io_uring::io_uring_refusal;
 pub use registry::{limits, shortages};
-pub use threads::{tightest_thread_limit, with_thread_limit};
+pub use threads::{has_no_thread_limit, tightest_thread_limit, with_thread_limit};

@@ -30,15 +30,23 @@ fn allow(needed: Bytes, instead: &str, free: Option<Bytes>) -> Result<(), Shorta
     if free.is_some_and(|free| free >= needed) {
         return Ok(());
     }
-    let has = free.map_or_else(|| "cannot be used".to_owned(), |free| format!("has {free} free"));
     // In whole MiB, as programs take it.
     let mib = needed.0.div_ceil(1 << 20);
+    let (has, mount) = match free {
+        Some(free) => {
+            (format!("has {free} free"), format!("enlarge it (`mount -o remount,size={mib}m"))
+        }
+        None => (
+            "is absent or read-only".to_owned(),
+            format!("mount it (`mount -t tmpfs -o size={mib}m tmpfs"),
+        ),
+    };
     Err(Shortage {
         limit: LIMIT.name,
         reason: format!("the server may need {needed} of shared memory, and {DIR} {has}"),
         remedy: format!(
-            "enlarge it (`mount -o remount,size={mib}m {DIR}`, `docker run --shm-size={mib}m`, in \
-             Kubernetes an emptyDir of medium Memory there), or {instead}"
+            "{mount} {DIR}`, `docker run --shm-size={mib}m`, in Kubernetes an emptyDir of medium \
+             Memory there), or {instead}"
         ),
     })
 }
@@ -55,6 +63,9 @@ mod tests {
         assert!(text.contains("8.00 MiB of shared memory, and /dev/shm has 2.00 MiB"), "{text}");
         assert!(text.contains("--shm-size=8m") && text.ends_with("or set x"), "{text}");
         let text = allow(needed, "", None).unwrap_err().to_string();
-        assert!(text.contains("/dev/shm cannot be used"), "{text}");
+        assert!(
+            text.contains("/dev/shm is absent or read-only: mount it (`mount -t tmpf"),
+            "{text}"
+        );
     }
 }

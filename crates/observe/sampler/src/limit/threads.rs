@@ -13,6 +13,8 @@ use crate::mount::mounts;
 
 pub(crate) static LIMIT: Limit = Limit { name: "threads", check };
 
+/// Accounts that the user namespace of this process maps.
+const UID_MAP: &str = "/proc/self/uid_map";
 /// What is counted.
 const UNIT: &str = "threads";
 
@@ -31,9 +33,10 @@ fn allow(needs: &SystemNeeds, quota: &Quota) -> Result<(), Shortage> {
     }
     let Quota { source, limit, used, .. } = quota;
     let others = threads - u64::from(clients).min(threads);
+    let commands = quota.commands(used + threads);
     let remedy = match quota.free().saturating_sub(others) {
-        0 => format!("raise {source}"),
-        most => format!("raise {source}, or use at most {most} clients"),
+        0 => format!("raise it ({commands})"),
+        most => format!("raise it ({commands}), or use at most {most} clients"),
     };
     let reason = format!(
         "{} {} {threads} threads and processes, and {source} allows {} more ({used} of {limit} are \
@@ -74,7 +77,7 @@ pub fn tightest_thread_limit() -> Option<Quota> {
 fn of_user() -> Option<Quota> {
     let limit = getrlimit(Resource::Nproc).current?;
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    if getuid().is_root() || is_exempt(&status) {
+    if has_no_thread_limit(&status, &std::fs::read_to_string(UID_MAP).unwrap_or_default()) {
         return None;
     }
     let uid = u64::from(getuid().as_raw());
@@ -90,13 +93,21 @@ fn of_user() -> Option<Quota> {
     Some(Quota { source: "ulimit -u".to_owned(), unit: UNIT, limit, used })
 }
 
-/// Returns whether the text of a process's status gives it a capability that lifts the limit.
+/// Returns whether a process has no limit on the user's threads, by the texts of its status and of
+/// the map of its user namespace.
 ///
-/// Source: linux/capability.h: `CAP_SYS_ADMIN` is 21, `CAP_SYS_RESOURCE` is 24.
-fn is_exempt(status: &str) -> bool {
+/// Rights in another namespace than the first, as those of root in a rootless container, lift none.
+///
+/// Source: getrlimit(2), `RLIMIT_NPROC`; user_namespaces(7); linux/capability.h: `CAP_SYS_ADMIN` is
+/// 21, `CAP_SYS_RESOURCE` is 24.
+pub fn has_no_thread_limit(status: &str, uid_map: &str) -> bool {
+    let every_id = u32::MAX.to_string();
+    if uid_map.split_ascii_whitespace().nth(2) != Some(&*every_id) {
+        return false;
+    }
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let bits = line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
-    bits.is_some_and(|bits| bits & (1 << 21 | 1 << 24) != 0)
+    value_of(status, "Uid") == Some(0) || bits.is_some_and(|bits| bits & (1 << 21 | 1 << 24) != 0)
 }
 
 /// Returns the limits of this process's control group and those that enclose it.
@@ -139,18 +150,27 @@ mod tests {
         assert_eq!(
             text,
             "25 clients need 57 threads and processes, and ulimit -u allows 56 more (44 of 100 are \
-             in use): raise ulimit -u, or use at most 24 clients"
+             in use): raise it (`ulimit -u 101` in the shell that runs assay), or use at most 24 \
+             clients"
         );
         let full = Quota { used: 99, ..quota };
-        assert!(allow(&needs(1), &full).unwrap_err().to_string().ends_with(": raise ulimit -u"));
+        let text = allow(&needs(1), &full).unwrap_err().to_string();
+        assert!(text.ends_with("runs assay)"), "{text}");
+        let of_group = Quota { source: "/g/pids.max".to_owned(), ..full }.to_string();
+        assert!(of_group.contains("(`echo 200 > /g/pids.max`, or where"), "{of_group}");
     }
 
     #[test]
     fn capabilities_that_lift_the_limit_are_detected() {
+        let all = "         0          0 4294967295\n";
+        let is_exempt = |status: &str| has_no_thread_limit(status, all);
         assert!(is_exempt("Name:\ta\nCapEff:\t0000000001000000\n"));
         assert!(is_exempt("CapEff:\t0000000000200000\n"));
         assert!(!is_exempt("CapEff:\t0000000000000400\n"));
-        assert!(!is_exempt("Name:\ta\n"));
+        assert!(is_exempt("Name:\ta\nUid:\t0\t0\t0\t0\n"));
+        assert!(!is_exempt("Name:\ta\nUid:\t7\t7\t7\t7\n"));
+        let rootless = "         0       1000          1\n";
+        assert!(!has_no_thread_limit("Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n", rootless));
     }
 
     #[test]
@@ -171,7 +191,8 @@ mod tests {
         });
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let Some(tightest) = tightest_thread_limit() else {
-            assert!(is_unlimited || getuid().is_root() || is_exempt(&status), "{limits}");
+            let uid_map = std::fs::read_to_string(UID_MAP).unwrap();
+            assert!(is_unlimited || has_no_thread_limit(&status, &uid_map), "{limits}");
             println!("skipped: no limit applies to this user");
             return;
         };

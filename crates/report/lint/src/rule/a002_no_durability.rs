@@ -3,7 +3,7 @@
 use model::record::Severity;
 use model::{Durability, StepRecord, Variant, metric};
 
-use super::{Observation, Rule, code};
+use super::{Observation, Origin, Rule, code};
 use crate::context::{PlanContext, RunContext};
 
 pub(crate) static RULE: Rule = Rule {
@@ -17,6 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     source: "[Callaghan 2022-12-02] (write throughput will be over-stated)",
     variant: Some(lax),
     measured: &[uncounted],
+    origin: Origin::Chosen,
     ..Rule::EMPTY
 };
 

@@ -3,7 +3,7 @@
 use model::record::Severity;
 use model::{Nanos, StepRecord, StopRule, TimeProfile, TrendClass, metric, percent};
 
-use super::{Observation, Rule, code};
+use super::{Observation, Origin, Rule, code};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
@@ -19,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     source: "[Callaghan 2022-08-23] (throughput over time)",
     is_recorded: true,
     steps: &[unsteady],
-    is_of_size: true,
+    origin: Origin::Size,
     ..Rule::EMPTY
 };
 

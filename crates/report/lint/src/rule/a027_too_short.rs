@@ -4,7 +4,7 @@ use model::record::Severity;
 use model::validity::Outcome;
 use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass, percent};
 
-use super::{Observation, Rule, code};
+use super::{Observation, Origin, Rule, code};
 use crate::context::{PlanContext, RunContext};
 use crate::facts::requests;
 
@@ -21,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     source: "our choice: 30 independent seconds, for a mean within a fifth of a standard deviation",
     plan: Some(plan),
     steps: &[short, tail, undecided],
-    is_of_size: true,
+    origin: Origin::ChosenSize,
     ..Rule::EMPTY
 };
 
@@ -108,12 +108,13 @@ fn undecided(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let search = step.search.as_ref().filter(|search| search.found.is_some())?;
     let count = |outcome| search.probes.iter().filter(|probe| probe.outcome == outcome).count();
     let (undecided, invalid) = (count(Outcome::Undecided), count(Outcome::Invalid));
+    let were = |count| if count == 1 { "was" } else { "were" };
     let mut parts = Vec::new();
     if undecided > 0 {
-        parts.push(format!("{undecided} were undecided and taken as failed"));
+        parts.push(format!("{undecided} {} undecided and taken as failed", were(undecided)));
     }
     if invalid > 0 {
-        parts.push(format!("{invalid} were invalid"));
+        parts.push(format!("{invalid} {} invalid", were(invalid)));
     }
     let share = (undecided + invalid) as f64 / search.probes.len().max(1) as f64;
     (!parts.is_empty()).then(|| {
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!(with(&[Outcome::Passed, Outcome::Failed]), []);
         assert_eq!(found(&[Outcome::Invalid], None), []);
         let unclear = [Outcome::Passed, Outcome::Failed, Outcome::Undecided, Outcome::Invalid];
-        let evidence = "readrandom of b: of 4 probes 1 were undecided and taken as failed, 1 were \
+        let evidence = "readrandom of b: of 4 probes 1 was undecided and taken as failed, 1 was \
                     invalid: 50 % had no clear outcome (3 runs)";
         assert_eq!(with(&unclear), [(Severity::Note, evidence.to_owned())]);
     }

@@ -4,7 +4,7 @@ use model::record::Severity;
 use model::step::name;
 use model::{RunRecord, StepRecord, StepRole, float};
 
-use super::{Observation, Rule, code};
+use super::{Observation, Origin, Rule, code};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     source: "[Callaghan 2022-08-23] (after a full compaction there is only one level or one SST); \
              our choice: 3 levels",
     measured: &[shape],
-    is_of_size: true,
+    origin: Origin::Size,
     ..Rule::EMPTY
 };
 

@@ -1,6 +1,6 @@
 //! A039: too few repetitions to estimate the noise.
 
-use super::{Observation, Rule, code};
+use super::{Observation, Origin, Rule, code};
 use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "set `repetitions` to 3 or more (--repetitions 3)",
     source: "our choice: two runs leave one degree of freedom for the noise",
     plan: Some(plan),
-    is_of_size: true,
+    origin: Origin::ChosenSize,
     ..Rule::EMPTY
 };
 

@@ -2,7 +2,7 @@
 
 use model::Variant;
 
-use super::{Observation, Rule, code};
+use super::{Observation, Origin, Rule, code};
 use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
@@ -15,6 +15,7 @@ pub(crate) static RULE: Rule = Rule {
              after a change, not with servers that Assay starts",
     source: "our choice: a record without the server's configuration cannot be reproduced",
     variant: Some(foreign),
+    origin: Origin::Chosen,
     ..Rule::EMPTY
 };
 

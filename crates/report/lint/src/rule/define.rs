@@ -9,6 +9,19 @@ use crate::context::{ComparisonContext, PlanContext, RunContext};
 /// What a rule observes in a step of a run.
 type StepCheck = fn(&RunContext<'_>, &StepRecord) -> Option<Observation>;
 
+/// What the findings of a rule follow from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// What was measured, or the machine.
+    Measured,
+    /// The size of the experiment alone: a longer or larger one has no such finding.
+    Size,
+    /// The same, where the experiment's author chose the size: short texts only count it.
+    ChosenSize,
+    /// Another choice of the author.
+    Chosen,
+}
+
 /// One rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
@@ -28,8 +41,8 @@ pub struct Rule {
     pub source: &'static str,
     /// Whether the runner records its findings, which only the runner can observe.
     pub is_recorded: bool,
-    /// Whether a longer or larger experiment has no such finding: it is about its size alone.
-    pub is_of_size: bool,
+    /// What its findings follow from, unless they block.
+    pub origin: Origin,
     /// Observations in a plan.
     pub(crate) plan: Option<fn(&PlanContext<'_>) -> Vec<Observation>>,
     /// The observation about each variant of a plan; its place is added.
@@ -55,7 +68,7 @@ impl Rule {
         remedy: "",
         source: "",
         is_recorded: false,
-        is_of_size: false,
+        origin: Origin::Measured,
         plan: None,
         variant: None,
         run: None,

@@ -74,6 +74,6 @@ pub(crate) mod a072_data_apart;
 mod define;
 mod observation;
 
-pub use define::Rule;
+pub use define::{Origin, Rule};
 pub(crate) use model::rule_code as code;
 pub(crate) use observation::Observation;

@@ -5,9 +5,8 @@ use model::{Unit, metric};
 use stats::{Effect, Interval, Spread};
 
 use super::buckets::{bucket_name, histograms};
-use crate::document::{csv, number, snake};
+use crate::document::{Rows, number, snake};
 use crate::figure::unit_name;
-use crate::format::Format;
 use crate::input::Compared;
 use crate::published;
 use crate::trust::waived;
@@ -74,7 +73,7 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
 const BEFORE_LABEL: usize = 30;
 
 /// Returns every metric of every step and of whole runs, then the published findings.
-pub(super) fn render(compared: &Compared<'_>, format: Format) -> String {
+pub(super) fn rows(compared: &Compared<'_>) -> Rows {
     let comparison = compared.comparison;
     let mut rows: Vec<Vec<String>> = Vec::new();
     let of_cell = |place: &Place<'_>, cell: &CellComparison| -> Vec<Vec<String>> {
@@ -126,7 +125,7 @@ pub(super) fn render(compared: &Compared<'_>, format: Format) -> String {
     for row in &mut rows {
         row.resize(CSV_COLUMNS.len(), String::new());
     }
-    csv(format, CSV_COLUMNS.iter().map(|(name, _)| name), rows)
+    Rows::new(CSV_COLUMNS.iter().map(|(name, _)| name), rows)
 }
 
 /// Where a line's figures were measured.

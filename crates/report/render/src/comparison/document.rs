@@ -1,45 +1,51 @@
 //! The comparison as a document, and its answer on one screen.
 
-use lint::LintFinding;
+use analysis::IncompleteRun;
 use model::{ShellCommand, metric};
+use serde::Serialize;
 
+use super::level::levels_table;
 use super::section::Section;
 use super::tables::{absolute, costs, relative, requests, runs_table, written_legend};
 use super::{
     BRACKETS, answer, bucket_tables, csv, has_brackets, insert, json, open, parts, search, sweep,
 };
-use crate::document::{Document, Part};
+use crate::brief::{Brief, brief};
+use crate::document::{Document, Part, Rows, Table};
 use crate::findings::{folded, is_folded};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::label::{incomplete_line, meaning, measured_steps, plain_steps};
 use crate::legend::{runs_legend, sign_legend};
 use crate::published;
+use crate::report::Report;
 use crate::sentence::{claim_sentences, control, detectable, hidden, step_sentences, warmup_trims};
-use crate::trust::{explain_hint, finding_lines, headline, is_note, notes_line};
+use crate::trust::{explain_hint, finding_lines, headline};
 
 /// What the figures of the device are.
 const DEVICE: &str = "device: requests and bytes of all processes; of writes, those that reached it by \
     the end of the step";
 
-/// Entries of a list of text that are shown before the rest is only counted.
-const SHOWN: usize = 6;
+/// CSV and JSON hold every metric; text and Markdown have the cost tables on request.
+impl Report for Compared<'_> {
+    fn document(&self, format: Format, style: Style) -> Document {
+        let width = (format == Format::Text).then_some(style.width);
+        document(self, width, style.has_costs)
+    }
 
-/// Returns the comparison in `format`.
-///
-/// `style` matters to text; its `has_costs` to Markdown too. CSV and JSON hold every metric.
-pub fn render_comparison(compared: &Compared<'_>, format: Format, style: Style) -> String {
-    match format {
-        Format::Text | Format::Markdown => {
-            document(compared, format, style.has_costs).render(format, style)
-        }
-        Format::Csv | Format::Tsv => csv::render(compared, format),
-        Format::Json => json::render(compared),
+    fn rows(&self) -> Option<Rows> {
+        Some(csv::rows(self))
+    }
+
+    fn data(&self) -> impl Serialize {
+        json::data(self)
     }
 }
 
 /// Returns label, step sentences, sections, legends, costs on request, warnings.
-pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool) -> Document {
+///
+/// In a text of `width` columns the warnings that matter most; without a width all of them.
+pub(crate) fn document(compared: &Compared<'_>, width: Option<usize>, has_costs: bool) -> Document {
     let (comparison, meta) = (compared.comparison, compared.meta);
     let base = &comparison.base;
     let has_several = comparison.variants.len() > 1;
@@ -55,9 +61,12 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
     document.add([Part::Sentences(sentences.collect())]);
     let mut shown: Vec<Section> = answer::parts(compared);
     if !plain_steps(comparison).is_empty() {
+        let title = match comparison.runs_per_cell() {
+            Some((_, 1)) => "Operations per second in n runs",
+            _ => "Operations per second: mean of n runs [min..max], a range and no interval",
+        };
         shown.push(Section {
-            title: "Operations per second: mean of n runs [min..max], a range and no interval"
-                .to_owned(),
+            title: title.to_owned(),
             tables: vec![absolute(comparison)],
             remarks: has_brackets(compared).then(|| BRACKETS.to_owned()).into_iter().collect(),
             ..Section::default()
@@ -90,7 +99,7 @@ pub(crate) fn document(compared: &Compared<'_>, format: Format, has_costs: bool)
         document.add(parts::details(compared).flat_map(Section::parts));
     }
     document.append(published::document(compared));
-    document.append(problems(compared, format == Format::Text));
+    document.append(problems(compared, width));
     document
 }
 
@@ -126,6 +135,9 @@ pub(crate) fn notes(compared: &Compared<'_>, has_signs: bool) -> Vec<String> {
     notes
 }
 
+/// Incomplete runs that a text names before the rest is only counted.
+const INCOMPLETE_MAX: usize = 6;
+
 /// Lines of the answer after a run: a terminal of fifty, less the next steps that follow.
 const SCREEN: usize = 48;
 
@@ -133,9 +145,11 @@ const SCREEN: usize = 48;
 ///
 /// Of the headlines those that fit, and at least the first.
 pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
-    let plain = plain_steps(compared.comparison).into_iter();
+    let level = levels_table(compared.comparison);
+    // The figures of a single variant are a table alone: there is nothing to compare them with.
+    let plain = plain_steps(compared.comparison).into_iter().filter(|_| level.is_none());
     let sentences: Vec<_> = plain.flat_map(|step| claim_sentences(compared, step)).collect();
-    let below = evidence(compared).render(Format::Text, style);
+    let below = evidence(compared, level, style.width).render(Format::Text, style);
     let whole = |shown: usize| {
         let mut entries = sentences[..shown].to_vec();
         let (rest, name) = (sentences.len() - shown, &compared.meta.name);
@@ -155,55 +169,66 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
 ///
 /// Bytes written per byte put are all that the engine wrote over all steps, log included: the one
 /// definition that is the same for every engine and durability class.
-fn evidence(compared: &Compared<'_>) -> Document {
+fn evidence(compared: &Compared<'_>, level: Option<Table>, width: usize) -> Document {
     let mut document = Document::default();
     for section in sweep::parts(compared) {
         let tables = section.tables.into_iter().map(Part::Table);
         document.add([Part::Sentences(section.sentences)].into_iter().chain(tables));
     }
-    let steps = measured_steps(compared.comparison);
-    document.add([Part::Table(runs_table(compared, &steps).without_details())]);
+    let written = written_legend(compared.comparison).filter(|_| level.is_none());
+    let of_runs = || {
+        let steps = measured_steps(compared.comparison);
+        runs_table(compared, &steps).without_details()
+    };
+    document.add([Part::Table(level.unwrap_or_else(of_runs))]);
     let loads = open::parts(compared).into_iter().chain(search::parts(compared));
     let sentences = loads.flat_map(|part| part.sentences).chain(hidden(compared));
     document.add([Part::Sentences(sentences.collect())]);
     let mut notes = notes(compared, compared.comparison.variants.len() > 1);
     notes.extend(has_brackets(compared).then(|| BRACKETS.to_owned()));
-    notes.extend(written_legend(compared.comparison));
+    notes.extend(written);
     notes.extend([compared.meta.durability.clone(), runs_legend(compared)]);
     notes.extend(compared.meta.disclaimer.clone());
     document.add(notes.into_iter().map(Part::Note));
     document.append(published::document(compared));
-    document.append(problems(compared, true));
+    document.append(problems(compared, Some(width)));
     document
 }
 
-/// Returns incomplete runs and warnings; short lists leave out notes and only count the rest.
+/// Returns incomplete runs and warnings; a text of `width` columns has those that matter most.
 ///
-/// What follows from the size `minutes` alone is one line.
-pub(crate) fn problems(compared: &Compared<'_>, is_short: bool) -> Document {
-    let limited = |mut entries: Vec<String>| {
-        let rest = entries.len().saturating_sub(if is_short { SHOWN } else { usize::MAX });
-        if rest > 0 {
-            entries.truncate(SHOWN);
-            entries.push(format!("and {rest} more"));
-        }
-        entries
-    };
+/// Without a width all findings are there, and what follows from the size `minutes` alone is one
+/// line.
+pub(crate) fn problems(compared: &Compared<'_>, width: Option<usize>) -> Document {
     let titled = |title: &str, entries: Vec<String>| {
         let title = (!entries.is_empty()).then(|| Part::Heading(2, title.to_owned()));
         title.into_iter().chain([Part::Items(entries)])
     };
-    let incomplete = compared.comparison.incomplete.iter().map(incomplete_line).collect();
+    let mut document = Document::default();
+    let mut runs: Vec<&IncompleteRun> = compared.comparison.incomplete.iter().collect();
+    // What failed a check comes first; the others stay in their order.
+    runs.sort_by_key(|run| !run.has_failed_check);
+    let mut incomplete: Vec<String> = runs.into_iter().map(incomplete_line).collect();
+    let rest = incomplete.len().saturating_sub(width.map_or(usize::MAX, |_| INCOMPLETE_MAX));
+    if rest > 0 {
+        incomplete.truncate(INCOMPLETE_MAX);
+        incomplete.push(format!("assay list shows {rest} more."));
+    }
+    document.add(titled("Incomplete runs", incomplete));
+    if let Some(width) = width {
+        let Brief { mut entries, rest } = brief(compared, width);
+        if entries.is_empty() {
+            document.add(rest.map(Part::Text));
+        } else {
+            entries.extend(rest);
+            document.add(titled("Warnings", entries));
+        }
+        return document;
+    }
     let (findings, size) = (compared.findings, compared.meta.size.as_deref());
-    let own: Vec<&LintFinding> = findings.iter().filter(|one| !is_folded(size, one)).collect();
-    let shown = own.iter().copied().filter(|one| !(is_short && is_note(one)));
-    let mut warnings = limited(finding_lines(shown));
-    let title = if warnings.is_empty() { "No warning" } else { "Warnings" };
-    warnings.extend(notes_line(own.iter().copied()).filter(|_| is_short));
+    let mut warnings = finding_lines(findings.iter().filter(|one| !is_folded(size, one)));
     warnings.extend(folded(size, findings));
     let hint = explain_hint(findings).map(Part::Text);
-    let mut document = Document::default();
-    document.add(titled("Incomplete runs", limited(incomplete)));
-    document.add(titled(title, warnings).chain(hint));
+    document.add(titled("Warnings", warnings).chain(hint));
     document
 }

@@ -1,4 +1,4 @@
-//! The comparison as JSON: the label first, then every metric, for programs.
+//! The comparison as data: the label first, then every metric, for programs.
 //!
 //! Verdicts are those of the analysis: one whose effect `is_blocked` must not be drawn.
 
@@ -8,7 +8,6 @@ use model::{Label, Waiver};
 use serde::Serialize;
 
 use super::buckets::{Histogram, histograms};
-use crate::document::json;
 use crate::input::Compared;
 use crate::meta::Meta;
 use crate::published::{Publication, publications};
@@ -28,9 +27,9 @@ struct Data<'a> {
     histograms: Vec<Histogram<'a>>,
 }
 
-/// Returns label, findings, the comparison and its curves, as one JSON object.
-pub(super) fn render(compared: &Compared<'_>) -> String {
-    json(&Data {
+/// Returns label, findings, the comparison and its curves, as one object.
+pub(super) fn data(compared: &Compared<'_>) -> impl Serialize {
+    Data {
         label: compared.label,
         waived: waived(compared),
         experiment: compared.meta,
@@ -40,5 +39,5 @@ pub(super) fn render(compared: &Compared<'_>) -> String {
         rate_curves: &compared.curves,
         scalability: &compared.scalings,
         histograms: histograms(compared),
-    })
+    }
 }

@@ -2,50 +2,137 @@
 
 use analysis::{CellComparison, Measured};
 use model::{Metric, metric};
+use serde::Serialize;
+use serde_json::json;
 use stats::{Effect, Verdict};
 
+use super::csv;
 use super::tables::{ratio_cell, spread_cell};
-use crate::document::{Cell, Document, Part, Table};
-use crate::figure;
+use crate::document::{Cell, Document, Part, Rows, Table};
+use crate::figure::{self, unit_name};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::label::{level_suffix, meaning, step_heading, variant_label};
 use crate::legend::MEANS;
+use crate::report::Report;
 use crate::trust::headline;
 
-/// Returns a metric's figures and verdicts by step, then over whole runs.
+/// One metric's figures and verdicts by step, then over whole runs.
 ///
-/// `None` when the model has no metric of that name, or no run has a value of it.
 /// A verdict is `higher` or `lower` whatever the metric: which of these is better stands above.
-pub fn render_metric(compared: &Compared<'_>, name: &str, style: Style) -> Option<String> {
-    let metric = metric::find(name)?;
+pub struct MetricReport<'a> {
+    compared: &'a Compared<'a>,
+    metric: &'static Metric,
+    places: Vec<Place<'a>>,
+}
+
+/// Where a metric was measured.
+#[derive(Serialize)]
+struct Place<'a> {
+    #[serde(skip)]
+    heading: String,
+    /// `None` for whole runs.
+    step: Option<&'a str>,
+    step_index: Option<u32>,
+    part: Option<&'a str>,
+    clients: u32,
+    #[serde(skip)]
+    cells: &'a [CellComparison],
+}
+
+/// The metric of one variant in one place.
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(flatten)]
+    place: &'a Place<'a>,
+    variant: &'a str,
+    #[serde(flatten)]
+    measured: &'a Measured,
+}
+
+impl<'a> MetricReport<'a> {
+    /// Returns the report; `None` when the model has no metric of that name, or no run a value.
+    pub fn of(compared: &'a Compared<'a>, name: &str) -> Option<Self> {
+        let metric = metric::find(name)?;
+        let mut places = places(compared);
+        places.retain(|place| place.cells.iter().any(|cell| cell.metric(name).is_some()));
+        (!places.is_empty()).then_some(Self { compared, metric, places })
+    }
+
+    fn lines(&self) -> Vec<Line<'_>> {
+        let mut lines = Vec::new();
+        for place in &self.places {
+            lines.extend(place.cells.iter().filter_map(|cell| {
+                let measured = cell.metric(self.metric.name)?;
+                Some(Line { place, variant: &cell.variant, measured })
+            }));
+        }
+        lines
+    }
+}
+
+impl Report for MetricReport<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let compared = self.compared;
+        let head = vec![Part::Text(headline(compared)), Part::Text(meaning(self.metric))];
+        let mut document = Document::from([head]);
+        document.add(compared.meta.disclaimer.clone().map(Part::Text));
+        let table = |it: &Place<'_>| table(compared, self.metric, &it.heading, it.cells);
+        let tables = self.places.iter().map(|place| Part::Table(table(place)));
+        document.add(tables.chain([Part::Note(MEANS.to_owned())]));
+        document
+    }
+
+    /// Has the lines of this metric of the whole comparison's.
+    fn rows(&self) -> Option<Rows> {
+        let rows = csv::rows(self.compared);
+        Some(rows.with("metric", self.metric.name))
+    }
+
+    fn data(&self) -> impl Serialize {
+        json!({
+            "label": self.compared.label,
+            "metric": self.metric.name,
+            "unit": unit_name(self.metric.unit),
+            "rows": self.lines(),
+        })
+    }
+}
+
+/// Returns every step, its parts, and the whole runs.
+fn places<'a>(compared: &'a Compared<'_>) -> Vec<Place<'a>> {
     let comparison = compared.comparison;
-    let is_known = |cells: &&[CellComparison]| cells.iter().any(|cell| cell.metric(name).is_some());
-    let mut tables = Vec::new();
+    let mut places = Vec::new();
     for step in &comparison.steps {
         let heading = step_heading(comparison, step);
-        let cells = Some(&step.cells[..]).filter(is_known);
-        tables.extend(cells.map(|cells| table(compared, metric, &heading, cells)));
-        for part in step.parts.iter().filter(|part| is_known(&&part.cells[..])) {
-            let heading = format!("{heading}, {}", part.name.name);
-            tables.push(table(compared, metric, &heading, &part.cells));
-        }
+        let (name, index, clients) = (Some(step.name.as_str()), Some(step.index), step.clients);
+        let place = |part: Option<&'a str>, heading, cells| Place {
+            heading,
+            step: name,
+            step_index: index,
+            part,
+            clients,
+            cells,
+        };
+        places.push(place(None, heading.clone(), &step.cells[..]));
+        places.extend(step.parts.iter().map(|part| {
+            let name = &part.name.name;
+            place(Some(name), format!("{heading}, {name}"), &part.cells)
+        }));
     }
-    for runs in &comparison.runs {
-        let cells = Some(&runs.cells[..]).filter(is_known);
-        let several = comparison.runs.len() > 1;
+    let several = comparison.runs.len() > 1;
+    places.extend(comparison.runs.iter().map(|runs| {
         let suffix = if several { level_suffix(runs.clients) } else { String::new() };
-        let heading = format!("whole runs{suffix}");
-        tables.extend(cells.map(|cells| table(compared, metric, &heading, cells)));
-    }
-    if tables.is_empty() {
-        return None;
-    }
-    let head = vec![Part::Text(headline(compared)), Part::Text(meaning(metric))];
-    let mut document = Document::from([head]);
-    document.add(compared.meta.disclaimer.clone().map(Part::Text));
-    document.add(tables.into_iter().map(Part::Table).chain([Part::Note(MEANS.to_owned())]));
-    Some(document.render(Format::Text, style))
+        Place {
+            heading: format!("whole runs{suffix}"),
+            step: None,
+            step_index: None,
+            part: None,
+            clients: runs.clients,
+            cells: &runs.cells,
+        }
+    }));
+    places
 }
 
 fn table(
@@ -100,7 +187,7 @@ mod tests {
 
     fn shown(sample: &Sample, name: &str) -> Option<String> {
         let style = Style { width: 100, has_colour: false, has_costs: false };
-        sample.with(|compared| render_metric(compared, name, style))
+        sample.with(|compared| Some(MetricReport::of(compared, name)?.render(Format::Text, style)))
     }
 
     #[test]

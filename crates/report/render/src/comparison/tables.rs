@@ -28,7 +28,7 @@ pub(crate) fn lower_bound<'a>(name: &str, cell: &'a CellComparison) -> Option<&'
 }
 
 /// Returns whether a metric or its lower bound is known.
-fn is_known(name: &str, cell: &CellComparison) -> bool {
+pub(super) fn is_known(name: &str, cell: &CellComparison) -> bool {
     cell.metric(name).or_else(|| lower_bound(name, cell)).is_some()
 }
 

@@ -5,7 +5,6 @@ mod page;
 mod render;
 mod uses;
 
-pub use list::render_devices;
 pub use page::render_device_page;
-pub use render::render_device;
+pub use render::DeviceProfile;
 pub(crate) use uses::storage_uses;

@@ -2,47 +2,62 @@
 
 use analysis::{DeviceFigure, device_figures, is_bogus, saturations};
 use model::{Access, DeviceRecord, DeviceTarget, TracedRun, Unit};
+use serde::Serialize;
 use serde_json::json;
 
-use crate::document::{Document, Part, Table, csv, json, known, number};
+use crate::document::{Document, Part, Rows, Table, known, number};
 use crate::figure::{digits, figure, float, interval, limits, percent, sign};
 use crate::format::{Format, Style};
+use crate::report::Report;
 
 /// Columns of the CSV format.
 const CSV: &str = "access,test,jobs,runs,per_s,per_s_low,per_s_high,mean_ns,p50_ns,p99_ns,\
                    await_ns,issued_per_request,issued_bytes,is_bogus,ratio,ratio_low,ratio_high,\
                    verdict";
 
-/// Returns a profile in `format`, and how it changed since the earlier one.
-pub fn render_device(
-    record: &DeviceRecord,
-    earlier: Option<&DeviceRecord>,
-    format: Format,
-    style: Style,
-) -> String {
-    let figures = device_figures(record, earlier);
-    match format {
-        Format::Text | Format::Markdown => {
-            let mut document = Document::default();
-            document.add(summary(record, earlier));
-            // Each heading begins a block.
-            let mut block = Vec::new();
-            for part in tables(record, &figures) {
-                if matches!(part, Part::Heading(..)) {
-                    document.add(std::mem::take(&mut block));
-                }
-                block.push(part);
+/// A profile, and how it changed since the earlier one.
+#[derive(Debug, Clone, Copy)]
+pub struct DeviceProfile<'a> {
+    /// The profile.
+    pub record: &'a DeviceRecord,
+    /// The one before it of the same storage.
+    pub earlier: Option<&'a DeviceRecord>,
+}
+
+impl DeviceProfile<'_> {
+    fn figures(&self) -> Vec<DeviceFigure> {
+        device_figures(self.record, self.earlier)
+    }
+}
+
+impl Report for DeviceProfile<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let mut document = Document::default();
+        document.add(summary(self.record, self.earlier));
+        // Each heading begins a block.
+        let mut block = Vec::new();
+        for part in tables(self.record, &self.figures()) {
+            if matches!(part, Part::Heading(..)) {
+                document.add(std::mem::take(&mut block));
             }
-            document.add(block);
-            document.render(format, style)
+            block.push(part);
         }
-        Format::Csv | Format::Tsv => csv(format, CSV.split(','), figures.iter().map(fields)),
-        Format::Json => json(&json!({
-            "record": record,
+        document.add(block);
+        document
+    }
+
+    fn rows(&self) -> Option<Rows> {
+        Some(Rows::new(CSV.split(','), self.figures().iter().map(fields)))
+    }
+
+    fn data(&self) -> impl Serialize {
+        let figures = self.figures();
+        json!({
+            "record": self.record,
             "figures": figures,
             "saturation": saturations(&figures),
-            "earlier": earlier.map(|record| &record.id),
-        })),
+            "earlier": self.earlier.map(|record| &record.id),
+        })
     }
 }
 
@@ -372,13 +387,15 @@ mod tests {
     #[test]
     fn text_has_figures_saturation_changes_and_what_was_refused() {
         let (now, before) = (record("2", 1e4, 0.0), record("1", 2e4, 0.0));
-        insta::assert_snapshot!(render_device(&now, Some(&before), Format::Text, Style::default()));
+        let profile = DeviceProfile { record: &now, earlier: Some(&before) };
+        insta::assert_snapshot!(profile.render(Format::Text, Style::default()));
     }
 
     #[test]
     fn never_written_ranges_are_bogus_in_every_format() {
         let record = record("1", 1e4, 1.0);
-        let text = |format| render_device(&record, None, format, Style::default());
+        let profile = DeviceProfile { record: &record, earlier: None };
+        let text = |format| profile.render(format, Style::default());
         for format in [Format::Text, Format::Markdown] {
             let text = text(format);
             assert!(text.contains("BOGUS: 100 % of /data was never written"), "{text}");

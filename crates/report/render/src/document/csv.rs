@@ -5,24 +5,42 @@ use model::visible;
 
 use crate::format::Format;
 
-/// Returns the header and the rows, separated by tabs in [`Format::Tsv`]; an unknown value is an
-/// empty field.
-///
-/// Source: [RFC 4180], as the `csv` crate writes it; quoted in the same way between tabs.
-pub(crate) fn csv<H: AsRef<str>>(
-    format: Format,
-    header: impl IntoIterator<Item = H>,
-    rows: impl IntoIterator<Item = Vec<String>>,
-) -> String {
-    let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
-    let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
-    let header: Vec<String> = header.into_iter().map(|name| name.as_ref().to_owned()).collect();
-    for row in std::iter::once(header).chain(rows) {
-        let row = row.iter().map(|field| visible(&to_cell(field)).into_owned());
-        writer.write_record(row).expect("rows are as long as the header, and memory takes them");
+/// A header with rows that are as long; an unknown value is an empty field.
+#[derive(Debug)]
+pub struct Rows(Vec<Vec<String>>);
+
+impl Rows {
+    /// Returns the rows below their header.
+    pub(crate) fn new<H: AsRef<str>>(
+        header: impl IntoIterator<Item = H>,
+        rows: impl IntoIterator<Item = Vec<String>>,
+    ) -> Self {
+        let header = header.into_iter().map(|name| name.as_ref().to_owned()).collect();
+        Self(std::iter::once(header).chain(rows).collect())
     }
-    let bytes = writer.into_inner().expect("memory takes every line");
-    String::from_utf8(bytes).expect("fields are text")
+
+    /// Returns the rows that have a value in a column.
+    pub(crate) fn with(mut self, column: &str, value: &str) -> Self {
+        let at = self.0[0].iter().position(|name| name == column);
+        let mut is_header = true;
+        self.0
+            .retain(|row| std::mem::take(&mut is_header) || at.is_some_and(|at| row[at] == value));
+        self
+    }
+
+    /// Returns them as text, separated by tabs in [`Format::Tsv`], else by commas.
+    ///
+    /// Source: [RFC 4180], as the `csv` crate writes it; quoted in the same way between tabs.
+    pub(crate) fn text(&self, format: Format) -> String {
+        let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+        let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
+        for row in &self.0 {
+            let row = row.iter().map(|field| visible(&to_cell(field)).into_owned());
+            writer.write_record(row).expect("rows are as long as the header, in memory");
+        }
+        let bytes = writer.into_inner().expect("memory takes every line");
+        String::from_utf8(bytes).expect("fields are text")
+    }
 }
 
 /// Returns an enum value of the model as records write it.
@@ -43,21 +61,21 @@ mod tests {
     #[test]
     fn fields_with_commas_and_quotes_are_quoted() {
         let rows = [vec!["plain".to_owned(), "a, \"b\"".to_owned()]];
-        let text = csv(Format::Csv, ["one", "two"], rows);
+        let text = Rows::new(["one", "two"], rows).text(Format::Csv);
         assert_eq!(text, "one,two\nplain,\"a, \"\"b\"\"\"\n");
     }
 
     #[test]
     fn no_field_is_a_formula() {
         let rows = [vec!["=cmd|x".to_owned(), "-0.38".to_owned(), "\r=1".to_owned()]];
-        let text = csv(Format::Csv, ["@one", "two", "three"], rows);
+        let text = Rows::new(["@one", "two", "three"], rows).text(Format::Csv);
         assert_eq!(text, "'@one,two,three\n'=cmd|x,-0.38,'\\u{d}=1\n");
     }
 
     #[test]
     fn fields_with_tabs_and_line_breaks_are_quoted_between_tabs() {
         let rows = [vec!["a, b".to_owned(), "c\td".to_owned(), "e\nf".to_owned()]];
-        let text = csv(Format::Tsv, ["one", "two", "three"], rows);
+        let text = Rows::new(["one", "two", "three"], rows).text(Format::Tsv);
         assert_eq!(text, "one\ttwo\tthree\na, b\t\"c\td\"\t\"e\nf\"\n");
     }
 }

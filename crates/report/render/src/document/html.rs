@@ -32,7 +32,7 @@ fn part(part: &Part) -> Markup {
             p.legend { @for entry in text.split("   ") { span.entry { (code(entry)) } " " } }
         },
         Part::Picture(picture) => picture.figure(),
-        Part::Command(line) => html! { pre { code { (line) } } },
+        Part::Verbatim(line) => html! { pre { code { (line) } } },
         Part::Folded(summary, parts) => {
             html! { details { summary { (summary) } (self::html(parts)) } }
         }

@@ -41,7 +41,7 @@ fn part(part: &Part) -> String {
             let labels = &picture.labels;
             format!("## {0}\n\n![{0}]({1}.svg)\n\n{2}", labels.title, labels.name, labels.caption)
         }
-        Part::Command(line) => format!("```sh\n{line}\n```"),
+        Part::Verbatim(line) => format!("```sh\n{line}\n```"),
         Part::Folded(summary, parts) => {
             let parts = parts.iter().map(self::part);
             std::iter::once(summary.clone()).chain(parts).collect::<Vec<_>>().join("\n\n")

@@ -14,9 +14,11 @@ mod part;
 mod table;
 mod text;
 
-pub(crate) use csv::{csv, number, snake};
+pub use csv::Rows;
+pub(crate) use csv::{number, snake};
 pub(crate) use fill::fill;
 pub(crate) use html::html;
 pub(crate) use json::json;
-pub(crate) use part::{Document, Part};
+pub use part::Document;
+pub(crate) use part::Part;
 pub(crate) use table::{Cell, Table, Tone, known};

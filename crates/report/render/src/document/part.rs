@@ -24,8 +24,8 @@ pub(crate) enum Part {
     /// A legend or remark; three spaces separate its entries.
     Note(String),
     Picture(Picture),
-    /// A command line.
-    Command(String),
+    /// A line that is never broken: a command, or columns that are aligned already.
+    Verbatim(String),
     /// Details below their summary.
     Folded(String, Vec<Part>),
 }
@@ -38,7 +38,7 @@ impl Part {
 
     /// Returns the part with every text changed by `change`.
     ///
-    /// A command is not: it stays one line, so that it cannot end the block it stands in.
+    /// A verbatim line is not: it stays one line, so that it cannot end the block it stands in.
     pub(super) fn map(&self, change: &dyn Fn(&str) -> String) -> Self {
         let all = |lines: &[String]| lines.iter().map(|line| change(line)).collect();
         let one_line = |text: &str| in_line(&change(text)).into_owned();
@@ -55,7 +55,7 @@ impl Part {
             }
             Self::Table(table) => Self::Table(table.map(change)),
             Self::Picture(picture) => Self::Picture(picture.map_labels(change)),
-            Self::Command(line) => Self::Command(visible(line).replace('\n', " ")),
+            Self::Verbatim(line) => Self::Verbatim(visible(line).replace('\n', " ")),
             Self::Folded(summary, parts) => {
                 Self::Folded(change(summary), parts.iter().map(|part| part.map(change)).collect())
             }
@@ -71,18 +71,25 @@ impl Part {
             Self::Sentences(lines) | Self::Items(lines) => lines.is_empty(),
             Self::Facts(facts) => facts.iter().all(|(_, value)| value.is_empty()),
             Self::Table(table) => table.is_empty(),
-            Self::Picture(_) | Self::Command(_) | Self::Folded(..) => false,
+            Self::Picture(_) | Self::Verbatim(_) | Self::Folded(..) => false,
         }
     }
 }
 
 /// Blocks of parts; text has an empty line between blocks and none within them.
 #[derive(Default)]
-pub(crate) struct Document {
+pub struct Document {
     pub(super) blocks: Vec<Vec<Part>>,
 }
 
 impl Document {
+    /// Returns a document of lines that stay as they are; a line break within one begins another.
+    pub fn lines(lines: impl IntoIterator<Item = String>) -> Self {
+        let lines: Vec<String> = lines.into_iter().collect();
+        let lines = lines.iter().flat_map(|line| line.split('\n'));
+        Self::from([lines.map(|line| Part::Verbatim(line.to_owned())).collect()])
+    }
+
     /// Adds a block; empty parts are left out.
     pub(crate) fn add(&mut self, parts: impl IntoIterator<Item = Part>) {
         let parts: Vec<Part> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -92,7 +99,7 @@ impl Document {
     }
 
     /// Adds the blocks of another document.
-    pub(crate) fn append(&mut self, other: Self) {
+    pub fn append(&mut self, other: Self) {
         self.blocks.extend(other.blocks);
     }
 

@@ -32,11 +32,10 @@ fn parts(block: &[Part], style: Style) -> String {
 fn part(part: &Part, style: Style) -> String {
     let filled = |text: &String| fill(text, style.width);
     match part {
-        Part::Heading(_, text)
-        | Part::Strong(text)
-        | Part::Text(text)
-        | Part::Note(text)
-        | Part::Command(text) => filled(text),
+        Part::Heading(_, text) | Part::Strong(text) | Part::Text(text) | Part::Note(text) => {
+            filled(text)
+        }
+        Part::Verbatim(line) => line.clone(),
         Part::Sentences(lines) => lines.iter().map(filled).collect::<Vec<_>>().join("\n"),
         Part::Items(lines) => {
             let lines = lines.iter().map(|line| hanging("  ", line, 4, style.width));

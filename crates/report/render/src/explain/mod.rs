@@ -11,4 +11,4 @@ mod sentence;
 
 pub(crate) use chosen::chosen;
 pub(crate) use render::Block;
-pub use render::render_explanations;
+pub use render::Explained;

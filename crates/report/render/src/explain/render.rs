@@ -1,4 +1,4 @@
-//! Explanations as text, Markdown and JSON.
+//! Explanations as a report.
 
 use analysis::explain::{Rule, Rung};
 use analysis::{Explanation, StorageUse};
@@ -8,33 +8,41 @@ use serde::Serialize;
 use super::account::table;
 use super::sentence::{headline, sentences};
 use crate::device::storage_uses;
-use crate::document::{Document, Part, Table, json};
+use crate::document::{Document, Part, Table};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::meta::Meta;
+use crate::report::Report;
 use crate::trust;
 
-/// Returns the explanations of one or more steps below the label.
-///
-/// There is no CSV or TSV form: text takes its place.
-pub fn render_explanations(
-    compared: &Compared<'_>,
-    (explanations, storage): (&[Explanation], &[StorageUse]),
-    format: Format,
-    style: Style,
-) -> String {
-    if format == Format::Json {
-        let (experiment, label) = (compared.meta, compared.label);
-        return json(&Data { experiment, label, explanations, storage });
+/// The explanations of one or more steps below the label.
+pub struct Explained<'a> {
+    /// The comparison.
+    pub compared: &'a Compared<'a>,
+    /// The explanations.
+    pub explanations: &'a [Explanation],
+    /// Uses of the device in these steps.
+    pub storage: &'a [StorageUse],
+}
+
+impl Report for Explained<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let (compared, storage) = (self.compared, self.storage);
+        let mut document = Document::from([vec![Part::Text(trust::headline(compared))]]);
+        document.add(compared.meta.disclaimer.clone().map(Part::Text));
+        let blocks = blocks(compared, self.explanations);
+        blocks.into_iter().for_each(|block| document.add(block.parts()));
+        if !storage.is_empty() {
+            document.add([Part::Heading(2, "Storage".to_owned())]);
+            document.add(storage_uses(storage));
+        }
+        document
     }
-    let mut document = Document::from([vec![Part::Text(trust::headline(compared))]]);
-    document.add(compared.meta.disclaimer.clone().map(Part::Text));
-    blocks(compared, explanations).into_iter().for_each(|block| document.add(block.parts()));
-    if !storage.is_empty() {
-        document.add([Part::Heading(2, "Storage".to_owned())]);
-        document.add(storage_uses(storage));
+
+    fn data(&self) -> impl Serialize {
+        let Self { compared, explanations, storage } = *self;
+        Data { experiment: compared.meta, label: compared.label, explanations, storage }
     }
-    document.render(format, style)
 }
 
 #[derive(Serialize)]

@@ -3,15 +3,14 @@
 use analysis::history::{Studied, Study};
 
 use super::sentence::{drift_trend, trend};
-use crate::document::{csv, number};
-use crate::format::Format;
+use crate::document::{Rows, number};
 
 const HEADER: &str = "metric,subject,what,index,label,before,after,effect,low,high,p,q,points,trend,\
                       is_relevant";
 
 /// Returns every change and drift.
-pub(super) fn render(study: &Study, format: Format) -> String {
-    csv(format, HEADER.split(','), study.histories.iter().flat_map(history))
+pub(super) fn rows(study: &Study) -> Rows {
+    Rows::new(HEADER.split(','), study.histories.iter().flat_map(history))
 }
 
 fn history(one: &Studied) -> impl Iterator<Item = Vec<String>> {

@@ -7,7 +7,6 @@ use model::Better;
 use serde::Serialize;
 use stats::change::{Detectable, Drift, NoiseChange, Suspect};
 
-use crate::document::json;
 use crate::figure::unit_name;
 
 #[derive(Serialize)]
@@ -81,8 +80,11 @@ struct Ramp<'a> {
     to_label: &'a str,
 }
 
-/// Returns the study as one JSON object.
-pub(super) fn render(study: &Study, gathered: Option<&Gathered>) -> String {
+/// Returns the study as one object.
+pub(super) fn data<'a>(
+    study: &'a Study,
+    gathered: Option<&'a Gathered>,
+) -> impl Serialize + use<'a> {
     let too_short = |one| {
         let one: &History = one;
         TooShort {
@@ -92,7 +94,7 @@ pub(super) fn render(study: &Study, gathered: Option<&Gathered>) -> String {
             points: one.values.len(),
         }
     };
-    let document = Document {
+    Document {
         metrics: study.histories.iter().map(metric).collect(),
         events: &study.events,
         regressions: study.regressions(),
@@ -105,8 +107,7 @@ pub(super) fn render(study: &Study, gathered: Option<&Gathered>) -> String {
         histories_too_short: gathered.map(|_| study.too_short.len()),
         too_short: study.too_short.iter().map(too_short).collect(),
         is_newest_unknown: study.is_newest_unknown(gathered),
-    };
-    json(&document)
+    }
 }
 
 fn metric(one: &Studied) -> Metric<'_> {

@@ -1,12 +1,14 @@
-//! Histories as a document, and in a requested format.
+//! Histories as a report.
 
 use analysis::history::{Gathered, MIN_VALUES, Studied, Study};
+use serde::Serialize;
 
 use super::sentence::{answer, change, drift, histories, remarks, too_short, value};
 use super::{csv, json};
-use crate::document::{Document, Part};
+use crate::document::{Document, Part, Rows};
 use crate::format::{Format, Style};
 use crate::plot;
+use crate::report::Report;
 use crate::sparkline::sparkline;
 use crate::trust::many;
 
@@ -24,12 +26,17 @@ pub struct HistoryInput<'a> {
     pub gathered: Option<&'a Gathered>,
 }
 
-/// Returns the changes in `format`; `style` matters to text.
-pub fn render_history(input: &HistoryInput<'_>, format: Format, style: Style) -> String {
-    match format {
-        Format::Text | Format::Markdown => lines(input, style.width).render(format, style),
-        Format::Csv | Format::Tsv => csv::render(input.study, format),
-        Format::Json => json::render(input.study, input.gathered),
+impl Report for HistoryInput<'_> {
+    fn document(&self, _: Format, style: Style) -> Document {
+        lines(self, style.width)
+    }
+
+    fn rows(&self) -> Option<Rows> {
+        Some(csv::rows(self.study))
+    }
+
+    fn data(&self) -> impl Serialize {
+        json::data(self.study, self.gathered)
     }
 }
 

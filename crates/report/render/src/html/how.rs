@@ -14,7 +14,7 @@ const HASH_DIGITS: usize = 12;
 /// Returns the section; `method` is the part on verdicts.
 pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, method: Vec<Part>) -> Vec<Part> {
     let title = |title: &str| Part::Heading(3, title.to_owned());
-    let mut parts = vec![title("Command"), Part::Command(command(&input.manifest.command_line))];
+    let mut parts = vec![title("Command"), Part::Verbatim(command(&input.manifest.command_line))];
     parts.extend(method);
     let settings = Part::facts(settings(input.manifest, meta));
     parts.extend([title("Machine and settings"), settings]);

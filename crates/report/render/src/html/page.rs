@@ -7,6 +7,7 @@ use super::{answer, explained, fold, how, lines, memory, method, shape};
 use crate::comparison::{TRADE_OFFS, details, folded, problems, trade_offs};
 use crate::document::{self, Document, Part};
 use crate::input::{Compared, ReportInput};
+use crate::list::complete_runs;
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
 use crate::published;
@@ -88,7 +89,7 @@ fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
                 li { (meta.durability) }
                 @if let Some(disclaimer) = &meta.disclaimer { li { (disclaimer) } }
                 li { (meta.host) }
-                li { (complete) " of " (planned) " runs complete" }
+                li { (complete_runs(complete, planned)) }
                 @if invalid > 0 {
                     li.warn { a href="#warnings" { (many(invalid, "run")) " invalid, not counted" } }
                 }
@@ -112,7 +113,7 @@ fn sections(
     let how = how::section(input, compared.meta, method::section(compared));
     let none = compared.findings.is_empty();
     let none = none.then(|| Part::Text("No rule found anything.".to_owned())).into_iter();
-    let warnings = none.chain(below("Warnings", problems(compared, false))).collect();
+    let warnings = none.chain(below("Warnings", problems(compared, None))).collect();
     [
         ("answer", "The answer", answer::section(compared)),
         ("published", published::TITLE, published),

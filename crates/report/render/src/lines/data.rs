@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use super::means::{Means, Row};
 use super::report::Report;
-use crate::document::{csv, number};
+use crate::document::{Rows, number};
 use crate::figure::ratio_to_zero;
-use crate::format::Format;
 use crate::input::Compared;
 
 /// Figures by column; nothing where one is not known.
@@ -59,10 +58,10 @@ pub(super) fn as_lines<'m>(
     means.iter().flat_map(|one| one.rows.iter().map(move |row| line(one, row))).collect()
 }
 
-/// Returns the lines separated as in `format`; an unknown value is an empty field.
+/// Returns the lines for spreadsheets; an unknown value is an empty field.
 ///
 /// What the tables have comes first, then position, missed rate and ratios.
-pub(super) fn as_csv(report: &Report, lines: &[Line<'_>], format: Format) -> String {
+pub(super) fn as_rows(report: &Report, lines: &[Line<'_>]) -> Rows {
     let names = || report.columns.iter().map(|(name, ..)| *name);
     let figures = |of: &Figures| -> Vec<String> {
         names().map(|name| number(of.get(name).copied().flatten())).collect()
@@ -77,5 +76,5 @@ pub(super) fn as_csv(report: &Report, lines: &[Line<'_>], format: Format) -> Str
     let means = ["step", "clients", "variant", "n"].into_iter().chain(names());
     let all = means.chain(["step_index", "has_missed_rate"]).map(str::to_owned);
     let header = all.chain(names().map(|name| format!("{name}_rel")));
-    csv(format, header, lines.iter().map(fields))
+    Rows::new(header, lines.iter().map(fields))
 }

@@ -17,5 +17,5 @@ mod rocksdb;
 mod tables;
 
 pub use choice::Lines;
+pub use render::LinesOf;
 pub(crate) use render::folded_lines;
-pub use render::render_lines;

@@ -1,16 +1,17 @@
 //! The lines in every format, and on the page.
 
 use model::CpuCount;
+use serde::Serialize;
 
 use super::choice::Lines;
-use super::data::{as_csv, as_lines};
+use super::data::{as_lines, as_rows};
 use super::means::{Means, means};
 use super::report::{Column, Report};
 use super::tables::{absolute, relative, shown_columns};
-
-use crate::document::{Document, Part, json};
+use crate::document::{Document, Part, Rows};
 use crate::format::{Format, Style};
 use crate::input::Compared;
+use crate::report;
 use crate::trust::headline;
 
 /// Note on the tables.
@@ -19,21 +20,39 @@ const MEANS: &str = "Means of the runs that count; relative: value / base, and n
                      missed their rate. A ratio here is no verdict: assay compare without --lines \
                      has intervals.";
 
-/// Returns the lines of every step in `format`, of a host with so many CPUs.
+/// The lines of every step.
 ///
 /// CSV, TSV and JSON have means and ratios of a variant in one line.
-pub fn render_lines(
-    compared: &Compared<'_>,
-    (lines, cpus): (Lines, CpuCount),
-    format: Format,
-    style: Style,
-) -> String {
-    let report = lines.report();
-    let means = of_steps(compared, report, cpus);
-    match format {
-        Format::Text | Format::Markdown => document(compared, report, &means).render(format, style),
-        Format::Csv | Format::Tsv => as_csv(report, &as_lines(compared, report, &means), format),
-        Format::Json => json(&as_lines(compared, report, &means)),
+pub struct LinesOf<'a> {
+    /// The comparison.
+    pub compared: &'a Compared<'a>,
+    /// The report whose columns they have.
+    pub lines: Lines,
+    /// CPUs of the host.
+    pub cpus: CpuCount,
+}
+
+impl LinesOf<'_> {
+    fn means(&self) -> Vec<Means<'_>> {
+        of_steps(self.compared, self.lines.report(), self.cpus)
+    }
+}
+
+impl report::Report for LinesOf<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        document(self.compared, self.lines.report(), &self.means())
+    }
+
+    fn rows(&self) -> Option<Rows> {
+        let (report, means) = (self.lines.report(), self.means());
+        Some(as_rows(report, &as_lines(self.compared, report, &means)))
+    }
+
+    fn data(&self) -> impl Serialize {
+        let means = self.means();
+        let lines = as_lines(self.compared, self.lines.report(), &means);
+        // The lines borrow from means that end here.
+        serde_json::to_value(lines).expect("keys are texts")
     }
 }
 

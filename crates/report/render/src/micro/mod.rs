@@ -2,5 +2,3 @@
 
 mod published;
 mod render;
-
-pub use render::render_micro;

@@ -2,24 +2,38 @@
 
 use analysis::{KernelCell, kernel_cells};
 use model::{Bytes, Kernel, MicroRecord};
+use serde::Serialize;
 use serde_json::json;
 
 use super::published::{PUBLISHED, SOURCE};
-use crate::document::{Document, Part, Table, csv, json, number};
+use crate::document::{Document, Part, Rows, Table, number};
 use crate::figure::{MISSING, digits, interval, limits, sign};
 use crate::format::{Format, Style};
+use crate::report::Report;
 
 /// Columns of the CSV format.
 const CSV: &str = "kernel,block_bytes,implementation,rounds,ns_per_block,ns_low,ns_high,mb_per_s,\
                    ratio,ratio_low,ratio_high,verdict";
 
-/// Returns a microbenchmark in `format`.
-pub fn render_micro(record: &MicroRecord, format: Format, style: Style) -> String {
-    let cells = kernel_cells(record);
-    match format {
-        Format::Text | Format::Markdown => document(record, &cells).render(format, style),
-        Format::Csv | Format::Tsv => csv(format, CSV.split(','), cells.iter().map(fields)),
-        Format::Json => json_of(record, &cells),
+impl Report for MicroRecord {
+    fn document(&self, _: Format, _: Style) -> Document {
+        document(self, &kernel_cells(self))
+    }
+
+    fn rows(&self) -> Option<Rows> {
+        Some(Rows::new(CSV.split(','), kernel_cells(self).iter().map(fields)))
+    }
+
+    fn data(&self) -> impl Serialize {
+        let published = PUBLISHED.iter();
+        let published = published
+            .map(|one| json!({ "kernel": one.kernel, "machine": one.machine, "found": one.found }));
+        let published: Vec<_> = published.collect();
+        json!({
+            "record": self,
+            "cells": kernel_cells(self),
+            "published": { "source": SOURCE, "findings": published },
+        })
     }
 }
 
@@ -135,18 +149,6 @@ fn fields(cell: &KernelCell) -> Vec<String> {
     ]
 }
 
-fn json_of(record: &MicroRecord, cells: &[KernelCell]) -> String {
-    let published: Vec<_> = PUBLISHED
-        .iter()
-        .map(|one| json!({ "kernel": one.kernel, "machine": one.machine, "found": one.found }))
-        .collect();
-    json(&json!({
-        "record": record,
-        "cells": cells,
-        "published": { "source": SOURCE, "findings": published },
-    }))
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -196,15 +198,15 @@ mod tests {
 
     #[test]
     fn text_has_times_implementations_and_published_speeds() {
-        insta::assert_snapshot!(render_micro(&record(), Format::Text, Style::default()));
+        insta::assert_snapshot!(record().render(Format::Text, Style::default()));
     }
 
     #[test]
     fn every_csv_line_has_as_many_fields_as_its_header() {
-        let text = render_micro(&record(), Format::Csv, Style::default());
+        let text = record().render(Format::Csv, Style::default());
         let fields: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
         assert_eq!(fields, [12, 12, 12, 12]);
-        let json = render_micro(&record(), Format::Json, Style::default());
+        let json = record().render(Format::Json, Style::default());
         let all: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(all["cells"].as_array().map(Vec::len), Some(3));
     }

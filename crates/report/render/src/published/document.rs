@@ -1,11 +1,14 @@
 //! Publications as a document.
 
+use serde::Serialize;
+
 use super::outcome::{legend, verdict};
 use super::publication::{Finding, Publication, publications};
 use super::sentence::sentence;
 use crate::document::{Cell, Document, Part, Table, fill};
-use crate::format::Style;
+use crate::format::{Format, Style};
 use crate::input::Compared;
+use crate::report::Report;
 
 /// Title of the section in every format.
 pub(crate) const TITLE: &str = "Published and here";
@@ -13,12 +16,18 @@ pub(crate) const TITLE: &str = "Published and here";
 /// Widest column of verdicts.
 const VERDICT: usize = 15;
 
-/// Returns published findings next to ours, as text.
-///
-/// `None` where the experiment states none.
-pub fn render_published(compared: &Compared<'_>, style: Style) -> Option<String> {
-    let document = document(compared);
-    document.parts().next().is_some().then(|| document.text(style))
+/// Published findings next to ours; empty where the experiment states none.
+#[derive(Debug, Clone, Copy)]
+pub struct PublishedFindings<'a>(pub &'a Compared<'a>);
+
+impl Report for PublishedFindings<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        document(self.0)
+    }
+
+    fn data(&self) -> impl Serialize {
+        publications(self.0)
+    }
 }
 
 /// Returns the section below its title; empty where the experiment states no finding.

@@ -12,7 +12,7 @@ mod sentence;
 mod unmeasured;
 
 pub(crate) use csv::lines;
-pub use document::render_published;
+pub use document::PublishedFindings;
 pub(crate) use document::{TITLE, document};
 pub(crate) use publication::{Publication, publications};
 pub use reproduced::render_reproduced;

@@ -18,4 +18,4 @@ mod waits;
 pub use line::{COLUMNS, one_line};
 pub(crate) use line::{is_of_device, number, shown};
 pub(crate) use search::probe_tables;
-pub use show::render_run;
+pub use show::RunReport;

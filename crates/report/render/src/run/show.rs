@@ -1,9 +1,12 @@
 //! One run: end, one-line summaries, times, rates and costs.
 
+use std::collections::BTreeMap;
+
 use analysis::step_metrics;
-use lint::{RunContext, check_run};
+use lint::{LintFinding, RunContext, check_run};
 use model::metric::Readings;
 use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord, metric};
+use serde::Serialize;
 
 use super::failed::failed;
 use super::holds::holds;
@@ -22,6 +25,7 @@ use crate::figure::figure;
 use crate::format::{Format, Style};
 use crate::memory::memory;
 use crate::pipeline::run_pipelined_steps;
+use crate::report::Report;
 use crate::trust::finding_lines;
 use crate::validity::calibration;
 
@@ -66,15 +70,75 @@ const WITH_SETTLE: &str = "Recorded by an older version: reads, writes, CPU and 
 const ALL_INTERVALS: &str =
     " Invalid intervals are in these lines, not in the rates and times below.";
 
-/// Returns one run: head, one-line summaries with glossary, times and costs.
-pub fn render_run(manifest: &Manifest, run: &RunRecord, style: Style) -> String {
-    let mut document = Document::from([head(run)]);
-    if run.steps.is_empty() {
-        document.add([Part::Text("No step was finished.".to_owned())]);
-    } else {
-        steps(&mut document, manifest, run);
+/// One run: head, one-line summaries with glossary, times and costs.
+#[derive(Debug, Clone, Copy)]
+pub struct RunReport<'a> {
+    /// The experiment's manifest.
+    pub manifest: &'a Manifest,
+    /// The run.
+    pub run: &'a RunRecord,
+}
+
+impl Report for RunReport<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let mut document = Document::from([head(self.run)]);
+        if self.run.steps.is_empty() {
+            document.add([Part::Text("No step was finished.".to_owned())]);
+        } else {
+            steps(&mut document, self.manifest, self.run);
+        }
+        document
     }
-    document.render(Format::Text, style)
+
+    fn data(&self) -> impl Serialize {
+        let run = self.run;
+        Data {
+            id: &run.id,
+            end: run.end.phrase(),
+            is_complete: run.end.is_complete() && run.is_counted(),
+            steps: run.steps.iter().map(|step| measured(self.manifest, step)).collect(),
+            findings: findings(self.manifest, run),
+            record: run,
+        }
+    }
+}
+
+/// A run for programs.
+#[derive(Serialize)]
+struct Data<'a> {
+    id: &'a str,
+    end: String,
+    is_complete: bool,
+    steps: Vec<Measured<'a>>,
+    findings: Vec<LintFinding>,
+    /// As `record.json` has it.
+    record: &'a RunRecord,
+}
+
+/// One step for programs.
+#[derive(Serialize)]
+struct Measured<'a> {
+    step: &'a str,
+    step_index: u32,
+    /// The columns of the one-line summary; absent where clients run no operation.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    line: BTreeMap<&'static str, Option<f64>>,
+    metrics: Readings,
+}
+
+fn measured<'a>(manifest: &Manifest, step: &'a StepRecord) -> Measured<'a> {
+    let columns = COLUMNS.iter().filter(|(name, _)| !step.clients.is_empty() && *name != "tag");
+    Measured {
+        step: &step.step.name,
+        step_index: step.index,
+        line: columns.map(|(name, _)| (*name, number(manifest.host.cpus, step, name))).collect(),
+        metrics: step_metrics(step, &manifest.plan.experiment.data),
+    }
+}
+
+fn findings(manifest: &Manifest, run: &RunRecord) -> Vec<LintFinding> {
+    let (experiment, host) = (&manifest.plan.experiment, &manifest.host);
+    check_run(&RunContext { experiment, host, run, peers: 0 })
 }
 
 fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
@@ -116,8 +180,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
         let meanings = shown_columns(run).map(|(_, column)| *column).chain([("NA", unknown)]);
         document.add([Part::facts(meanings.map(|(name, meaning)| (name, meaning.to_owned())))]);
     }
-    let (experiment, host) = (&manifest.plan.experiment, &manifest.host);
-    let found = check_run(&RunContext { experiment, host, run, peers: 0 });
+    let found = findings(manifest, run);
     if !found.is_empty() {
         document.add([Part::Heading(2, "Warnings".to_owned()), Part::Items(finding_lines(&found))]);
     }

@@ -215,7 +215,7 @@ mod tests {
         let headline = sample.with(crate::trust::headline);
         assert!(headline.contains("BOGUS. No verdict may be drawn from it: A047"), "{headline}");
         let steps = sample.with(super::super::step_sentences).join(" ");
-        assert!(steps.contains("no verdict: A047 control differs"), "{steps}");
+        assert!(steps.contains("has no verdict: A047 control differs"), "{steps}");
     }
 
     #[test]

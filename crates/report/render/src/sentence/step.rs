@@ -2,7 +2,7 @@
 
 use analysis::{CellComparison, Comparison, StepComparison};
 use model::{Unit, metric};
-use stats::{Effect, Interval, Verdict, Why};
+use stats::{Effect, Interval, Spread, Verdict, Why};
 
 use super::claim::Claim;
 use super::phrase::{grouped, list};
@@ -51,7 +51,7 @@ pub(crate) fn step_sentence(
     let of_base = step.cells.iter().find(|cell| cell.variant == *base)?;
     let Some(of_base) = of_base.metric(claim.metric) else {
         let is_named = step.answers.contains(&claim.metric) && has_operations(step);
-        return is_named.then(|| format!("{heading}: {} of {base}: not measured.", claim.noun));
+        return is_named.then(|| format!("{heading}: no {} of {base} was measured.", claim.noun));
     };
     let is_other =
         |cell: &&CellComparison| cell.variant != *base && !compared.is_control(&cell.variant);
@@ -69,13 +69,10 @@ pub(crate) fn step_sentence(
         [] if !blocked.is_empty() => {
             let codes = trust::blocking(compared, Some(&step.name), true);
             blocked.clear();
-            format!("{heading}: no verdict: {codes}.")
+            format!("{heading} has no verdict: {codes}.")
         }
         [] => {
-            let unit = metric::find(claim.metric).map_or(Unit::Count, |metric| metric.unit);
-            let spread = &of_base.spread;
-            let (mean, range) = (figure::figure(unit, spread.mean), figure::range(unit, spread));
-            format!("{heading}: {} of {base}: {mean} (n={}, {range}).", claim.noun, spread.n)
+            format!("{heading}: {base} {}.", level(claim, &of_base.spread))
         }
         [(name, effect)] => format!("{heading}: {}.", clause(comparison, claim, name, effect)),
         ref several => {
@@ -97,6 +94,23 @@ pub(crate) fn step_sentence(
         sentence.push_str(&format!(" No ratio for {}.", list(&without)));
     }
     Some(sentence)
+}
+
+/// Returns what one variant did: `did 106 k operations per second (3 runs: 101..110)`.
+fn level(claim: &Claim, spread: &Spread) -> String {
+    let Claim { verb, noun, less, .. } = claim;
+    let unit = metric::find(claim.metric).map_or(Unit::Count, |metric| metric.unit);
+    let mean = figure::figure(unit, spread.mean);
+    let level = match noun.strip_prefix("time ") {
+        Some(rest) => format!("{verb} {mean} {rest}"),
+        // What is counted follows its number.
+        None if *less == "fewer" => format!("{verb} {mean} {noun}"),
+        None => format!("{verb} {noun} of {mean}"),
+    };
+    match spread.n {
+        1 => level,
+        runs => format!("{level} ({runs} runs: {})", figure::range(unit, spread)),
+    }
 }
 
 /// Returns the headline of each variant of a sweep: its verdicts by number of clients.
@@ -148,8 +162,13 @@ pub(crate) fn clause(
             format!("{name} {verb} {times} times the {noun} of {base}{}", brackets(effect))
         }
         Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => {
+            let verb = match (effect.verdict, effect.why) {
+                (Verdict::Inconclusive, Some(Why::OneRun | Why::NoSpread)) => "has",
+                (Verdict::Inconclusive, Some(Why::ShapeDependent | Why::Family)) => "is",
+                _ => "shows",
+            };
             let verdict = verdict(comparison, claim, effect);
-            format!("{verdict} in {noun}: {name} against {base} {}", plain(effect))
+            format!("{name} {verb} {verdict} in {noun} against {base}: {}", plain(effect))
         }
     }
 }
@@ -259,7 +278,7 @@ mod tests {
     fn bogus_comparison_names_the_blocking_rule() {
         let faster = effect(1.08, 1.052, 1.114, Verdict::Above);
         let sample = Sample::of(&[("new", 3, faster), ("newer", 3, faster)]).bogus();
-        assert_eq!(text_of(&sample), "readrandom: no verdict: A001 durability mismatch.");
+        assert_eq!(text_of(&sample), "readrandom has no verdict: A001 durability mismatch.");
     }
 
     #[test]

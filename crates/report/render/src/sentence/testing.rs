@@ -99,6 +99,11 @@ impl Sample {
         self
     }
 
+    /// With these findings.
+    pub(crate) fn found(self, findings: Vec<LintFinding>) -> Self {
+        Self { findings, ..self }
+    }
+
     /// With a variant that is a copy of the base.
     pub(crate) fn control(mut self, name: &str) -> Self {
         self.comparison.control = Some(name.to_owned());

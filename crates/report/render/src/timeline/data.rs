@@ -4,9 +4,8 @@ use analysis::{Activity, TimeSeries, Timeline};
 use serde::Serialize;
 
 use super::run::RunTimeline;
-use crate::document::{csv, json, number};
+use crate::document::{Rows, number};
 use crate::figure::unit_name;
-use crate::format::Format;
 
 #[derive(Serialize)]
 struct Of<'a> {
@@ -64,9 +63,9 @@ struct Stall<'a> {
     activities: Vec<&'a str>,
 }
 
-/// Returns all time lines as one JSON list.
-pub(super) fn as_json(timelines: &[RunTimeline<'_>]) -> String {
-    json(&timelines.iter().map(of).collect::<Vec<_>>())
+/// Returns a list of all time lines.
+pub(super) fn data(timelines: &[RunTimeline<'_>]) -> impl Serialize {
+    timelines.iter().map(of).collect::<Vec<_>>()
 }
 
 fn of<'a>(one: &'a RunTimeline<'_>) -> Of<'a> {
@@ -137,7 +136,7 @@ fn ends(timeline: &Timeline, (from, to): (usize, usize)) -> (f64, f64) {
 }
 
 /// Returns a line per run, second and series.
-pub(super) fn as_csv(timelines: &[RunTimeline<'_>], format: Format) -> String {
+pub(super) fn rows(timelines: &[RunTimeline<'_>]) -> Rows {
     let mut rows = Vec::new();
     for one in timelines {
         let timeline = &one.timeline;
@@ -157,5 +156,5 @@ pub(super) fn as_csv(timelines: &[RunTimeline<'_>], format: Format) -> String {
         }
     }
     let header = ["run", "step", "start_s", "length_s", "is_counted", "series", "table", "value"];
-    csv(format, header, rows)
+    Rows::new(header, rows)
 }

@@ -9,4 +9,3 @@ mod show;
 pub(crate) use rows::full_label;
 pub use run::RunTimeline;
 pub(crate) use sentence::{associations, stall_phrase};
-pub use show::render_timelines;

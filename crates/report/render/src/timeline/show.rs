@@ -1,11 +1,14 @@
-//! Time lines in a requested format.
+//! Time lines as a report.
+
+use serde::Serialize;
 
 use super::data;
 use super::rows::{activities, series};
 use super::run::RunTimeline;
 use super::sentence::{associations, spans, stalls};
-use crate::document::{Document, Part};
+use crate::document::{Document, Part, Rows};
 use crate::format::{Format, Style};
+use crate::report::Report;
 use crate::trust::many;
 
 /// What is shown of a time line without server or engine.
@@ -16,15 +19,19 @@ const LEGEND: &str = "Bars: lowest to highest, each the mean of its seconds; war
                       \u{25a0} it was so in a second of this place.   A stall is a second below a \
                       tenth of the usual throughput, or of ten times the usual p99.";
 
-/// Returns the time lines in `format`; `style` matters to text.
-pub fn render_timelines(timelines: &[RunTimeline<'_>], format: Format, style: Style) -> String {
-    match format {
-        Format::Text | Format::Markdown => {
-            let texts = timelines.iter().map(|one| document(one, style).render(format, style));
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        Format::Csv | Format::Tsv => data::as_csv(timelines, format),
-        Format::Json => data::as_json(timelines),
+impl Report for [RunTimeline<'_>] {
+    fn document(&self, _: Format, style: Style) -> Document {
+        let mut all = Document::default();
+        self.iter().for_each(|one| all.append(document(one, style)));
+        all
+    }
+
+    fn rows(&self) -> Option<Rows> {
+        Some(data::rows(self))
+    }
+
+    fn data(&self) -> impl Serialize {
+        data::data(self)
     }
 }
 

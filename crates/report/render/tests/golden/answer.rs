@@ -1,8 +1,6 @@
 //! Questions that name their metrics: headline, tables, note and pictures.
 
-use render::{
-    Compared, Format, Meta, Style, next_steps, render_answer, render_comparison, render_html,
-};
+use render::{Compared, Format, Meta, Report, Style, next_steps, render_answer, render_html};
 
 use crate::fixture::{Fixture, open_loops, quickstart, sweep};
 
@@ -26,7 +24,7 @@ fn with<T>(fixture: &Fixture, shown: impl FnOnce(&Compared<'_>) -> T) -> T {
 }
 
 fn compared(fixture: &Fixture, format: Format) -> String {
-    with(fixture, |compared| render_comparison(compared, format, Style::default()))
+    with(fixture, |compared| compared.render(format, Style::default()))
 }
 
 #[test]
@@ -83,7 +81,10 @@ fn question_whose_metric_was_never_measured_has_no_result() {
     let fixture = about(quickstart(5), &["server_reads_per_op"], &["readrandom"]);
     let text = compared(&fixture, Format::Text);
     assert!(text.starts_with("Verdict: NOTHING"), "{text}");
-    assert!(text.contains("readrandom: server reads/op of rocksdb-9.10: not measured."), "{text}");
+    assert!(
+        text.contains("readrandom: no server reads/op of rocksdb-9.10 was measured."),
+        "{text}"
+    );
     assert!(text.contains("server_reads_per_op: read requests of the server per operation; less"));
     let (_, table) = text.split_once("server_reads_per_op: mean").unwrap();
     assert!(table.lines().any(|line| line.starts_with("rocksdb-11.8") && line.ends_with("NA")));

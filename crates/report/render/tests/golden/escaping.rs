@@ -3,8 +3,8 @@
 use model::{RunEnd, Waiver, is_obeyed};
 use proptest::prelude::*;
 use render::{
-    Checked, Compared, Format, Meta, RunSummary, Style, findings_json, next_steps, render_answer,
-    render_comparison, render_findings, render_html, render_list, render_markdown_post, render_run,
+    Checked, Compared, Format, Meta, Report, RunList, RunReport, RunSummary, Style, next_steps,
+    render_answer, render_html, render_markdown_post,
 };
 
 use crate::fixture::{Fixture, two_releases};
@@ -50,14 +50,22 @@ fn outputs(fixture: &Fixture, style: Style) -> Vec<(String, String)> {
     };
     let summaries: Vec<_> = fixture.runs.iter().map(RunSummary::of).collect();
     let mut all: Vec<(String, String)> = Format::ALL
-        .map(|format| (format.name().to_owned(), render_comparison(&compared, format, style)))
+        .map(|format| (format.name().to_owned(), compared.render(format, style)))
         .to_vec();
     all.extend([
         ("answer".to_owned(), render_answer(&compared, style)),
-        ("findings".to_owned(), render_findings(&checked, style)),
-        ("findings.json".to_owned(), findings_json(&[checked])),
-        ("list".to_owned(), render_list(&summaries, 0, style)),
-        ("run".to_owned(), render_run(&fixture.manifest, &fixture.runs[1], style)),
+        ("findings".to_owned(), [checked.clone()].render(Format::Text, style)),
+        ("findings.json".to_owned(), [checked].render(Format::Json, style)),
+        (
+            "list".to_owned(),
+            RunList { runs: &summaries, planned: 0 }
+                .render(Format::Text, Style { width: usize::MAX, ..style }),
+        ),
+        (
+            "run".to_owned(),
+            RunReport { manifest: &fixture.manifest, run: &fixture.runs[1] }
+                .render(Format::Text, style),
+        ),
         ("report.html".to_owned(), render_html(&fixture.input())),
     ]);
     let files = render_markdown_post(&fixture.input()).into_iter();

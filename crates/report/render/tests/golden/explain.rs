@@ -4,7 +4,7 @@ use analysis::explain::{Question, explain};
 use analysis::{Explanation, compare};
 use model::validity::Calibration;
 use model::{Nanos, RunRecord};
-use render::{Compared, Format, Meta, Style, render_explanations};
+use render::{Compared, Explained, Format, Meta, Report, Style};
 
 use crate::fixture::{Fixture, quickstart};
 
@@ -33,7 +33,8 @@ fn explained(fixture: &mut Fixture, evidence: f64, blocking: &[String], format: 
     let explanations: Vec<Explanation> =
         reads.filter_map(|step| explain(&question(step))).collect();
     let style = Style::default();
-    render_explanations(&compared, (&explanations, &[]), format, style)
+    Explained { compared: &compared, explanations: &explanations, storage: &[] }
+        .render(format, style)
 }
 
 /// Adds wait counters to a run for this share of its time.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::Nanos;
 use model::metric::METRICS;
 use proptest::prelude::*;
-use render::{Compared, Format, Meta, Style, render_comparison, render_metric};
+use render::{Compared, Format, Meta, MetricReport, Report, Style};
 
 use crate::fixture::{Fixture, controlled, ibench, open_loops, published, quickstart, sweep};
 use crate::published::csv_fields;
@@ -22,7 +22,7 @@ fn with<T>(fixture: &Fixture, render: impl Fn(&Compared<'_>) -> T) -> T {
 
 /// Returns the ratios of the CSV format, each with the quotient of the means in its lines.
 fn in_csv(fixture: &Fixture) -> Vec<(f64, f64)> {
-    let csv = with(fixture, |it| render_comparison(it, Format::Csv, Style::default()));
+    let csv = with(fixture, |it| it.render(Format::Csv, Style::default()));
     let mut lines = csv.lines().map(csv_fields);
     let names = lines.next().unwrap();
     let lines: Vec<Line> =
@@ -64,7 +64,8 @@ fn bounds(text: &str) -> Option<[f64; 2]> {
 /// Holds each ratio of one metric's tables against the figures printed with it; returns how many.
 fn in_text(compared: &Compared<'_>, metric: &str) -> usize {
     let style = Style { width: 300, ..Style::default() };
-    let text = render_metric(compared, metric, style).unwrap_or_default();
+    let text = MetricReport::of(compared, metric);
+    let text = text.map(|it| it.render(Format::Text, style)).unwrap_or_default();
     let mut base = None;
     let mut checked = 0;
     for line in text.lines() {

@@ -1,9 +1,7 @@
 //! The Insert Benchmark over servers: rates, rows, missed targets.
 
 use model::metric;
-use render::{
-    Compared, Format, Lines, Meta, Style, render_answer, render_comparison, render_html, render_run,
-};
+use render::{Compared, Format, Lines, Meta, Report, RunReport, Style, render_answer, render_html};
 
 use crate::fixture::{Fixture, ibench};
 use crate::lines::parsed;
@@ -13,7 +11,7 @@ use crate::settle::explained;
 fn rendered(fixture: &Fixture, format: Format, has_costs: bool) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
-    render_comparison(&compared, format, Style { has_costs, ..Style::default() })
+    compared.render(format, Style { has_costs, ..Style::default() })
 }
 
 #[test]
@@ -97,7 +95,7 @@ fn server_run_has_all_21_columns() {
     let fixture = ibench();
     let run = fixture.runs.iter().find(|run| run.cell.id == "innodb-8.0.c1.r1").unwrap();
     let style = Style { width: 190, ..Style::default() };
-    let text = render_run(&fixture.manifest, run, style);
+    let text = RunReport { manifest: &fixture.manifest, run }.render(Format::Text, style);
     // Four more are shown where the server's writes are not known.
     assert_eq!(render::COLUMNS.len(), 21 + 4);
     assert!(!text.contains("dev_"), "{text}");

@@ -2,7 +2,7 @@
 
 use model::record::OpCounts;
 use model::{StepRecord, metric};
-use render::{Compared, Format, Lines, Meta, Style, render_html, render_lines};
+use render::{Compared, Format, Lines, LinesOf, Meta, Report, Style, render_html};
 use serde_json::Value;
 
 use crate::fixture::{Fixture, ibench, sweep, two_releases};
@@ -11,7 +11,7 @@ use crate::fixture::{Fixture, ibench, sweep, two_releases};
 pub(crate) fn rendered(fixture: &Fixture, lines: Lines, format: Format) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
-    render_lines(&compared, (lines, host.cpus), format, Style::default())
+    LinesOf { compared: &compared, lines, cpus: host.cpus }.render(format, Style::default())
 }
 
 /// Returns the lines of an experiment as data.

@@ -1,7 +1,7 @@
 //! The memory part of a run and of a page.
 
 use model::{Allocator, Bin, Bytes, MallocRecord, RunRecord};
-use render::{Style, render_html, render_run};
+use render::{Format, Report, RunReport, Style, render_html};
 
 use crate::fixture::{Fixture, quickstart};
 use crate::page::{assert_well_nested, store, without_tags};
@@ -88,7 +88,8 @@ fn with_memory() -> Fixture {
 
 /// Returns the memory part of a shown run.
 fn shown(run: &RunRecord, fixture: &Fixture) -> String {
-    let text = render_run(&fixture.manifest, run, Style { width: 110, ..Style::default() });
+    let text = RunReport { manifest: &fixture.manifest, run }
+        .render(Format::Text, Style { width: 110, ..Style::default() });
     let start = text.find("Memory at").expect("the part on memory");
     let end = text[start..].find("\n\n  ips").expect("the glossary follows");
     text[start..start + end].to_owned()
@@ -161,6 +162,7 @@ fn memory_of_a_server_is_the_server_s() {
         }
     }
     let run = fixture.runs.iter().find(|run| run.cell.variant == name).unwrap();
-    let text = render_run(&fixture.manifest, run, Style { width: 110, ..Style::default() });
+    let text = RunReport { manifest: &fixture.manifest, run }
+        .render(Format::Text, Style { width: 110, ..Style::default() });
     assert!(!text.contains("Memory at"), "{text}");
 }

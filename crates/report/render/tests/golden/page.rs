@@ -103,7 +103,7 @@ fn first_screen_has_question_label_and_key_facts() {
         "Which embedded engine, on this machine?",
         "3 interleaved repetitions",
         "durability class os (survives a process crash)",
-        "23 of 24 runs complete",
+        "23 of 24 runs are complete",
         "Verdict: TRUTHY. Usable, with ",
         "(assay lint quickstart).",
     ] {

@@ -5,8 +5,7 @@ use model::record::{FailureClass, Percentiles, ProcedureRecord};
 use model::waits::{IDLE, RUNNING};
 use model::{Nanos, StatementRecord, StatementTotals, StepRecord, WaitProfile};
 use render::{
-    Compared, Format, Lines, Meta, Style, render_answer, render_comparison, render_html,
-    render_lines, render_metric,
+    Compared, Format, Lines, LinesOf, Meta, MetricReport, Report, Style, render_answer, render_html,
 };
 
 use crate::fixture::{Fixture, ibench};
@@ -91,7 +90,7 @@ fn comparison_has_procedures_and_on_request_statements_plans_and_events() {
     let fixture = application();
     let text = |format, has_costs| {
         let style = Style { has_costs, ..Style::default() };
-        with(&fixture, |compared| render_comparison(compared, format, style))
+        with(&fixture, |compared| compared.render(format, style))
     };
     let plain = text(Format::Text, false);
     let (_, procedures) = plain.split_once("By procedure").unwrap();
@@ -109,7 +108,7 @@ fn comparison_has_procedures_and_on_request_statements_plans_and_events() {
 #[test]
 fn data_has_every_part_with_its_verdict() {
     let fixture = application();
-    let text = |format| with(&fixture, |it| render_comparison(it, format, Style::default()));
+    let text = |format| with(&fixture, |it| it.render(format, Style::default()));
     let csv = text(Format::Csv);
     let header: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     let place = |name: &str| header.iter().position(|one| *one == name).unwrap();
@@ -159,9 +158,10 @@ fn page_answer_lines_and_metric_have_the_disclaimer_and_the_page_the_parts() {
     let style = Style::default();
     let cpus = fixture.manifest.host.cpus;
     let texts = with(&fixture, |it| {
-        let metric = render_metric(it, "committed_per_min", style).unwrap();
+        let metric = MetricReport::of(it, "committed_per_min").unwrap().render(Format::Text, style);
         assert!(metric.contains("qr100, order") && metric.contains("lower"), "{metric}");
-        let lines = render_lines(it, (Lines::Ibench, cpus), Format::Text, style);
+        let lines = LinesOf { compared: it, lines: Lines::Ibench, cpus };
+        let lines = lines.render(Format::Text, style);
         [metric, lines, render_answer(it, style)]
     });
     assert!(texts.iter().all(|text| text.contains(DISCLAIMER)), "{texts:?}");

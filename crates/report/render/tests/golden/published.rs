@@ -4,7 +4,7 @@ use analysis::Reproduction::{
     self, Differs, NoDifference, NotMeasured, Opposite, Reproduces, SameDirection, Undecided,
 };
 use render::{
-    Compared, Format, Meta, Style, render_answer, render_comparison, render_html, render_published,
+    Compared, Format, Meta, PublishedFindings, Report, Style, render_answer, render_html,
     render_reproduced,
 };
 
@@ -18,11 +18,11 @@ fn with<T>(fixture: &Fixture, render: impl Fn(&Compared<'_>) -> T) -> T {
 
 fn text(fixture: &Fixture, width: usize) -> String {
     let style = Style { width, ..Style::default() };
-    with(fixture, |compared| render_published(compared, style)).expect("there are findings")
+    with(fixture, |compared| PublishedFindings(compared).render(Format::Text, style))
 }
 
 fn in_format(fixture: &Fixture, format: Format) -> String {
-    with(fixture, |compared| render_comparison(compared, format, Style::default()))
+    with(fixture, |compared| compared.render(format, Style::default()))
 }
 
 #[test]
@@ -51,10 +51,10 @@ fn section_stands_in_answer_and_comparison_only_with_findings() {
     let style = Style { width: 100, ..Style::default() };
     let section = text(&fixture, 100);
     let answer = with(&fixture, |compared| render_answer(compared, style));
-    let all = with(&fixture, |compared| render_comparison(compared, Format::Text, style));
+    let all = with(&fixture, |compared| compared.render(Format::Text, style));
     assert!(answer.contains(&section) && all.contains(&section));
     let other = quickstart(5);
-    assert_eq!(with(&other, |compared| render_published(compared, style)), None);
+    assert_eq!(with(&other, |it| PublishedFindings(it).render(Format::Text, style)), "\n");
     for format in [Format::Text, Format::Markdown] {
         assert!(!in_format(&other, format).contains("Published"));
     }

@@ -2,9 +2,7 @@
 
 use analysis::explain::{Question, explain};
 use model::metric;
-use render::{
-    Compared, Format, Meta, Style, render_comparison, render_explanations, render_html, render_run,
-};
+use render::{Compared, Explained, Format, Meta, Report, RunReport, Style, render_html};
 
 use crate::fixture::{Fixture, SETTLED, ibench, settled};
 use crate::page::assert_well_nested;
@@ -12,12 +10,13 @@ use crate::page::assert_well_nested;
 fn compared(fixture: &Fixture, format: Format) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
-    render_comparison(&compared, format, Style { has_costs: true, ..Style::default() })
+    compared.render(format, Style { has_costs: true, ..Style::default() })
 }
 
 fn run_shown(fixture: &Fixture) -> String {
     let run = fixture.runs.iter().find(|run| run.cell.id == "innodb-8.0.c1.r1").unwrap();
-    render_run(&fixture.manifest, run, Style { width: 190, ..Style::default() })
+    RunReport { manifest: &fixture.manifest, run }
+        .render(Format::Text, Style { width: 190, ..Style::default() })
 }
 
 /// Explains innodb-8.0 in the steps of these names.
@@ -37,7 +36,8 @@ pub(crate) fn explained(fixture: &Fixture, names: &[&str], format: Format) -> St
     };
     let all: Vec<_> =
         names.iter().filter_map(of).filter_map(|step| explain(&question(step))).collect();
-    render_explanations(&compared, (&all, &[]), format, Style::default())
+    Explained { compared: &compared, explanations: &all, storage: &[] }
+        .render(format, Style::default())
 }
 
 /// Returns the lines that hold `name`.

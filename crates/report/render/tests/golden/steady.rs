@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use model::Nanos;
 use model::time_profile::{Stalls, TimeProfile, TrendClass};
-use render::{
-    Compared, Format, Meta, Style, render_answer, render_comparison, render_html, render_run,
-};
+use render::{Compared, Format, Meta, Report, RunReport, Style, render_answer, render_html};
 
 use crate::fixture::{Fixture, two_releases};
 
@@ -47,8 +45,8 @@ fn every_output_reports_the_trim_with_its_reason() {
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
     let wide = Style { width: 400, ..Style::default() };
     for text in [
-        render_comparison(&compared, Format::Text, wide),
-        render_comparison(&compared, Format::Markdown, wide),
+        compared.render(Format::Text, wide),
+        compared.render(Format::Markdown, wide),
         render_answer(&compared, wide),
         render_html(&fixture.input()),
     ] {
@@ -71,7 +69,8 @@ fn run_has_its_time_profile() {
     let fixture = trimmed();
     let base = &fixture.manifest.plan.experiment.base;
     let run = fixture.runs.iter().find(|run| run.cell.variant == *base).unwrap();
-    let text = render_run(&fixture.manifest, run, Style { width: 200, ..Style::default() });
+    let text = RunReport { manifest: &fixture.manifest, run }
+        .render(Format::Text, Style { width: 200, ..Style::default() });
     let expected = "Over time\nreadrandom: slow-down, then steady from 4 s on; measured from 4 s on: \
                 slow-down before; 16 s are worth 14.2";
     assert!(text.contains(expected), "{text}");

@@ -2,7 +2,7 @@
 
 use analysis::StorageUse;
 use model::IoTest;
-use render::{Compared, Format, Meta, ReportInput, Style, render_explanations, render_html};
+use render::{Compared, Explained, Format, Meta, Report, ReportInput, Style, render_html};
 
 use crate::fixture::two_releases;
 
@@ -24,7 +24,8 @@ fn share_of_the_device_is_in_json_and_on_the_page() {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &[]);
     let json = |uses: &[StorageUse]| -> serde_json::Value {
-        let text = render_explanations(&compared, (&[], uses), Format::Json, Style::default());
+        let explained = Explained { compared: &compared, explanations: &[], storage: uses };
+        let text = explained.render(Format::Json, Style::default());
         serde_json::from_str(&text).unwrap()
     };
     assert_eq!(json(&uses)["storage"][0]["share"], 0.61);

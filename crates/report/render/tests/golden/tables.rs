@@ -3,8 +3,8 @@
 use model::Waiver;
 use model::validity::Outcome;
 use render::{
-    Compared, Format, Meta, RunSummary, Style, next_steps, render_answer, render_comparison,
-    render_list, render_run,
+    Compared, Format, Meta, Report, RunList, RunReport, RunSummary, Style, next_steps,
+    render_answer,
 };
 
 use crate::fixture::{
@@ -29,7 +29,7 @@ fn answer(fixture: &Fixture, style: Style) -> String {
 fn compared(fixture: &Fixture, format: Format, style: Style) -> String {
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
-    render_comparison(&compared, format, style)
+    compared.render(format, style)
 }
 
 #[test]
@@ -73,20 +73,10 @@ fn answer_is_a_sentence_for_each_step_and_one_table() {
     let fixture = quickstart(5);
     let style = Style { width: 150, ..Style::default() };
     insta::assert_snapshot!(answer(&fixture, style));
-    let narrow = answer(&fixture, Style::default());
+    let narrow = answer(&fixture, Style { width: 100, ..Style::default() });
     assert!(narrow.lines().count() <= 48, "more than a screen:\n{narrow}");
     assert!(narrow.contains("more: assay compare quickstart\n"), "{narrow}");
-    assert!(narrow.lines().all(|line| line.chars().count() <= 120), "too wide:\n{narrow}");
-}
-
-#[test]
-fn one_engine_alone_is_compared_with_nothing() {
-    let mut fixture = two_releases(5);
-    fixture.manifest.plan.experiment.variants.truncate(1);
-    fixture.runs.retain(|run| run.cell.variant == "rocksdb-9.10");
-    let text = answer(&fixture.compared(), Style::default());
-    assert!(text.contains("\nreadrandom: operations per second of rocksdb-9.10: "), "{text}");
-    assert!(!text.contains("base") && !text.contains("NA"), "{text}");
+    assert!(narrow.lines().all(|line| line.chars().count() <= 100), "too wide:\n{narrow}");
 }
 
 #[test]
@@ -130,7 +120,9 @@ fn run_has_one_line_summaries_with_their_glossary() {
     let fixture = quickstart(5);
     let style = Style { width: 170, ..Style::default() };
     let run = fixture.runs.iter().find(|run| run.cell.id == "rocksdb-9.10.c1.r1").unwrap();
-    insta::assert_snapshot!(render_run(&fixture.manifest, run, style));
+    insta::assert_snapshot!(
+        RunReport { manifest: &fixture.manifest, run }.render(Format::Text, style)
+    );
 }
 
 #[test]
@@ -140,9 +132,16 @@ fn run_killed_before_its_first_step_has_no_table() {
     run.steps.clear();
     run.identity = None;
     run.end = model::RunEnd::Running;
-    let text = render_run(&fixture.manifest, &run, Style::default());
+    let text =
+        RunReport { manifest: &fixture.manifest, run: &run }.render(Format::Text, Style::default());
     assert!(text.ends_with("killed with Assay\n\nNo step was finished.\n"), "{text}");
     assert!(text.contains("(never opened)"), "{text}");
+}
+
+/// Returns a list that is never split into blocks, as `assay list` prints it.
+fn listed(runs: &[RunSummary], planned: usize) -> String {
+    let style = Style { width: usize::MAX, ..Style::default() };
+    RunList { runs, planned }.render(Format::Text, style)
 }
 
 #[test]
@@ -150,15 +149,16 @@ fn list_groups_runs_by_experiment() {
     let (first, second) = (quickstart(5), two_releases(5));
     let runs = first.runs.iter().skip(20).chain(&second.runs);
     let summaries: Vec<RunSummary> = runs.map(RunSummary::of).collect();
-    insta::assert_snapshot!(render_list(&summaries, 0, Style::default()));
-    assert!(render_list(&[], 9, Style::default()).contains("No runs"));
-    let of_more = render_list(&summaries[..1], 24, Style::default());
-    assert!(of_more.contains("1 of 24 runs complete"), "{of_more}");
+    insta::assert_snapshot!(listed(&summaries, 0));
+    assert!(listed(&[], 9).contains("No runs"));
+    let of_more = listed(&summaries[..1], 24);
+    assert!(of_more.contains("1 of 24 runs is complete"), "{of_more}");
 }
 
 fn shown(fixture: &Fixture, cell: &str, width: usize) -> String {
     let run = fixture.runs.iter().find(|run| run.cell.id == cell).unwrap();
-    let text = render_run(&fixture.manifest, run, Style { width, ..Style::default() });
+    let text = RunReport { manifest: &fixture.manifest, run }
+        .render(Format::Text, Style { width, ..Style::default() });
     let from = text.find("Closed loops").or_else(|| text.find("readrandom:")).unwrap();
     let until = text.find("  ips    rows put").unwrap();
     text[from..until].trim_end().to_owned()
@@ -173,7 +173,8 @@ fn open_loop_has_both_times_and_invalid_intervals() {
 fn summary_lines_note_that_they_count_invalid_intervals() {
     let is_noted = |fixture: &Fixture, cell: &str| {
         let run = fixture.runs.iter().find(|run| run.cell.id == cell).unwrap();
-        let text = render_run(&fixture.manifest, run, Style { width: 300, ..Style::default() });
+        let text = RunReport { manifest: &fixture.manifest, run }
+            .render(Format::Text, Style { width: 300, ..Style::default() });
         text.contains("Invalid intervals are in these lines")
     };
     assert!(is_noted(&open_loops(), "rocksdb-11.8.c1.r2"));
@@ -208,10 +209,11 @@ fn probe_without_a_valid_interval_has_no_figures() {
 fn invalid_run_is_marked() {
     let fixture = open_loops();
     let run = fixture.runs.iter().find(|run| run.invalid.is_some()).unwrap();
-    let text = render_run(&fixture.manifest, run, Style::default());
+    let text =
+        RunReport { manifest: &fixture.manifest, run }.render(Format::Text, Style::default());
     assert!(text.contains("complete\nINVALID, must not be used: 13 of 20 intervals"), "{text}");
-    let listed = render_list(&[RunSummary::of(run)], 1, Style::default());
-    assert!(listed.contains("0 of 1 runs complete"), "{listed}");
+    let listed = listed(&[RunSummary::of(run)], 1);
+    assert!(listed.contains("its run is not complete"), "{listed}");
     assert!(listed.contains("complete, INVALID: 13 of 20 intervals"), "{listed}");
 }
 
@@ -324,6 +326,7 @@ fn next_steps_follow_from_open_questions() {
     assay report quickstart
     ");
     insta::assert_snapshot!(next(&two_releases(5)), @r"
+    assay run --resume releases --repetitions 3
     assay compare releases --costs
     assay report releases
     ");
@@ -332,6 +335,67 @@ fn next_steps_follow_from_open_questions() {
     assay compare unlike --costs
     assay report unlike
     ");
+}
+
+/// Returns the first variant's runs.
+fn alone(mut fixture: Fixture) -> Fixture {
+    let variants = &mut fixture.manifest.plan.experiment.variants;
+    variants.truncate(1);
+    let only = variants[0].name.clone();
+    fixture.runs.retain(|run| run.cell.variant == only);
+    fixture.compared()
+}
+
+#[test]
+fn single_variant_has_a_row_for_each_step_and_no_range_of_one_run() {
+    let one_run = alone(two_releases(5));
+    let text = answer(&one_run, Style::default());
+    assert!(!["n=1", "..", "base", "NA"].iter().any(|it| text.contains(it)), "{text}");
+    insta::assert_snapshot!(
+        text + "\n=====\n\n" + &answer(&alone(quickstart(5)), Style::default())
+    );
+    let whole = compared(&one_run, Format::Text, Style::default());
+    assert!(
+        whole.contains("\nreadrandom: rocksdb-9.10 did 174 k operations per second.\n"),
+        "{whole}"
+    );
+}
+
+/// Goal: whatever was found, a text has the answer, five lines of warnings and one that counts the
+/// rest, and nothing that was found is left out of the count.
+#[test]
+fn answer_has_five_lines_of_warnings_and_one_of_the_rest() {
+    let mut fixture = alone(two_releases(5));
+    let finding = |rule: &&lint::Rule| lint::LintFinding {
+        code: rule.code,
+        name: rule.name,
+        severity: rule.severity,
+        evidence: "readrandom: the evidence".to_owned(),
+        remedy: "the remedy".to_owned(),
+        place: lint::Place { steps: vec!["readrandom".to_owned()], ..lint::Place::default() },
+        places: Vec::new(),
+        waived: None,
+    };
+    fixture.findings = lint::rules().iter().map(finding).collect();
+    fixture.findings.sort_by_key(|one| std::cmp::Reverse(one.weight()));
+    for width in [60, 80, 120, 200] {
+        let style = Style { width, ..Style::default() };
+        let text = answer(&fixture, style);
+        let (before, warnings) = text.split_once("\nWarnings\n").unwrap();
+        let (shown, rest) = warnings.split_once("\n  assay lint releases shows ").unwrap();
+        assert!((1..=5).contains(&shown.lines().count()), "{text}");
+        assert!(rest.lines().count() <= 1 + 2 * usize::from(width < 150), "{text}");
+        assert!(before.lines().count() <= 40, "{text}");
+        let counts = rest.split_whitespace().filter_map(|word| word.parse::<usize>().ok());
+        let entries = shown.matches("BLOCKING: ").count();
+        assert_eq!(entries + counts.sum::<usize>(), lint::rules().len(), "{text}");
+        let whole = compared(&fixture, Format::Text, style);
+        assert!(whole.contains("\n  assay lint releases shows "), "{whole}");
+    }
+    let markdown = compared(&fixture, Format::Markdown, Style::default());
+    for rule in lint::rules() {
+        assert!(markdown.contains(&format!("{} {}", rule.code, rule.name)), "{}", rule.code);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use analysis::MeasuredStep;
 use model::record::Percentiles;
 use model::{IntervalRecord, Nanos, OpKind, Readings, metric};
-use render::{Format, RunTimeline, Style, render_html, render_timelines};
+use render::{Format, Report, RunTimeline, Style, render_html};
 
 use crate::fixture::{Fixture, quickstart};
 
@@ -52,7 +52,7 @@ fn rendered(fixture: &Fixture, format: Format) -> String {
     let recorded = run.steps.iter().find(|step| step.step.name == STEP).unwrap();
     let step = MeasuredStep::from(recorded);
     let timeline = RunTimeline::of(run, step, &fixture.intervals[0]).unwrap();
-    render_timelines(&[timeline], format, Style::default())
+    [timeline].render(format, Style::default())
 }
 
 #[test]

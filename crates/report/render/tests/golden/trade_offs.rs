@@ -1,7 +1,7 @@
 //! The trade-off table in every format, of one size and of several.
 
 use model::{Bytes, metric};
-use render::{Compared, Format, Meta, Style, render_html, render_trade_offs};
+use render::{Compared, Format, Meta, Report, Style, TradeOffs, render_html};
 use serde_json::Value;
 
 use crate::fixture::{Fixture, bogus, quickstart, two_releases};
@@ -52,7 +52,7 @@ fn shown(fixtures: &[&Fixture], format: Format, style: Style) -> String {
     let sizes = fixtures.iter().zip(&metas).map(|(one, meta)| {
         Compared::of(&one.comparison, meta, &one.runs, &one.manifest.host, &one.findings)
     });
-    render_trade_offs(&sizes.collect::<Vec<_>>(), format, style)
+    TradeOffs(&sizes.collect::<Vec<_>>()).render(format, style)
 }
 
 #[test]

@@ -11,7 +11,8 @@ use runner::{DataRoot, Interrupt, Progress, RunnerError, Workbench, WorkerProgra
 use super::storage::{Request, Storage};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
-use crate::signals;
+use crate::phase;
+use crate::signals::{self, Deferred};
 use crate::ui::Ui;
 
 /// Heading of the options of `run` only.
@@ -55,18 +56,18 @@ pub(super) fn take_data(environment: &Environment, ui: &Ui) -> Result<DataRoot> 
 pub(super) struct Bench<'a> {
     pub(super) engines: Workbench<'a>,
     pub(super) storage: Option<Storage>,
+    /// Lets Ctrl-C stop what is checked and run; absent while builds are obtained.
+    deferred: Option<Deferred>,
 }
 
 impl<'a> Bench<'a> {
-    /// Prepares runs below a data directory; Ctrl-C stops them.
+    /// Prepares runs below a data directory.
     pub(super) fn open(
         data: &'a DataRoot,
         limits: &Limits,
         environment: &Environment,
         health: &'a (dyn Fn() -> Option<DriveHealth> + Sync),
     ) -> Result<Self> {
-        let interrupt = Interrupt::default();
-        signals::raise(interrupt.clone());
         let path = std::env::current_exe().into_report()?;
         let engines = Workbench {
             program: WorkerProgram { path, arguments: vec!["worker".to_owned()] },
@@ -80,9 +81,20 @@ impl<'a> Bench<'a> {
             snapshot_limit: limits.snapshot_limit,
             drive: health().is_some().then_some(health),
             confinement: None,
-            interrupt,
+            interrupt: Interrupt::default(),
         };
-        Ok(Self { engines, storage: None })
+        Ok(Self { engines, storage: None, deferred: None })
+    }
+
+    /// Lets Ctrl-C stop what is checked and run from now on, instead of the process.
+    pub(super) fn defer_stops(&mut self) {
+        self.deferred = Some(signals::defer(self.engines.interrupt.clone()));
+    }
+
+    /// Ends what the runs needed; Ctrl-C ends the process once what it returns is dropped.
+    pub(super) fn close(self) -> Option<Deferred> {
+        phase::enter("for the data directory to be emptied, and the runs to be analysed");
+        self.deferred
     }
 
     /// Checks the builds of engines, and returns their identities; shows what an engine waits for,
@@ -97,6 +109,8 @@ impl<'a> Bench<'a> {
                 ui.status(format_args!("waits     {text}"));
             } else if let Progress::Note(text) = progress {
                 ui.status(format_args!("note      {text}"));
+            } else if let Progress::Begins(text) = progress {
+                phase::enter(text);
             }
         };
         let mut identities = match &self.storage {

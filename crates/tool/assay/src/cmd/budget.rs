@@ -9,9 +9,11 @@ use miette::{Result, miette};
 use model::units::{clients, parse_share, parse_span};
 use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, Step, StopRule, Unit, times};
 use render::figure::figure;
+use serde_json::Value;
 use stats::loads::Components;
 
 use super::analyzed::earlier;
+use super::proposal::{Designs, Pilot, SharedLoads, data, overhead_of_run};
 use super::steady::Window;
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
@@ -34,30 +36,55 @@ pub(crate) struct BudgetArgs {
     pilot: Option<String>,
 }
 
-/// Pilot runs, from which the noise is estimated.
-#[derive(Default)]
-struct Pilot {
-    /// Name and identifier of the experiment; empty without one.
-    id: String,
-    is_elsewhere: bool,
-    /// Whether its runs have the planned data and steps.
-    is_alike: bool,
-    /// Whole runs, for their cost.
-    runs: Vec<RunRecord>,
-    /// Steady windows, for their noise.
-    steady: Vec<RunRecord>,
+/// A proposal in lines, and for programs.
+pub(crate) struct Proposed {
+    pub(crate) lines: Vec<String>,
+    pub(crate) data: Value,
+}
+
+impl Designs {
+    fn of(budget: &Budget<'_>, goal: Goal) -> Result<Self> {
+        match goal {
+            Goal::Time(time) => {
+                let proposal = budget.propose(time).map_err(|short| {
+                    miette!(
+                        help = format!(
+                            "give at least {}, or remove variants, levels or steps",
+                            short.least
+                        ),
+                        "{time} of machine time is too short for three repetitions"
+                    )
+                })?;
+                Ok(Self { best: proposal.best.clone(), others: Some(proposal) })
+            }
+            Goal::HalfWidth(half_width) => {
+                let best = budget.reach(half_width).ok_or_else(|| {
+                    miette!(
+                        help = "give a wider interval, or reduce the noise: a longer warm-up, a \
+                                quieter machine",
+                        "a thousand repetitions do not make every interval as narrow as {}",
+                        within(half_width)
+                    )
+                })?;
+                Ok(Self { best, others: None })
+            }
+        }
+    }
 }
 
 impl BudgetArgs {
-    /// Returns the proposal in lines; `None` without a goal.
-    pub(crate) fn lines(
+    fn goal(&self) -> Option<Goal> {
+        let half_width = self.half_width.map(Goal::HalfWidth);
+        self.budget.map(Goal::Time).or(half_width)
+    }
+
+    /// Returns the proposal; `None` without a goal.
+    pub(crate) fn propose(
         &self,
         experiment: &Experiment,
         environment: &Environment,
-    ) -> Result<Option<Vec<String>>> {
-        if self.budget.is_none() && self.half_width.is_none() {
-            return Ok(None);
-        }
+    ) -> Result<Option<Proposed>> {
+        let Some(goal) = self.goal() else { return Ok(None) };
         let results = Results::at(&environment.results);
         let host = sampler::host_facts(environment.nearest_dir());
         let pilot = self.find(experiment, &results, &host)?;
@@ -70,43 +97,15 @@ impl BudgetArgs {
             ));
         }
         let budget = budget(experiment, &noise, &pilot);
+        let designs = Designs::of(&budget, goal)?;
+        let loads = SharedLoads::of(experiment, &pilot, &budget, goal);
         let mut lines = noise_lines(&noise, &pilot);
         lines.push(overhead(&budget, &pilot));
-        match (self.budget, self.half_width) {
-            (Some(time), _) => {
-                let proposal = budget.propose(time).map_err(|short| {
-                    miette!(
-                        help = format!(
-                            "give at least {}, or remove variants, levels or steps",
-                            short.least
-                        ),
-                        "{time} of machine time is too short for three repetitions"
-                    )
-                })?;
-                lines.extend(design_lines(&budget, &proposal.best));
-                lines.extend(alternatives(&proposal));
-            }
-            (None, Some(half_width)) => {
-                let design = budget.reach(half_width).ok_or_else(|| {
-                    miette!(
-                        help = "give a wider interval, or reduce the noise: a longer warm-up, a \
-                                quieter machine",
-                        "a thousand repetitions do not make every interval as narrow as {}",
-                        within(half_width)
-                    )
-                })?;
-                lines.extend(design_lines(&budget, &design));
-            }
-            (None, None) => {}
-        }
-        let goal = match (self.budget, self.half_width) {
-            (Some(time), _) => Some(Goal::Time(time)),
-            (None, half_width) => half_width.map(Goal::HalfWidth),
-        };
-        lines.extend(
-            goal.into_iter().flat_map(|goal| load_lines(experiment, &pilot, &budget, goal)),
-        );
-        Ok(Some(lines))
+        lines.extend(design_lines(&budget, &designs.best));
+        lines.extend(designs.others.iter().flat_map(alternatives));
+        lines.extend(load_lines(loads.as_ref(), experiment));
+        let data = data(&budget, &pilot, &designs, loads.as_ref());
+        Ok(Some(Proposed { lines, data }))
     }
 
     /// Finds the pilot: the named experiment, or the newest of the same name.
@@ -187,7 +186,7 @@ impl Pilot {
     }
 
     /// Returns the mean overhead of the complete runs, if they do what is planned.
-    fn overhead(&self) -> Option<Nanos> {
+    pub(super) fn overhead(&self) -> Option<Nanos> {
         let complete = self.runs.iter().filter(|run| self.is_alike && run.end.is_complete());
         let taken: Vec<u64> = complete.filter_map(overhead_of).collect();
         Some(Nanos(taken.iter().sum::<u64>().checked_div(taken.len() as u64)?))
@@ -270,7 +269,7 @@ pub(super) fn place(step: &str, level: u32) -> String {
 
 /// Formats the overhead of a run.
 fn overhead(budget: &Budget<'_>, pilot: &Pilot) -> String {
-    let run = Nanos(budget.overhead.0 / u64::from(budget.runs.max(1)));
+    let run = overhead_of_run(budget);
     let source = if pilot.overhead().is_some() { "as in the pilot" } else { "estimated" };
     format!("overhead  {run} per run outside its timed steps ({source})")
 }
@@ -307,22 +306,25 @@ fn design_lines(budget: &Budget<'_>, design: &Design) -> Vec<String> {
     lines
 }
 
+impl SharedLoads {
+    fn of(experiment: &Experiment, pilot: &Pilot, budget: &Budget<'_>, goal: Goal) -> Option<Self> {
+        let noise = load_noise(experiment, &pilot.steady);
+        let variance = |one: &LoadNoise| one.components.between + one.components.within;
+        let worst = noise.into_iter().max_by(|a, b| variance(a).total_cmp(&variance(b)))?;
+        let costs = pilot.load_costs().filter(|_| experiment.loading_steps() > 0)?;
+        let design = load_design(&worst.components, costs, budget.runs, goal);
+        Some(Self { worst, load: costs.0, run: costs.1, design })
+    }
+}
+
 /// Formats the numbers of loads and of runs of each load that a goal is reached by.
 ///
 /// Nothing where no run can share a load.
-fn load_lines(
-    experiment: &Experiment,
-    pilot: &Pilot,
-    budget: &Budget<'_>,
-    goal: Goal,
-) -> Vec<String> {
+fn load_lines(shared: Option<&SharedLoads>, experiment: &Experiment) -> Vec<String> {
     if experiment.loading_steps() == 0 {
         return Vec::new();
     }
-    let noise = load_noise(experiment, &pilot.steady);
-    let variance = |one: &&LoadNoise| one.components.between + one.components.within;
-    let worst = noise.iter().max_by(|a, b| variance(a).total_cmp(&variance(b)));
-    let (Some(worst), Some(costs)) = (worst, pilot.load_costs()) else {
+    let Some(SharedLoads { worst, load, run, design }) = shared else {
         // A load that costs little in such a pilot is not worth a line.
         let pilot = Experiment { repetitions: 6, ..experiment.clone() };
         let [fresh, .., shared] = plan::times_by_reuse(&pilot, &Program::default());
@@ -337,20 +339,18 @@ fn load_lines(
     let Components { between, within: of_runs, loads, runs } = worst.components;
     let mut lines = vec![format!(
         "loads     {}, {}: {} between loads, {} between runs of one ({loads} loads, {runs} runs); \
-         a load takes {}, a run after it {}",
+         a load takes {load}, a run after it {run}",
         place(&worst.step, worst.clients),
         worst.variant,
         cov(between),
         cov(of_runs),
-        costs.0,
-        costs.1
     )];
-    lines.push(match load_design(&worst.components, costs, budget.runs, goal) {
+    lines.push(match design {
         Some(LoadDesign { runs_per_load, loads, cost, half_width }) => format!(
             "or        --load per-variant --runs-per-load {runs_per_load} --repetitions {}: {loads} \
              loads of {runs_per_load} runs each, {cost}: within about {}",
             runs_per_load * loads,
-            within(half_width)
+            within(*half_width)
         ),
         None => "loads     with shared loads it is out of reach too".to_owned(),
     });

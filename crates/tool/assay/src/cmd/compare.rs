@@ -10,12 +10,13 @@ use model::metric::{self, Kind, METRICS};
 use model::{Label, Metric};
 use plan::nearest;
 use render::{
-    Compared, Format, Lines, Meta, Style, render_comparison, render_hosts, render_lines,
-    render_metric, render_trade_offs,
+    Compared, Format, HostsCompared, Lines, LinesOf, Meta, MetricReport, Report as _, Style,
+    TradeOffs,
 };
 
 use super::across::{Factor, Request, compare_hosts};
 use super::analyzed::{analyze, analyze_joined};
+use super::format::{ALL, formats};
 use super::selected::JoinedResults;
 use super::steady::Window;
 use crate::environment::Environment;
@@ -34,6 +35,7 @@ const SIMILAR_MAX: usize = 6;
   assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
   assay compare ibench-small-server --lines ibench  a line per variant and step, relative first
   assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
+  assay compare quickstart --format json            everything, for programs
   assay compare 20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 
 Exit code: 0 with results, 1 on an error, 3 if nothing was measured or decided, 4 if a run failed a
@@ -46,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
     /// Print only this metric, in every step, with its verdicts
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["costs", "format"])]
+    #[arg(long, value_name = "NAME", conflicts_with = "costs")]
     metric: Option<String>,
     /// Print what each variant pays for reads, writes, space and cache; several experiments are
     /// sizes of one question, compared each on its own
@@ -62,8 +64,8 @@ pub(crate) struct Args {
     /// Compare hosts in place of variants
     #[arg(long, value_name = "FACTOR", conflicts_with_all = ["costs", "lines", "rum"])]
     across: Option<Factor>,
-    /// Output format: text, markdown, csv, tsv or json
-    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    /// Output format
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
     format: Format,
     #[command(flatten)]
     window: Window,
@@ -77,7 +79,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         let base = args.base.as_deref();
         let request = Request { names: &args.experiments, base, metric, window: args.window };
         let (across, experiments) = compare_hosts(&results, &request)?;
-        ui.rendered(&render_hosts(&across, &experiments, args.format, ui.style()));
+        ui.report(&HostsCompared { across: &across, experiments: &experiments }, args.format);
         let label = experiments.iter().map(|one| one.label).min().unwrap_or(Label::True);
         let has_failed = experiments.iter().any(|one| one.has_failed_check);
         return Ok(exit_code(label, has_failed));
@@ -97,10 +99,15 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     ui.rendered(&match (&args.metric, args.lines) {
         (Some(name), _) => {
             let cells = || comparison.steps.iter().flat_map(StepComparison::all_cells);
-            render_metric(&compared, name, style).ok_or_else(|| missing_metric(name, cells()))?
+            let report = MetricReport::of(&compared, name);
+            let report = report.ok_or_else(|| missing_metric(name, cells()))?;
+            report.render(args.format, style)
         }
-        (None, Some(lines)) => render_lines(&compared, (lines, hosts[0].cpus), args.format, style),
-        (None, None) => render_comparison(&compared, args.format, style),
+        (None, Some(lines)) => {
+            let cpus = hosts[0].cpus;
+            LinesOf { compared: &compared, lines, cpus }.render(args.format, style)
+        }
+        (None, None) => compared.render(args.format, style),
     });
     Ok(exit_code(compared.label(), comparison.has_failed_check()))
 }
@@ -121,7 +128,7 @@ fn trade_offs(args: &Args, results: &Results, ui: &Ui) -> Result<ExitCode> {
         Compared::of(&one.comparison, meta, &joined.runs, host, &one.findings)
     });
     let sizes: Vec<Compared<'_>> = sizes.collect();
-    ui.rendered(&render_trade_offs(&sizes, args.format, ui.style()));
+    ui.report(&TradeOffs(&sizes), args.format);
     // The best label of all: one size with results is a result.
     let label = sizes.iter().map(Compared::label).min().unwrap_or(Label::True);
     let has_failed = analyzed.iter().any(|(one, _)| one.comparison.has_failed_check());

@@ -7,12 +7,13 @@ use archive::{Results, write_output};
 use miette::{Result, miette};
 use model::{Bytes, DeviceRecord, Host, Label, SteadyLevel};
 use plan::Room;
-use render::{Format, render_device, render_device_page, render_devices};
+use render::{DeviceProfile, Format, render_device_page};
 use runner::Interrupt;
 
 use super::bench::check_floor;
 use super::consent::Origin;
 use super::device_options::Measure;
+use super::format::{ALL, TextOrJson, formats};
 use super::storage::{self, Storage};
 use super::storage_steady::{check_limit, until_steady};
 use crate::catalog::Program;
@@ -31,7 +32,8 @@ use crate::ui::Ui;
   assay device --path /data --test fdatasync-4k --jobs 1,4,16 --minutes 3
   assay device --path /data --until-steady --write-limit 50GiB
   assay device list
-  assay device show                                        the newest profile")]
+  assay device show                                        the newest profile
+  assay device show --format json                          for programs; list too")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Option<Action>,
@@ -45,7 +47,10 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     /// List the stored profiles
-    List,
+    List {
+        #[command(flatten)]
+        output: TextOrJson,
+    },
     /// Show a stored profile, and how it differs from the one before
     Show {
         /// Identifier of the profile; the newest when absent
@@ -58,8 +63,8 @@ enum Action {
 /// Where the figures go.
 #[derive(Debug, clap::Args)]
 struct Output {
-    /// Output format: text, markdown, csv, tsv or json
-    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    /// Output format
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
     format: Format,
     /// File to write a page with pictures to
     #[arg(long, value_name = "FILE")]
@@ -70,8 +75,8 @@ struct Output {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
     match &args.action {
-        Some(Action::List) => {
-            ui.rendered(&render_devices(&stored(&results, ui), ui.style()));
+        Some(Action::List { output }) => {
+            ui.report(&stored(&results, ui)[..], output.format);
             Ok(ExitCode::SUCCESS)
         }
         Some(Action::Show { profile, output }) => {
@@ -96,13 +101,17 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
                 check_floor(path, args.measure.disk_floor)?;
             }
             results.check_writable().into_report()?;
-            let (mut storage, host) = open(&args.measure)?;
+            let interrupt = Interrupt::default();
+            // Ctrl-C stops what is measured.
+            let deferred = signals::defer(interrupt.clone());
+            let (mut storage, host) = open(&args.measure, interrupt)?;
             let limit = args.measure.steady.write_limit;
             if let Some(Err(error)) = limit.map(|limit| check_limit(&storage, limit)) {
                 ui.error(&error);
                 return Ok(Label::EXIT_NOTHING.into());
             }
             let record = measure(&args.measure, (&mut storage, host), &results, (environment, ui))?;
+            drop(deferred);
             let records = stored(&results, ui);
             let code = print(&record, earlier(&records, &record), &args.output, ui)?;
             Ok(match record.is_complete {
@@ -120,10 +129,8 @@ fn is_without_rate(level: &SteadyLevel) -> bool {
     level.writes_per_s.is_empty()
 }
 
-/// Opens the storage of this host; Ctrl-C stops what is measured.
-fn open(args: &Measure) -> Result<(Storage, Host)> {
-    let interrupt = Interrupt::default();
-    signals::raise(interrupt.clone());
+/// Opens the storage of this host.
+fn open(args: &Measure, interrupt: Interrupt) -> Result<(Storage, Host)> {
     let host = super::run::host(args.path.as_deref().unwrap_or(Path::new("/")));
     Ok((Storage::open(args.request(), &host, interrupt)?, host))
 }
@@ -177,7 +184,7 @@ fn print(
     output: &Output,
     ui: &Ui,
 ) -> Result<ExitCode> {
-    ui.rendered(&render_device(record, earlier, output.format, ui.style()));
+    ui.report(&DeviceProfile { record, earlier }, output.format);
     if let Some(path) = &output.page {
         write_output(path, render_device_page(record, earlier)).into_report()?;
         ui.status(path.display());

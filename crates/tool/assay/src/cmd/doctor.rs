@@ -7,8 +7,9 @@ use doctor::{Source, examine};
 use miette::Result;
 use model::CheckState;
 use model::record::Severity;
-use render::{Format, doctor_script, render_doctor};
+use render::{Format, doctor_script};
 
+use super::format::{DOCUMENT, formats};
 use crate::directory::check_existing_dir;
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -18,6 +19,7 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:
   assay doctor                          this machine, and the drive of the data directory
   assay doctor --path /data --format markdown
+  assay doctor --format json            every check, for programs
   assay doctor --script >remedies.sh    every remedy as one script, to read and run as root
   assay doctor --fail-on warning        for a script that runs benchmarks
 
@@ -35,18 +37,9 @@ pub(crate) struct Args {
     /// Lowest severity that exits with 1: note, warning or blocking
     #[arg(long, default_value = "blocking", value_name = "SEVERITY")]
     fail_on: Severity,
-    /// Output format: text, markdown or json
-    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = form)]
+    /// Output format
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(DOCUMENT))]
     format: Format,
-}
-
-fn form(text: &str) -> std::result::Result<Format, String> {
-    match text.parse()? {
-        Format::Csv | Format::Tsv => {
-            Err(format!("findings are printed as text, markdown or json, not as {text}"))
-        }
-        form @ (Format::Text | Format::Markdown | Format::Json) => Ok(form),
-    }
 }
 
 /// Prints what every check found.
@@ -54,11 +47,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     args.path.as_deref().map_or(Ok(()), |path| check_existing_dir("--path", path))?;
     let dir = args.path.as_deref().unwrap_or_else(|| environment.nearest_dir());
     let results = examine(&Source::this_machine(dir));
-    let text = match args.script {
-        true => doctor_script(&results),
-        false => render_doctor(&results, args.format, ui.style()),
-    };
-    ui.rendered(&text);
+    match args.script {
+        true => ui.rendered(&doctor_script(&results)),
+        false => ui.report(&results[..], args.format),
+    }
     let has_failed =
         results.iter().any(|one| one.state == CheckState::Finding && one.severity >= args.fail_on);
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })

@@ -6,17 +6,18 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use miette::{Report, Result, miette};
 use model::BuildRef;
-use model::capability::Feature;
-use plan::{Builds, EngineInfo};
-use supply::{Artifact, KNOWN_ROCKSDB, ServerProgram, Store, SupplyError, UserBuild};
+use supply::{Artifact, SupplyError, UserBuild};
 
 use super::cached_build::{line, store};
-use super::requested_build::{artifact, check_can_load, check_loaded, fetch, known, to_library};
+use super::engine_facts::BuildFacts;
+use super::engine_list::EngineList;
+use super::format::TextOrJson;
+use super::requested_build::{check_can_load, check_loaded, fetch};
 use crate::diagnostic::IntoReport as _;
 use crate::directory::check_existing_dir;
 use crate::environment::Environment;
 use crate::registry;
-use crate::ui::{Ui, aligned};
+use crate::ui::Ui;
 
 /// Arguments of `assay engine`.
 #[derive(Debug, clap::Args)]
@@ -31,7 +32,8 @@ use crate::ui::{Ui, aligned};
   assay engine add sorted@1 ./libsorted.so     an engine of your own, behind assay_engine.h
   assay engine test sorted@1                   the conformance battery
   assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
-  assay engine show rocksdb@9.10.0             version, origin and capabilities")]
+  assay engine show rocksdb@9.10.0             version, origin and capabilities
+  assay engine list --format json              for programs; show too")]
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Action,
@@ -40,17 +42,21 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 enum Action {
     /// List engines, cached builds and known releases
-    List,
+    List {
+        #[command(flatten)]
+        output: TextOrJson,
+    },
     /// Obtain a build and store it in the cache
     Get {
         /// Build, such as rocksdb@9.10.0 or rocksdb@system
+        #[arg(value_parser = requested)]
         build: BuildRef,
     },
     /// Add your own library, or your own server installation
     Add {
         /// Engine, or a name for your own; with a name for the build: postgres@mine, sorted@1
         build: BuildRef,
-        /// The library, or the installation directory of a server (not copied)
+        /// The library; or a server's installation directory or program (not copied)
         #[arg(value_name = "PATH")]
         library: PathBuf,
         /// Directory of its headers, if not near the library; for engines driven through a shim
@@ -73,13 +79,24 @@ enum Action {
     Show {
         /// Build to show
         build: BuildRef,
+        #[command(flatten)]
+        output: TextOrJson,
     },
+}
+
+/// Parses a requested build; one with an empty version is answered as one without.
+fn requested(text: &str) -> Result<BuildRef, String> {
+    text.strip_suffix('@').unwrap_or(text).parse()
 }
 
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     match &args.action {
-        Action::List => list(environment, ui)?,
+        Action::List { output } => {
+            let list = EngineList::of(&store(environment)?, environment);
+            list.damaged.iter().for_each(|damage| ui.status(format_args!("damaged: {damage}")));
+            ui.report(&list, output.format);
+        }
         Action::Get { build } => {
             check_loaded(build, environment)?;
             let artifact = fetch(&store(environment)?, build, ui)?;
@@ -96,7 +113,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             store(environment)?.remove(build).into_report()?;
             ui.print(format_args!("removed {build}"));
         }
-        Action::Show { build } => show(build, environment, ui)?,
+        Action::Show { build, output } => {
+            ui.report(&BuildFacts::of(build, environment, ui)?, output.format);
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -130,8 +149,13 @@ fn not_added(
     error: &SupplyError,
 ) -> Report {
     if let SupplyError::Io { action: "read", .. } = error {
-        let help = "name the file of a shared library that this account can read";
-        return miette!(help = help, "no library: {error}");
+        let (what, help) = match registry::kind(own.engine) {
+            Some(_) => {
+                ("server", "name the directory of an installation that this account can read")
+            }
+            None => ("library", "name the file of a shared library that this account can read"),
+        };
+        return miette!(help = help, "no {what}: {error}");
     }
     if is_known {
         return miette!("{error}");
@@ -145,99 +169,4 @@ fn not_added(
         |near| format!("did you mean `{near}`?"),
     );
     miette!(help = format!("no engine of Assay's is named `{}`: {help}", own.engine), "{error}")
-}
-
-fn list(environment: &Environment, ui: &Ui) -> Result<()> {
-    let store = &store(environment)?;
-    ui.print("engines, and how to obtain their builds");
-    let infos = registry::infos(&registry::own_engines(environment));
-    let engines = infos.iter().map(|info| {
-        [info.name.clone(), ways_to_get(store, info), registry::about(&info.name).to_owned()]
-    });
-    print_rows(engines, ui);
-    ui.print("  linked: ENGINE alone; system, get: assay engine get ENGINE@system, ENGINE@RELEASE");
-    ui.print("cached builds");
-    let cached = store.list();
-    print_rows(cached.iter().map(Artifact::row), ui);
-    if cached.is_empty() {
-        ui.print("  none yet: assay engine get rocksdb@VERSION");
-    }
-    for damage in store.damaged() {
-        ui.status(format_args!("damaged: {damage}"));
-    }
-    let releases = KNOWN_ROCKSDB.join(" ");
-    ui.print(format_args!("known releases of rocksdb (others are tried too)\n  {releases}"));
-    ui.print("known releases of servers (other releases of postgres are tried too)");
-    let known =
-        |server: ServerProgram| [server.engine.to_owned(), store.known(server.engine).join(" ")];
-    print_rows(registry::servers().map(known), ui);
-    ui.print("releases that can be compiled: assay engine build");
-    print_rows(supply::compilable().map(|(name, all)| [name.to_owned(), all.join(" ")]), ui);
-    Ok(())
-}
-
-/// Lists the ways to obtain builds of an engine.
-fn ways_to_get(store: &Store, info: &EngineInfo) -> String {
-    let mut ways_to_get = Vec::new();
-    if info.builds != Builds::Loaded {
-        ways_to_get.push("linked");
-    }
-    if info.builds != Builds::Linked {
-        let any = BuildRef { engine: info.name.to_owned(), version: None };
-        let way = |example| if example == "system" { example } else { "get" };
-        ways_to_get.extend(store.examples(&any).into_iter().map(way));
-        // Several sources may offer releases.
-        ways_to_get.dedup();
-        if supply::compilable().any(|(engine, _)| engine == info.name) {
-            ways_to_get.push("build");
-        }
-        ways_to_get.push("add");
-    }
-    ways_to_get.join(", ")
-}
-
-/// Prints rows with aligned columns.
-fn print_rows<const N: usize>(rows: impl IntoIterator<Item = [String; N]>, ui: &Ui) {
-    let rows: Vec<_> = rows.into_iter().collect();
-    aligned(&rows).into_iter().for_each(|row| ui.print(format_args!("  {row}")));
-}
-
-fn show(build: &BuildRef, environment: &Environment, ui: &Ui) -> Result<()> {
-    if build.version.is_some() || known(&build.engine, environment)?.builds == Builds::Loaded {
-        check_loaded(build, environment)?;
-    }
-    let artifact = artifact(build, environment, ui)?;
-    let library = artifact.as_ref().map(to_library);
-    let driver = registry::driver(&build.engine, library.as_ref()).into_report()?;
-    let identity = driver.identity();
-    let origin = library.as_ref().map_or(&identity.origin, |library| &library.origin);
-    // A server's version is known once it runs: until then the build's name is shown.
-    let known = Some(&identity.version).filter(|version| !version.is_empty());
-    let version = known.or(build.version.as_ref()).map_or("", String::as_str);
-    ui.print(format_args!("{} {version} ({origin})", identity.engine));
-    let made = library.map(|library| library.facts).unwrap_or_default();
-    for (name, value) in identity.facts.iter().chain(&made) {
-        ui.print(format_args!("  {name}: {value}"));
-    }
-    if let Some(artifact) = artifact.filter(|artifact| artifact.tree.is_some()) {
-        ui.print(format_args!("  program: {}", artifact.library.display()));
-        ui.print(format_args!("  size: {}", artifact.size()));
-    }
-    let capabilities = driver.capabilities();
-    let names = |all: Vec<&str>| all.join(", ");
-    ui.print(format_args!(
-        "  operations: {}",
-        names(capabilities.operations.iter().map(|kind| kind.name()).collect())
-    ));
-    ui.print(format_args!(
-        "  durability: {}",
-        names(capabilities.durability.iter().map(|class| class.name()).collect())
-    ));
-    for (name, feature) in &capabilities.features {
-        match feature {
-            Feature::Yes => ui.print(format_args!("  {name}: yes")),
-            Feature::No(why) => ui.print(format_args!("  {name}: no, {why}")),
-        }
-    }
-    Ok(())
 }

@@ -8,10 +8,11 @@ use archive::{ExperimentDir, Results};
 use lint::LintFinding;
 use miette::{Result, miette};
 use model::{Experiment, ShellCommand};
-use render::{Compared, Format, Meta, render_explanations};
+use render::{Compared, Explained, Format, Meta};
 
 use super::analyzed::analyze;
 use super::compare::{known_metric, missing_metric};
+use super::format::{DOCUMENT, formats};
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -23,7 +24,8 @@ use crate::ui::Ui;
   assay explain rocksdb-9.10 rocksdb-11.8 readrandom     one step of the newest experiment with both
   assay explain sqlite lmdb --in quickstart              every step of that experiment
   assay explain sqlite lmdb readrandom --metric cpu_us_per_op   where its CPU goes
-  assay explain sqlite lmdb readrandom --clients 4 --format markdown")]
+  assay explain sqlite lmdb readrandom --clients 4 --format markdown
+  assay explain sqlite lmdb --format json                        the same for programs")]
 pub(crate) struct Args {
     /// Variant that the other is relative to
     a: String,
@@ -40,19 +42,13 @@ pub(crate) struct Args {
     /// Metric to explain [default: that of the verdict on each step]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// Output format: text, markdown or json
-    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    /// Output format; figures as CSV: assay compare --format csv
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(DOCUMENT))]
     format: Format,
 }
 
 /// Prints the explanation.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    if matches!(args.format, Format::Csv | Format::Tsv) {
-        return Err(miette!(
-            help = "write text, markdown or json; for figures: assay compare --format csv",
-            "explanations have no CSV or TSV format"
-        ));
-    }
     if args.a == args.b {
         return Err(miette!(
             help = "name two variants of an experiment",
@@ -114,8 +110,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     }
     let meta = Meta::of(&manifest);
     let compared = Compared::of(&analyzed.comparison, &meta, &runs, &manifest.host, &findings);
-    let explained = (&explanations[..], &storage[..]);
-    ui.rendered(&render_explanations(&compared, explained, args.format, ui.style()));
+    let (explanations, storage) = (&explanations[..], &storage[..]);
+    ui.report(&Explained { compared: &compared, explanations, storage }, args.format);
     Ok(ExitCode::SUCCESS)
 }
 

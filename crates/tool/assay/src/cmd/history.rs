@@ -12,9 +12,10 @@ use archive::{Results, write_output};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use model::units::parse_share;
 use model::{BuildRef, Label, metric};
-use render::{Format, HistoryInput, plot_history, render_history};
+use render::{Format, HistoryInput, plot_history};
 use stats::change::STRICTNESS;
 
+use super::format::{ALL, formats};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -40,6 +41,7 @@ const REGRESSION: &str = "Regressions";
   assay history --metric response_ns_p99 --metric cpu_us_per_op --engine lmdb --step readrandom
   assay history --import nightly.csv --lower-is-better p99_ms --plot nightly.svg
   assay history --import nightly.csv --metric ops --higher-is-better ops --fail-on-regression
+  assay history --engine rocksdb --format json      the same for programs
 
 An imported file:
   time,ops,p99_ms                 the first column is a time, a version, a commit or an index,
@@ -58,8 +60,8 @@ pub(crate) struct Args {
     /// column]
     #[arg(long = "metric", value_name = "NAME")]
     metrics: Vec<String>,
-    /// Output format: text, markdown, csv, tsv or json
-    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    /// Output format
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
     format: Format,
     /// Write a plot of the histories to this file, as SVG
     #[arg(long, value_name = "FILE")]
@@ -129,7 +131,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     if let Some(path) = &args.plot {
         write_output(path, plot_history(&input)).into_report()?;
     }
-    ui.rendered(&render_history(&input, args.format, ui.style()));
+    ui.report(&input, args.format);
     Ok(if args.fail_on_regression && study.regressions() > 0 {
         ExitCode::FAILURE
     } else if args.fail_on_regression

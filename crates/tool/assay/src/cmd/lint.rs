@@ -8,9 +8,10 @@ use miette::{Result, miette};
 use model::Label;
 use model::record::Severity;
 use plan::{DISK_FLOOR_BYTES, Overrides};
-use render::{Checked, Format, findings_json, render_findings, render_rule, render_rules};
+use render::{Checked, ExplainedRule, Report as _, Style};
 
 use super::analyzed::analyze_joined;
+use super::format::TextOrJson;
 use super::plan as planning;
 use super::run_options::read_file;
 use super::selected::{JoinedResults, select};
@@ -32,6 +33,7 @@ pub(crate) const EXIT_ERROR: u8 = 2;
   assay lint --explain A003                  condition, reason, remedy and source of a rule
   assay lint quickstart --explain A003       the same, with its findings there
   assay lint --rules                         every rule in one line
+  assay lint quickstart --format json        findings for programs; with --rules and --explain too
 
 Exit code: 0 without findings as severe as --fail-on, 1 with some, 2 if the check failed, 3 if
 nothing was measured or decided. Waived findings count as notes.")]
@@ -52,9 +54,8 @@ pub(crate) struct Args {
     /// Lowest severity that exits with 1: note, warning or blocking
     #[arg(long, default_value = "blocking", value_name = "SEVERITY")]
     fail_on: Severity,
-    /// Output format: text or json
-    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = form)]
-    format: Format,
+    #[command(flatten)]
+    output: TextOrJson,
 }
 
 /// Parses the code of a rule.
@@ -62,25 +63,10 @@ fn rule(code: &str) -> std::result::Result<&'static Rule, String> {
     find(code).ok_or_else(|| format!("no rule has the code `{code}`: assay lint --rules"))
 }
 
-fn form(text: &str) -> std::result::Result<Format, String> {
-    match text.parse()? {
-        form @ (Format::Text | Format::Json) => Ok(form),
-        Format::Markdown | Format::Csv | Format::Tsv => {
-            Err(format!("findings are printed as text or json, not as {text}"))
-        }
-    }
-}
-
 /// Prints the findings.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    if args.format == Format::Json && (args.rules || args.explain.is_some()) {
-        return Err(miette!(
-            help = "leave out --format json",
-            "--rules and --explain are printed as text"
-        ));
-    }
     if args.rules {
-        ui.rendered(&render_rules(rules()));
+        ui.rendered(&rules().render(args.output.format, Style::default()));
         return Ok(ExitCode::SUCCESS);
     }
     let linted = lint_inputs(args, environment)?;
@@ -101,19 +87,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 }
 
 fn print_findings(args: &Args, linted: &[Checked], ui: &Ui) {
-    if let Some(rule) = args.explain {
-        let findings: Vec<LintFinding> =
-            linted.iter().flat_map(|one| one.findings.clone()).collect();
-        ui.rendered(&render_rule(rule, &findings, ui.style()));
-        return;
-    }
-    match args.format {
-        Format::Json => ui.rendered(&findings_json(linted)),
-        Format::Text | Format::Markdown | Format::Csv | Format::Tsv => {
-            let all = linted.iter().map(|one| render_findings(one, ui.style()));
-            ui.rendered(&all.collect::<Vec<_>>().join("\n"));
-        }
-    }
+    let Some(rule) = args.explain else { return ui.report(linted, args.output.format) };
+    let found: Vec<LintFinding> = linted.iter().flat_map(|one| one.findings.clone()).collect();
+    ui.report(&ExplainedRule { rule, found: &found }, args.output.format);
 }
 
 /// Checks the plans first, then all results together.

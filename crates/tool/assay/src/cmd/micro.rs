@@ -13,13 +13,15 @@ use micro::{Request, Responder, Response, Set};
 use miette::{Result, miette};
 use model::units::{parse_size, parse_span};
 use model::{BuildRef, Bytes, Implementation, Kernel, KernelTimes, MicroRecord, Nanos};
-use render::{Format, render_micro};
+use render::Format;
 use runner::{MessageReader, MessageWriter};
 use sampler::with_thread_limit;
 
+use super::format::{ALL, formats};
 use super::requested_build;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::phase;
 use crate::progress::counted;
 use crate::ui::Ui;
 
@@ -32,7 +34,8 @@ const CRATES: &str = "crates";
   assay micro                                             the linked crates only
   assay micro --engine rocksdb@7.10.2 --engine rocksdb@11.8.1
   assay micro --kernel crc32c --kernel xxh3 --engine rocksdb@8.10.0-gcc12-O2 --rounds 20
-  assay micro --format csv >micro.csv")]
+  assay micro --format csv >micro.csv
+  assay micro --format json                               for programs")]
 pub(crate) struct Args {
     /// RocksDB build whose code is measured too; may be repeated
     #[arg(long = "engine", value_name = "BUILD")]
@@ -51,8 +54,8 @@ pub(crate) struct Args {
     /// Time for one kernel in one round
     #[arg(long, default_value = "20ms", value_name = "SPAN", value_parser = parse_span)]
     span: Nanos,
-    /// Output format: text, markdown, csv, tsv or json
-    #[arg(long, default_value = "text", value_name = "FORMAT")]
+    /// Output format
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
     format: Format,
     /// Serve requests for one library (used by `micro`)
     #[arg(long, hide = true, value_name = "LIBRARY")]
@@ -72,6 +75,8 @@ fn parse_block(text: &str) -> Result<u32, String> {
 /// Measures and prints the kernels.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     if let Some(library) = &args.serve {
+        // Its parent waits for it.
+        phase::leave();
         return serve(library);
     }
     let crates = Implementation {
@@ -115,7 +120,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         implementations: processes.iter().map(|process| process.implementation.clone()).collect(),
         times,
     };
-    ui.rendered(&render_micro(&record, args.format, ui.style()));
+    ui.report(&record, args.format);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -12,10 +12,13 @@ use model::{
 };
 use plan::{DISK_FLOOR_BYTES, Machine, Room};
 use render::figure::figure;
-use render::{folded, is_folded};
+use render::{Document, Format, Report, Style, folded, is_folded};
+use serde::Serialize;
+use serde_json::{Map, json};
 
 use super::bench::check_floor;
-use super::budget::BudgetArgs;
+use super::budget::{BudgetArgs, Proposed};
+use super::format::TextOrJson;
 use super::published;
 use super::refused::check_text;
 use super::run_options::{ExperimentArgs, rates};
@@ -32,12 +35,15 @@ use crate::ui::Ui;
   assay plan readrandom --engine sqlite --engine lmdb --rows 1M --repetitions 5
   assay plan readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
   assay plan experiments/quickstart.toml --budget 6h      best use of six hours
+  assay plan experiments/quickstart.toml --format json    for programs, with and without --budget
   assay plan experiments/index-log-vs-lsm.toml --size 1k  a size of the file; without, each is priced", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
     experiment_args: ExperimentArgs,
     #[command(flatten)]
     budget: BudgetArgs,
+    #[command(flatten)]
+    output: TextOrJson,
 }
 
 /// A plan with its lint findings.
@@ -86,36 +92,105 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let environment = &servers::with_open_data(environment, &checked.experiment, ui);
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
-    let lines = match args.budget.lines(experiment, environment)? {
-        Some(proposal) => {
-            waived(experiment).into_iter().chain([experiment.title()]).chain(proposal).collect()
-        }
-        None => lines(&planned),
-    };
-    for line in lines {
-        ui.print(line);
-    }
+    let proposed = args.budget.propose(experiment, environment)?;
     let kinds = (&registry::driver as &runner::Registry, &registry::kind as &runner::Kinds);
-    for text in runner::limit_warnings(experiment, kinds, &environment.data_dir) {
-        ui.print(format_args!("warning   `run` refuses this on this host: {text}"));
+    let place = (&*environment.data_dir, environment.server_user.as_deref());
+    let refusals = runner::limit_warnings(experiment, kinds, place);
+    let mut priced = Vec::new();
+    for size in sizes {
+        let sized = args.experiment_args.of_size(Some(&size), &catalog, machine)?;
+        priced.push(Priced::of(size, sized.experiment, environment));
     }
-    for size in &sizes {
-        let sized = args.experiment_args.of_size(Some(size), &catalog, machine)?;
+    ui.report(&Shown { planned: &planned, proposed, refusals, priced }, args.output.format);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A plan as it is printed.
+struct Shown<'a> {
+    planned: &'a CheckedPlan,
+    proposed: Option<Proposed>,
+    /// What `run` refuses on this host.
+    refusals: Vec<String>,
+    /// The file's other sizes.
+    priced: Vec<Priced>,
+}
+
+impl Report for Shown<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let experiment = &self.planned.plan.experiment;
+        let mut lines = match &self.proposed {
+            Some(Proposed { lines, .. }) => {
+                let head = waived(experiment).into_iter().chain([experiment.title()]);
+                head.chain(lines.iter().cloned()).collect()
+            }
+            None => lines(self.planned),
+        };
+        let refusal = |text| format!("warning   `run` refuses this on this host: {text}");
+        lines.extend(self.refusals.iter().map(refusal));
+        lines.extend(self.priced.iter().map(Priced::line));
+        Document::lines(lines)
+    }
+
+    fn data(&self) -> impl Serialize {
+        let CheckedPlan { plan, findings } = self.planned;
+        let times = plan::times_by_reuse(&plan.experiment, &Program::default());
+        let times: Map<_, _> =
+            times.into_iter().map(|(reuse, time)| (reuse.name().to_owned(), json!(time))).collect();
+        let proposal = self.proposed.as_ref().map(|proposed| &proposed.data);
+        json!({
+            "plan": plan,
+            "findings": findings,
+            "machine_time_by_load_ns": times,
+            "published": published::planned(&plan.experiment),
+            "proposal": proposal,
+            "refused_by_run": self.refusals,
+            "sizes": self.priced,
+        })
+    }
+}
+
+/// What one of the file's sizes costs, or why it has no plan.
+#[derive(Default, Serialize)]
+struct Priced {
+    size: String,
+    estimated_ns: Option<Nanos>,
+    estimated_disk_bytes: Option<Bytes>,
+    is_more_than_free: bool,
+    error: Option<String>,
+}
+
+impl Priced {
+    fn of(size: String, experiment: Experiment, environment: &Environment) -> Self {
         // What this machine has no room for has a price all the same.
         let unlimited = Room { free: Bytes(u64::MAX), floor: Bytes(0) };
-        match plan::expand(sized.experiment, &Program::default(), unlimited) {
+        match plan::expand(experiment, &Program::default(), unlimited) {
             Ok(Plan { estimated_ns, estimated_disk_bytes: disk, .. }) => {
                 let usable = disk_free(environment).0.saturating_sub(DISK_FLOOR_BYTES.0);
-                let lacks = if disk.0 > usable { ", more than is free here" } else { "" };
-                ui.print(format_args!(
-                    "--size {size}: about {estimated_ns} of machine time, up to {disk} of disk at \
-                     a time{lacks}"
-                ));
+                Self {
+                    size,
+                    estimated_ns: Some(estimated_ns),
+                    estimated_disk_bytes: Some(disk),
+                    is_more_than_free: disk.0 > usable,
+                    error: None,
+                }
             }
-            Err(error) => ui.print(format_args!("--size {size}: {error}")),
+            Err(error) => Self { size, error: Some(error.to_string()), ..Self::default() },
         }
     }
-    Ok(ExitCode::SUCCESS)
+
+    fn line(&self) -> String {
+        let Self { size, estimated_ns, estimated_disk_bytes, .. } = self;
+        match (estimated_ns, estimated_disk_bytes) {
+            (Some(time), Some(disk)) => {
+                let lacks = if self.is_more_than_free { ", more than is free here" } else { "" };
+                format!(
+                    "--size {size}: about {time} of machine time, up to {disk} of disk at a \
+                     time{lacks}"
+                )
+            }
+            _ => format!("--size {size}: {}", self.error.as_deref().unwrap_or_default()),
+        }
+    }
 }
 
 /// Plans the runs of an experiment, with findings; `floor` is the disk space that stays free.
@@ -219,7 +294,7 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
     let levels = levels.join(", ");
     lines.extend(experiment.steps.iter().map(|step| step_line(experiment, step, &levels)));
     lines.extend(declared(experiment));
-    lines.extend(published::planned(experiment));
+    lines.extend(published::lines(experiment));
     let total = plan.cells.len();
     let runs = if total == 1 { "run" } else { "runs" };
     let layout = match total {

@@ -9,11 +9,13 @@ use supply::{Artifact, Store};
 use super::cached_build::store;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::phase;
 use crate::registry;
 use crate::ui::Ui;
 
 /// Returns a build from the cache or its source, with progress messages.
 pub(super) fn fetch(store: &Store, build: &BuildRef, ui: &Ui) -> Result<Artifact> {
+    phase::enter(format!("for the files of {build} to be obtained, or compared with their hashes"));
     store.get(build, &mut |what| ui.status(format_args!("{build}: {what}"))).into_report()
 }
 
@@ -24,6 +26,7 @@ pub(super) fn library(
     ui: &Ui,
 ) -> Result<Option<Library>> {
     let artifact = artifact(build, environment, ui)?;
+    phase::enter(format!("for the files of {build} to be copied where its account can read them"));
     let artifact = artifact.map(Artifact::open_to_all).transpose().into_report()?;
     Ok(artifact.as_ref().map(to_library))
 }

@@ -8,6 +8,7 @@ use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
 use model::units::clients;
 use model::{Experiment, Host, Identity, Manifest, ShellCommand, Variant};
+use render::complete_runs;
 use render::figure::interval;
 use runner::Library;
 use stats::Effect;
@@ -77,16 +78,19 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     bench.engines.servers = servers::of(&planned.plan.experiment, ui)
         .map_err(|(variant, message)| of_variant(&variant, &message))?;
     bench.engines.libraries.extend(libraries);
+    bench.defer_stops();
     let identities = bench.identities(&planned.plan.experiment, ui).into_report()?;
     let here = host_of_run(data.path(), environment);
     let mut manifest = manifest(planned.plan, here, identities);
     let dir = results.create(&mut manifest).into_report()?;
     origin.mark((&dir, &manifest), environment, ui);
     let complete = measure(&mut bench, &manifest, &dir, ui)?;
+    let deferred = bench.close();
+    drop((data, deferred));
     let code = print_findings(&original, &manifest, &dir, ui)?;
     let total = manifest.plan.cells.len();
     if complete < total {
-        ui.print(format_args!("\n{complete} of {total} runs are complete"));
+        ui.print(format_args!("\nRuns     {}", complete_runs(complete, total)));
         let resume = ShellCommand::of("assay run").option("--resume", &manifest.id);
         ui.print(format_args!("Resume   {resume}"));
         return Ok(ExitCode::FAILURE);

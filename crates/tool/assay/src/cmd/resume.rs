@@ -2,11 +2,11 @@
 
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
-use model::{Manifest, ShellCommand};
+use model::{Bytes, Experiment, Manifest, ShellCommand};
 
 use super::bench::Bench;
 use super::consent::Origin;
-use super::{requested_build, servers};
+use super::{plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -18,6 +18,8 @@ pub(super) struct Stored {
     pub(super) manifest: Manifest,
     /// Whose it is.
     pub(super) origin: Origin,
+    /// What its manifest becomes when repetitions are added.
+    extended: Option<Manifest>,
 }
 
 impl Stored {
@@ -35,8 +37,45 @@ impl Stored {
         }
         let manifest = dir.manifest().into_report()?;
         let origin = Origin::of(&dir, &manifest, environment);
-        Ok(Self { dir, manifest, origin })
+        Ok(Self { dir, manifest, origin, extended: None })
     }
+
+    /// Adds repetitions to an experiment of one run per cell.
+    ///
+    /// One run has no verdict: what is added then does not depend on a result, as it would where
+    /// runs were added until a verdict pleases.
+    pub(super) fn lengthen(
+        &mut self,
+        repetitions: u32,
+        floor: Bytes,
+        environment: &Environment,
+    ) -> Result<()> {
+        let Experiment { name, repetitions: planned, .. } = &self.manifest.plan.experiment;
+        if *planned != 1 || repetitions < 2 {
+            return Err(miette!(
+                help = format!(
+                    "run it anew with --repetitions {repetitions}; --until 2% extends a pilot of 3 \
+                     or more, once"
+                ),
+                "--repetitions adds to an experiment of one run per cell, which has no verdict yet; \
+                 `{name}` has {planned}, and {repetitions} was given"
+            ));
+        }
+        self.extended = Some(longer(&self.manifest, repetitions, floor, environment)?);
+        Ok(())
+    }
+}
+
+/// Returns a manifest with more repetitions, planned anew.
+pub(super) fn longer(
+    manifest: &Manifest,
+    repetitions: u32,
+    floor: Bytes,
+    environment: &Environment,
+) -> Result<Manifest> {
+    let experiment = Experiment { repetitions, ..manifest.plan.experiment.clone() };
+    let plan = planning::expand(experiment, floor, environment)?.plan;
+    Ok(Manifest { plan, ..manifest.clone() })
 }
 
 /// Resumes an experiment; its machine and its builds must be the same.
@@ -45,7 +84,7 @@ pub(super) fn resume(
     bench: &mut Bench<'_>,
     (environment, ui): (&Environment, &Ui),
 ) -> Result<(ExperimentDir, Manifest)> {
-    let Stored { mut dir, manifest, .. } = stored;
+    let Stored { mut dir, mut manifest, origin, extended } = stored;
     dir.lock().into_report()?;
     let here = sampler::host_facts(bench.engines.data.path());
     if !here.is_same_machine(&manifest.host) {
@@ -78,6 +117,7 @@ pub(super) fn resume(
         }
         bench.engines.libraries.insert(variant.name.clone(), library);
     }
+    bench.defer_stops();
     bench.open_storage(&manifest.plan.experiment, &manifest.host)?;
     let identities = bench.identities(&manifest.plan.experiment, ui).into_report()?;
     for (variant, before) in &manifest.builds {
@@ -90,6 +130,11 @@ pub(super) fn resume(
                 before.version
             ));
         }
+    }
+    if let Some(extended) = extended {
+        origin.mark((&dir, &extended), environment, ui);
+        dir.extend(&extended).into_report()?;
+        manifest = extended;
     }
     Ok((dir, manifest))
 }

@@ -10,7 +10,7 @@ use model::limits::joined_name;
 use model::record::SCHEMA;
 use model::{DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
-use render::{Compared, Meta, next_steps, render_answer};
+use render::{Compared, Meta, complete_runs, next_steps, render_answer};
 
 use super::analyzed::analyze;
 use super::bench::{Bench, HEADING, Limits, check_floor, take_data};
@@ -39,6 +39,7 @@ use crate::ui::Ui;
   assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
   assay run experiments/quickstart.toml --until 2% --budget 2h
   assay run --resume quickstart                 completes an interrupted experiment
+  assay run --resume quick-readrandom --repetitions 3       adds runs to one run of each cell
 
 --resume of an experiment that this account did not begin on this host prints what it reaches beyond
 its data, and needs --trust or a yes on the terminal, as assay rerun does.
@@ -131,6 +132,8 @@ fn execute(
             Err(error) => outcome = Err(error),
         }
     }
+    let deferred = bench.close();
+    drop((data, deferred));
     let code = print_result(args, &dir, &planned, ui);
     // What stopped the runs comes first: it may have stopped the output of the result, too.
     match outcome? {
@@ -172,7 +175,10 @@ fn prepare(
                 "--resume completes the stored plan: --{flag} does not apply"
             ));
         }
-        let stored = Stored::find(results, &name, environment)?;
+        let mut stored = Stored::find(results, &name, environment)?;
+        if let Some(repetitions) = args.experiment_args.repetitions()? {
+            stored.lengthen(repetitions, args.limits.disk_floor, environment)?;
+        }
         args.until.check_stored(&stored.manifest)?;
         let experiment = &stored.manifest.plan.experiment;
         consent::check(&name, (experiment, stored.origin), args.trust, ui)?;
@@ -223,6 +229,7 @@ fn begin(
             found.map_err(|report| checked.variant_error(&variant.name, &report.to_string()))?;
         bench.engines.libraries.extend(found.map(|library| (variant.name.clone(), library)));
     }
+    bench.defer_stops();
     let host = host_of_run(bench.engines.data.path(), environment);
     bench.open_storage(&plan.experiment, &host)?;
     let identities = bench.identities(&plan.experiment, ui);
@@ -290,7 +297,7 @@ fn print_result(
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();
     if complete < manifest.plan.cells.len() {
         let total = manifest.plan.cells.len();
-        ui.print(format_args!("\n{complete} of {total} runs are complete"));
+        ui.print(format_args!("\nRuns     {}", complete_runs(complete, total)));
         let resume = ShellCommand::of("assay run").option("--resume", &manifest.id);
         ui.print(format_args!("Resume   {resume}{}", args.until.args_text()));
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use miette::{Result, miette};
 use model::Waiver;
+use model::setting::parse_whole;
 use plan::{Checked, Machine, Overrides, QuickVariants, Setting};
 
 use crate::catalog::{EXPERIMENT_BYTES_MAX, Program, read};
@@ -12,6 +13,9 @@ use crate::ui::Ui;
 
 /// Heading of the options that override the file.
 const OVERRIDES: &str = "Overrides of the file";
+
+/// Key of the setting that a stored experiment takes, too.
+const REPETITIONS: &str = "repetitions";
 
 /// Syntax of rates, shown below the examples of a command.
 macro_rules! rates {
@@ -111,7 +115,9 @@ impl ExperimentArgs {
         Ok(checked)
     }
 
-    /// Returns a flag given that changes the experiment, if any; the size only names it.
+    /// Returns a flag given that changes a stored experiment, if any.
+    ///
+    /// The size only names it, and repetitions are added.
     pub(crate) fn changing_flag(&self) -> Option<String> {
         let flags = [
             ("engine", self.engine.is_empty()),
@@ -121,8 +127,16 @@ impl ExperimentArgs {
             ("waive", self.waive.is_empty()),
         ];
         let own = flags.into_iter().find(|(_, is_absent)| !is_absent);
-        let setting = || self.settings.0.first().map(|(setting, _)| setting.flag().to_string());
+        let mut settings = self.settings.0.iter().filter(|(setting, _)| setting.key != REPETITIONS);
+        let setting = || settings.next().map(|(setting, _)| setting.flag());
         own.map(|(flag, _)| flag.to_owned()).or_else(setting)
+    }
+
+    /// Returns the repetitions given.
+    pub(crate) fn repetitions(&self) -> Result<Option<u32>> {
+        let given = self.settings.0.iter().find(|(setting, _)| setting.key == REPETITIONS);
+        let parsed = given.map(|(_, text)| parse_whole(text)).transpose();
+        parsed.map_err(|error| miette!("--repetitions: {error}"))
     }
 
     /// Returns the size chosen.

@@ -54,7 +54,7 @@ pub(crate) fn with_open_data(
         variant.dsn.is_none() && registry::kind(&variant.build.engine).is_some()
     };
     let user = environment.server_user.as_deref();
-    let is_open = |dir: &Path| User::check_data_dir(dir, user).is_ok();
+    let is_open = |dir: &Path| User::check_data_dir(dir, user, false).is_ok();
     if !environment.is_data_dir_named
         && experiment.variants.iter().any(is_started)
         && !is_open(&environment.data_dir)

@@ -6,8 +6,14 @@ use analysis::MeasuredStep;
 use archive::{ExperimentDir, Results, parallel_map};
 use miette::{Result, miette};
 use model::{Manifest, RunRecord};
-use render::{Format, RunTimeline, render_run, render_timelines};
+use render::{
+    Compared, Document, Format, Meta, PublishedFindings, Report, RunReport, RunTimeline, Style,
+};
+use serde::Serialize;
+use serde_json::json;
 
+use super::analyzed::Analyzed;
+use super::format::{ALL, formats};
 use super::published;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
@@ -19,7 +25,8 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:
   assay show quickstart                      every run of the newest quickstart
   assay show quickstart lmdb.c1.r2           one of its runs
-  assay show quickstart lmdb.c1.r2 --timeline readrandom     one of its steps, second by second")]
+  assay show quickstart lmdb.c1.r2 --timeline readrandom     one of its steps, second by second
+  assay show quickstart --format json        every figure of every run, for programs")]
 pub(crate) struct Args {
     /// Experiment: name (its newest), identifier or directory
     experiment: String,
@@ -28,8 +35,8 @@ pub(crate) struct Args {
     /// Show this step second by second, with what ran in its stalls
     #[arg(long, value_name = "STEP", conflicts_with = "whole")]
     timeline: Option<String>,
-    /// Format of a time line: text, markdown, csv, tsv or json
-    #[arg(long, default_value = "text", value_name = "FORMAT", requires = "timeline")]
+    /// Output format; csv and tsv with --timeline
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
     format: Format,
     #[command(flatten)]
     window: Window,
@@ -37,6 +44,12 @@ pub(crate) struct Args {
 
 /// Shows the runs.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    if args.timeline.is_none() && matches!(args.format, Format::Csv | Format::Tsv) {
+        return Err(miette!(
+            help = "name a step with --timeline, write json, or: assay compare --format csv",
+            "runs have no CSV or TSV format, only their time lines"
+        ));
+    }
     let dir = Results::at(&environment.results).find(&args.experiment).into_report()?;
     let manifest = dir.manifest().into_report()?;
     let runs = args.window.runs(&dir, &manifest)?;
@@ -52,25 +65,51 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             "no run is named `{name}`"
         ));
     }
-    let style = ui.style();
     if let Some(step) = &args.timeline {
-        let timelines = timelines(&dir, &manifest, &shown, step)?;
-        ui.rendered(&render_timelines(&timelines, args.format, style));
+        ui.report(&timelines(&dir, &manifest, &shown, step)?[..], args.format);
         return Ok(ExitCode::SUCCESS);
     }
-    let texts = parallel_map(shown, |run| render_run(&manifest, run, style));
-    for (index, text) in texts.iter().enumerate() {
-        if index > 0 {
-            ui.print("");
-        }
-        ui.rendered(text);
-    }
-    if requested.is_none()
-        && let Some(findings) = published::shown(&dir, &manifest, &runs, ui.style())?
-    {
-        ui.rendered(&format!("\n{findings}"));
-    }
+    let analyzed = match requested {
+        None => published::analyzed(&dir, &manifest, &runs)?,
+        Some(_) => None,
+    };
+    let meta = Meta::of(&manifest);
+    let compared = analyzed.as_ref().map(|Analyzed { comparison, findings, .. }| {
+        Compared::of(comparison, &meta, &runs, &manifest.host, findings)
+    });
+    let published = compared.as_ref().map(PublishedFindings);
+    ui.report(&Shown { manifest: &manifest, runs: shown, published }, args.format);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs, then the published findings of their experiment.
+struct Shown<'a> {
+    manifest: &'a Manifest,
+    runs: Vec<&'a RunRecord>,
+    published: Option<PublishedFindings<'a>>,
+}
+
+impl Shown<'_> {
+    fn reports(&self) -> Vec<RunReport<'_>> {
+        self.runs.iter().map(|run| RunReport { manifest: self.manifest, run }).collect()
+    }
+}
+
+impl Report for Shown<'_> {
+    fn document(&self, format: Format, style: Style) -> Document {
+        let mut all = Document::default();
+        let documents = parallel_map(self.reports(), |run| run.document(format, style));
+        documents.into_iter().for_each(|one| all.append(one));
+        self.published.iter().for_each(|one| all.append(one.document(format, style)));
+        all
+    }
+
+    fn data(&self) -> impl Serialize {
+        let reports = self.reports();
+        let runs: Vec<_> = reports.iter().map(|run| json!(run.data())).collect();
+        let published = self.published.as_ref().map(|one| json!(one.data()));
+        json!({ "runs": runs, "published": published })
+    }
 }
 
 /// Returns the time line of a step in each run that has intervals of it.

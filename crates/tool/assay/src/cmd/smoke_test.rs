@@ -48,6 +48,7 @@ pub(crate) fn engines(environment: &Environment) -> Engines {
     Engines {
         recipe: registry::recipe,
         servers: registry::servers().collect(),
+        kind: registry::kind,
         compiler: environment.compiler.clone(),
         smoke_test: Box::new(|engine, library, dir| test(engine, Some(library), None, dir)),
         check_room: |dir| check_room(dir, DISK_FLOOR_BYTES).map_err(|error| error.to_string()),

@@ -7,8 +7,12 @@ use clap::Subcommand;
 use miette::Result;
 use model::state::LevelShape;
 use model::{Bytes, EngineState, metric};
+use render::{Document, Format, Report, Style};
+use serde::Serialize;
+use serde_json::{Value, json};
 use snapshot::{Listed, SnapshotError, SnapshotRecord, Store};
 
+use super::format::TextOrJson;
 use super::servers::OPEN_DATA_DIR;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -16,8 +20,10 @@ use crate::ui::Ui;
 
 /// Arguments of `assay snapshot`.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:
   assay snapshot list
+  assay snapshot list --format json      for programs; show and verify too
   assay snapshot verify                  every file of every snapshot
   assay snapshot remove --all            all that no run is restoring
 
@@ -26,16 +32,23 @@ file system can share their blocks with those of the runs.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
+    #[command(flatten)]
+    output: TextOrJson,
 }
 
 #[derive(Debug, Clone, Subcommand)]
 enum Verb {
     /// List the snapshots, the last used first
-    List,
+    List {
+        #[command(flatten)]
+        output: TextOrJson,
+    },
     /// Show what a snapshot was loaded by, its settings, steps and files
     Show {
         /// Identifiers of the snapshots; all when none is given
         ids: Vec<String>,
+        #[command(flatten)]
+        output: TextOrJson,
     },
     /// Remove snapshots
     Remove {
@@ -50,35 +63,95 @@ enum Verb {
     Verify {
         /// Identifiers of the snapshots; all when none is given
         ids: Vec<String>,
+        #[command(flatten)]
+        output: TextOrJson,
     },
 }
 
 /// Executes one of its verbs; without one, lists the snapshots.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let stores = stores(environment);
-    match args.verb.clone().unwrap_or(Verb::List) {
-        Verb::List => {
-            list(&stores, ui);
-            Ok(ExitCode::SUCCESS)
+    let stores = &stores(environment)[..];
+    match args.verb.clone().unwrap_or(Verb::List { output: args.output }) {
+        Verb::List { output } => {
+            let all = stores.iter().flat_map(Store::list).map(Item::listed).collect();
+            ui.report(&Items { stores, all }, output.format);
         }
-        Verb::Show { ids } => {
-            for id in chosen(&stores, ids, ui) {
-                let (_, listed) = one(&stores, &id).into_report()?;
-                show(&listed.record.into_report()?, ui);
+        Verb::Show { ids, output } => {
+            let mut all = Vec::new();
+            for id in chosen(stores, ids) {
+                all.push(Item::shown(one(stores, &id).into_report()?.1.record.into_report()?));
             }
-            Ok(ExitCode::SUCCESS)
+            ui.report(&Items { stores, all }, output.format);
         }
         Verb::Remove { ids, all: _ } => {
-            let ids = chosen(&stores, ids, ui);
-            let found = ids.iter().map(|id| Ok((id, one(&stores, id).into_report()?.0)));
+            let ids = chosen(stores, ids);
+            if ids.is_empty() {
+                ui.print(none(stores));
+            }
+            let found = ids.iter().map(|id| Ok((id, one(stores, id).into_report()?.0)));
             // Before the first is removed: a mistyped one removes none.
             for (id, store) in found.collect::<Result<Vec<_>>>()? {
                 store.remove(id).into_report()?;
                 ui.print(format_args!("{id}: removed"));
             }
-            Ok(ExitCode::SUCCESS)
         }
-        Verb::Verify { ids } => verify(&stores, ids, ui),
+        Verb::Verify { ids, output } => {
+            let verified = chosen(stores, ids).into_iter().map(|id| verified(stores, id));
+            let all = verified.collect::<Result<Vec<Item>>>()?;
+            let is_damaged = all.iter().any(|item| item.data.get("error").is_some());
+            ui.report(&Items { stores, all }, output.format);
+            if is_damaged {
+                return Ok(ExitCode::FAILURE);
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One snapshot, as it is listed, shown or verified.
+#[derive(Debug)]
+struct Item {
+    lines: Vec<String>,
+    data: Value,
+}
+
+impl Item {
+    fn listed(listed: Listed) -> Self {
+        match listed.record {
+            Ok(record) => Self { lines: vec![line(&record)], data: summary(&record) },
+            Err(error) => Self::failed(&listed.id, &error),
+        }
+    }
+
+    fn shown(record: SnapshotRecord) -> Self {
+        let mut data = summary(&record);
+        let lines = lines(&record);
+        data["record"] = json!(record);
+        Self { lines, data }
+    }
+
+    fn failed(id: &str, error: &SnapshotError) -> Self {
+        let error = error.to_string();
+        Self { data: json!({ "id": id, "error": error }), lines: vec![error] }
+    }
+}
+
+/// Snapshots, or the sentence that there is none.
+struct Items<'a> {
+    stores: &'a [Store],
+    all: Vec<Item>,
+}
+
+impl Report for Items<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        match &self.all[..] {
+            [] => Document::lines([none(self.stores)]),
+            all => Document::lines(all.iter().flat_map(|item| item.lines.clone())),
+        }
+    }
+
+    fn data(&self) -> impl Serialize {
+        self.all.iter().map(|item| &item.data).collect::<Vec<_>>()
     }
 }
 
@@ -91,17 +164,17 @@ fn stores(environment: &Environment) -> Vec<Store> {
     dirs.into_iter().map(Store::below).collect()
 }
 
-/// Returns the identifiers given, or those of all snapshots; prints where there is none.
-fn chosen(stores: &[Store], ids: Vec<String>, ui: &Ui) -> Vec<String> {
-    if !ids.is_empty() {
-        return ids;
+/// Returns the identifiers given, or those of all snapshots.
+fn chosen(stores: &[Store], ids: Vec<String>) -> Vec<String> {
+    match ids.is_empty() {
+        true => stores.iter().flat_map(Store::list).map(|listed| listed.id).collect(),
+        false => ids,
     }
-    let all: Vec<_> = stores.iter().flat_map(Store::list).map(|listed| listed.id).collect();
-    if all.is_empty() {
-        let dirs: Vec<_> = stores.iter().map(|store| store.dir().display().to_string()).collect();
-        ui.print(format_args!("no snapshot in {}", dirs.join(" or ")));
-    }
-    all
+}
+
+fn none(stores: &[Store]) -> String {
+    let dirs: Vec<_> = stores.iter().map(|store| store.dir().display().to_string()).collect();
+    format!("no snapshot in {}", dirs.join(" or "))
 }
 
 /// Returns the snapshot of an identifier with its store.
@@ -111,52 +184,63 @@ fn one<'s>(stores: &'s [Store], id: &str) -> Result<(&'s Store, Listed), Snapsho
     all.find(|(_, listed)| listed.id == id).ok_or_else(|| SnapshotError::Unknown(id.to_owned()))
 }
 
-fn list(stores: &[Store], ui: &Ui) {
-    chosen(stores, Vec::new(), ui);
-    for listed in stores.iter().flat_map(Store::list) {
-        match listed.record {
-            Ok(record) => ui.print(line(&record)),
-            Err(error) => ui.print(error),
-        }
-    }
+/// Returns what the list has of a snapshot, for programs.
+fn summary(record: &SnapshotRecord) -> Value {
+    let key = &record.key;
+    json!({
+        "id": record.id,
+        "engine": key.engine,
+        "version": key.version,
+        "rows": key.data.rows,
+        "steps": steps(record),
+        "bytes": record.bytes(),
+        "made_at": record.made_at,
+        "made_by": record.made_by,
+    })
+}
+
+fn steps(record: &SnapshotRecord) -> Vec<&str> {
+    record.key.steps.iter().map(|step| step.name.as_str()).collect()
 }
 
 /// Returns the line of a snapshot in the list.
 fn line(record: &SnapshotRecord) -> String {
     let key = &record.key;
-    let steps: Vec<_> = key.steps.iter().map(|step| step.name.as_str()).collect();
     format!(
         "{}  {} {}  {} rows  {}  {}  {} of {}",
         record.id,
         key.engine,
         key.version,
         key.data.rows,
-        steps.join(", "),
+        steps(record).join(", "),
         record.bytes(),
         record.made_at,
         record.made_by
     )
 }
 
-fn show(record: &SnapshotRecord, ui: &Ui) {
-    ui.print(line(record));
+/// Formats a snapshot in lines.
+fn lines(record: &SnapshotRecord) -> Vec<String> {
     let key = &record.key;
-    ui.print(format_args!("build     {}", key.build));
-    ui.print(format_args!("seed      {}", key.seed));
-    for (name, value) in key.settings.labels() {
-        if let Some(value) = value {
-            ui.print(format_args!("setting   {name} = {value}"));
-        }
-    }
-    for (name, value) in key.options.iter() {
-        ui.print(format_args!("option    {name} = {value}"));
-    }
-    for step in &record.steps {
-        ui.print(format_args!("step      {}: {}", step.step.name, state(step.final_state())));
-    }
-    for file in &record.files {
-        ui.print(format_args!("file      {}  {}  {}", file.path.display(), file.bytes, file.xxh3));
-    }
+    let mut lines =
+        vec![line(record), format!("build     {}", key.build), format!("seed      {}", key.seed)];
+    let settings = key.settings.labels().into_iter();
+    lines.extend(
+        settings.filter_map(|(name, value)| Some(format!("setting   {name} = {}", value?))),
+    );
+    lines.extend(key.options.iter().map(|(name, value)| format!("option    {name} = {value}")));
+    lines.extend(
+        record
+            .steps
+            .iter()
+            .map(|step| format!("step      {}: {}", step.step.name, state(step.final_state()))),
+    );
+    lines.extend(
+        record.files.iter().map(|file| {
+            format!("file      {}  {}  {}", file.path.display(), file.bytes, file.xxh3)
+        }),
+    );
+    lines
 }
 
 /// Describes the shape of an engine's tree, and the work that is left.
@@ -172,25 +256,21 @@ fn state(after: &EngineState) -> String {
     if known.is_empty() { "it reports no shape".to_owned() } else { known.join("; ") }
 }
 
-/// Checks snapshots; the exit code is 1 when one is damaged.
-fn verify(stores: &[Store], ids: Vec<String>, ui: &Ui) -> Result<ExitCode> {
-    let mut code = ExitCode::SUCCESS;
-    for id in &chosen(stores, ids, ui) {
-        let (store, _) = one(stores, id).into_report()?;
-        match store.verify(id) {
-            Ok(record) => {
-                let files = record.files.len();
-                ui.print(format_args!("{id}: {files} files as saved, {}", record.bytes()));
+/// Checks a snapshot; one that is damaged has an error.
+fn verified(stores: &[Store], id: String) -> Result<Item> {
+    let (store, _) = one(stores, &id).into_report()?;
+    match store.verify(&id) {
+        Ok(record) => {
+            let (files, bytes) = (record.files.len(), record.bytes());
+            let lines = vec![format!("{id}: {files} files as saved, {bytes}")];
+            Ok(Item { lines, data: json!({ "id": id, "files": files, "bytes": bytes }) })
+        }
+        Err(error) => {
+            // What a run would find by then is found: none restores it.
+            if matches!(error, SnapshotError::Damaged(..)) {
+                store.set_damaged(&id, &error).into_report()?;
             }
-            Err(error) => {
-                // What a run would find by then is found: none restores it.
-                if matches!(error, SnapshotError::Damaged(..)) {
-                    store.set_damaged(id, &error).into_report()?;
-                }
-                ui.print(error);
-                code = ExitCode::FAILURE;
-            }
+            Ok(Item::failed(&id, &error))
         }
     }
-    Ok(code)
 }

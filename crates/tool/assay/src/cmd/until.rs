@@ -9,7 +9,7 @@ use render::figure::figure;
 
 use super::budget::{largest, place, within};
 use super::consent::Origin;
-use super::plan as planning;
+use super::resume::longer;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -129,10 +129,8 @@ impl Until {
         if repetitions == made {
             return Ok(None);
         }
-        let longer = Experiment { repetitions, ..experiment.clone() };
-        let mut plan = planning::expand(longer, floor, environment)?.plan;
-        plan.pilot_repetitions = Some(made);
-        let extended = Manifest { plan, ..manifest.clone() };
+        let mut extended = longer(manifest, repetitions, floor, environment)?;
+        extended.plan.pilot_repetitions = Some(made);
         origin.mark((dir, &extended), environment, ui);
         dir.extend(&extended).into_report()?;
         Ok(Some(extended))

@@ -7,7 +7,11 @@ use std::process::ExitCode;
 use archive::{ArchiveError, ExperimentDir, Mismatch, Results, parallel_map, read_record};
 use miette::{Result, miette};
 use model::units::thousands;
+use render::{Document, Format, Report, Style};
+use serde::Serialize;
+use serde_json::json;
 
+use super::format::TextOrJson;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -17,6 +21,7 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:
   assay verify               every experiment
   assay verify quickstart    the newest experiment of that name
+  assay verify --format json | jq .mismatches
 
 A finished run has the SHA-256 of its files in `checksums` (check it with sha256sum -c, too). The
 figures of its steps are counted again from intervals and histogram logs. The files of runs without
@@ -26,6 +31,8 @@ Exit code: 0 if all that was checked is what was written, 1 if not.")]
 pub(crate) struct Args {
     /// Experiment (name, identifier or directory); every one when absent
     experiment: Option<String>,
+    #[command(flatten)]
+    output: TextOrJson,
 }
 
 /// What was checked, over all experiments.
@@ -57,12 +64,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     for dir in &dirs {
         verified.add(dir).into_report()?;
     }
-    ui.print(verified.line());
-    for Mismatch { path, what } in &verified.mismatches {
-        let remedy = "restore it from a copy, or move the run's directory away and repeat it \
-                      (assay run --resume)";
-        ui.print(format_args!("{}: {what}; {remedy}", path.display()));
-    }
+    ui.report(&verified, args.output.format);
     let is_sound = verified.mismatches.is_empty();
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -107,6 +109,30 @@ impl Verified {
             format!("mismatches: {}, not checked: {unchecked}", self.mismatches.len()),
         ]
         .join(", ")
+    }
+}
+
+impl Report for Verified {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let remedy = "restore it from a copy, or move the run's directory away and repeat it \
+                      (assay run --resume)";
+        let mismatch = |one: &Mismatch| format!("{}: {}; {remedy}", one.path.display(), one.what);
+        let mismatches = self.mismatches.iter().map(mismatch);
+        Document::lines([self.line()].into_iter().chain(mismatches))
+    }
+
+    fn data(&self) -> impl Serialize {
+        let mismatch =
+            |one: &Mismatch| json!({ "path": one.path.display().to_string(), "what": one.what });
+        let mismatches: Vec<_> = self.mismatches.iter().map(mismatch).collect();
+        json!({
+            "experiments": self.experiments,
+            "sound_runs": self.runs,
+            "checksums_compared": self.files,
+            "steps_counted_again": self.steps,
+            "without_checksums": self.unchecked,
+            "mismatches": mismatches,
+        })
     }
 }
 

@@ -1,12 +1,15 @@
 //! `assay workload`: presets, steps and applications.
 
-use std::borrow::Cow;
 use std::process::ExitCode;
 
 use miette::Result;
 use model::sql::{Copies, Table, TrafficSpec};
 use plan::{Catalog as _, Described, PRESETS, PlanError};
+use render::{Document, Format, Report, Style};
+use serde::Serialize;
+use serde_json::{Map, json};
 
+use super::format::TextOrJson;
 use crate::catalog::Program;
 use crate::ui::{Ui, aligned};
 
@@ -16,66 +19,111 @@ use crate::ui::{Ui, aligned};
   assay workload                        presets, applications, and steps of keys and values
   assay workload ibench-2023            tables, parameters and steps of an application
   assay workload sysbench --file        its file, as a template of your own
-  assay workload ./mine.toml            check one of your own")]
+  assay workload ./mine.toml            check one of your own
+  assay workload --format json          the same for programs, here and with an application")]
 pub(crate) struct Args {
     /// Application: a name, or the path of your own
     application: Option<String>,
     /// Print the application's file as it is
-    #[arg(long, requires = "application")]
+    #[arg(long, requires = "application", conflicts_with = "format")]
     file: bool,
+    #[command(flatten)]
+    output: TextOrJson,
 }
 
 /// Lists the workloads, or shows one application.
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<ExitCode> {
     let catalog = Program::default();
-    let lines = match &args.application {
-        None => listed(&catalog)?,
+    match &args.application {
+        None => ui.report(&Workloads::of(&catalog)?, args.output.format),
         Some(name) => {
             let described = plan::describe(name, &catalog)?;
-            if args.file { vec![described.text.trim_end().to_owned()] } else { shown(&described) }
+            match args.file {
+                true => ui.print(described.text.trim_end()),
+                false => ui.report(&Shown(described), args.output.format),
+            }
         }
-    };
-    for line in lines {
-        ui.print(line);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns names and descriptions, in groups.
-fn listed(catalog: &Program) -> Result<Vec<String>, PlanError> {
-    let presets = PRESETS.iter().map(|preset| [preset.name, preset.about].map(str::to_owned));
-    let mut applications = Vec::new();
-    for name in catalog.application_names() {
-        let about = plan::describe(&name, catalog)?.application.about;
-        applications.push([name, about]);
-    }
-    let steps = catalog.steps().into_iter();
-    let steps = steps.map(|step| [step.name, step.about].map(Cow::into_owned));
-    let group = |title: &str, rows: Vec<[String; 2]>| {
-        let rows = aligned(&rows).into_iter().map(|row| format!("  {row}"));
-        [String::new(), title.to_owned()].into_iter().chain(rows).collect::<Vec<_>>()
-    };
-    let groups = [
-        group("Presets: sizes derived from the machine", presets.collect()),
-        group("Applications: tables, procedures and steps for SQL servers", applications),
-        group("Steps of keys and values, for every engine", steps.collect()),
-    ];
-    Ok(groups.concat().into_iter().skip(1).collect())
+/// Names with descriptions, in groups.
+#[derive(Serialize)]
+struct Workloads {
+    presets: Vec<Named>,
+    applications: Vec<Named>,
+    steps: Vec<Named>,
 }
 
-/// Formats an application in lines.
-fn shown(described: &Described) -> Vec<String> {
-    let application = &described.application;
-    let mut lines = vec![format!("{}: {}", application.name, application.about)];
-    lines.extend(described.published_by.as_ref().map(|by| format!("source    {by}")));
-    let parameter = |(name, value): &(String, String)| format!("parameter {name} = {value}");
-    lines.extend(described.parameters.iter().map(parameter));
-    lines.extend(application.tables.iter().map(table));
-    let step = |step: &TrafficSpec| [format!("step      {}", step.name), step.about.clone()];
-    let steps: Vec<_> = application.steps.iter().map(step).collect();
-    lines.extend(aligned(&steps));
-    lines.push(format!("order     {}", application.order.join(", ")));
-    lines
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    about: String,
+}
+
+impl Workloads {
+    fn of(catalog: &Program) -> Result<Self, PlanError> {
+        let preset = |name: &str, about: &str| Named { name: name.into(), about: about.into() };
+        let presets = PRESETS.iter().map(|one| preset(one.name, one.about)).collect();
+        let mut applications = Vec::new();
+        for name in catalog.application_names() {
+            let about = plan::describe(&name, catalog)?.application.about;
+            applications.push(Named { name, about });
+        }
+        let steps = catalog.steps().into_iter();
+        let steps = steps.map(|step| preset(&step.name, &step.about)).collect();
+        Ok(Self { presets, applications, steps })
+    }
+}
+
+impl Report for Workloads {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let group = |title: &str, rows: &[Named]| {
+            let rows: Vec<_> =
+                rows.iter().map(|row| [row.name.clone(), row.about.clone()]).collect();
+            let rows = aligned(&rows).into_iter().map(|row| format!("  {row}"));
+            Document::lines([title.to_owned()].into_iter().chain(rows))
+        };
+        let mut document = group("Presets: sizes derived from the machine", &self.presets);
+        let title = "Applications: tables, procedures and steps for SQL servers";
+        document.append(group(title, &self.applications));
+        let title = "Steps of keys and values, for every engine";
+        document.append(group(title, &self.steps));
+        document
+    }
+
+    fn data(&self) -> impl Serialize {
+        self
+    }
+}
+
+/// One application.
+struct Shown(Described);
+
+impl Report for Shown {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let application = &self.0.application;
+        let mut lines = vec![format!("{}: {}", application.name, application.about)];
+        lines.extend(self.0.published_by.as_ref().map(|by| format!("source    {by}")));
+        let parameter = |(name, value): &(String, String)| format!("parameter {name} = {value}");
+        lines.extend(self.0.parameters.iter().map(parameter));
+        lines.extend(application.tables.iter().map(table));
+        let step = |step: &TrafficSpec| [format!("step      {}", step.name), step.about.clone()];
+        let steps: Vec<_> = application.steps.iter().map(step).collect();
+        lines.extend(aligned(&steps));
+        lines.push(format!("order     {}", application.order.join(", ")));
+        Document::lines(lines)
+    }
+
+    fn data(&self) -> impl Serialize {
+        let parameters: Map<_, _> =
+            self.0.parameters.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        json!({
+            "application": self.0.application,
+            "published_by": self.0.published_by,
+            "parameters": parameters,
+        })
+    }
 }
 
 /// Formats a table in one line.

@@ -1,13 +1,14 @@
 //! Ctrl-C preserves measured seconds; a second one stops at once.
 
-use std::fs;
+use std::fs::{self, File};
+use std::net::TcpListener;
 use std::process::{Child, Output};
 use std::time::Duration;
 
 use model::RunEnd;
 use rustix::process::Signal;
 
-use crate::sandbox::{NAME, Sandbox, output_text, ran, send, wait_until};
+use crate::sandbox::{NAME, Sandbox, joined_text, output_text, ran, send, wait_until};
 
 /// Longest time for anything here, on a busy host; what is interrupted would take longer.
 const LONG: Duration = Duration::from_secs(300);
@@ -123,10 +124,62 @@ fn second_sigint_ends_a_hung_run_at_once() {
     send(child.id(), Signal::INT);
     assert!(wait_until(LONG, || !is_pending(child.id())), "the first signal is not taken");
     send(child.id(), Signal::INT);
-    let output = end(child);
-    assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));
+    is_interrupted_in_its_read(&sandbox, &end(child), "at once");
+}
+
+/// Checks that a hung run was interrupted, as a line stated at once.
+fn is_interrupted_in_its_read(sandbox: &Sandbox, output: &Output, ends: &str) {
+    let (cell, text) = ("stuck.c1.r1", joined_text(output));
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    // The first step may be ending.
+    let line = format!("({cell}) ends {ends}");
+    assert!(text.contains("stops the wait for ") && text.contains(&line), "{text}");
     let record = &sandbox.records()[cell];
     assert_eq!(record.end, RunEnd::Interrupted { step: "readrandom".to_owned() });
     assert_eq!(record.steps.len(), 1);
+    assert_eq!(sandbox.data_left(), Vec::<String>::new());
+}
+
+/// Goal: one signal ends a run whose operations never end, long before the watchdog does.
+#[test]
+fn one_sigterm_ends_a_hung_run_within_seconds() {
+    let sandbox = Sandbox::reading("2s", &[("stuck", "faulty", "hang at 3000")]);
+    let child = sandbox.run(&["--watchdog", "1h"]).spawn().expect("it runs");
+    let has_filled = || {
+        let records = sandbox.records();
+        records.get("stuck.c1.r1").is_some_and(|record| !record.steps.is_empty())
+    };
+    assert!(wait_until(LONG, has_filled));
+    send(child.id(), Signal::TERM);
+    let ends = "within seconds. What was measured is stored, and processes that Assay started are \
+                ended; a second Ctrl-C ends Assay at once";
+    is_interrupted_in_its_read(&sandbox, &end(child), ends);
+}
+
+/// Goal: a phase that prints nothing is named, and one signal ends it.
+/// Method: a server that takes connections and never answers.
+#[test]
+fn a_silent_server_is_waited_for_in_public_and_one_signal_ends_the_wait() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("it listens").port();
+    let sandbox = Sandbox::reading("1s", &[("mine", "memory", "")]);
+    let address = format!("postgres://me@127.0.0.1:{port}/d?connect_timeout=600");
+    let file = sandbox.path("experiment.toml");
+    let text = fs::read_to_string(&file).expect("the sandbox");
+    let server = format!("engine = \"postgres\"\ndsn = \"{address}\"\n");
+    let text = text.replace("engine = \"memory\"\noptions = {  }\n", &server);
+    fs::write(&file, text).expect("the sandbox");
+    let printed = sandbox.path("printed");
+    let mut command = sandbox.run(&["--watchdog", "1h"]);
+    command.stderr(File::create(&printed).expect("the sandbox"));
+    let child = command.spawn().expect("it runs");
+    let has_printed = |line: &str| fs::read_to_string(&printed).is_ok_and(|it| it.contains(line));
+    let waits = "\nwaits     for `mine` to be opened and closed once, 1m00s at most\n";
+    let is_named = wait_until(LONG, || has_printed(waits));
+    send(child.id(), Signal::INT);
+    let output = end(child);
+    assert!(is_named && has_printed("\nstops     the wait for `mine` to be opened"));
+    assert!(has_printed("interrupted before the first run") && has_printed("nothing was run"));
+    assert_eq!(output.status.code(), Some(1));
     assert_eq!(sandbox.data_left(), Vec::<String>::new());
 }

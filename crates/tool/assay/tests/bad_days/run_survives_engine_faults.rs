@@ -38,7 +38,7 @@ fn expected(variant: &str) -> &'static str {
 fn every_engine_fault_is_recorded_and_the_plan_continues() {
     let sandbox = Sandbox::reading("100ms", BAD);
     let output = sandbox.run(&["--watchdog", "3s"]).assert().code(4).get_output().clone();
-    assert!(joined_text(&output).contains("1 of 7 runs are complete"), "{}", joined_text(&output));
+    assert!(joined_text(&output).contains("1 of 7 runs is complete"), "{}", joined_text(&output));
     let records = sandbox.records();
     assert_eq!(records.len(), BAD.len(), "every run was made");
     records.values().for_each(|record| check_record(&sandbox, record));
@@ -74,7 +74,7 @@ fn check_record(sandbox: &Sandbox, record: &RunRecord) {
 fn check_reported_outcomes(sandbox: &Sandbox) {
     let list = sandbox.result_of(&["list", NAME]);
     let compared = sandbox.result_of(&["compare", NAME]);
-    assert!(sandbox.result_of(&["list"]).contains("1 of 7 runs complete"));
+    assert!(sandbox.result_of(&["list"]).contains("1 of 7 runs is complete"));
     for (name, ..) in BAD {
         assert!(list.contains(expected(name)), "{name} in\n{list}");
         let is_incomplete = compared.contains(&format!("{name}.c1.r1 {}", expected(name)));

@@ -65,7 +65,10 @@ fn a_bundle_that_is_read_leaves_nothing_after_a_stop() {
             let ended_by = output.status.signal();
             let text = output_text(&output);
             assert!([None, Some(signal.as_raw())].contains(&ended_by), "{ended_by:?} {text}");
-            assert!(ended_by.is_none() || output.stderr.is_empty(), "{text}");
+            // A line names what a busy host needs long for.
+            let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+            let is_quiet = printed.lines().all(|line| line.contains("stored files to be read"));
+            assert!(ended_by.is_none() || is_quiet, "{text}");
             assert_eq!(left(&sandbox, "tmp"), [""; 0], "{signal:?} {moment}");
         }
         stopped(Signal::KILL, moment).wait().expect("own child");

@@ -141,6 +141,8 @@ fn rejected(workspace: &Workspace) {
     let error = unwrapped(&unknown.err);
     assert!(error.contains("no step is named `readseq`"), "{error}");
     assert!(error.contains("steps: fillseq, readrandom"), "{error}");
-    let without = workspace.assay(&["show", "stalls", "--format", "json"]);
-    assert_eq!(without.code, 2, "a format is that of a time line: {}", without.err);
+    let without = workspace.assay(&["show", "stalls", "--format", "csv"]);
+    assert_eq!((without.code, without.out.as_str()), (1, ""), "{}", without.err);
+    let error = unwrapped(&without.err);
+    assert!(error.contains("name a step with --timeline"), "{error}");
 }

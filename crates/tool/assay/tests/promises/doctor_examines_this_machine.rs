@@ -19,7 +19,7 @@ fn wrong_directories_formats_and_severities_are_rejected() {
     help: name another directory with --path
     ");
     let csv = error(&["doctor", "--format", "csv"]);
-    assert!(csv.contains("findings are printed as text, markdown or json, not as csv"), "{csv}");
+    assert!(csv.contains("[possible values: text, markdown, json]"), "{csv}");
     let severe = error(&["doctor", "--fail-on", "severe"]);
     assert!(severe.contains("write one of note, warning, blocking"), "{severe}");
     error(&["doctor", "--script", "--format", "json"]);

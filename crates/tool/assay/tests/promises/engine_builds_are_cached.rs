@@ -96,15 +96,15 @@ fn unavailable_versions_are_rejected_with_the_reason() {
     let workspace = workspace();
     assert_snapshot!(rejection(&workspace, &["get", "rocksdb@9.10.7"]), @"
     rocksdb@9.10.7: requesting org.rocksdb:rocksdbjni:9.10.7 from Maven (12 to 92 MB unless cached)
-      × rocksdb@9.10.7 does not exist: the nearest known release is rocksdb@9.10.0
+      × rocksdb@9.10.7 does not exist: the nearest known is rocksdb@9.10.0 or rocksdb@10.0.1
     ");
     assert_snapshot!(rejection(&workspace, &["get", "rocksdb@4.0.0"]), @"  × rocksdb@4.0.0 is too old: the oldest supported release is rocksdb@5.18.4");
     assert_snapshot!(rejection(&workspace, &["get", "rocksdb"]), @"
-    × no source offers rocksdb: try rocksdb@system or rocksdb@11.8.1, or compile one with `assay
+    × no source offers rocksdb: try rocksdb@11.8.1 or rocksdb@system, or compile one with `assay
     │ engine build rocksdb@VERSION`, or add your own with `assay engine add rocksdb PATH`
     ");
     assert_snapshot!(rejection(&workspace, &["get", "rocksdb@nightly"]), @"
-    × no source offers rocksdb@nightly: try rocksdb@system or rocksdb@11.8.1, or compile one with
+    × no source offers rocksdb@nightly: try rocksdb@11.8.1 or rocksdb@system, or compile one with
     │ `assay engine build rocksdb@VERSION`, or add your own with `assay engine add rocksdb PATH`
     ");
     assert_snapshot!(rejection(&workspace, &["get", "redb"]), @"  × redb is linked into Assay: it has no other builds");
@@ -134,7 +134,8 @@ fn nonexistent_version_is_rejected_at_its_variant() {
     let output = workspace.assay_with_maven(&["run", "mine.toml"]);
     assert_snapshot!(check_rejection(&workspace, &output), @r#"
     rocksdb@9.10.7: requesting org.rocksdb:rocksdbjni:9.10.7 from Maven (12 to 92 MB unless cached)
-      × variant one: rocksdb@9.10.7 does not exist: the nearest known release is rocksdb@9.10.0
+      × variant one: rocksdb@9.10.7 does not exist: the nearest known is rocksdb@9.10.0 or
+      │ rocksdb@10.0.1
         ╭─[mine.toml:11:8]
      10 │ [[variant]]
      11 │ name = "one"

@@ -64,7 +64,6 @@ fn unknown_names_are_rejected_with_suggestions() {
         (&["explain", "one", "two", "--in", "nothing"], "nothing"),
         (&["explain", "one", "two", "--metric", "cpu_us"], "no metric is named `cpu_us`"),
         (&["explain", "one", "two", "--metric", "fsyncs_per_op"], "has `fsyncs_per_op`"),
-        (&["explain", "one", "two", "--format", "csv"], "explanations have no CSV or TSV format"),
     ];
     for (arguments, expected) in cases {
         let output = rejection(arguments);

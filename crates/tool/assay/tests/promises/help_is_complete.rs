@@ -233,6 +233,7 @@ fn run_help_shows_control_options_examples_and_rates() {
       assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
       assay run experiments/quickstart.toml --until 2% --budget 2h
       assay run --resume quickstart                 completes an interrupted experiment
+      assay run --resume quick-readrandom --repetitions 3       adds runs to one run of each cell
 
     --resume of an experiment that this account did not begin on this host prints what it reaches beyond
     its data, and needs --trust or a yes on the terminal, as assay rerun does.
@@ -260,7 +261,8 @@ fn list_and_show_help_is_complete() {
       [EXPERIMENT]  Experiment (name, identifier or directory) whose runs to list
 
     Options:
-      -h, --help  Print help
+          --format <FORMAT>  Output format [default: text] [possible values: text, json]
+      -h, --help             Print help
 
     Directories:
           --results <DIR>    Directory of the archive [default: results]
@@ -270,6 +272,7 @@ fn list_and_show_help_is_complete() {
     Examples:
       assay list                  every experiment
       assay list quickstart       the runs of the newest experiment of that name
+      assay list --format json    the same for programs, here and with an experiment
     ");
     assert_snapshot!(help(&["show"]), @"
     Show one run, or every run of an experiment, step by step
@@ -282,7 +285,8 @@ fn list_and_show_help_is_complete() {
 
     Options:
           --timeline <STEP>  Show this step second by second, with what ran in its stalls
-          --format <FORMAT>  Format of a time line: text, markdown, csv, tsv or json [default: text]
+          --format <FORMAT>  Output format; csv and tsv with --timeline [default: text] [possible
+                             values: text, markdown, csv, tsv, json]
           --whole            Measure whole steps, without trimming the warm-up
       -h, --help             Print help
 
@@ -295,6 +299,7 @@ fn list_and_show_help_is_complete() {
       assay show quickstart                      every run of the newest quickstart
       assay show quickstart lmdb.c1.r2           one of its runs
       assay show quickstart lmdb.c1.r2 --timeline readrandom     one of its steps, second by second
+      assay show quickstart --format json        every figure of every run, for programs
     ");
 }
 
@@ -318,7 +323,8 @@ fn compare_and_report_help_is_complete() {
                              rocksdb or iostat; relative to the base first
           --costs            Print the cost tables too
           --across <FACTOR>  Compare hosts in place of variants [possible values: hosts]
-          --format <FORMAT>  Output format: text, markdown, csv, tsv or json [default: text]
+          --format <FORMAT>  Output format [default: text] [possible values: text, markdown, csv, tsv,
+                             json]
           --whole            Measure whole steps, without trimming the warm-up
       -h, --help             Print help
 
@@ -335,6 +341,7 @@ fn compare_and_report_help_is_complete() {
       assay compare quickstart/lmdb.c1.r1 quickstart/redb.c1.r1   two runs only
       assay compare ibench-small-server --lines ibench  a line per variant and step, relative first
       assay compare quickstart --format csv > all.csv   every metric, for a spreadsheet
+      assay compare quickstart --format json            everything, for programs
       assay compare 20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 
     Exit code: 0 with results, 1 on an error, 3 if nothing was measured or decided, 4 if a run failed a
@@ -408,6 +415,7 @@ fn engine_help_is_complete() {
       assay engine test sorted@1                   the conformance battery
       assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
       assay engine show rocksdb@9.10.0             version, origin and capabilities
+      assay engine list --format json              for programs; show too
     ");
     assert_snapshot!(help(&["engine", "add"]), @"
     Add your own library, or your own server installation
@@ -416,7 +424,7 @@ fn engine_help_is_complete() {
 
     Arguments:
       <BUILD>  Engine, or a name for your own; with a name for the build: postgres@mine, sorted@1
-      <PATH>   The library, or the installation directory of a server (not copied)
+      <PATH>   The library; or a server's installation directory or program (not copied)
 
     Options:
           --headers <DIR>  Directory of its headers, if not near the library; for engines driven through
@@ -432,11 +440,10 @@ fn engine_help_is_complete() {
 
 #[test]
 fn completions_are_generated_for_each_shell() {
-    let workspace = Workspace::new();
     for (shell, sign) in
         [("bash", "complete -F"), ("zsh", "#compdef assay"), ("fish", "complete -c")]
     {
-        let output = workspace.assay(&["completions", shell]);
+        let output = Workspace::new().assay(&["completions", shell]);
         assert_eq!((output.code, output.err.as_str()), (0, ""));
         assert!(output.out.contains(sign), "{shell}");
         assert!(COMMANDS.iter().all(|command| output.out.contains(command)), "{shell}");

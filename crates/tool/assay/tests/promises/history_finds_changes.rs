@@ -66,7 +66,8 @@ fn history_help_shows_file_format_and_exit_code() {
     Options:
           --metric <NAME>    Metric, or column of the file; repeat for more [default:
                              throughput_ops_per_s, or every column]
-          --format <FORMAT>  Output format: text, markdown, csv, tsv or json [default: text]
+          --format <FORMAT>  Output format [default: text] [possible values: text, markdown, csv, tsv,
+                             json]
           --plot <FILE>      Write a plot of the histories to this file, as SVG
           --strictness <N>   Penalty for a change: 4 for alarms, 3 to detect more [default: 4]
       -h, --help             Print help
@@ -101,6 +102,7 @@ fn history_help_shows_file_format_and_exit_code() {
       assay history --metric response_ns_p99 --metric cpu_us_per_op --engine lmdb --step readrandom
       assay history --import nightly.csv --lower-is-better p99_ms --plot nightly.svg
       assay history --import nightly.csv --metric ops --higher-is-better ops --fail-on-regression
+      assay history --engine rocksdb --format json      the same for programs
 
     An imported file:
       time,ops,p99_ms                 the first column is a time, a version, a commit or an index,

@@ -63,11 +63,9 @@ fn independent_mistakes_are_reported_at_once() {
     assert_snapshot!(rejected_at_once(&workspace, &typed), @"
       × --duration: `soon` is not a duration: write 500ms, 60s, 10m or 2h
 
-    Error: 
       × unknown step `raedrandom`
       help: did you mean `readrandom`?
 
-    Error: 
       × unknown engine `lmbd`
       help: did you mean `lmdb`?
       nothing was run
@@ -84,7 +82,6 @@ fn independent_mistakes_are_reported_at_once() {
      9 │ 
        ╰────
 
-    Error: 
       × unknown step `raedrandom`
        ╭─[mine.toml:6:21]
      5 │ [benchmark]
@@ -95,7 +92,6 @@ fn independent_mistakes_are_reported_at_once() {
        ╰────
       help: did you mean `readrandom`?
 
-    Error: 
       × unknown engine `sqlit`
         ╭─[mine.toml:12:10]
      11 │ name = "one"

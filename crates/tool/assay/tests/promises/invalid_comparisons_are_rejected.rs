@@ -186,7 +186,7 @@ fn record_of_a_newer_schema_is_rejected_and_listed() {
     assert!(message.contains("record.json has schema 7; this Assay reads up to 1"), "{message}");
     let output = workspace.assay(&["list"]);
     assert_eq!(output.code, 0, "{}", output.err);
-    assert!(output.out.contains("0 of 1 runs complete, 1 record is damaged"), "{}", output.out);
+    assert!(output.out.contains("its run is not complete, 1 record is damaged"), "{}", output.out);
     assert!(output.err.contains("runs/one.c1.r1/record.json has schema 7"), "{}", output.err);
 }
 
@@ -204,8 +204,8 @@ fn damaged_file_is_listed_and_hides_no_other() {
     let dir = directory(&workspace, "other");
     fs::write(dir.join("runs/two.c1.r1/record.json"), "{\"schema\": 1, \"id\"").expect("a file");
     let (out, err) = listed(&["list"]);
-    assert_eq!(out.matches("1 of 1 runs complete  ").count(), 1, "{out}");
-    assert_eq!(out.matches("0 of 1 runs complete, 1 record is damaged  ").count(), 1, "{out}");
+    assert_eq!(out.matches("its run is complete  ").count(), 1, "{out}");
+    assert_eq!(out.matches("its run is not complete, 1 record is damaged  ").count(), 1, "{out}");
     assert!(err.contains("runs/two.c1.r1/record.json is damaged: EOF"), "{err}");
     assert_eq!(listed(&["list"]), (out, err), "the derived files give the same output");
     let (_, err) = listed(&["list", "other"]);

@@ -60,6 +60,7 @@ mod plan_refuses_what_run_refuses;
 mod progress_is_plain_lines_without_a_terminal;
 mod published_findings_are_compared;
 mod questions_name_their_metrics;
+mod reading_verbs_have_json;
 mod reference_experiment_is_parsed;
 mod results_are_listed_shown_compared_and_reported;
 mod results_travel_in_one_file;

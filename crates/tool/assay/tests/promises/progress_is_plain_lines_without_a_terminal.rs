@@ -12,7 +12,7 @@ fn piped_run_prints_one_line_per_run_and_step() {
     let begins: Vec<_> = output.err.lines().filter(|line| line.contains(" left")).collect();
     assert_eq!(begins.len(), 2, "{}", output.err);
     for (line, number) in begins.iter().zip(1..) {
-        let position = format!("  run {number} of 2 \u{b7} repetition 1 of 1 \u{b7} ");
+        let position = format!("  run {number} of 2 \u{b7} ");
         assert!(line.contains(&position), "{line}");
     }
     for run in ["memory.c1.r1", "null.c1.r1"] {

@@ -52,7 +52,7 @@ fn metrics_of_the_question_are_the_answer_in_every_output() {
         let is_answered = |line: &str| line.starts_with("readrandom: ") && line.contains(metric);
         assert!(text.lines().any(is_answered), "{metric}: {text}");
     }
-    assert!(text.contains("readrandom: cache hit share of quick: not measured."), "{text}");
+    assert!(text.contains("readrandom: no cache hit share of quick was measured."), "{text}");
     assert!(!text.contains("fillseq: "), "a step that only prepares has no headline: {text}");
     let json = workspace.assay(&["compare", "named", "--format", "json"]).out;
     let json: Value = serde_json::from_str(&json).expect("valid JSON");

@@ -34,7 +34,7 @@ fn rejection(arguments: &[&str]) -> String {
 fn list_names_experiment_and_runs() {
     let all = result_of(&["list"]);
     assert_eq!(all.lines().count(), 1, "{all}");
-    assert!(all.starts_with("pair/20") && all.contains("4 of 4 runs complete"), "{all}");
+    assert!(all.starts_with("pair/20") && all.contains("4 of 4 runs are complete"), "{all}");
     let runs = result_of(&["list", "pair"]);
     let mut names: Vec<_> = runs.lines().filter_map(|line| line.split(' ').next()).collect();
     names.sort_unstable();
@@ -201,7 +201,8 @@ fn unknown_names_are_rejected_with_known_ones() {
     let output = RUN.assay(&["compare", "pair", "--format", "xml"]);
     assert_eq!(output.code, 2);
     assert_snapshot!(output.err, @"
-    error: invalid value 'xml' for '--format <FORMAT>': `xml` is no format: write one of text, markdown, csv, tsv, json
+    error: invalid value 'xml' for '--format <FORMAT>'
+      [possible values: text, markdown, csv, tsv, json]
 
     For more information, try '--help'.
     ");

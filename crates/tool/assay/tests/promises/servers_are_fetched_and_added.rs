@@ -6,6 +6,7 @@ use std::process::Command;
 
 use insta::assert_snapshot;
 
+use crate::rejection::unwrapped;
 use crate::workspace::Workspace;
 
 /// A program with the version output of MySQL.
@@ -17,6 +18,12 @@ fn install(workspace: &Workspace, path: &str, script: &str) {
     workspace.write(path, script);
     let executable = fs::Permissions::from_mode(0o755);
     fs::set_permissions(workspace.path(path), executable).expect("a program");
+}
+
+/// Puts an installation of MySQL below the workspace.
+fn install_mysql(workspace: &Workspace, path: &str) {
+    install(workspace, &format!("{path}/bin/mysqld"), MYSQLD);
+    install(workspace, &format!("{path}/share/english/errmsg.sys"), "");
 }
 
 /// Returns the stdout of `assay engine`.
@@ -44,7 +51,7 @@ fn root(workspace: &Workspace) -> String {
 fn server_is_fetched_listed_shown_and_removed() {
     let workspace = Workspace::new();
     workspace.install_maven();
-    install(&workspace, "server/bin/mysqld", MYSQLD);
+    install_mysql(&workspace, "server");
     let packed = Command::new("tar")
         .args(["-czf", "server.tar.gz", "-C", "server", "."])
         .current_dir(workspace.path(""))
@@ -57,8 +64,13 @@ fn server_is_fetched_listed_shown_and_removed() {
         return;
     }
     let fetched = result_of(&workspace, &["get", "mysql@8.0.31"]);
-    assert!(fetched.starts_with("mysql@8.0.31  59 B in 1 files  sha256 "), "{fetched}");
-    assert!(result_of(&workspace, &["list"]).contains(&format!("  {fetched}")));
+    assert!(fetched.starts_with("mysql@8.0.31  59 B in 2 files  sha256 "), "{fetched}");
+    let listed = result_of(&workspace, &["list"]);
+    assert!(listed.contains(&format!("  {fetched}")), "{listed}");
+    let rows: Vec<Vec<_>> = listed.lines().map(|row| row.split_whitespace().collect()).collect();
+    let has = |row: &[&str]| rows.iter().any(|found| found.starts_with(row));
+    assert!(has(&["here", "8.0.31"]) && has(&["get", "mvn", "5.7.19", "5.7.22"]), "{listed}");
+    assert!(has(&["get", "mvn", "11.22", "12.22"]), "the newest of each series: {listed}");
     // From here on there is no client.
     fs::remove_file(workspace.path("bin/mvn")).expect("the client is removed");
     assert_eq!(result_of(&workspace, &["get", "mysql@8.0.31"]), fetched);
@@ -74,7 +86,7 @@ fn server_is_fetched_listed_shown_and_removed() {
 #[test]
 fn installation_is_referenced_and_a_change_detected() {
     let workspace = Workspace::new();
-    install(&workspace, "mine/bin/mysqld", MYSQLD);
+    install_mysql(&workspace, "mine");
     let added = result_of(&workspace, &["add", "mysql@mine", "mine"]);
     assert!(added.starts_with("mysql@mine  59 B, used in place  sha256 "), "{added}");
     assert!(added.ends_with("  installation in ROOT/mine\n"), "{added}");
@@ -93,23 +105,64 @@ fn installation_is_referenced_and_a_change_detected() {
 #[test]
 fn invalid_server_is_rejected_with_the_remedy() {
     let workspace = Workspace::new();
-    install(&workspace, "mine/bin/mysqld", MYSQLD);
+    install_mysql(&workspace, "mine");
     install(&workspace, "broken/bin/postgres", "#!/bin/sh\necho no locale; exit 1\n");
     let other = "no program of postgres in ROOT/mine (searched: bin/postgres, sbin/postgres, \
-                 usr/sbin/postgres, libexec/postgres); it has the program of mysql: is it \
-                 mysql@NAME?";
+                 usr/sbin/postgres, libexec/postgres, postgres); it has the program of mysql: run \
+                 `assay engine add mysql@NAME ROOT/mine`";
     rejects(&workspace, &["add", "postgres@a", "mine"], other);
     let broken = "ROOT/broken/bin/postgres does not run here: `--version` failed (exit status: 1), \
                   it printed: no locale";
     rejects(&workspace, &["add", "postgres@a", "broken"], broken);
-    let program = "mine/bin/mysqld is no directory: give the one the server is installed in, as in \
-                   ROOT/mine";
-    rejects(&workspace, &["add", "mysql@a", "mine/bin/mysqld"], program);
+    let program = "mine/bin/mysqld is not and has not the program of postgres: give the directory \
+                   in which the server is installed";
+    rejects(&workspace, &["add", "postgres@a", "mine/bin/mysqld"], program);
+    install(&workspace, "bare/bin/mysqld", MYSQLD);
+    let bare = "mysql@a cannot be run: `share/english/errmsg.sys` is missing in the installation: \
+                add a whole installation (Debian: apt install mariadb-server)";
+    rejects(&workspace, &["add", "mysql@a", "bare"], bare);
     let headers = &["add", "mysql@a", "mine", "--headers", "h"];
     rejects(&workspace, headers, "mysql is a server: no headers are needed");
     let official = "mysql@8.0.31 is the name of an official build: choose another, as in";
     rejects(&workspace, &["add", "mysql@8.0.31", "mine"], official);
-    let known = "no source offers mysql: try mysql@system or mysql@8.0.31 or mysql@5.6.24, or add \
-                 your own with `assay engine add mysql PATH`";
-    rejects(&workspace, &["get", "mysql"], known);
+    let known = "no source offers mysql: try mysql@8.0.31 or mysql@system, or add your own with \
+                 `assay engine add mysql PATH`";
+    for requested in ["mysql", "mysql@"] {
+        rejects(&workspace, &["get", requested], known);
+    }
+    for (requested, near) in [
+        ("postgres@99", "no source offers postgres@99: try postgres@18."),
+        ("postgres@latest", "no source offers postgres@latest: try postgres@18."),
+        ("postgres@16", "no source offers postgres@16: try postgres@16.15 or postgres@system"),
+        ("mariadb@10", "no source offers mariadb@10: try mariadb@10.11"),
+        ("POSTGRES@16", "no engine is named `POSTGRES` help: did you mean `postgres`?"),
+    ] {
+        rejects(&workspace, &["get", requested], near);
+    }
+}
+
+/// Goal: `get`, `add`, `plan` and `run` refuse the same releases, before anything is fetched.
+#[test]
+fn release_that_no_run_starts_is_refused_everywhere() {
+    let workspace = Workspace::new();
+    workspace.install_maven();
+    let reason =
+        |version: &str| format!("Assay runs Postgres 11 and newer, and this is `{version}`");
+    let refused = format!("postgres@10.23 is not obtained: {}: try postgres@11.", reason("10.23"));
+    rejects(&workspace, &["get", "postgres@10.23"], &refused);
+    let old = "#!/bin/sh\necho 'postgres (PostgreSQL) 10.23'\n";
+    install(&workspace, "old/bin/postgres", old);
+    let added = format!("postgres@a cannot be run: {}", reason("postgres (PostgreSQL) 10.23"));
+    rejects(&workspace, &["add", "postgres@a", "old"], &added);
+    install(&workspace, "new/bin/postgres", &old.replace("10.23", "17.1"));
+    let incomplete = "postgres@a cannot be run: `initdb` is missing next to the program: add a \
+                      whole installation";
+    rejects(&workspace, &["add", "postgres@a", "new"], incomplete);
+    for verb in ["plan", "run"] {
+        let output =
+            workspace.assay_with_maven(&[verb, "readrandom", "--engine", "postgres@10.23"]);
+        assert_eq!(output.code, 1, "{}", output.err);
+        assert!(unwrapped(&output.err).contains(&reason("10.23")), "{verb}: {}", output.err);
+    }
+    assert_eq!(workspace.request_count(), 0);
 }

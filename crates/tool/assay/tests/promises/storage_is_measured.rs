@@ -141,7 +141,7 @@ fn experiments_on_storage_are_run_as_any_other() {
     assert!([0, 3].contains(&resumed.code), "{}{}", resumed.out, resumed.err);
     check_journey(&workspace, "sizes");
     for (arguments, expected) in [
-        (&["list"][..], "6 of 6 runs complete"),
+        (&["list"][..], "6 of 6 runs are complete"),
         (&["show", "sizes"], "randread-16k"),
         (&["show", "sizes"], "not measured"),
         (&["compare", "sizes"], "device read size"),

@@ -17,18 +17,44 @@ fn experiment(workspace: &Workspace) -> PathBuf {
 #[test]
 fn options_that_would_change_the_plan_are_refused() {
     let workspace = Workspace::with_pair();
-    for (flag, value) in [
-        ("--repetitions", "9"),
-        ("--duration", "9s"),
-        ("--engine", "lmdb"),
-        ("--option", "a=1"),
-        ("--waive", "A001=why"),
-    ] {
+    for (flag, value) in
+        [("--duration", "9s"), ("--engine", "lmdb"), ("--option", "a=1"), ("--waive", "A001=why")]
+    {
         let output = workspace.assay(&["run", "--resume", "pair", flag, value]);
         assert_eq!(output.code, 1, "{}", output.out);
         let expected = format!("--resume completes the stored plan: {flag} does not apply");
         assert!(output.err.contains(&expected), "{}", output.err);
         assert!(output.err.ends_with("  nothing was run\n"), "{}", output.err);
+    }
+}
+
+/// Goal: one run of each cell becomes as many as were requested, once; an experiment that has a
+/// verdict gets none.
+#[test]
+fn repetitions_are_added_to_one_run_of_each_cell() {
+    let workspace = Workspace::new();
+    let steps = ["run", "fillseq", "--engine", "memory", "--rows", "200"];
+    let one = workspace.recorded(&steps);
+    let next = one.out.lines().find_map(|line| line.strip_prefix("Next     assay "));
+    let next: Vec<&str> = next.expect("a next step").split(' ').collect();
+    assert_eq!(next, ["run", "--resume", "quick-fillseq", "--repetitions", "3"]);
+    assert!(one.out.lines().count() < 24 && !one.out.contains("n=1"), "{}", one.out);
+    let three = workspace.assay(&next);
+    assert!(three.err.contains("repetition 3 of 3"), "{}", three.err);
+    assert!(!three.err.contains("repetition 1 of 3"), "{}", three.err);
+    assert!(three.out.contains("3 runs show a level and its range"), "{}", three.out);
+    assert!(!three.out.contains("--repetitions"), "{}", three.out);
+    let listed = workspace.assay(&["list"]).out;
+    assert!(listed.contains("  3 of 3 runs are complete"), "{listed}");
+    for (more, expected) in [
+        ("5", "adds to an experiment of one run per cell"),
+        ("0", "adds to an experiment of one run per cell"),
+        ("many", "--repetitions: `many`"),
+    ] {
+        let refused = workspace.assay(&["run", "--resume", "quick-fillseq", "--repetitions", more]);
+        assert_eq!(refused.code, 1, "{}", refused.out);
+        assert!(unwrapped(&refused.err).contains(expected), "{}", refused.err);
+        assert!(refused.err.ends_with("  nothing was run\n"), "{}", refused.err);
     }
 }
 
@@ -56,9 +82,9 @@ fn runs_are_counted_against_the_plan_and_listed_names_are_accepted() {
     let workspace = Workspace::with_pair();
     fs::remove_dir_all(experiment(&workspace).join("runs/one.c1.r1")).expect("a run");
     let listed = workspace.assay(&["list", "pair"]);
-    assert!(listed.out.contains("  3 of 4 runs complete\n"), "{}", listed.out);
+    assert!(listed.out.contains("  3 of 4 runs are complete\n"), "{}", listed.out);
     let all = workspace.assay(&["list"]).out;
-    assert!(all.contains("  3 of 4 runs complete"), "{all}");
+    assert!(all.contains("  3 of 4 runs are complete"), "{all}");
     let name = all.split_whitespace().next().expect("a name");
     let shown = workspace.assay(&["show", name]);
     assert_eq!((shown.code, shown.err.as_str()), (0, ""), "{}", shown.out);

@@ -1,11 +1,12 @@
 //! Bootstrap of an empty data directory, per server version.
 
 use std::fs;
+use std::path::Path;
 
 use engine::EngineError;
 use server::{ServerSpec, Task};
 
-use super::configuration::{Configuration, Layout};
+use super::configuration::{Configuration, Layout, MESSAGES};
 use super::release::{Flavour, Release};
 use super::settings::Server;
 
@@ -34,8 +35,39 @@ const MARIADB_SCRIPTS_RENAMED: [&str; 4] = [
     "mariadb_system_tables_data.sql",
     "maria_add_gis_sp_bootstrap.sql",
 ];
-/// Scripts of MySQL's set-up before `--initialize` existed.
+/// First MySQL release with `--initialize`.
+const INITIALIZE: Release = Release(5, 7, 6);
+/// Scripts of MySQL's set-up before.
 const MYSQL_SCRIPTS: [&str; 2] = ["mysql_system_tables.sql", "mysql_system_tables_data.sql"];
+
+/// The remedy for a file that is missing.
+const COMPLETE: &str = "add a whole installation (Debian: apt install mariadb-server)";
+
+/// Checks that the messages and the scripts of a server's set-up are there.
+///
+/// # Errors
+/// The missing file with the remedy.
+pub(super) fn check_files(server: Server, program: &Path) -> Result<(), String> {
+    let Layout { base, share, .. } = Layout::around(program);
+    let files = [MESSAGES].into_iter().chain(scripts(server).iter().copied());
+    match files.map(|name| share.join(name)).find(|path| !path.is_file()) {
+        None => Ok(()),
+        Some(missing) => {
+            let missing = missing.strip_prefix(&base).unwrap_or(&missing).display();
+            Err(format!("`{missing}` is missing in the installation: {COMPLETE}"))
+        }
+    }
+}
+
+/// Returns the scripts of a server's set-up, in order; none where the program has them in itself.
+fn scripts(Server { flavour, release }: Server) -> &'static [&'static str] {
+    match flavour {
+        Flavour::Mysql if release >= INITIALIZE => &[],
+        Flavour::Mysql => &MYSQL_SCRIPTS,
+        Flavour::Mariadb if release < RENAMED => &MARIADB_SCRIPTS,
+        Flavour::Mariadb => &MARIADB_SCRIPTS_RENAMED,
+    }
+}
 
 /// Returns the programs that create the data directory of `server`.
 ///
@@ -62,7 +94,7 @@ pub(super) fn tasks(
         environment: layout.environment(),
         ..Task::default()
     };
-    if server.flavour == Flavour::Mysql && server.release >= Release(5, 7, 6) {
+    if scripts(server).is_empty() {
         task.arguments.push("--initialize-insecure".to_owned());
     } else {
         task.arguments.push("--bootstrap".to_owned());
@@ -113,14 +145,12 @@ fn speed_up(server: Server, to: &mut Configuration) {
 ///
 /// The server splits it at line ends, so each of these statements has a line.
 fn script(server: Server, layout: &Layout) -> Result<String, EngineError> {
-    let (head, scripts): (&str, &[&str]) = match server.flavour {
-        Flavour::Mysql => ("create database mysql;\nuse mysql;\n", &MYSQL_SCRIPTS),
-        Flavour::Mariadb => (
-            "create database mysql;\nuse mysql;\nSET @auth_root_socket=NULL;\n",
-            if server.release < RENAMED { &MARIADB_SCRIPTS } else { &MARIADB_SCRIPTS_RENAMED },
-        ),
+    let more = match server.flavour {
+        Flavour::Mysql => "",
+        Flavour::Mariadb => "SET @auth_root_socket=NULL;\n",
     };
-    scripts.iter().try_fold(head.to_owned(), |text, script| {
+    let head = format!("create database mysql;\nuse mysql;\n{more}");
+    scripts(server).iter().try_fold(head, |text, script| {
         let path = layout.share.join(script);
         let bytes = fs::read(&path).map_err(|error| {
             let path = path.display();

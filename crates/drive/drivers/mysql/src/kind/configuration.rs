@@ -134,6 +134,9 @@ fn check(name: &str, value: &str) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// The messages of a server, in its directory of shared files.
+pub(super) const MESSAGES: &str = "english/errmsg.sys";
+
 /// The directories of an unpacked server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
@@ -149,13 +152,16 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn around(program: &Path) -> Self {
-        let base = program.ancestors().nth(2).unwrap_or(Path::new("/")).to_owned();
+        let dir = program.parent().unwrap_or(Path::new("/"));
+        // Some packages have the program next to its files.
+        let is_base = dir.join("share").is_dir();
+        let base = if is_base { dir } else { dir.parent().unwrap_or(dir) }.to_owned();
         let first =
             |names: &[&str]| names.iter().map(|name| base.join(name)).find(|path| path.is_dir());
         let triplet = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
         Self {
-            share: first(&["share/mysql", "share"]).unwrap_or_else(|| base.join("share")),
-            plugins: first(&["lib/mysql/plugin", "lib/plugin"]),
+            share: shared_files(&base),
+            plugins: first(&["lib/mysql/plugin", "lib64/mysql/plugin", "lib/plugin"]),
             // An installed server finds its libraries itself.
             libraries: first(&[&triplet]).filter(|_| base != Path::new("/usr")),
             base,
@@ -169,9 +175,43 @@ impl Layout {
     }
 }
 
+/// Returns the directory of a server's messages, character sets and scripts.
+///
+/// Packages name it `share`, `share/mysql`, `share/mariadb` or `share/mysql-8.0`.
+fn shared_files(base: &Path) -> PathBuf {
+    let share = base.join("share");
+    let mut dirs: Vec<_> = std::fs::read_dir(&share).into_iter().flatten().flatten().collect();
+    dirs.retain(|dir| {
+        let name = dir.file_name();
+        ["mysql", "mariadb"].iter().any(|server| name.to_string_lossy().starts_with(server))
+    });
+    let mut dirs: Vec<_> = dirs.into_iter().map(|dir| dir.path()).collect();
+    dirs.sort();
+    dirs.push(share.clone());
+    dirs.into_iter().find(|dir| dir.join(MESSAGES).is_file()).unwrap_or(share)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Goal: shared files are found in the layouts of distributions, tarballs and npm packages.
+    #[test]
+    fn shared_files_are_found_in_every_layout() {
+        for (program, share) in [
+            ("usr/sbin/mysqld", "usr/share/mysql"),
+            ("usr/sbin/mariadbd", "usr/share/mariadb"),
+            ("usr/sbin/mysqld", "usr/share/mysql-8.4"),
+            ("libexec/mysqld", "share"),
+            ("server/mysqld", "server/share"),
+        ] {
+            let tree = tempfile::tempdir().unwrap();
+            std::fs::create_dir_all(tree.path().join(share).join("english")).unwrap();
+            std::fs::write(tree.path().join(share).join(MESSAGES), "").unwrap();
+            let layout = Layout::around(&tree.path().join(program));
+            assert_eq!(layout.share, tree.path().join(share), "{program}");
+        }
+    }
 
     #[test]
     fn options_override_defaults_in_any_spelling() {

@@ -1,5 +1,7 @@
 //! What MySQL and MariaDB need of the system's limits, and what they do without in silence.
 
+use engine::EngineError;
+use engine::settings_check::refused;
 use model::server::REPLICA;
 use model::{Need, Options, ServerLoad, SystemNeeds};
 
@@ -19,20 +21,23 @@ const IO_THREADS: [(&str, u64); 2] =
 const OTHER_IO_THREADS: u64 = 2;
 /// Events of each. Source: MySQL's source, `os0file.h`, `OS_AIO_N_PENDING_IOS_PER_THREAD`.
 const EVENTS: u64 = 256;
+/// Option of MariaDB that chooses the way to the kernel.
+const WAY: &str = "innodb_linux_aio";
 /// How a server does without events.
 const SIMULATED: &str = "set the option `innodb_use_native_aio = \"OFF\"`, with which threads of \
                          InnoDB wait for each request";
 
+/// Why a server does without Linux AIO.
+const NO_EVENTS: &str = "Linux AIO: the kernel refuses io_setup, or fs.aio-max-nr leaves no events";
+
 /// Returns the needs of a server with these options.
 pub(super) fn of(flavour: Flavour, options: &Options, load: &ServerLoad) -> SystemNeeds {
-    let text = |name: &str| {
-        options.iter().find(|(known, _)| canonical(known) == name).map(|(_, text)| text)
-    };
+    let text = |name: &str| set(options, name).map(|(_, text)| text);
     let servers = if options.get(REPLICA).is_some() { 2 } else { 1 };
     let threads = THREADS.iter().find(|(known, _)| *known == flavour).map_or(0, |(_, own)| *own);
     let is_simulated = text("innodb_use_native_aio")
         .is_some_and(|value| ["0", "off", "false"].iter().any(|it| value.eq_ignore_ascii_case(it)));
-    let way = text("innodb_linux_aio").unwrap_or("auto");
+    let way = text(WAY).unwrap_or("auto");
     let io_threads: u64 = IO_THREADS
         .iter()
         .map(|(name, default)| text(name).and_then(|it| it.parse().ok()).unwrap_or(*default))
@@ -44,6 +49,9 @@ pub(super) fn of(flavour: Flavour, options: &Options, load: &ServerLoad) -> Syst
     };
     let events = (io_threads + OTHER_IO_THREADS) * EVENTS + 1;
     let is_uring = !is_simulated && way.eq_ignore_ascii_case("io_uring");
+    // By number in old releases. Without the option Assay sets it by `direct_io`.
+    let method = text("innodb_flush_method").unwrap_or_default().to_ascii_lowercase();
+    let is_direct = method.contains("o_direct") || ["4", "5"].contains(&&*method);
     SystemNeeds {
         threads: load.connections + servers * threads,
         open_files: OPEN_FILES + load.connections,
@@ -55,24 +63,53 @@ pub(super) fn of(flavour: Flavour, options: &Options, load: &ServerLoad) -> Syst
             amount: u64::from(is_uring),
             instead: "leave the option `innodb_linux_aio` out",
         },
+        direct_io: Need {
+            amount: u64::from(is_direct),
+            instead: "leave the option `innodb_flush_method` out",
+        },
         ..SystemNeeds::default()
     }
 }
 
+/// Returns an option's name as the user wrote it, and its value, by canonical name.
+fn set<'o>(options: &'o Options, name: &str) -> Option<(&'o str, &'o str)> {
+    options.iter().find(|(known, _)| canonical(known) == name)
+}
+
 /// Returns what InnoDB does without, as the log of its start states it.
 ///
-/// Source: MariaDB's source, `tpool/aio_liburing.cc` and `innobase/handler/ha_innodb.cc`.
-pub(super) fn fallback(log: &str) -> Option<String> {
+/// Source: MySQL's source, `innobase/srv/srv0start.cc`; MariaDB's, `tpool/aio_liburing.cc` and
+/// `innobase/handler/ha_innodb.cc`.
+///
+/// # Errors
+/// [`EngineError::Refused`] where an option demands it.
+pub(super) fn fallback(options: &Options, log: &str) -> Result<Option<String>, EngineError> {
     let cause = log.lines().find_map(|line| line.split_once("io_uring_queue_init() ")?.1.into());
-    let cause = cause.map(|text| text.split(':').next().unwrap_or(text).trim());
-    let is_simulated = log.contains("falling back to innodb_use_native_aio=OFF");
+    let cause = cause.map(|text: &str| text.split(':').next().unwrap_or(text).trim());
+    let is_simulated = ["falling back to innodb_use_native_aio=OFF", "Linux Native AIO disabled"]
+        .iter()
+        .any(|text| log.contains(text));
     let way = match (is_simulated, cause) {
-        (true, _) => "threads that wait for each request, without asynchronous I/O of the kernel",
+        (true, _) => "threads that wait for each request",
         (false, Some(_)) if log.contains("Linux native AIO") => "Linux AIO (libaio)",
-        (false, _) => return None,
+        (false, _) => return Ok(None),
     };
-    let cause = cause.map_or_else(String::new, |cause| format!(": io_uring {cause}"));
-    Some(format!("InnoDB uses {way}, in place of io_uring{cause}"))
+    let cause = match cause {
+        Some(cause) => format!("io_uring: io_uring {cause}"),
+        None => NO_EVENTS.to_owned(),
+    };
+    let text = format!("InnoDB uses {way}, in place of {cause}");
+    let demanded = is_simulated.then(|| set(options, "innodb_use_native_aio")).flatten();
+    match demanded.or_else(|| set(options, WAY)) {
+        Some((name, value)) if !value.eq_ignore_ascii_case("auto") => Err(refused(
+            name,
+            format!(
+                "this host does not allow `{value}`: {text}; leave the option out, or allow it \
+                     (`assay doctor` names settings, containers have a seccomp profile)"
+            ),
+        )),
+        _ => Ok(Some(text)),
+    }
 }
 
 #[cfg(test)]
@@ -107,22 +144,44 @@ mod tests {
 
     #[test]
     fn a_silent_fallback_is_read_from_the_log() {
+        let fallback = |options: &[(&str, &str)], log: &str| {
+            super::fallback(&options.iter().copied().collect(), log)
+        };
         let refused = "x [Warning] mariadbd: io_uring_queue_init() failed with EPERM: sysctl \
                        kernel.io_uring_disabled has the value 2\n";
         let native = "x [Note] InnoDB: Using Linux native AIO\n";
-        let text = fallback(&format!("{refused}{native}")).unwrap();
+        let log = format!("{refused}{native}");
+        let text = fallback(&[("innodb_linux_aio", "auto")], &log).unwrap().unwrap();
         assert_eq!(
             text,
             "InnoDB uses Linux AIO (libaio), in place of io_uring: io_uring failed with EPERM"
         );
         let simulated = "x [Warning] InnoDB: liburing disabled: falling back to \
                          innodb_use_native_aio=OFF\n";
-        let text = fallback(&format!("{refused}{simulated}")).unwrap();
+        let text = fallback(&[], &format!("{refused}{simulated}")).unwrap().unwrap();
         assert!(
             text.contains("threads that wait") && text.ends_with("failed with EPERM"),
             "{text}"
         );
-        assert_eq!(fallback("x [Note] InnoDB: Using liburing\n"), None);
-        assert_eq!(fallback(native), None, "of MySQL");
+        assert_eq!(fallback(&[], "x [Note] InnoDB: Using liburing\n").unwrap(), None);
+        assert_eq!(fallback(&[], native).unwrap(), None, "of MySQL");
+        let mysql = "x 1 [Warning] [MY-012654] [InnoDB] Linux Native AIO disabled.\n";
+        let text = fallback(&[], mysql).unwrap().unwrap();
+        assert!(text.contains("threads that wait") && text.contains("io_setup"), "{text}");
+    }
+
+    #[test]
+    fn a_way_that_an_option_demands_is_used_or_refused() {
+        let log = "x mariadbd: io_uring_queue_init() failed with EPERM: y\n\
+                   x [Note] InnoDB: Using Linux native AIO\nx Linux Native AIO disabled.\n";
+        for (name, value) in [
+            ("innodb-linux-aio", "io_uring"),
+            ("innodb_use_native_aio", "ON"),
+            ("innodb_linux_aio", "aio"),
+        ] {
+            let options = [(name, value)].into_iter().collect();
+            let error = fallback(&options, log).unwrap_err();
+            assert_eq!(error.refused_option(), Some(name));
+        }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use driver_sql::{Connection as _, OwnOptions, server_options};
+use driver_sql::{Connection as _, Contact, OwnOptions, server_options};
 use engine::EngineError;
 use model::{Endpoint, Options, ServerLoad, SystemNeeds};
 use server::standby::copy;
-use server::{Kind, ServerSpec, Site, Stop, Task};
+use server::{Kind, PROBE_WITHIN, ServerSpec, Site, Stop, Task};
 
 use super::bootstrap;
 use super::configuration::{Configuration, Layout, canonical};
@@ -32,20 +32,20 @@ const BINLOG_DIGITS: usize = 6;
 struct MysqlKind(Flavour);
 
 impl MysqlKind {
-    /// Returns the flavour and version, checked.
-    fn server(&self, spec: &ServerSpec<'_>) -> Result<Server, EngineError> {
-        let Some(release) = Release::find(spec.version) else {
-            let reason = if spec.version.is_empty() { "nothing" } else { spec.version };
-            let program = spec.program.display();
-            let text = format!("{program} --version prints no version, but: {reason}");
-            return Err(EngineError::Fatal(text));
-        };
+    /// Returns flavour and release of a program that prints `version`, checked.
+    ///
+    /// # Errors
+    /// For another flavour, a release that is too old, and a text without version.
+    fn parse(&self, version: &str) -> Result<Server, String> {
         let Self(flavour) = *self;
-        let is_mariadb = spec.version.contains("MariaDB");
+        let name = flavour.name();
+        let Some(release) = Release::find(version) else {
+            return Err(format!("`{version}` shows no version of {name}"));
+        };
+        let is_mariadb = version.contains("MariaDB");
         if is_mariadb != (flavour == Flavour::Mariadb) {
             let other = if is_mariadb { Flavour::Mariadb } else { Flavour::Mysql };
-            let text = format!("this is {}: name the engine `{}`", spec.version, other.name());
-            return Err(EngineError::Unsupported(text));
+            return Err(format!("this is {version}: name the engine `{}`", other.name()));
         }
         let oldest = match flavour {
             Flavour::Mysql => Release(5, 6, 0),
@@ -53,10 +53,14 @@ impl MysqlKind {
         };
         if release < oldest {
             let Release(a, b, _) = oldest;
-            let text = format!("{} before {a}.{b}", flavour.name());
-            return Err(EngineError::Unsupported(text));
+            return Err(format!("Assay runs {name} {a}.{b} and newer, and this is `{version}`"));
         }
         Ok(Server { flavour, release })
+    }
+
+    /// Returns flavour and release of a server, checked.
+    fn server(&self, spec: &ServerSpec<'_>) -> Result<Server, EngineError> {
+        self.parse(spec.version).map_err(EngineError::Unsupported)
     }
 
     /// Returns the complete configuration of `spec`.
@@ -132,12 +136,20 @@ impl Kind for MysqlKind {
         format!("{release}{patch}{product}")
     }
 
+    fn check_release(&self, version: &str) -> Result<(), String> {
+        self.parse(version).map(drop)
+    }
+
+    fn check_files(&self, program: &Path, version: &str) -> Result<(), String> {
+        bootstrap::check_files(self.parse(version)?, program)
+    }
+
     fn needs(&self, options: &Options, load: &ServerLoad) -> SystemNeeds {
         needs::of(self.0, options, load)
     }
 
-    fn fallback(&self, log: &str) -> Option<String> {
-        needs::fallback(log).filter(|_| self.0 == Flavour::Mariadb)
+    fn fallback(&self, options: &Options, log: &str) -> Result<Option<String>, EngineError> {
+        needs::fallback(options, log)
     }
 
     fn set_up(&self, spec: &ServerSpec<'_>) -> Result<Vec<Task>, EngineError> {
@@ -163,7 +175,8 @@ impl Kind for MysqlKind {
     /// Also creates the database, which set-up cannot in every version.
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
         let without = Endpoint { database: String::new(), ..endpoint.clone() };
-        let mut connection = Connection::open(&without, &())?;
+        let mut connection = Connection::open(&without, &(), Contact::Known)?;
+        connection.limit_wait(Some(PROBE_WITHIN))?;
         let database = &endpoint.database;
         connection.run(&format!("CREATE DATABASE IF NOT EXISTS `{database}`"))?;
         Ok(())
@@ -295,8 +308,28 @@ mod tests {
             error_text(KIND_MYSQL, "Ver 10.11.6-MariaDB").contains("name the engine `mariadb`")
         );
         assert!(error_text(KIND_MARIADB, "Ver 8.0.31").contains("name the engine `mysql`"));
-        assert!(error_text(KIND_MYSQL, "Ver 5.5.60").contains("mysql before 5.6"));
-        assert!(error_text(KIND_MYSQL, "").contains("prints no version"));
+        assert!(error_text(KIND_MYSQL, "Ver 5.5.60").contains("runs mysql 5.6 and newer"));
+        assert!(error_text(KIND_MYSQL, "").contains("shows no version"));
+    }
+
+    /// Goal: a release that cannot be run is known by its name, before it is obtained.
+    #[test]
+    fn releases_are_checked_by_their_names() {
+        for (kind, name, is_good) in [
+            (KIND_MYSQL, "5.6.24", true),
+            (KIND_MYSQL, "5.5.9", false),
+            (KIND_MYSQL, "5", true),
+            (KIND_MYSQL, "8.4", true),
+            (KIND_MYSQL, "mine", true),
+            (KIND_MARIADB, "10.11", true),
+            (KIND_MARIADB, "10.2.11", false),
+            (KIND_MARIADB, "5.5", false),
+        ] {
+            assert_eq!(kind.check_name(name).is_ok(), is_good, "{name}");
+        }
+        let error = KIND_MARIADB.check_name("10.2.11").unwrap_err();
+        let expected = "Assay runs mariadb 10.5 and newer, and this is `10.2.11-MariaDB`";
+        assert_eq!(error, expected);
     }
 
     #[test]

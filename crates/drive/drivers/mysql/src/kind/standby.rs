@@ -1,6 +1,6 @@
 //! A standby on the same machine: configuration, account, statements.
 
-use driver_sql::Connection as _;
+use driver_sql::{Connection as _, Contact};
 use engine::EngineError;
 use engine::settings_check::refused;
 use model::server::REPLICA;
@@ -115,8 +115,8 @@ pub(super) fn follow(
     options: &Options,
 ) -> Result<(), EngineError> {
     let not_yet = |why: &str| Err(EngineError::Fatal(format!("the standby: {why}")));
-    let mut at_standby = Connection::open(&without_database(standby), &())?;
-    let mut at_server = Connection::open(&without_database(server), &())?;
+    let mut at_standby = Connection::open(&without_database(standby), &(), Contact::Known)?;
+    let mut at_server = Connection::open(&without_database(server), &(), Contact::Known)?;
     let texts = statements(&mut at_standby)?;
     let Some(status) = Status::read(&mut at_standby, texts.status)? else {
         for statement in [change(&mut at_server, server)?, texts.start.to_owned()] {

@@ -4,12 +4,14 @@ use std::io::Write;
 use std::time::Duration;
 
 use driver_sql::{
-    CatalogEntry, Creation, DataSet, Field, Object, ObjectKind, Reply, Socket, Sql, Template, Value,
+    CatalogEntry, Contact, Creation, DataSet, Field, Object, ObjectKind, Reply, Socket, Sql,
+    Template, Value,
 };
 use model::Endpoint;
 use model::sql::Dialect;
 
 use super::failure::{ErrorPacket, Failure, number};
+use super::greeting::await_greeting;
 use super::locks;
 use super::login::log_in;
 use super::packets::Packets;
@@ -91,18 +93,24 @@ impl driver_sql::Connection for Connection {
         session_number: "SELECT CONNECTION_ID() & 4294967295",
         mark_session: "SET @assay_mark = 1",
         is_session_marked: "SELECT @assay_mark",
+        busy: "SELECT COUNT(*) FROM information_schema.processlist WHERE command <> 'Sleep' AND \
+               id IN",
         holds_lock: "SELECT IS_USED_LOCK(CONCAT('assay ', DATABASE())) = CONNECTION_ID()",
     };
 
-    fn open(endpoint: &Endpoint, (): &()) -> Result<Self, Failure> {
+    fn open(endpoint: &Endpoint, (): &(), contact: Contact) -> Result<Self, Failure> {
         let Endpoint { address, login, .. } = endpoint;
-        let socket = Socket::connect(address, login)
-            .map_err(|error| Failure::Lost(format!("no server answers at {address}: {error}")))?;
+        let socket = Socket::connect(address, login, contact).map_err(Failure::Unreachable)?;
         let is_secure = socket.is_secure();
         let mut packets = Packets::new(socket);
+        await_greeting(&mut packets, endpoint, contact)?;
         let number = log_in(&mut packets, endpoint, is_secure, |it| it.encrypt(address, login))?;
         packets.socket.clear_read_timeout()?;
         Ok(Self { packets, number })
+    }
+
+    fn certificate_note(&self) -> Option<&'static str> {
+        self.packets.socket.certificate_note()
     }
 
     fn number(&self) -> Option<u64> {
@@ -113,13 +121,14 @@ impl driver_sql::Connection for Connection {
         self.number = u32::try_from(number).unwrap_or(self.number);
     }
 
-    fn limit_wait(&mut self, limit: Duration) -> Reply<(), Self> {
-        Ok(self.packets.socket.set_read_timeout(Some(limit))?)
+    fn limit_wait(&mut self, limit: Option<Duration>) -> Reply<(), Self> {
+        self.packets.limit_answers(limit);
+        Ok(self.packets.socket.set_read_timeout(limit)?)
     }
 
     /// By the client: only some releases have a limit of their own, and for reads only.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
-        self.limit_wait(limit)
+        self.limit_wait(Some(limit))
     }
 
     fn limit_lock_waits(&mut self, limit: Duration) -> Reply<(), Self> {

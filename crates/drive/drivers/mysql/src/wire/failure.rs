@@ -20,7 +20,9 @@ pub(crate) type Failure = driver_sql::Failure<ErrorPacket>;
 pub(crate) const fn number(failure: &Failure) -> Option<u16> {
     match failure {
         Failure::Refused(error_packet) => Some(error_packet.number),
-        Failure::Lost(_) | Failure::Rejected(_) | Failure::Unread(_) => None,
+        Failure::Lost(_) | Failure::Unreachable(_) | Failure::Rejected(_) | Failure::Unread(_) => {
+            None
+        }
     }
 }
 
@@ -61,7 +63,7 @@ impl ErrorResponse for ErrorPacket {
 
     /// Source: MySQL's server error reference: constraints, deadlock, lock wait, interrupted.
     fn depends_on_rows(&self) -> bool {
-        self.state == "23000" || matches!(self.number, 3819 | 1213 | 1205 | 1317 | 3572)
+        self.state == "23000" || matches!(self.number, 3819 | 1213 | 1205 | 1317 | 3572 | 3101)
     }
 
     /// Source: MySQL's and MariaDB's error references.
@@ -70,8 +72,8 @@ impl ErrorResponse for ErrorPacket {
         let text = self.to_string();
         match self.number {
             1213 => EngineError::Deadlock(text),
-            // Changed since the snapshot.
-            1020 => EngineError::Conflict(text),
+            // Changed since the snapshot; rolled back by the group that replicates it.
+            1020 | 3101 => EngineError::Conflict(text),
             // Duplicate key of a concurrent insert; a check.
             1062 | 3819 => EngineError::Constraint(text),
             // Lock wait; statement interrupted; statement timeout; NOWAIT.
@@ -93,11 +95,20 @@ const fn remedy(number: u16) -> Option<&'static str> {
     Some(match number {
         1021 | 1114 => "the server's disk is full: make room, or use fewer rows",
         1040 => "raise `max_connections`, or use fewer clients",
+        1129 => "run FLUSH HOSTS on the server, or raise `max_connect_errors`",
+        1130 => "create the account for this host, or name another user in the dsn",
+        1135 => "raise the threads that the server's account may have, or use fewer clients",
+        1203 | 1226 => "raise this limit of the account, or use fewer clients",
+        1290 | 1836 => "switch this option of the server off, or name another server in the dsn",
         1044 | 1142 | 1227 => "grant the user the right, or name another user in the dsn",
         1045 => "give the dsn the right user and password",
         1049 => "create the database, or name another one in the dsn",
         1153 => "raise `max_allowed_packet`, or use shorter values",
         1461 => "raise `max_prepared_stmt_count`",
+        1820 | 1862 => "the account's password has expired: set it again by ALTER USER",
+        3118 | 4151 => "unlock the account by ALTER USER ... ACCOUNT UNLOCK",
+        3159 => "add ssl-mode=REQUIRED to the dsn",
+        3750 => "switch `sql_require_primary_key` off, or declare a primary key",
         _ => return None,
     })
 }

@@ -4,10 +4,12 @@ use std::io::{self, Read, Write};
 
 use model::Endpoint;
 
+use super::authenticator::{
+    Authenticator, Channel, NATIVE, NONCE_BYTES, Progress, SHA2, until_zero,
+};
 use super::failure::Failure;
 use super::packets::Packets;
-use super::result::{EOF_HEADER, ERR_HEADER, error_packet, malformed};
-use super::scramble::{encrypted, native, sha2};
+use super::result::{ERR_HEADER, error_packet, malformed};
 
 /// Capability flags of client and server.
 ///
@@ -42,18 +44,6 @@ const NEEDED: u32 = capability::PROTOCOL_41 | capability::SECURE_CONNECTION;
 const GREETING: u8 = 10;
 /// Longest packet accepted: 1 GiB, the protocol's limit.
 const PACKET_BYTES_MAX: u32 = 1 << 30;
-/// Bytes of a nonce.
-const NONCE_BYTES: usize = 20;
-/// Most packets of one login, more than any method needs.
-const PACKETS_MAX: usize = 16;
-
-const NATIVE: &[u8] = b"mysql_native_password";
-const SHA2: &[u8] = b"caching_sha2_password";
-/// Servers also name it for unknown users, to hide which exist.
-const SHA256: &[u8] = b"sha256_password";
-/// Methods that read the socket's owner from the kernel: the response is empty.
-const SOCKET: [&[u8]; 2] = [b"auth_socket", b"unix_socket"];
-
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Greeting {
     version: String,
@@ -61,14 +51,6 @@ struct Greeting {
     number: u32,
     capabilities: u32,
     collation: u8,
-    plugin: Vec<u8>,
-    nonce: Vec<u8>,
-}
-
-/// The state of an authentication.
-struct Authenticator<'a> {
-    endpoint: &'a Endpoint,
-    is_secure: bool,
     plugin: Vec<u8>,
     nonce: Vec<u8>,
 }
@@ -88,9 +70,11 @@ pub(super) fn log_in<S: Read + Write>(
         return Err(error_packet(first));
     }
     let greeting = greeting(first)?;
-    let Greeting { number, capabilities, plugin, nonce, .. } = greeting;
+    let Greeting { version, number, capabilities, plugin, nonce, .. } = greeting;
     if capabilities & NEEDED != NEEDED {
-        let text = format!("the server ({}) has no protocol 4.1 or newer", greeting.version);
+        let text = format!(
+            "the server ({version}) has no protocol 4.1 or newer: name another one in the dsn"
+        );
         return Err(Failure::Rejected(text));
     }
     let mut negotiated = WANTED & capabilities;
@@ -101,15 +85,30 @@ pub(super) fn log_in<S: Read + Write>(
     if is_encrypted {
         let address = &endpoint.address;
         if capabilities & capability::SSL == 0 {
-            return Err(Failure::Rejected(format!("the server at {address} has no TLS")));
+            let remedy = "set it up there (ssl_cert, ssl_key), or leave ssl-mode out of the dsn";
+            let text = format!("the server at {address} has no TLS: {remedy}");
+            return Err(Failure::Rejected(text));
         }
         negotiated |= capability::SSL;
         request_tls(packets, negotiated, greeting.collation)?;
         let failed = |error| Failure::Rejected(format!("TLS with {address}: {error}"));
         encrypt(&mut packets.socket).map_err(failed)?;
     }
-    let mut auth = Authenticator { endpoint, is_secure: is_secure || is_encrypted, plugin, nonce };
-    answer(packets.reply(), &auth, negotiated, greeting.collation);
+    let channel = match (is_encrypted, is_secure) {
+        (true, _) => Channel::Encrypted,
+        (false, true) => Channel::Unix,
+        (false, false) if capabilities & capability::SSL != 0 => Channel::Encryptable,
+        (false, false) => Channel::Plain,
+    };
+    let mut auth = Authenticator {
+        endpoint,
+        channel,
+        version: &version,
+        plugin,
+        nonce,
+        progress: Progress::default(),
+    };
+    answer(packets.reply(), &mut auth, negotiated, greeting.collation);
     packets.send()?;
     auth.finish(packets)?;
     packets.deprecates_eof = negotiated & capability::DEPRECATE_EOF != 0;
@@ -186,15 +185,14 @@ fn client(out: &mut Vec<u8>, negotiated: u32, collation: u8) {
 /// The server's own character set is used, so that text is not converted.
 ///
 /// Source: MySQL's source documentation, "Protocol::HandshakeResponse41".
-fn answer(out: &mut Vec<u8>, auth: &Authenticator<'_>, negotiated: u32, collation: u8) {
+fn answer(out: &mut Vec<u8>, auth: &mut Authenticator<'_>, negotiated: u32, collation: u8) {
     client(out, negotiated, collation);
     out.extend_from_slice(auth.endpoint.user.as_bytes());
     out.push(0);
-    let (plugin, response) = match (auth.plugin.as_slice(), auth.response()) {
-        (plugin @ (NATIVE | SHA2 | b""), Ok(response)) => (plugin, response),
-        // The server then requests the user's own method.
-        _ => (NATIVE, Vec::new()),
-    };
+    let is_digest = matches!(auth.plugin.as_slice(), NATIVE | SHA2 | b"");
+    let response = is_digest.then(|| auth.response()).and_then(Result::ok).unwrap_or_default();
+    // The server requests the user's own method afterwards.
+    let plugin = if is_digest { auth.plugin.as_slice() } else { NATIVE };
     out.push(u8::try_from(response.len()).expect("a digest is short"));
     out.extend_from_slice(&response);
     if negotiated & capability::CONNECT_WITH_DB != 0 {
@@ -205,98 +203,6 @@ fn answer(out: &mut Vec<u8>, auth: &Authenticator<'_>, negotiated: u32, collatio
         out.extend_from_slice(plugin);
         out.push(0);
     }
-}
-
-impl Authenticator<'_> {
-    fn password(&self) -> &[u8] {
-        self.endpoint.password.as_ref().map_or(&[], |password| password.0.as_bytes())
-    }
-
-    /// NUL-terminated clear-text password.
-    fn clear_text(&self) -> Vec<u8> {
-        [self.password(), &[0]].concat()
-    }
-
-    /// Returns the first response of the authentication method.
-    fn response(&self) -> Result<Vec<u8>, Failure> {
-        match self.plugin.as_slice() {
-            NATIVE | b"" => Ok(native(self.password(), &self.nonce)),
-            SHA2 => Ok(sha2(self.password(), &self.nonce)),
-            SHA256 if self.password().is_empty() => Ok(self.clear_text()),
-            // Requests the server's key: to this method a unix socket does not count as secure.
-            SHA256 => Ok(vec![1]),
-            other if SOCKET.contains(&other) => Ok(Vec::new()),
-            other => Err(Failure::Rejected(format!(
-                "the user `{}` logs in by `{}`, which is not supported: give it \
-                 mysql_native_password or caching_sha2_password",
-                self.endpoint.user,
-                String::from_utf8_lossy(other)
-            ))),
-        }
-    }
-
-    /// Answers the server's requests until the login ends.
-    fn finish<S: Read + Write>(&mut self, packets: &mut Packets<S>) -> Result<(), Failure> {
-        for _ in 0..PACKETS_MAX {
-            let packet = packets.next()?;
-            let response = match packet.split_first() {
-                Some((0, _)) => return Ok(()),
-                Some((&ERR_HEADER, _)) => return Err(error_packet(packet)),
-                Some((&EOF_HEADER, b"")) => {
-                    let text =
-                        "the server requires a pre-4.1 password: set the user's password again";
-                    return Err(Failure::Rejected(text.to_owned()));
-                }
-                Some((&EOF_HEADER, other)) => {
-                    let (plugin, nonce) = until_zero(other).unwrap_or((other, &[]));
-                    self.plugin = plugin.to_vec();
-                    self.nonce = nonce.get(..NONCE_BYTES).unwrap_or(nonce).to_vec();
-                    Some(self.response()?)
-                }
-                Some((1, more)) if self.plugin == SHA2 => self.sha2_more(more)?,
-                Some((1, pem)) if self.plugin == SHA256 => Some(self.encrypted(pem)?),
-                _ => return Err(malformed("a step of the login")),
-            };
-            if let Some(response) = response {
-                packets.reply().extend_from_slice(&response);
-                packets.send()?;
-            }
-        }
-        Err(Failure::Rejected("the login does not come to an end".to_owned()))
-    }
-
-    /// Returns the response to the server's lookup in its password cache.
-    fn sha2_more(&self, more: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
-        match more {
-            // A cache hit.
-            [3] => Ok(None),
-            [4] if self.is_secure => Ok(Some(self.clear_text())),
-            [4] => Ok(Some(vec![2])),
-            pem => self.encrypted(pem).map(Some),
-        }
-    }
-
-    /// Returns the password encrypted with the server's key, which nothing verifies.
-    ///
-    /// Without TLS any program that answers in its place can read it: as MySQL's own clients do,
-    /// it is sent to a foreign server on request of the user alone.
-    fn encrypted(&self, pem: &[u8]) -> Result<Vec<u8>, Failure> {
-        let Endpoint { address, is_foreign, .. } = self.endpoint;
-        if *is_foreign && !self.is_secure && !address.carries_passwords() {
-            return Err(Failure::Rejected(format!(
-                "the server at {address} requests the password, encrypted by a key that is not \
-                 verified: add ssl-mode=REQUIRED to the dsn, connect by a unix socket, or permit \
-                 it by get-server-public-key=1"
-            )));
-        }
-        encrypted(self.password(), &self.nonce, pem)
-    }
-}
-
-/// Returns the bytes before the first zero, and those after it.
-fn until_zero(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let at = bytes.iter().position(|byte| *byte == 0)?;
-    Some((&bytes[..at], &bytes[at + 1..]))
 }
 
 #[cfg(test)]
@@ -349,6 +255,7 @@ mod tests {
     }
 
     const OK: &[u8] = b"\0\0\0\x02\0\0\0";
+    const DENIED: &[u8] = b"\xff\x15\x04#28000Access denied";
     const OLD: u32 = WANTED & !capability::DEPRECATE_EOF;
 
     #[test]
@@ -408,7 +315,11 @@ mod tests {
         for (number, request) in requests.into_iter().enumerate() {
             let mut packets = scripted(&[&[&hello[..]], request].concat());
             let error = log_in(&mut packets, &foreign, false, |_| Ok(())).unwrap_err().to_string();
-            let remedy = if number < 3 { "get-server-public-key=1" } else { "not supported" };
+            let remedy = match number {
+                0..3 => "get-server-public-key=1",
+                3..5 => "in clear text, and the connection is not encrypted: add ssl-mode=REQUIRED",
+                _ => "logs in by `mysql_old_password`, which is not supported",
+            };
             assert!(error.contains(remedy), "{error}");
             let written = &packets.socket.written;
             assert!(!written.windows(4).any(|bytes| bytes == b"hush"));
@@ -427,9 +338,10 @@ mod tests {
     fn the_password_is_sent_after_the_encryption_has_begun() {
         let address = Address::Tcp { host: "db".to_owned(), port: 3306, tls: Tls::Unverified };
         let endpoint = Endpoint { address, ..endpoint(Some("hush")) };
-        let log_in = |capabilities, comes_alone: bool| {
+        let full: &[u8] = b"\x01\x04";
+        let log_in = |capabilities, comes_alone: bool, request: &[u8]| {
             let hello = greeting_from("8.0.31", capabilities, "caching_sha2_password");
-            let mut packets = scripted(&[&hello, b"\x01\x04", OK]);
+            let mut packets = scripted(&[&hello, request, OK]);
             packets.socket.most = if comes_alone { hello.len() + HEADER_BYTES } else { 0 };
             let mut plain = Vec::new();
             let logged_in = super::log_in(&mut packets, &endpoint, false, |socket| {
@@ -438,17 +350,81 @@ mod tests {
             });
             (logged_in, plain, packets)
         };
-        let (logged_in, _, packets) = log_in(WANTED, true);
-        assert_eq!(logged_in.unwrap_err().to_string(), "the server at db:3306 has no TLS");
+        let (logged_in, _, packets) = log_in(WANTED, true, full);
+        let refused = logged_in.unwrap_err().to_string();
+        assert!(refused.starts_with("the server at db:3306 has no TLS: set it up"), "{refused}");
         assert!(packets.socket.written.is_empty());
-        let (logged_in, plain, packets) = log_in(WANTED | capability::SSL, true);
-        assert_eq!(logged_in, Ok(7));
-        assert_eq!((plain.len(), plain[3]), (HEADER_BYTES + 32, 2), "the request alone");
-        assert!(packets.socket.written.ends_with(b"hush\0"), "an encrypted password may be clear");
+        for request in [full, b"\xfesha256_password\0abcdefghijklmnopqrst\0"] {
+            let (logged_in, plain, packets) = log_in(WANTED | capability::SSL, true, request);
+            assert_eq!(logged_in, Ok(7));
+            assert_eq!((plain.len(), plain[3]), (HEADER_BYTES + 32, 2), "the request alone");
+            assert!(packets.socket.written.ends_with(b"hush\0"), "encrypted, it may be clear");
+        }
         // As if answers had been put behind the greeting.
-        let (logged_in, plain, _) = log_in(WANTED | capability::SSL, false);
+        let (logged_in, plain, _) = log_in(WANTED | capability::SSL, false, full);
         assert!(logged_in.unwrap_err().to_string().contains("what follows the greeting"));
         assert!(plain.is_empty());
+    }
+
+    /// Goal: of several methods the first that is spoken here is taken, in any order.
+    #[test]
+    fn of_several_methods_one_that_is_spoken_is_taken() {
+        let hello = greeting_from("5.5.5-10.11.6-MariaDB", WANTED, "mysql_native_password");
+        let kerberos: &[u8] = b"\xfeauth_gssapi_client\0principal";
+        let native = [b"\xfemysql_native_password\0", &NONCE[..], b"\0"].concat();
+        let signed = [b"\xfeclient_ed25519\0", &[7; 32][..]].concat();
+        for (methods, bytes) in [
+            (vec![kerberos, &native], 4 + 20),
+            (vec![kerberos, &signed], 4 + 64),
+            (vec![&native, kerberos, &signed], 4 + 64),
+        ] {
+            let script = [&[&hello[..]], &methods[..], &[OK]].concat();
+            let (logged_in, packets) = log_in_with(&script, Some("hush"), false);
+            assert_eq!(logged_in, Ok(()));
+            let written = &packets.socket.written;
+            let last = &written[written.len() - bytes..];
+            assert_eq!(usize::from(last[0]), bytes - 4, "a whole packet");
+        }
+        let denied = |methods: &[&[u8]]| {
+            let script = [&[&hello[..]], methods, &[DENIED]].concat();
+            log_in_with(&script, Some("hush"), false).0.unwrap_err().to_string()
+        };
+        let text = denied(&[kerberos]);
+        assert!(text.contains("`auth_gssapi_client`, which is not supported"), "{text}");
+        assert!(text.contains("mysql_native_password"), "{text}");
+        assert!(denied(&[kerberos, &native]).contains("Access denied (error 1045, 28000)"));
+    }
+
+    /// Goal: PAM and directories get the password over a secure transport, once.
+    #[test]
+    fn a_dialog_gets_the_password_once() {
+        let hello = greeting_from("10.11.6-MariaDB", WANTED, "mysql_native_password");
+        let dialog: &[u8] = b"\xfedialog\0\x04Password: ";
+        for method in [&b"\xfemysql_clear_password\0"[..], dialog] {
+            let script: [&[u8]; 3] = [&hello, method, OK];
+            let (logged_in, packets) = log_in_with(&script, Some("hush"), true);
+            assert_eq!(logged_in, Ok(()));
+            assert!(packets.socket.written.ends_with(b"\x05\0\0\x03hush\0"));
+        }
+        for question in [&b"\x02One-time code: "[..], b"\x05Again: "] {
+            let (logged_in, _) = log_in_with(&[&hello, dialog, question], Some("hush"), true);
+            let text = logged_in.unwrap_err().to_string();
+            assert!(text.contains("requires an answer to `"), "{text}");
+        }
+    }
+
+    /// Goal: the signature comes after the salt, and has a nonce of the client.
+    #[test]
+    fn parsec_is_answered_in_two_steps() {
+        let hello = greeting_from("11.8.2-MariaDB", WANTED, "mysql_native_password");
+        let switch = [b"\xfeparsec\0", &[7; 32][..]].concat();
+        for salt in [&b"P\0salt of 18 bytes.."[..], b"\x01P\0salt of 18 bytes.."] {
+            let script = [&hello, &switch, salt, OK];
+            let (logged_in, packets) = log_in_with(&script, Some("hush"), false);
+            assert_eq!(logged_in, Ok(()));
+            let written = &packets.socket.written;
+            assert_eq!(written[written.len() - 100..][..4], *b"\x60\0\0\x04");
+        }
     }
 
     #[test]
@@ -460,8 +436,10 @@ mod tests {
         let hello = greeting_from("8.0.31", WANTED, "mysql_native_password");
         let refused = login(&[&hello, b"\xff\x15\x04#28000Access denied"]);
         assert_eq!(refused, "Access denied (error 1045, 28000)");
-        let other = login(&[&hello, b"\xfedialog\0"]);
-        assert!(other.contains("`bench` logs in by `dialog`, which is not supported"), "{other}");
+        let other = login(&[&hello, b"\xfeauthentication_kerberos_client\0", DENIED]);
+        assert!(other.contains("`bench` logs in by `authentication_kerberos_client`"), "{other}");
+        assert!(other.contains("give the account a password by caching_sha2_password"), "{other}");
+        assert!(login(&[&hello, b"\x02dialog\0"]).contains("several factors"));
         assert!(login(&[&hello, b"\xfe"]).contains("pre-4.1"));
         assert!(login(&[&greeting_from("3.23", 0, "")]).contains("no protocol 4.1"));
         assert!(login(&[&hello[..20]]).contains("cannot be read"));

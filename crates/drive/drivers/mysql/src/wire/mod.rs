@@ -5,10 +5,14 @@
 //!
 //! Source: MySQL's source documentation, "Client/Server Protocol".
 
+mod authenticator;
 mod connection;
+mod ed25519;
 mod failure;
+mod greeting;
 mod locks;
 mod login;
+mod method;
 mod packets;
 mod result;
 mod row;

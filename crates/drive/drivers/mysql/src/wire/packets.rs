@@ -1,6 +1,7 @@
 //! Packets over a socket: one write per request, few reads.
 
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
 use driver_sql::{ReceiveBuffer, Socket};
 
@@ -91,10 +92,16 @@ impl<S: Read + Write> Packets<S> {
         Ok(())
     }
 
+    /// Limits the time of each answer.
+    pub(super) fn limit_answers(&mut self, limit: Option<Duration>) {
+        self.received.limit_answers(limit);
+    }
+
     /// Sends the current request in one write.
     #[inline]
     pub(super) fn send(&mut self) -> io::Result<()> {
         self.enqueue()?;
+        self.received.expect_answer();
         self.number = self.number.wrapping_add(1);
         self.socket.write_all(&self.request)?;
         self.request.clear();
@@ -105,6 +112,17 @@ impl<S: Read + Write> Packets<S> {
     #[inline]
     pub(super) fn has_unread(&self) -> bool {
         !self.received.is_empty()
+    }
+
+    /// Reads until `bytes` are unread.
+    pub(super) fn await_bytes(&mut self, bytes: usize) -> io::Result<()> {
+        let Self { socket, received, .. } = self;
+        received.fetch(socket, bytes)
+    }
+
+    /// Returns the bytes that are received and unread.
+    pub(super) fn unread(&self) -> &[u8] {
+        self.received.unread()
     }
 
     /// Returns the payload of the next packet.

@@ -17,6 +17,8 @@ const SHA1_BYTES: usize = 20;
 ///
 /// Source: MySQL's source, `mysql_ssl_rsa_setup.cc`, 2048; OpenSSL, `OPENSSL_RSA_MAX_MODULUS_BITS`.
 const MODULUS_BITS: std::ops::RangeInclusive<u64> = 1024..=16_384;
+/// Where no key encrypts the password.
+const OTHER_CHANNEL: &str = "add ssl-mode=REQUIRED to the dsn, or connect by a unix socket";
 /// Longest exponent of a key, in bits. Source: OpenSSL, `OPENSSL_RSA_MAX_PUBEXP_BITS`.
 const EXPONENT_BITS_MAX: u64 = 64;
 
@@ -52,14 +54,18 @@ pub(super) fn sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
 /// RFC 8017, section 7.1.1, with SHA-1.
 pub(super) fn encrypted(password: &[u8], nonce: &[u8], pem: &[u8]) -> Result<Vec<u8>, Failure> {
     let key = PublicKey::parse(pem).ok_or_else(|| {
-        Failure::Rejected("the server's public key cannot be read: use a unix socket".to_owned())
+        let (least, most) = MODULUS_BITS.into_inner();
+        Failure::Rejected(format!(
+            "the server's public key is not an RSA key of {least} to {most} bits: {OTHER_CHANNEL}"
+        ))
     })?;
     let plain: Vec<u8> =
         password.iter().chain(&[0]).zip(nonce.iter().cycle()).map(|(a, b)| a ^ b).collect();
     let mut seed = [0; SHA1_BYTES];
     File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut seed))?;
     key.encrypt(&plain, seed).ok_or_else(|| {
-        Failure::Rejected("the password is too long for the server's key".to_owned())
+        let text = format!("the password is too long for the server's key: {OTHER_CHANNEL}");
+        Failure::Rejected(text)
     })
 }
 
@@ -182,6 +188,38 @@ mod tests {
         let password: Vec<u8> =
             data[SHA1_BYTES + start + 1..].iter().zip(nonce).map(|(a, b)| a ^ b).collect();
         assert_eq!(password, b"open sesame\0");
+    }
+
+    /// Returns a key of so many bits as PEM, and its exponent.
+    fn key(modulus_bits: u64, exponent_bits: u64) -> String {
+        let element = |tag: u8, content: &[u8]| {
+            let length = u32::try_from(content.len()).unwrap().to_be_bytes();
+            [&[tag, 0x84], &length[..], content].concat()
+        };
+        // Both are odd.
+        let number = |bits: u64| {
+            let number = (BigUint::from(1_u8) << (bits - 1)) + BigUint::from(1_u8);
+            element(0x02, &[&[0], &number.to_bytes_be()[..]].concat())
+        };
+        let key = element(0x30, &[number(modulus_bits), number(exponent_bits)].concat());
+        let bits = element(0x03, &[&[0], &key[..]].concat());
+        let info = element(0x30, &[element(0x30, &[]), bits].concat());
+        format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", STANDARD.encode(info))
+    }
+
+    /// Goal: no key of a hostile server takes minutes, and none panics.
+    #[test]
+    fn a_key_is_used_within_limits_of_modulus_and_exponent() {
+        let use_key = |modulus, exponent| {
+            let pem = key(modulus, exponent);
+            super::encrypted(b"x", b"12345678901234567890", pem.as_bytes())
+        };
+        assert_eq!(use_key(1024, 17).unwrap().len(), 128);
+        assert_eq!(use_key(2048, 64).unwrap().len(), 256);
+        for (modulus, exponent) in [(2, 2), (1023, 17), (16_385, 17), (1_000_000, 17), (2048, 65)] {
+            let error = format!("{:?}", use_key(modulus, exponent).unwrap_err());
+            assert!(error.contains("not an RSA key of 1024 to 16384 bits"), "{error}");
+        }
     }
 
     #[test]

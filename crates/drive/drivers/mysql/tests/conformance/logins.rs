@@ -10,7 +10,7 @@ use crate::fixture::Fixture;
 use crate::test_server::Server;
 
 /// Returns an application whose set-up runs these statements.
-fn with_statements(statements: &[String]) -> Application {
+pub(crate) fn with_statements(statements: &[String]) -> Application {
     let mut application = sales();
     let made = application.tables[0].create.mysql.clone();
     let more = statements.iter().map(|text| statement(text));
@@ -59,6 +59,25 @@ pub(crate) fn mysql_accepts_native_and_sha2_passwords(fixture: &Fixture) {
         let text = error.to_string();
         assert!(text.contains("right user and password") && !text.contains("wrong"), "{text}");
     }
+}
+
+/// Goal: of an account with several methods one that is spoken is taken, and one that takes no
+/// password has its remedy.
+pub(crate) fn mariadb_takes_the_method_that_is_spoken(fixture: &Fixture) {
+    let made = [
+        "CREATE USER many@localhost IDENTIFIED VIA unix_socket OR mysql_native_password USING \
+         PASSWORD('hush')",
+        "GRANT ALL ON *.* TO many@localhost",
+        "CREATE USER sock@localhost IDENTIFIED VIA unix_socket",
+    ];
+    let (engine, _dir) = fixture.open(with_statements(&made.map(str::to_owned)));
+    drop(engine);
+    assert_eq!(log_in(fixture, "many", Some("hush")), Ok(()));
+    let text = log_in(fixture, "many", Some("wrong")).expect_err("it is wrong").to_string();
+    assert!(text.contains("Access denied"), "{text}");
+    let text = log_in(fixture, "sock", Some("hush")).expect_err("it is of another").to_string();
+    assert!(text.contains("logs in as an account of the server's host"), "{text}");
+    assert!(text.contains("mysql_native_password") && !text.contains("sha2"), "{text}");
 }
 
 pub(crate) fn wrong_logins_are_rejected_with_a_remedy(fixture: &Fixture) {

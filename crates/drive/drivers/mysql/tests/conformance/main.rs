@@ -5,6 +5,7 @@
 //! with a database of its own.
 
 mod application;
+mod conditions;
 mod crash;
 mod databases;
 mod disconnects;
@@ -88,7 +89,9 @@ fn variables_and_tables_of_a_synced_server_are_read_back() {
 }
 
 /// Claims about every server.
-const CLAIMS: [fn(&Fixture); 28] = [
+const CLAIMS: [fn(&Fixture); 30] = [
+    conditions::variables_that_end_a_run_are_found_by_name,
+    conditions::limits_of_an_account_are_found_by_name,
     procedures::wrong_type_of_an_update_is_found_by_the_check,
     procedures::prepared_and_text_give_the_same_rows,
     procedures::failed_transaction_is_rolled_back,
@@ -149,6 +152,7 @@ fn mariadb_and_myrocks_meet_the_claims() {
     logins::server_is_confined_and_requires_its_password(&server, &fixture);
     CLAIMS.iter().for_each(|claim| claim(&fixture));
     logins::wrong_logins_are_rejected_with_a_remedy(&fixture);
+    logins::mariadb_takes_the_method_that_is_spoken(&fixture);
     durability::aria_tables_are_safe_when_transactional(&fixture);
     maintenance::myrocks_flushes_and_compacts(&fixture);
     sessions::myrocks_has_statements_of_its_own(&fixture);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use driver_sql::{
-    CatalogEntry, Creation, DataSet, Field, Object, ObjectKind, ReceiveBuffer, Reply, Socket, Sql,
-    Template, Value,
+    CatalogEntry, Contact, Creation, DataSet, Field, Object, ObjectKind, ReceiveBuffer, Reply,
+    Socket, Sql, Template, Value,
 };
 use model::Endpoint;
 use model::sql::Dialect;
@@ -17,13 +17,15 @@ use postgres_protocol::message::frontend;
 
 use super::catalog;
 use super::failure::{ErrorResponse, Failure};
+use super::first_answer::connect;
 use super::locks;
-use super::login::{LoggedIn, connect, log_in};
+use super::login::{LoggedIn, log_in};
 use super::message::{READ_BYTES, columns, fields, parameter_types};
 use super::result::read_answer;
+use super::session::Session;
 use super::statement::{Bound, Described};
 use super::text;
-use super::value::{Coder, rows_max, write_literal};
+use super::value::{Coder, KEY_BYTES_MAX, VALUE_BYTES_MAX, rows_max, write_literal};
 
 /// State of a connection outside of any transaction.
 const IDLE: u8 = b'I';
@@ -40,16 +42,6 @@ const PREPARING: [&str; 3] = [
 ///
 /// Source: Postgres' documentation, appendix A.
 const AMBIGUOUS_PARAMETER: &str = "42P08";
-
-/// Longest key, bytes: a third of a B-tree page, less the headers of the index entry (8 bytes)
-/// and of the value (4).
-///
-/// Source: Postgres' source, `BTMaxItemSize` in `nbtree.h`, 2704 for pages of 8 KiB.
-const KEY_BYTES_MAX: usize = 2704 - 8 - 4;
-/// Longest value, bytes: half of the longest message, as hex takes two digits per byte.
-///
-/// Source: Postgres' documentation, "Limits", field size 1 GB.
-const VALUE_BYTES_MAX: usize = 500 << 20;
 
 /// A logged-in connection.
 ///
@@ -80,17 +72,6 @@ pub(crate) struct Column {
     is_text: bool,
 }
 
-/// Configuration of a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Session {
-    /// Settings sent at login.
-    pub(crate) settings: Vec<(String, String)>,
-    /// Schemas in which names are found, each quoted; empty where the login's own are.
-    pub(crate) search_path: String,
-    /// Whether TOAST compression is off.
-    pub(crate) is_uncompressed: bool,
-}
-
 impl Connection {
     /// Returns a parameter reported at login: `server_version`.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
@@ -114,6 +95,7 @@ impl Connection {
             .and_then(|()| frontend::describe(b'S', &name, &mut out))
             .map_err(|error| Failure::Rejected(format!("`{sql}`: {error}")))?;
         frontend::sync(&mut out);
+        self.receive_buffer.expect_answer();
         self.stream.write_all(&out)?;
         let mut parameters = Vec::new();
         self.read(|tag, body| {
@@ -146,6 +128,7 @@ impl Connection {
     /// Sends and clears the buffer.
     #[inline]
     fn send(&mut self) -> Result<(), Failure> {
+        self.receive_buffer.expect_answer();
         self.stream.write_all(&self.send_buffer)?;
         self.send_buffer.clear();
         Ok(())
@@ -216,12 +199,14 @@ impl driver_sql::Connection for Connection {
         mark_session: "SELECT set_config('assay.mark', '1', false)",
         is_session_marked: "SELECT current_setting('assay.mark', true)",
         holds_lock: locks::HOLDS_RUN,
+        busy: locks::BUSY,
     };
 
-    fn open(endpoint: &Endpoint, session: &Session) -> Result<Self, Failure> {
-        let mut stream = connect(endpoint)?;
+    fn open(endpoint: &Endpoint, session: &Session, contact: Contact) -> Result<Self, Failure> {
+        let mut stream = connect(endpoint, contact)?;
         let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
-        let logged_in = log_in(&mut stream, &mut receive_buffer, endpoint, &session.settings)?;
+        let settings = &session.settings;
+        let logged_in = log_in(&mut stream, &mut receive_buffer, endpoint, settings, contact)?;
         stream.clear_read_timeout()?;
         let (status, statements, send_buffer) = (IDLE, 0, Vec::new());
         let mut connection =
@@ -229,6 +214,10 @@ impl driver_sql::Connection for Connection {
         connection.check_role(endpoint)?;
         connection.set_search_path(session)?;
         Ok(connection)
+    }
+
+    fn certificate_note(&self) -> Option<&'static str> {
+        self.stream.certificate_note()
     }
 
     fn number(&self) -> Option<u64> {
@@ -239,11 +228,14 @@ impl driver_sql::Connection for Connection {
         self.logged_in.process = Some(number);
     }
 
-    fn limit_wait(&mut self, limit: Duration) -> Reply<(), Self> {
-        Ok(self.stream.set_read_timeout(Some(limit))?)
+    fn limit_wait(&mut self, limit: Option<Duration>) -> Reply<(), Self> {
+        self.receive_buffer.limit_answers(limit);
+        Ok(self.stream.set_read_timeout(limit)?)
     }
 
+    /// By the server, and where it does not answer by the client.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
+        self.limit_wait(Some(2 * limit))?;
         driver_sql::Connection::run(self, &format!("SET statement_timeout = {}", limit.as_millis()))
     }
 

@@ -61,6 +61,11 @@ impl driver_sql::ErrorResponse for Box<ErrorResponse> {
     const PREFIX: &'static str = "postgres: ";
     const LOST: fn(String) -> EngineError = EngineError::Fatal;
 
+    /// Rules of `pg_hba.conf` are of either kind; the database and room for a session are not.
+    fn depends_on_encryption(&self) -> bool {
+        !["3D", "53", "57"].iter().any(|class| self.is(class))
+    }
+
     fn lacks_right(&self) -> bool {
         self.is("42501")
     }

@@ -11,6 +11,10 @@ pub(super) const HOLDS_RUN: &str = "SELECT max((pid = pg_backend_pid())::int) FR
      granted AND classid = 418548769145 >> 32 AND objid = 418548769145 & 4294967295 AND \
      database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
+/// Begins the query of how many sessions, whose numbers follow, execute a statement.
+pub(super) const BUSY: &str =
+    "SELECT count(*) FROM pg_stat_activity WHERE state <> 'idle' AND pid IN";
+
 /// Returns the query of what sessions of these numbers wait for: statement, and holder in words.
 ///
 /// The holder of number 0 is a prepared transaction. A login without rights sees no statements of

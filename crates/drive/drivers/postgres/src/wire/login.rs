@@ -1,11 +1,11 @@
 //! Login: start-up message, authentication, server parameters.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
 
 use bytes::BytesMut;
-use driver_sql::{ReceiveBuffer, Socket};
-use model::{Address, Endpoint};
+use driver_sql::{Contact, ReceiveBuffer, Socket};
+use model::Endpoint;
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
@@ -17,14 +17,12 @@ use postgres_protocol::message::backend::{
 use postgres_protocol::message::frontend;
 
 use super::failure::{ErrorResponse, Failure};
+use super::first_answer::await_answer;
 use super::message;
+use super::method::{authentication, impossible, with_remedy};
 
 /// Most messages of a login: more than the server's 350 parameters.
 const MESSAGES_MAX: u32 = 1000;
-/// Port in a socket's name when only its directory is given.
-///
-/// Source: Postgres' documentation, "Connections and Authentication", `port`.
-const DEFAULT_PORT: u16 = 5432;
 
 /// What is not sent without encryption, and the remedy.
 const CLEAR_TEXT: &str = "the password in clear text, and the connection is not encrypted: add \
@@ -33,18 +31,6 @@ const CLEAR_TEXT: &str = "the password in clear text, and the connection is not 
 
 /// The parameter with the client's name.
 const APPLICATION_NAME: &str = "application_name";
-
-/// Authentication request codes.
-///
-/// Source: Postgres' documentation, "Message Formats", `Authentication...`.
-mod authentication {
-    pub(super) const NOTHING: u32 = 0;
-    pub(super) const CLEARTEXT: u32 = 3;
-    pub(super) const MD5: u32 = 5;
-    pub(super) const SASL: u32 = 10;
-    pub(super) const SASL_CONTINUE: u32 = 11;
-    pub(super) const SASL_FINAL: u32 = 12;
-}
 
 /// The state of an authentication by SCRAM.
 #[derive(Default)]
@@ -67,53 +53,12 @@ pub(super) struct LoggedIn {
     pub(super) process: Option<u64>,
 }
 
-/// Returns the address with the socket's file, also for its directory.
-fn with_socket_file(address: &Address) -> Address {
-    match address {
-        Address::Socket(path) if path.is_dir() => {
-            Address::Socket(path.join(format!(".s.PGSQL.{DEFAULT_PORT}")))
-        }
-        Address::Socket(_) | Address::Tcp { .. } => address.clone(),
-    }
-}
-
-/// Connects, encrypted if the address demands it.
-pub(super) fn connect(endpoint: &Endpoint) -> Result<Socket, Failure> {
-    let mut stream = Socket::connect(&with_socket_file(&endpoint.address), &endpoint.login)?;
-    encrypt(&mut stream, endpoint)?;
-    Ok(stream)
-}
-
-/// Encrypts the connection, if its address demands it.
-///
-/// One byte is read, and not into the buffer: what follows it unencrypted is never taken for an
-/// answer of the server.
-///
-/// Source: Postgres' documentation, "Message Flow", "SSL Session Encryption".
-fn encrypt(stream: &mut Socket, endpoint: &Endpoint) -> Result<(), Failure> {
-    let Endpoint { address, login, .. } = endpoint;
-    if !address.is_encrypted() {
-        return Ok(());
-    }
-    let mut out = BytesMut::new();
-    frontend::ssl_request(&mut out);
-    stream.write_all(&out)?;
-    let mut answer = [0];
-    stream.read_exact(&mut answer)?;
-    if answer != *b"S" {
-        return Err(Failure::Rejected(format!("the server at {address} has no TLS (ssl = off)")));
-    }
-    let failed = |error| Failure::Rejected(format!("TLS with {address}: {error}"));
-    stream.encrypt(address, login).map_err(failed)
-}
-
-/// Logs in with session `settings`.
-pub(super) fn log_in(
+/// Sends the first message of a login, with session `settings`.
+fn send_startup(
     stream: &mut Socket,
-    receive_buffer: &mut ReceiveBuffer,
     endpoint: &Endpoint,
     settings: &[(String, String)],
-) -> Result<LoggedIn, Failure> {
+) -> Result<(), Failure> {
     let stated = &endpoint.login.session;
     let name = stated.get(APPLICATION_NAME).map_or("assay", String::as_str);
     let ours = [
@@ -128,7 +73,20 @@ pub(super) fn log_in(
     let mut out = BytesMut::new();
     frontend::startup_message(ours.into_iter().chain(others), &mut out)
         .map_err(|error| Failure::Rejected(format!("login: {error}")))?;
-    stream.write_all(&out)?;
+    Ok(stream.write_all(&out)?)
+}
+
+/// Logs in with session `settings`.
+pub(super) fn log_in(
+    stream: &mut Socket,
+    receive_buffer: &mut ReceiveBuffer,
+    endpoint: &Endpoint,
+    settings: &[(String, String)],
+    contact: Contact,
+) -> Result<LoggedIn, Failure> {
+    send_startup(stream, endpoint, settings)?;
+    await_answer(stream, receive_buffer, endpoint, contact)?;
+    let mut out = BytesMut::new();
     let mut logged_in = LoggedIn::default();
     let mut scram = Scram { end_point: stream.end_point(), ..Scram::default() };
     for _ in 0..MESSAGES_MAX {
@@ -149,7 +107,7 @@ pub(super) fn log_in(
                 }
             }
             ERROR_RESPONSE_TAG => {
-                return Err(with_remedy(ErrorResponse::parse(message.body), &endpoint.address));
+                return Err(with_remedy(ErrorResponse::parse(message.body), endpoint));
             }
             BACKEND_KEY_DATA_TAG => {
                 let process = message.body.first_chunk::<4>();
@@ -159,7 +117,7 @@ pub(super) fn log_in(
             _ => {}
         }
     }
-    Err(Failure::Lost("the login does not end".to_owned()))
+    Err(Failure::Lost(format!("the login does not end after {MESSAGES_MAX} messages")))
 }
 
 /// Writes the response to an authentication request; nothing when none is due.
@@ -201,17 +159,17 @@ fn answer(
         authentication::SASL => begin(data, endpoint, scram, out),
         authentication::SASL_CONTINUE => {
             let begun = scram.begun.as_mut();
-            let begun = begun.ok_or_else(|| impossible("unexpected SCRAM message"))?;
+            let begun = begun.ok_or_else(unexpected)?;
             begun.update(data)?;
             Ok(frontend::sasl_response(begun.message(), out)?)
         }
         authentication::SASL_FINAL => {
             let begun = scram.begun.as_mut();
-            begun.ok_or_else(|| impossible("unexpected SCRAM message"))?.finish(data)?;
+            begun.ok_or_else(unexpected)?.finish(data)?;
             scram.is_finished = true;
             Ok(())
         }
-        kind => Err(impossible(&format!("the server requires authentication method {kind}"))),
+        kind => Err(impossible(endpoint, kind, data)),
     }
 }
 
@@ -226,10 +184,9 @@ fn begin(
     let is_bound = endpoint.login.binds_channel;
     let method = if is_bound { SCRAM_SHA_256_PLUS } else { SCRAM_SHA_256 };
     if !offers(method) {
-        let offered = offered.escape_ascii();
         return Err(match is_bound {
             true => unbound("offers no channel binding"),
-            false => impossible(&format!("the server requires {offered}")),
+            false => impossible(endpoint, authentication::SASL, offered),
         });
     }
     let binding = match scram.end_point.clone() {
@@ -252,44 +209,22 @@ fn unbound(why: &str) -> Failure {
     ))
 }
 
+#[cold]
+fn unexpected() -> Failure {
+    Failure::Lost("a SCRAM message before its exchange: not a Postgres login".to_owned())
+}
+
 fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
     endpoint.password.as_ref().map(|password| password.0.as_bytes()).ok_or_else(|| {
         let user = &endpoint.user;
-        Failure::Rejected(format!("the server requires the password of `{user}`: give one"))
+        let remedy = "give one in the dsn, as ${ASSAY_PASSWORD_NAME}";
+        Failure::Rejected(format!("the server requires the password of `{user}`: {remedy}"))
     })
-}
-
-#[cold]
-fn impossible(what: &str) -> Failure {
-    Failure::Rejected(format!(
-        "{what}: Assay logs in by trust, password, md5 or SCRAM-SHA-256, and by \
-         SCRAM-SHA-256-PLUS with channel_binding=require"
-    ))
-}
-
-/// Adds the remedy to an error that requires TLS, without it only, and to one of a pooler.
-///
-/// Source: `PgBouncer`'s source, `set_startup_options` in `client.c`.
-fn with_remedy(mut error_response: ErrorResponse, address: &Address) -> Failure {
-    let message = error_response.message.to_ascii_lowercase();
-    let tls_messages =
-        ["no encryption", "ssl off", "ssl connection is required", "ssl is required"];
-    let is_plain = matches!(address, Address::Tcp { .. }) && !address.is_encrypted();
-    if is_plain && tls_messages.iter().any(|text| message.contains(text)) {
-        "add ?sslmode=require to the dsn, or sslmode=verify-full with sslrootcert=FILE"
-            .clone_into(&mut error_response.hint);
-    }
-    if message.starts_with("unsupported startup parameter") {
-        "a pooler answers: name the server itself in the dsn, or list the parameter in \
-         ignore_startup_parameters of PgBouncer and set it for the role or the database"
-            .clone_into(&mut error_response.hint);
-    }
-    Failure::Refused(Box::new(error_response))
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Password, Tls};
+    use model::{Address, Password, Tls};
 
     use super::*;
 
@@ -325,11 +260,18 @@ mod tests {
         let scram = answered(b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0", Some("h"));
         assert!(scram.unwrap().starts_with(b"p\0\0\0"), "begun");
         let refused = answered(b"\0\0\0\x03", None).unwrap_err();
-        assert_eq!(refused, "the server requires the password of `postgres`: give one");
-        for body in [&b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0"[..], b"\0\0\0\x07", b"\0\0\0\x0b"] {
+        assert!(refused.starts_with("the server requires the password of `postgres`: give one in"));
+        for (body, name) in [
+            (&b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0"[..], "channel binding"),
+            (b"\0\0\0\x0aOAUTHBEARER\0\0", "OAuth"),
+            (b"\0\0\0\x07", "gss (Kerberos)"),
+            (b"\0\0\0\x09", "sspi"),
+            (b"\0\0\0\x63", "number 99"),
+        ] {
             let refused = answered(body, Some("h")).unwrap_err();
-            assert!(refused.contains("Assay logs in by"), "{refused}");
+            assert!(refused.contains(name) && refused.contains("pg_hba.conf"), "{refused}");
         }
+        assert!(answered(b"\0\0\0\x0b", Some("h")).unwrap_err().contains("not a Postgres login"));
     }
 
     #[test]
@@ -374,21 +316,5 @@ mod tests {
         }
         let md5 = answered_at(Tls::Off, b"\0\0\0\x05abcd", Some("hush")).unwrap();
         assert!(!md5.windows(4).any(|bytes| bytes == b"hush"));
-    }
-
-    #[test]
-    fn an_error_of_a_login_has_the_remedy() {
-        let address = endpoint(None).address;
-        for (message, remedy) in [
-            (
-                "no pg_hba.conf entry for host \"::1\", user \"u\", no encryption",
-                "?sslmode=require",
-            ),
-            ("unsupported startup parameter: synchronous_commit", "name the server itself"),
-        ] {
-            let error = ErrorResponse { message: message.to_owned(), ..ErrorResponse::default() };
-            let text = with_remedy(error, &address).to_string();
-            assert!(text.contains(remedy), "{text}");
-        }
     }
 }

@@ -8,7 +8,7 @@ use postgres_protocol::message::backend::Header;
 /// Bytes per read: most answers are one read, and a scan few.
 pub(super) const READ_BYTES: usize = 64 << 10;
 /// Bytes of a message's tag and length.
-const HEADER_BYTES: usize = 5;
+pub(super) const HEADER_BYTES: usize = 5;
 /// Longest message accepted, bytes: the server's own limit.
 ///
 /// Source: Postgres' documentation, "Limits", field size.

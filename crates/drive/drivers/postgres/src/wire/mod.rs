@@ -7,15 +7,19 @@
 mod catalog;
 mod connection;
 mod failure;
+mod first_answer;
 mod locks;
 mod login;
 mod message;
+mod method;
 mod result;
 mod role;
+mod session;
 mod statement;
 mod text;
 mod value;
 
-pub(crate) use connection::{Connection, Session};
+pub(crate) use connection::Connection;
 pub(crate) use failure::Failure;
+pub(crate) use session::Session;
 pub(crate) use value::write_literal;

@@ -5,6 +5,16 @@ use driver_sql::{Moment, Value};
 use super::failure::Failure;
 use super::text;
 
+/// Longest key, bytes: a third of a B-tree page, less the headers of the index entry (8 bytes)
+/// and of the value (4).
+///
+/// Source: Postgres' source, `BTMaxItemSize` in `nbtree.h`, 2704 for pages of 8 KiB.
+pub(super) const KEY_BYTES_MAX: usize = 2704 - 8 - 4;
+/// Longest value, bytes: half of the longest message, as hex takes two digits per byte.
+///
+/// Source: Postgres' documentation, "Limits", field size 1 GB.
+pub(super) const VALUE_BYTES_MAX: usize = 500 << 20;
+
 /// Seconds from 1970 to 2000, the epoch of timestamps.
 ///
 /// Source: Postgres' source, `POSTGRES_EPOCH_JDATE` in `timestamp.h`.

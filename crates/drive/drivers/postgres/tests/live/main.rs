@@ -5,6 +5,7 @@
 
 mod application;
 mod calls;
+mod conditions;
 mod durability;
 mod failures;
 mod locks;
@@ -18,6 +19,7 @@ mod privileges;
 mod procedures;
 mod program;
 mod sessions;
+mod silence;
 mod standby;
 mod state;
 mod tables;

@@ -1,11 +1,12 @@
 //! Postgres programs of the cache.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::newest::NEWEST;
 
 /// Releases that are tested, the newest last.
-const BUILDS: [&str; 3] = ["postgres@12.20", "postgres@15.10", NEWEST];
+const BUILDS: [&str; 3] = ["postgres@11.22", "postgres@15.10", NEWEST];
 
 /// Returns the programs that can be had, the newest last; prints which cannot.
 pub(crate) fn programs() -> Vec<PathBuf> {
@@ -19,4 +20,11 @@ pub(crate) fn programs() -> Vec<PathBuf> {
         }
     };
     found.into_iter().filter_map(program).collect()
+}
+
+/// Returns those of [`programs`] that have standbys and a wait event for the sync of the log.
+pub(crate) fn programs_from_12() -> Vec<PathBuf> {
+    let version = |program: &Path| Command::new(program).arg("--version").output().unwrap().stdout;
+    let is_11 = |program: &PathBuf| String::from_utf8_lossy(&version(program)).contains(" 11.");
+    programs().into_iter().filter(|program| !is_11(program)).collect()
 }

@@ -9,7 +9,7 @@ use model::{Argument, Call, Durability, OpKind, StatementState, WaitProfile};
 use crate::application::{application, procedure};
 use crate::calls::{call, just_call};
 use crate::newest::newest;
-use crate::program::programs;
+use crate::program::{programs, programs_from_12};
 use crate::test_server::{TestServer, open, spec};
 
 const INSERT: u16 = 0;
@@ -82,10 +82,10 @@ fn a_row_lock_is_sampled_as_a_wait_of_the_session_s_role() {
     }
 }
 
-/// Goal: a client that commits with a sync is sampled in it, on a disk.
+/// Goal: a client that commits with a sync is sampled in it, on a disk, from 12 on.
 #[test]
 fn a_sync_of_the_log_is_sampled_as_a_wait() {
-    for program in programs() {
+    for program in programs_from_12() {
         let server = TestServer::new_in(&std::env::temp_dir(), &program, &[]);
         let dir = tempfile::tempdir().unwrap();
         let mut spec = spec(dir.path(), server.endpoint(), Some(setup()));

@@ -30,10 +30,10 @@ pub(crate) fn find(
     let version = build.version.as_deref().unwrap_or_default();
     let release = engine.releases.iter().find(|release| release.version == version);
     let release = release.ok_or_else(|| {
-        let near = nearest(version, &engine.versions());
+        let near = nearest(build, &engine.versions());
         none(match parse(version) {
-            Some(_) => format!("the nearest that can be compiled is {}@{near}", build.engine),
-            None => format!("give a version, as in {}@{near}", build.engine),
+            Some(_) => format!("the nearest that can be compiled is {near}"),
+            None => format!("give a version, as in {near}"),
         })
     })?;
     Ok((engine, release))
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(
             error_text("rocksdb@10.4.3"),
             "no crate carries the source of rocksdb@10.4.3: the nearest that can be compiled is \
-             rocksdb@10.4.2"
+             rocksdb@10.4.2 or rocksdb@11.8.1"
         );
         assert!(error_text("lmdb").ends_with(": give a version, as in lmdb@0.9.70"));
         assert!(error_text("redb@1.0").ends_with("compiled: rocksdb, leveldb, sqlite, lmdb"));

@@ -1,9 +1,11 @@
 //! The Maven client: copies one artifact into a directory, and classifies its failures.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use child::Role;
 use model::BuildRef;
+use trust::Account;
 
 use crate::error::SupplyError;
 use crate::program::{files_in, first_error, run, text, without_addresses};
@@ -59,6 +61,9 @@ impl Request<'_> {
             format!("-DoutputDirectory={}", dir.display()),
             "-Dmdep.useBaseVersion=true".to_owned(),
         ]);
+        if Account::of_this_process().is_nameless() {
+            give_home(&mut command);
+        }
         let output = run(&mut command, || no_client(self.build, program, "maven"))?;
         if output.status.success() {
             return Ok(());
@@ -69,12 +74,24 @@ impl Request<'_> {
     /// Returns the error for a version that was never published.
     pub(super) fn unpublished(&self) -> SupplyError {
         let Self { build, known, .. } = self;
-        let nearest = nearest(build.version.as_deref().unwrap_or_default(), known);
-        SupplyError::Unpublished(format!(
-            "{build} does not exist: the nearest known release is {}@{nearest}",
-            build.engine
-        ))
+        let nearest = nearest(build, known);
+        SupplyError::Unpublished(format!("{build} does not exist: the nearest known is {nearest}"))
     }
+}
+
+/// Gives Java its home directory, which it reads from `/etc/passwd`: an account without a line
+/// there has `?`.
+fn give_home(command: &mut Command) {
+    let variable = |wanted: &str| {
+        let mut variables = command.get_envs().filter(|(name, _)| *name == wanted);
+        variables.next()?.1?.to_str().map(str::to_owned)
+    };
+    // The script that starts Maven splits its options at blanks.
+    let Some(home) = variable("HOME").filter(|home| !home.contains(char::is_whitespace)) else {
+        return;
+    };
+    let options = variable("MAVEN_OPTS").unwrap_or_default();
+    command.env("MAVEN_OPTS", format!("-Duser.home={home} {options}").trim_end());
 }
 
 /// Returns the error for Maven's output.
@@ -153,7 +170,7 @@ mod tests {
         ] {
             assert_eq!(
                 error_for(&format!("{GOAL_FAILED}{text}")),
-                "rocksdb@9.10.1 does not exist: the nearest known release is rocksdb@9.10.0"
+                "rocksdb@9.10.1 does not exist: the nearest known is rocksdb@9.10.0"
             );
         }
     }
@@ -177,6 +194,20 @@ mod tests {
             "Error resolving version at https://repo.example:8443/x (repo.example refused)",
         );
         assert!(text.contains("Error resolving version at (address) ((host) refused)"), "{text}");
+    }
+
+    #[test]
+    fn java_gets_the_home_of_an_account_without_a_name() {
+        let mut command = Command::new("mvn");
+        command.env_clear();
+        give_home(&mut command);
+        command.env("HOME", "/h h");
+        give_home(&mut command);
+        assert_eq!(command.get_envs().count(), 1);
+        command.env("HOME", "/h").env("MAVEN_OPTS", "-Xmx64m");
+        give_home(&mut command);
+        let options = command.get_envs().find(|(name, _)| *name == "MAVEN_OPTS").unwrap().1;
+        assert_eq!(options.unwrap(), "-Duser.home=/h -Xmx64m");
     }
 
     #[test]

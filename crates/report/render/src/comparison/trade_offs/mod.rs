@@ -4,5 +4,5 @@ mod data;
 mod row;
 mod table;
 
-pub use table::render_trade_offs;
+pub use table::TradeOffs;
 pub(crate) use table::{TRADE_OFFS, trade_offs};

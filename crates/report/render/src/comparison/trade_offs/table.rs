@@ -1,14 +1,16 @@
 //! The table as a document, with what is missing in it and legends.
 
 use analysis::IncompleteRun;
+use serde::Serialize;
 
-use super::data::{as_csv, as_json};
+use super::data;
 use super::row::{COLUMNS, is_known, rows, size_labels};
-use crate::document::{Document, Part, Table};
+use crate::document::{Document, Part, Rows, Table};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::label::incomplete_line;
 use crate::legend::MEANS;
+use crate::report::Report;
 use crate::trust::headline;
 
 /// Title of the section in reports.
@@ -28,14 +30,22 @@ const MARKS: &str = "best: better than some other variant with a figure in its s
     without a verdict none is.   [low, high]: 95 % interval of the mean, with the variance of its runs, or below five that of all variants; \
     [smallest..largest run] where there is none";
 
-/// Returns the table of these sizes in `format`: a row per size, level of clients and variant.
+/// The table of these sizes, compared each on its own.
 ///
-/// `sizes` are compared each on its own. `style` matters to text.
-pub fn render_trade_offs(sizes: &[Compared<'_>], format: Format, style: Style) -> String {
-    match format {
-        Format::Text | Format::Markdown => document(sizes).render(format, style),
-        Format::Csv | Format::Tsv => as_csv(sizes, format),
-        Format::Json => as_json(sizes),
+/// It has a row per size, level of clients and variant.
+pub struct TradeOffs<'a>(pub &'a [Compared<'a>]);
+
+impl Report for TradeOffs<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        document(self.0)
+    }
+
+    fn rows(&self) -> Option<Rows> {
+        Some(data::table(&rows(self.0)))
+    }
+
+    fn data(&self) -> impl Serialize {
+        data::data(self.0)
     }
 }
 

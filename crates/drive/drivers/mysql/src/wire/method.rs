@@ -1,0 +1,79 @@
+//! Ways to log in that a release has, as remedies.
+
+use crate::kind::Release;
+
+/// Returns the ways to log in by a password that a server has and Assay speaks.
+///
+/// Source: [MySQL Manual], "Pluggable Authentication": `mysql_native_password` is off in 8.4 and
+/// gone in 9.0; [MariaDB Docs], "Authentication Plugins": there is no `caching_sha2_password`.
+pub(super) fn password_methods(version: &str) -> &'static str {
+    if version.contains("MariaDB") {
+        "a password by mysql_native_password, or ed25519 where its plugin is loaded (ALTER USER ... \
+         IDENTIFIED VIA mysql_native_password USING PASSWORD(...))"
+    } else if Release::find(version).is_some_and(|release| release < Release(8, 0, 0)) {
+        "a password by mysql_native_password (ALTER USER ... IDENTIFIED WITH \
+         mysql_native_password, then SET PASSWORD)"
+    } else {
+        "a password by caching_sha2_password (ALTER USER ... IDENTIFIED WITH \
+         caching_sha2_password BY ...)"
+    }
+}
+
+/// What a login had not, and an account may require.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lack {
+    Encryption,
+    Certificate,
+}
+
+/// Returns the remedy for a refused login that depends on the server; `None` when it does not.
+///
+/// Source: MySQL's and MariaDB's error references: 1045 access denied, 1251 old client, 1524 plugin
+/// not loaded, 1698 access denied whatever the password.
+pub(super) fn remedy(number: u16, version: &str, lack: Option<Lack>) -> Option<String> {
+    let methods = password_methods(version);
+    match number {
+        1045 => lack.map(|lack| {
+            let requirement = match lack {
+                Lack::Encryption => "TLS, add ssl-mode=REQUIRED",
+                Lack::Certificate => "a client certificate (X509), add ssl-cert and ssl-key",
+            };
+            format!(
+                "give the dsn the right user and password; if the account requires {requirement}"
+            )
+        }),
+        1251 | 1524 => Some(format!("give the account {methods}")),
+        1698 => Some(format!(
+            "the account logs in as an account of the server's host, not by a password: connect \
+             by the server's unix socket (?socket=/path in the dsn) as that account, or give it \
+             {methods}"
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remedies_name_methods_that_the_server_has() {
+        for (version, has, has_not) in [
+            ("5.5.5-10.11.6-MariaDB-0+deb12u1", "ed25519", "caching_sha2_password"),
+            ("11.8.2-MariaDB", "mysql_native_password", "caching_sha2_password"),
+            ("9.7.0", "caching_sha2_password", "native"),
+            ("8.4.3", "caching_sha2_password", "native"),
+            ("5.7.44-log", "mysql_native_password", "sha2"),
+            ("8.0.11-TiDB-v8.5.0", "caching_sha2_password", "native"),
+        ] {
+            for number in [1251, 1524, 1698] {
+                let text = remedy(number, version, None).unwrap();
+                assert!(text.contains(has) && !text.contains(has_not), "{version}: {text}");
+            }
+        }
+        for (lack, name) in [(Lack::Encryption, "ssl-mode=REQUIRED"), (Lack::Certificate, "X509")] {
+            assert!(remedy(1045, "8.0.31", Some(lack)).unwrap().contains(name));
+        }
+        assert_eq!(remedy(1045, "8.0.31", None), None);
+    }
+}

@@ -1,0 +1,13 @@
+//! Certificates of servers: whether one is trusted, and for which host.
+
+mod fault;
+mod host_name;
+mod signature;
+mod verifier;
+mod weakness;
+
+pub(crate) use fault::text_of;
+pub(crate) use verifier::{AnyCertificate, Note, RootVerifier};
+
+#[cfg(test)]
+mod tests;
