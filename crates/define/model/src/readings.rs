@@ -7,7 +7,7 @@ use std::ops::{Deref, DerefMut, Index};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::metric::{self, Metric};
+use crate::metric::{self, Kind, Metric};
 use crate::number::{Count, MaybeCount};
 
 /// Values by metric; an unknown metric is absent, never 0.
@@ -60,6 +60,19 @@ impl Readings {
     pub fn merge(&mut self, others: &Self) {
         for (name, value) in others {
             self.add_by_name(name, *value);
+        }
+    }
+
+    /// Returns the readings of one kind of metric.
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = (&String, &f64)> {
+        self.0.iter().filter(move |(name, _)| metric::find(name).is_some_and(|m| m.kind == kind))
+    }
+
+    /// Raises readings to those of others that are higher.
+    pub fn raise<'a>(&mut self, others: impl IntoIterator<Item = (&'a String, &'a f64)>) {
+        for (name, value) in others {
+            let known = self.0.entry(name.clone()).or_insert(*value);
+            *known = known.max(*value);
         }
     }
 

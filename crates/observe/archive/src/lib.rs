@@ -1,8 +1,8 @@
 //! Writes and reads the results archive.
 //!
-//! It is the only writer of results, and computes nothing itself; values computed from an
-//! experiment's records are cached next to them, and the cache may be deleted at any time. It
-//! imports `model` alone and is used by the runner (to write) and by the programs (to read).
+//! It is the only writer of results, and computes nothing itself: `fold` computes a step from its
+//! intervals again. Values computed from an experiment's records are cached next to them, and the
+//! cache may be deleted at any time. The runner uses it to write, and the programs to read.
 //!
 //! Invariants: files are appended or replaced by rename, never rewritten in place, so a kill at any
 //! moment leaves every record readable; a file that cannot be parsed is an error that names it,
@@ -27,6 +27,7 @@ mod output;
 mod own;
 mod pack;
 mod parallel;
+mod refold;
 mod regular;
 mod replace;
 mod results;
@@ -44,8 +45,9 @@ pub use log::{HistogramLog, Log, LogLine, decode_histogram};
 pub use output::{OutputDir, write_output};
 pub use own::OwnKey;
 pub use parallel::parallel_map;
+pub use refold::{recount, trim_warmup};
 pub use results::{Listing, Results};
-pub use run::{HistogramPlace, RunWriter, read_intervals, read_record};
+pub use run::{HistogramPlace, RunWriter, read_intervals, read_record, step_tag};
 pub use scratch::{ScratchDir, remove_scratch};
 pub use summary::ExperimentSummary;
 pub use verify::{FileCheck, Mismatch};

@@ -53,6 +53,12 @@ pub struct HistogramPlace<'a> {
     pub length: Nanos,
 }
 
+/// Returns the tag of a step, or of a probe of its search, in the histogram logs.
+pub fn step_tag(index: u32, step: &str, probe: Option<u32>) -> String {
+    let probe = probe.map_or(String::new(), |number| format!(".probe{number}"));
+    format!("{index}.{step}{probe}")
+}
+
 impl RunWriter {
     /// Creates the run's directory and its empty files.
     ///

@@ -1,6 +1,5 @@
 //! Growth of counters and extremes of gauges over a span.
 
-use model::record::SecondStats;
 use model::{Kind, Readings, TableReadings, metric};
 
 /// Readings at the start of a span, and the gauges since.
@@ -12,8 +11,6 @@ pub(crate) struct Account {
     pub(crate) gauges_max: Readings,
     /// Each gauge's last value.
     pub(crate) gauges_last: Readings,
-    /// Operations of each whole second, and whether it is invalid.
-    seconds_done: Vec<(f64, bool)>,
     /// The clock of the host's fastest CPU at each reading.
     pub(crate) clocks_mhz: Vec<f64>,
 }
@@ -40,48 +37,20 @@ impl Account {
         &self.last
     }
 
-    /// Notes a whole second's operations.
-    pub(crate) fn second(&mut self, done: f64, is_invalid: bool) {
-        self.seconds_done.push((done, is_invalid));
-    }
-
     /// Returns the counters' growth since the beginning.
     pub(crate) fn growth(&self, now: &Readings) -> Readings {
         growth(&self.base, now)
     }
 
-    /// Returns the throughput over the whole seconds noted, invalid ones only if `has_invalid`.
-    pub(crate) fn seconds(&self, has_invalid: bool) -> SecondStats {
-        let counted = self.seconds_done.iter().filter(|(_, is_invalid)| has_invalid || !is_invalid);
-        let mut done: Vec<f64> = counted.map(|(done, _)| *done).collect();
-        done.sort_by(f64::total_cmp);
-        let Some(&max_ops) = done.last() else { return SecondStats::default() };
-        SecondStats {
-            seconds: done.len() as u64,
-            p1_ops: done[done.len() / 100],
-            p50_ops: done[(done.len() - 1) / 2],
-            max_ops,
-            stalled_seconds: done.iter().filter(|ops| **ops < 0.5).count() as u64,
-        }
-    }
-
     fn note_gauges(&mut self, now: &Readings) {
-        raise(&mut self.gauges_max, gauges(now));
+        self.gauges_max.raise(now.of_kind(Kind::Gauge));
         self.gauges_last.extend(gauges(now));
-    }
-}
-
-/// Raises readings to those that are higher.
-pub(crate) fn raise(most: &mut Readings, other: Readings) {
-    for (name, value) in other {
-        let known = most.entry(name).or_insert(value);
-        *known = known.max(value);
     }
 }
 
 /// Returns the gauges among cumulative readings.
 pub(crate) fn gauges(now: &Readings) -> Readings {
-    of_kind(now, Kind::Gauge).map(|(name, value)| (name, *value)).collect()
+    now.of_kind(Kind::Gauge).map(|(name, value)| (name, *value)).collect()
 }
 
 /// Returns the growth of each counter known at both moments.
@@ -89,7 +58,7 @@ pub(crate) fn gauges(now: &Readings) -> Readings {
 /// A counter that went backwards was reset (an engine reopened, a device changed): its growth is
 /// not known, so it is absent.
 pub(crate) fn growth(base: &Readings, now: &Readings) -> Readings {
-    of_kind(now, Kind::Counter)
+    now.of_kind(Kind::Counter)
         .filter_map(|(name, value)| {
             let grown = value - base.get(name)?;
             (grown >= 0.0).then_some((name, grown))
@@ -106,11 +75,6 @@ pub(crate) fn step_tables(last: &mut TableReadings, now: &TableReadings) -> Tabl
         (name.clone(), growth(base, now).into_iter().chain(gauges(now)).collect())
     };
     now.iter().map(step).collect()
-}
-
-/// Returns the readings of one kind.
-pub(crate) fn of_kind(now: &Readings, kind: Kind) -> impl Iterator<Item = (&String, &f64)> {
-    now.iter().filter(move |(name, _)| metric::find(name).is_some_and(|known| known.kind == kind))
 }
 
 #[cfg(test)]
@@ -138,18 +102,6 @@ mod tests {
         assert_eq!(account.growth(&last), readings(&[(metric::DEVICE_READS, 35.0)]));
         assert_eq!(account.gauges_max, readings(&[(metric::RSS_BYTES, 90.0)]));
         assert_eq!(account.gauges_last, readings(&[(metric::RSS_BYTES, 60.0)]));
-    }
-
-    #[test]
-    fn invalid_seconds_are_left_out_unless_requested() {
-        let mut account = Account::default();
-        for (done, is_invalid) in [(50.0, false), (0.0, true), (70.0, false)] {
-            account.second(done, is_invalid);
-        }
-        let valid = account.seconds(false);
-        assert_eq!((valid.seconds, valid.stalled_seconds), (2, 0));
-        let all = account.seconds(true);
-        assert_eq!((all.seconds, all.stalled_seconds), (3, 1));
     }
 
     #[test]

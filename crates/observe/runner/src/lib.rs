@@ -32,6 +32,6 @@ pub use preflight::{
 pub use stamp::{now_utc, stamp_id, wall_time};
 pub use supervisor::{
     DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, check_room, free_space,
-    recount, run_cells, trim_warmup,
+    run_cells,
 };
 pub use worker::{Registry, work};

@@ -2,6 +2,7 @@
 //!
 //! The `connection` numbers them; nothing here names a file descriptor or a host.
 
+use fold::Counts;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -218,16 +219,25 @@ pub(crate) struct KindTimes {
     pub(crate) service: String,
 }
 
+/// Arrivals that an open loop had not served at its end.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CensoredAges {
+    /// Kind that they are counted under where nothing was done.
+    pub(crate) kind: Option<OpKind>,
+    /// Histogram of their ages: HdrHistogram V2, base64.
+    pub(crate) ages: String,
+}
+
 /// A finished step, as measured by the worker.
 ///
-/// Of a search, times and growth are those of the probe that confirmed the result; empty when
+/// Of a search, counts and growth are those of the probe that confirmed the result; empty when
 /// none did.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StepEnds {
     pub(crate) index: u32,
     pub(crate) duration: Nanos,
-    pub(crate) clients: Vec<KindTimes>,
-    pub(crate) writers: Vec<KindTimes>,
+    /// Operations, which must be those of its intervals.
+    pub(crate) counts: Counts,
     /// Growth of the worker's own counters over the measured span.
     pub(crate) growth: Readings,
     /// State at the end of the measured span.
@@ -236,8 +246,8 @@ pub(crate) struct StepEnds {
     /// The settle; its span, if any, has the worker's own counters and the engine's last state.
     pub(crate) settle: Option<SettleRecord>,
     pub(crate) arrivals: Option<ArrivalsRecord>,
-    /// Histogram of the ages of arrivals not served: HdrHistogram V2, base64.
-    pub(crate) censored: Option<String>,
+    /// Arrivals not served, in an open loop.
+    pub(crate) censored: Option<CensoredAges>,
     pub(crate) search: Option<SearchRecord>,
     /// Transactions held open.
     #[serde(default)]

@@ -121,7 +121,7 @@ fn trim(dir: &Path) {
     let record = read_record(&run).expect("the record is the program's own");
     let trims: BTreeMap<u32, Nanos> =
         record.steps.iter().map(|step| (step.index, Nanos::SECOND)).collect();
-    if let Err(error) = runner::trim_warmup(&run, record, &trims) {
+    if let Err(error) = archive::trim_warmup(&run, record, &trims) {
         drop(error.to_string());
     }
 }

@@ -37,7 +37,7 @@ fn read(dir: &Path) -> Result<(), ArchiveError> {
     let trims = warmup_trims(&runs);
     let trimmed = |run: RunRecord| {
         let (path, trims) = (dir.run_dir(&run.cell.id), trims.of(&run));
-        runner::trim_warmup(&path, run, &trims)
+        archive::trim_warmup(&path, run, &trims)
     };
     let runs = runs.into_iter().map(trimmed).collect::<Result<Vec<_>, _>>()?;
     for run in &runs {

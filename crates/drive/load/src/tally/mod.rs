@@ -19,6 +19,7 @@ mod ranges;
 mod sum;
 
 pub(crate) use client::{ClientTally, Times};
-pub use group::{GroupTally, KindTally, empty_histogram, percentiles};
-pub(crate) use group::{censor, merge, record_capped, reset};
+pub use fold::{GroupTally, KindTally, empty_histogram, percentiles};
+pub(crate) use fold::{censor, merge};
+pub(crate) use group::{record_capped, reset};
 pub(crate) use sum::GroupSum;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use fold::GroupTally;
 use model::OpKind;
 use model::record::OpCounts;
 
-use super::group::GroupTally;
 use super::ranges::Ranges;
 
 /// Counts and times of one kind of operation, of several clients.

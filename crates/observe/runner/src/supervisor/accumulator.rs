@@ -5,28 +5,25 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use hdrhistogram::Histogram;
-use load::{Clock, GroupTally};
-use model::buckets::{BUCKET_BOUNDS, FINE_BOUNDS};
-use model::record::{SettleSpan, total_counts};
+use fold::{Censored, Facts, Groups, IntervalData, Unequal, summaries, within_limit};
+use load::Clock;
+use model::record::{OpSummaries, SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
 use model::{
     EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, TableReadings,
-    WaitProfile, metric,
+    metric,
 };
 
 use super::attribution::{Pauses, attribute};
-use super::conservation::check_interval;
 use super::file_sync::sync_files;
-use super::span::{Classified, Span, reason_of};
-use super::step_record::complete;
-use super::warning::{busy_host, busy_threads, paused, slow_clock, warnings};
+use super::span::Span;
+use super::warning::{BusySpan, busy_host, busy_threads, paused, slow_clock, warnings};
 use super::workbench::Interrupt;
 use crate::account::{Account, growth, step_tables};
 use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
-use crate::tally::{self, longest_of};
-use crate::validity::classify::{IntervalClassifier, lag_allowed};
+use crate::tally;
+use crate::validity::classify::{Classification, IntervalClassifier, lag_allowed};
 use crate::validity::evidence::{ClientReadings, Evidence, Outside, Setting, StartLag};
 
 /// Most intervals that have ended and are not complete: one a second, of a stall of hours. Our
@@ -39,8 +36,7 @@ pub(crate) struct StepAccumulator<'a> {
     samplers: Vec<sampler::Sampler>,
     pub(crate) index: usize,
     pub(crate) step: Step,
-    /// The current probe, in a search.
-    pub(crate) probe: Option<ProbeBegins>,
+    stage: Stage,
     setting: Setting,
     calibration: Option<Calibration>,
     classifier: IntervalClassifier,
@@ -55,12 +51,27 @@ pub(crate) struct StepAccumulator<'a> {
     last_tables: TableReadings,
     /// The parent's readings at the ends of intervals that are not complete, and when that was.
     ends: VecDeque<(Readings, Nanos)>,
-    /// The last probe's measured span.
+}
+
+/// What the current span belongs to.
+#[derive(Default)]
+enum Stage {
+    /// The step, or its warm-up.
+    #[default]
+    Step,
+    /// A search, and the waits between its probes.
+    Search(Box<SearchSpans>),
+    /// The settle after the step, whose measured span is over.
+    Settle(Box<Closed>),
+}
+
+/// The current probe of a search, and the spans of earlier ones.
+struct SearchSpans {
+    probe: ProbeBegins,
+    /// The last probe's measured span, until its outcome is known.
     last: Option<Closed>,
     /// The measured span of the last confirming probe.
     confirmed: Option<Closed>,
-    /// The step's measured span, while it settles.
-    settling: Option<Closed>,
 }
 
 /// A measured span that is over.
@@ -71,14 +82,6 @@ struct Closed {
     counters: Readings,
     /// The engine's state at its end.
     after: EngineState,
-}
-
-/// An interval with its decoded histograms.
-pub(crate) struct RecordedInterval {
-    pub(crate) record: IntervalRecord,
-    pub(crate) clients: GroupTally,
-    pub(crate) writers: GroupTally,
-    pub(crate) start_lag: Option<Histogram<u64>>,
 }
 
 impl<'a> StepAccumulator<'a> {
@@ -97,7 +100,7 @@ impl<'a> StepAccumulator<'a> {
             samplers,
             index: 0,
             step,
-            probe: None,
+            stage: Stage::Step,
             setting,
             calibration: None,
             classifier: IntervalClassifier::new(setting),
@@ -106,9 +109,6 @@ impl<'a> StepAccumulator<'a> {
             last_readings: (Readings::new(), clock.now()),
             last_tables: TableReadings::new(),
             ends: VecDeque::new(),
-            last: None,
-            confirmed: None,
-            settling: None,
         }
     }
 
@@ -121,7 +121,7 @@ impl<'a> StepAccumulator<'a> {
     /// Begins a step.
     pub(crate) fn begin_step(&mut self, index: usize, step: Step) {
         (self.index, self.step) = (index, step);
-        (self.probe, self.last, self.confirmed, self.settling) = (None, None, None, None);
+        self.stage = Stage::Step;
         self.pauses = Pauses::default();
         self.begin(self.step.clients);
     }
@@ -133,7 +133,11 @@ impl<'a> StepAccumulator<'a> {
 
     /// Begins a probe of the step's search.
     pub(crate) fn begin_probe(&mut self, probe: ProbeBegins) {
-        self.probe = Some(probe);
+        let confirmed = match std::mem::take(&mut self.stage) {
+            Stage::Search(search) => search.confirmed,
+            Stage::Step | Stage::Settle(_) => None,
+        };
+        self.stage = Stage::Search(Box::new(SearchSpans { probe, last: None, confirmed }));
         self.begin(probe.clients);
     }
 
@@ -154,8 +158,7 @@ impl<'a> StepAccumulator<'a> {
         self.ends.iter_mut().for_each(|end| *end = (now.clone(), read_at));
         now.extend(before.readings.clone());
         self.last_tables.clone_from(&before.tables);
-        self.span = Span::begin(now, before, now_utc());
-        self.span.part.limit = self.step.limit.map(|limit| limit.within);
+        self.span = Span::begin(&self.step, now, before, now_utc());
     }
 
     /// Takes the parent's readings at the end of an interval.
@@ -178,13 +181,11 @@ impl<'a> StepAccumulator<'a> {
     ///
     /// # Errors
     /// A text when a histogram does not decode, or has not the interval's operations.
-    pub(crate) fn interval(
-        &mut self,
-        message: &IntervalMessage,
-    ) -> Result<RecordedInterval, String> {
-        let (clients, writers) =
-            (tally::decode_times(&message.clients)?, tally::decode_times(&message.writers)?);
-        check_interval(&clients, &writers)?;
+    pub(crate) fn interval(&mut self, message: &IntervalMessage) -> Result<IntervalData, String> {
+        let groups = Groups {
+            clients: tally::decode_times(&message.clients)?,
+            writers: tally::decode_times(&message.writers)?,
+        };
         let start_lag = message.start_lag.as_deref().map(tally::decode).transpose()?;
         let (mut now, now_at) = match self.ends.pop_front() {
             Some(end) => end,
@@ -199,82 +200,112 @@ impl<'a> StepAccumulator<'a> {
         let tables = step_tables(&mut self.last_tables, &message.tables);
         let tables = if is_left_out { TableReadings::new() } else { tables };
         self.pauses.note_interval(&readings, message.length, is_left_out && !message.is_warmup);
-        let limit = self.step.limit;
-        let mut record = IntervalRecord {
+        if start_lag.is_some() {
+            readings.set(metric::BACKLOG_US, (message.backlog.0 / 1000) as f64);
+        }
+        let within = self.step.limit.map(|limit| within_limit(&groups.clients, limit.within));
+        let record = IntervalRecord {
             step_index: u32::try_from(self.index).expect("plans are short"),
             step: self.step.name.clone(),
             is_warmup: message.is_warmup,
             start_ns: message.start,
             length_ns: message.length,
-            clients: tally::summaries(&clients),
-            writers: tally::summaries(&writers),
+            clients: summaries(&groups.clients),
+            writers: summaries(&groups.writers),
             probe: message.probe,
             invalid: None,
-            start_lag: start_lag.as_ref().map(load::percentiles),
-            within_limit: limit.map(|limit| tally::within(&clients, limit.within)),
+            start_lag: start_lag.as_ref().map(fold::percentiles),
+            within_limit: within,
             spanning: Vec::new(),
             readings,
             tables,
         };
-        let backlog = message.backlog;
-        if start_lag.is_some() {
-            record.readings.set(metric::BACKLOG_US, (backlog.0 / 1000) as f64);
+        let mut interval = IntervalData { record, groups, start_lag };
+        let classification = self.classify(&interval, message, outside);
+        if !message.is_warmup {
+            let is_late = classification == Classification::EngineHadTheCpus;
+            self.span.engine_had_the_cpus += u32::from(is_late);
         }
-        let limit_or_default = self.setting.limit();
+        if let Classification::Invalid(reason) = classification {
+            interval.record.invalid = Some(reason);
+            if !message.is_warmup {
+                let validity = self.span.fold.validity();
+                interval.record.spanning = validity.countable(message.start, &message.spanning);
+            }
+        }
+        if !message.is_warmup {
+            self.span.fold.add(&interval).map_err(|Unequal(reason)| reason)?;
+        }
+        Ok(interval)
+    }
+
+    /// Classifies an interval by the accounts of the client and of the host.
+    fn classify(
+        &mut self,
+        interval: &IntervalData,
+        message: &IntervalMessage,
+        outside: Outside,
+    ) -> Classification {
+        let IntervalData { record, groups, start_lag } = interval;
+        let limit = self.setting.limit();
         let allowed = lag_allowed(&self.setting);
         let done = total_counts(&record.clients).done;
-        let evidence = Evidence {
+        self.classifier.classify(&Evidence {
             start: message.start,
             length: message.length,
-            start_lag: start_lag.as_ref().map(|lag| StartLag::of(lag, allowed, &limit_or_default)),
-            backlog,
+            start_lag: start_lag.as_ref().map(|lag| StartLag::of(lag, allowed, &limit)),
+            backlog: message.backlog,
             response_max: longest_of(&record.clients),
             done,
-            over_limit: done.saturating_sub(tally::within(&clients, limit_or_default.within)),
+            over_limit: done.saturating_sub(within_limit(&groups.clients, limit.within)),
             own: ClientReadings::of(&message.growth),
             outside,
-        };
-        let classification = self.classifier.classify(&evidence);
-        record.invalid = reason_of(&classification).cloned();
-        if !message.is_warmup {
-            if record.invalid.is_some() {
-                record.spanning = self.span.part.countable(message.start, &message.spanning);
-            }
-            self.span.operations.add(&clients, &writers);
-            self.span.add(&Classified {
-                record: &record,
-                clients: &clients,
-                backlog,
-                classification: &classification,
-                unit: self.step.unit,
-            });
+        })
+    }
+
+    /// Returns the current probe, in a search.
+    pub(crate) fn probe(&self) -> Option<ProbeBegins> {
+        match &self.stage {
+            Stage::Search(search) => Some(search.probe),
+            Stage::Step | Stage::Settle(_) => None,
         }
-        Ok(RecordedInterval { record, clients, writers, start_lag })
     }
 
     /// Ends a probe's measured span; returns which of its intervals are invalid.
     pub(crate) fn end_probe(&mut self, after: EngineState) -> Vec<bool> {
         let closed = self.close(after);
-        let is_invalid = closed.span.part.is_invalid.clone();
-        self.last = Some(closed);
+        let is_invalid = closed.span.fold.validity().is_invalid.clone();
+        if let Stage::Search(search) = &mut self.stage {
+            search.last = Some(closed);
+        }
         is_invalid
     }
 
     /// Takes the search after its last probe.
     pub(crate) fn take_search(&mut self, search: &SearchRecord) {
-        let is_confirmed = |probe: ProbeBegins| {
-            search.confirmed().is_some_and(|confirmed| confirmed.number == probe.number)
-        };
-        if self.probe.is_some_and(is_confirmed) {
-            self.confirmed = self.last.take();
+        if let Stage::Search(spans) = &mut self.stage
+            && search.confirmed().is_some_and(|found| found.number == spans.probe.number)
+        {
+            spans.confirmed = spans.last.take();
         }
     }
 
     /// Ends the step's measured span: what follows is its settle.
     pub(crate) fn begin_settle(&mut self, after: EngineState) {
-        let measured = self.close(after);
-        self.span.account = Account::begin(measured.span.account.last().clone());
-        self.settling = Some(measured);
+        let last = self.close(after);
+        self.span.account = Account::begin(last.span.account.last().clone());
+        self.stage = Stage::Settle(Box::new(self.measured_span(|_| last)));
+    }
+
+    /// Takes the step's measured span; `close` ends the current one.
+    ///
+    /// A search that confirmed nothing has none of its own.
+    fn measured_span(&mut self, close: impl FnOnce(&mut Self) -> Closed) -> Closed {
+        match std::mem::take(&mut self.stage) {
+            Stage::Step => close(self),
+            Stage::Search(search) => search.confirmed.unwrap_or_default(),
+            Stage::Settle(measured) => *measured,
+        }
     }
 
     /// Ends the settle's span; `own` has the worker's counters and the engine's state.
@@ -292,60 +323,51 @@ impl<'a> StepAccumulator<'a> {
     /// # Errors
     /// A text when a histogram does not decode, or operations are not those of the intervals.
     pub(crate) fn end_step(&mut self, ends: StepEnds) -> Result<StepRecord, String> {
-        let (clients, writers) =
-            (tally::decode_times(&ends.clients)?, tally::decode_times(&ends.writers)?);
-        let findings_of_worker = ends.findings;
         let settle = ends.settle.map(|mut settle| {
             settle.span = settle.span.map(|own| Box::new(self.end_settle(*own)));
             settle
         });
-        let measured = self.settling.take();
-        let mut closed = match &ends.search {
-            Some(_) => self.confirmed.take().unwrap_or_default(),
-            None => measured.unwrap_or_else(|| self.close(ends.after)),
-        };
-        let ages = ends.censored.as_deref().map(tally::decode).transpose()?;
-        let censored = ages.as_ref().map_or(0, Histogram::len);
-        closed.span.operations.check((&clients, &writers), censored)?;
-        if let Some(ages) = &ages {
-            closed.span.part.add_censored(ages);
-        }
-        let mut counters = closed.counters;
+        let Closed { span, mut counters, after } =
+            self.measured_span(|this| this.close(ends.after));
         counters.extend(ends.growth);
-        let Span { account, part, time_profile, .. } = &closed.span;
-        let waits = ends
-            .waits
-            .map(|waits| Box::new(WaitProfile { effect: time_profile.sampling_effect(), ..waits }));
-        let record = StepRecord {
-            started_at: closed.span.since.clone(),
+        let Span { account, before, since, fold, engine_had_the_cpus } = span;
+        let known = StepRecord {
+            started_at: since,
             duration_ns: ends.duration,
-            buckets: tally::buckets([&clients, &writers], &BUCKET_BOUNDS),
-            fine_buckets: tally::buckets([&clients, &writers], &FINE_BOUNDS),
-            clients: tally::summaries(&clients),
-            writers: tally::summaries(&writers),
             counters,
-            gauges_max: account.gauges_max.clone(),
-            gauges_end: account.gauges_last.clone(),
+            gauges_max: account.gauges_max,
+            gauges_end: account.gauges_last,
             arrivals: ends.arrivals,
-            before: closed.span.before.clone(),
-            after: closed.after,
+            before,
+            after,
             settle,
             malloc: ends.malloc,
             procedures: ends.procedures,
             search: ends.search,
-            waits,
+            waits: ends.waits.map(Box::new),
             holds: ends.holds,
             ..StepRecord::new(ends.index, self.step.clone())
         };
-        let (mut record, counted_anyway) =
-            complete(record, &closed.span, self.calibration.as_ref());
-        record.time_profile = time_profile.time_profile(&self.step, counted_anyway.is_some());
+        let censored = ends.censored.map(|censored| {
+            let ages = tally::decode(&censored.ages)?;
+            Ok::<_, String>(Censored { kind: censored.kind, ages })
+        });
+        let facts = Facts {
+            counts: Some(ends.counts),
+            censored: censored.transpose()?,
+            calibration: self.calibration.as_ref(),
+            known,
+        };
+        let is_closed = facts.known.arrivals.is_none();
+        let counted_anyway = fold.validity().counted_anyway().filter(|_| is_closed);
+        let busy = BusySpan::of(fold.validity(), engine_had_the_cpus);
+        let mut record = fold.finish(facts).map_err(|Unequal(reason)| reason)?;
         record.findings = warnings(&record);
         record.findings.extend(counted_anyway.as_ref().map(busy_host));
-        record.findings.extend(findings_of_worker);
+        record.findings.extend(ends.findings);
         record.findings.extend(paused(&self.pauses));
         record.findings.extend(slow_clock(&account.clocks_mhz));
-        record.findings.extend(busy_threads(&record, part, &self.setting));
+        record.findings.extend(busy_threads(&record, &busy, &self.setting));
         Ok(record)
     }
 
@@ -375,6 +397,11 @@ impl<'a> StepAccumulator<'a> {
         now.set(metric::HOST_SAMPLED_US, self.clock.now().as_micros_f64());
         now
     }
+}
+
+/// Returns the longest response time, all kinds together.
+fn longest_of(summaries: &OpSummaries) -> Nanos {
+    Nanos(summaries.values().map(|summary| summary.response.max_ns).max().unwrap_or(0))
 }
 
 #[cfg(test)]

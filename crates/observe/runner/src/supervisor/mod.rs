@@ -1,12 +1,10 @@
 //! The parent process: starts, samples and archives one worker per run.
 //!
 //! `experiment` runs a plan's cells, `run_load` shares the databases they load, `supervise` watches
-//! one worker and `finish` ends it, and `accumulator` turns its messages into records;
-//! `step_record` assembles a step's record, for runs and for `warmup_trim`.
+//! one worker and `finish` ends it, and `accumulator` turns its messages into records.
 
 mod accumulator;
 mod attribution;
-mod conservation;
 pub(crate) mod data;
 mod descendants;
 mod experiment;
@@ -18,13 +16,9 @@ pub(crate) mod memory;
 mod output;
 pub(crate) mod placement;
 pub(crate) mod process;
-mod recount;
 mod run_load;
 mod span;
-mod step_record;
 mod supervise;
-mod time_profile;
-mod warmup_trim;
 mod warning;
 mod watch;
 pub(crate) mod workbench;
@@ -32,6 +26,4 @@ pub(crate) mod workbench;
 pub use data::{DataRoot, check_room, free_space};
 pub use experiment::run_cells;
 pub use process::WorkerProgram;
-pub use recount::recount;
-pub use warmup_trim::trim_warmup;
 pub use workbench::{Interrupt, Progress, Served, Workbench};

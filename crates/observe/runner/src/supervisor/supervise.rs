@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use archive::{ArchiveError, HistogramPlace, Log, RunWriter};
+use archive::{ArchiveError, HistogramPlace, Log, RunWriter, step_tag};
+use fold::IntervalData;
 use load::{Clock, SteadyClock, StepEnd, thread_run_queue};
 use model::record::{ClockRecord, total_counts};
 use model::validity::SearchRecord;
 use model::{Identity, Nanos, Options, RunEnd, RunRecord, StepRecord, StepRole};
 
-use super::accumulator::{RecordedInterval, StepAccumulator};
+use super::accumulator::StepAccumulator;
 use super::data::RunData;
 use super::hosting::Host;
 use super::memory::MemoryWatch;
@@ -276,17 +277,18 @@ impl Supervisor<'_> {
         }
         self.writer.append_interval(record)?;
         self.keep_histograms(&recorded)?;
-        let probe = self.accumulator.probe;
+        let probe = self.accumulator.probe();
         progress(Progress::Second(&self.accumulator.step, probe, record));
         Ok(())
     }
 
-    fn keep_histograms(&mut self, recorded: &RecordedInterval) -> Result<(), ArchiveError> {
+    fn keep_histograms(&mut self, recorded: &IntervalData) -> Result<(), ArchiveError> {
         let record = &recorded.record;
-        let probe = record.probe.map_or(String::new(), |number| format!(".probe{number}"));
-        let step = format!("{}.{}{probe}", record.step_index, record.step);
+        let step = step_tag(record.step_index, &record.step, record.probe);
         let (start, length, is_warmup) = (record.start_ns, record.length_ns, record.is_warmup);
-        for (group, kinds) in [("", &recorded.clients), ("writer.", &recorded.writers)] {
+        for (group, kinds) in
+            [("", &recorded.groups.clients), ("writer.", &recorded.groups.writers)]
+        {
             for (kind, times) in kinds {
                 let tag = format!("{step}.{group}{kind}");
                 let place = HistogramPlace { tag: &tag, is_warmup, start, length };
@@ -303,14 +305,13 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Archives the ages of arrivals that waited at a step's end; a search's are in its probes.
+    /// Archives the ages of arrivals that waited at the end of a step or of its confirming probe.
     fn keep_censored(&mut self, ends: &StepEnds) -> Result<(), ArchiveError> {
-        let Some(ages) = ends.censored.as_deref().filter(|_| ends.search.is_none()) else {
-            return Ok(());
-        };
+        let Some(censored) = &ends.censored else { return Ok(()) };
         // A histogram that does not decode ends the run in `end_step`, with the reason.
-        let Ok(ages) = decode(ages) else { return Ok(()) };
-        let tag = format!("{}.{}", self.accumulator.index, self.accumulator.step.name);
+        let Ok(ages) = decode(&censored.ages) else { return Ok(()) };
+        let confirmed = ends.search.as_ref().and_then(SearchRecord::confirmed);
+        let tag = step_tag(ends.index, &self.accumulator.step.name, confirmed.map(|of| of.number));
         let (start, length) = (ends.duration, Nanos(0));
         let place = HistogramPlace { tag: &tag, is_warmup: false, start, length };
         self.writer.append(Log::Censored, &place, &ages)

@@ -1,6 +1,7 @@
 //! Tests of the accumulation of a step.
 
-use load::{Interval, KindTally, ManualClock, StepEnd};
+use fold::{Counts, GroupTally, KindTally};
+use load::{ManualClock, StepEnd};
 use model::record::{Percentiles, SettleRecord, SpanningOp};
 use model::validity::{InvalidCause, Outcome, ProbeRecord, Purpose, SearchResult};
 use model::{Limit, Load, OpKind, Pace, StopRule};
@@ -27,13 +28,12 @@ fn gets(done: u64) -> GroupTally {
 
 /// The second `start` of a closed loop, or of one of a probe's.
 fn second(start: u64, done: u64, probe: Option<u32>) -> IntervalMessage {
-    let interval = Interval { clients: gets(done), ..Interval::default() };
     IntervalMessage {
         probe,
         is_warmup: false,
         start: Nanos::from_secs(start),
         length: Nanos::SECOND,
-        clients: tally::times(&interval.clients),
+        clients: tally::times(&gets(done)),
         writers: Vec::new(),
         start_lag: None,
         backlog: Nanos(0),
@@ -78,10 +78,10 @@ fn search_record(outcomes: &[Outcome]) -> SearchRecord {
     }
 }
 
-fn ends(clients: &GroupTally, search: Option<SearchRecord>) -> StepEnds {
+fn ends(clients: GroupTally, search: Option<SearchRecord>) -> StepEnds {
     StepEnds {
         duration: Nanos::from_secs(2),
-        clients: tally::times(clients),
+        counts: Counts::of(&Groups { clients, ..Groups::default() }),
         search,
         end: StepEnd::Finished,
         ..StepEnds::default()
@@ -104,7 +104,7 @@ fn seconds_add_up_to_the_step() {
             let recorded = accumulator.interval(&second(start, 50, None)).unwrap();
             assert_eq!((recorded.record.within_limit, recorded.record.probe), (Some(50), None));
         }
-        let record = accumulator.end_step(ends(&gets(100), None)).unwrap();
+        let record = accumulator.end_step(ends(gets(100), None)).unwrap();
         assert_eq!((record.seconds.seconds, record.within_limit), (2, Some(100)));
         assert_eq!(
             (record.invalid_intervals, record.load_status, record.arrivals),
@@ -154,7 +154,7 @@ fn a_search_has_the_span_of_its_last_passed_confirmation() {
             accumulator.take_search(&search_record(&outcomes[..=number as usize]));
         }
         let search = Some(search_record(&outcomes));
-        let record = accumulator.end_step(ends(&gets(20), search)).unwrap();
+        let record = accumulator.end_step(ends(gets(20), search)).unwrap();
         assert_eq!(record.within_limit, Some(20));
         assert!((record.seconds.max_ops - 20.0).abs() < 1e-9, "{:?}", record.seconds);
     });
@@ -199,7 +199,9 @@ fn settle_is_a_span_apart_from_its_step() {
     for load in [Load::Closed, Load::FindRate(Pace::default())] {
         with_accumulator(load.clone(), |accumulator| {
             accumulator.samplers = read(100.0);
-            accumulator.begin_probe(probe_begins(0));
+            if matches!(load, Load::FindRate(_)) {
+                accumulator.begin_probe(probe_begins(0));
+            }
             accumulator.begin_span(debt(0.0));
             accumulator.interval(&second(0, 50, None)).unwrap();
             accumulator.samplers = read(107.0);
@@ -218,7 +220,7 @@ fn settle_is_a_span_apart_from_its_step() {
             }));
             let settle = SettleRecord { took_ns: Nanos(3), span, ..SettleRecord::default() };
             let ends =
-                StepEnds { settle: Some(settle), growth: cpu(2.0), ..ends(&gets(50), search) };
+                StepEnds { settle: Some(settle), growth: cpu(2.0), ..ends(gets(50), search) };
             let record = accumulator.end_step(ends).unwrap();
             let counts = |readings: &Readings| {
                 [metric::OTHERS_CPU_US, metric::DEVICE_WRITE_BYTES, metric::PROCESS_CPU_USER_US]
@@ -277,7 +279,7 @@ fn device_time_of_a_pause_is_in_no_second_and_in_the_sum() {
     accumulator.note_pause(Nanos::from_millis(3_200));
     let known = Some(1e6);
     assert_eq!(seconds, [known, known, None, None, None, None, known, known]);
-    let record = accumulator.end_step(ends(&gets(400), None)).unwrap();
+    let record = accumulator.end_step(ends(gets(400), None)).unwrap();
     assert_eq!(record.counters.value(metric::DEVICE_BUSY_US), Some(8e6));
     assert_eq!(record.sampled_ns(), Nanos::from_secs(8));
     let [finding] = &record.findings[..] else { panic!("{:?}", record.findings) };
@@ -336,7 +338,8 @@ fn a_long_call_that_ends_in_a_short_invalid_tail_counts() {
             assert_eq!(record.invalid.is_some(), is_tail, "{:?}", record.invalid);
             assert_eq!(record.spanning.len(), if is_tail { counted } else { 0 });
         }
-        let ends = StepEnds { clients: long_call(5, length_ms).clients, ..ends(&gets(0), None) };
+        let clients = tally::decode_times(&long_call(5, length_ms).clients).unwrap();
+        let ends = ends(clients, None);
         let invalid_intervals = accumulator.end_step(ends).unwrap().invalid_intervals.unwrap();
         assert_eq!(invalid_intervals.valid_ns, Nanos::from_secs(5));
         assert_eq!(invalid_intervals.within_limit, Some(counted as u64));
@@ -371,7 +374,7 @@ fn a_throttled_second_is_invalid_and_left_out() {
     assert_eq!(next(1, 9, 3e5).unwrap().cause, InvalidCause::Throttled);
     assert_eq!([next(2, 50, 3e5), next(3, 50, 3e5), next(4, 50, 3e5)], [None, None, None]);
     assert_eq!(next(5, 50, 3e5), None);
-    let record = accumulator.end_step(ends(&gets(259), None)).unwrap();
+    let record = accumulator.end_step(ends(gets(259), None)).unwrap();
     let invalid_intervals = record.invalid_intervals.unwrap();
     assert_eq!(
         (invalid_intervals.intervals, invalid_intervals.valid[&OpKind::Get].counts.done),

@@ -2,17 +2,16 @@
 
 use std::fmt::Write as _;
 
+use fold::{INVALID_MIN, Validity, is_usable};
 use model::record::{Finding, Severity};
 use model::units::thousands;
 use model::validity::{
     InvalidCause, InvalidIntervals, LoadStatus, Outcome, Purpose, RUN_QUEUE_SHARE, SearchRecord,
 };
-use model::{Nanos, Placement, StepRecord, metric, percent, rule_code};
+use model::{Nanos, Placement, Readings, StepRecord, metric, percent, rule_code};
 
 use super::attribution::Pauses;
-use super::span::Part;
 use crate::validity::evidence::Setting;
-use crate::validity::load_status::{INVALID_MIN, too_many_invalid};
 
 /// Busy threads per CPU from which there are more than CPUs: CPUs used, and clients that wait for
 /// one. The last 2 % are what any scheduler takes to share them.
@@ -40,12 +39,6 @@ pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
         .as_ref()
         .filter(|invalid_intervals| !is_usable(invalid_intervals))?;
     Some(format!("{}: {}", step.step.name, invalid_intervals.phrase()))
-}
-
-/// Returns whether the valid rest of a step represents the whole.
-pub(crate) fn is_usable(invalid_intervals: &InvalidIntervals) -> bool {
-    too_many_invalid(invalid_intervals.intervals as usize, invalid_intervals.of_intervals as usize)
-        .is_none()
 }
 
 /// Returns the warning about a closed loop with too many invalid intervals.
@@ -211,28 +204,48 @@ fn server_cpus(step: &StepRecord) -> f64 {
     used_us / (step.duration_ns.as_secs_f64() * 1e6).max(1.0)
 }
 
+/// The valid intervals of a span, as far as busy threads show in them.
+pub(crate) struct BusySpan {
+    length: Nanos,
+    /// Growth of counters.
+    readings: Readings,
+    /// Intervals in which clients began late: the engine had the CPUs.
+    engine_had_the_cpus: u32,
+}
+
+impl BusySpan {
+    pub(crate) fn of(validity: &Validity, engine_had_the_cpus: u32) -> Self {
+        let (length, readings) = (validity.valid_ns, validity.readings.clone());
+        Self { length, readings, engine_had_the_cpus }
+    }
+}
+
 /// Returns the warning about more busy threads than CPUs, over the valid intervals.
 ///
 /// None where client and server share one CPU by the experiment's placement.
-pub(crate) fn busy_threads(step: &StepRecord, part: &Part, setting: &Setting) -> Option<Finding> {
-    let length_us = part.valid_ns.as_secs_f64() * 1e6;
-    if part.valid_ns < BUSY_THREADS_FROM || setting.placement == Placement::SameCpu {
+pub(crate) fn busy_threads(
+    step: &StepRecord,
+    busy: &BusySpan,
+    setting: &Setting,
+) -> Option<Finding> {
+    let length_us = busy.length.as_secs_f64() * 1e6;
+    if busy.length < BUSY_THREADS_FROM || setting.placement == Placement::SameCpu {
         return None;
     }
     let cpus = setting.cpus;
-    let worker_us = part.readings.sum(&metric::PROCESS_CPU_US)?;
+    let worker_us = busy.readings.sum(&metric::PROCESS_CPU_US)?;
     let used = worker_us / length_us + server_cpus(step);
     let found = step.search.as_ref().and_then(|search| search.found);
     let clients = found.map_or(step.step.clients, |found| found.clients);
-    let waiting = part.readings.value(metric::CLIENT_RUN_QUEUE_US)? / length_us;
+    let waiting = busy.readings.value(metric::CLIENT_RUN_QUEUE_US)? / length_us;
     let share = waiting / f64::from(step.step.threads(clients).max(1));
-    let late = part.engine_had_the_cpus;
+    let late = busy.engine_had_the_cpus;
     let is_full = used + waiting > BUSY_SHARE * cpus.value();
     if !is_full && late == 0 && share <= RUN_QUEUE_SHARE {
         return None;
     }
     let outside = [metric::OTHERS_CPU_US, metric::HOST_STEAL_US]
-        .map(|name| part.readings.value(name).unwrap_or(0.0) / length_us);
+        .map(|name| busy.readings.value(name).unwrap_or(0.0) / length_us);
     if late == 0 && outside[0] + outside[1] > used {
         return Some(crowded_out(share, used, outside));
     }
@@ -268,11 +281,9 @@ fn crowded_out(share: f64, used: f64, outside: [f64; 2]) -> Finding {
 #[cfg(test)]
 mod tests {
     use model::record::{OpSummaries, OpSummary};
-    use model::{CpuCount, IntervalRecord, OpKind, Step, StopRule};
+    use model::{CpuCount, OpKind, Step, StopRule};
 
     use super::*;
-    use crate::supervisor::span::{Classified, Span};
-    use crate::validity::classify::Classification;
 
     fn invalid_intervals(intervals: u32) -> InvalidIntervals {
         InvalidIntervals {
@@ -341,39 +352,23 @@ mod tests {
         waited_s: f64,
         step: &StepRecord,
     ) -> Option<Finding> {
-        let mut span = Span::default();
         let readings = [
             (metric::PROCESS_CPU_USER_US, used_s * 1e6),
             (metric::PROCESS_CPU_KERNEL_US, 0.0),
             (metric::CLIENT_RUN_QUEUE_US, waited_s * 1e6),
             (metric::OTHERS_CPU_US, others_s * 1e6),
         ];
-        let record = IntervalRecord {
-            step_index: 0,
-            step: "readrandom".to_owned(),
-            is_warmup: false,
-            start_ns: Nanos(0),
-            length_ns: Nanos::from_secs(10),
-            clients: OpSummaries::new(),
-            writers: OpSummaries::new(),
-            probe: None,
-            invalid: None,
-            start_lag: None,
-            within_limit: None,
-            spanning: Vec::new(),
+        let busy = BusySpan {
+            length: Nanos::from_secs(10),
             readings: readings.into(),
-            tables: model::TableReadings::new(),
+            engine_had_the_cpus: 0,
         };
-        let classification = &Classification::InTime;
-        let (backlog, unit) = (Nanos(0), model::OpUnit::Operation);
-        let clients = &load::GroupTally::new();
-        span.add(&Classified { record: &record, clients, backlog, classification, unit });
         let placement = Placement::Free;
         let cpus = CpuCount::of(2);
         let setting = Setting { clients: 1, cpus, placement, limit: None, calibrated_lag: None };
         let shared = Setting { placement: Placement::SameCpu, ..setting };
-        assert_eq!(busy_threads(step, &span.part, &shared), None, "as requested");
-        busy_threads(step, &span.part, &setting)
+        assert_eq!(busy_threads(step, &busy, &shared), None, "as requested");
+        busy_threads(step, &busy, &setting)
     }
 
     #[test]

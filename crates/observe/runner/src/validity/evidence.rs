@@ -1,9 +1,8 @@
 //! Evidence of an interval: accounts of the client and of the host.
 
+use fold::count_within;
 use hdrhistogram::Histogram;
 use model::{CpuCount, Limit, Nanos, Placement, Readings, metric};
-
-use crate::tally::count_within;
 
 /// Response time from which an operation counts as late where there is no limit: the wait for a
 /// CPU on a busy host, two turns of a fair scheduler on two CPUs.

@@ -1,8 +1,6 @@
 //! Interval validity: was a client late for a reason outside the engine?
 //!
-//! Thresholds, with their reasons, stand at the top of `classify`; `load_status` decides whether an
-//! open loop was sustained.
+//! Thresholds, with their reasons, stand at the top of `classify`.
 
 pub(crate) mod classify;
 pub(crate) mod evidence;
-pub(crate) mod load_status;

@@ -175,13 +175,14 @@ impl<W: Write + Send> Worker<'_, W> {
 mod tests {
     use crate::needs::Needs;
     use model::{metric, rule_code};
+    use std::collections::BTreeMap;
     use std::io::BufReader;
     use std::net::Shutdown;
     use std::os::unix::net::UnixStream;
 
     use engine::Driver;
     use malloc::Tunables;
-    use model::record::Severity;
+    use model::record::{OpCounts, Severity};
     use model::{Cell, DataShape, Nanos, OpKind, Options, Settings, Step, StopRule, Variant};
 
     use super::*;
@@ -294,11 +295,13 @@ mod tests {
         let ends = ends(&messages);
         assert!(ends.iter().all(|ends| ends.end == StepEnd::Finished), "{ends:?}");
         let rows = |context: usize, wanted: OpKind| -> u64 {
-            let kinds = ends[context].clients.iter().chain(&ends[context].writers);
-            kinds.filter(|times| times.kind == wanted).map(|times| times.counts.rows).sum()
+            let counts = &ends[context].counts;
+            let kinds = counts.clients.iter().chain(&counts.writers);
+            kinds.filter(|(kind, _)| **kind == wanted).map(|(_, counts)| counts.rows).sum()
         };
         assert_eq!((rows(0, OpKind::Insert), rows(2, OpKind::Insert)), (400, 400));
-        assert_eq!((rows(2, OpKind::Delete), ends[1].clients[0].counts.done), (400, 3));
+        let done: u64 = ends[1].counts.clients.values().map(|counts| counts.done).sum();
+        assert_eq!((rows(2, OpKind::Delete), done), (400, 3));
         assert!(rows(3, OpKind::Insert) > 0 && rows(3, OpKind::MultiGet) > 0);
         let settle = ends[2].settle.as_ref().unwrap();
         let stages: Vec<_> = settle.stages.iter().map(|(name, _)| name.as_str()).collect();
@@ -347,14 +350,14 @@ mod tests {
         assert_eq!(violation(&messages), None);
         let ends = ends(&messages);
         assert!(ends.iter().all(|ends| ends.end == StepEnd::Finished), "{ends:?}");
-        let rows = |kinds: &[crate::message::KindTimes], wanted: OpKind| -> u64 {
-            kinds.iter().filter(|times| times.kind == wanted).map(|times| times.counts.rows).sum()
+        let rows = |counts: &BTreeMap<OpKind, OpCounts>, wanted: OpKind| -> u64 {
+            counts.get(&wanted).map_or(0, |counts| counts.rows)
         };
-        let apart = &ends[1].clients;
+        let apart = &ends[1].counts.clients;
         assert_eq!([rows(apart, OpKind::Insert), rows(apart, OpKind::Delete)], [400, 400]);
-        let is_insert = |times: &crate::message::KindTimes| times.kind == OpKind::Insert;
-        assert!(!ends[2].clients.iter().any(is_insert), "inserts of writers are none of clients");
-        let writers = &ends[2].writers;
+        let own = rows(&ends[2].counts.clients, OpKind::Insert);
+        assert_eq!(own, 0, "inserts of writers are none of clients");
+        let writers = &ends[2].counts.writers;
         let (inserted, deleted) = (rows(writers, OpKind::Insert), rows(writers, OpKind::Delete));
         // Two clients, at most eight calls of ten rows apart, and one under way.
         assert!(inserted > 0 && inserted.abs_diff(deleted) <= 2 * 9 * 10, "{inserted} {deleted}");
@@ -399,8 +402,8 @@ mod tests {
         let messages = run(&["load", "churn"], Fault::FailsInserts);
         assert_eq!(violation(&messages), None);
         let ends = ends(&messages);
-        let insert = ends[0].clients.iter().find(|times| times.kind == OpKind::Insert).unwrap();
-        assert_eq!((insert.counts.failed, insert.counts.done), (4, 36));
+        let insert = &ends[0].counts.clients[&OpKind::Insert];
+        assert_eq!((insert.failed, insert.done), (4, 36));
     }
 
     #[test]

@@ -16,7 +16,6 @@ use super::pending_work::{PendingWorkMonitor, WorkSources};
 use super::trial::Trial;
 use crate::account::{gauges, growth};
 use crate::message::{Message, ProbeBegins, StepEnds};
-use crate::tally;
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Runs a step's search; the confirming probe's result is the step's own.
@@ -212,7 +211,7 @@ impl Watcher {
             second.ended += tally.counts.done + failed;
             second.failed += failed;
             second.late += self.limit.map_or(0, |limit| {
-                tally.response.len() - tally::count_within(&tally.response, limit) + failed
+                tally.response.len() - fold::count_within(&tally.response, limit) + failed
             });
         }
         self.seconds.push(second);
@@ -230,7 +229,7 @@ impl Watcher {
             second.is_invalid = *is_invalid;
         }
         let debt = |state: &EngineState| state.readings.value(metric::ENGINE_DEBT_BYTES);
-        let (mut response, mut service) = (load::empty_histogram(), load::empty_histogram());
+        let (mut response, mut service) = (fold::empty_histogram(), fold::empty_histogram());
         for tally in totals.into_iter().flat_map(|totals| totals.clients.values()) {
             for (all, of_kind) in [(&mut response, &tally.response), (&mut service, &tally.service)]
             {
@@ -239,13 +238,13 @@ impl Watcher {
         }
         let arrivals = totals.and_then(|totals| totals.arrivals.as_ref());
         let censored = arrivals.map_or(0, |arrivals| arrivals.censored.len());
-        let in_time = |limit| arrivals.map_or(0, |all| tally::count_within(&all.censored, limit));
+        let in_time = |limit| arrivals.map_or(0, |all| fold::count_within(&all.censored, limit));
         ProbeObservation {
             seconds,
             censored_late: self.limit.map_or(0, |limit| censored - in_time(limit)),
             censored,
-            response: load::percentiles(&response),
-            service: load::percentiles(&service),
+            response: fold::percentiles(&response),
+            service: fold::percentiles(&service),
             duration: totals.map_or(Nanos(0), |totals| totals.duration),
             settle_time: Nanos(0),
             debt_bytes: debt(&self.before).zip(debt(after)),
@@ -256,7 +255,8 @@ impl Watcher {
 
 #[cfg(test)]
 mod tests {
-    use load::{ArrivalTotals, KindTally};
+    use fold::KindTally;
+    use load::ArrivalTotals;
     use model::validity::Purpose;
     use model::{DataShape, Limit, OpKind, Pacing};
     use workload::Presence;
@@ -350,7 +350,7 @@ mod tests {
         );
         watcher.add(&interval(&[(1_000_000, 50)], 0, false), &state(6.0, 450.0).readings);
         let clients = [(OpKind::Get, gets(&[(1_000_000, 140), (3_000_000, 7)], 2))].into();
-        let mut censored = load::empty_histogram();
+        let mut censored = fold::empty_histogram();
         censored.record_n(1_500_000, 4).unwrap();
         censored.record_n(2_500_000, 3).unwrap();
         let totals = StepTotals {
@@ -362,7 +362,7 @@ mod tests {
                 pace: Pace::default(),
                 offered: 156,
                 censored,
-                start_lag: load::empty_histogram(),
+                start_lag: fold::empty_histogram(),
                 backlog: Nanos(0),
             }),
             holds: None,

@@ -36,6 +36,8 @@ pub(crate) struct Tried {
     pub(crate) totals: StepTotals,
     /// What the server's sessions waited for.
     pub(crate) waits: Option<WaitProfile>,
+    /// The first kind of operation of its clients.
+    pub(crate) kind: Option<OpKind>,
 }
 
 /// The last operation that ended, among those of all clients.
@@ -64,7 +66,7 @@ impl LastProgress {
 impl Tried {
     /// Returns it as a finished step; settle and state are added by the caller.
     pub(crate) fn step_ends(self, index: u32) -> StepEnds {
-        StepEnds { waits: self.waits, ..tally::step_ends(index, &self.totals) }
+        StepEnds { waits: self.waits, ..tally::step_ends(index, &self.totals, self.kind) }
     }
 }
 
@@ -82,6 +84,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let failed = |error: &dyn ToString| StepEnd::Failed { reason: error.to_string() };
         let mut run = self.step_run(context, trial).map_err(|error| failed(&error))?;
         let inserts = run.clients.kinds.contains(&OpKind::Insert);
+        let kind = run.clients.kinds.first().copied();
         let mut ends = VecDeque::new();
         let mut last = LastProgress::begin(self.clock.now());
         let loaded = with_waits(context.engine, self.clock, |begin| {
@@ -121,7 +124,7 @@ impl<W: Write + Send> Worker<'_, W> {
         if inserts {
             totals.clients.entry(OpKind::Insert).or_default();
         }
-        Ok(Tried { totals, waits })
+        Ok(Tried { totals, waits, kind })
     }
 
     /// Reports the lock that the clients wait for, when none of their operations ends; notes where

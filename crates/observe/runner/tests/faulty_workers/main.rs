@@ -25,14 +25,14 @@ pub(crate) const OPENED: &str = concat!(
 );
 pub(crate) const STEP_BEGINS: &str = r#"{"type":"step_begins","index":0}"#;
 const STEP_FAILED: &str = concat!(
-    r#"{"type":"step_ends","index":0,"duration":0,"clients":[],"writers":[],"growth":{},"#,
+    r#"{"type":"step_ends","index":0,"duration":0,"counts":{"clients":{},"writers":{}},"#,
+    r#""growth":{},"#,
     r#""after":{},"settle":null,"end":{"how":"failed","reason":"out of paper"}}"#
 );
 /// A finished step with invalid histograms.
 const BROKEN: &str = concat!(
-    r#"{"type":"step_ends","index":0,"duration":5,"clients":[{"kind":"put","counts":"#,
-    r#"{"done":1,"not_found":0,"failed":0,"rows":1,"bytes":9,"verified":0},"#,
-    r#""response":"AAAA","service":"AAAA"}],"writers":[],"growth":{},"#,
+    r#"{"type":"step_ends","index":0,"duration":5,"counts":{"clients":{},"writers":{}},"#,
+    r#""growth":{},"censored":{"kind":null,"ages":"AAAA"},"#,
     r#""after":{},"settle":null,"end":{"how":"finished"}}"#
 );
 

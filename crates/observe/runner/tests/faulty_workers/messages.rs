@@ -23,14 +23,17 @@ fn times(count: u64) -> String {
     STANDARD.encode(bytes)
 }
 
+fn counts(done: u64) -> Value {
+    json!({
+        "done": done, "not_found": 0, "failed": 0, "rows": done, "bytes": 9 * done, "verified": 0
+    })
+}
+
 /// Counts of a kind of operation, and its histograms of `timed` values.
 fn puts(done: u64, timed: u64) -> Value {
     json!([{
         "kind": "put",
-        "counts": {
-            "done": done, "not_found": 0, "failed": 0, "rows": done, "bytes": 9 * done,
-            "verified": 0
-        },
+        "counts": counts(done),
         "response": times(timed), "service": times(timed)
     }])
 }
@@ -48,8 +51,8 @@ fn interval(start: usize, puts: &Value, is_warmup: bool) -> String {
 fn messages(done: u64) -> Vec<String> {
     let begins = r#"{"type":"measuring_begins","before":{},"is_patient":false}"#;
     let step_ends = json!({
-        "type": "step_ends", "index": 0, "duration": 3_000_000_000_u64, "clients": puts(done, done),
-        "writers": [], "growth": {}, "after": {}, "settle": null, "end": {"how": "finished"}
+        "type": "step_ends", "index": 0, "duration": 3_000_000_000_u64,
+        "counts": {"clients": {"put": counts(done)}, "writers": {}}, "growth": {}, "after": {}, "settle": null, "end": {"how": "finished"}
     });
     let closed = r#"{"type":"closed","clock":{"source":"tsc","drift_ppm":null,"is_sound":true}}"#;
     let measured = DONE.iter().enumerate();

@@ -63,7 +63,7 @@ fn trim_runs(
 ) -> Result<Vec<RunRecord>, ArchiveError> {
     let trim = |run: RunRecord| {
         let (path, of_run) = (dir.run_dir(&run.cell.id), warmup_trims.of(&run));
-        runner::trim_warmup(&path, run, &of_run)
+        archive::trim_warmup(&path, run, &of_run)
     };
     parallel_map(runs, trim).into_iter().collect()
 }

@@ -139,7 +139,7 @@ impl Report for Verified {
 /// Counts the steps of a run again; returns their number and what differs.
 fn recount(run: &Path) -> (usize, Vec<Mismatch>) {
     let counted = read_record(run).and_then(|record| {
-        let differing = runner::recount(run, &record)?;
+        let differing = archive::recount(run, &record)?;
         Ok((record.steps.len(), differing))
     });
     let mismatch = |what| Mismatch { path: run.join("record.json"), what };

@@ -1,7 +1,7 @@
 //! Status of an open loop: sustained, overloaded or client-bound.
 
 use model::load::SERVED_SHARE;
-use model::validity::{ArrivalsRecord, Calibration, LoadStatus, invalid_phrase};
+use model::validity::{ArrivalsRecord, Calibration, InvalidIntervals, LoadStatus, invalid_phrase};
 use model::{Nanos, float};
 
 /// Backlog at the end from which an engine falls behind, if it was still growing.
@@ -16,7 +16,7 @@ const CLIENT_SHARE: f64 = 0.85;
 /// no sample of the step; and half of a short step must not depend on one second.
 const INVALID_SHARE_MAX: f64 = 0.2;
 /// Invalid intervals below which a share has no meaning: one of three may be chance.
-pub(crate) const INVALID_MIN: usize = 2;
+pub const INVALID_MIN: usize = 2;
 
 /// Measurements of an open loop's measured span.
 pub(crate) struct OpenLoopTotals<'a> {
@@ -62,6 +62,12 @@ pub(crate) fn too_many_invalid(invalid: usize, all: usize) -> Option<String> {
     let is_nothing_left = invalid > 0 && invalid == all;
     let is_many = invalid >= INVALID_MIN && invalid as f64 > INVALID_SHARE_MAX * all as f64;
     (is_nothing_left || is_many).then(|| invalid_phrase(invalid, all))
+}
+
+/// Returns whether the valid rest of a step represents the whole.
+pub fn is_usable(invalid_intervals: &InvalidIntervals) -> bool {
+    too_many_invalid(invalid_intervals.intervals as usize, invalid_intervals.of_intervals as usize)
+        .is_none()
 }
 
 /// Describes how the load fell behind, if it did.

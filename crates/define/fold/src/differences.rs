@@ -1,63 +1,37 @@
-//! Recomputes a record's figures from its intervals and histogram logs.
+//! Differences of a record from one that is folded again.
 
-use std::path::Path;
-
-use archive::ArchiveError;
-use model::record::{OpCounts, OpSummaries, OpSummary, Percentiles};
-use model::{Buckets, Nanos, OpKind, RunRecord, StepRecord};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
-use super::warmup_trim::Archive;
-
-/// Returns the figures of a run's steps that its intervals and histogram logs do not give.
-///
-/// One text for each step that differs. `dir` is the run's directory. Steps are recomputed as for
-/// a trim of nothing; each second takes about 0.1 ms per kind of operation.
-///
-/// # Errors
-/// When the run's intervals or histogram logs are absent or damaged.
-pub fn recount(dir: &Path, run: &RunRecord) -> Result<Vec<String>, ArchiveError> {
-    let archive = Archive::read(dir)?;
-    let mut differing = Vec::new();
-    for step in &run.steps {
-        let counted = archive.step(step, Nanos(0), run.calibration.as_ref())?;
-        let found = differences(step, &counted);
-        if !found.is_empty() {
-            let (index, name, found) = (step.index, &step.step.name, found.join(", "));
-            differing.push(format!("step {index} {name} has other {found}"));
-        }
-    }
-    Ok(differing)
-}
+use model::record::{OpCounts, OpSummaries, OpSummary, Percentiles, SecondStats};
+use model::{Buckets, Nanos, OpKind, StepRecord};
 
 /// Names the figures of a step that differ from those counted again.
-fn differences(step: &StepRecord, counted: &StepRecord) -> Vec<&'static str> {
-    // A search's arrivals that were not served are in its probes, and in no log.
-    let is_timed = step.search.is_none();
-    let differ_in = |of: fn(&StepRecord) -> &Buckets| {
-        is_timed && !of(step).is_empty() && of(step) != of(counted)
-    };
+///
+/// Figures that an older Assay did not record are not compared, nor those that depend on constants
+/// of this one: load status and time profile.
+///
+/// Response times are compared if `has_times`: if those of arrivals not served are known.
+pub fn differences(step: &StepRecord, counted: &StepRecord, has_times: bool) -> Vec<&'static str> {
+    let differ_in =
+        |of: fn(&StepRecord) -> &Buckets| !of(step).is_empty() && of(step) != of(counted);
     let parts = [
         ("operations", counts(&step.clients) != counts(&counted.clients)),
         ("operations of writers", counts(&step.writers) != counts(&counted.writers)),
-        ("seconds", Some(&step.seconds) != read_again(&counted.seconds).as_ref()),
+        ("seconds", !are_same_seconds(&step.seconds, &counted.seconds)),
         ("operations within the limit", step.within_limit != counted.within_limit),
         ("invalid intervals", invalid(step) != invalid(counted)),
         // Records of an older Assay have none.
         ("buckets of times", differ_in(|one| &one.buckets)),
         ("fine buckets of times", differ_in(|one| &one.fine_buckets)),
         ("service times", differ(step, counted, |one| one.service)),
-        ("response times", is_timed && differ(step, counted, |one| one.response)),
-        ("start lag", is_timed && !are_same(&start_lag(step), &start_lag(counted))),
+        ("response times", has_times && differ(step, counted, |one| one.response)),
+        ("start lag", !are_same(&start_lag(step), &start_lag(counted))),
     ];
     parts.iter().filter(|(_, differs)| *differs).map(|(name, _)| *name).collect()
 }
 
-/// Largest difference of two means of the same values, as a share.
+/// Largest difference of two readings of one number, as a share.
 ///
 /// Our choice: JSON numbers are read to the last or last but one of their 53 bits.
-const MEAN_ERROR: f64 = 1e-12;
+const JSON_ERROR: f64 = 1e-12;
 
 /// Returns whether times of clients, writers or the valid part of a step differ.
 fn differ(step: &StepRecord, counted: &StepRecord, of: fn(&OpSummary) -> Percentiles) -> bool {
@@ -74,20 +48,26 @@ fn differ(step: &StepRecord, counted: &StepRecord, of: fn(&OpSummary) -> Percent
     recorded.len() != counted.len() || !recorded.iter().zip(&counted).all(is_same)
 }
 
-/// Returns a value as a record has it: floats read from JSON may differ in their last bit.
-fn read_again<T: Serialize + DeserializeOwned>(value: &T) -> Option<T> {
-    serde_json::from_str(&serde_json::to_string(value).ok()?).ok()
-}
-
 fn start_lag(step: &StepRecord) -> Percentiles {
     step.arrivals.as_ref().map(|arrivals| arrivals.start_lag).unwrap_or_default()
 }
 
-/// Returns whether percentiles are equal, and means up to [`MEAN_ERROR`].
+/// Returns whether percentiles are equal, and means up to [`JSON_ERROR`].
 fn are_same(one: &Percentiles, other: &Percentiles) -> bool {
     let mean_ns = other.mean_ns;
-    let is_near = (one.mean_ns - mean_ns).abs() <= MEAN_ERROR * mean_ns.abs();
-    is_near && Percentiles { mean_ns, ..*one } == *other
+    is_near(one.mean_ns, mean_ns) && Percentiles { mean_ns, ..*one } == *other
+}
+
+/// Returns whether counts are equal, and rates up to [`JSON_ERROR`].
+fn are_same_seconds(one: &SecondStats, other: &SecondStats) -> bool {
+    let SecondStats { p1_ops, p50_ops, max_ops, .. } = *other;
+    let rates = [(one.p1_ops, p1_ops), (one.p50_ops, p50_ops), (one.max_ops, max_ops)];
+    let are_near = rates.iter().all(|(one, other)| is_near(*one, *other));
+    are_near && SecondStats { p1_ops, p50_ops, max_ops, ..*one } == *other
+}
+
+fn is_near(one: f64, other: f64) -> bool {
+    (one - other).abs() <= JSON_ERROR * other.abs()
 }
 
 /// Returns the counts of each kind of operation.
