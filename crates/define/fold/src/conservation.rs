@@ -16,8 +16,7 @@ use model::OpKind;
 use model::record::OpCounts;
 use serde::{Deserialize, Serialize};
 
-use crate::step::Groups;
-use crate::tally::{GroupTally, KindTally};
+use crate::tally::{GroupTally, Groups, KindTally};
 
 /// Operations of a step, as its worker counted them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

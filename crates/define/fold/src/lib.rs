@@ -26,6 +26,6 @@ pub use differences::differences;
 pub use facts::{Censored, Facts};
 pub use latencies::{buckets, count_within, summaries, within_limit};
 pub use load_status::{INVALID_MIN, is_usable};
-pub use step::{Fold, Groups, IntervalData};
-pub use tally::{GroupTally, KindTally, censor, empty_histogram, merge, percentiles};
+pub use step::{Fold, IntervalData};
+pub use tally::{GroupTally, Groups, KindTally, censor, empty_histogram, merge, percentiles};
 pub use validity::Validity;

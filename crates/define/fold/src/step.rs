@@ -10,18 +10,9 @@ use crate::facts::Facts;
 use crate::latencies::{buckets, summaries};
 use crate::load_status::{OpenLoopTotals, load_status};
 use crate::seconds::Seconds;
-use crate::tally::{self, GroupTally, empty_histogram, percentiles};
+use crate::tally::{self, Groups, empty_histogram, percentiles};
 use crate::throughput::Throughput;
 use crate::validity::Validity;
-
-/// Operations of measured clients and background writers.
-#[derive(Debug, Clone, Default)]
-pub struct Groups {
-    /// The measured clients.
-    pub clients: GroupTally,
-    /// The background writers.
-    pub writers: GroupTally,
-}
 
 /// One interval: its record, and what its histograms have.
 #[derive(Debug)]

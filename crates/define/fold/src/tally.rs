@@ -24,6 +24,15 @@ pub struct KindTally {
 /// Counts and times by kind of operation.
 pub type GroupTally = BTreeMap<OpKind, KindTally>;
 
+/// Operations of measured clients and background writers.
+#[derive(Debug, Clone, Default)]
+pub struct Groups {
+    /// The measured clients.
+    pub clients: GroupTally,
+    /// The background writers.
+    pub writers: GroupTally,
+}
+
 /// Returns an empty histogram of nanoseconds in the common layout.
 #[expect(clippy::missing_panics_doc, reason = "the bounds are constants that are tested")]
 pub fn empty_histogram() -> Histogram<u64> {
