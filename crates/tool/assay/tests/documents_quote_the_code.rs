@@ -81,7 +81,7 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
     ("define/model/src/load.rs", "docs/method/validity.md", &[
         ("SERVED_SHARE: f64 = 0.99", "less than 99 % of what was offered"),
     ]),
-    ("observe/runner/src/validity/load_status.rs", "docs/method/validity.md", &[
+    ("define/fold/src/load_status.rs", "docs/method/validity.md", &[
         ("BACKLOG_MAX: Nanos = Nanos::SECOND", "longer than a second"),
         ("CLIENT_SHARE: f64 = 0.85", "explains 85 % of its working time"),
         ("INVALID_SHARE_MAX: f64 = 0.2", "more than a fifth of its intervals invalid"),
