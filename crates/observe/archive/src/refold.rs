@@ -186,4 +186,5 @@ impl RunLogs {
 }
 
 #[cfg(test)]
+#[path = "refold_tests.rs"]
 mod tests;
