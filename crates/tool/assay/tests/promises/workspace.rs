@@ -143,7 +143,7 @@ impl ProgramOutput {
     }
 }
 
-/// Returns what a command prints without the lines of phases that last: a busy host makes more last.
+/// Returns what a command prints without the lines of phases that last: more do on a busy host.
 pub(crate) fn without_phases(err: &str) -> String {
     err.split_inclusive('\n').filter(|line| !line.starts_with("waits     for ")).collect()
 }
