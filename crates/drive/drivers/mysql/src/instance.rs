@@ -41,7 +41,7 @@ pub(crate) fn open(
     let mut connection: Connection = config.connect_first()?;
     let is_foreign = config.endpoint.is_foreign;
     let standby = config.own.replica.map(|_| StandbyMonitor::open(&config.endpoint)).transpose()?;
-    let spec = &for_storage_engine(&mut connection, spec);
+    let spec = &for_storage_engine(&mut connection, spec)?;
     let endpoint = config.endpoint.clone();
     let check = |connection: &mut Connection| {
         let named = is_foreign.then_some(flavour);
@@ -61,16 +61,22 @@ pub(crate) fn open(
 }
 
 /// Returns `spec` with the statements for `MyRocks`, where tables are of it by default.
-fn for_storage_engine(connection: &mut Connection, spec: &OpenSpec) -> OpenSpec {
+fn for_storage_engine(
+    connection: &mut Connection,
+    spec: &OpenSpec,
+) -> Result<OpenSpec, EngineError> {
     let mut spec = spec.clone();
-    // A compatible system may have no such variable.
-    let default = connection.first("SELECT @@default_storage_engine").ok().flatten();
+    let default = match connection.first("SELECT @@default_storage_engine") {
+        // A compatible system may have no such variable.
+        Err(Failure::Refused(_)) => None,
+        found => found?,
+    };
     if let Some(setup) = &mut spec.application
         && default.is_some_and(|engine| engine.eq_ignore_ascii_case("rocksdb"))
     {
         Arc::make_mut(&mut setup.application).use_myrocks();
     }
-    spec
+    Ok(spec)
 }
 
 impl Database for MysqlDatabase {

@@ -185,6 +185,11 @@ pub trait Connection: Send + Sized {
     /// Finds what has the name of an object in a schema, whatever its kind.
     fn find(&mut self, schema: &str, object: &Object) -> Reply<Option<CatalogEntry>, Self>;
 
+    /// Returns why accounts other than the login can write a table, or have code executed by it.
+    fn shared(&mut self, _schema: &str, _table: &str) -> Reply<Option<String>, Self> {
+        Ok(None)
+    }
+
     /// Returns a statement that also gives what it creates the identity in its mark.
     ///
     /// `None` where the statement stays as it is.

@@ -237,7 +237,7 @@ impl<'a> Target<'a> {
             Some(found) if found.kind != ObjectKind::Table.name() => {
                 return Err(self.foreign(MARKER, &found, false));
             }
-            Some(_) => {}
+            Some(_) => self.check_marker(connection)?,
             None => {
                 let kind = C::SQL.name_type;
                 let create = format!(
@@ -267,9 +267,21 @@ impl<'a> Target<'a> {
         }
     }
 
+    /// Checks that the marker is the login's alone: a run drops what it names.
+    fn check_marker<C: Connection>(&self, connection: &mut C) -> Result<(), EngineError> {
+        let (place, user) = (self.describe_schema(), &self.endpoint.user);
+        match connection.shared(&self.schema, MARKER)? {
+            None => Ok(()),
+            Some(fault) => Err(EngineError::Fatal(format!(
+                "table `{MARKER}` in {place} {fault}: a run drops the tables that it names, so only \
+                 `{user}` may own and write it: drop it, or name another database in the dsn"
+            ))),
+        }
+    }
+
     /// Parses a row of the marker table.
     ///
-    /// Every user with rights to the database can have written it.
+    /// In MySQL every user with rights to the database can have written it.
     fn parse_mark(row: Vec<String>) -> Result<Mark, EngineError> {
         let [name, token, identity] = <[String; 3]>::try_from(row).unwrap_or_default();
         let object = Object::of_mark(&name).ok_or_else(|| {

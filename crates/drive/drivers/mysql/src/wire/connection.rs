@@ -262,7 +262,7 @@ impl driver_sql::Connection for Connection {
         format!("`{}`.`{table}`", schema.replace('`', "``"))
     }
 
-    /// The identity is the last word of the comment: an option of a storage engine may precede it.
+    /// An option of a storage engine may precede the identity in the comment.
     fn find(&mut self, schema: &str, object: &Object) -> Reply<Option<CatalogEntry>, Self> {
         let Object { kind, name } = object;
         let sql = match kind {
@@ -277,7 +277,7 @@ impl driver_sql::Connection for Connection {
         let found = self.pairs(&sql)?.into_iter().next();
         Ok(found.map(|(found, comment)| CatalogEntry {
             kind: found.trim_start_matches("base ").to_owned(),
-            identity: comment.rsplit(' ').next().map(str::to_owned),
+            identity: identity(&comment),
             drop: format!("DROP {} {}", kind.name(), Self::qualified(schema, name)),
         }))
     }
@@ -334,7 +334,36 @@ fn named(table: &str) -> String {
     )
 }
 
-/// Returns the comment of what a run creates; its last word is the identity.
+/// Returns the comment of what a run creates.
 fn comment(data_set: &DataSet) -> String {
     format!("Assay {}", data_set.token)
+}
+
+/// Returns the identity at the end of a comment; `None` of a table that no run has created.
+///
+/// A comment has it only from who may alter the table, where every writer of the database may add
+/// a mark.
+fn identity(comment: &str) -> Option<String> {
+    let (before, token) = comment.rsplit_once(' ')?;
+    let is_token = token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_ours = before == "Assay" || before.ends_with(" Assay");
+    (is_ours && is_token).then(|| token.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Goal: no mark that another user writes makes a run drop a table that it did not create.
+    #[test]
+    fn only_the_comment_of_a_run_is_an_identity() {
+        let token = "0123456789abcdef0123456789abcdef";
+        for comment in [format!("Assay {token}"), format!("ttl_duration=1; Assay {token}")] {
+            assert_eq!(identity(&comment).as_deref(), Some(token));
+        }
+        let own = format!("holds {token}");
+        for comment in ["", "holds orders", "Assay orders", token, &own] {
+            assert_eq!(identity(comment), None, "{comment}");
+        }
+    }
 }

@@ -70,6 +70,25 @@ pub(super) fn find(schema: &str, object: &Object) -> String {
     }
 }
 
+/// Returns the query of why roles other than the current one can write a table, or have code
+/// executed by who does.
+///
+/// Triggers, rules and policies are executed with the rights of the session. Source: Postgres'
+/// documentation, "Rules and Privileges", "Row Security Policies".
+pub(super) fn shared(schema: &str, table: &str) -> String {
+    let named = named(schema, &Object::table(table));
+    format!(
+        "SELECT CASE WHEN c.relowner <> (SELECT oid FROM pg_roles WHERE rolname = current_user) \
+         THEN format('belongs to the role `%s`', pg_get_userbyid(c.relowner)) \
+         WHEN EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid) THEN 'has a trigger' \
+         WHEN c.relhasrules THEN 'has a rule' WHEN c.relrowsecurity THEN 'has row security' \
+         WHEN EXISTS (SELECT FROM aclexplode(c.relacl) g WHERE g.grantee <> c.relowner AND \
+         g.privilege_type <> 'SELECT') OR EXISTS (SELECT FROM pg_attribute a, aclexplode(a.attacl) \
+         g WHERE a.attrelid = c.oid AND g.privilege_type <> 'SELECT') \
+         THEN 'can be written by other roles (REVOKE)' END FROM {named}"
+    )
+}
+
 /// Returns the kind that users know by this code.
 ///
 /// Source: Postgres' documentation, `pg_class`, `relkind`.

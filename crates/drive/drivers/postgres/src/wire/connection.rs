@@ -407,6 +407,10 @@ impl driver_sql::Connection for Connection {
         }))
     }
 
+    fn shared(&mut self, schema: &str, table: &str) -> Reply<Option<String>, Self> {
+        self.first(&catalog::shared(schema, table))
+    }
+
     fn identified(creation: &Creation<'_>, data_set: &DataSet) -> Option<String> {
         let is_routine = creation.object.kind != ObjectKind::Table;
         is_routine.then(|| catalog::marking_routine(creation, data_set))

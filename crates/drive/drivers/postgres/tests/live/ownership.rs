@@ -74,6 +74,41 @@ fn refuses(run: Result<(), EngineError>, thing: &str, reason: &str) {
     }
 }
 
+/// Goal: no other role names tables that a run drops, or has code executed by the run.
+#[test]
+fn a_marker_that_others_can_write_is_refused() {
+    let Some(server) = server() else { return };
+    plain_run(&server).unwrap();
+    as_user(&server, &["CREATE ROLE other", "CREATE TABLE public.orders (id int)"]);
+    for (given, taken, fault) in [
+        (
+            "GRANT INSERT ON public.assay_tables TO other",
+            "REVOKE INSERT ON public.assay_tables FROM other",
+            "can be written by other roles",
+        ),
+        (
+            "CREATE TRIGGER own BEFORE UPDATE ON public.assay_tables FOR EACH ROW EXECUTE FUNCTION \
+             suppress_redundant_updates_trigger()",
+            "DROP TRIGGER own ON public.assay_tables",
+            "has a trigger",
+        ),
+        (
+            "ALTER TABLE public.assay_tables OWNER TO other",
+            "ALTER TABLE public.assay_tables OWNER TO CURRENT_USER",
+            "belongs to the role `other`",
+        ),
+    ] {
+        as_user(&server, &[given]);
+        let error = plain_run(&server).expect_err("others can write it").to_string();
+        for expected in ["table `assay_tables`", fault, "drop it, or name another database"] {
+            assert!(error.contains(expected), "{expected}: {error}");
+        }
+        as_user(&server, &[taken]);
+    }
+    plain_run(&server).unwrap();
+    as_user(&server, &["DROP TABLE public.orders", "DROP ROLE other"]);
+}
+
 #[test]
 fn table_created_anew_by_a_user_is_refused_and_its_row_survives() {
     let Some(server) = server() else { return };

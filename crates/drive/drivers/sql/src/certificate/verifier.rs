@@ -52,8 +52,10 @@ impl RootVerifier {
     ) -> io::Result<Self> {
         let roots = roots::trusted(file)?;
         let mut anchors = RootCertStore::empty();
-        // One that WebPKI cannot read may still be the server's own.
-        anchors.add_parsable_certificates(roots.iter().cloned());
+        // One that WebPKI cannot read, or that is no authority, may still be the server's own.
+        let may_be_above =
+            |root: &&CertificateDer<'_>| readable(root).is_some_and(|it| is_above(&it));
+        anchors.add_parsable_certificates(roots.iter().filter(may_be_above).cloned());
         Ok(Self { file: file.to_owned(), roots, anchors, provider, note })
     }
 
@@ -129,6 +131,11 @@ impl RootVerifier {
 
 fn readable<'c>(certificate: &'c CertificateDer<'_>) -> Option<X509Certificate<'c>> {
     parse(certificate).ok()
+}
+
+/// Returns whether a certificate of the file may stand above others; version 1 has no marks.
+fn is_above(certificate: &X509Certificate<'_>) -> bool {
+    certificate.version() == X509Version::V1 || certificate.is_ca()
 }
 
 fn has_name_constraints(certificate: &X509Certificate<'_>) -> bool {
