@@ -29,7 +29,10 @@ impl FromStr for BuildRef {
                 && !s.starts_with(['.', '-'])
         };
         if !is_name(engine) || !version.is_none_or(is_name) {
-            return Err(format!("`{text}` is not an engine build: write NAME or NAME@VERSION"));
+            // Half an address: what it has may be a password.
+            let shown =
+                if text.contains(':') { "this text".to_owned() } else { format!("`{text}`") };
+            return Err(format!("{shown} is not an engine build: write NAME or NAME@VERSION"));
         }
         Ok(Self { engine: engine.to_owned(), version: version.map(str::to_owned) })
     }

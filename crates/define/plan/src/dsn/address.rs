@@ -66,6 +66,15 @@ fn dialect(scheme: &str) -> Result<Dialect, PlanError> {
     let Some(Scheme { family, dialect }) = Scheme::parse(scheme) else {
         return Err(wrong("the address has no scheme"));
     };
+    // An addition that demands something is not the name of a driver.
+    if let Some((_, driver)) = scheme.split_once('+')
+        && ["", "ssl", "tls", "srv"].contains(&driver.to_ascii_lowercase().as_str())
+    {
+        return Err(wrong(format!("`+{driver}` is not understood in a scheme")).remedy(
+            "leave it out; the parameter sslmode=require (MySQL: ssl-mode=REQUIRED) demands \
+             encryption",
+        ));
+    }
     dialect.ok_or_else(|| match family.as_str() {
         "mysqlx" => wrong("mysqlx:// is MySQL's X protocol, which Assay does not speak")
             .remedy("write mysql:// and the port of the classic protocol, 3306 by default"),

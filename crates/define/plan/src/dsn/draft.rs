@@ -332,6 +332,11 @@ impl Draft {
         };
         if let Some(path) = socket {
             self.encryption.check_socket()?;
+            // Of another host the socket would be another server's.
+            if self.host.take().is_some_and(|host| host != "localhost") {
+                return Err(wrong("the address states a host and a socket")
+                    .remedy("leave one of them out: only `localhost` may stand next to a socket"));
+            }
             return Ok(Address::Socket(path));
         }
         let Some(host) = self.host.take() else {

@@ -269,14 +269,12 @@ impl<'a> Target<'a> {
 
     /// Checks that the marker is the login's alone: a run drops what it names.
     fn check_marker<C: Connection>(&self, connection: &mut C) -> Result<(), EngineError> {
+        let Some(fault) = connection.shared(&self.schema, MARKER)? else { return Ok(()) };
         let (place, user) = (self.describe_schema(), &self.endpoint.user);
-        match connection.shared(&self.schema, MARKER)? {
-            None => Ok(()),
-            Some(fault) => Err(EngineError::Fatal(format!(
-                "table `{MARKER}` in {place} {fault}: a run drops the tables that it names, so only \
-                 `{user}` may own and write it: drop it, or name another database in the dsn"
-            ))),
-        }
+        Err(EngineError::Fatal(format!(
+            "table `{MARKER}` in {place} {fault}: a run drops the tables that it names, so only \
+             `{user}` may own and write it: drop it, or name another database in the dsn"
+        )))
     }
 
     /// Parses a row of the marker table.
