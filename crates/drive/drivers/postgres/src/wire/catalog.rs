@@ -71,15 +71,15 @@ pub(super) fn find(schema: &str, object: &Object) -> String {
 }
 
 /// Returns the query of why roles other than the current one can write a table, or have code
-/// executed by who does.
+/// executed by who does. A superuser may own it: it may do both anyway.
 ///
 /// Triggers, rules and policies are executed with the rights of the session. Source: Postgres'
 /// documentation, "Rules and Privileges", "Row Security Policies".
 pub(super) fn shared(schema: &str, table: &str) -> String {
     let named = named(schema, &Object::table(table));
     format!(
-        "SELECT CASE WHEN c.relowner <> (SELECT oid FROM pg_roles WHERE rolname = current_user) \
-         THEN format('belongs to the role `%s`', pg_get_userbyid(c.relowner)) \
+        "SELECT CASE WHEN NOT EXISTS (SELECT FROM pg_roles WHERE oid = c.relowner AND (rolsuper OR \
+         rolname = current_user)) THEN format('belongs to the role `%s`', pg_get_userbyid(c.relowner)) \
          WHEN EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid) THEN 'has a trigger' \
          WHEN c.relhasrules THEN 'has a rule' WHEN c.relrowsecurity THEN 'has row security' \
          WHEN EXISTS (SELECT FROM aclexplode(c.relacl) g WHERE g.grantee <> c.relowner AND \
