@@ -72,11 +72,11 @@ impl Counts {
     }
 }
 
-/// Checks that an interval's histograms have its operations.
+/// Checks that an interval's histograms have its operations, in a warm-up too.
 ///
 /// # Errors
 /// The first kind whose numbers differ.
-pub(crate) fn check_interval(groups: &Groups) -> Result<(), Unequal> {
+pub fn check_interval(groups: &Groups) -> Result<(), Unequal> {
     for (whose, group) in [("", &groups.clients), ("writers' ", &groups.writers)] {
         for (kind, KindTally { counts: OpCounts { done, .. }, response, service }) in group {
             for (which, times) in [("service", service.len()), ("response", response.len())] {

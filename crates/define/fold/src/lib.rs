@@ -21,7 +21,7 @@ mod testing;
 mod throughput;
 mod validity;
 
-pub use conservation::{Counts, Unequal};
+pub use conservation::{Counts, Unequal, check_interval};
 pub use differences::differences;
 pub use facts::{Censored, Facts};
 pub use latencies::{buckets, count_within, summaries, within_limit};

@@ -5,7 +5,9 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use fold::{Censored, Facts, Groups, IntervalData, Unequal, summaries, within_limit};
+use fold::{
+    Censored, Facts, Groups, IntervalData, Unequal, check_interval, summaries, within_limit,
+};
 use load::Clock;
 use model::record::{OpSummaries, SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
@@ -233,9 +235,11 @@ impl<'a> StepAccumulator<'a> {
                 interval.record.spanning = validity.countable(message.start, &message.spanning);
             }
         }
-        if !message.is_warmup {
-            self.span.fold.add(&interval).map_err(|Unequal(reason)| reason)?;
-        }
+        let added = match message.is_warmup {
+            true => check_interval(&interval.groups),
+            false => self.span.fold.add(&interval),
+        };
+        added.map_err(|Unequal(reason)| reason)?;
         Ok(interval)
     }
 

@@ -164,10 +164,12 @@ fn sums_that_do_not_agree_fail_the_run() {
     assert!(
         failure(&lines_of(&not_measured)).contains("12 done and 0 failed in the step, 7 and 0")
     );
-    let mut not_timed = sound.clone();
-    not_timed[3] = interval(0, &puts(5, 4), false);
-    let reason = failure(&lines_of(&not_timed));
-    assert_eq!(reason, "4 put service times of 5 operations done");
+    for is_warmup in [false, true] {
+        let mut not_timed = sound.clone();
+        not_timed[3] = interval(0, &puts(5, 4), is_warmup);
+        let reason = failure(&lines_of(&not_timed));
+        assert_eq!(reason, "4 put service times of 5 operations done");
+    }
     for at in [1, 6] {
         let mut twice = sound.clone();
         twice.insert(7, sound[at].clone());
