@@ -45,7 +45,7 @@ pub use log::{HistogramLog, Log, LogLine, decode_histogram};
 pub use output::{OutputDir, write_output};
 pub use own::OwnKey;
 pub use parallel::parallel_map;
-pub use refold::{recount, trim_warmup};
+pub use refold::{Recount, recount, trim_warmup};
 pub use results::{Listing, Results};
 pub use run::{HistogramPlace, RunWriter, read_intervals, read_record, step_tag};
 pub use scratch::{ScratchDir, remove_scratch};

@@ -45,16 +45,25 @@ pub fn trim_warmup(
     Ok(run)
 }
 
+/// What counting a run's steps again found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Recount {
+    /// Steps that were counted: those with intervals.
+    pub steps: usize,
+    /// One text for each step that differs.
+    pub differing: Vec<String>,
+}
+
 /// Returns the figures of a run's steps that its intervals and histogram logs do not give.
 ///
-/// One text for each step that differs. `dir` is the run's directory. Each second takes about
+/// `dir` is the run's directory. Each second takes about
 /// 0.1 ms per kind of operation.
 ///
 /// # Errors
 /// When the run's intervals or histogram logs are absent or damaged.
-pub fn recount(dir: &Path, run: &RunRecord) -> Result<Vec<String>, ArchiveError> {
+pub fn recount(dir: &Path, run: &RunRecord) -> Result<Recount, ArchiveError> {
     let logs = RunLogs::read(dir)?;
-    let mut differing = Vec::new();
+    let mut found = Recount::default();
     // A step of storage has its figures from fio, and no intervals.
     let has_intervals =
         |step: &&StepRecord| logs.intervals.iter().any(|interval| step.has_measured(interval));
@@ -64,13 +73,14 @@ pub fn recount(dir: &Path, run: &RunRecord) -> Result<Vec<String>, ArchiveError>
         // Older archives lack the ages of arrivals that a search had not served.
         let has_times = step.arrivals.as_ref().is_none_or(|arrivals| arrivals.censored == ages);
         let folded = logs.fold(&|interval| step.has_measured(interval), facts)?;
-        let found = differences(step, &folded, has_times);
-        if !found.is_empty() {
-            let (index, name, found) = (step.index, &step.step.name, found.join(", "));
-            differing.push(format!("step {index} {name} has other {found}"));
+        let figures = differences(step, &folded, has_times);
+        found.steps += 1;
+        if !figures.is_empty() {
+            let (index, name, figures) = (step.index, &step.step.name, figures.join(", "));
+            found.differing.push(format!("step {index} {name} has other {figures}"));
         }
     }
-    Ok(differing)
+    Ok(found)
 }
 
 /// A run's recorded intervals and histograms.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use archive::{ArchiveError, ExperimentDir, Mismatch, Results, parallel_map, read_record};
+use archive::{ArchiveError, ExperimentDir, Mismatch, Recount, Results, parallel_map, read_record};
 use miette::{Result, miette};
 use model::units::thousands;
 use render::{Document, Format, Report, Style};
@@ -138,13 +138,10 @@ impl Report for Verified {
 
 /// Counts the steps of a run again; returns their number and what differs.
 fn recount(run: &Path) -> (usize, Vec<Mismatch>) {
-    let counted = read_record(run).and_then(|record| {
-        let differing = archive::recount(run, &record)?;
-        Ok((record.steps.len(), differing))
-    });
+    let counted = read_record(run).and_then(|record| archive::recount(run, &record));
     let mismatch = |what| Mismatch { path: run.join("record.json"), what };
     match counted {
-        Ok((steps, differing)) => {
+        Ok(Recount { steps, differing }) => {
             let what = |step: String| format!("{step} than its intervals and histogram logs");
             (steps, differing.into_iter().map(what).map(mismatch).collect())
         }

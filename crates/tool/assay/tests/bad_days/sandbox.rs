@@ -107,8 +107,9 @@ impl Sandbox {
         let manifest = dir.manifest().expect("a manifest is always readable");
         let records = dir.runs(&manifest).expect("a record is always readable");
         for record in records.iter().filter(|record| record.end.is_complete()) {
-            let differing = archive::recount(&dir.run_dir(&record.cell.id), record);
-            assert_eq!(differing.expect("its logs are readable"), [""; 0], "{}", record.cell.id);
+            let found = archive::recount(&dir.run_dir(&record.cell.id), record);
+            let differing = found.expect("its logs are readable").differing;
+            assert_eq!(differing, [""; 0], "{}", record.cell.id);
         }
         records.into_iter().map(|record| (record.cell.id.clone(), record)).collect()
     }
