@@ -55,7 +55,10 @@ pub fn trim_warmup(
 pub fn recount(dir: &Path, run: &RunRecord) -> Result<Vec<String>, ArchiveError> {
     let logs = RunLogs::read(dir)?;
     let mut differing = Vec::new();
-    for step in &run.steps {
+    // A step of storage has its figures from fio, and no intervals.
+    let has_intervals =
+        |step: &&StepRecord| logs.intervals.iter().any(|interval| step.has_measured(interval));
+    for step in run.steps.iter().filter(has_intervals) {
         let facts = logs.facts(step, run.calibration.as_ref())?;
         let ages = facts.censored.as_ref().map_or(0, |censored| censored.ages.len());
         // Older archives lack the ages of arrivals that a search had not served.
@@ -186,4 +189,5 @@ impl RunLogs {
 }
 
 #[cfg(test)]
+#[path = "refold_tests.rs"]
 mod tests;

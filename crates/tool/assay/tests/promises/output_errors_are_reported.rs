@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use assert_cmd::cargo::cargo_bin;
 
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, without_phases};
 
 /// One step of one variant, to be run again and again.
 const BRIEF: &str = r#"[experiment]
@@ -132,7 +132,7 @@ fn spawned(call: &str, redirection: &str, out: Stdio, err: Stdio) -> Ended {
     let output = command.stdout(out).stderr(err).spawn();
     let output = output.and_then(std::process::Child::wait_with_output).expect("it starts");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    let (out, err) = (text(output.stdout), text(output.stderr));
+    let (out, err) = (text(output.stdout), without_phases(&text(output.stderr)));
     assert!(!err.contains("panicked"), "{call} {redirection}: {err}");
     (output.status.code(), out, err)
 }

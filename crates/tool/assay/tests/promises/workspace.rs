@@ -135,10 +135,15 @@ impl ProgramOutput {
     /// Converts the output of a finished program.
     pub(crate) fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("the program prints UTF-8");
-        let (out, err) = (text(output.stdout), text(output.stderr));
+        let (out, err) = (text(output.stdout), without_phases(&text(output.stderr)));
         assert!(!out.contains('\u{1b}') && !err.contains('\u{1b}'), "colour in a pipe: {out}{err}");
         assert!(!err.contains("panicked"), "{err}");
         let code = output.status.code().expect("the program ends by itself");
         Self { code, out, err }
     }
+}
+
+/// Returns what a command prints without the lines of phases that last: more do on a busy host.
+pub(crate) fn without_phases(err: &str) -> String {
+    err.split_inclusive('\n').filter(|line| !line.starts_with("waits     for ")).collect()
 }
