@@ -61,8 +61,8 @@ impl Counts {
                 let (step, intervals) = (of(step), of(intervals));
                 if step != intervals {
                     return Err(Unequal(format!(
-                        "the step's {whose}{kind} operations are not those of its intervals: {} \
-                         done and {} failed in the step, {} and {} in its intervals",
+                        "the step's {whose}{kind} operations differ from the sum of its intervals: \
+                         {} done and {} failed in the step, {} and {} in its intervals",
                         step.done, step.failed, intervals.done, intervals.failed
                     )));
                 }

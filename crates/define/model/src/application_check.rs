@@ -43,7 +43,7 @@ impl Application {
         let mut statements = 0;
         for at in called {
             let Some(procedure) = self.procedure(at) else {
-                return Err(format!("procedure is {at}, and the application has no such one"));
+                return Err(format!("procedure is {at}, which the application does not have"));
             };
             let written = &procedure.statements;
             statements += written.postgres.len().max(written.mysql.len());
@@ -213,7 +213,7 @@ impl Retry {
 fn check_position(field: &str, position: u16, count: usize) -> Result<(), String> {
     match usize::from(position) < count {
         true => Ok(()),
-        false => Err(format!("{field} is {position}, and there are {count}")),
+        false => Err(format!("{field} is {position}, but there are {count}")),
     }
 }
 

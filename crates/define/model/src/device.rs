@@ -237,7 +237,7 @@ pub struct IoSample {
     /// Syncs, if any completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync: Option<IoTotals>,
-    /// What the block layer counted; `None` where the file system has no device of its own.
+    /// What the block layer counted; `None` where the file system has no device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued: Option<IssuedRequests>,
     /// The CPU that it took; `None` in older profiles.

@@ -21,11 +21,12 @@ pub enum CheckState {
 crate::names::names!(CheckState, "a state": Fine "fine", Finding "finding", Unknown "unknown",
     NotApplicable "not applicable");
 
-/// Shell lines that mend a finding, and that undo the change; advice is a comment line.
+/// Shell lines that fix a finding, and that undo the change; advice is a comment line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct MachineRemedy {
-    /// Lines that mend it.
-    pub mend: Vec<String>,
+    /// Lines that fix it. The key in JSON stays `mend`, for programs that read it.
+    #[serde(rename = "mend")]
+    pub fix: Vec<String>,
     /// Lines that restore what was found.
     pub undo: Vec<String>,
 }
@@ -49,7 +50,7 @@ pub struct CheckResult {
     pub why: &'static str,
     /// Public source of that.
     pub source: &'static str,
-    /// What mends a finding.
+    /// What fixes a finding.
     pub remedy: MachineRemedy,
 }
 

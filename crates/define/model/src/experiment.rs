@@ -117,7 +117,7 @@ pub struct Experiment {
     /// Smallest difference that matters, as a share; declared before anything is run.
     #[serde(default = "default_margin")]
     pub margin: f64,
-    /// Rules set aside by the author.
+    /// Rules waived by the author.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
     /// Published results to compare with.

@@ -174,7 +174,7 @@ impl Step {
             }
             Load::FindRate(_) if self.limit.is_none() => {
                 return Err(
-                    "load searches the highest rate within a limit, and has none".to_owned()
+                    "load searches the highest rate within a limit, but has no limit".to_owned()
                 );
             }
             Load::Closed | Load::Open(_) | Load::FindRate(_) | Load::FindClients => {}
@@ -206,7 +206,7 @@ impl Plan {
                 return Err(at(format!("variant is {:?}, no variant of the plan", cell.variant)));
             }
             if !ids.insert(&cell.id) {
-                return Err(at(format!("id is {:?}, as that of an earlier one", cell.id)));
+                return Err(at(format!("id is {:?}, the same as an earlier cell", cell.id)));
             }
         }
         Ok(())

@@ -46,9 +46,9 @@ impl Label {
         match self {
             Self::True => "no rule warns",
             Self::Truthy => "usable, with stated warnings",
-            Self::Undecided => "these runs could not have shown a doubling",
+            Self::Undecided => "these runs could not have shown a change by a factor of 2",
             Self::Bogus => "no verdict may be drawn from it",
-            Self::Nothing => "no step that the experiment is about has a result",
+            Self::Nothing => "no step that the experiment measures has a result",
         }
     }
 }

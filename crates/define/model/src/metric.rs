@@ -36,133 +36,137 @@ metrics! {
     // Sampled by the worker itself, exact at each interval's end.
     PROCESS_CPU_USER_US Micros Counter Lower "user CPU of the whole worker process";
     PROCESS_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the whole worker process";
-    CLIENT_CPU_USER_US Micros Counter Lower "user CPU of the client threads, engine calls included";
-    CLIENT_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the client threads, engine calls \
-        included";
+    CLIENT_CPU_USER_US Micros Counter Lower "user CPU of the client threads, including engine \
+        calls";
+    CLIENT_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the client threads, including engine \
+        calls";
     HARNESS_CPU_US Micros Counter Lower "CPU of the thread that collects and sends the intervals";
     CONTEXT_SWITCHES_VOLUNTARY Count Counter Lower "times a thread of the worker gave up the CPU \
         to wait";
-    CONTEXT_SWITCHES_INVOLUNTARY Count Counter Lower "times a thread of the worker was put off the \
-        CPU";
+    CONTEXT_SWITCHES_INVOLUNTARY Count Counter Lower "times the kernel preempted a thread of the \
+        worker";
     CLIENT_CONTEXT_SWITCHES_VOLUNTARY Count Counter Lower "waits of a client thread";
-    CLIENT_CONTEXT_SWITCHES_INVOLUNTARY Count Counter Lower "times a client thread was put off the \
-        CPU";
+    CLIENT_CONTEXT_SWITCHES_INVOLUNTARY Count Counter Lower "times the kernel preempted a client \
+        thread";
     MAJOR_FAULTS Count Counter Lower "page faults that had to read from storage";
     MINOR_FAULTS Count Counter Lower "page faults served from memory";
     CLIENT_RUN_QUEUE_US Micros Counter Lower "time the client threads were ready to run and had no \
         CPU";
     CLIENT_IDLE_US Micros Counter Neither "time the client threads had no operation due";
-    CLIENT_STORAGE_WAIT_US Micros Counter Lower "time the client threads waited for storage, by \
-        samples of their states; closed loops only";
+    CLIENT_STORAGE_WAIT_US Micros Counter Lower "time the client threads waited for storage, \
+        estimated from samples of their states; closed loops only";
     CLIENT_SLEEP_US Micros Counter Lower "time the client threads waited for a lock, another \
-        thread or a timer, by samples of their states; closed loops only";
-    CLIENT_STATE_SAMPLES Count Counter Neither "samples of client threads behind the two metrics before: \
-        their sampling error";
-    WRITER_CPU_USER_US Micros Counter Lower "user CPU of the background writers' threads, part of \
-        that of the client threads";
-    WRITER_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the background writers' threads, part \
-        of that of the client threads";
+        thread or a timer, estimated from samples of their states; closed loops only";
+    CLIENT_STATE_SAMPLES Count Counter Neither "samples of client threads behind \
+        client_storage_wait_us and client_sleep_us, which determine their sampling error";
+    WRITER_CPU_USER_US Micros Counter Lower "user CPU of the background writers' threads, also \
+        included in the user CPU of the client threads";
+    WRITER_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the background writers' threads, also \
+        included in the kernel CPU of the client threads";
     PAUSE_US Micros Counter Lower "time by which the worker's timed waits ended late";
     WORKER_SAMPLED_US Micros Counter Neither "time between the worker's readings of itself: the \
-        length of the interval, unless it stood still or had no CPU";
+        length of the interval, unless the worker was paused or had no CPU";
     OFFERED_OPS Count Counter Neither "arrivals that became due";
-    BACKLOG_US Micros Gauge Lower "age of the oldest arrival that no client has begun";
-    CLIENT_MEMORY_BYTES Bytes Gauge Neither "memory of what the clients count, part of the worker's";
+    BACKLOG_US Micros Gauge Lower "age of the oldest arrival that no client has started";
+    CLIENT_MEMORY_BYTES Bytes Gauge Neither "memory in which the clients count their results, also \
+        included in the worker's memory";
     // The kernel's figures for the worker process.
     PROCESS_READ_BYTES Bytes Counter Lower "bytes the process caused to be read from storage";
     PROCESS_WRITE_BYTES Bytes Counter Lower "bytes the process caused to be written to storage, \
-        page cache write-back included";
+        including page cache write-back";
     PROCESS_WRITE_CALL_BYTES Bytes Counter Lower "bytes the process passed to write calls";
     PROCESS_READ_CALL_BYTES Bytes Counter Lower "bytes the process got from read calls";
     PROCESS_WRITE_CALLS Count Counter Lower "write system calls of the process";
     PROCESS_READ_CALLS Count Counter Lower "read system calls of the process";
-    UNCOUNTED_WRITE_MAPS Count Gauge Neither "maps through which the engine's process or those of \
-        the server can write without a write call: files mapped for writing, AIO, io_uring; read at \
-        the ends of a step";
+    UNCOUNTED_WRITE_MAPS Count Gauge Neither "mappings through which the process of the engine, or \
+        processes of the server, can write without a write call: files mapped for writing, AIO, \
+        io_uring; read at the ends of a step";
     RSS_BYTES Bytes Gauge Lower "resident memory of the worker process";
-    RSS_ANON_BYTES Bytes Gauge Lower "resident memory of the worker process that no file backs: \
-        heap and stacks";
+    RSS_ANON_BYTES Bytes Gauge Lower "anonymous resident memory of the worker process: heap and \
+        stacks";
     RSS_FILE_BYTES Bytes Gauge Lower "resident pages of files that the worker process maps: \
         libraries, mapped data";
     RSS_SHMEM_BYTES Bytes Gauge Lower "resident shared memory of the worker process";
     PSS_BYTES Bytes Gauge Lower "proportional resident memory of the worker process";
     VSZ_BYTES Bytes Gauge Lower "address space of the worker process";
-    SWAP_BYTES Bytes Gauge Lower "memory of the worker process that lies in swap";
+    SWAP_BYTES Bytes Gauge Lower "memory of the worker process in swap";
     THREADS Count Gauge Neither "threads of the worker process";
     // The kernel's figures for the server, all its processes together.
     SERVER_CPU_USER_US Micros Counter Lower "user CPU of the server's control group";
     SERVER_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the server's control group";
-    SERVER_CONTEXT_SWITCHES Count Counter Lower "context switches of the server's processes, those \
-        that have ended left out";
+    SERVER_CONTEXT_SWITCHES Count Counter Lower "context switches of the server's processes, \
+        except processes that have ended";
     SERVER_READS Count Counter Lower "read requests of the server to the device";
-    SERVER_READ_BYTES Bytes Counter Lower "bytes the server had read from the device";
+    SERVER_READ_BYTES Bytes Counter Lower "bytes the server read from the device";
     SERVER_WRITES Count Counter Lower "write requests of the server to the device";
-    SERVER_WRITE_BYTES Bytes Counter Lower "bytes the server had written to the device";
+    SERVER_WRITE_BYTES Bytes Counter Lower "bytes the server wrote to the device";
     SERVER_WRITE_CALL_BYTES Bytes Counter Lower "bytes the server's processes passed to write calls";
-    SERVER_DIRTIED_BYTES Bytes Counter Lower "bytes of pages that the server's processes made dirty in \
-        the page cache, and of their direct writes";
-    SERVER_MEMORY_BYTES Bytes Gauge Lower "memory charged to the server's control group, page \
-        cache included";
+    SERVER_DIRTIED_BYTES Bytes Counter Lower "bytes of pages that the server's processes made \
+        dirty in the page cache, plus bytes of their direct writes";
+    SERVER_MEMORY_BYTES Bytes Gauge Lower "memory charged to the server's control group, including \
+        page cache";
     SERVER_PROCESSES Count Gauge Neither "processes of the server";
-    SERVER_RUN_QUEUE_US Micros Counter Lower "time the server's threads were ready without a CPU";
-    SERVER_RSS_BYTES Bytes Gauge Lower "resident memory of the server, shared pages once";
-    SERVER_VSZ_BYTES Bytes Gauge Lower "largest address space of a process of the server";
+    SERVER_RUN_QUEUE_US Micros Counter Lower "time the server's threads were ready to run but had \
+        no CPU";
+    SERVER_RSS_BYTES Bytes Gauge Lower "resident memory of the server, with shared pages counted \
+        once";
+    SERVER_VSZ_BYTES Bytes Gauge Lower "largest address space among the server's processes";
     // The device the data lies on, and the host.
     DEVICE_READS Count Counter Lower "read requests completed by the device";
     DEVICE_READ_BYTES Bytes Counter Lower "bytes read from the device";
     DEVICE_WRITES Count Counter Lower "write requests completed by the device";
     DEVICE_WRITE_BYTES Bytes Counter Lower "bytes written to the device";
     DEVICE_FLUSHES Count Counter Lower "flush requests completed by the device";
-    DEVICE_BUSY_US Micros Counter Neither "time the device had work in hand";
+    DEVICE_BUSY_US Micros Counter Neither "time the device had at least one request";
     DEVICE_READ_MERGES Count Counter Neither "read requests merged with a queued one";
     DEVICE_WRITE_MERGES Count Counter Neither "write requests merged with a queued one";
-    DEVICE_READ_US Micros Counter Lower "time that the device's read requests took together, in the \
+    DEVICE_READ_US Micros Counter Lower "sum of the times of the device's read requests, in the \
         queue and in the device";
-    DEVICE_WRITE_US Micros Counter Lower "time that the device's write requests took together, in \
-        the queue and in the device";
-    DEVICE_FLUSH_US Micros Counter Lower "time that the device's flush requests took together";
-    DEVICE_QUEUE_US Micros Counter Lower "time that all requests of the device took together";
-    DEVICE_IN_FLIGHT Count Gauge Neither "requests that the device has and has not completed";
+    DEVICE_WRITE_US Micros Counter Lower "sum of the times of the device's write requests, in the \
+        queue and in the device";
+    DEVICE_FLUSH_US Micros Counter Lower "sum of the times of the device's flush requests";
+    DEVICE_QUEUE_US Micros Counter Lower "sum of the times of all requests of the device";
+    DEVICE_IN_FLIGHT Count Gauge Neither "requests that the device has received and not completed";
     DEVICE_DISCARDS Count Counter Neither "discard requests completed by the device";
     DEVICE_DISCARD_MERGES Count Counter Neither "discard requests merged with a queued one";
     DEVICE_DISCARD_BYTES Bytes Counter Neither "bytes discarded on the device";
-    DEVICE_DISCARD_US Micros Counter Lower "time that the device's discard requests took together";
+    DEVICE_DISCARD_US Micros Counter Lower "sum of the times of the device's discard requests";
     DEVICE_TEMPERATURE_CELSIUS Celsius Gauge Lower "highest temperature that the device reports";
     HOST_TEMPERATURE_CELSIUS Celsius Gauge Lower "highest temperature of the host's other sensors";
-    HOST_CPU_CLOCK_MHZ Megahertz Gauge Higher "clock of the host's fastest CPU at the moment";
+    HOST_CPU_CLOCK_MHZ Megahertz Gauge Higher "current clock of the host's fastest CPU";
     HOST_CPU_THROTTLES Count Counter Lower "times a CPU core or package of the host lowered its \
-        clock for heat; read at the ends of a step";
+        clock because of heat; read at the ends of a step";
     HOST_SAMPLED_US Micros Counter Neither "time between Assay's readings of host, device and \
-        worker: the length of the interval, unless one of them stood still";
+        worker: the length of the interval, unless one of them was paused";
     HOST_SUSPENDED_US Micros Counter Neither "time the machine was suspended";
-    HOST_CPU_BUSY_US Micros Counter Neither "CPU used on the whole host, this process included";
-    OTHERS_CPU_US Micros Counter Lower "user CPU of the host's other processes: neither the worker \
-        nor Assay itself";
+    HOST_CPU_BUSY_US Micros Counter Neither "CPU used on the whole host, including this process";
+    OTHERS_CPU_US Micros Counter Lower "user CPU of the host's other processes, without the worker \
+        and Assay itself";
     HOST_STEAL_US Micros Counter Lower "CPU time another guest took from this host";
     HOST_CONTEXT_SWITCHES Count Counter Lower "context switches on the whole host";
-    HOST_IO_PRESSURE_US Micros Counter Lower "time in which some task of the host waited for \
-        storage";
+    HOST_IO_PRESSURE_US Micros Counter Lower "time during which at least one task of the host \
+        waited for storage";
     HOST_SWAP_IN_BYTES Bytes Counter Lower "memory read back from swap on the whole host";
     HOST_SWAP_OUT_BYTES Bytes Counter Lower "memory written to swap on the whole host";
-    HOST_DIRECT_RECLAIMS Count Counter Lower "times a task of the host had to free memory before \
-        it got any, unless its control group's cap made it";
+    HOST_DIRECT_RECLAIMS Count Counter Lower "times a task of the host had to reclaim memory \
+        before an allocation, except when the cap of its control group caused it";
     DIRTY_BYTES Bytes Gauge Neither "page cache waiting to be written back on the host";
     CGROUP_MEMORY_BYTES Bytes Gauge Neither "memory charged to the run's control group";
     CGROUP_THROTTLED_US Micros Counter Lower "time the run's control group was throttled by its \
         CPU cap";
     CGROUP_OOM_KILLS Count Counter Lower "processes of the run's control group killed for memory";
-    DATA_DIR_BYTES Bytes Gauge Lower "space the run's data directory takes on storage, logs \
-        included";
+    DATA_DIR_BYTES Bytes Gauge Lower "space the run's data directory takes on storage, including \
+        logs";
     LOG_BYTES Bytes Gauge Lower "space the engine's write-ahead logs take on storage";
-    DISK_FREE_BYTES Bytes Gauge Higher "free space of the file system the data lies on";
-    DISK_SIZE_BYTES Bytes Gauge Neither "size of the file system the data lies on, less what is \
-        set aside for root";
+    DISK_FREE_BYTES Bytes Gauge Higher "free space of the file system that holds the data";
+    DISK_SIZE_BYTES Bytes Gauge Neither "size of the file system that holds the data, without the \
+        space reserved for root";
     // Reported by the engine.
     ENGINE_INGEST_BYTES Bytes Counter Neither "bytes of keys and values written to the engine, as \
         the engine counts them";
     ENGINE_FLUSH_WRITE_BYTES Bytes Counter Lower "bytes written by memtable flushes";
-    ENGINE_COMPACTION_WRITE_BYTES Bytes Counter Lower "bytes written by compaction, flushes not \
-        included";
+    ENGINE_COMPACTION_WRITE_BYTES Bytes Counter Lower "bytes written by compaction, without \
+        flushes";
     ENGINE_COMPACTION_READ_BYTES Bytes Counter Lower "bytes read by compaction";
     ENGINE_WAL_WRITE_BYTES Bytes Counter Lower "bytes written to the write-ahead log";
     ENGINE_WAL_PAGE_IMAGES Count Counter Lower "full images of pages written to the write-ahead \
@@ -171,13 +175,14 @@ metrics! {
         read";
     ENGINE_BLOB_WRITE_BYTES Bytes Counter Lower "bytes written to blob files";
     ENGINE_BLOB_READ_BYTES Bytes Counter Lower "bytes of blob files that compaction read";
-    ENGINE_JOB_US Micros Counter Neither "time of flushes and compactions, of parallel ones the sum";
+    ENGINE_JOB_US Micros Counter Neither "time of flushes and compactions, summed over parallel \
+        ones";
     ENGINE_JOB_CPU_US Micros Counter Neither "CPU time of flushes and compactions";
     ENGINE_PAGE_WRITE_BYTES Bytes Counter Lower "bytes of pages written by a B-tree engine";
-    ENGINE_DOUBLEWRITE_BYTES Bytes Counter Lower "bytes of pages written a second time, against \
-        torn pages";
+    ENGINE_DOUBLEWRITE_BYTES Bytes Counter Lower "bytes of pages written a second time, as \
+        protection against torn pages";
     ENGINE_FSYNCS Count Counter Lower "syncs the engine requested";
-    ENGINE_STALL_US Micros Counter Lower "time in which the engine delayed or stopped writers";
+    ENGINE_STALL_US Micros Counter Lower "time during which the engine delayed or stopped writers";
     ENGINE_STALLS Count Counter Lower "times the engine delayed or stopped writers";
     ENGINE_CACHE_HITS Count Counter Higher "block cache hits";
     ENGINE_CACHE_MISSES Count Counter Lower "block cache misses";
@@ -192,42 +197,44 @@ metrics! {
     ENGINE_CACHE_FILTER_BYTES Bytes Gauge Neither "bytes of the block cache that hold filter \
         blocks";
     ENGINE_CACHE_BLOB_BYTES Bytes Gauge Neither "bytes of the block cache that hold blob values";
-    ENGINE_CACHE_OTHER_BYTES Bytes Gauge Neither "bytes of the block cache that hold anything else";
+    ENGINE_CACHE_OTHER_BYTES Bytes Gauge Neither "bytes of the block cache that hold other data";
     ENGINE_BLOB_FILES Count Gauge Neither "files of separated values";
     ENGINE_BLOB_BYTES Bytes Gauge Neither "bytes of the files of separated values";
-    ENGINE_BLOB_GARBAGE_BYTES Bytes Gauge Lower "bytes of separated values that no key refers to \
+    ENGINE_BLOB_GARBAGE_BYTES Bytes Gauge Lower "bytes of separated values to which no key refers \
         any more";
-    ENGINE_BLOCK_LOOKUPS Count Counter Lower "blocks or pages accessed, cached or read, by the \
-        clients' operations";
-    ENGINE_BLOCK_READS Count Counter Lower "blocks or pages read into the cache, by the clients' \
-        operations";
+    ENGINE_BLOCK_LOOKUPS Count Counter Lower "blocks or pages that the clients' operations \
+        accessed in the cache or read";
+    ENGINE_BLOCK_READS Count Counter Lower "blocks or pages that the clients' operations read into \
+        the cache";
     ENGINE_DEBT_BYTES Bytes Gauge Lower "deferred work: bytes that compaction has yet to rewrite";
     ENGINE_BACKGROUND_JOBS Count Gauge Neither "flushes and compactions running now";
     ENGINE_DIRTY_BYTES Bytes Gauge Lower "deferred work: changed pages in the engine's cache that \
         have yet to be written";
     ENGINE_GARBAGE_ROWS Count Gauge Lower "deferred work: row versions that vacuum or purge has \
         yet to remove";
-    ENGINE_HEAP_FETCHES Count Counter Lower "base rows that were fetched for index reads";
+    ENGINE_HEAP_FETCHES Count Counter Lower "base rows fetched for index reads";
     ENGINE_COMMITS Count Counter Neither "transactions committed";
     ENGINE_ROLLBACKS Count Counter Lower "transactions rolled back";
     ENGINE_CHECKPOINTS Count Counter Neither "checkpoints completed";
     ENGINE_CHECKPOINTS_RUNNING Count Gauge Neither "checkpoints running now";
     ENGINE_CHECKPOINT_WRITE_BYTES Bytes Counter Lower "bytes of pages written by checkpoints";
     ENGINE_CHECKPOINT_AGE_BYTES Bytes Gauge Lower "bytes written to the log since the last \
-        checkpoint: what recovery would read";
-    ENGINE_REPLICA_LAG_BYTES Bytes Gauge Lower "bytes of the log that the standby furthest behind \
-        has yet to apply";
-    ENGINE_REPLICA_LAG_US Micros Gauge Lower "time from the write of recent log until the \
-        standby furthest behind had applied it";
+        checkpoint, which recovery would read";
+    ENGINE_REPLICA_LAG_BYTES Bytes Gauge Lower "bytes of the log that the slowest standby has yet \
+        to apply";
+    ENGINE_REPLICA_LAG_US Micros Gauge Lower "time from the write of recent log until the slowest \
+        standby applied it";
     ENGINE_VACUUMS Count Counter Neither "vacuums completed by the server's own workers";
     ENGINE_VACUUMS_RUNNING Count Gauge Neither "vacuums running now";
     ENGINE_PURGED_ROWS Count Counter Neither "deleted rows removed by purge";
-    ENGINE_CONNECTIONS Count Gauge Neither "connections to the server, Assay's own included";
-    ENGINE_ACTIVE_CONNECTIONS Count Gauge Neither "connections that execute a statement, the one \
-        of the count included";
-    ENGINE_LOCK_WAITERS Count Gauge Lower "sessions or transactions that wait for a lock now";
-    ENGINE_LOCK_WAITS Count Counter Lower "times a transaction waited for the lock of a row";
-    CLIENT_RECONNECTS Count Counter Lower "connections to the server that were lost and made again";
+    ENGINE_CONNECTIONS Count Gauge Neither "connections to the server, including Assay's \
+        connections";
+    ENGINE_ACTIVE_CONNECTIONS Count Gauge Neither "connections that execute a statement, including \
+        the connection that counts them";
+    ENGINE_LOCK_WAITERS Count Gauge Lower "sessions or transactions that currently wait for a lock";
+    ENGINE_LOCK_WAITS Count Counter Lower "times a transaction waited for a row lock";
+    CLIENT_RECONNECTS Count Counter Lower "connections to the server that were lost and opened \
+        again";
     ENGINE_L0_FILES Count Gauge Lower "files in level 0";
     ENGINE_LIVE_BYTES Bytes Gauge Neither "bytes of live keys and values, as the engine estimates \
         them";
@@ -235,66 +242,68 @@ metrics! {
     // Reported by the allocator.
     MALLOC_ALLOCATED_BYTES Bytes Gauge Neither "bytes allocated to the program";
     MALLOC_ACTIVE_BYTES Bytes Gauge Lower "bytes of the pages that hold an allocation";
-    MALLOC_RESIDENT_BYTES Bytes Gauge Lower "bytes the allocator keeps resident, its own metadata \
-        included";
+    MALLOC_RESIDENT_BYTES Bytes Gauge Lower "bytes the allocator keeps resident, including its \
+        metadata";
     MALLOC_MAPPED_BYTES Bytes Gauge Lower "bytes the allocator has mapped";
-    MALLOC_RETAINED_BYTES Bytes Gauge Neither "address space the allocator keeps without memory \
-        behind it";
-    MALLOC_METADATA_BYTES Bytes Gauge Lower "bytes of the allocator's own metadata";
+    MALLOC_RETAINED_BYTES Bytes Gauge Neither "address space that the allocator keeps without \
+        backing memory";
+    MALLOC_METADATA_BYTES Bytes Gauge Lower "bytes of the allocator's metadata";
     // Computed for a whole step.
     THROUGHPUT_OPS_PER_S OpsPerSecond Derived Higher "operations done per second over the whole \
         step";
     THROUGHPUT_ROWS_PER_S OpsPerSecond Derived Higher "rows returned or written per second over \
         the whole step";
-    FAILED_OPS Count Derived Neither "operations that failed; of a whole step absent where none \
-        did";
-    FAILED_LOST_CONNECTION_OPS Count Derived Neither "operations that failed as the connection was \
-        lost";
+    FAILED_OPS Count Derived Neither "operations that failed; for a whole step, absent if no \
+        operation failed";
+    FAILED_LOST_CONNECTION_OPS Count Derived Neither "operations that failed because the \
+        connection was lost";
     FAILED_DEADLOCK_OPS Count Derived Neither "operations that failed in a deadlock";
-    FAILED_SERIALISATION_OPS Count Derived Neither "operations that failed as another client \
+    FAILED_SERIALISATION_OPS Count Derived Neither "operations that failed because another client \
         changed the data first";
     FAILED_TIMEOUT_OPS Count Derived Neither "operations that failed at a timeout of the engine";
     FAILED_CONSTRAINT_OPS Count Derived Neither "operations that a constraint rejected";
     FAILED_OTHER_OPS Count Derived Neither "operations that failed for any other reason";
-    REPLACING_OPS Count Derived Neither "operations done in the place of failed ones, whose time \
-        includes theirs";
+    REPLACING_OPS Count Derived Neither "operations that succeeded after failed attempts, whose \
+        time includes the failed attempts";
     THROUGHPUT_P50_OPS_PER_S OpsPerSecond Derived Higher "operations done in the median second";
-    THROUGHPUT_P1_OPS_PER_S OpsPerSecond Derived Higher "operations done in the worst second but \
-        one in a hundred";
-    RESPONSE_NS_P50 Nanos Derived Lower "response time that half the operations stayed within";
-    RESPONSE_NS_P99 Nanos Derived Lower "response time that 99 % of operations stayed within";
-    RESPONSE_NS_P999 Nanos Derived Lower "response time that 99.9 % of operations stayed within";
-    RESPONSE_NS_P9999 Nanos Derived Lower "response time that 99.99 % of operations stayed within";
+    THROUGHPUT_P1_OPS_PER_S OpsPerSecond Derived Higher "1st percentile of the operations done in a \
+        second";
+    RESPONSE_NS_P50 Nanos Derived Lower "median response time";
+    RESPONSE_NS_P99 Nanos Derived Lower "99th percentile of response time";
+    RESPONSE_NS_P999 Nanos Derived Lower "99.9th percentile of response time";
+    RESPONSE_NS_P9999 Nanos Derived Lower "99.99th percentile of response time";
     RESPONSE_NS_MAX Nanos Derived Lower "longest response time";
-    RESPONSE_NS_P90 Nanos Derived Lower "response time that 90 % of operations stayed within";
-    SERVICE_NS_P50 Nanos Derived Lower "service time that half the operations stayed within";
-    SERVICE_NS_P99 Nanos Derived Lower "service time that 99 % of operations stayed within";
-    SERVICE_NS_P90 Nanos Derived Lower "service time that 90 % of operations stayed within";
-    SERVICE_NS_P999 Nanos Derived Lower "service time that 99.9 % of operations stayed within";
-    SERVICE_NS_P9999 Nanos Derived Lower "service time that 99.99 % of operations stayed within";
+    RESPONSE_NS_P90 Nanos Derived Lower "90th percentile of response time";
+    SERVICE_NS_P50 Nanos Derived Lower "median service time";
+    SERVICE_NS_P99 Nanos Derived Lower "99th percentile of service time";
+    SERVICE_NS_P90 Nanos Derived Lower "90th percentile of service time";
+    SERVICE_NS_P999 Nanos Derived Lower "99.9th percentile of service time";
+    SERVICE_NS_P9999 Nanos Derived Lower "99.99th percentile of service time";
     SERVICE_NS_MAX Nanos Derived Lower "longest service time";
     OFFERED_OPS_PER_S OpsPerSecond Derived Neither "arrivals due per second over the whole step";
     GOODPUT_OPS_PER_S OpsPerSecond Derived Higher "operations within the limit, per second";
     SUSTAINABLE_OPS_PER_S OpsPerSecond Derived Higher "highest rate found that meets the limit \
         without growing debt";
-    START_LAG_NS_P50 Nanos Derived Lower "lateness that half the starts of a waiting client stayed \
-        within";
-    START_LAG_NS_P99 Nanos Derived Lower "lateness that 99 % of the starts of a waiting client \
-        stayed within";
-    START_LAG_NS_P999 Nanos Derived Lower "lateness that 99.9 % of the starts of a waiting client \
-        stayed within";
-    START_LAG_NS_MAX Nanos Derived Lower "longest lateness of a waiting client";
-    CENSORED_SHARE Share Derived Lower "share of the arrivals not served when the step ended";
+    START_LAG_NS_P50 Nanos Derived Lower "median start lag of operations whose client was waiting \
+        for them";
+    START_LAG_NS_P99 Nanos Derived Lower "99th percentile of the start lag of operations whose \
+        client was waiting for them";
+    START_LAG_NS_P999 Nanos Derived Lower "99.9th percentile of the start lag of operations whose \
+        client was waiting for them";
+    START_LAG_NS_MAX Nanos Derived Lower "longest start lag of an operation whose client was \
+        waiting for it";
+    CENSORED_SHARE Share Derived Lower "share of the arrivals that were not served when the step \
+        ended";
     INVALID_SHARE Share Derived Lower "share of the intervals in which the client, not the engine, \
         was late";
-    RUN_QUEUE_SHARE Share Derived Lower "share of the clients' time spent ready to run without a \
-        CPU";
+    RUN_QUEUE_SHARE Share Derived Lower "share of the clients' time during which they were ready \
+        to run but had no CPU";
     BUSY_THREADS Count Derived Neither "CPUs used on average: clients, engine, harness and server";
     CPU_US_PER_OP Micros Derived Lower "CPU of the worker process and of a server per operation";
     CLIENT_CPU_US_PER_OP Micros Derived Lower "CPU of the client and background writer threads per \
-        operation, engine calls included";
-    BACKGROUND_CPU_US_PER_OP Micros Derived Lower "CPU of an embedded engine's own threads per \
-        operation";
+        operation, including engine calls";
+    BACKGROUND_CPU_US_PER_OP Micros Derived Lower "CPU of an embedded engine's background threads \
+        per operation";
     KERNEL_CPU_US_PER_OP Micros Derived Lower "kernel CPU of the worker process per operation";
     CONTEXT_SWITCHES_PER_OP Count Derived Lower "context switches of the worker process per \
         operation";
@@ -314,98 +323,102 @@ metrics! {
         before the device got them: %rrqm of iostat";
     DEVICE_WRITE_MERGED_SHARE Share Derived Neither "share of the write requests that were merged \
         before the device got them: %wrqm of iostat";
-    DEVICE_QUEUE_LENGTH Count Derived Neither "requests in the queue and in the device on average: \
-        aqu-sz of iostat";
-    DEVICE_BUSY_SHARE Share Derived Neither "share of the time in which the device had a request: \
-        %util of iostat";
+    DEVICE_QUEUE_LENGTH Count Derived Neither "average number of requests in the queue and in the \
+        device: aqu-sz of iostat";
+    DEVICE_BUSY_SHARE Share Derived Neither "share of the time during which the device had a \
+        request: %util of iostat";
     FSYNCS_PER_OP Count Derived Lower "syncs per operation";
     WAL_BYTES_PER_OP Bytes Derived Lower "bytes written to the write-ahead log per operation";
     WAL_PAGE_IMAGES_PER_OP Count Derived Lower "full images of pages written to the write-ahead log \
         per operation";
     BINLOG_BYTES_PER_OP Bytes Derived Lower "bytes written to the binary log per operation";
-    WRITE_BACK_KIB_PER_OP Kibibytes Derived Lower "KiB the engine wrote to data files per operation, \
-        log excluded, doublewrite and the settle after the step included";
-    DOUBLEWRITE_KIB_PER_OP Kibibytes Derived Lower "KiB of pages written a second time, against torn \
-        pages, per operation, the settle after the step included";
+    WRITE_BACK_KIB_PER_OP Kibibytes Derived Lower "KiB the engine wrote to data files per \
+        operation, without the log, including doublewrite and the settle after the step";
+    DOUBLEWRITE_KIB_PER_OP Kibibytes Derived Lower "KiB of pages written a second time per \
+        operation, as protection against torn pages, including the settle after the step";
     ROWS_PER_OP Ratio Derived Neither "rows returned or written per request";
     SERVER_CPU_US_PER_OP Micros Derived Lower "CPU of the server per operation";
     SERVER_READS_PER_OP Count Derived Lower "read requests of the server per operation";
-    SERVER_READ_KIB_PER_OP Kibibytes Derived Lower "KiB the server had read per operation";
+    SERVER_READ_KIB_PER_OP Kibibytes Derived Lower "KiB the server read from the device per \
+        operation";
     SERVER_WRITES_PER_OP Count Derived Lower "write requests of the server per operation";
-    SERVER_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB the server had written per operation";
+    SERVER_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB the server wrote to the device per \
+        operation";
     SERVER_CONTEXT_SWITCHES_PER_OP Count Derived Lower "context switches of the server per \
         operation";
     SERVER_WRITES_PER_ROW_PUT Count Derived Lower "write requests of the server per row put";
-    SERVER_WRITE_KIB_PER_ROW_PUT Kibibytes Derived Lower "KiB the server had written per row put";
+    SERVER_WRITE_KIB_PER_ROW_PUT Kibibytes Derived Lower "KiB the server wrote to the device per \
+        row put";
     DEVICE_WRITES_PER_ROW_PUT Count Derived Lower "device write requests per row put or indexed";
-    DEVICE_WRITE_KIB_PER_ROW_PUT Kibibytes Derived Lower "KiB the device had written per row put";
+    DEVICE_WRITE_KIB_PER_ROW_PUT Kibibytes Derived Lower "KiB written to the device per row put";
     HEAP_FETCHES_PER_OP Count Derived Lower "base rows fetched for index reads per operation";
     COMMITS_PER_FSYNC Ratio Derived Higher "transactions committed per sync";
     WRITER_ROWS_PER_S OpsPerSecond Derived Higher "rows per second that the background writers \
-        reached, inserted and deleted each";
+        inserted, and also deleted";
     WRITER_RATE_SHARE Share Derived Higher "rate of the background writers as a share of the \
         requested rate";
-    BYTES_WRITTEN_PER_BYTE_PUT Ratio Derived Lower "bytes the engine wrote per byte put, log included: \
-        passed to write calls, or by its own counters where it also writes without such calls";
-    BYTES_WRITTEN_PER_BYTE_PUT_MIN Ratio Derived Neither "lower bound of bytes_written_per_byte_put: the \
-        engine also writes without write calls, and does not count all it writes";
+    BYTES_WRITTEN_PER_BYTE_PUT Ratio Derived Lower "bytes the engine wrote per byte put, including \
+        the log: bytes passed to write calls, or the engine's own counters if it also writes \
+        without write calls";
+    BYTES_WRITTEN_PER_BYTE_PUT_MIN Ratio Derived Neither "lower bound of \
+        bytes_written_per_byte_put, for engines that also write without write calls and do not \
+        count all bytes they write";
     WRITE_AMPLIFICATION Ratio Derived Lower "bytes the engine wrote to data files per byte put, \
-        log excluded";
+        without the log";
     WRITE_AMPLIFICATION_WITH_WAL Ratio Derived Lower "bytes the engine wrote to data files and log \
         per byte put";
-    WRITE_AMPLIFICATION_PROCESS Ratio Derived Lower "bytes per byte put that the process had written to \
-        storage, without those that the page cache absorbed";
+    WRITE_AMPLIFICATION_PROCESS Ratio Derived Lower "bytes the process wrote to storage per byte \
+        put, without bytes that the page cache absorbed";
     WRITE_AMPLIFICATION_DEVICE Ratio Derived Lower "bytes written to the device per byte put, by all \
         processes";
     SPACE_AMPLIFICATION Ratio Derived Lower "bytes on storage per byte of live keys and values";
-    CACHE_AMPLIFICATION Ratio Derived Lower "memory held per byte of rows whose uniform point \
-        reads it answers without storage";
-    CACHE_BYTES_PER_ENTRY Bytes Derived Neither "bytes of the engine's cache per entry of it, at the \
-        end";
+    CACHE_AMPLIFICATION Ratio Derived Lower "memory per byte of the rows whose uniform point reads \
+        that memory answers without storage";
+    CACHE_BYTES_PER_ENTRY Bytes Derived Neither "bytes of the engine's cache per cache entry, at \
+        the end";
     CACHE_HIT_SHARE Share Derived Higher "share of block cache lookups that hit";
-    MEMTABLE_HIT_SHARE Share Derived Neither "share of the point reads that a memtable answered, and \
-        no block of a file";
-    STALL_SHARE Share Derived Lower "share of the step in which the engine delayed or stopped \
+    MEMTABLE_HIT_SHARE Share Derived Neither "share of the point reads that a memtable answered \
+        without a block of a file";
+    STALL_SHARE Share Derived Lower "share of the step during which the engine delayed or stopped \
         writers";
     SETTLE_S Seconds Derived Lower "time the engine took to settle";
-    SETTLE_CPU_US Micros Derived Lower "CPU used while the engine settled, of worker and server";
-    SETTLE_READ_BYTES Bytes Derived Lower "bytes the engine had read from storage while it settled";
-    SETTLE_WRITE_BYTES Bytes Derived Lower "bytes the engine had written to storage while it \
-        settled";
-    SETTLE_US_PER_OP Micros Derived Lower "time to settle after a step per operation of the step";
+    SETTLE_CPU_US Micros Derived Lower "CPU used by worker and server while the engine settled";
+    SETTLE_READ_BYTES Bytes Derived Lower "bytes the engine read from storage while it settled";
+    SETTLE_WRITE_BYTES Bytes Derived Lower "bytes the engine wrote to storage while it settled";
+    SETTLE_US_PER_OP Micros Derived Lower "settle time after a step per operation of the step";
     SETTLE_CPU_US_PER_OP Micros Derived Lower "CPU of the settle after a step per operation of the \
         step";
-    SETTLE_READ_KIB_PER_OP Kibibytes Derived Lower "KiB that the settle after a step had read per \
+    SETTLE_READ_KIB_PER_OP Kibibytes Derived Lower "KiB read by the settle after a step per \
         operation of the step";
-    SETTLE_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB that the settle after a step had written \
-        per operation of the step";
+    SETTLE_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB written by the settle after a step per \
+        operation of the step";
     RSS_PEAK_BYTES Bytes Derived Lower "largest resident memory of the worker process";
     RSS_PER_CACHE Ratio Derived Lower "largest resident memory per byte of configured cache";
-    READ_AMPLIFICATION Ratio Derived Lower "blocks or pages accessed per point read or range read, \
-        over whole runs per point read";
+    READ_AMPLIFICATION Ratio Derived Lower "blocks or pages accessed per point read or range read; \
+        over whole runs, per point read";
     STORAGE_READS_PER_POINT_READ Count Derived Lower "read requests to storage per row read, in \
-        steps that only read points";
+        steps with point reads only";
     STORAGE_READS_PER_RANGE_ROW Count Derived Lower "read requests to storage per row returned, in \
-        steps that only read ranges";
+        steps with range reads only";
     WRITER_BYTES_PER_S Bytes Derived Higher "rate the background writer reached";
     // Of a part of a step: a kind of operation, a procedure, a statement, an event.
-    DONE_OPS Count Derived Neither "operations of a kind or calls of a procedure that were done";
-    COMMITTED_PER_MIN Count Derived Higher "calls of a procedure per minute that were done and not \
-        rolled back: of new orders, what tools call NOPM";
+    DONE_OPS Count Derived Neither "completed operations of a kind, or completed calls of a \
+        procedure";
+    COMMITTED_PER_MIN Count Derived Higher "calls of a procedure per minute that completed without \
+        a rollback; for new orders, the value that tools call NOPM";
     ROLLED_BACK_OPS Count Derived Neither "calls of a procedure that rolled back on purpose";
-    REPEATED_ATTEMPTS Count Derived Lower "failed attempts at a call of a procedure that were \
-        repeated";
-    REPEATED_NS Nanos Derived Lower "time lost in repeated attempts at calls of a procedure, pauses \
-        included";
+    REPEATED_ATTEMPTS Count Derived Lower "failed attempts of procedure calls that were repeated";
+    REPEATED_NS Nanos Derived Lower "time lost in repeated attempts of procedure calls, including \
+        pauses";
     WITHIN_LIMIT_SHARE Share Derived Higher "share of a procedure's calls within its limit";
     STATEMENT_CALLS Count Derived Neither "executions of a statement as its server counts them, \
-        warm-up included";
+        including the warm-up";
     SERVER_US_PER_CALL Micros Derived Lower "time in the server per execution of a statement";
     ROWS_PER_CALL Count Derived Neither "rows returned or changed per execution of a statement";
     EXAMINED_ROWS_PER_CALL Count Derived Lower "rows read per execution of a statement";
     PAGES_PER_CALL Count Derived Lower "pages accessed per execution of a statement";
     SESSION_SHARE Share Derived Neither "share of the clients' or writers' sessions that samples \
-        found in an event";
+        found in a wait event";
 }
 
 /// CPU of the whole worker process, user and kernel.

@@ -177,7 +177,10 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
 pub fn parse_rate(text: &str) -> Result<f64, String> {
     let text = text.trim();
     if text.starts_with('-') {
-        return Err(format!("the rate `{text}` is negative: write one above zero, such as 50k/s"));
+        return Err(format!(
+            "the rate `{text}` is negative: write a rate above zero, such as \
+                            50k/s"
+        ));
     }
     let no_rate = || format!("`{text}` is not a rate: write operations per second, such as 50k/s");
     let (count, is_per_second) = match text.strip_suffix("/s") {
@@ -196,7 +199,7 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     }
     let ops_per_s = value * scale;
     if ops_per_s <= 0.0 {
-        return Err(format!("the rate `{text}` offers nothing: write one above zero"));
+        return Err(format!("the rate `{text}` is zero: write a rate above zero"));
     }
     if ops_per_s > RATE_MAX_OPS_PER_S {
         return Err(format!("the rate `{text}` is more than one operation each nanosecond"));
@@ -343,9 +346,9 @@ mod tests {
         assert_eq!(refused("50k"), "the rate `50k` has no unit: write 50k/s");
         assert_eq!(
             refused("-5k/s"),
-            "the rate `-5k/s` is negative: write one above zero, such as 50k/s"
+            "the rate `-5k/s` is negative: write a rate above zero, such as 50k/s"
         );
-        assert!(refused("0/s").contains("offers nothing"));
+        assert!(refused("0/s").contains("is zero"));
         assert!(refused("2MiB/s").contains("not a rate"));
         assert!(refused("50k/min").contains("not a rate"));
         assert!(refused("2000M/s").contains("nanosecond"));

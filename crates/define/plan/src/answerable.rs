@@ -88,11 +88,13 @@ impl Resolver<'_> {
         let (whose, lacking) = (scope.phrase(), without.join(", "));
         match without.len() {
             0 => Ok(None),
-            count if count == variants.len() => Err(PlanError::new(format!(
-                "no variant can answer with `{name}`: only {whose} have it"
-            ))
-            .at(self.source, place, "named here")
-            .remedy(format!("name a metric that {lacking} can have; GLOSSARY.md lists all"))),
+            count if count == variants.len() => {
+                Err(PlanError::new(format!("no variant reports `{name}`: only {whose} have it"))
+                    .at(self.source, place, "named here")
+                    .remedy(format!(
+                        "name a metric that {lacking} can have; GLOSSARY.md lists all"
+                    )))
+            }
             _ => {
                 Ok(Some(format!("`{name}` stays unknown (NA) for {lacking}: only {whose} have it")))
             }
@@ -149,8 +151,7 @@ mod tests {
         let (message, place) = answer(list, "").unwrap_err();
         assert_eq!(
             message,
-            "no variant can answer with `server_reads_per_op`: only servers that Assay starts \
-             have it"
+            "no variant reports `server_reads_per_op`: only servers that Assay starts have it"
         );
         assert_eq!(place, list);
         assert!(answer("[\"commits_per_fsync\"]", "").is_err());

@@ -268,9 +268,11 @@ impl Resolver<'_> {
         }
         if file.variants.is_empty() {
             errors.push(
-                PlanError::new("nothing to compare: the experiment has no variant").remedy(
-                    "add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)",
-                ),
+                PlanError::new(
+                    "there is nothing to compare: the experiment has no \
+                                variant",
+                )
+                .remedy("add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)"),
             );
         }
         errors.result(variants)

@@ -86,7 +86,7 @@ impl Resolver<'_> {
     ) -> Result<String, PlanError> {
         let message = match metric::find(word) {
             Some(found) if found.kind == Kind::Derived => return Ok(word.to_owned()),
-            Some(_) => format!("`{word}` is a raw reading, and has no ratio"),
+            Some(_) => format!("`{word}` is a raw reading, which has no ratio"),
             None => format!("no metric is named `{word}`"),
         };
         let derived = METRICS.iter().filter(|one| one.kind == Kind::Derived).map(|one| one.name);
@@ -206,7 +206,7 @@ mod tests {
         let (_, help) = refused("[\"reads_per_op\"]");
         assert_eq!(help, "did you mean device_reads_per_op or server_reads_per_op?");
         let (message, _) = refused("[\"server_reads\"]");
-        assert_eq!(message, "`server_reads` is a raw reading, and has no ratio");
+        assert_eq!(message, "`server_reads` is a raw reading, which has no ratio");
         let (message, _) = refused("[\"settle_s\", \"settle_s\"]");
         assert_eq!(message, "`answer` names `settle_s` twice");
         assert_eq!(refused("[]").0, "`answer` names no metric");

@@ -47,8 +47,8 @@ pub fn expand(
     let usable = Bytes(free.0.saturating_sub(floor.0));
     if disk > usable {
         return Err(PlanError::new(format!(
-            "one run may take {disk} of disk, but only {usable} can be used ({free} free, of which \
-             {floor} stay free)"
+            "one run may take {disk} of disk, but only {usable} can be used ({free} are free, and \
+             {floor} must stay free)"
         ))
         .remedy(
             "fewer rows, a data directory on a larger file system (--data-dir), or another \

@@ -43,7 +43,9 @@ impl Resolver<'_> {
             return Err("adaptive clients wait for each answer".to_owned());
         }
         if let Some(exclusive_call) = self.exclusive_call(step) {
-            return Err(format!("{exclusive_call}, which is never in flight with others"));
+            return Err(format!(
+                "{exclusive_call}, which is never in flight with other operations"
+            ));
         }
         Ok(Load::Pipelined(depth))
     }

@@ -27,7 +27,7 @@ pub struct Preset {
 /// Every preset.
 #[rustfmt::skip]
 pub const PRESETS: &[Preset] = &[
-    Preset { name: "byrx", about: "cached by the engine: the rows fit its own cache",
+    Preset { name: "byrx", about: "cached by the engine: the rows fit its cache",
              cache_share: 0.66, stored_share: 0.33, direct_io: false, compression: "none" },
     Preset { name: "byos", about: "cached by the operating system: the rows fit the page cache, \
     not the engine's",

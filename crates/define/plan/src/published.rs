@@ -184,8 +184,8 @@ impl Resolver<'_> {
             ))
             .at(self.source, table.place_of(STEP), "which of them?")
             .remedy(format!(
-                "add `occurrence`, its number among them, or `distribution`, if they differ in it: \
-                 {}",
+                "add `occurrence`, its number among these steps, or `distribution`, if they differ \
+                 in it: {}",
                 known.join(", ")
             ))),
         }
@@ -447,7 +447,7 @@ FINDING
         assert_eq!(message, "no metric is named `cpu_us_per_ops`");
         assert_eq!(help, "did you mean `cpu_us_per_op`?");
         let (message, _, _) = finding("b", "fillseq", "metric = \"device_reads\"");
-        assert_eq!(message, "`device_reads` is a raw reading, and has no ratio");
+        assert_eq!(message, "`device_reads` is a raw reading, which has no ratio");
         let (message, _, help) = finding("b", "fillseq", "clients = 4");
         assert_eq!((&*message, &*help), ("the experiment has no level of 4 clients", "levels: 1"));
         let (message, _, help) = finding("b", "fillseq", "wariant = \"b\"");
@@ -518,8 +518,8 @@ FINDING
         };
         let (message, _, help) = refused(&twins(""));
         assert_eq!(message, "there are 2 such steps `readwhilewriting`");
-        let remedy = "add `occurrence`, its number among them, or `distribution`, if they differ in \
-                      it: uniform, uniform";
+        let remedy = "add `occurrence`, its number among these steps, or `distribution`, if they \
+                      differ in it: uniform, uniform";
         assert_eq!(help, remedy);
         let second = loaded(&twins("occurrence = 2"), &Overrides::default()).unwrap();
         assert_eq!(second[0].findings[0].occurrence, Some(2));

@@ -23,7 +23,7 @@ impl Resolver<'_> {
         let Some(info) = known.iter().find(|info| info.name == *name) else {
             let names: Vec<_> = known.iter().map(|info| info.name.as_str()).collect();
             let otherwise = format!(
-                "engines: {}; a library of your own: assay engine add {name}@1 LIBRARY",
+                "engines: {}; to add your library: assay engine add {name}@1 LIBRARY",
                 names.join(", ")
             );
             return Err(refuse(format!("unknown engine `{name}`")).meant(name, names, otherwise));

@@ -78,7 +78,7 @@ impl Resolver<'_> {
         let LoadFields { rate, limit, pipeline, pace } = fields;
         let (load, limit) = match (pipeline, rate, limit) {
             (Some(depth), ..) => {
-                let remedy = "give the step a load of its own, such as load = \"closed\"";
+                let remedy = "set a load in the step, such as load = \"closed\"";
                 let load = self.pipelined(step, depth, is_searched);
                 (load.map_err(|why| refuse(&place, &why, remedy))?, None)
             }
@@ -89,7 +89,7 @@ impl Resolver<'_> {
             }
             (None, None, limit) if is_searched => {
                 if let Some(at) = place_of(&[ARRIVALS, PACING]) {
-                    let why = "adaptive clients are a closed loop: nothing arrives in it";
+                    let why = "adaptive clients are a closed loop, which has no arrivals";
                     return Err(refuse(&at, why, "leave out arrivals and pacing"));
                 }
                 (Load::FindClients, limit)
@@ -159,7 +159,7 @@ impl Resolver<'_> {
             errors.ok(self.check_depth(depth, table.place_of(PIPELINE), is_paced));
         } else if [RATE, SLA, PIPELINE].iter().all(is_absent) {
             let why = match pace_place {
-                Some(_) => "arrivals and pacing belong to a rate, and none is given",
+                Some(_) => "arrivals and pacing belong to a rate, but no rate is given",
                 None => "the load has neither a rate nor a limit",
             };
             let at = pace_place.unwrap_or(place);
@@ -273,7 +273,7 @@ mod tests {
             "step readwhilewriting: adaptive clients are a closed loop, which has no rate"
         );
         let paced = format!("load = {{ sla = \"p99 < 2ms\", pacing = \"spin\" }}\n{adaptive}");
-        assert!(refused(&paced).ends_with("nothing arrives in it"));
+        assert!(refused(&paced).ends_with("which has no arrivals"));
         let text = FILE.replace("\"readwhilewriting\"", "{ step = \"readrandom\", clients = 2 }");
         let text = format!("{text}\n{adaptive}");
         let none = load("", &text, &Overrides::default(), &TestCatalog::default(), MACHINE);
@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(refused("load = {}"), "the load has neither a rate nor a limit");
         assert_eq!(
             refused("load = { arrivals = \"constant\" }"),
-            "arrivals and pacing belong to a rate, and none is given"
+            "arrivals and pacing belong to a rate, but no rate is given"
         );
         let untimed = "[\"fillseq\", \"overwritesome\"]\nload = { rate = \"5k/s\" }";
         let file = "[\"fillseq\", \"overwritesome\", \"readwhilewriting\"]";
@@ -354,9 +354,6 @@ mod tests {
         let gone = requested("gone.csv", &none).unwrap_err().to_string();
         assert_eq!(gone, "cannot read the rate file dir/gone.csv: no such file");
         let bad = requested("bad.csv", &none).unwrap_err().to_string();
-        assert_eq!(
-            bad,
-            "rate file dir/bad.csv, line 3: a rate of zero offers nothing: write one above zero"
-        );
+        assert_eq!(bad, "rate file dir/bad.csv, line 3: the rate is zero: write a rate above zero");
     }
 }

@@ -73,7 +73,7 @@ impl Resolver<'_> {
         if tables.is_empty() {
             let remedy = match self.application {
                 None => "for instance steps = [\"fillseq\", \"readrandom\"]",
-                Some(_) => "leave out `steps` for those of the application, in its order",
+                Some(_) => "leave out `steps` to run the steps of the application, in its order",
             };
             let error = PlanError::new("the benchmark has no steps");
             let place = benchmark.place_of(STEPS);
@@ -126,8 +126,11 @@ impl Resolver<'_> {
                 if table.load.is_some()
                     && matches!(traffic_spec.clients, Some(CallMix::Once(_))) =>
             {
-                let why =
-                    format!("step {}: it does everything once, so nothing arrives", step.name);
+                let why = format!(
+                    "step {}: the step does everything once, so it has no \
+                             arrivals",
+                    step.name
+                );
                 Err(refuse(why).remedy("leave out its load"))
             }
             Some(traffic_spec) => match self.paused(traffic_spec, &step.load) {
@@ -186,8 +189,8 @@ impl Resolver<'_> {
             None => Ok(()),
             Some((entry, step)) => {
                 let why = format!(
-                    "{} and {} have different numbers of clients, and tables `{}` are each \
-                     client's own",
+                    "{} and {} have different numbers of clients, but each client has separate \
+                     tables `{}`",
                     first.name, step.name, table.name
                 );
                 let remedy = "leave out the step's `clients`: all follow the factor `clients`";
@@ -236,7 +239,7 @@ impl Resolver<'_> {
         if factor.is_adaptive && !steps.iter().any(|step| step.load == Load::FindClients) {
             return Err(PlanError::new("no step can try numbers of clients")
                 .at(self.source, factor.place.clone(), "requested here")
-                .remedy("add a step that ends by duration and has no `clients` of its own"));
+                .remedy("add a step that ends by duration and does not set `clients`"));
         }
         let Some(load) = &benchmark.load else { return Ok(()) };
         let mut takers = tables.iter().zip(steps);

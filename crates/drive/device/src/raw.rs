@@ -37,14 +37,14 @@ impl RawDevice {
     /// Opens a device exclusively: for reads, or also for writes that destroy what is on it.
     ///
     /// # Errors
-    /// When it is no block device, is mounted, swap, has partitions, or is held by another one; for
+    /// When it is not a block device, is mounted, swap, has partitions, or is held by another; for
     /// writes also when it is behind another one, or a process has it open to write.
     pub fn open(path: &Path, is_writable: bool) -> Result<Self, DeviceError> {
         let path = path.canonicalize().map_err(DeviceError::file(path))?;
         let refuse = |reason: String| DeviceError::Refused(path.clone(), reason);
         let metadata = path.metadata().map_err(DeviceError::file(&path))?;
         if !metadata.file_type().is_block_device() {
-            return Err(refuse("it is no block device; give a directory to --path".to_owned()));
+            return Err(refuse("it is not a block device; give a directory to --path".to_owned()));
         }
         let number = format!("{}:{}", major(metadata.rdev()), minor(metadata.rdev()));
         let sys_dir = Path::new("/sys/dev/block").join(&number);
@@ -72,7 +72,7 @@ impl RawDevice {
             false => DeviceError::File(path.clone(), error),
         })?;
         if file.metadata().map_err(DeviceError::file(&path))?.rdev() != metadata.rdev() {
-            return Err(refuse("its name was given to another one meanwhile".to_owned()));
+            return Err(refuse("another device has its name now".to_owned()));
         }
         let sectors = std::fs::read_to_string(sys_dir.join("size")).unwrap_or_default();
         let size = sectors.trim().parse::<u64>().unwrap_or(0).saturating_mul(512);
@@ -247,7 +247,7 @@ mod tests {
     fn files_are_no_devices() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let refusal = RawDevice::open(file.path(), false).unwrap_err().to_string();
-        assert!(refusal.contains("no block device"), "{refusal}");
+        assert!(refusal.contains("not a block device"), "{refusal}");
     }
 
     #[test]

@@ -44,8 +44,8 @@ pub fn load_once(path: &Path) -> Result<&'static Loaded, EngineError> {
             return Ok(first);
         }
         return Err(EngineError::build(format!(
-            "a second engine library in one process: `{}` is loaded, so `{}` needs a process of \
-             its own",
+            "a second engine library in one process: `{}` is loaded, so `{}` needs a separate \
+             process",
             first.path.display(),
             path.display()
         )));

@@ -54,7 +54,7 @@ impl Reach {
             Self::Command => "runs a command",
             Self::Host => "names a host",
             Self::Unknown => "is not known to be harmless",
-            Self::Value => "has signs in its value that may set other options",
+            Self::Value => "has characters in its value that may set other options",
         }
     }
 }

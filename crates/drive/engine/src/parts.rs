@@ -116,6 +116,6 @@ fn with_value<S: Session + ?Sized>(
 #[cold]
 fn beyond(value_bytes: usize, offset: u32, length: usize) -> EngineError {
     EngineError::Unsupported(format!(
-        "{length} bytes from byte {offset} on: they end beyond a value of {value_bytes} bytes"
+        "{length} bytes starting at byte {offset}: they end beyond a value of {value_bytes} bytes"
     ))
 }

@@ -162,7 +162,8 @@ impl Manifest {
         let (mut edits, mut rest) = (Vec::new(), &content[..]);
         while let Some((edit, after)) = frame(rest) {
             let edit = serde_json::from_slice(edit);
-            edits.push(edit.map_err(|_no_edit| Error::damaged(MANIFEST, "an edit is none"))?);
+            edits
+                .push(edit.map_err(|_no_edit| Error::damaged(MANIFEST, "an edit cannot be read"))?);
             rest = after;
         }
         if edits.is_empty() || (1..rest.len()).any(|at| frame(&rest[at..]).is_some()) {

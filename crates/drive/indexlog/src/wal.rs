@@ -75,7 +75,7 @@ pub(crate) fn replay(directory: &Arc<Directory>, flushed: u64, cache: &WriteCach
         let mut rest = &content[..];
         while let Some((batch, after)) = frame(rest) {
             let documents =
-                documents(batch).ok_or_else(|| Error::damaged(&name, "a batch is none"))?;
+                documents(batch).ok_or_else(|| Error::damaged(&name, "a batch cannot be read"))?;
             if documents.first().is_some_and(|first| first.seqno > last + 1) {
                 return Ok(last);
             }

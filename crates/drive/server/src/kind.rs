@@ -188,7 +188,7 @@ pub trait Kind: Send + Sync {
     /// # Errors
     /// [`EngineError::Refused`] for a kind or settings without standby.
     fn standby(&self, _spec: &ServerSpec<'_>, _site: &Site) -> Result<[Task; 2], EngineError> {
-        Err(refused(REPLICA, "Assay starts no standby of this kind of server: remove it"))
+        Err(refused(REPLICA, "Assay does not start standbys of this kind of server: remove it"))
     }
 
     /// Makes the server ready for its standby; success means that the standby follows it.

@@ -265,7 +265,7 @@ impl<D: Driver> Driver for Served<D> {
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
         if !spec.dir.is_dir() {
-            return Err(EngineError::Fatal(format!("{} is no directory", spec.dir.display())));
+            return Err(EngineError::Fatal(format!("{} is not a directory", spec.dir.display())));
         }
         let running = self.start(spec)?;
         Ok(Box::new(self.connect(running, spec)?))

@@ -71,7 +71,7 @@ fn capabilities(build: &Identity) -> Result<Capabilities, EngineError> {
         names_in(build, SETTINGS).find(|taken| !names.clone().any(|it| it == *taken))
     {
         let known: Vec<_> = names.collect();
-        return Err(wrong(SETTINGS, format!("`{name}` is none of {}", known.join(", "))));
+        return Err(wrong(SETTINGS, format!("`{name}` is not one of {}", known.join(", "))));
     }
     let takes = |setting: Setting| match names_in(build, SETTINGS).any(|it| it == setting.name()) {
         true => Feature::Yes,

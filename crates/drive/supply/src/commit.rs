@@ -47,7 +47,7 @@ impl Store {
             shim = Some(compiled.metadata);
         }
         if options.smoke_test_needed {
-            progress("testing it in a process of its own");
+            progress("testing it in a separate process");
             self.smoke_test(entry, &library, &source_path, facts.get(SHIM_HEADERS))?;
         }
         let build = entry.build.clone();

@@ -303,7 +303,10 @@ fn non_installation_is_rejected() {
     let refused = |name: &str, path: &str| {
         bench.error_text(&add(&store, name, &bench.path(path)).expect_err("it is rejected"))
     };
-    assert_snapshot!(refused("mysql@a", "pg/bin/postgres"), @"ROOT/pg/bin/postgres is not and has not the program of mysql: give the directory in which the server is installed");
+    assert_snapshot!(refused("mysql@a", "pg/bin/postgres"), @"ROOT/pg/bin/postgres is not, and \
+                                                              does not contain, the program of \
+                                                              mysql: give the directory in which \
+                                                              the server is installed");
     assert_snapshot!(refused("postgres@a", "absent"), @"cannot read ROOT/absent: No such file or directory (os error 2)");
     assert_snapshot!(refused("postgres@a", "my"), @"no program of postgres in ROOT/my (searched: bin/postgres, sbin/postgres, usr/sbin/postgres, libexec/postgres, postgres); it has the program of mysql: run `assay engine add mysql@NAME ROOT/my`");
     assert_snapshot!(refused("mariadb@a", "my"), @"ROOT/my/bin/mysqld is not mariadb: its `--version` prints: mysqld  Ver 8.0.31 for Linux on x86_64 (fake): run `assay engine add mysql@NAME ROOT/my`");

@@ -206,7 +206,7 @@ impl AnswerChecker {
         self.key
             .id_of(key)
             .filter(|id| *id < self.rows || self.presence == Presence::Some)
-            .ok_or_else(|| format!("{} is no row's key", describe(key)))
+            .ok_or_else(|| format!("{} is not the key of a row", describe(key)))
     }
 
     fn absent_is_legal(&self) -> Result<(), Reason> {

@@ -132,7 +132,7 @@ impl Bodies {
         if is_whole || bodies.any(is_known) {
             return Ok(());
         }
-        Err(format!("{} bytes from byte {offset} on are of no value", field.len()))
+        Err(format!("{} bytes starting at byte {offset} belong to no value", field.len()))
     }
 
     /// Returns a value of which any part behind the header may replace that of row `id`.

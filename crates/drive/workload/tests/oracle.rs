@@ -272,7 +272,9 @@ fn corrupted_ranges_are_found() {
         };
         assert!(some(twice).contains("out of order"));
         assert!(some(|truth, rows| (0..2).for_each(|_| push_all(truth, rows))).contains("20 rows"));
-        assert!(some(|truth, rows| rows.push(b"alien", &truth[0].1)).contains("no row's key"));
+        assert!(
+            some(|truth, rows| rows.push(b"alien", &truth[0].1)).contains("not the key of a row")
+        );
         let moved = |truth: &[Row], rows: &mut Rows| {
             rows.push(&truth[1].0, &truth[0].1);
         };

@@ -102,7 +102,7 @@ impl Index {
         for Member { name, bytes, .. } in &self.files {
             let Some(content) = content(name) else {
                 let name: String = name.escape_default().take(NAME_BYTES_MAX).collect();
-                return Err(format!("it lists \"{name}\", which is no file of an experiment"));
+                return Err(format!("it lists \"{name}\", which is not a file of an experiment"));
             };
             let most = match content {
                 Content::Json => JSON_BYTES_MAX,

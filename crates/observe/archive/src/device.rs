@@ -59,7 +59,10 @@ fn read_profile(path: &Path) -> Result<DeviceRecord, ArchiveError> {
         true => Ok(record),
         false => {
             let (id, class) = (&record.id, &record.host.fingerprint);
-            Err(damaged(format!("it is the profile {id} of the hosts {class}, not of this place")))
+            Err(damaged(format!(
+                "it is the profile {id} of the hosts {class}, not of this \
+                                 directory"
+            )))
         }
     }
 }
@@ -110,6 +113,6 @@ mod tests {
         fs::copy(&path, other.join("1.json")).unwrap();
         let (records, damaged) = results.devices();
         assert_eq!((records.len(), damaged.len()), (2, 3), "{damaged:?}");
-        assert!(damaged[2].to_string().contains("not of this place"), "{}", damaged[2]);
+        assert!(damaged[2].to_string().contains("not of this directory"), "{}", damaged[2]);
     }
 }

@@ -23,13 +23,14 @@ pub enum ArchiveError {
     #[error("{} is damaged: {_1}", _0.display())]
     Damaged(PathBuf, String),
     /// A manifest would not be read again, for that reason; it is not written.
-    #[error("{} could not be read again: {_1}; change the experiment", _0.display())]
+    #[error("{} could not be read back: {_1}; change the experiment", _0.display())]
     Unreadable(PathBuf, String),
     /// A file was written by a newer Assay: its schema, and the newest that this one reads.
     #[error("{} has schema {_1}; this Assay reads up to {_2}: use a newer one", _0.display())]
     Schema(PathBuf, u32, u32),
     /// No experiment or run of that name in that directory.
-    #[error("no results named `{_0}` in {}; `assay list` shows what is there", _1.display())]
+    #[error("there are no results named `{_0}` in {}; `assay list` shows the results \
+             there", _1.display())]
     Unknown(String, PathBuf),
     /// Two experiments have that name or identifier: their directories in the archive.
     #[error("`{_0}` is more than one experiment: name {} or {}", _1[0].display(), _1[1].display())]

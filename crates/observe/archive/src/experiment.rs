@@ -227,7 +227,7 @@ impl ExperimentDir {
             if run.cell == *cell && is_planned && is_of_it {
                 return Ok(Some(run));
             }
-            let reason = "its record is of another plan than that of the manifest".to_owned();
+            let reason = "its record has another plan than the manifest".to_owned();
             Err(ArchiveError::Damaged(self.run_dir(&cell.id), reason))
         });
         read.into_iter().filter_map(Result::transpose).collect()

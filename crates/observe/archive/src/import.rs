@@ -71,7 +71,7 @@ fn check_id(id: &str) -> Result<(), String> {
     let latest = Timestamp::now().checked_add(24.hours()).map_err(|error| error.to_string())?;
     match stamp <= latest.to_zoned(jiff::tz::TimeZone::UTC).datetime() {
         true => Ok(()),
-        false => Err(format!("its identifier {id:?} is of a time to come")),
+        false => Err(format!("its identifier {id:?} is in the future")),
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
         let long = "z".repeat(80);
         for id in [later, &long, "", "quick", "20261121T141851Z-b94", "20261321T141851Z-b943"] {
             let reason = check_id(id).unwrap_err();
-            let expected = if id == later { "a time to come" } else { "is not of the form" };
+            let expected = if id == later { "in the future" } else { "is not of the form" };
             assert!(reason.contains(expected), "{id}: {reason}");
         }
     }

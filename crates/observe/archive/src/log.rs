@@ -162,7 +162,7 @@ fn decode(encoded: &[u8]) -> Result<Histogram<u64>, String> {
     // Their number is saturated where it overflows.
     match histogram.len() <= VALUES_MAX {
         true => Ok(histogram),
-        false => Err("it has more values than can have been counted".to_owned()),
+        false => Err("it has more values than a run can count".to_owned()),
     }
 }
 
@@ -283,7 +283,7 @@ mod tests {
         let largest = i64::MAX.cast_unsigned();
         for counts in [[VALUES_MAX, 1], [largest; 2]] {
             let reason = decode(&encoded(counts)).unwrap_err();
-            assert_eq!(reason, "it has more values than can have been counted");
+            assert_eq!(reason, "it has more values than a run can count");
         }
     }
 }

@@ -83,7 +83,7 @@ pub(crate) fn open_below(dir: &Path, path: &Path, names: Names) -> io::Result<Fi
 }
 
 fn not_regular() -> io::Error {
-    io::Error::other("it is a link, a directory, a pipe or a device, and no regular file")
+    io::Error::other("it is a link, a directory, a pipe or a device, and not a regular file")
 }
 
 /// Reads a whole regular file of at most so many bytes.
@@ -106,7 +106,10 @@ pub(crate) fn check_length(bytes: u64, bytes_max: u64) -> io::Result<()> {
         true => Ok(()),
         false => {
             let mib = bytes_max >> 20;
-            let text = format!("it is larger than {mib} MiB, which no such file of an archive is");
+            let text = format!(
+                "it is larger than {mib} MiB, the limit for such a file of an \
+                                archive"
+            );
             Err(io::Error::other(text))
         }
     }
@@ -150,7 +153,7 @@ mod tests {
         let others = ["pipe", "link", "dangling", "socket", "."].map(at);
         for path in others.iter().chain(&[PathBuf::from("/dev/zero")]) {
             let error = read(path, FILE_BYTES_MAX).unwrap_err().to_string();
-            assert!(error.ends_with("no regular file"), "{}: {error}", path.display());
+            assert!(error.ends_with("not a regular file"), "{}: {error}", path.display());
         }
         assert_eq!(read(&at("absent"), 1).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
@@ -177,7 +180,7 @@ mod tests {
         let names = ["linked/shadow", "LOG", "second", "pipe", "logs", "../etc/shadow", "", "."];
         for name in names {
             let error = open_below(&data, &data.join(name), Names::One).unwrap_err().to_string();
-            let is_refused = ["no regular file", "second name", "not below"];
+            let is_refused = ["not a regular file", "second name", "not below"];
             assert!(is_refused.iter().any(|text| error.contains(text)), "{name}: {error}");
         }
         let error = open_below(&data, &data.join("logs/../../etc/shadow"), Names::One)

@@ -43,7 +43,7 @@ pub(crate) fn open(file: &Path) -> Result<ExperimentDir, ArchiveError> {
 /// Unpacks a file into `place`, below the names of the experiment.
 pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveError> {
     let damaged = |reason: String| ArchiveError::Damaged(path.to_path_buf(), reason);
-    let unreadable = |error: io::Error| damaged(format!("it is no result in one file: {error}"));
+    let unreadable = |error: io::Error| damaged(format!("it is not a result in one file: {error}"));
     let mut file = regular::open(path).map_err(ArchiveError::read(path))?;
     let file_bytes = file.metadata().map_err(ArchiveError::read(path))?.len();
     let mut header = HEADER.map(|_| 0);
@@ -133,7 +133,7 @@ fn check_entry(
     }
     let kind = entry.header().entry_type();
     if kind != EntryType::Regular {
-        return Err(format!("{name} is no regular file, but {kind:?}"));
+        return Err(format!("{name} is not a regular file, but {kind:?}"));
     }
     Ok(())
 }
@@ -169,7 +169,7 @@ impl Totals {
             ));
         }
         match is_first && part.starts_with(LIBRARY) {
-            true => Err("it holds a library in the place of a text".to_owned()),
+            true => Err("it contains a library where a text belongs".to_owned()),
             false => Ok(()),
         }
     }
@@ -183,7 +183,7 @@ fn unpack_file(
 ) -> Result<Result<(), String>, ArchiveError> {
     let name = &member.name;
     let Some(content) = content(name) else {
-        return Ok(Err(format!("{name} is no file of an experiment")));
+        return Ok(Err(format!("{name} is not a file of an experiment")));
     };
     if entry.size() != member.bytes {
         return Ok(Err(format!("{name} has {} bytes, not {}", entry.size(), member.bytes)));
@@ -211,7 +211,9 @@ fn unpack_file(
         io::Write::write_all(&mut file, &part[..bytes]).map_err(ArchiveError::write(&path))?;
     }
     if hex(&source.hasher.finalize()) != member.sha256 {
-        return Ok(Err(format!("{name} is not what was written: its checksum differs")));
+        return Ok(Err(format!(
+            "the checksum of {name} differs from the checksum written with it"
+        )));
     }
     Ok(Ok(()))
 }
@@ -290,17 +292,17 @@ mod tests {
         let named = |name: &'static str| {
             refusal(move |all| all[1].0.name = name.to_owned(), EntryType::Regular)
         };
-        assert!(named("runs/../../x").contains("no file of an experiment"));
-        assert!(named("/etc/x").contains("no file of an experiment"));
+        assert!(named("runs/../../x").contains("not a file of an experiment"));
+        assert!(named("/etc/x").contains("not a file of an experiment"));
         for kind in [EntryType::Symlink, EntryType::Link, EntryType::Fifo, EntryType::Directory] {
-            assert!(refusal(|_| (), kind).contains("no regular file"), "{kind:?}");
+            assert!(refusal(|_| (), kind).contains("not a regular file"), "{kind:?}");
         }
         let grown = refusal(|all| all[1].0.bytes = 1 << 20, EntryType::Regular);
         assert!(grown.contains("3 bytes, not 1048576"), "{grown}");
         let huge = refusal(|all| all[1].0.bytes = 2 << 30, EntryType::Regular);
         assert!(huge.contains("more than 8 MiB"), "{huge}");
         let other = refusal(|all| all[1].1[0] = b'x', EntryType::Regular);
-        assert!(other.contains("runs/a/record.json is not what was written"), "{other}");
+        assert!(other.contains("the checksum of runs/a/record.json differs"), "{other}");
     }
 
     #[test]
@@ -310,7 +312,7 @@ mod tests {
         for text in [&b""[..], b"no", b"\x1f\x8b\x08 and no more of it", &HEADER] {
             fs::write(&path, text).unwrap();
             let refused = unpack(&path, dir.path()).unwrap_err().to_string();
-            assert!(refused.contains("no result in one file"), "{refused}");
+            assert!(refused.contains("not a result in one file"), "{refused}");
         }
         let place = dir.path().join("place");
         fs::create_dir(&place).unwrap();

@@ -94,7 +94,7 @@ fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)
     let listed = sums.iter().filter_map(|(name, known)| {
         // A name in the list alone may lead out of the directory.
         let is_there = files.contains(name);
-        let absent = || io::Error::other("there is no regular file of that name");
+        let absent = || io::Error::other("there is no regular file with that name");
         let sum = if is_there {
             regular::open(&dir.join(name)).and_then(checksum_within_limit)
         } else {
@@ -102,7 +102,7 @@ fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)
         };
         let what = match sum {
             Ok(sum) if known.contains(&sum) => return None,
-            Ok(_) => "it is not what was written: its checksum differs".to_owned(),
+            Ok(_) => "its checksum differs from the checksum written with it".to_owned(),
             Err(error) => format!("it cannot be read: {error}"),
         };
         Some((name, what))
@@ -134,7 +134,7 @@ mod tests {
         fs::write(run.path().join("notes"), "").unwrap();
         let found = mismatches(&run);
         assert!(found[0].starts_with("engine/LOG: it cannot be read: "), "{found:?}");
-        assert_eq!(found[1], "record.json: it is not what was written: its checksum differs");
+        assert_eq!(found[1], "record.json: its checksum differs from the checksum written with it");
         assert_eq!(found[2], "notes: it has no checksum");
         fs::write(run.path().join(CHECKSUMS), "torn").unwrap();
         assert!(mismatches(&run)[0].starts_with("checksums: it cannot be parsed"));

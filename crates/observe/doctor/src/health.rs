@@ -99,7 +99,7 @@ fn of_log(log: &Value, [worn, spare]: [&str; 2]) -> DriveHealth {
 
 fn parsed(program: &str, text: &str) -> Result<Value, String> {
     serde_json::from_str(text)
-        .map_err(|error| format!("the output of {program} is no JSON: {error}"))
+        .map_err(|error| format!("the output of {program} is not JSON: {error}"))
 }
 
 #[cfg(test)]

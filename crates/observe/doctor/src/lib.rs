@@ -1,7 +1,7 @@
 //! Checks of a machine for what can spoil a benchmark.
 //!
 //! Reads `/proc`, `/sys`, configuration files and the output of a few programs, and returns what
-//! each check found, why it matters and the commands that mend and undo it. It changes nothing.
+//! each check found, why it matters and the commands that fix and undo it. It changes nothing.
 //!
 //! Invariants: what cannot be read is unknown with its reason, never fine; a fine or found value
 //! is the machine's own, so that two machines can be compared by values; checks of the snapshot

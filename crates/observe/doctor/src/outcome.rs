@@ -39,9 +39,9 @@ impl Outcome {
         Self::new(CheckState::NotApplicable, None, reason.into())
     }
 
-    /// Returns it with a line that mends it.
-    pub(crate) fn mend(mut self, line: impl Into<String>) -> Self {
-        self.remedy.mend.push(line.into());
+    /// Returns it with a line that fixes it.
+    pub(crate) fn fix(mut self, line: impl Into<String>) -> Self {
+        self.remedy.fix.push(line.into());
         self
     }
 
@@ -54,19 +54,19 @@ impl Outcome {
     /// Returns it with the lines that write a value into a file, and the old one.
     pub(crate) fn write(self, path: &str, wanted: &str, old: &str) -> Self {
         let line = |value: &str| format!("echo {} > {}", shell_word(value), shell_word(path));
-        self.mend(line(wanted)).undo(line(old))
+        self.fix(line(wanted)).undo(line(old))
     }
 
     /// Returns it with a kernel setting's wanted value and the old one.
     pub(crate) fn sysctl(self, name: &str, wanted: &str, old: &str) -> Self {
         let line = |value: &str| format!("sysctl -w {name}={}", shell_word(value));
-        self.mend(line(wanted)).undo(line(old))
+        self.fix(line(wanted)).undo(line(old))
     }
 
     /// Returns it with a kernel parameter to add at boot.
     pub(crate) fn boot_with(self, parameter: &str) -> Self {
         let place = "GRUB_CMDLINE_LINUX_DEFAULT of /etc/default/grub, update-grub, reboot";
-        self.mend(format!("# add {parameter} to {place}"))
+        self.fix(format!("# add {parameter} to {place}"))
             .undo(format!("# remove {parameter} from {place}"))
     }
 
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn undo_restores_the_old_value() {
         let found = Outcome::finding("1", "on").write("/sys/x", "0", "1");
-        assert_eq!(found.remedy.mend, ["echo 0 > /sys/x"]);
+        assert_eq!(found.remedy.fix, ["echo 0 > /sys/x"]);
         assert_eq!(found.remedy.undo, ["echo 1 > /sys/x"]);
     }
 }

@@ -112,7 +112,7 @@ impl Source {
             let name = Path::new(&mount.source).strip_prefix("/dev").ok();
             let class = name.map(|name| Path::new("/sys/class/block").join(name).join("dev"));
             number = class.and_then(|path| self.read(path)).ok_or_else(|| {
-                format!("the data lies on {}, which has no block device of its own", mount.kind)
+                format!("the data is on {}, which has no block device", mount.kind)
             })?;
         }
         BlockDevice::numbered(&sys, &number)

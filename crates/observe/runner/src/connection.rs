@@ -38,10 +38,10 @@ pub enum ConnectionError {
     #[error("message {0} cannot be read: {1}")]
     Unreadable(u64, serde_json::Error),
     /// A message was expected, and a later one came.
-    #[error("message {0} is missing: message {1} came in its place")]
+    #[error("message {0} is missing: message {1} came instead")]
     Missing(u64, u64),
     /// A message was expected, and an earlier one came again.
-    #[error("message {1} came again in place of message {0}")]
+    #[error("message {1} came again instead of message {0}")]
     Repeated(u64, u64),
 }
 
@@ -209,10 +209,10 @@ mod tests {
     fn a_message_that_is_not_the_next_is_a_fault() {
         let all = lines(&["a", "b", "c"]);
         let [a, b, c] = [&*all[0], &*all[1], &*all[2]];
-        assert_eq!(fault_of(&[a, c]), "message 1 is missing: message 2 came in its place");
-        assert_eq!(fault_of(&[b, c]), "message 0 is missing: message 1 came in its place");
-        assert_eq!(fault_of(&[a, b, b, c]), "message 1 came again in place of message 2");
-        assert_eq!(fault_of(&[a, c, b]), "message 1 is missing: message 2 came in its place");
+        assert_eq!(fault_of(&[a, c]), "message 1 is missing: message 2 came instead");
+        assert_eq!(fault_of(&[b, c]), "message 0 is missing: message 1 came instead");
+        assert_eq!(fault_of(&[a, b, b, c]), "message 1 came again instead of message 2");
+        assert_eq!(fault_of(&[a, c, b]), "message 1 is missing: message 2 came instead");
         assert_eq!(fault_of(&[a, b, &c[..c.len() - 1]]), "message 2 breaks off");
     }
 

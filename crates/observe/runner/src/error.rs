@@ -29,7 +29,7 @@ pub enum RunnerError {
     #[error("only {_1} are free on the file system of {}, and the disk floor is {_2}", _0.display())]
     DiskFloor(PathBuf, model::Bytes, model::Bytes),
     /// The memory cap cannot be set.
-    #[error("no memory cap: {0}; without one, leave `memory` out")]
+    #[error("the memory cap cannot be set: {0}; to run without a memory cap, leave `memory` out")]
     MemoryCap(#[from] sampler::CapError),
     /// The engine of the variant of this name refused to open, before machine time was spent.
     #[error("variant {0}: {1}")]

@@ -45,15 +45,15 @@ impl BlockDevice {
         let kind = &mount.kind;
         let Some(number) = rdev_of(&mount.source) else {
             return Err(format!(
-                "the data lies on {kind}, which has no block device of its own: \
-                 put it on a disk's file system for device counters"
+                "the data is on {kind}, which has no block device: put it on a disk's file system \
+                 for device counters"
             ));
         };
         let node = sys.join("dev/block").join(number_text(number));
         let name = node.canonicalize().ok().and_then(|path| file_name(&path));
         let count = name.map_or(0, |name| btrfs_members(sys, &name));
         if count > 1 {
-            return Err(format!("the data lies on {kind} over {count} devices"));
+            return Err(format!("the data is on {kind} over {count} devices"));
         }
         whole_disk(sys, &number_text(number))
     }

@@ -179,8 +179,8 @@ pub(crate) fn v2_parent(own: &Path) -> Result<&Path, CapError> {
     match last {
         Some((path, error)) if error.kind() == io::ErrorKind::ResourceBusy => {
             let reason = format!(
-                "{} cannot pass the memory controller on while its group has processes: run in a \
-                 group of its own, as `systemd-run --user --scope -p Delegate=yes assay run ...`",
+                "{} cannot delegate the memory controller while its group has processes: run in a \
+                 separate group, as `systemd-run --user --scope -p Delegate=yes assay run ...`",
                 path.display()
             );
             Err(CapError::NoController(reason))

@@ -110,8 +110,7 @@ impl ServerGroup {
     /// Source: Linux, Documentation/admin-guide/cgroup-v1/blkio-controller.rst.
     pub fn writes_counted(&self) -> Option<&'static str> {
         let is_v1 = self.accounts.io.as_ref().is_some_and(|(io, _)| io.version == Version::V1);
-        is_v1
-            .then_some("none: control groups of version 1 do not count what the kernel writes back")
+        is_v1.then_some("none: control groups of version 1 do not count write-back by the kernel")
     }
 
     pub(crate) fn accounts(&self) -> Accounts {

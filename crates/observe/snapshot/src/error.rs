@@ -22,10 +22,10 @@ pub enum SnapshotError {
     #[error("the engine leaves no files to save")]
     Nothing,
     /// There is no room: what is needed, and what may be used.
-    #[error("no room for its files: {0} needed, {1} may be used")]
+    #[error("there is no room for its files: {0} are needed, and {1} may be used")]
     NoRoom(Bytes, Bytes),
     /// No snapshot has that identifier.
-    #[error("no snapshot `{0}`: `assay snapshot list` has all of them")]
+    #[error("there is no snapshot `{0}`: `assay snapshot list` shows all snapshots")]
     Unknown(String),
     /// The user stopped the run.
     #[error("stopped by the user")]

@@ -101,7 +101,7 @@ fn a_database_is_saved_found_by_its_key_and_restored() {
     assert_eq!(toy.store.find(&key(7)).as_ref(), Some(&saved));
     assert_eq!(toy.store.find(&key(8)), None, "of other rows");
     let other = key(7).with_build("2".to_owned(), "def".to_owned());
-    assert_eq!(toy.store.find(&other), None, "of another build");
+    assert_eq!(toy.store.find(&other), None, "from another build");
     toy.restore(&saved, "second").unwrap();
     assert!(toy.is_whole("second"));
     toy.store.verify(&saved.id).unwrap();

@@ -68,7 +68,7 @@ pub struct Saturation {
     pub jobs: u32,
     /// The highest throughput, in requests per second.
     pub per_s: f64,
-    /// Whether it is at the most jobs tried: more may bring more.
+    /// Whether it is at the highest number of jobs tried: more jobs may give more.
     pub is_at_end: bool,
 }
 

@@ -24,8 +24,8 @@ pub enum AnalysisError {
     Schema(String, u32, u32),
     /// Experiments with different data, steps or variants: the labels of two, and what differs.
     #[error(
-        "{0} and {1} cannot be compared: {2}; \
-         run their variants in one experiment, or one of the two again as the other was"
+        "{0} and {1} cannot be compared: {2}; run their variants in one experiment, or repeat one \
+         of the two with the settings of the other"
     )]
     NotComparable(String, String, String),
 }

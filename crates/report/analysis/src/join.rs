@@ -78,7 +78,7 @@ fn difference(first: &Experiment, other: &Experiment) -> Option<String> {
         application.map_or_else(|| "keys and values".to_owned(), |it| format!("`{}`", it.name))
     };
     (first.application != other.application).then(|| match (name(first), name(other)) {
-        (one, two) if one == two => format!("the application {one} was changed between them"),
+        (one, two) if one == two => format!("the application {one} was changed between the two"),
         (one, two) => format!("the applications are {one} and {two}"),
     })
 }

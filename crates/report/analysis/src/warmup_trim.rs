@@ -69,7 +69,7 @@ pub fn warmup_trim_phrase(step: &StepRecord) -> Option<String> {
         )
         | None => ", as in the runs that become steady there",
     };
-    Some(format!("measured from {} on{why}", moment(trim)))
+    Some(format!("measured after {}{why}", moment(trim)))
 }
 
 /// Returns a moment of a step in whole seconds: `12 s`, `2m10s`.
@@ -191,11 +191,11 @@ mod tests {
             warmup_trim_phrase(&step)
         };
         let warm_up = phrase(TrendClass::WarmUp, 12);
-        assert_eq!(warm_up.as_deref(), Some("measured from 12 s on: warm-up before"));
+        assert_eq!(warm_up.as_deref(), Some("measured after 12 s: warm-up before"));
         let slow_down = phrase(TrendClass::SlowDown, 12);
-        assert_eq!(slow_down.as_deref(), Some("measured from 12 s on: slow-down before"));
+        assert_eq!(slow_down.as_deref(), Some("measured after 12 s: slow-down before"));
         let flat = phrase(TrendClass::Flat, 12);
-        let with_others = "measured from 12 s on, as in the runs that become steady there";
+        let with_others = "measured after 12 s, as in the runs that become steady there";
         assert_eq!(flat.as_deref(), Some(with_others));
         assert_eq!(phrase(TrendClass::Flat, 0), None);
     }

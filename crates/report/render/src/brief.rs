@@ -196,8 +196,8 @@ mod tests {
     #[test]
     fn of_the_evidence_the_first_clause_is_shown() {
         assert_eq!(
-            first_clause("varies (95 %: [5 %, 7 %]; poorly known), twice; it may be"),
-            "varies (95 %: [5 %, 7 %]; poorly known), twice"
+            first_clause("varies (95 %: [5 %, 7 %]; this estimate is poor), twice; it may be"),
+            "varies (95 %: [5 %, 7 %]; this estimate is poor), twice"
         );
         assert_eq!(first_clause("a) b"), "a) b");
         let long = finding("A012", Severity::Warning, "readrandom", "it took 5 s; of 4 s");

@@ -79,7 +79,7 @@ fn finding(one: &CheckResult) -> Vec<Part> {
     let facts = [("Evidence", one.evidence.clone()), ("Why", why)];
     let mut parts =
         vec![Part::Strong(format!("{}: {}", one.check, one.subject)), Part::facts(facts)];
-    for (name, lines) in [("Mend", &one.remedy.mend), ("Undo", &one.remedy.undo)] {
+    for (name, lines) in [("Fix", &one.remedy.fix), ("Undo", &one.remedy.undo)] {
         if !lines.is_empty() {
             parts.push(Part::Note(format!("{name}:")));
             parts.extend(lines.iter().cloned().map(Part::Verbatim));
@@ -104,7 +104,7 @@ pub fn doctor_script(results: &[CheckResult]) -> String {
         lines.push(comment(&format!("{} ({}): {}", one.check, one.severity, one.evidence)));
         lines.push(comment(one.why));
         lines.extend(one.remedy.undo.iter().map(|line| comment(&format!("undo: {line}"))));
-        lines.extend(one.remedy.mend.iter().map(|line| visible(line).into_owned()));
+        lines.extend(one.remedy.fix.iter().map(|line| visible(line).into_owned()));
     }
     lines.join("\n") + "\n"
 }
@@ -122,7 +122,7 @@ mod tests {
 
     fn result(check: &'static str, state: CheckState, severity: Severity) -> CheckResult {
         let remedy = MachineRemedy {
-            mend: vec!["echo performance > /sys/x".to_owned()],
+            fix: vec!["echo performance > /sys/x".to_owned()],
             undo: vec!["echo powersave > /sys/x".to_owned()],
         };
         CheckResult {

@@ -100,12 +100,16 @@ pub fn limits(low: impl std::fmt::Display, high: impl std::fmt::Display) -> Stri
 /// A limit that would be written as 1 without being 1 gets the digits that show on which side it
 /// lies: `[0.998, 1.07]`.
 pub fn interval(of: &Interval) -> String {
-    let limit = |value: f64| match digits(value) {
+    limits(ratio(of.low), ratio(of.high))
+}
+
+/// Returns a ratio, with more digits near 1: `0.998`.
+pub(crate) fn ratio(value: f64) -> String {
+    match digits(value) {
         text if text == "1.00" && (value - 1.0).abs() >= 5e-4 => format!("{value:.3}"),
         text if text == "1.00" && (value - 1.0).abs() >= 5e-5 => format!("{value:.4}"),
         text => text,
-    };
-    limits(limit(of.low), limit(of.high))
+    }
 }
 
 /// Returns a share in percent: `2.7 %`, `12 %`, `0.04 %`.

@@ -90,8 +90,12 @@ pub fn folded(size: Option<&str>, findings: &[LintFinding]) -> Option<String> {
     }
     let named = rules.iter().map(|(code, name, count)| format!("{code} {name} ({count})"));
     let named = named.collect::<Vec<_>>().join(", ");
-    (!rules.is_empty())
-        .then(|| format!("Of size {MINUTES}, gone at a longer one (--size night): {named}."))
+    (!rules.is_empty()).then(|| {
+        format!(
+            "Caused by the size {MINUTES}, and gone at a longer size (--size night): \
+                          {named}."
+        )
+    })
 }
 
 /// Returns the label and the number of findings, in one line.
@@ -237,7 +241,8 @@ mod tests {
     #[test]
     fn what_follows_from_minutes_alone_is_one_line() {
         let mut short = checked(&[found("A010", None), found("A027", None), found("A027", None)]);
-        let line = "Of size minutes, gone at a longer one (--size night): A027 too short (2).";
+        let line = "Caused by the size minutes, and gone at a longer size (--size night): A027 too \
+                    short (2).";
         let shows = |short: &Checked, part: &str| text(short.clone()).contains(part);
         assert!(shows(&short, "A027 too short\n") && !shows(&short, line));
         short.size = Some(MINUTES.to_owned());

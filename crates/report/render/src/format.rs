@@ -39,7 +39,7 @@ impl FromStr for Format {
     fn from_str(text: &str) -> Result<Self, String> {
         let names = Self::ALL.map(Self::name).join(", ");
         let found = Self::ALL.into_iter().find(|format| format.name() == text);
-        found.ok_or_else(|| format!("`{text}` is no format: write one of {names}"))
+        found.ok_or_else(|| format!("`{text}` is not a format: write one of {names}"))
     }
 }
 

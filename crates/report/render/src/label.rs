@@ -114,7 +114,7 @@ pub(crate) fn meaning(metric: &Metric) -> String {
     let better = match metric.better {
         Better::Higher => "more is better",
         Better::Lower => "less is better",
-        Better::Neither => "neither more nor less is better",
+        Better::Neither => "neither higher nor lower is better",
     };
     format!("{metric}: {}; {better}", metric.meaning)
 }

@@ -44,7 +44,7 @@ fn loads(comparison: &Comparison) -> Option<String> {
     let (fewest, most) = (loads.first()?, loads.last()?);
     let of = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
     Some(match most {
-        1 => " All runs of a variant begin from one load: differences are for these loads."
+        1 => " All runs of a variant begin from one load, so differences hold for these loads."
             .to_owned(),
         _ => format!(" Runs share loads, {of} of each variant, whose means are compared."),
     })
@@ -56,18 +56,15 @@ pub(crate) const INVALID: &str = "Nothing is counted: all runs are invalid.";
 /// How figures and ratios belong together.
 ///
 /// Source: [`stats::mean_of_runs`].
-pub(crate) const MEANS: &str = "Means of runs are geometric, and a ratio is that of the two means; \
-    where a run gave 0 they are arithmetic, without a ratio.";
+pub(crate) const MEANS: &str = "Means of runs are geometric, and a ratio is the ratio of the two \
+                                means. If a run gave 0, the mean is arithmetic and there is no \
+                                ratio.";
 
 /// Returns the number of runs, what is shown of them, and the method of the intervals.
 pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
     let comparison = compared.comparison;
     let Some((fewest, most)) = comparison.runs_per_cell() else {
-        let why = if comparison.has_invalid_runs() {
-            INVALID
-        } else {
-            "No step was finished by any run."
-        };
+        let why = if comparison.has_invalid_runs() { INVALID } else { "No run finished a step." };
         return why.to_owned();
     };
     let is_single = comparison.variants.len() < 2;

@@ -58,7 +58,7 @@ pub struct RunList<'a> {
 impl Report for RunList<'_> {
     fn document(&self, _: Format, _: Style) -> Document {
         if self.runs.is_empty() {
-            let none = "No runs are stored here yet: `assay run` makes some.".to_owned();
+            let none = "No runs are stored here yet: make some with `assay run`.".to_owned();
             return Document::from([vec![Part::Text(none)]]);
         }
         let mut document = Document::default();

@@ -12,7 +12,7 @@ const NAMES: [(Method, &str); 6] = [
     (Method::Welch, "Welch's t on logarithms"),
     (Method::Paired, "paired t on the log-ratios of blocks"),
     (Method::History, "t on logarithms with the noise of other runs"),
-    (Method::Ranks, "ranks, where the runs of a variant are all equal"),
+    (Method::Ranks, "ranks, if all runs of a variant are equal"),
 ];
 
 /// Returns the interval methods of the steps' own questions, each once.
@@ -46,8 +46,8 @@ pub(crate) fn pooled(noise: &Noise) -> String {
 pub(crate) fn family(family: &Family) -> Option<String> {
     (family.comparisons > 0).then(|| {
         format!(
-            "{}; {} significant without adjustment, {} of them withdrawn by it (Benjamini-Hochberg, \
-             false discovery rate 5 %)",
+            "{}; {} significant without adjustment, of which the adjustment withdrew {} \
+             (Benjamini-Hochberg, false discovery rate 5 %)",
             many(family.comparisons as usize, "comparison"),
             many(family.significant as usize, "difference"),
             family.withdrawn

@@ -38,7 +38,7 @@ pub(crate) fn headline(compared: &Compared<'_>) -> String {
             format!("No verdict may be drawn from {}: {codes} {lint}.", blocked_place(compared))
         }
         Label::Nothing => {
-            format!("No step that the experiment is about has a result {lint}.")
+            format!("No step that the experiment measures has a result {lint}.")
         }
     });
     if label < Label::Bogus && !codes.is_empty() {

@@ -55,13 +55,11 @@ pub(crate) fn invalid(invalid_intervals: &InvalidIntervals) -> String {
     let phrase = first.to_uppercase() + rest;
     if invalid_intervals.intervals == invalid_intervals.of_intervals {
         return format!(
-            "{phrase}. There are no rates and no times; costs per operation are those of the whole \
-             step."
+            "{phrase}. There are no rates and no times; costs per operation cover the whole step."
         );
     }
     format!(
-        "{phrase}. Rates and times are those of the other {}; costs per operation are those of the \
-         whole step.",
+        "{phrase}. Rates and times cover the other {}; costs per operation cover the whole step.",
         span(invalid_intervals.valid_ns.0)
     )
 }

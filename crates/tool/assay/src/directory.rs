@@ -20,11 +20,11 @@ pub(crate) fn check_dir(option: &str, path: &Path) -> Result<()> {
     let Some(existing) = whole.ancestors().find(|part| part.exists()) else { return Ok(()) };
     let real = fs::canonicalize(existing).unwrap_or_else(|_| existing.to_owned());
     let reason = if !real.is_dir() {
-        format!("{} is no directory", existing.display())
+        format!("{} is not a directory", existing.display())
     } else if let Some(kernel) = KERNEL.iter().find(|kernel| real.starts_with(kernel))
         && !real.starts_with(SHARED_MEMORY)
     {
-        format!("{kernel} is the kernel's, which stores no files there")
+        format!("{kernel} belongs to the kernel, which stores no files there")
     } else {
         return Ok(());
     };
@@ -66,15 +66,15 @@ mod tests {
         fs::write(at("file"), "").expect("a file");
         symlink("/proc", at("kernel")).expect("a link");
         for (path, reason) in [
-            (at("file"), "file is no directory"),
-            (at("file/below/it"), "file is no directory"),
-            ("/proc".into(), "/proc is the kernel's"),
-            ("/proc/absent/too".into(), "/proc is the kernel's"),
-            ("/sys/x".into(), "/sys is the kernel's"),
-            ("/dev/x".into(), "/dev is the kernel's"),
-            ("/dev/null".into(), "/dev/null is no directory"),
-            ("/usr/../proc/x".into(), "/proc is the kernel's"),
-            (at("kernel/x"), "/proc is the kernel's"),
+            (at("file"), "file is not a directory"),
+            (at("file/below/it"), "file is not a directory"),
+            ("/proc".into(), "/proc belongs to the kernel"),
+            ("/proc/absent/too".into(), "/proc belongs to the kernel"),
+            ("/sys/x".into(), "/sys belongs to the kernel"),
+            ("/dev/x".into(), "/dev belongs to the kernel"),
+            ("/dev/null".into(), "/dev/null is not a directory"),
+            ("/usr/../proc/x".into(), "/proc belongs to the kernel"),
+            (at("kernel/x"), "/proc belongs to the kernel"),
         ] {
             let text = refused(&path).expect("it stores no files");
             assert!(text.contains(reason), "{text}");

@@ -44,9 +44,10 @@ struct Cli {
 /// The commands, in order of a typical workflow.
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Find what on this machine can spoil a benchmark, with remedies; change nothing
+    /// List settings and load of this machine that can spoil a benchmark, with remedies; change
+    /// nothing
     Doctor(cmd::doctor::Args),
-    /// Show the runs of an experiment in their order, with machine time and disk; run nothing
+    /// Show the runs of an experiment in order, with machine time and disk space; run nothing
     Plan(Box<cmd::plan::Args>),
     /// Run an experiment file, or steps against given engines
     Run(Box<cmd::run::Args>),
@@ -56,7 +57,7 @@ enum Verb {
     Show(cmd::show::Args),
     /// Compare the variants of an experiment with its base case
     Compare(cmd::compare::Args),
-    /// Explain the difference between two variants: where the time goes, what moved, what binds
+    /// Explain the difference between two variants: time, changed metrics and limiting resources
     Explain(cmd::explain::Args),
     /// Check a plan, a run or a comparison for mistakes
     Lint(cmd::lint::Args),
@@ -64,19 +65,19 @@ enum Verb {
     History(Box<cmd::history::Args>),
     /// Write the HTML report of an experiment, or a Markdown post with pictures
     Report(cmd::report::Args),
-    /// Check stored files against their checksums, and records against their seconds
+    /// Check stored files against their checksums, and records against their intervals
     Verify(cmd::verify::Args),
-    /// Write an experiment to one file, which other verbs read too
+    /// Write an experiment to one file that other commands can read
     Export(cmd::export::Args),
-    /// Bring an experiment from one file into the archive
+    /// Add an experiment from one file to the archive
     Import(cmd::import::Args),
     /// Run the experiment of a file here, and test which findings are reproduced
     Rerun(cmd::rerun::Args),
-    /// List, show, check or remove the saved databases that runs begin from
+    /// List, show, check or remove the saved databases from which runs begin
     Snapshot(cmd::snapshot::Args),
     /// Measure checksums and compression of single blocks
     Micro(cmd::micro::Args),
-    /// Measure what storage does, with fio: throughput and response time by jobs and access
+    /// Measure storage with fio: throughput and response time by jobs and access
     Device(Box<cmd::device::Args>),
     /// List workloads, or show the application of SQL servers
     Workload(cmd::workload::Args),

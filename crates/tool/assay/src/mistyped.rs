@@ -93,7 +93,7 @@ fn elsewhere(option: &str, root: &Command) -> Option<String> {
     let key = option.replace('-', "_");
     let tables = plan::tables_with(&key);
     let table = tables.first()?;
-    Some(format!("`{key}` is a key of {table} in an experiment file, and no option"))
+    Some(format!("`{key}` is a key of {table} in an experiment file, and not an option"))
 }
 
 /// Collects the commands that have an option.

@@ -72,7 +72,7 @@ type Open = fn(&Path) -> Result<Box<dyn Driver>, EngineError>;
 /// The engines, in the order they are listed.
 #[rustfmt::skip]
 static ENGINES: &[EngineSource] = &[
-    EngineSource { name: "rocksdb", about: "LSM tree; any release from 5.18 on", loaded: Some(driver_rocksdb::open_library), reach: &driver_rocksdb::REACH, ..NONE },
+    EngineSource { name: "rocksdb", about: "LSM tree; any release since 5.18", loaded: Some(driver_rocksdb::open_library), reach: &driver_rocksdb::REACH, ..NONE },
     EngineSource { name: "leveldb", about: "LSM tree with one background thread", loaded: Some(driver_leveldb::open_library), reach: &OptionReach::CLOSED, ..NONE },
     EngineSource { name: "splinterdb", about: "B-epsilon tree for NVMe; any build since 2022", loaded: Some(driver_splinterdb::open_library), recipe: Some(driver_splinterdb::RECIPE), reach: &OptionReach::CLOSED, ..NONE },
     EngineSource { name: "wiredtiger", about: "B-tree, or LSM tree up to version 11; any build", loaded: Some(driver_wiredtiger::open_library), recipe: Some(driver_wiredtiger::RECIPE), reach: &driver_wiredtiger::REACH, ..NONE },

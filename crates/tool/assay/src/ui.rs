@@ -211,9 +211,10 @@ pub(crate) fn mask_panics() {
 pub(crate) fn check_arguments(arguments: &[OsString]) -> Result<(), Report> {
     let mut texts = arguments.iter().map(|argument| argument.to_string_lossy());
     let Some(text) = texts.find(|text| has_secret(text)) else { return Ok(()) };
-    let help = "no command takes one: every account of this host can read it. Put it into a \
-                variable and write ${ASSAY_PASSWORD_NAME} in its place, within single quotes, or \
-                write it into the `dsn` of a [[variant]] in an experiment file";
+    let help = "commands accept no passwords, because every account of this host can read them. \
+                Put the password into a variable and write ${ASSAY_PASSWORD_NAME} in its place, \
+                within single quotes, or write it into the `dsn` of a [[variant]] in an experiment \
+                file";
     Err(miette!(help = help, "the argument `{}` contains a password", masked_value(&text)))
 }
 

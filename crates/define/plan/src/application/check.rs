@@ -49,7 +49,7 @@ impl<'a> Names<'a> {
         let expected = match expect.get_ref().as_str() {
             Some(NO_ROWS) => None,
             _ => Some(self.signed(expect).map_err(|error| {
-                error.remedy(format!("write a number, or \"{NO_ROWS}\" for a query without any"))
+                error.remedy(format!("write a number, or \"{NO_ROWS}\" for a query without rows"))
             })?),
         };
         let texts = self.sql_texts(fields.required("sql")?, &DIALECTS, &[])?;

@@ -142,7 +142,7 @@ impl Names<'_> {
             return Ok(());
         }
         Err(self
-            .refuse(name.span(), format!("`{name}` is no number of a copy"))
+            .refuse(name.span(), format!("`{name}` is not the number of a copy"))
             .remedy(format!("name an `integer`, or an `other` among bounds, of 1 to {copies}")))
     }
 }
@@ -314,8 +314,8 @@ expect = "no rows"
         let shop = Draw::Integer { distribution: "uniform".to_owned(), from: 1, count: 4 };
         assert_eq!(buy.arguments[usize::from(copy)], shop);
         let refused = |number, by| copies(number, &chosen(by)).unwrap_err().to_string();
-        assert_eq!(refused(3, "shop"), "`shop` is no number of a copy");
-        assert_eq!(refused(4, "bad"), "`bad` is no number of a copy");
+        assert_eq!(refused(3, "shop"), "`shop` is not the number of a copy");
+        assert_eq!(refused(4, "bad"), "`bad` is not the number of a copy");
         let one = loaded(&chosen("shop")).unwrap_err().to_string();
         assert_eq!(one, "the table of this procedure has no copies to choose from");
     }

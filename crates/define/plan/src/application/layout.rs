@@ -44,7 +44,10 @@ impl Names<'_> {
             let in_row = used.in_row && !value.is_once;
             let (width, copies) = (value.count, if value.is_once { 1 } else { used.times });
             if in_row && width > 1 {
-                let why = format!("`{name}` is {width} values, and a row has a place for one");
+                let why = format!(
+                    "`{name}` has {width} values, but a row has a place for one \
+                                   value"
+                );
                 return Err(self.refuse(used.place.clone(), why));
             }
             let drawn = if in_row { layout.row.len() } else { layout.once.len() };
@@ -96,7 +99,7 @@ impl Names<'_> {
         if source.in_row != slot.in_row || !are_one || !is_matched {
             return refuse(
                 "the two are not drawn together",
-                "use both in rows, or both outside of them, one of each",
+                "use both in rows, or both outside of rows",
             );
         }
         let drawn = if slot.in_row { &layout.row } else { &layout.once };

@@ -181,7 +181,7 @@ impl<'a> Names<'a> {
             Some(Value { name, .. }) => Err(self
                 .refuse(
                     name.span(),
-                    format!("`{name}` is an id of table {}, which has none", table.name),
+                    format!("`{name}` is an id of table {}, which has no id", table.name),
                 )
                 .remedy("give the table an `id`: the column of integers that the server assigns")),
         }

@@ -24,7 +24,7 @@ impl<'a> Names<'a> {
             return Ok(connections);
         }
         Err(self
-            .refuse(node.span(), "connections of their own need several procedures in turn")
+            .refuse(node.span(), "separate connections need several procedures in turn")
             .remedy("name them in a list, such as [\"insert\", \"delete\"]"))
     }
 

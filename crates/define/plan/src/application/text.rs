@@ -181,7 +181,7 @@ impl<'a> Names<'a> {
             let has_source = || texts.iter().any(|text| text.block.conditions.is_empty());
             if *of.get_ref() == FOUND && !has_source() {
                 return Err(self
-                    .refuse(node.span(), "no statement before this one can have found rows")
+                    .refuse(node.span(), "no earlier statement can have found rows")
                     .remedy("put a statement without a condition before it"));
             }
             block.conditions.push(WrittenCondition { of, is });
@@ -238,7 +238,7 @@ impl<'a> Names<'a> {
             range.and_then(|(from, count)| Some((from, from.checked_add(count - 1)?)))
         else {
             return Err(self
-                .refuse(node.span(), format!("`{}` is no number of repetitions", value.name))
+                .refuse(node.span(), format!("`{}` is not a number of repetitions", value.name))
                 .remedy("name an `integer` with bounds of 0 to 65535, or write a number"));
         };
         if last == 0 {

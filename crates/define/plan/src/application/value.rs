@@ -173,7 +173,7 @@ impl<'a> Names<'a> {
             }
             _ => {
                 if let Some(count) = fields.get("count") {
-                    let why = "a value that is read is one: each column sets its own";
+                    let why = "a value that is read is a single value: each column sets one value";
                     return Err(self.refuse(count.span(), why));
                 }
                 let kinds = ReadKind::ALL.map(|kind| (kind.name(), kind));

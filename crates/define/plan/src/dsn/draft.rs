@@ -164,7 +164,7 @@ impl Draft {
             return wrong("a parameter behind the password is not understood in an address")
                 .remedy("write an `&` in a password as %26");
         }
-        let otherwise = "leave it out; docs/guide/addresses.md lists those that are understood";
+        let otherwise = "leave it out; docs/guide/addresses.md lists the understood parameters";
         wrong(format!("{} is not understood in an address", parameter.title())).meant(
             &parameter.name,
             names(self.table()),

@@ -131,9 +131,12 @@ impl Encryption {
             (_, Some(_)) => return useless(),
             (Some(verified @ (Mode::Issuer | Mode::Host)), None) => {
                 let name = if verified == Mode::Host { host } else { issuer };
-                return Err(wrong(format!("`{mode}={name}` needs roots to trust")).remedy(format!(
-                    "add {roots}=/FILE, or {mode}={host}&{roots}=system for those of this machine"
-                )));
+                return Err(wrong(format!("`{mode}={name}` needs roots to trust")).remedy(
+                    format!(
+                        "add {roots}=/FILE, or {mode}={host}&{roots}=system for the authorities of \
+                     this machine"
+                    ),
+                ));
             }
             (None | Some(Mode::Off), None) if self.is_waived => Tls::Waived,
             (None | Some(Mode::Off), None) => Tls::Off,

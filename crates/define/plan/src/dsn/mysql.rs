@@ -38,7 +38,8 @@ const GO_MODES: &[ModeName] = &[
 const PRISMA_MODES: &[ModeName] =
     &[mode("accept_invalid_certs", Mode::Require), mode("strict", Mode::HostOfSystem)];
 
-const OTHER_CLIENT: &str = "it sets another client; Assay has one connection for each of `clients`";
+const OTHER_CLIENT: &str = "it configures another client; Assay has one connection for each of \
+                            `clients`";
 
 /// What is done with each parameter.
 pub(super) const TABLE: &[Parameters] = &[
@@ -64,12 +65,12 @@ pub(super) const TABLE: &[Parameters] = &[
     row("protocol", Effect::Only(&["tcp", "socket"], "connects by TCP or by a unix socket")),
     row(
         "charset characterEncoding characterSetResults connectionCollation collation useUnicode",
-        Effect::Ignored("the server's own character set holds, so that no text is converted"),
+        Effect::Ignored("the server's character set is used, so no text is converted"),
     ),
     row(
         "parseTime loc serverTimezone connectionTimeZone useLegacyDatetimeCode \
          zeroDateTimeBehavior useTimezone",
-        Effect::Ignored("times are sent and compared as the server has them"),
+        Effect::Ignored("times are sent and compared in the server's format"),
     ),
     row(
         "autoReconnect maxReconnects failOverReadOnly",
@@ -98,7 +99,7 @@ pub(super) const TABLE: &[Parameters] = &[
     ),
     row(
         "allowCleartextPasswords",
-        Effect::Ignored("the password itself is sent encrypted or by a unix socket alone"),
+        Effect::Ignored("the password itself is sent only encrypted or over a unix socket"),
     ),
     row("ssl", Effect::Refused("write ssl-mode=VERIFY_IDENTITY&ssl-ca=system, or REQUIRED")),
     row(

@@ -54,10 +54,10 @@ fn without_scheme(text: &str) -> PlanError {
         !key.trim().is_empty() && key.chars().all(is_sign)
     };
     if text.split_once('=').is_some_and(|(key, _)| is_key(key)) {
-        return wrong("this is a list of `key=value`, as libpq and .NET have it, and no address");
+        return wrong("this is a list of `key=value`, as in libpq and .NET, and not an address");
     }
     if ["tcp(", "unix("].iter().any(|call| text.contains(call)) {
-        return wrong("this is an address as Go's driver of MySQL has it")
+        return wrong("this is an address in the form of Go's MySQL driver")
             .remedy("write mysql://user:${ASSAY_PASSWORD_NAME}@host:port/database");
     }
     if text.starts_with("jdbc:") {

@@ -81,9 +81,12 @@ pub(super) const TABLE: &[Parameters] = &[
          preparedStatementCacheQueries preparedStatementCacheSizeMiB preferQueryMode \
          binaryTransfer binary_parameters reWriteBatchedInserts defaultRowFetchSize stringtype \
          autosave loggerLevel assumeMinServerVersion default_query_exec_mode",
-        Effect::Ignored("it sets another client; Assay has one connection for each of `clients`"),
+        Effect::Ignored(
+            "it configures another client; Assay has one connection for each of \
+                         `clients`",
+        ),
     ),
-    row("hostaddr", Effect::Refused("write the numeric address in the place of the host")),
+    row("hostaddr", Effect::Refused("write the numeric address instead of the host")),
     row("requiressl", Effect::Refused("write sslmode=require")),
     row("sslfactory", Effect::Refused("write sslmode=require, or verify-full with sslrootcert")),
     row("sslpassword", Effect::Refused("give sslkey a file with a key that is not encrypted")),

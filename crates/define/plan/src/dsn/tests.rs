@@ -312,18 +312,15 @@ fn a_wrong_address_has_an_error_that_names_what_is_wrong() {
             ("${DATABASE_URL}", "the address is a variable that nothing expands"),
             (
                 "host=db dbname=x user=me password=secret",
-                "this is a list of `key=value`, as libpq and \
-            .NET have it, and no address",
+                "this is a list of `key=value`, as in libpq and .NET, and not an address",
             ),
             (
                 "Server=db;User Id=me;Password=secret;",
-                "this is a list of `key=value`, as libpq and \
-            .NET have it, and no address",
+                "this is a list of `key=value`, as in libpq and .NET, and not an address",
             ),
             (
                 "me:secret@tcp(db:3306)/x?parseTime=true",
-                "this is an address as Go's driver of MySQL \
-            has it",
+                "this is an address in the form of Go's MySQL driver",
             ),
             (
                 "DATABASE_URL=postgres://me:secret@db/x",

@@ -81,9 +81,7 @@ fn point(line: &str, before: Option<Nanos>) -> Result<(Nanos, f64), String> {
     let fields: Vec<_> = line.split(',').map(str::trim).collect();
     let [t, ops_per_s] = fields[..] else {
         let fields = fields.len();
-        return Err(format!(
-            "{fields} fields where two belong: write seconds,operations per second"
-        ));
+        return Err(format!("{fields} fields instead of two: write seconds,operations per second"));
     };
     let from = start(t)?;
     match before {
@@ -99,10 +97,10 @@ fn point(line: &str, before: Option<Nanos>) -> Result<(Nanos, f64), String> {
         format!("the rate `{ops_per_s}` is not a number of operations per second: write 50000")
     })?;
     if rate < 0.0 {
-        return Err(format!("the rate `{ops_per_s}` is negative: write one above zero"));
+        return Err(format!("the rate `{ops_per_s}` is negative: write a rate above zero"));
     }
     if rate == 0.0 {
-        return Err("a rate of zero offers nothing: write one above zero".to_owned());
+        return Err("the rate is zero: write a rate above zero".to_owned());
     }
     if rate > RATE_MAX_OPS_PER_S {
         return Err(format!("the rate `{ops_per_s}` is more than one operation each nanosecond"));
@@ -157,8 +155,8 @@ mod tests {
     fn each_error_has_its_message() {
         for (text, reason) in [
             ("t,rate\n1,5", "the first t is 1: the rate at the start, at t = 0, is missing"),
-            ("t,rate\n0,0", "a rate of zero offers nothing: write one above zero"),
-            ("t,rate\n0,-5", "the rate `-5` is negative: write one above zero"),
+            ("t,rate\n0,0", "the rate is zero: write a rate above zero"),
+            ("t,rate\n0,-5", "the rate `-5` is negative: write a rate above zero"),
             (
                 "t,rate\n0,50k/s",
                 "the rate `50k/s` is not a number of operations per second: write 50000",
@@ -167,7 +165,7 @@ mod tests {
                 "t,rate\n0,5\n-1,5",
                 "t = `-1` is not a number of seconds from the start of the measured span",
             ),
-            ("t,rate\n0,5,7", "3 fields where two belong: write seconds,operations per second"),
+            ("t,rate\n0,5,7", "3 fields instead of two: write seconds,operations per second"),
             ("t,rate\n0,1e10", "the rate `1e10` is more than one operation each nanosecond"),
             (
                 "t,rate\n0,nan",

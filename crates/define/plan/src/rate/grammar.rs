@@ -93,7 +93,7 @@ fn sine(text: &str) -> Result<Rate, String> {
 /// Parses the time a part of a rate takes.
 fn length(text: &str) -> Result<Nanos, String> {
     match parse_span(text)? {
-        Nanos(0) => Err(format!("`{text}` is no time at all: write one above zero, such as 60s")),
+        Nanos(0) => Err(format!("`{text}` is not a time above zero: write a time such as 60s")),
         span => Ok(span),
     }
 }
@@ -140,10 +140,10 @@ mod tests {
         let refused = |text: &str| parse(text).unwrap_err();
         assert_eq!(
             refused("ramp 10k/s..0/s over 60s"),
-            "ramp: the rate `0/s` offers nothing: write one above zero"
+            "ramp: the rate `0/s` is zero: write a rate above zero"
         );
         assert!(refused("ramp 10k/s over 60s").ends_with("write ramp 10k/s..100k/s over 60s"));
-        assert!(refused("ramp 10k/s..20k/s over 0s").contains("no time at all"));
+        assert!(refused("ramp 10k/s..20k/s over 0s").contains("not a time above zero"));
         assert!(refused("steps 10k/s every 10s").ends_with("write 10000/s"));
         assert!(refused("steps every 10s").contains("40k/s every 10s"));
         assert_eq!(

@@ -85,7 +85,8 @@ struct SqlMode {
 static MODES: [SqlMode; 3] = [
     SqlMode { name: "ANSI_QUOTES", sign: "\"", effect: "texts in double quotes become names" },
     SqlMode { name: "NO_BACKSLASH_ESCAPES", sign: "\\", effect: "backslashes in texts stay" },
-    SqlMode { name: "PIPES_AS_CONCAT", sign: "||", effect: "`||` joins texts in the place of `or`" },
+    SqlMode { name: "PIPES_AS_CONCAT", sign: "||", effect: "`||` joins texts instead of meaning \
+                                                            `or`" },
 ];
 
 /// Variables of a session by name.

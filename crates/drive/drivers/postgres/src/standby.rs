@@ -50,8 +50,8 @@ fn replica(spec: &ServerSpec<'_>) -> Option<Replica> {
 pub(crate) fn check_options(spec: &ServerSpec<'_>) -> Result<(), EngineError> {
     let Some(replica) = replica(spec) else { return Ok(()) };
     if replica == Replica::Sync && spec.settings.durability == Durability::None {
-        let reason = "commits of durability class `none` wait for no log, so for no standby either: \
-                      use `async`, or class `os` or `sync`";
+        let reason = "commits of durability class `none` do not wait for the log, and so not for a \
+                      standby: use `async`, or class `os` or `sync`";
         return Err(refused(REPLICA, reason));
     }
     for (name, value) in server_options(spec.options) {
@@ -131,7 +131,7 @@ pub(crate) fn verify(connection: &mut Connection) -> Result<(), EngineError> {
         }
         connection.run(PAUSE)?;
     }
-    Err(EngineError::Fatal("the standby follows no longer: its log has the reason".to_owned()))
+    Err(EngineError::Fatal("the standby no longer follows: its log has the reason".to_owned()))
 }
 
 #[cfg(test)]

@@ -136,7 +136,11 @@ impl<S> Config<S> {
         })?;
         for (name, reason) in [
             (TRANSPORT, "the dsn states where this server listens: remove it"),
-            (REPLICA, "Assay starts no standby of a server that it has not started: remove it"),
+            (
+                REPLICA,
+                "Assay does not start a standby of a server that Assay did not start: remove \
+                       it",
+            ),
         ] {
             if endpoint.is_foreign && spec.options.get(name).is_some() {
                 return Err(refused(name, reason));

@@ -67,7 +67,7 @@ impl PeerProtocol {
         let found = peer_of(received).or_else(|| probe(address).as_deref().and_then(peer_of));
         match found {
             Some(Peer::Known(found)) if found == self => format!(
-                "{address} answers some connections as {name}, and this one not: see its log"
+                "{address} answers some connections as {name}, but not this one: see its log"
             ),
             Some(Peer::Known(found)) => {
                 let scheme = match found {
@@ -101,7 +101,7 @@ fn peer_of(bytes: &[u8]) -> Option<Peer> {
     match bytes {
         [] => None,
         [0x15 | 0x16, 3, 0..=4, ..] => {
-            other("a server that speaks TLS from the first byte on, such as HTTPS")
+            other("a server that speaks TLS from the first byte, such as HTTPS")
         }
         // Length and number of the packet, and version 10 or 9 of the greeting, or an error.
         [_, _, _, 0, 10 | 9 | 0xff, ..] => Some(Peer::Known(PeerProtocol::Mysql)),
@@ -204,7 +204,7 @@ mod tests {
                 stream.write_all(&[0x16, 3, 3, 0, 1, 2]).unwrap();
             }
         };
-        assert!(described(Postgres, tls_only).contains("speaks TLS from the first byte on"));
+        assert!(described(Postgres, tls_only).contains("speaks TLS from the first byte"));
     }
 
     #[test]

@@ -254,9 +254,9 @@ impl<'a> Target<'a> {
             {
                 Err(EngineError::Fatal(format!(
                     "table `{MARKER}` of {} is not as this version of Assay creates it \
-                     ({response}): earlier ones knew their tables by name only, so drop it and \
-                     those of the tables it names that are of no use, or name another database in \
-                     the dsn",
+                     ({response}): earlier versions identified their tables by name only: drop it \
+                     and the tables it names that are not needed, or name another database in the \
+                     dsn",
                     self.describe()
                 )))
             }
@@ -283,7 +283,10 @@ impl<'a> Target<'a> {
     fn parse_mark(row: Vec<String>) -> Result<Mark, EngineError> {
         let [name, token, identity] = <[String; 3]>::try_from(row).unwrap_or_default();
         let object = Object::of_mark(&name).ok_or_else(|| {
-            let reason = format!("{MARKER} names `{name}`, no table of ours: remove that row");
+            let reason = format!(
+                "{MARKER} names `{name}`, which is not a table of Assay: remove \
+                                  that row"
+            );
             EngineError::Fatal(reason)
         })?;
         Ok(Mark { object, token, identity })
@@ -420,8 +423,8 @@ impl<'a> Target<'a> {
             format!("{} `{}`: {refusal}", mark.object.kind.name(), mark.object.name)
         });
         EngineError::Fatal(format!(
-            "{}what an earlier run left in {place} cannot be dropped: {}: drop what else refers to \
-             it, or name another database in the dsn",
+            "{}tables of an earlier run in {place} cannot be dropped: {}: drop the objects that \
+             refer to them, or name another database in the dsn",
             E::PREFIX,
             each.collect::<Vec<_>>().join("; ")
         ))

@@ -38,7 +38,10 @@ impl Encrypted {
         // No certificate has the zone of an IPv6 address.
         let host = host.split('%').next().unwrap_or(host);
         let name = ServerName::try_from(host.to_owned()).map_err(|_why| {
-            io::Error::other(format!("`{host}` is no name or address that a certificate can have"))
+            io::Error::other(format!(
+                "`{host}` is not a name or address that a certificate can \
+                                      have"
+            ))
         })?;
         let mut session =
             ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
@@ -162,8 +165,8 @@ fn config(
         let ClientCertificate { chain, key } = own;
         let (chain, key) = (chain.display(), key.display());
         io::Error::other(format!(
-            "the certificate in {chain} and the key in {key} are no pair: {error}: name the files \
-             of one, of RSA, ECDSA or Ed25519"
+            "the certificate in {chain} and the key in {key} do not belong together: {error}: name \
+             the files of one pair, of RSA, ECDSA or Ed25519"
         ))
     })
 }

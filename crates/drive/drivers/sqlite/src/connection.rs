@@ -37,7 +37,7 @@ pub(crate) fn ensure_table(
         return Ok(form);
     };
     let Some((form, _)) = TABLES.into_iter().find(|(_, create)| *create == statement) else {
-        let text = format!("sqlite: the table `kv` is of another program: {statement}");
+        let text = format!("sqlite: the table `kv` belongs to another program: {statement}");
         return Err(EngineError::Fatal(text));
     };
     match requested {

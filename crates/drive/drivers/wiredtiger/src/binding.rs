@@ -53,7 +53,7 @@ fn capabilities(identity: &Identity) -> Result<Capabilities, EngineError> {
             (COMPRESSION, Feature::Yes),
             (DIRECT_IO, has("direct_io", "needs a version below 12")),
             (FIELD_READS, Feature::Yes),
-            (LSM, has("lsm", "this build has no LSM: version 12 removed it")),
+            (LSM, has("lsm", "this build has no LSM tree: version 12 removed it")),
         ])
     })
 }

@@ -54,7 +54,7 @@ pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options,
         "btree" => "file",
         LSM if identity.facts.get(LSM).is_some_and(|has| has == "yes") => LSM,
         LSM => {
-            let reason = "this build has no LSM: version 12 removed it";
+            let reason = "this build has no LSM tree: version 12 removed it";
             return Err(EngineError::capability(TABLE, reason));
         }
         _ => return Err(refused(TABLE, "write btree or lsm")),

@@ -43,7 +43,9 @@ impl Table {
             footer.split_at_checked(record.filter_bytes as usize).and_then(|(filter, places)| {
                 Some((Bloom::parse(filter, record.filter_bits)?, block_places(places)?))
             });
-        let Some((filter, blocks)) = parsed else { return Err(file.damaged("its footer is none")) };
+        let Some((filter, blocks)) = parsed else {
+            return Err(file.damaged("its footer cannot be read"));
+        };
         Ok(Self { file, record, filter, blocks })
     }
 
@@ -75,7 +77,8 @@ impl Table {
         let place = &self.blocks[at];
         caches.index_block((self.record.id, place.offset), || {
             let content = codec::block(&self.file, place.offset, place.bytes)?;
-            Block::parse(content).ok_or_else(|| self.file.damaged("a block of tuples is none"))
+            Block::parse(content)
+                .ok_or_else(|| self.file.damaged("a block of tuples cannot be read"))
         })
     }
 }

@@ -51,7 +51,8 @@ impl Segment {
     fn node(&self, at: Child, caches: &Caches) -> Result<Arc<Node>> {
         caches.node((self.record.id, at.offset), || {
             let content = codec::block(&self.file, at.offset, at.bytes)?;
-            Node::parse(&content).ok_or_else(|| self.file.damaged("a node of its tree is none"))
+            Node::parse(&content)
+                .ok_or_else(|| self.file.damaged("a node of its tree cannot be read"))
         })
     }
 }

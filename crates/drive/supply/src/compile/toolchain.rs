@@ -156,7 +156,10 @@ fn parse_flags(text: &str) -> Result<Vec<String>, SupplyError> {
 pub(crate) fn run(command: &mut Command) -> Result<Output, SupplyError> {
     let name = command.get_program().display().to_string();
     program::run(command.env("LC_ALL", "C"), || {
-        format!("no compiler `{name}` on this machine: install it (Debian: apt install {name})")
+        format!(
+            "there is no compiler `{name}` on this machine: install it (Debian: apt install \
+                 {name})"
+        )
     })
 }
 

@@ -26,8 +26,8 @@ pub(super) fn find(given: &Path, server: &ServerProgram) -> Result<PathBuf, Supp
     if path.is_file() || is_bin(&path) {
         return above(&path, server).ok_or_else(|| {
             SupplyError::Unavailable(format!(
-                "{} is not and has not the program of {}: give the directory in which the server \
-                 is installed",
+                "{} is not, and does not contain, the program of {}: give the directory in which \
+                 the server is installed",
                 given.display(),
                 server.engine
             ))

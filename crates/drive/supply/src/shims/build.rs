@@ -74,8 +74,8 @@ impl ShimBuild<'_> {
             .env("TMPDIR", ".");
         program::run(&mut command, || {
             format!(
-                "no C compiler (`{program}`) on this machine: install one (Debian: apt install gcc \
-                 libc6-dev), or name yours in the variable CC"
+                "there is no C compiler (`{program}`) on this machine: install one (Debian: apt \
+                 install gcc libc6-dev), or name yours in the variable CC"
             )
         })
     }

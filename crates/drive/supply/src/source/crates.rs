@@ -126,8 +126,8 @@ fn cargo(arguments: &[&OsStr]) -> Result<Output, SupplyError> {
     // Cargo and rustup obey files in the directories above that in which they run.
     command.args(arguments).current_dir("/").env("CARGO_TERM_COLOR", "never");
     run(&mut command, || {
-        "no `cargo` on this machine, which obtains the source of engines: install it (Debian: apt \
-         install cargo)"
+        "there is no `cargo` on this machine, which obtains the source of \
+         engines: install it (Debian: apt install cargo)"
             .to_owned()
     })
 }

@@ -66,7 +66,7 @@ fn obtain(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
     if !is_in_series(has, requested) {
         let series: Vec<_> = has.split('.').take(2).collect();
         return Err(SupplyError::Unavailable(format!(
-            "{build} is not what this distribution has: it has {has}, which `assay engine get \
+            "this distribution does not have {build}: it has {has}, which `assay engine get \
              {ENGINE}@{}` obtains; or {}",
             series.join("."),
             add_own(ENGINE)

@@ -71,7 +71,7 @@ impl Allowance {
 fn beyond(what: &str) -> io::Error {
     io::Error::other(format!(
         "it has {what}, and no release of an engine has: its publisher changed it, so choose \
-         another release, or add a build of your own with `assay engine add`"
+         another release, or add your build with `assay engine add`"
     ))
 }
 

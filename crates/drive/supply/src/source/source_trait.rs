@@ -147,8 +147,8 @@ pub(crate) fn not_for_machine(build: &BuildRef) -> SupplyError {
 /// Returns the text of the error for a missing program that obtains builds.
 pub(crate) fn no_client(build: &BuildRef, command: &str, package: &str) -> String {
     format!(
-        "no `{command}` on this machine, which obtains {build}: install it (Debian: apt install \
-         {package}), or {}",
+        "there is no `{command}` on this machine, which obtains {build}: install it (Debian: apt \
+         install {package}), or {}",
         add_own(&build.engine)
     )
 }

@@ -58,8 +58,8 @@ pub(super) const STEPS: &[Recipe] = &[
     },
     Recipe {
         name: "fillrandom",
-        about: "inserts as many times as there are rows, each time a uniformly drawn one, \
-                so that about 63 % of them are present afterwards",
+        about: "inserts a uniformly drawn row as many times as there are rows, so that about 63 % \
+                of the rows are present afterwards",
         clients: clients(Action::Put, Order::Uniform),
         ..FILL
     },
@@ -74,8 +74,8 @@ pub(super) const STEPS: &[Recipe] = &[
     Recipe { name: "overwrite", about: "writes rows again", ..OVERWRITE },
     Recipe {
         name: "overwritesome",
-        about: "writes rows again, a tenth as many times as there are rows, \
-                to randomise what lies above the last level",
+        about: "writes rows again, a tenth as many times as there are rows, to randomise the \
+                levels above the last level",
         share_of_rows: Some(0.1),
         ..OVERWRITE
     },
@@ -87,7 +87,7 @@ pub(super) const STEPS: &[Recipe] = &[
     },
     Recipe {
         name: name::DELETERANDOM,
-        about: "deletes rows, a tenth as many times as there are rows; one may be drawn twice",
+        about: "deletes rows, a tenth as many times as there are rows; a row may be drawn twice",
         role: StepRole::Write,
         clients: by_distribution(Action::Delete),
         share_of_rows: Some(0.1),
@@ -102,7 +102,7 @@ pub(super) const STEPS: &[Recipe] = &[
     },
     Recipe {
         name: name::READMISSING,
-        about: "reads keys that were never written and lie between those that were",
+        about: "reads keys that were never written and lie between written keys",
         clients: by_distribution(Action::GetAbsent),
         ..READ
     },
@@ -192,7 +192,7 @@ pub(super) const STEPS: &[Recipe] = &[
     },
     Recipe {
         name: "ycsb-d",
-        about: "YCSB D, read latest: 95 % reads of the newest rows, 5 % inserts of new ones",
+        about: "YCSB D, read latest: 95 % reads of the newest rows, 5 % inserts of new rows",
         role: StepRole::ReadWrite,
         mix: Some(Mix::D),
         leaves: Some(Presence::Some),
@@ -200,7 +200,7 @@ pub(super) const STEPS: &[Recipe] = &[
     },
     Recipe {
         name: "ycsb-e",
-        about: "YCSB E, short ranges: 95 % range reads of 1 to 100 rows, 5 % inserts of new ones",
+        about: "YCSB E, short ranges: 95 % range reads of 1 to 100 rows, 5 % inserts of new rows",
         role: StepRole::ReadWrite,
         mix: Some(Mix::E),
         leaves: Some(Presence::Some),
@@ -216,7 +216,7 @@ pub(super) const STEPS: &[Recipe] = &[
     Recipe {
         name: name::SETTLE,
         about: "flushes what is in memory and compacts level 0, waiting each time; a server first \
-                reclaims what deleted rows have left",
+                reclaims the space of deleted rows",
         stages: SETTLE,
         ..Recipe::EMPTY
     },

@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "address_layout",
     subject: "entropy of the address layout",
     severity: Severity::Note,
-    why: "Without it all runs share one layout, which may be a lucky one: repetitions cannot show that.",
+    why: "Without randomisation all runs have the same address layout, which may be a lucky one. \
+          Repetitions then cannot show its effect.",
     source: "[Mytkowicz 2009]",
     is_in_snapshot: true,
     run,

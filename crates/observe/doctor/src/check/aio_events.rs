@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "aio_events",
     subject: "free events of asynchronous I/O",
     severity: Severity::Warning,
-    why: "InnoDB sets events aside when it starts: a server that gets none does not start. All \
-          processes of a host, in every container, share one limit.",
+    why: "InnoDB reserves events when it starts, and a server that gets none does not start. All \
+          processes of a host, in all containers, share one limit.",
     source: "[Linux sysctl-fs]",
     is_in_snapshot: false,
     run,

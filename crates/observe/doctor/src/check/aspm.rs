@@ -11,7 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "aspm",
     subject: "PCIe ASPM",
     severity: Severity::Warning,
-    why: "A link that sleeps adds its exit latency to requests, and on some boards causes PCIe errors.",
+    why: "A link that sleeps adds its wake-up latency to requests, and on some boards it causes \
+          PCIe errors.",
     source: "[Callaghan 2022-10-24]",
     is_in_snapshot: true,
     run,

@@ -10,7 +10,7 @@ pub(crate) static CHECK: Check = Check {
     name: "block_sizes",
     subject: "sizes of requests",
     severity: Severity::Note,
-    why: "A write smaller than a physical block makes the drive read the block first.",
+    why: "Before a write that is smaller than a physical block, the drive must read the block.",
     source: "[Callaghan 2022-11-18]",
     is_in_snapshot: true,
     run,
@@ -21,7 +21,7 @@ fn run(source: &Source) -> Outcome {
     let (Some(logical), Some(physical)) = (size("logical_block_size"), size("physical_block_size"))
     else {
         return Outcome::absent(
-            source.disk().err().unwrap_or_else(|| "no sizes are reported".to_owned()),
+            source.disk().err().unwrap_or_else(|| "the kernel reports no sizes".to_owned()),
         );
     };
     let (least, best) = (size("minimum_io_size"), size("optimal_io_size"));
@@ -35,7 +35,7 @@ fn run(source: &Source) -> Outcome {
         return Outcome::fine(value);
     }
     let evidence = format!("requests of {logical} bytes are possible on blocks of {physical}");
-    Outcome::finding(value, evidence).mend(
+    Outcome::finding(value, evidence).fix(
         "# write in multiples of the physical block; NVMe: nvme format --lbaf=N erases the drive",
     )
 }

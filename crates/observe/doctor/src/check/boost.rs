@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "boost",
     subject: "CPU boost",
     severity: Severity::Warning,
-    why: "A boosted clock depends on heat and on how many cores work: results vary with the time of day.",
+    why: "A boosted clock depends on heat and on the number of busy cores, so results vary with \
+          the time of day.",
     source: "[Callaghan 2022-10-24]",
     is_in_snapshot: true,
     run,
@@ -25,7 +26,7 @@ fn run(source: &Source) -> Outcome {
     let intel = source.read(NO_TURBO).map(|text| (text != "1", NO_TURBO, "1", "0"));
     let generic = || source.read(BOOST).map(|text| (text == "1", BOOST, "0", "1"));
     match intel.or_else(generic) {
-        None => Outcome::unknown("the kernel has no switch for it, as in most guests"),
+        None => Outcome::unknown("the kernel has no boost switch, as in most guests"),
         Some((false, ..)) => Outcome::fine("off"),
         Some((true, path, off, on)) => {
             Outcome::finding("on", "the CPU may clock above its base frequency")

@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     name: "busy_processes",
     subject: "other busy processes",
     severity: Severity::Warning,
-    why: "They take CPU, cache and I/O from what is measured.",
+    why: "These processes take CPU, cache and I/O away from the measured engine.",
     source: "[Callaghan 2022-08-23]",
     is_in_snapshot: false,
     run,
@@ -36,7 +36,8 @@ fn run(source: &Source) -> Outcome {
     busy.sort_by(|one, other| other.cmp(one));
     if before.is_empty() {
         return Outcome::unknown(
-            "the processes cannot be read: /proc hides those of others (mount it without hidepid)",
+            "the processes cannot be read: /proc hides processes of other users (mount it without \
+             hidepid)",
         );
     }
     let listed: Vec<String> =
@@ -44,8 +45,11 @@ fn run(source: &Source) -> Outcome {
     if listed.is_empty() {
         return Outcome::fine("none");
     }
-    let evidence = format!("each used a tenth of a CPU or more: {}", listed.join(", "));
-    Outcome::finding(listed.join(", "), evidence).mend("# stop them, or wait until they have ended")
+    let evidence = format!("each of these used a tenth of a CPU or more: {}", listed.join(", "));
+    Outcome::finding(listed.join(", "), evidence).fix(
+        "# stop these processes, or wait until they \
+                                                        end",
+    )
 }
 
 /// Returns name and CPU time of each process, in ticks of the kernel.

@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "cache_dir",
     subject: "directory of builds",
     severity: Severity::Note,
-    why: "Builds are stored below XDG_CACHE_HOME or HOME: without either no engine with a version \
-          can be had, unless --cache-dir names a directory.",
+    why: "Builds are stored below XDG_CACHE_HOME or HOME. If neither is set, engines with a \
+          version need --cache-dir.",
     source: "[XDG Base Directory]",
     is_in_snapshot: false,
     run,
@@ -19,13 +19,18 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(source: &Source) -> Outcome {
     if source.read("/proc/self/environ").is_none() {
-        return Outcome::unknown("the environment cannot be read: /proc/self/environ is closed");
+        return Outcome::unknown(
+            "the environment cannot be read: /proc/self/environ is not \
+                                 readable",
+        );
     }
     match ["XDG_CACHE_HOME", "HOME"].into_iter().find(|name| variable(source, name).is_some()) {
         // A path is no fact of the machine.
         Some(name) => Outcome::fine(format!("from {name}")),
-        None => Outcome::finding("none", "neither XDG_CACHE_HOME nor HOME is set")
-            .mend("# name one with --cache-dir, or in the shell that runs assay: export HOME=DIR"),
+        None => Outcome::finding("none", "neither XDG_CACHE_HOME nor HOME is set").fix(
+            "# name a directory with --cache-dir, or in the shell that runs assay: export \
+                   HOME=DIR",
+        ),
     }
 }
 

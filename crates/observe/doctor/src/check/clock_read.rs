@@ -26,5 +26,5 @@ fn run(source: &Source) -> Outcome {
         return Outcome::fine(value);
     }
     Outcome::finding(value, format!("one read of the kernel's clock takes {ns:.0} ns"))
-        .mend("# see the check clock_source; in a guest, choose a type with a stable TSC")
+        .fix("# see the check clock_source; in a guest, choose an instance type with a stable TSC")
 }

@@ -11,8 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "clock_source",
     subject: "clock source",
     severity: Severity::Blocking,
-    why: "A clock outside of the CPU costs a system call and a slow read: with hpet, half of the CPU time \
-          of an I/O benchmark went into reading it.",
+    why: "A clock outside of the CPU costs a system call and a slow read. With hpet, clock reads \
+          took half of the CPU time of an I/O benchmark.",
     source: "[Callaghan 2022-10-24]",
     is_in_snapshot: true,
     run,

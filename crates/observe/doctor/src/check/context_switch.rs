@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "context_switch",
     subject: "cost of a context switch",
     severity: Severity::Note,
-    why: "Servers switch threads for each request: this bounds requests per second of one CPU.",
+    why: "Servers switch threads for each request, so this cost limits the requests per second of \
+          one CPU.",
     source: "[McVoy Staelin 1996]",
     is_in_snapshot: false,
     run,
@@ -22,15 +23,16 @@ const SLOW_NS: f64 = 10_000.0;
 fn run(source: &Source) -> Outcome {
     let Some(ns) = source.context_switch_ns() else {
         return Outcome::unknown(
-            "two threads cannot be bound to one CPU: allow it in the cpuset of the container",
+            "the two threads cannot be bound to one CPU: allow it in the cpuset of the container",
         );
     };
     let value = format!("{ns:.0} ns");
     if ns <= SLOW_NS {
         return Outcome::fine(value);
     }
-    let evidence = format!("a switch between two threads with its pipe takes {ns:.0} ns");
-    Outcome::finding(value, evidence).mend(
-        "# stop other processes, see the checks mitigations and steal; in a guest, change its type",
+    let evidence = format!("a switch between two threads through a pipe takes {ns:.0} ns");
+    Outcome::finding(value, evidence).fix(
+        "# stop other processes, see the checks mitigations and steal; in a guest, change its \
+         instance type",
     )
 }

@@ -12,7 +12,8 @@ pub(crate) static CHECK: Check = Check {
     name: "cpu_clock",
     subject: "CPU model and highest clock",
     severity: Severity::Warning,
-    why: "On CPUs of two kinds a thread is as fast as the core it happens to run on.",
+    why: "If the machine has two kinds of CPUs, the speed of a thread depends on the core it \
+          happens to run on.",
     source: "[Linux cpufreq]",
     is_in_snapshot: true,
     run,
@@ -31,7 +32,7 @@ fn run(source: &Source) -> Outcome {
     let base = source.number("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency");
     let base = base.map(|khz| format!(", base {} MHz", khz / KHZ_PER_MHZ)).unwrap_or_default();
     let (Some(least), Some(most)) = (clocks.first(), clocks.last()) else {
-        let reason = "the kernel names neither the CPU nor its clock";
+        let reason = "the kernel reports neither the CPU model nor its clock";
         return model.map_or_else(|| Outcome::unknown(reason), Outcome::fine);
     };
     let model = model.unwrap_or_else(|| "unnamed CPU".to_owned());
@@ -42,5 +43,5 @@ fn run(source: &Source) -> Outcome {
     let least = least / KHZ_PER_MHZ;
     let evidence = format!("{value} on some CPUs, and up to {least} MHz on others");
     Outcome::finding(value, evidence)
-        .mend("# bind servers and clients to CPUs of one kind: taskset -c LIST assay run ...")
+        .fix("# bind servers and clients to CPUs of one kind: taskset -c LIST assay run ...")
 }

@@ -11,7 +11,7 @@ pub(crate) static CHECK: Check = Check {
     name: "cpu_limit",
     subject: "CPU cap",
     severity: Severity::Warning,
-    why: "A capped group is throttled: what is measured is the cap.",
+    why: "The kernel throttles a group that reaches its CPU cap. The figures then measure the cap.",
     source: "[Linux cgroup-v2]",
     is_in_snapshot: true,
     run,
@@ -24,12 +24,12 @@ fn run(source: &Source) -> Outcome {
     };
     let groups = groups(source, "cpu");
     match groups.iter().filter_map(quota).min() {
-        _ if groups.is_empty() => Outcome::unknown("the process is in no control group"),
+        _ if groups.is_empty() => Outcome::unknown("the process is not in a control group"),
         None => Outcome::fine("none"),
         Some((cpus, dir)) => {
             let evidence = format!("the quota of {dir} leaves this process {cpus} CPUs");
             Outcome::finding(format!("{cpus} CPUs"), evidence)
-                .mend("# run outside of the container, or remove its CPU cap")
+                .fix("# run outside of the container, or remove its CPU cap")
         }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) static CHECK: Check = Check {
     name: "cpu_pressure",
     subject: "CPU pressure",
     severity: Severity::Warning,
-    why: "On a machine that is busy already, a benchmark measures what is left.",
+    why: "On a busy machine, a benchmark measures only what the other work leaves.",
     source: "[Linux psi]",
     is_in_snapshot: false,
     run,
@@ -25,11 +25,14 @@ fn run(source: &Source) -> Outcome {
         rest.split_ascii_whitespace().next()?.parse::<f64>().ok()
     });
     match share {
-        None => Outcome::unknown("the kernel reports no pressure (boot with psi=1)"),
+        None => Outcome::unknown("the kernel does not report pressure (boot with psi=1)"),
         Some(share) if share <= MUCH_PERCENT => Outcome::fine(format!("{share} %")),
         Some(share) => {
-            let evidence = format!("in {share} % of the last minute a task waited for a CPU");
-            Outcome::finding(format!("{share} %"), evidence).mend("# stop what uses the CPUs: top")
+            let evidence = format!("tasks waited for a CPU during {share} % of the last minute");
+            Outcome::finding(format!("{share} %"), evidence).fix(
+                "# stop the processes that use \
+                                                                   the CPUs: top",
+            )
         }
     }
 }

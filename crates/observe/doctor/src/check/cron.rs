@@ -10,7 +10,7 @@ pub(crate) static CHECK: Check = Check {
     name: "cron",
     subject: "daily jobs of cron",
     severity: Severity::Note,
-    why: "Jobs start in the middle of a night's runs.",
+    why: "Daily jobs start in the middle of runs that last over night.",
     source: "[systemd.timer 5]",
     is_in_snapshot: false,
     run,
@@ -26,7 +26,8 @@ fn run(source: &Source) -> Outcome {
     let processes = source.names("/proc");
     if processes.is_empty() {
         return Outcome::unknown(
-            "the processes cannot be read: /proc hides those of others (mount it without hidepid)",
+            "the processes cannot be read: /proc hides processes of other users (mount it without \
+             hidepid)",
         );
     }
     let is_job = |name: &String| !name.starts_with('.');
@@ -34,8 +35,8 @@ fn run(source: &Source) -> Outcome {
     if jobs.is_empty() || !processes.iter().any(is_cron) {
         return Outcome::fine("none");
     }
-    let evidence = format!("cron runs, with daily jobs: {}", jobs.join(", "));
+    let evidence = format!("cron runs and has these daily jobs: {}", jobs.join(", "));
     Outcome::finding(format!("{} jobs", jobs.len()), evidence)
-        .mend("systemctl stop cron")
+        .fix("systemctl stop cron")
         .undo("systemctl start cron")
 }

@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "direct_io",
     subject: "direct I/O",
     severity: Severity::Note,
-    why: "Variants with direct_io are refused where the file system of the data has none, as some \
-          in memory and those above them.",
+    why: "Variants with direct_io are refused if the file system of the data does not support it. \
+          Some file systems in memory, and file systems above them, do not.",
     source: "[open 2]",
     is_in_snapshot: false,
     run,
@@ -19,12 +19,12 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(source: &Source) -> Outcome {
     match source.takes_direct_io() {
-        None => Outcome::unknown("no file can be made in the directory of the data"),
+        None => Outcome::unknown("no file can be created in the directory of the data"),
         Some(true) => Outcome::fine("taken"),
         Some(false) => {
             let kind = source.mount().map_or_else(|| "it".to_owned(), |mount| mount.kind);
-            Outcome::finding("refused", format!("{kind} refuses files that bypass the page cache"))
-                .mend("# put the data on another file system with --data-dir")
+            Outcome::finding("refused", format!("{kind} refuses direct I/O"))
+                .fix("# put the data on another file system with --data-dir")
         }
     }
 }

@@ -11,7 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "dirty_pages",
     subject: "vm.dirty_* limits",
     severity: Severity::Note,
-    why: "What the kernel may hold back is written later, in a burst, perhaps in the next step.",
+    why: "Writes that the kernel may hold back reach the drive later, in a burst, perhaps during \
+          the next step.",
     source: "[Linux sysctl-vm]",
     is_in_snapshot: true,
     run,
@@ -44,7 +45,7 @@ fn run(source: &Source) -> Outcome {
     }
     let (background, most) = (LARGE.0 / 4, LARGE.0);
     let found = Outcome::finding(value, format!("{limit} may wait in memory to be written"))
-        .mend(format!("sysctl -w vm.dirty_background_bytes={background} vm.dirty_bytes={most}"));
+        .fix(format!("sysctl -w vm.dirty_background_bytes={background} vm.dirty_bytes={most}"));
     // The kernel sets a ratio to 0 where bytes are given, and the other way round.
     let old = |name: &str| {
         let bytes = vm(&format!("{name}_bytes")).filter(|bytes| *bytes > 0);

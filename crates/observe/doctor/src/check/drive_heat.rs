@@ -11,7 +11,7 @@ pub(crate) static CHECK: Check = Check {
     name: "drive_heat",
     subject: "heat of the drive",
     severity: Severity::Warning,
-    why: "Above its warning temperature a drive slows itself down.",
+    why: "Above its warning temperature, a drive slows itself down.",
     source: "[NVM Express 1.4]",
     is_in_snapshot: false,
     run,
@@ -26,9 +26,12 @@ fn run(source: &Source) -> Outcome {
         None => Outcome::unknown("the drive does not report it"),
         Some(0) => Outcome::fine("never"),
         Some(minutes) => {
-            let evidence = format!("{minutes} minutes above its warning temperature so far");
+            let evidence = format!(
+                "the drive was above its warning temperature for {minutes} \
+                                    minutes so far"
+            );
             Outcome::finding(format!("{minutes} minutes"), evidence)
-                .mend("# put a heat sink on the drive, or cool the machine")
+                .fix("# put a heat sink on the drive, or cool the machine")
         }
     }
 }

@@ -11,7 +11,7 @@ pub(crate) static CHECK: Check = Check {
     name: "fans",
     subject: "fans",
     severity: Severity::Note,
-    why: "A fan that stands still while it should turn lets the machine heat up and slow down.",
+    why: "If a fan stands still that should turn, the machine heats up and slows down.",
     source: "[Linux hwmon]",
     is_in_snapshot: false,
     run,
@@ -23,14 +23,14 @@ fn run(source: &Source) -> Outcome {
     let speeds: Vec<u64> = fans.iter().filter_map(speed).collect();
     let stopped = speeds.iter().filter(|rpm| **rpm == 0).count();
     match speeds.iter().max() {
-        None => Outcome::unknown("no fan is reported"),
+        None => Outcome::unknown("the kernel reports no fans"),
         Some(rpm) if stopped == 0 => {
             Outcome::fine(format!("{} turn, up to {rpm} rpm", speeds.len()))
         }
         Some(_) => {
             let evidence = format!("{stopped} of {} fans do not turn", speeds.len());
             Outcome::finding(evidence.clone(), evidence)
-                .mend("# check the fans, and their mode in the BIOS")
+                .fix("# check the fans, and their mode in the BIOS")
         }
     }
 }

@@ -11,8 +11,9 @@ pub(crate) static CHECK: Check = Check {
     name: "file_system",
     subject: "file system",
     severity: Severity::Warning,
-    why: "Layers in memory, in the network or over other file systems are measured, not the drive; \
-          without a journal a crash may damage the file system, and an fsync costs less.",
+    why: "A file system in memory, on the network or above another file system is measured instead \
+          of the drive. Without a journal, a crash may damage the file system, and an fsync costs \
+          less.",
     source: "[Callaghan 2022-11-18]",
     is_in_snapshot: true,
     run,
@@ -45,14 +46,14 @@ fn run(source: &Source) -> Outcome {
         let value = format!("{kind} without a journal");
         return Outcome::finding(
             value.clone(),
-            format!("{value}: an fsync is cheaper than with one"),
+            format!("{value}: an fsync is cheaper than with a journal"),
         )
-        .mend(format!("# unmount it, then: tune2fs -O has_journal {}", shell_word(&mount.source)));
+        .fix(format!("# unmount it, then: tune2fs -O has_journal {}", shell_word(&mount.source)));
     }
     if !is_foreign {
         return Outcome::fine(kind);
     }
-    let evidence = format!("{} lies on {kind}", source.dir().display());
+    let evidence = format!("the data directory {} is on {kind}", source.dir().display());
     Outcome::finding(kind, evidence)
-        .mend("# choose a directory on a local drive with ext4 or XFS: --data-dir DIR")
+        .fix("# choose a directory on a local drive with ext4 or XFS: --data-dir DIR")
 }

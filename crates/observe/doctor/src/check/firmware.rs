@@ -10,13 +10,14 @@ pub(crate) static CHECK: Check = Check {
     name: "firmware",
     subject: "firmware of the drive",
     severity: Severity::Warning,
-    why: "Some versions wear the drive down or make it read-only; others change its speed.",
+    why: "Some firmware versions wear the drive down or make it read-only. Others change its \
+          speed.",
     source: "[Samsung SSD firmware]",
     is_in_snapshot: true,
     run,
 };
 
-/// Firmware with faults that its vendor mended in the next version.
+/// Firmware with faults that its vendor fixed in the next version.
 const FAULTY: &[(&str, &str)] =
     &[("Samsung SSD 980 PRO", "3B2QGXA7"), ("Samsung SSD 990 PRO", "0B2QJXD7")];
 
@@ -28,7 +29,11 @@ fn run(source: &Source) -> Outcome {
     let device = disk.sys_dir.join("device");
     let file = |name: &str| std::fs::read_to_string(device.join(name)).ok();
     let Some(version) = file("firmware_rev").or_else(|| file("rev")) else {
-        return Outcome::unknown(format!("the kernel reports no firmware of {}", disk.name));
+        return Outcome::unknown(format!(
+            "the kernel does not report the firmware of \
+                                         {}",
+            disk.name
+        ));
     };
     let (version, model) = (version.trim(), disk.model().unwrap_or_default());
     let value = format!("{model} {version}");
@@ -37,5 +42,5 @@ fn run(source: &Source) -> Outcome {
         return Outcome::fine(value);
     }
     Outcome::finding(value.clone(), format!("{value} has a known fault"))
-        .mend("# update the firmware: fwupdmgr update, or the vendor's program")
+        .fix("# update the firmware: fwupdmgr update, or the vendor's program")
 }

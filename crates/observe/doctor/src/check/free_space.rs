@@ -11,7 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "free_space",
     subject: "free space",
     severity: Severity::Warning,
-    why: "A full SSD has few free blocks to write to: it slows down, and its writes vary more.",
+    why: "A full SSD has few free blocks for writes. It slows down, and its write latency varies \
+          more.",
     source: "[Callaghan 2022-11-18]",
     is_in_snapshot: true,
     run,
@@ -33,5 +34,5 @@ fn run(source: &Source) -> Outcome {
     }
     let point = source.mount().map(|mount| mount.point.display().to_string()).unwrap_or_default();
     Outcome::finding(value.clone(), value)
-        .mend(format!("# remove what is not needed, then: fstrim {}", shell_word(&point)))
+        .fix(format!("# remove files that are not needed, then: fstrim {}", shell_word(&point)))
 }

@@ -13,7 +13,8 @@ pub(crate) static CHECK: Check = Check {
     name: "governor",
     subject: "CPU frequency governor",
     severity: Severity::Warning,
-    why: "Other governors follow the load: a run next to more threads, or after a pause, has another clock.",
+    why: "With other governors the clock follows the load: it differs in a run after a pause or \
+          next to more threads.",
     source: "[Linux cpufreq]",
     is_in_snapshot: true,
     run,
@@ -32,7 +33,7 @@ fn run(source: &Source) -> Outcome {
         Some(_) if value == WANTED => Outcome::fine(value),
         Some(first) => {
             let evidence = format!("the CPU frequency governor is {value}");
-            Outcome::finding(value, evidence).mend(command(WANTED)).undo(command(first))
+            Outcome::finding(value, evidence).fix(command(WANTED)).undo(command(first))
         }
     }
 }

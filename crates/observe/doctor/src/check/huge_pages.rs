@@ -11,7 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "huge_pages",
     subject: "transparent huge pages",
     severity: Severity::Warning,
-    why: "With always, memory grows by what was never used, and the kernel compacts memory during runs.",
+    why: "With `always`, engines use memory for pages they never touch, and the kernel compacts \
+          memory during runs.",
     source: "[Linux transhuge]",
     is_in_snapshot: true,
     run,
@@ -21,9 +22,9 @@ fn run(source: &Source) -> Outcome {
     let path = "/sys/kernel/mm/transparent_hugepage/enabled";
     let text = source.read(path).unwrap_or_default();
     match chosen(&text) {
-        None => Outcome::absent("the kernel has none"),
+        None => Outcome::absent("the kernel does not have huge pages"),
         Some("always") => {
-            Outcome::finding("always", "every large allocation may become huge pages")
+            Outcome::finding("always", "the kernel may use huge pages for every large allocation")
                 .write(path, "madvise", "always")
         }
         Some(value) => Outcome::fine(value),

@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "idle_states",
     subject: "CPU idle states",
     severity: Severity::Note,
-    why: "Waking from a deep state adds its latency to requests at low load, and none at high load.",
+    why: "Waking from a deep idle state adds latency to requests at low load, but not at high \
+          load.",
     source: "[Linux cpuidle]",
     is_in_snapshot: true,
     run,
@@ -34,7 +35,7 @@ fn run(source: &Source) -> Outcome {
         Some((us, name)) => {
             let evidence = format!("waking from {name} takes {us} us");
             Outcome::finding(format!("{name}, {us} us"), evidence)
-                .mend(format!("cpupower idle-set --disable-by-latency {DEEP_US}"))
+                .fix(format!("cpupower idle-set --disable-by-latency {DEEP_US}"))
                 .undo("cpupower idle-set --enable-all")
         }
     }

@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "io_uring",
     subject: "io_uring",
     severity: Severity::Note,
-    why: "MariaDB uses io_uring, and something else in silence where it is refused: its figures \
-          are then those of another way to read and write.",
+    why: "MariaDB uses io_uring. If io_uring is refused, MariaDB silently uses another method to \
+          read and write, and the figures measure that method.",
     source: "[Linux sysctl-kernel]",
     is_in_snapshot: true,
     run,
@@ -32,12 +32,13 @@ fn run(source: &Source) -> Outcome {
     }
     match setting {
         _ if is_filtered => Outcome::unknown(
-            "a seccomp filter is in force, which may refuse it: the fact server_fallback of a run \
-             of MariaDB has the answer",
+            "a seccomp filter is in force, and it may refuse io_uring: see the fact \
+             server_fallback of a MariaDB run",
         ),
         Some(value) => Outcome::fine(value),
-        None => {
-            Outcome::unknown("the kernel does not report it: before Linux 6.6 there is no switch")
-        }
+        None => Outcome::unknown(
+            "the kernel does not report it: kernels before Linux 6.6 have no such \
+                              setting",
+        ),
     }
 }

@@ -54,9 +54,17 @@ fn run(source: &Source) -> Outcome {
         return Outcome::fine("no errors");
     };
     let times: usize = found.iter().map(|(.., count)| count).sum();
-    let lines: Vec<String> =
-        found.iter().map(|(_, line, count)| format!("{} ({count} such)", line.trim())).collect();
+    let lines: Vec<String> = found
+        .iter()
+        .map(|(_, line, count)| {
+            format!(
+                "{} ({count} such \
+                                                     lines)",
+                line.trim()
+            )
+        })
+        .collect();
     Outcome::finding(format!("{times} lines"), lines.join("; "))
         .severity(most)
-        .mend("# find the cause: dmesg --kernel --ctime")
+        .fix("# find the cause: dmesg --kernel --ctime")
 }

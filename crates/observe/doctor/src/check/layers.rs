@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "layers",
     subject: "layers above the drives",
     severity: Severity::Note,
-    why: "Each layer splits, copies or encrypts requests: the drive's figures are not those of the file \
-          system. An array that rebuilds itself competes with what is measured.",
+    why: "Each layer splits, copies or encrypts requests, so figures of the file system differ \
+          from figures of the drive. An array that is rebuilding competes with the benchmark.",
     source: "[Linux md]",
     is_in_snapshot: true,
     run,
@@ -35,12 +35,12 @@ fn run(source: &Source) -> Outcome {
     if let Some(problem) = problem {
         return Outcome::finding(model, problem)
             .severity(Severity::Blocking)
-            .mend("# repair the array and wait until it is idle: cat /proc/mdstat");
+            .fix("# repair the array and wait until it is idle: cat /proc/mdstat");
     }
     if disk.sys_dir.join("slaves").read_dir().map_or(0, Iterator::count) == 0 {
         return Outcome::fine(format!("none, {model}"));
     }
     let evidence = format!("{} is a {model}", disk.name);
     Outcome::finding(model, evidence)
-        .mend("# measure on a file system without layers, or name them")
+        .fix("# measure on a file system without layers, or report the layers with the results")
 }

@@ -12,7 +12,7 @@ pub(crate) static CHECK: Check = Check {
     name: "link",
     subject: "PCIe link of the drive",
     severity: Severity::Warning,
-    why: "A drive in a narrow or slow slot is limited by its link.",
+    why: "A narrow or slow slot limits the throughput of a drive.",
     source: "[Linux sysfs-pci]",
     is_in_snapshot: true,
     run,
@@ -32,12 +32,17 @@ fn run(source: &Source) -> Outcome {
         Some(((now("speed")?, now("width")?), (most("speed")?, most("width")?)))
     });
     let Some((now, most)) = link else {
-        return Outcome::absent(format!("{} is on no PCIe link of its own", disk.name));
+        return Outcome::absent(format!("the kernel reports no PCIe link of {}", disk.name));
     };
     let text = |(speed, width): &(String, String)| format!("{speed} x{width}");
     if now == most {
         return Outcome::fine(text(&now));
     }
-    let evidence = format!("the link runs at {}, the drive can {}", text(&now), text(&most));
-    Outcome::finding(text(&now), evidence).mend("# put the drive into another slot; check the BIOS")
+    let evidence = format!(
+        "the link runs at {}, and the drive supports \
+                            {}",
+        text(&now),
+        text(&most)
+    );
+    Outcome::finding(text(&now), evidence).fix("# put the drive into another slot; check the BIOS")
 }

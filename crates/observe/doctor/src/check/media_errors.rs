@@ -11,7 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "media_errors",
     subject: "media errors of the drive",
     severity: Severity::Blocking,
-    why: "A block that is read again and again costs time that no engine causes; data may be lost.",
+    why: "If the drive must read a block repeatedly, requests take longer for a reason outside of \
+          the engine. Data may be lost.",
     source: "[NVM Express 1.4]",
     is_in_snapshot: false,
     run,
@@ -23,12 +24,12 @@ fn run(source: &Source) -> Outcome {
         Err(reason) => return Outcome::unknown(reason),
     };
     match (health.media_errors, health.is_failing) {
-        (_, Some(true)) => Outcome::finding("failing", "the drive reports that it fails"),
+        (_, Some(true)) => Outcome::finding("failing", "the drive reports that it is failing"),
         (None, _) => return Outcome::unknown("the drive does not report them"),
         (Some(0), _) => return Outcome::fine("none"),
         (Some(count), _) => {
-            Outcome::finding(count.to_string(), format!("{count} errors of the medium"))
+            Outcome::finding(count.to_string(), format!("the drive has {count} media errors"))
         }
     }
-    .mend("# save the data and replace the drive")
+    .fix("# save the data and replace the drive")
 }

@@ -12,8 +12,8 @@ pub(crate) static CHECK: Check = Check {
     name: "memory_limit",
     subject: "memory cap",
     severity: Severity::Note,
-    why: "A cap counts the page cache too: a container that gives less memory than the machine has \
-          changes what is cached.",
+    why: "A memory cap includes the page cache. A container with less memory than the machine \
+          caches less.",
     source: "[Linux cgroup-v2]",
     is_in_snapshot: true,
     run,
@@ -23,13 +23,13 @@ fn run(source: &Source) -> Outcome {
     let cap = |dir: &String| sampler::memory_limit(|file| source.read(format!("{dir}/{file}")));
     let groups = groups(source, "memory");
     match groups.iter().filter_map(cap).min() {
-        _ if groups.is_empty() => Outcome::unknown("the process is in no control group"),
+        _ if groups.is_empty() => Outcome::unknown("the process is not in a control group"),
         None => Outcome::fine("none"),
         Some(bytes) => {
             let size = bytes.to_string();
             let evidence = format!("the control group of this process may use {size}");
-            Outcome::finding(size, evidence).mend(
-                "# run outside of the container; assay sets caps by itself where a plan has one",
+            Outcome::finding(size, evidence).fix(
+                "# run outside of the container; assay sets a memory cap itself if a plan has one",
             )
         }
     }

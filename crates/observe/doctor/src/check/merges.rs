@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "merges",
     subject: "merging of requests",
     severity: Severity::Note,
-    why: "Without merges sequential work makes many more requests than on other machines.",
+    why: "Without merging, sequential work sends many more requests to the drive than on other \
+          machines.",
     source: "[Linux sysfs-block]",
     is_in_snapshot: true,
     run,

@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "mitigations",
     subject: "mitigations of CPU vulnerabilities",
     severity: Severity::Note,
-    why: "They make system calls and context switches slower: results with and without do not compare, \
-          and servers in use have them on.",
+    why: "Mitigations make system calls and context switches slower. Results with and without them \
+          do not compare, and production servers have them on.",
     source: "[Linux hw-vuln]",
     is_in_snapshot: true,
     run,
@@ -23,7 +23,7 @@ const OFF: &[&str] = &["mitigations=off", "nopti", "pti=off", "nospectre_v2", "s
 fn run(source: &Source) -> Outcome {
     let Some(line) = source.read("/proc/cmdline") else {
         return Outcome::unknown(
-            "the kernel's command line cannot be read: /proc/cmdline is closed",
+            "the kernel's command line cannot be read: /proc/cmdline is not readable",
         );
     };
     let off: Vec<&str> = line.split_ascii_whitespace().filter(|it| OFF.contains(it)).collect();
@@ -38,6 +38,6 @@ fn run(source: &Source) -> Outcome {
     let value = off.join(" ");
     let evidence = format!("the kernel was booted with {value}");
     Outcome::finding(value.clone(), evidence)
-        .mend(format!("# remove {value} from the kernel's command line, reboot"))
-        .undo(format!("# add {value} to the kernel's command line, reboot"))
+        .fix(format!("# remove {value} from the kernel's command line, then reboot"))
+        .undo(format!("# add {value} to the kernel's command line, then reboot"))
 }

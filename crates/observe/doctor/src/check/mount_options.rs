@@ -11,8 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "mount_options",
     subject: "mount options",
     severity: Severity::Note,
-    why: "With relatime or strictatime a read may write; without barriers an fsync is not durable; \
-          with discard a removal may stall the drive.",
+    why: "With relatime or strictatime a read may cause a write. Without barriers an fsync is not \
+          durable. With discard, removing a file may stall the drive.",
     source: "[mount 8]",
     is_in_snapshot: true,
     run,
@@ -33,7 +33,7 @@ fn run(source: &Source) -> Outcome {
             format!("{option}: an fsync does not reach the medium"),
         )
         .severity(Severity::Blocking)
-        .mend(remount("barrier"))
+        .fix(remount("barrier"))
         .undo(remount(option));
     }
     if let Some(option) = has(&["sync", "dirsync"]) {
@@ -42,15 +42,15 @@ fn run(source: &Source) -> Outcome {
             format!("{option}: every write waits for the drive"),
         )
         .severity(Severity::Warning)
-        .mend(remount("async"))
+        .fix(remount("async"))
         .undo(remount(option));
     }
     if has(&["discard"]).is_some() {
         return Outcome::finding(
             value.clone(),
-            "discard: each removal of a file sends TRIM commands while others wait",
+            "discard: removing a file sends TRIM commands, and other requests wait for them",
         )
-        .mend(format!("{}; systemctl enable --now fstrim.timer", remount("nodiscard")))
+        .fix(format!("{}; systemctl enable --now fstrim.timer", remount("nodiscard")))
         .undo(remount("discard"));
     }
     if has(&["noatime"]).is_some() {
@@ -60,5 +60,5 @@ fn run(source: &Source) -> Outcome {
         Some(old) => (old, "relatime: a read may write the time of access"),
         None => ("strictatime", "a read writes the time of access"),
     };
-    Outcome::finding(value.clone(), evidence).mend(remount("noatime")).undo(remount(old))
+    Outcome::finding(value.clone(), evidence).fix(remount("noatime")).undo(remount(old))
 }

@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "numa",
     subject: "NUMA nodes",
     severity: Severity::Note,
-    why: "Memory of another node takes longer to reach, and where it lies differs from run to run.",
+    why: "Access to memory of another node takes longer, and the placement of memory differs from \
+          run to run.",
     source: "[Linux numa]",
     is_in_snapshot: true,
     run,
@@ -25,6 +26,9 @@ fn run(source: &Source) -> Outcome {
         0 => Outcome::unknown("the kernel reports no nodes"),
         1 => Outcome::fine("1"),
         _ => Outcome::finding(nodes.to_string(), format!("the machine has {nodes} NUMA nodes"))
-            .mend("# bind all runs alike: numactl --cpunodebind=0 --membind=0 assay run ..."),
+            .fix(
+                "# bind all runs in the same way: numactl --cpunodebind=0 --membind=0 assay run \
+                   ...",
+            ),
     }
 }

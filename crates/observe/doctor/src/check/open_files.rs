@@ -10,7 +10,7 @@ pub(crate) static CHECK: Check = Check {
     name: "open_files",
     subject: "limit of open files",
     severity: Severity::Note,
-    why: "Engines with many files close and open them again, which costs time, or fail.",
+    why: "Engines with many files fail at this limit, or close and reopen files, which takes time.",
     source: "[RocksDB Tuning Guide]",
     is_in_snapshot: true,
     run,
@@ -26,7 +26,7 @@ fn run(source: &Source) -> Outcome {
     });
     let Some(limit) = limit else {
         return Outcome::unknown(
-            "the limit cannot be read: /proc/self/limits is closed (`ulimit -n` shows it)",
+            "the limit cannot be read: /proc/self/limits is not readable (`ulimit -n` shows it)",
         );
     };
     // "unlimited" is no number.
@@ -34,6 +34,6 @@ fn run(source: &Source) -> Outcome {
         return Outcome::fine(limit);
     }
     Outcome::finding(limit.clone(), format!("a process may open {limit} files"))
-        .mend(format!("# in the shell that runs assay: ulimit -n {ENOUGH}"))
+        .fix(format!("# in the shell that runs assay: ulimit -n {ENOUGH}"))
         .undo(format!("# in that shell: ulimit -S -n {limit}"))
 }

@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "overcommit",
     subject: "vm.overcommit_memory",
     severity: Severity::Note,
-    why: "Where it may not, engines that reserve address space fail or run with smaller caches.",
+    why: "If the kernel refuses to overcommit memory, engines that reserve address space fail or \
+          run with smaller caches.",
     source: "[Linux sysctl-vm]",
     is_in_snapshot: true,
     run,

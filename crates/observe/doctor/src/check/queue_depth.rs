@@ -10,7 +10,7 @@ pub(crate) static CHECK: Check = Check {
     name: "queue_depth",
     subject: "queue depth",
     severity: Severity::Warning,
-    why: "A SATA drive without command queueing serves one request after the other.",
+    why: "A SATA drive without command queueing serves only one request at a time.",
     source: "[Linux sysfs-block]",
     is_in_snapshot: true,
     run,
@@ -30,8 +30,14 @@ fn run(source: &Source) -> Outcome {
     match (depth, requests) {
         (Some(depth), _) if depth < ENOUGH => {
             let path = format!("/sys/block/{}/device/queue_depth", disk.name);
-            Outcome::finding(depth.to_string(), format!("the drive takes {depth} requests at once"))
-                .write(&path, &ENOUGH.to_string(), &depth.to_string())
+            Outcome::finding(
+                depth.to_string(),
+                format!(
+                    "the drive accepts {depth} requests at \
+                                                         once"
+                ),
+            )
+            .write(&path, &ENOUGH.to_string(), &depth.to_string())
         }
         (Some(depth), _) => Outcome::fine(depth.to_string()),
         (None, Some(requests)) => Outcome::fine(format!("{requests} requests")),

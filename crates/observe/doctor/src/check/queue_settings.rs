@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "queue_settings",
     subject: "settings of the queue",
     severity: Severity::Warning,
-    why: "Read-ahead, largest request and throttling of writes shape what a drive gets; without \
-          iostats no request is counted.",
+    why: "Read-ahead, request size and write throttling change the requests that reach a drive. \
+          Without iostats the kernel does not count requests.",
     source: "[Linux sysfs-block]",
     is_in_snapshot: true,
     run,
@@ -36,11 +36,14 @@ fn run(source: &Source) -> Outcome {
         return Outcome::finding(value, evidence).write(&path, READ_AHEAD_DEFAULT, &text);
     }
     match source.queue("iostats") {
-        Ok((text, path)) if text == "0" => {
-            Outcome::finding(value, "iostats is 0: requests are not counted").write(&path, "1", "0")
-        }
+        Ok((text, path)) if text == "0" => Outcome::finding(
+            value,
+            "iostats is 0: the kernel does not count \
+                                     requests",
+        )
+        .write(&path, "1", "0"),
         Err(reason) if value.is_empty() => Outcome::absent(reason),
-        Ok(_) if value.is_empty() => Outcome::unknown("the kernel reports none"),
+        Ok(_) if value.is_empty() => Outcome::unknown("the kernel does not report them"),
         Ok(_) | Err(_) => Outcome::fine(value),
     }
 }

@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "remove_ipc",
     subject: "RemoveIPC of systemd-logind",
     severity: Severity::Warning,
-    why: "At the end of a session it removes files in /dev/shm that servers of that user need: they fail.",
+    why: "When a session ends, systemd-logind removes files in /dev/shm that servers of this user \
+          need. The servers then fail.",
     source: "[Callaghan 2022-10-24]",
     is_in_snapshot: true,
     run,
@@ -33,10 +34,14 @@ fn run(source: &Source) -> Outcome {
         return Outcome::fine("no");
     }
     let file = format!("{dir}/zz-assay.conf");
-    Outcome::finding("yes", "shared memory of a regular user is removed when its last session ends")
-        .mend(format!("mkdir -p {dir}"))
-        .mend(format!("printf '[Login]\\nRemoveIPC=no\\n' > {file}"))
-        .mend("systemctl restart systemd-logind")
-        .undo(format!("rm {file}"))
-        .undo("systemctl restart systemd-logind")
+    Outcome::finding(
+        "yes",
+        "systemd-logind removes the shared memory of a regular user when the \
+                             last session of the user ends",
+    )
+    .fix(format!("mkdir -p {dir}"))
+    .fix(format!("printf '[Login]\\nRemoveIPC=no\\n' > {file}"))
+    .fix("systemctl restart systemd-logind")
+    .undo(format!("rm {file}"))
+    .undo("systemctl restart systemd-logind")
 }

@@ -11,8 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "rotational",
     subject: "kind of drive",
     severity: Severity::Note,
-    why: "For a disk the kernel chooses other schedulers and adds to its entropy; results of disks and \
-          SSDs do not compare.",
+    why: "For a rotating disk the kernel uses other schedulers and collects entropy from requests. \
+          Results of disks and SSDs do not compare.",
     source: "[Linux sysfs-block]",
     is_in_snapshot: true,
     run,
@@ -23,9 +23,9 @@ fn run(source: &Source) -> Outcome {
         Err(reason) => Outcome::absent(reason),
         Ok((text, _)) if text == "0" => Outcome::fine("SSD"),
         Ok((text, path)) => {
-            Outcome::finding("disk", "the kernel takes the drive for a rotating disk")
-                .mend(format!(
-                    "echo 0 > {path} # if it is an SSD; some hypervisors do not report it"
+            Outcome::finding("disk", "the kernel treats the drive as a rotating disk")
+                .fix(format!(
+                    "echo 0 > {path} # if the drive is an SSD; some hypervisors do not report it"
                 ))
                 .undo(format!("echo {} > {path}", shell_word(&text)))
         }

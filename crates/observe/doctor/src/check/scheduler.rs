@@ -11,7 +11,7 @@ pub(crate) static CHECK: Check = Check {
     name: "scheduler",
     subject: "I/O scheduler",
     severity: Severity::Note,
-    why: "A scheduler that is made for disks delays and reorders requests of an SSD.",
+    why: "A scheduler for rotating disks delays and reorders requests to an SSD.",
     source: "[Linux sysfs-block]",
     is_in_snapshot: true,
     run,

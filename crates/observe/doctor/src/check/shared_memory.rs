@@ -14,8 +14,8 @@ pub(crate) static CHECK: Check = Check {
     name: "shared_memory",
     subject: "size of /dev/shm",
     severity: Severity::Warning,
-    why: "Parallel queries and vacuums of Postgres share memory there: where it is full they fail, \
-          after the load. Most containers have 64 MiB.",
+    why: "Parallel queries and vacuums of Postgres use shared memory in /dev/shm. If it is full, \
+          they fail, which happens after the load. Most containers have 64 MiB.",
     source: "[Docker run]",
     is_in_snapshot: true,
     run,
@@ -30,11 +30,14 @@ fn run(source: &Source) -> Outcome {
     };
     let mounts = parse_mounts(&text);
     let Some(mount) = mounts.iter().rfind(|mount| mount.point == Path::new("/dev/shm")) else {
-        return Outcome::unknown("nothing is mounted at /dev/shm: Postgres is refused without it");
+        return Outcome::unknown(
+            "nothing is mounted at /dev/shm, and Assay refuses Postgres \
+                                 without it",
+        );
     };
     if mount.mount_options.iter().chain(&mount.options).any(|option| option == "ro") {
         return Outcome::finding("read-only", "/dev/shm is mounted read-only")
-            .mend("mount -o remount,rw,bind /dev/shm")
+            .fix("mount -o remount,rw,bind /dev/shm")
             .undo("mount -o remount,ro,bind /dev/shm");
     }
     let Some(bytes) = size(mount) else { return Outcome::fine("half of the memory") };
@@ -42,9 +45,9 @@ fn run(source: &Source) -> Outcome {
     if bytes >= ENOUGH {
         return Outcome::fine(value);
     }
-    Outcome::finding(value.clone(), format!("/dev/shm has {value}"))
-        .mend("mount -o remount,size=256m /dev/shm")
-        .mend("# of a container, where it is started: docker run --shm-size=256m")
+    Outcome::finding(value.clone(), format!("the size of /dev/shm is {value}"))
+        .fix("mount -o remount,size=256m /dev/shm")
+        .fix("# when the container is started: docker run --shm-size=256m")
         .undo(format!("mount -o remount,size={bytes} /dev/shm"))
 }
 

@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "smt",
     subject: "SMT (hyper-threads)",
     severity: Severity::Warning,
-    why: "Two threads on one core are slower than alone, by how much depends on what the other one does.",
+    why: "Two threads on one core are slower than one thread alone, and the slowdown depends on \
+          the other thread.",
     source: "[Callaghan 2022-10-24]",
     is_in_snapshot: true,
     run,

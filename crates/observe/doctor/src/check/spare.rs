@@ -33,6 +33,9 @@ fn run(source: &Source) -> Outcome {
     if left >= FEW && left > least {
         return Outcome::fine(value);
     }
-    let evidence = format!("{value} of the spare blocks are left, the drive warns at {least} %");
-    Outcome::finding(value, evidence).mend("# save the data and replace the drive")
+    let evidence = format!(
+        "{value} of the spare blocks are left, and the drive warns at {least} \
+                            %"
+    );
+    Outcome::finding(value, evidence).fix("# save the data and replace the drive")
 }

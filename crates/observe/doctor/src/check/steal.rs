@@ -11,7 +11,7 @@ pub(crate) static CHECK: Check = Check {
     name: "steal",
     subject: "steal",
     severity: Severity::Warning,
-    why: "What other guests do is no property of the engine, and changes from run to run.",
+    why: "The work of other guests changes from run to run, and does not describe the engine.",
     source: "[Callaghan 2023-01-02]",
     is_in_snapshot: false,
     run,
@@ -37,6 +37,6 @@ fn run(source: &Source) -> Outcome {
     if share <= MUCH {
         return Outcome::fine(value);
     }
-    Outcome::finding(value.clone(), format!("other guests took {value} of the CPU since the boot"))
-        .mend("# use a machine or a guest whose CPUs are not shared")
+    Outcome::finding(value.clone(), format!("other guests took {value} of the CPU since boot"))
+        .fix("# use a machine or a guest whose CPUs are not shared")
 }

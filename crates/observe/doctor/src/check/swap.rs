@@ -11,7 +11,7 @@ pub(crate) static CHECK: Check = Check {
     name: "swap",
     subject: "swap",
     severity: Severity::Warning,
-    why: "A page that returns from swap costs a read that no engine requested.",
+    why: "A page that returns from swap costs a storage read that no engine requested.",
     source: "[Callaghan 2022-08-23]",
     is_in_snapshot: true,
     run,
@@ -29,7 +29,7 @@ fn run(source: &Source) -> Outcome {
     let size = Bytes(areas.iter().map(|area| area.kib * 1024).sum());
     let undo: Vec<String> = areas.iter().map(Area::turned_on).collect();
     Outcome::finding("on", format!("swap is on: {}, {size}", names.join(", ")))
-        .mend("swapoff -a")
+        .fix("swapoff -a")
         .undo(undo.join("; "))
 }
 

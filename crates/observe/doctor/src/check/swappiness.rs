@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "swappiness",
     subject: "vm.swappiness",
     severity: Severity::Note,
-    why: "The default moves memory of engines to swap to have more page cache.",
+    why: "With the default, the kernel moves memory of engines to swap in order to enlarge the \
+          page cache.",
     source: "[Linux sysctl-vm]",
     is_in_snapshot: true,
     run,
@@ -24,10 +25,9 @@ fn run(source: &Source) -> Outcome {
     match source.number("/proc/sys/vm/swappiness") {
         None => Outcome::unknown("the kernel does not report it"),
         Some(value) if value <= WANTED || !has_swap => Outcome::fine(value.to_string()),
-        Some(value) => Outcome::finding(
-            value.to_string(),
-            format!("it is {value}, and swap is on"),
-        )
-        .sysctl("vm.swappiness", &WANTED.to_string(), &value.to_string()),
+        Some(value) => {
+            Outcome::finding(value.to_string(), format!("swappiness is {value}, and swap is on"))
+                .sysctl("vm.swappiness", &WANTED.to_string(), &value.to_string())
+        }
     }
 }

@@ -34,10 +34,19 @@ fn run(source: &Source) -> Outcome {
         }
     }
     match hottest {
-        None => Outcome::unknown("no sensor with a limit is there (drivers: sensors-detect)"),
+        None => Outcome::unknown(
+            "no temperature sensor with a limit was found (drivers: \
+                                  sensors-detect)",
+        ),
         Some((left, text)) if left > NEAR => Outcome::fine(text),
-        Some((_, text)) => Outcome::finding(text.clone(), format!("near its limit: {text}"))
-            .mend("# cool the machine, raise the speed of its fans, lower the power limit"),
+        Some((_, text)) => Outcome::finding(
+            text.clone(),
+            format!(
+                "a sensor is near its limit: \
+                                                                   {text}"
+            ),
+        )
+        .fix("# cool the machine, raise the speed of its fans, or lower the power limit"),
     }
 }
 

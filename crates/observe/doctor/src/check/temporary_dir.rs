@@ -14,8 +14,8 @@ pub(crate) static CHECK: Check = Check {
     name: "temporary_dir",
     subject: "directory of sockets and temporary files",
     severity: Severity::Warning,
-    why: "Servers that Assay starts listen on sockets in /tmp, or in TMPDIR where /tmp cannot be \
-          written: without either none starts.",
+    why: "Servers that Assay starts listen on sockets in /tmp, or in TMPDIR if /tmp is not \
+          writable. If neither is writable, no server starts.",
     source: "[Docker run]",
     is_in_snapshot: false,
     run,
@@ -35,8 +35,12 @@ fn run(source: &Source) -> Outcome {
         Some(dir) if dir == Path::new("/tmp") => Outcome::fine("/tmp"),
         // A path is no fact of the machine.
         Some(_) => Outcome::fine("TMPDIR"),
-        None => Outcome::finding("none", "/tmp is mounted read-only, and TMPDIR names no other")
-            .mend("# in the shell that runs assay: export TMPDIR=/var/tmp")
-            .mend("# or give the container a writable /tmp: docker run --tmpfs /tmp"),
+        None => Outcome::finding(
+            "none",
+            "/tmp is mounted read-only, and TMPDIR does not name \
+                                          another directory",
+        )
+        .fix("# in the shell that runs assay: export TMPDIR=/var/tmp")
+        .fix("# or give the container a writable /tmp: docker run --tmpfs /tmp"),
     }
 }

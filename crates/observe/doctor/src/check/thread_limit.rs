@@ -11,8 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "thread_limit",
     subject: "limit on threads",
     severity: Severity::Warning,
-    why: "Clients, servers and background work of engines are threads or processes: an engine that \
-          gets none dies or works with fewer.",
+    why: "Clients, servers and background work of engines are threads or processes. An engine that \
+          cannot create them fails or works with fewer.",
     source: "[Linux cgroup-v2]",
     is_in_snapshot: false,
     run,
@@ -27,7 +27,7 @@ fn run(source: &Source) -> Outcome {
     if let Some(limit) = of_account(source).filter(|limit| *limit < ENOUGH) {
         let evidence = format!("`ulimit -u` allows this account {limit} threads in all");
         return Outcome::finding(limit.to_string(), evidence)
-            .mend("# in the shell that runs assay: ulimit -u 4096")
+            .fix("# in the shell that runs assay: ulimit -u 4096")
             .undo(format!("# in that shell: ulimit -S -u {limit}"));
     }
     let number = |path: String| source.read(path)?.trim().parse::<u64>().ok();
@@ -38,7 +38,7 @@ fn run(source: &Source) -> Outcome {
     };
     let groups = groups(source, "pids");
     match groups.iter().filter_map(free).min() {
-        _ if groups.is_empty() => Outcome::unknown("the process is in no control group"),
+        _ if groups.is_empty() => Outcome::unknown("the process is not in a control group"),
         Some((free, limit, dir)) if free < ENOUGH => {
             let path = format!("{dir}/pids.max");
             Outcome::finding(limit.to_string(), format!("{path} allows {free} more threads")).write(

@@ -10,7 +10,7 @@ pub(crate) static CHECK: Check = Check {
     name: "throttled",
     subject: "CPU throttling by heat",
     severity: Severity::Warning,
-    why: "A CPU that was throttled before will be again under the same load.",
+    why: "A CPU that was throttled before will be throttled again under the same load.",
     source: "[Linux sysfs-cpu]",
     is_in_snapshot: false,
     run,
@@ -27,9 +27,9 @@ fn run(source: &Source) -> Outcome {
         None => Outcome::unknown("the kernel does not count it, as on AMD and in guests"),
         Some(0) => Outcome::fine("never"),
         Some(most) => {
-            let evidence = format!("heat throttled a CPU {most} times since the boot");
+            let evidence = format!("heat throttled a CPU {most} times since boot");
             Outcome::finding(format!("{most} times"), evidence)
-                .mend("# cool the machine; switch boost off (check boost)")
+                .fix("# cool the machine; switch boost off (check boost)")
         }
     }
 }

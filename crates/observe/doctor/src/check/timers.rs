@@ -10,7 +10,7 @@ pub(crate) static CHECK: Check = Check {
     name: "timers",
     subject: "timers of systemd",
     severity: Severity::Note,
-    why: "Updates of packages and indexes of files start by themselves, read the disk and use a CPU.",
+    why: "Package updates and file indexing start by themselves, read the disk and use a CPU.",
     source: "[systemd.timer 5]",
     is_in_snapshot: false,
     run,
@@ -44,10 +44,10 @@ fn run(source: &Source) -> Outcome {
     let units = text.lines().filter_map(|line| line.split_ascii_whitespace().next());
     let heavy: Vec<&str> = units.filter(|unit| HEAVY.contains(unit)).collect();
     if heavy.is_empty() {
-        return Outcome::fine("none that starts heavy work");
+        return Outcome::fine("no active timer starts heavy work");
     }
     let listed = heavy.join(" ");
-    Outcome::finding(listed.clone(), format!("these will start work by themselves: {listed}"))
-        .mend(format!("systemctl stop {listed}"))
+    Outcome::finding(listed.clone(), format!("these timers will start work during runs: {listed}"))
+        .fix(format!("systemctl stop {listed}"))
         .undo(format!("systemctl start {listed}"))
 }

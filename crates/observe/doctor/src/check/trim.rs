@@ -10,7 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "trim",
     subject: "TRIM",
     severity: Severity::Note,
-    why: "An SSD that is not informed of freed blocks copies them: writes become slower with its age.",
+    why: "An SSD that is not informed of freed blocks copies them, so writes become slower as the \
+          drive ages.",
     source: "[Linux sysfs-block]",
     is_in_snapshot: true,
     run,
@@ -21,8 +22,8 @@ fn run(source: &Source) -> Outcome {
     match source.queue("discard_max_bytes") {
         Err(reason) => Outcome::absent(reason),
         Ok((text, _)) if text != "0" => Outcome::fine("yes"),
-        Ok(_) if is_disk => Outcome::absent("the drive is a disk"),
-        Ok(_) => Outcome::finding("no", "the device takes no TRIM")
-            .mend("# enable discard in the hypervisor, the RAID or the encryption layer"),
+        Ok(_) if is_disk => Outcome::absent("the drive is a rotating disk"),
+        Ok(_) => Outcome::finding("no", "the device does not support TRIM")
+            .fix("# enable discard in the hypervisor, the RAID or the encryption layer"),
     }
 }

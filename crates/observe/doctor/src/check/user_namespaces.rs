@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "user_namespaces",
     subject: "user namespaces",
     severity: Severity::Note,
-    why: "Postgres is set up by programs that read the name of their account: one without a name, \
-          as in OpenShift, has one in a user namespace only.",
+    why: "Postgres's setup programs read the name of their account. An account without a name, as \
+          in OpenShift, gets one only in a user namespace.",
     source: "[user_namespaces 7]",
     is_in_snapshot: true,
     run,

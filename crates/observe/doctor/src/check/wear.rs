@@ -11,7 +11,7 @@ pub(crate) static CHECK: Check = Check {
     name: "wear",
     subject: "wear of the drive",
     severity: Severity::Warning,
-    why: "A worn SSD is slower, and fails: small drives reach their limit within months of benchmarks.",
+    why: "A worn SSD is slower and fails earlier. Benchmarks wear small drives out within months.",
     source: "[Callaghan 2022-10-24]",
     is_in_snapshot: false,
     run,
@@ -34,7 +34,7 @@ fn run(source: &Source) -> Outcome {
     if percent < WORN {
         return Outcome::fine(value);
     }
-    let evidence = format!("{value} of the rated writes are used up");
-    let found = Outcome::finding(value, evidence).mend("# replace the drive");
+    let evidence = format!("the drive has used up {value} of its rated writes");
+    let found = Outcome::finding(value, evidence).fix("# replace the drive");
     if percent >= END { found.severity(Severity::Blocking) } else { found }
 }

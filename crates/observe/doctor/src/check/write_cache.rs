@@ -11,8 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "write_cache",
     subject: "write cache",
     severity: Severity::Note,
-    why: "With write through the kernel sends no flush: an fsync is durable only if the drive has no \
-          volatile cache, and it costs nothing.",
+    why: "With `write through`, the kernel sends no flushes. An fsync then costs nothing, and is \
+          durable only if the drive has no volatile cache.",
     source: "[Linux sysfs-block]",
     is_in_snapshot: true,
     run,
@@ -27,6 +27,6 @@ fn run(source: &Source) -> Outcome {
         return Outcome::fine(text);
     }
     Outcome::finding(text.clone(), format!("the kernel treats the cache as {text}"))
-        .mend(format!("echo 'write back' > {path} # if the drive has a volatile cache"))
+        .fix(format!("echo 'write back' > {path} # if the drive has a volatile cache"))
         .undo(format!("echo {} > {path}", shell_word(&text)))
 }

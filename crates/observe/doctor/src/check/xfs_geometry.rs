@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     name: "xfs_geometry",
     subject: "geometry of XFS",
     severity: Severity::Note,
-    why: "Where its sectors are smaller than the drive's, the log writes parts of physical blocks: the \
-          drive reads them first.",
+    why: "If XFS sectors are smaller than the drive's physical blocks, the log writes parts of \
+          blocks, and the drive must read them first.",
     source: "[xfs_info 8]",
     is_in_snapshot: false,
     run,
@@ -33,15 +33,15 @@ fn run(source: &Source) -> Outcome {
         rest.and_then(|value| value.parse::<u64>().ok())
     };
     let (Some(sector), Some(block)) = (value("sectsz="), value("bsize=")) else {
-        return Outcome::unknown("the output of xfs_info has no sizes");
+        return Outcome::unknown("the output of xfs_info contains no sizes");
     };
     let found = format!("sectors of {sector}, blocks of {block} bytes");
     let physical = source.queue("physical_block_size").ok().and_then(|(text, _)| text.parse().ok());
     match physical {
         Some(physical) if sector < physical => {
             let evidence = format!("{found}, on physical blocks of {physical} bytes");
-            Outcome::finding(found, evidence).mend(format!(
-                "# save the data, then make the file system again: mkfs.xfs -s size={physical}"
+            Outcome::finding(found, evidence).fix(format!(
+                "# save the data, then create the file system again: mkfs.xfs -s size={physical}"
             ))
         }
         _ => Outcome::fine(found),

@@ -41,19 +41,19 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
     (
         "/sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_count",
         "12",
-        "throttled: heat throttled a CPU 12 times since the boot",
+        "throttled: heat throttled a CPU 12 times since boot",
     ),
     (
         "/sys/class/hwmon/hwmon0/temp1_input",
         "85000",
-        "temperature: near its limit: coretemp temp1 85 C of 90 C",
+        "temperature: a sensor is near its limit: coretemp temp1 85 C of 90 C",
     ),
     ("/sys/class/hwmon/hwmon0/fan2_input", "0", "fans: 1 of 2 fans do not turn"),
     ("/sys/devices/system/node/node1/meminfo", "", "numa: the machine has 2 NUMA nodes"),
     (
         "/sys/kernel/mm/transparent_hugepage/enabled",
         "[always] madvise never",
-        "huge_pages: every large allocation may become huge pages",
+        "huge_pages: the kernel may use huge pages for every large allocation",
     ),
     ("/proc/sys/vm/dirty_ratio", "40", "dirty_pages: 6.10 GiB may wait in memory to be written"),
     ("/proc/sys/vm/overcommit_memory", "2", "overcommit: the kernel refuses to overcommit memory"),
@@ -106,18 +106,19 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
     (
         "/proc/stat",
         "cpu  100 0 100 780 0 0 0 20 0 0\n",
-        "steal: other guests took 2.0 % of the CPU since the boot",
+        "steal: other guests took 2.0 % of the CPU since boot",
     ),
     (
         "/proc/pressure/cpu",
         "some avg10=0.00 avg60=12.5 avg300=0.00 total=1",
-        "cpu_pressure: in 12.5 % of the last minute a task waited for a CPU",
+        "cpu_pressure: tasks waited for a CPU during 12.5 % of the last minute",
     ),
-    ("/proc/44/comm", "cron", "cron: cron runs, with daily jobs: dpkg"),
+    ("/proc/44/comm", "cron", "cron: cron runs and has these daily jobs: dpkg"),
     (
         "/etc/systemd/logind.conf.d/z.conf",
         "RemoveIPC=yes",
-        "remove_ipc: shared memory of a regular user is removed when its last session ends",
+        "remove_ipc: systemd-logind removes the shared memory of a regular user when the last \
+         session of the user ends",
     ),
     (
         "/sys/module/pcie_aspm/parameters/policy",
@@ -127,14 +128,14 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
     (
         "DISK/../../../current_link_width",
         "2",
-        "link: the link runs at 16.0 GT/s PCIe x2, the drive can 16.0 GT/s PCIe x4",
+        "link: the link runs at 16.0 GT/s PCIe x2, and the drive supports 16.0 GT/s PCIe x4",
     ),
     ("DISK/slaves/sda/x", "", "layers: nvme0n1 is a device mapper"),
     ("DISK/md/degraded", "1", "layers: nvme0n1 lacks 1 of its drives"),
     (
         "/proc/self/mountinfo",
         "27 1 259:1 / / rw,noatime - overlay none rw",
-        "file_system: /data lies on overlay",
+        "file_system: the data directory /data is on overlay",
     ),
     (
         "/proc/self/mountinfo",
@@ -149,7 +150,8 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
     (
         "/proc/self/mountinfo",
         "27 1 259:1 / / rw,noatime - ext4 /dev/x rw,discard",
-        "mount_options: discard: each removal of a file sends TRIM commands while others wait",
+        "mount_options: discard: removing a file sends TRIM commands, and other requests wait for \
+         them",
     ),
     (
         "DISK/queue/read_ahead_kb",
@@ -157,15 +159,15 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
         "queue_settings: read-ahead is 8192 KiB, and 128 by default",
     ),
     ("DISK/queue/scheduler", "none [bfq]", "scheduler: the scheduler of an SSD is bfq"),
-    ("DISK/device/queue_depth", "1", "queue_depth: the drive takes 1 requests at once"),
-    ("DISK/queue/iostats", "0", "queue_settings: iostats is 0: requests are not counted"),
+    ("DISK/device/queue_depth", "1", "queue_depth: the drive accepts 1 requests at once"),
+    ("DISK/queue/iostats", "0", "queue_settings: iostats is 0: the kernel does not count requests"),
     (
         "DISK/queue/write_cache",
         "write through",
         "write_cache: the kernel treats the cache as write through",
     ),
     ("DISK/queue/nomerges", "2", "merges: nomerges is 2"),
-    ("DISK/queue/discard_max_bytes", "0", "trim: the device takes no TRIM"),
+    ("DISK/queue/discard_max_bytes", "0", "trim: the device does not support TRIM"),
     (
         "DISK/device/firmware_rev",
         "3B2QGXA7",
@@ -175,41 +177,46 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
 
 /// Faults that programs report: the program, its output, and the one finding.
 pub(crate) const REPORTED: &[(&str, (&str, &str), &str)] = &[
-    ("smartctl", ("_used\": 3", "_used\": 95"), "wear: 95 % of the rated writes are used up"),
+    (
+        "smartctl",
+        ("_used\": 3", "_used\": 95"),
+        "wear: the drive has used up 95 % of its rated \
+                                                 writes",
+    ),
     (
         "smartctl",
         ("spare\": 100", "spare\": 8"),
-        "spare: 8 % of the spare blocks are left, the drive warns at 10 %",
+        "spare: 8 % of the spare blocks are left, and the drive warns at 10 %",
     ),
-    ("smartctl", ("errors\": 0", "errors\": 7"), "media_errors: 7 errors of the medium"),
+    ("smartctl", ("errors\": 0", "errors\": 7"), "media_errors: the drive has 7 media errors"),
     (
         "smartctl",
         ("passed\": true", "passed\": false"),
-        "media_errors: the drive reports that it fails",
+        "media_errors: the drive reports that it is failing",
     ),
     (
         "smartctl",
         ("temp_time\": 0", "temp_time\": 31"),
-        "drive_heat: 31 minutes above its warning temperature so far",
+        "drive_heat: the drive was above its warning temperature for 31 minutes so far",
     ),
     (
         "setpriv",
         ("util-linux 2.38.1", "toybox 0.8.9"),
-        "setpriv: it is of another kind: setpriv from toybox 0.8.9",
+        "setpriv: setpriv is of another kind: setpriv from toybox 0.8.9",
     ),
     (
         "systemctl",
         ("systemd-tmpfiles-clean.timer", "apt-daily.timer"),
-        "timers: these will start work by themselves: apt-daily.timer",
+        "timers: these timers will start work during runs: apt-daily.timer",
     ),
     (
         "dmesg",
         ("Linux version 6.1", "blk_update_request: I/O error, dev sda"),
-        "kernel_log: [    0.0] blk_update_request: I/O error, dev sda (1 such)",
+        "kernel_log: [    0.0] blk_update_request: I/O error, dev sda (1 such lines)",
     ),
     (
         "dmesg",
         ("Linux version 6.1", "TSC found unstable after boot"),
-        "kernel_log: [    0.0] TSC found unstable after boot (1 such)",
+        "kernel_log: [    0.0] TSC found unstable after boot (1 such lines)",
     ),
 ];

@@ -55,11 +55,11 @@ const CHANGES: [(Change, &[&str]); 12] = [
             let header = "Filename Type Size Used Priority";
             made.write("/proc/swaps", &format!("{header}\n/dev/sda2 partition 1048576 0 -2\n"));
         },
-        &["swap: swap is on: /dev/sda2, 1.00 GiB", "swappiness: it is 60, and swap is on"],
+        &["swap: swap is on: /dev/sda2, 1.00 GiB", "swappiness: swappiness is 60, and swap is on"],
     ),
     (
         |made| made.write("DISK/queue/rotational", "1"),
-        &["rotational: the kernel takes the drive for a rotating disk"],
+        &["rotational: the kernel treats the drive as a rotating disk"],
     ),
     (
         |made| made.write("DISK/queue/physical_block_size", "4096"),
@@ -74,7 +74,7 @@ const CHANGES: [(Change, &[&str]); 12] = [
     ),
     (
         |made| made.context_switch_ns = Some(25_000.0),
-        &["context_switch: a switch between two threads with its pipe takes 25000 ns"],
+        &["context_switch: a switch between two threads through a pipe takes 25000 ns"],
     ),
     (
         |made| {
@@ -82,11 +82,11 @@ const CHANGES: [(Change, &[&str]); 12] = [
             made.write("/proc/self/mountinfo", mount);
             made.write("/sys/fs/ext4/x/journal_task", "<none>\n");
         },
-        &["file_system: ext4 without a journal: an fsync is cheaper than with one"],
+        &["file_system: ext4 without a journal: an fsync is cheaper than with a journal"],
     ),
     (
         |made| made.mount("/dev/shm rw - tmpfs shm rw,size=65536k"),
-        &["shared_memory: /dev/shm has 64.0 MiB"],
+        &["shared_memory: the size of /dev/shm is 64.0 MiB"],
     ),
     (
         |made| made.mount("/dev/shm ro,nosuid - tmpfs shm rw"),
@@ -94,19 +94,16 @@ const CHANGES: [(Change, &[&str]); 12] = [
     ),
     (
         |made| made.mount("/tmp ro,nosuid - tmpfs tmpfs rw"),
-        &["temporary_dir: /tmp is mounted read-only, and TMPDIR names no other"],
+        &["temporary_dir: /tmp is mounted read-only, and TMPDIR does not name another directory"],
     ),
-    (
-        |made| made.takes_direct_io = Some(false),
-        &["direct_io: xfs refuses files that bypass the page cache"],
-    ),
+    (|made| made.takes_direct_io = Some(false), &["direct_io: xfs refuses direct I/O"]),
     (|made| made.space.free = 10 << 30, &["free_space: 90 % used of 100 GiB"]),
     (
         |made| {
             let busy = "7 (indexer (x)) S 0 1 1 0 -1 4 1 1 0 0 80 60 0 0 20 0 1 0 1 1 1\n";
             made.later = Some((made.path("/proc/7/stat"), busy));
         },
-        &["busy_processes: each used a tenth of a CPU or more: indexer (x) (7)"],
+        &["busy_processes: each of these used a tenth of a CPU or more: indexer (x) (7)"],
     ),
 ];
 
@@ -177,9 +174,9 @@ fn every_finding_has_a_remedy_and_writes_are_undone() {
         made.write(path, text);
         let results = made.results();
         let one = results.iter().find(|one| one.state == CheckState::Finding).unwrap();
-        let (mend, undo) = (&one.remedy.mend, &one.remedy.undo);
-        assert!(!mend.is_empty(), "{expected}");
-        assert!(mend.iter().all(|line| line.starts_with('#')) || !undo.is_empty(), "{expected}");
+        let (fix, undo) = (&one.remedy.fix, &one.remedy.undo);
+        assert!(!fix.is_empty(), "{expected}");
+        assert!(fix.iter().all(|line| line.starts_with('#')) || !undo.is_empty(), "{expected}");
     }
 }
 

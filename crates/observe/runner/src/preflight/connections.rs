@@ -58,7 +58,7 @@ pub(crate) fn check_connections(
         return Ok(());
     }
     let reason = format!(
-        "the server takes {most} connections, and the experiment's clients need {needed}: set \
+        "the server accepts {most} connections, but the experiment's clients need {needed}: set \
          `{OPTION} = {needed}`"
     );
     let refusal = match set_by_user(options) {

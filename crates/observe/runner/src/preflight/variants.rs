@@ -65,7 +65,7 @@ fn check_variant(
     let name = &variant.name;
     let start = Host::start_of(bench, variant).unwrap_or_else(|| {
         let limit = OPEN_MAX.min(bench.watchdog);
-        format!("for `{name}` to be opened and closed once, {limit} at most")
+        format!("for `{name}` to be opened and closed once, at most {limit}")
     });
     progress(Progress::Begins(&start));
     let mut checked = open_once(bench, (experiment, variant), progress);
@@ -196,7 +196,7 @@ fn follow(
             return Some(Err(Refusal::Build { reason }));
         }
         if took > REPORTED_AFTER && opened.is_none() && waits_for.is_none() {
-            let text = format!("it is not open after {REPORTED_AFTER}: ends at {limit}");
+            let text = format!("it is not open after {REPORTED_AFTER}; the wait ends at {limit}");
             report(&text);
             waits_for = Some(text);
         }
@@ -215,8 +215,7 @@ fn follow(
     let reason = match (opened, ended.failure()) {
         (Some(opened), None) => return Some(Ok(opened)),
         (_, Some(reason)) if memory.has_killed(ended.status) => format!(
-            "the engine died for want of memory while it opened: {reason}; raise `memory` \
-             (--memory)"
+            "the engine ran out of memory while it opened: {reason}; raise `memory` (--memory)"
         ),
         (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
         (None, None) => "the worker ended without a message".to_owned(),

@@ -201,12 +201,12 @@ fn open_marker(root: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let facts = file.metadata()?;
     let is_own = facts.uid() == rustix::process::geteuid().as_raw() && facts.nlink() == 1;
     if !(facts.is_file() && is_own) {
-        return Err(io::Error::other(format!("its {MARKER} is no file of this account alone")));
+        return Err(io::Error::other(format!("its {MARKER} is not a file of this account only")));
     }
     if facts.mode() & 0o022 != 0 {
         let path = path.display();
         return Err(io::Error::other(format!(
-            "other accounts can write its {MARKER}: if none did, `chmod go-w {path}`"
+            "other accounts can write its {MARKER}: if no other account did, `chmod go-w {path}`"
         )));
     }
     if facts.mode() & 0o077 != 0 {

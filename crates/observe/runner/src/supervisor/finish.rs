@@ -118,7 +118,7 @@ fn name_full_disk(end: &mut RunEnd, data: &DataRoot) {
     {
         *reason += &format!(
             "; only {free} are free on the disk of {}: make room, use fewer rows, or name another \
-             one with --data-dir",
+             directory with --data-dir",
             data.path().display()
         );
     }

@@ -97,7 +97,7 @@ impl Host {
         let Some(Served::Started(_)) = bench.servers.get(&variant.name) else { return None };
         let limit = Nanos::from_secs((SET_UP_MAX + READY_WITHIN).as_secs());
         Some(format!(
-            "for the server of `{}` to be set up and started, {limit} at most",
+            "for the server of `{}` to be set up and started, at most {limit}",
             variant.name
         ))
     }
@@ -106,7 +106,7 @@ impl Host {
     pub(crate) fn stop_of(&self, variant: &Variant) -> Option<String> {
         let Self::OwnServer(_) = self else { return None };
         let limit = STOP_WITHIN.as_secs();
-        Some(format!("for the server of `{}` to be stopped, {limit} s at most", variant.name))
+        Some(format!("for the server of `{}` to be stopped, at most {limit} s", variant.name))
     }
 
     /// Returns where the worker finds the server.

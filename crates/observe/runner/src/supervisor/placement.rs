@@ -46,7 +46,7 @@ fn place(placement: Placement, allowed: &[u32]) -> Result<Cpus, RunnerError> {
             if server.is_empty() {
                 return Err(RunnerError::Placement(
                     format!(
-                        "placement `{placement}` needs two CPUs, and {} may be used",
+                        "placement `{placement}` needs two CPUs, but only {} may be used",
                         allowed.len()
                     ),
                     format!("use `{}` or `{}`", Placement::SameCpu, Placement::Free),

@@ -96,9 +96,10 @@ impl Ended {
         }
         let reason = bad_end(self.status, &self.stderr)?;
         match tightest_thread_limit().filter(|limit| limit.free() < THREADS_SCARCE) {
-            Some(limit) => {
-                Some(format!("{reason}; an engine may die for want of threads: {limit}"))
-            }
+            Some(limit) => Some(format!(
+                "{reason}; an engine may die because it cannot create threads: \
+                              {limit}"
+            )),
             None => Some(reason),
         }
     }

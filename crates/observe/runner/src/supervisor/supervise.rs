@@ -246,7 +246,7 @@ impl Supervisor<'_> {
     fn step_begins(&mut self, index: usize, progress: &mut dyn FnMut(Progress<'_>)) {
         let next = self.next_step();
         let Some(step) = self.steps.get(index).filter(|_| index == next) else {
-            return self.give_up(format!("the worker began step {index} in place of step {next}"));
+            return self.give_up(format!("the worker began step {index} instead of step {next}"));
         };
         let step = step.clone();
         self.enter(self.host.phase());
@@ -344,7 +344,7 @@ impl Supervisor<'_> {
     ) -> Result<(), ArchiveError> {
         let (index, next) = (ends.index as usize, self.next_step());
         if index != next {
-            self.give_up(format!("the worker ended step {index} in place of step {next}"));
+            self.give_up(format!("the worker ended step {index} instead of step {next}"));
             return Ok(());
         }
         let step = self.accumulator.step.name.clone();

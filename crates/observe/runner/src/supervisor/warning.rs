@@ -73,10 +73,12 @@ fn load_finding(step: &StepRecord) -> Option<Finding> {
         LoadStatus::Overloaded { evidence } => Some(warning(
             rule_code::A004,
             format!("overloaded: {evidence}"),
-            "no steady response time exists at this rate: lower it, or search one with a limit",
+            "no steady response time exists at this rate: lower the rate, or search for a rate \
+             with a limit",
         )),
         LoadStatus::ClientBound { evidence } => {
-            let remedy = "this is no result of the engine: lower the rate, or give the client CPUs";
+            let remedy = "this result does not describe the engine: lower the rate, or give the \
+                          client more CPUs";
             let finding = warning(rule_code::A008, format!("client-bound: {evidence}"), remedy);
             Some(Finding { severity: Severity::Blocking, ..finding })
         }
@@ -101,7 +103,10 @@ fn invalid_finding(step: &StepRecord) -> Option<Finding> {
 /// Names the operations that no rate and no time counts, if the longest of all is among them.
 fn left_out(step: &StepRecord, invalid_intervals: &InvalidIntervals) -> String {
     match invalid_intervals.left_out(&step.clients) {
-        (1, Some(longest)) => format!("; the one operation in them, of {longest}, is left out"),
+        (1, Some(longest)) => format!(
+            "; the only operation in them, which took {longest}, is left \
+                                       out"
+        ),
         (count @ 2.., Some(longest)) => {
             format!("; {} operations in them are left out, the longest {longest}", thousands(count))
         }
@@ -114,21 +119,21 @@ const fn remedy(cause: InvalidCause) -> &'static str {
     match cause {
         InvalidCause::Paused => {
             "let nothing stop the worker (a debugger, a freezer, a suspend), and repeat on a host \
-             whose CPUs are its own: a hypervisor need not account for what it takes"
+             with dedicated CPUs: a hypervisor need not report the CPU time it takes"
         }
-        InvalidCause::Throttled => "raise the CPU cap of the control group assay runs in",
+        InvalidCause::Throttled => "raise the CPU cap of the control group in which assay runs",
         InvalidCause::Steal => "repeat on a host whose CPUs are not shared with other guests",
         InvalidCause::Neighbours => "stop the other processes of the host, and repeat",
         InvalidCause::Client | InvalidCause::Aftermath => {
-            "lower the rate or the number of clients, or pace them by `spin` on CPUs of their own"
+            "lower the rate or the number of clients, or pace them with `spin` on separate CPUs"
         }
     }
 }
 
 /// Returns the warning about pauses that readings would have covered.
 pub(super) fn paused(pauses: &Pauses) -> Option<Finding> {
-    let remedy = "let nothing stop Assay or its workers (Ctrl-Z, a debugger, a freezer, a suspend), \
-                  and repeat; the step's sums hold, over their own span";
+    let remedy = "let nothing pause Assay or its workers (Ctrl-Z, a debugger, a freezer, a \
+                  suspend), and repeat; the sums of the step are right for the time they cover";
     pauses.describe().map(|evidence| warning(rule_code::A059, evidence, remedy))
 }
 
@@ -175,8 +180,9 @@ fn search_finding(step: &StepRecord) -> Option<Finding> {
     search.is_path_dependent.then(|| {
         warning(
             rule_code::A003,
-            "a rate that had passed failed after a probe beyond it".to_owned(),
-            "probes left debt that a wait does not remove: search on fresh data, more than once",
+            "a rate that had passed failed after a probe at a higher rate".to_owned(),
+            "probes left deferred work that a wait does not remove: search on fresh data, more \
+             than once",
         )
     })
 }
@@ -188,10 +194,10 @@ fn remedy_of_search(search: &SearchRecord) -> &'static str {
         return "repeat on a quiet host: many probes were invalid";
     }
     if search.probes.iter().all(|probe| probe.purpose == Purpose::Capacity) {
-        return "make the step longer (--duration), or the percentile of the limit lower: no rate \
+        return "make the step longer (--duration), or lower the percentile of the limit: no rate \
                 could be tested";
     }
-    "loosen the limit, or find in the probes what exceeded it (assay show)"
+    "loosen the limit, or find what exceeded it in the probes (assay show)"
 }
 
 /// Returns how many CPUs the server used on average over the whole step; 0 when there is none.
@@ -257,9 +263,10 @@ pub(crate) fn busy_threads(
     if late > 0 {
         // Writing to a text does not fail.
         let intervals = if late == 1 { "interval" } else { "intervals" };
-        write!(evidence, "; in {late} {intervals} clients began late for it").ok();
+        write!(evidence, "; because of it, clients began late in {late} {intervals}").ok();
     }
-    let remedy = "use fewer clients or background threads, or read it as a test of a full machine";
+    let remedy = "use fewer clients or background threads, or read the result as a test of a \
+                  saturated machine";
     Some(warning(rule_code::A009, evidence, remedy))
 }
 

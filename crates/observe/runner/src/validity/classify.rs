@@ -166,7 +166,7 @@ impl IntervalClassifier {
         if self.backlog > usual && self.backlog <= aftermath.backlog_max {
             let left = aftermath.backlog_max;
             return Some(format!(
-                "it began with a backlog of {}, of the {left} that an invalid interval left",
+                "it began with {} of the backlog of {left} that an invalid interval left",
                 self.backlog
             ));
         }

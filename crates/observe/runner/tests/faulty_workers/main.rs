@@ -190,7 +190,10 @@ fn a_log_that_cannot_be_stored_is_noted_and_the_run_ends() {
     assert!(matches!(record.end, RunEnd::Crashed { .. }), "{:?}", record.end);
     let note = &record.identity.expect("it was opened").facts["files_not_stored"];
     assert!(
-        note.ends_with("/LOG: it is a link, a directory, a pipe or a device, and no regular file"),
+        note.ends_with(
+            "/LOG: it is a link, a directory, a pipe or a device, and not a regular \
+                        file"
+        ),
         "{note}"
     );
 }

@@ -114,7 +114,7 @@ fn no_message_is_lost_late_or_repeated_unnoticed() {
         let mut repeated = sound.clone();
         repeated.insert(at, sound[at].clone());
         let reason = failure(&repeated);
-        let expected = format!("message {at} came again in place of message {}", at + 1);
+        let expected = format!("message {at} came again instead of message {}", at + 1);
         assert!(reason.contains(&expected), "{at}: {reason}");
     }
 }

@@ -37,8 +37,8 @@ fn allow(events: u64, instead: &str, quota: &Quota) -> Result<(), Shortage> {
     Err(Shortage {
         limit: LIMIT.name,
         reason: format!(
-            "the server needs {events} events of asynchronous I/O, and {source} is {limit}, \
-             {used} of which are in use on this host"
+            "the server needs {events} events of asynchronous I/O, but {source} is {limit}, and \
+             {used} of them are in use on this host"
         ),
         remedy: format!(
             "raise it on the host (`sysctl -w {source}={}`), or {instead}",

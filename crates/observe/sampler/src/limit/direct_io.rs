@@ -62,7 +62,7 @@ fn check(needs: &SystemNeeds, data: &Path) -> Result<(), Shortage> {
         Err(Shortage {
             limit: LIMIT.name,
             reason: format!(
-                "direct I/O is demanded, and the file system of {} refuses it ({error})",
+                "direct I/O is required, but the file system of {} refuses it ({error})",
                 data.display()
             ),
             remedy: format!(

@@ -29,7 +29,7 @@ fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
         None => Ok(()),
         Some(reason) => Err(Shortage {
             limit: LIMIT.name,
-            reason: format!("an option of the server needs io_uring, and {reason}"),
+            reason: format!("an option of the server needs io_uring, but {reason}"),
             remedy: format!(
                 "allow it on the host (`sysctl -w kernel.io_uring_disabled=0`), or {}",
                 needed.instead

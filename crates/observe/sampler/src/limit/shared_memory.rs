@@ -43,7 +43,7 @@ fn allow(needed: Bytes, instead: &str, free: Option<Bytes>) -> Result<(), Shorta
     };
     Err(Shortage {
         limit: LIMIT.name,
-        reason: format!("the server may need {needed} of shared memory, and {DIR} {has}"),
+        reason: format!("the server may need {needed} of shared memory, but {DIR} {has}"),
         remedy: format!(
             "{mount} {DIR}`, `docker run --shm-size={mib}m`, in Kubernetes an emptyDir of medium \
              Memory there), or {instead}"

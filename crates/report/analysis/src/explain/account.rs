@@ -76,7 +76,7 @@ impl Part {
             Self::ClientCpu => "the client's own CPU",
             Self::ClientThreads => "CPU of the client threads",
             Self::ServerCpu => "server CPU while the client waited",
-            Self::ServerWait => "waiting for the server, its CPU aside",
+            Self::ServerWait => "waiting for the server, without its CPU time",
             Self::EngineCpu => "engine CPU in the client threads",
             Self::KernelCpu => "kernel CPU in the client threads",
             Self::RunQueue => "waiting for a CPU",
@@ -93,7 +93,7 @@ impl Part {
     /// Returns the record's evidence that it needs.
     pub(super) const fn evidence(self) -> &'static str {
         match self {
-            Self::ClientCpu => "the client's own CPU (calibration)",
+            Self::ClientCpu => "the client's CPU (calibration)",
             Self::ServerCpu | Self::ServerUser | Self::ServerKernel => "the server's CPU",
             Self::OtherThreads => "the worker's CPU",
             Self::ServerWait => "waits for the server",

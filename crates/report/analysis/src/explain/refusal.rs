@@ -83,7 +83,7 @@ pub(super) fn refusals(case: &Case<'_>) -> Vec<Refusal> {
     ];
     if !case.blocking.is_empty() {
         let each = case.blocking.iter();
-        let needed = "what blocks it put right, and new runs";
+        let needed = "fix what blocks the verdict, then run again";
         return each.map(|evidence| Refusal::new(Rule::Bogus, evidence, needed)).collect();
     }
     rules.iter().find_map(|rule| rule(case)).into_iter().collect()
@@ -95,7 +95,7 @@ fn few_runs(case: &Case<'_>) -> Option<Refusal> {
         Refusal::new(
             Rule::FewRuns,
             format!("there are {base} and {variant} runs to compare"),
-            "two runs of each at least: the noise between runs is not known",
+            "at least two runs of each, because the noise between runs is not known",
         )
     })
 }
@@ -106,7 +106,7 @@ fn loaded_unalike(case: &Case<'_>) -> Option<Refusal> {
         return Some(Refusal::new(
             Rule::LoadedUnalike,
             evidence,
-            "background writers that sustain their rate: a lower one",
+            "a rate that the background writers sustain",
         ));
     }
     let all = || case.base.iter().chain(case.variant).map(|(_, step)| step);
@@ -114,7 +114,7 @@ fn loaded_unalike(case: &Case<'_>) -> Option<Refusal> {
     if is_search {
         return Some(Refusal::new(
             Rule::LoadedUnalike,
-            "each run was measured at the rate that its own search found",
+            "each run was measured at the rate that its search found",
             "the same rate for both: --rate",
         ));
     }
@@ -140,7 +140,7 @@ fn overloaded(case: &Case<'_>) -> Option<Refusal> {
     Some(Refusal::new(
         Rule::Overloaded,
         format!("{} was overloaded: no steady response time exists at this rate", run.cell.id),
-        "a rate that both sustain",
+        "a rate that both variants sustain",
     ))
 }
 
@@ -153,7 +153,7 @@ fn not_established(case: &Case<'_>) -> Option<Refusal> {
         |evidence: String, needed| Some(Refusal::new(Rule::NotEstablished, evidence, needed));
     if !case.subject.is_of_metric() {
         case.account.filter(|account| !account.total.is_apart())?;
-        let evidence = "the interval of its difference holds 0".to_owned();
+        let evidence = "the interval of its difference contains 0".to_owned();
         return refuse(evidence, "more runs: --repetitions");
     }
     match case.effect {
@@ -171,19 +171,22 @@ fn not_established(case: &Case<'_>) -> Option<Refusal> {
             }
         },
         None => refuse(
-            format!("there is no ratio of {metric}: a side lacks it, had 0, or was given its rate"),
-            "another metric, --metric, or runs in which both sides have it",
+            format!(
+                "{metric} has no ratio: a variant lacks it, measured 0, or ran at a given \
+                     rate"
+            ),
+            "another metric (--metric), or runs in which both variants have it",
         ),
     }
 }
 
 fn no_evidence(case: &Case<'_>) -> Option<Refusal> {
-    let needed = "runs by this version of Assay on a kernel that counts these";
+    let needed = "runs by this version of Assay on a kernel that counts these times";
     if case.subject == Subject::Other {
         return None;
     }
     let Some(account) = case.account else {
-        let evidence = "a run did no operation, or has no time for it";
+        let evidence = "a run has no operations, or no time for them";
         return Some(Refusal::new(Rule::NoEvidence, evidence, needed));
     };
     account.components.is_empty().then(|| {
@@ -198,10 +201,10 @@ fn residual(case: &Case<'_>) -> Option<Refusal> {
     if share <= RESIDUAL_MAX {
         return None;
     }
-    let evidence = format!("{:.0} % of the change is in no component", share * 100.0);
+    let evidence = format!("no component explains {:.0} % of the change", share * 100.0);
     let needed = if account.missing.is_empty() {
-        "longer steps or more runs, for more samples of the waits; or it is in none of these \
-         accounts"
+        "longer steps or more runs, for more samples of the waits; or the cause lies outside of \
+         these components"
             .to_owned()
     } else {
         format!("records with {}", account.missing.join(", "))
@@ -213,7 +216,7 @@ fn nothing_apart(case: &Case<'_>) -> Option<Refusal> {
     let account = case.account?;
     let is_apart = account.components.iter().any(|component| component.us.is_apart());
     (!is_apart).then(|| {
-        let evidence = "the interval of every component's difference holds 0";
+        let evidence = "the interval of every component's difference contains 0";
         Refusal::new(Rule::NothingApart, evidence, "longer steps, or more runs: --repetitions")
     })
 }

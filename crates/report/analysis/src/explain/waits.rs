@@ -16,7 +16,7 @@ const NAMED_SHARE: f64 = 0.01;
 /// Name of the events below it.
 const OTHERS: &str = "other events";
 /// Name of the time on run queues that is in no event.
-const RUN_QUEUE: &str = "server threads ready, no CPU free";
+const RUN_QUEUE: &str = "server threads ready to run, without a free CPU";
 /// Name of the time in which `MyRocks` delayed writers, by its own counter.
 const WRITE_STALL: &str = "MyRocks:write stall";
 /// Name of the waiting that lies in a commit whose CPU is not known, or in no event.
@@ -199,7 +199,17 @@ mod tests {
         );
         assert!(lock.is_apart() && waits.parts[0].name == "Lock:transactionid", "{waits:?}");
         assert!((part("other events").base - 3.0).abs() < 0.5, "{waits:?}");
-        assert!((part("server threads ready, no CPU free").base - 20.0).abs() < 0.1, "{waits:?}");
+        assert!(
+            (part(
+                "server threads ready to run, without a free \
+                       CPU"
+            )
+            .base
+                - 20.0)
+                .abs()
+                < 0.1,
+            "{waits:?}"
+        );
         // 10 us of CPU, 390 waited, of which the server's CPU is 100.
         assert!((waits.residual.base - (290.0 - 223.0)).abs() < 1.5, "{waits:?}");
         assert_eq!(waits.samples, Some((3000, 3000)));

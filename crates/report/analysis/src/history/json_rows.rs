@@ -70,7 +70,7 @@ pub(super) fn rows(text: &str) -> Result<Table, HistoryError> {
         }
     }
     if names.is_empty() {
-        return Err(HistoryError::Format(format!("there is no row: {SHAPE}")));
+        return Err(HistoryError::Format(format!("the file has no rows: {SHAPE}")));
     }
     let label = label_name(&rows, &names)?;
     names.retain(|name| *name != label);
@@ -79,7 +79,7 @@ pub(super) fn rows(text: &str) -> Result<Table, HistoryError> {
         let text = match row.get(label) {
             Some(Value::String(text)) => text.trim().to_owned(),
             Some(Value::Number(value)) if is_rounded(value) => {
-                let why = "can have lost zeros: write it as text, such as \"8.10\"";
+                let why = "may have lost zeros: write it as text, such as \"8.10\"";
                 return Err(HistoryError::Format(format!("row {number}: the label {value} {why}")));
             }
             Some(Value::Number(value)) => value.to_string(),
@@ -166,7 +166,7 @@ mod tests {
     fn what_is_no_list_of_rows_is_refused_by_its_place() {
         assert!(refused("[").contains("EOF"));
         assert!(refused("[1]").contains("expected a row"));
-        assert!(refused("{}").contains("there is no row"));
+        assert!(refused("{}").contains("the file has no rows"));
         assert!(refused(r#"[{"time": 1, "a": 2},]"#).contains("trailing comma"));
         assert!(refused(r#"[{"time": 1, "a": 2, "a": 3}]"#).contains("`a` is twice in one row"));
         assert!(refused(r#"[{"time": 1, "a": "x"}]"#).contains("column `a`"));

@@ -104,7 +104,7 @@ mod tests {
             assert_eq!(check(labels), Ok(true), "{labels:?}");
             let reversed: Vec<&str> = labels.iter().rev().copied().collect();
             let refusal = check(&reversed).expect_err("newest first");
-            assert!(refusal.contains(" stands after "), "{refusal}");
+            assert!(refusal.contains(" follows "), "{refusal}");
         }
     }
 

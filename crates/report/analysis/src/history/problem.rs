@@ -17,7 +17,7 @@ pub enum HistoryError {
     #[error("{0}")]
     Format(String),
     /// Two columns of one name.
-    #[error("two columns are named `{0}`: each metric has a name of its own")]
+    #[error("two columns are named `{0}`: give each metric a different name")]
     Twice(String),
     /// A row has more or fewer fields than the header: its line, its fields, those of the header.
     #[error("line {0} has {1} fields, and the header {2}: quote fields that hold a separator")]
@@ -38,7 +38,7 @@ pub enum HistoryError {
     #[error("{0} has no label: give a time, a commit, a version or an index")]
     NoLabel(String),
     /// The rows are not in the order of their labels: the place, its label and the one before it.
-    #[error("{0}: {1} stands after {2}: sort the rows by their labels, oldest first")]
+    #[error("{0}: {1} follows {2}: sort the rows by their labels, oldest first")]
     Unsorted(String, String, String),
     /// No such metric or column.
     #[error("no metric is named `{name}`")]
@@ -49,7 +49,7 @@ pub enum HistoryError {
         known: Vec<String>,
     },
     /// A metric with both directions.
-    #[error("`{0}` is given both directions: name it once")]
+    #[error("`{0}` has both directions: name it in one option only")]
     BothWays(String),
     /// Regressions of a metric without a direction.
     #[error(

@@ -21,7 +21,7 @@ pub fn read_file(bytes: &[u8]) -> Result<Vec<History>, HistoryError> {
     let is_separator = |byte: &&u8| matches!(byte, b',' | b';' | b'\t' | b'\n');
     if text.as_bytes().iter().filter(is_separator).count() > VALUES_MAX {
         let reason =
-            format!("it has more than {VALUES_MAX} values: choose fewer points or columns");
+            format!("the file has more than {VALUES_MAX} values: choose fewer points or columns");
         return Err(HistoryError::Format(reason));
     }
     let is_json = text.trim_start().starts_with(['[', '{']);

@@ -12,8 +12,8 @@ use super::series::History;
 /// Our choice: what is measured lies within, and so do the fourth powers that statistics take.
 const SIZES: RangeInclusive<f64> = 1e-50..=1e50;
 /// Why a field is no value.
-const NO_NUMBER: &str = "is no finite number, such as 1234.5 or 0.07 ms: leave the field empty \
-                         where nothing was measured";
+const NO_NUMBER: &str = "is not a finite number such as 1234.5 or 0.07 ms: leave the field empty \
+                         if there is no measurement";
 const COMMA: &str = "has a comma that can separate decimals or thousands: write 1234.5";
 const SIZE: &str = "is not between 1e-50 and 1e50 in size: choose another unit";
 
@@ -60,7 +60,7 @@ impl Table {
         let mut known = BTreeSet::new();
         match names.iter().find(|name| name.is_empty() || !known.insert(*name)) {
             Some(name) if name.is_empty() => {
-                let why = "a column has no name: each metric has a name of its own";
+                let why = "a column has no name: give each metric a different name";
                 Err(HistoryError::Format(why.to_owned()))
             }
             Some(name) => Err(HistoryError::Twice(name.clone())),
@@ -224,7 +224,7 @@ mod tests {
     fn what_is_no_number_is_refused_by_its_place() {
         for field in ["ten", "NaN", "-inf", "1,234,567", "1.234,5", "10:30", "2026-01-01", "$5"] {
             let refusal = values(&[field]).unwrap_err();
-            let expected = format!("line 2: `{field}` in column `p99` is no finite number");
+            let expected = format!("line 2: `{field}` in column `p99` is not a finite number");
             assert!(refusal.starts_with(&expected), "{refusal}");
         }
         for field in ["1e308", "-1e308", "1e-300"] {

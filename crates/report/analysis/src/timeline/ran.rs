@@ -120,7 +120,7 @@ fn unusual(metric: Metric, series: &[TimeSeries]) -> Option<Activity> {
     let bytes = (series.unit == Unit::Bytes)
         .then(|| series.values.iter().map(|value| value.unwrap_or(0.0)).collect());
     Some(Activity {
-        label: format!("{what} {UNUSUAL:.0} times the median or more"),
+        label: format!("{what} at {UNUSUAL:.0}x the median or more"),
         is_work: false,
         held: series.values.iter().map(is_unusual).collect(),
         bytes,

@@ -166,7 +166,7 @@ fn unusual_amounts_are_beyond_three_medians() {
         vec![(metric::ENGINE_WAL_WRITE_BYTES, bytes), (metric::DEVICE_WRITE_BYTES, 0.0)]
     });
     let timeline = of(&step(0, "readrandom"), &intervals);
-    let burst = activity(&timeline, "log written 3 times the median or more");
+    let burst = activity(&timeline, "log written at 3x the median or more");
     assert_eq!((burst.is_work, burst.seconds, burst.stalls), (false, 1, 1));
     assert_eq!(timeline.activities.len(), 1, "what is 0 is not unusual");
 }

@@ -14,12 +14,14 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A001,
     name: "durability mismatch",
     severity: Severity::Blocking,
-    trigger: "the variants' durability classes differ; or all are of class sync, one client \
-              writes, and one variant syncs less than half as often as another and less than once \
-              in two operations (a warning where each syncs at least that often)",
-    why: "A variant that may lose acknowledged writes skips work that another does: the difference \
-          measured is that of the guarantees.",
-    remedy: "give all variants one durability class, or waive A001 when the class is the question",
+    trigger: "the variants have different durability classes; or all variants have class sync, one \
+              client writes, and one variant syncs less than half as often as another and less \
+              than once in two operations (a warning if each variant syncs at least once in two \
+              operations)",
+    why: "A variant that may lose acknowledged writes skips work that another variant does. The \
+          measured difference is then a difference of guarantees.",
+    remedy: "give all variants the same durability class, or waive A001 if the durability class is \
+             what the experiment compares",
     source: "[Callaghan 2022-12-02] (SplinterDB does not sync writes); our choice: a factor of 2",
     plan: Some(plan),
     comparison: Some(comparison),
@@ -62,11 +64,12 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let most = own().max_by(|a, b| a.2.total_cmp(&b.2))?;
         (most.2 > least.2 * RATIO && most.2 >= SYNCS).then(|| {
             let evidence = format!(
-                "{:.2} syncs per operation, and {:.2} of {}, both of class sync",
+                "{:.2} syncs per operation, against {:.2} in {}; both variants have class sync",
                 least.2, most.2, most.1
             );
             let is_less = least.2 < SYNCS;
-            let remedy = "find out by a trace of system calls which of the two meets its guarantee";
+            let remedy = "trace the system calls of both variants to find which one meets its \
+                          guarantee";
             let evidence =
                 Observation::new(evidence).step(name).variant(&least.1).blocking_if(is_less);
             evidence.remedy(remedy).ranked("syncs", most.2 / least.2.max(1e-9))
@@ -112,8 +115,8 @@ mod tests {
             in_runs(&RULE, &spec, &runs)
         };
         assert_eq!(with(1.0, 2.0), []);
-        let evidence =
-            "overwrite of b: 0.01 syncs per operation, and 1.00 of a, both of class sync";
+        let evidence = "overwrite of b: 0.01 syncs per operation, against 1.00 in a; both \
+                        variants have class sync";
         assert_eq!(with(1.0, 0.01), [(Severity::Blocking, evidence.to_owned())]);
         assert_eq!(with(1.0, 2.5)[0].0, Severity::Warning);
         assert_eq!(with(0.01, 0.1), [], "neither syncs once per two operations");

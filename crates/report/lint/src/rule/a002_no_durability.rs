@@ -9,10 +9,10 @@ use crate::context::{PlanContext, RunContext};
 pub(crate) static RULE: Rule = Rule {
     code: code::A002,
     name: "no durability",
-    trigger: "writes of class none; blocking when a step of class sync wrote and the engine \
-              counted no sync at all",
-    why: "Writes that need not survive are cheaper than those that applications use: write \
-          amplification is understated and throughput overstated.",
+    trigger: "a step writes with class none; blocking when a step of class sync wrote and the \
+              engine counted no syncs",
+    why: "Writes that may be lost are cheaper than the writes that applications use. Write \
+          amplification is understated and throughput is overstated.",
     remedy: "request the class that the application needs (durability = \"os\" or \"sync\")",
     source: "[Callaghan 2022-12-02] (write throughput will be over-stated)",
     variant: Some(lax),
@@ -33,7 +33,7 @@ fn uncounted(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation>
     let is_sync = context.run.variant.settings.durability == Durability::Sync;
     let has_none = step.counters.value(metric::ENGINE_FSYNCS) == Some(0.0);
     (is_sync && step.role().writes() && has_none).then(|| {
-        let evidence = Observation::new("class sync, and the engine counted no sync");
+        let evidence = Observation::new("the class is sync, but the engine counted no syncs");
         evidence.severity(Severity::Blocking).ranked("none counted", 0.0)
     })
 }

@@ -9,13 +9,13 @@ use crate::facts::bytes;
 pub(crate) static RULE: Rule = Rule {
     code: code::A003,
     name: "inherited debt",
-    trigger: "deferred work above 5 % of the data when a step begins, or halved while a step only \
-              reads; before queries of a server, garbage above 5 % of the rows, or changed pages \
-              above 5 % of the data of which the step wrote half; a settle that reached its cap; a \
-              search whose rates depend on their order",
-    why: "The step pays for the one before it: how much is left to pay is chance, and differs \
-          between engines and repetitions.",
-    remedy: "put `settle` before the step; raise `settle_cap` where it was reached",
+    trigger: "a step begins with deferred work above 5 % of the data, or deferred work falls by \
+              half while a step only reads; queries of a server begin with garbage above 5 % of \
+              the rows, or with changed pages above 5 % of the data of which the step writes half; \
+              a settle reached its cap; the rates of a search depend on their order",
+    why: "The step pays for work that the previous step deferred. How much is left is chance, and \
+          it differs between engines and repetitions.",
+    remedy: "put `settle` before the step; raise `settle_cap` if a settle reached it",
     source: "[Callaghan 2022-08-23] (testing an LSM is complicated); our choice: a twentieth of \
              the data",
     is_recorded: true,
@@ -61,7 +61,8 @@ fn dirty(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
         known.map_or_else(|| share_of(dirty, step, context), |stored| Some(dirty / stored))?;
     (share > SHARE && after < dirty * PAID).then(|| {
         let evidence = format!(
-            "began with {} of changed pages not yet written, {} of the data, and wrote them",
+            "the step began with {} of changed pages not yet written, {} of the data, and wrote \
+             them",
             bytes(dirty),
             percent(share)
         );
@@ -75,8 +76,8 @@ fn garbage(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let share = rows / (context.experiment.data.rows as f64).max(1.0);
     (share > SHARE && is_queried(step, context.experiment)).then(|| {
         let evidence = format!(
-            "began with {rows:.0} row versions that vacuum or purge had yet to remove, {} of the \
-             rows",
+            "the step began with {rows:.0} row versions that vacuum or purge had yet to remove, {} \
+             of the rows",
             percent(share)
         );
         Observation::new(evidence).ranked("garbage", rows)
@@ -86,9 +87,12 @@ fn garbage(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 /// Reports a settle that ended before the engine was idle.
 fn capped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let settle = step.settle.as_ref().filter(|settle| settle.is_capped)?;
-    let evidence =
-        format!("the engine was not idle when the cap was reached, after {}", settle.took_ns);
-    let remedy = "raise `settle_cap`: the steps that follow pay for what was left";
+    let evidence = format!(
+        "the engine was not idle when the settle reached its cap, after \
+                 {}",
+        settle.took_ns
+    );
+    let remedy = "raise `settle_cap`: the next steps pay for the work that is left";
     Some(Observation::new(evidence).remedy(remedy).ranked("capped", 0.0))
 }
 
@@ -97,8 +101,12 @@ fn inherited(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation>
     let share = share_of(debt, step, context)?;
     // A step without operations exists to pay debt.
     (share > SHARE && !step.clients.is_empty()).then(|| {
-        let evidence =
-            format!("began with {} of deferred work, {} of the data", bytes(debt), percent(share));
+        let evidence = format!(
+            "the step began with {} of deferred work, {} of the \
+                     data",
+            bytes(debt),
+            percent(share)
+        );
         Observation::new(evidence).ranked("inherited", debt)
     })
 }
@@ -108,7 +116,7 @@ fn paid(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let is_reported = step.role() == StepRole::Read && share_of(before, step, context)? > PAID_FROM;
     (is_reported && after < before * PAID).then(|| {
         let evidence = format!(
-            "deferred work fell from {} to {} while it only read",
+            "deferred work fell from {} to {} while the step only read",
             bytes(before),
             bytes(after)
         );
@@ -140,8 +148,8 @@ mod tests {
             })
         };
         assert_eq!(with(5e7), []);
-        let evidence = "readrandom of b: began with 57.2 MiB of deferred work, 6.0 % of the data \
-                    (3 runs)";
+        let evidence = "readrandom of b: the step began with 57.2 MiB of deferred work, 6.0 % of \
+                        the data (3 runs)";
         assert_eq!(with(6e7), [(Severity::Warning, evidence.to_owned())]);
     }
 
@@ -154,7 +162,7 @@ mod tests {
             })
         };
         assert_eq!(with(1.5e7), []);
-        assert!(with(5e6)[0].1.contains("fell from 19.1 MiB to 4.77 MiB while it only read"));
+        assert!(with(5e6)[0].1.contains("fell from 19.1 MiB to 4.77 MiB while the step only read"));
     }
 
     #[test]
@@ -166,7 +174,7 @@ mod tests {
             })
         };
         assert_eq!(with(false), []);
-        assert!(with(true)[0].1.contains("not idle when the cap was reached, after 1m00s"));
+        assert!(with(true)[0].1.contains("not idle when the settle reached its cap, after 1m00s"));
     }
 
     #[test]
@@ -191,8 +199,8 @@ mod tests {
         let with = |gauge: Metric, value: f64, role| left_of(gauge, value, role, 0.1);
         assert_eq!(with(metric::ENGINE_DIRTY_BYTES, 4e7, None), []);
         assert_eq!(with(metric::ENGINE_DIRTY_BYTES, 4e8, Some(StepRole::Write)), []);
-        let evidence = "readrandom of a: began with 381 MiB of changed pages not yet written, 40 % of \
-                    the data, and wrote them (3 runs)";
+        let evidence = "readrandom of a: the step began with 381 MiB of changed pages not yet \
+                        written, 40 % of the data, and wrote them (3 runs)";
         let found = with(metric::ENGINE_DIRTY_BYTES, 4e8, Some(StepRole::ReadWrite));
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
         // With background writers there are always some.

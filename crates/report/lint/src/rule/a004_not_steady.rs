@@ -9,13 +9,13 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A004,
     name: "not steady",
-    trigger: "throughput drifts over the whole step, or no part of it that is long enough is \
-              steady (a note for steps that end by count); a warm-up or slow-down was counted, \
-              because little would be left without it or --whole was given; an open loop that was \
-              overloaded",
-    why: "The mean of a step that is still changing depends on when it was stopped: it is no \
-          property of the engine.",
-    remedy: "measure for longer, warm up for longer, or read it as a trend",
+    trigger: "throughput drifts over the whole step, or no long enough part of the step is steady \
+              (a note for steps that end by count); the figures include a warm-up or slow-down, \
+              because little would be left without it or because --whole was given; an open loop \
+              was overloaded",
+    why: "The mean of a step that is still changing depends on when the step was stopped. It does \
+          not describe the engine.",
+    remedy: "measure for longer, warm up for longer, or read the result as a trend",
     source: "[Callaghan 2022-08-23] (throughput over time)",
     is_recorded: true,
     steps: &[unsteady],
@@ -28,11 +28,11 @@ fn unsteady(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let (kind, evidence) = match time_profile.class {
         TrendClass::Drift => ("drift", drift(time_profile)),
         TrendClass::NotSteady => {
-            ("not steady", "no part that is long enough was steady".to_owned())
+            ("not steady", "no long enough part of the step was steady".to_owned())
         }
         TrendClass::WarmUp | TrendClass::SlowDown if is_counted(step, time_profile) => {
             let (before, from) = (time_profile.class.phrase(), time_profile.steady_from_ns);
-            ("counted whole", format!("{before} from {from} on, and what came before is counted"))
+            ("counted whole", format!("{before} after {from}; the figures include the time before"))
         }
         TrendClass::Flat
         | TrendClass::WarmUp
@@ -64,7 +64,7 @@ fn slope(time_profile: &TimeProfile) -> f64 {
 fn drift(time_profile: &TimeProfile) -> String {
     let slope = slope(time_profile);
     let way = if slope < 0.0 { "fell" } else { "rose" };
-    format!("throughput {way} all the way, by {}", percent(slope.abs()))
+    format!("throughput {way} during the whole step, by {}", percent(slope.abs()))
 }
 
 #[cfg(test)]
@@ -88,7 +88,9 @@ mod tests {
             })
         };
         assert_eq!(with(TrendClass::WarmUp, None), []);
-        let evidence = "readrandom of b: throughput fell all the way, by 12 % (3 runs)".to_owned();
+        let evidence = "readrandom of b: throughput fell during the whole step, by 12 % (3 \
+                        runs)"
+            .to_owned();
         assert_eq!(with(TrendClass::Drift, None), [(Severity::Warning, evidence.clone())]);
         let by_count = Some(StopRule::Operations(600_000));
         assert_eq!(with(TrendClass::Drift, by_count), [(Severity::Note, evidence)]);
@@ -105,8 +107,8 @@ mod tests {
                 step.warmup_trim_ns = warmup_trim_s.map(Nanos::from_secs);
             })
         };
-        let evidence = "readrandom of b: warm-up, then steady from 12.0 s on, and what came before is \
-                    counted (3 runs)";
+        let evidence = "readrandom of b: warm-up, then steady after 12.0 s; the figures include \
+                        the time before (3 runs)";
         assert_eq!(with(None), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with(Some(12)), []);
         assert_eq!(with(Some(15)), []);

@@ -8,10 +8,10 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A005,
     name: "cache carried over",
-    trigger: "over the steady part of a step the share of lookups in the engine's cache that hit \
-              moved by more than 5 points, beyond three standard errors of its slope",
-    why: "The cache then still holds what the step before left there, or is not full yet: how much \
-          the figures owe to it depends on how long was measured.",
+    trigger: "over the steady part of a step, the cache hit share moved by more than 5 points and \
+              by more than three standard errors of its slope",
+    why: "The cache still holds entries of the previous step, or is not full yet. The figures then \
+          depend on how long the step was measured.",
     remedy: "warm up for longer, or measure for longer (`warmup` and `duration`)",
     source: "[Callaghan 2022-11-18] (buffered reads benefit from hits in the page cache); our \
              choice: 5 points",
@@ -32,7 +32,7 @@ fn moved(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
         let way = if points > 0.0 { "rose" } else { "fell" };
         let (level, by) = (level * 100.0, points.abs() * 100.0);
         let evidence =
-            format!("the share of cache hits, {level:.0} % on average, {way} by {by:.0} points");
+            format!("the cache hit share, {level:.0} % on average, {way} by {by:.0} points");
         Observation::new(evidence).ranked(way, by)
     })
 }
@@ -65,8 +65,8 @@ mod tests {
     fn a_share_of_hits_that_moves_is_reported() {
         assert_eq!(with(0.05, true), []);
         assert_eq!(with(0.2, false), []);
-        let evidence = "readrandom of b: the share of cache hits, 80 % on average, rose by 16 points (3 \
-                    runs)";
+        let evidence = "readrandom of b: the cache hit share, 80 % on average, rose by 16 points \
+                        (3 runs)";
         assert_eq!(with(0.2, true), [(Severity::Warning, evidence.to_owned())]);
         assert!(with(-0.1, true)[0].1.contains("fell by 8 points"));
     }

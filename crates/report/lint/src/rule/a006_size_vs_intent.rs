@@ -12,11 +12,13 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A006,
     name: "size against intent",
     severity: Severity::Blocking,
-    trigger: "a cached workload (byrx, byos) whose rows do not fit its cache, or whose reads need \
-              more than 0.01 device reads each; an IO-bound one (iobuf, iodir) whose rows fit \
-              memory (a warning below twice the memory), or whose reads need less than 0.05",
-    why: "It would measure memory under the name of storage, or storage under the name of memory.",
-    remedy: "leave `rows` and `cache` to the preset, or name another preset",
+    trigger: "a cached workload (byrx, byos) has rows that do not fit its cache, or more than 0.01 \
+              device reads per read; an IO-bound workload (iobuf, iodir) has rows that fit memory \
+              (a warning if they are less than twice the memory), or fewer than 0.05 device reads \
+              per read",
+    why: "The workload measures memory where it is meant to measure storage, or storage where it \
+          is meant to measure memory.",
+    remedy: "use the preset's values of `rows` and `cache`, or choose another preset",
     source: "[Callaghan 2022-08-18] (byrx, byos, iobuf, iodir); [Callaghan 2023-01-02] (the \
              database was larger than memory by mistake); our choice: thresholds",
     variant: Some(misfit),
@@ -73,11 +75,17 @@ fn misfit(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let (share, rows) = (stored / room.0 as f64, bytes(stored));
     let (is_wrong, is_severe, evidence) = match intent {
         Intent::Storage => {
-            let evidence = format!("IO-bound, and {rows} of rows next to {room} of {what}");
+            let evidence = format!(
+                "the workload is meant to be IO-bound, and has {rows} of rows \
+                                    for {room} of {what}"
+            );
             (share < IO_BOUND_RATIO, share < 1.0, evidence)
         }
         Intent::Engine | Intent::System => {
-            let evidence = format!("cached, and {rows} of rows for {room} of {what}");
+            let evidence = format!(
+                "the workload is meant to be cached, and has {rows} of rows for \
+                                    {room} of {what}"
+            );
             (share > CACHED_SHARE, share > 1.0, evidence)
         }
     };
@@ -95,7 +103,11 @@ fn read(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
         Intent::Storage => (reads < IO_BOUND_READS, "IO-bound"),
     };
     is_wrong.then(|| {
-        let evidence = format!("{is}, and {} of the operations read the device", percent(reads));
+        let evidence = format!(
+            "the workload is meant to be {is}, and {} of the operations \
+                                read the device",
+            percent(reads)
+        );
         Observation::new(evidence).ranked("reads", reads)
     })
 }
@@ -123,7 +135,8 @@ mod tests {
             in_plan(&RULE, &spec)
         };
         assert_eq!(with("byrx", 500), []);
-        let evidence = "a: cached, and 401 MiB of rows for 300 MiB of cache";
+        let evidence = "a: the workload is meant to be cached, and has 401 MiB of rows for 300 MiB \
+                        of cache";
         assert_eq!(with("byrx", 300), [(Severity::Blocking, evidence.to_owned())]);
         assert_eq!(with("byos", 410)[0].0, Severity::Warning);
         assert_eq!(with("iobuf", 200), []);
@@ -141,8 +154,8 @@ mod tests {
             in_runs(&RULE, &experiment(workload), &runs)
         };
         assert_eq!(with("byrx", 0.005), []);
-        let evidence =
-            "readrandom of a: cached, and 2.0 % of the operations read the device (3 runs)";
+        let evidence = "readrandom of a: the workload is meant to be cached, and 2.0 % of the \
+                        operations read the device (3 runs)";
         assert_eq!(with("byrx", 0.02), [(Severity::Blocking, evidence.to_owned())]);
         let reads = with("iobuf", 0.02);
         assert!(

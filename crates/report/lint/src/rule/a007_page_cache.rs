@@ -5,11 +5,12 @@ use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A007,
-    name: "page cache on one side",
-    trigger: "some variants use direct IO and others do not, in an experiment on engines",
-    why: "The page cache is a second cache, of all the memory that is left: reading through it \
-          reads storage less often.",
-    remedy: "use direct IO in all variants or in none, or waive A007 when that is the question",
+    name: "page cache in some variants",
+    trigger: "in an experiment on engines, some variants use direct IO and others do not",
+    why: "The page cache is a second cache that uses all free memory. Variants that read through \
+          it read storage less often.",
+    remedy: "use direct IO in all variants or in none, or waive A007 if direct IO is what the \
+             experiment compares",
     source: "[Callaghan 2022-11-18] (buffered reads benefit from hits in the page cache)",
     plan: Some(plan),
     ..Rule::EMPTY

@@ -11,13 +11,14 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A008,
     name: "client-bound",
     severity: Severity::Blocking,
-    trigger: "the client, and not the engine, failed to keep up with an open loop; or in a closed \
-              loop an operation of the `null` engine takes more than 85 % of the step's time per \
-              operation, by the least of the runs' calibrations; a warning above 10 %, by the most",
-    why: "What the client costs is the same for every engine: it dilutes their differences, by 1 / \
-          (1 - share) at most, until nothing is left; and where the client is late the engine is \
-          idle.",
-    remedy: "make operations larger (batches, ranges), or lower the rate, or give the client CPUs",
+    trigger: "the client, not the engine, failed to keep up with an open loop; or in a closed loop \
+              an operation of the `null` engine takes more than 85 % of the step's time per \
+              operation (by the lowest calibration of the runs); a warning above 10 % (by the \
+              highest calibration)",
+    why: "The client's work costs the same with every engine, so it dilutes their differences: by \
+          a factor of 1 / (1 - share) at most, until no difference is left. While the client is \
+          late, the engine is idle.",
+    remedy: "use larger operations (batches, ranges), lower the rate, or give the client more CPUs",
     source: "[Callaghan 2023-01-05] (the client uses too much CPU); our choice: shares",
     is_recorded: true,
     comparison: Some(comparison),
@@ -80,8 +81,9 @@ fn harness(step: &StepRecord, own: OwnNs) -> Option<Observation> {
             (true, _) => (format!("at least {share} {of_whole}, {:.0} ns", own.least), RULE.remedy),
             (false, times) if most <= NOTHING_LEFT => {
                 let evidence = format!(
-                    "at most {share} {of_whole}, {:.0} ns; differences between engines are at most \
-                     {times:.2} times diluted by it, and so is \"no difference beyond the margin\"",
+                    "at most {share} {of_whole}, {:.0} ns; this dilutes differences between \
+                     engines by a factor of at most {times:.2}, also where the verdict is \"no \
+                     difference beyond the margin\"",
                     own.most
                 );
                 (evidence, RULE.remedy)
@@ -89,11 +91,11 @@ fn harness(step: &StepRecord, own: OwnNs) -> Option<Observation> {
             (false, _) => {
                 let evidence = format!(
                     "the client's own work was calibrated at {:.0} to {:.0} ns, and an operation \
-                     took {whole_ns:.0} ns: how much it dilutes differences between engines is not \
-                     bounded",
+                     took {whole_ns:.0} ns: its effect on differences between engines has no upper \
+                     bound",
                     own.least, own.most
                 );
-                (evidence, "repeat on a quiet host, where the runs' calibrations agree")
+                (evidence, "repeat on a quiet host, so that the runs' calibrations agree")
             }
         };
         let evidence = Observation::new(evidence).step(&step.step.name).remedy(remedy);
@@ -128,8 +130,9 @@ mod tests {
     fn client_that_takes_a_tenth_dilutes_and_one_that_takes_all_blocks() {
         assert_eq!(with([9_000.0; 3]), []);
         let evidence = "readrandom of a: at most 12 % of an operation's 100000 ns is the client's \
-                    own work, 12000 ns; differences between engines are at most 1.14 times \
-                    diluted by it, and so is \"no difference beyond the margin\" (3 runs)";
+                        own work, 12000 ns; this dilutes differences between engines by a factor \
+                        of at most 1.14, also where the verdict is \"no difference beyond the \
+                        margin\" (3 runs)";
         assert_eq!(with([12_000.0; 3]), [(Severity::Warning, evidence.to_owned())]);
         let [(severity, evidence)] = &with([90_000.0; 3])[..] else { panic!("one finding") };
         assert_eq!(*severity, Severity::Blocking);
@@ -143,13 +146,13 @@ mod tests {
             panic!("one finding")
         };
         assert_eq!(*severity, Severity::Warning);
-        assert!(evidence.contains("at most 20 %") && evidence.contains("at most 1.25 times"));
+        assert!(evidence.contains("at most 20 %") && evidence.contains("a factor of at most 1.25"));
         let [(severity, evidence)] = &with([9_000.0, 9_000.0, 95_000.0])[..] else {
             panic!("one finding")
         };
         let unbounded = "readrandom of a: the client's own work was calibrated at 9000 to 95000 \
-                     ns, and an operation took 100000 ns: how much it dilutes differences between \
-                     engines is not bounded (3 runs)";
+                         ns, and an operation took 100000 ns: its effect on differences between \
+                         engines has no upper bound (3 runs)";
         assert_eq!((*severity, evidence.as_str()), (Severity::Warning, unbounded));
     }
 }

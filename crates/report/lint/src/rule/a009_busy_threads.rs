@@ -9,11 +9,12 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A009,
     name: "too many busy threads",
-    trigger: "more runnable threads than CPUs, or clients that wait for a CPU for more than 5 % of \
-              their time; in a plan, as a note, more clients and background jobs than CPUs",
-    why: "Clients then wait for a CPU and not for the engine, and the variance of everything \
-          grows.",
-    remedy: "use fewer clients or background threads, or read it as a test of a saturated machine",
+    trigger: "more threads are runnable than there are CPUs, or clients wait for a CPU during more \
+              than 5 % of their time; in a plan, as a note, clients and background jobs together \
+              exceed the CPUs",
+    why: "Clients wait for a CPU instead of the engine, and all figures vary more.",
+    remedy: "use fewer clients or background threads, or read the result as a test of a saturated \
+             machine",
     source: "[Callaghan 2022-07-20] (busy threads should not exceed the cores)",
     is_recorded: true,
     variant: Some(crowded),

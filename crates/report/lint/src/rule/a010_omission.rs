@@ -11,11 +11,12 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A010,
     name: "coordinated omission",
     severity: Severity::Note,
-    trigger: "during the longest operation of a closed loop its client would have sent 10 more",
-    why: "A client that waits omits the operations that were due meanwhile: its percentiles are \
-          those of the operations sent, not of the ones due.",
-    remedy: "response times are those of clients that wait; an open loop (--rate) counts every \
-             operation that was due",
+    trigger: "during the longest operation of a closed loop, its client would have sent at least \
+              10 more operations",
+    why: "A client that waits omits the operations that were due in the meantime. Its percentiles \
+          describe the operations it sent, not the operations that were due.",
+    remedy: "use an open loop (--rate), which counts every operation that was due; the response \
+             times of a closed loop are response times of clients that wait",
     source: "[Callaghan 2022-08-23] (coordinated omission); [Tene 2015]",
     steps: &[omitted],
     ..Rule::EMPTY
@@ -39,8 +40,8 @@ fn omitted(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let omitted = longest.as_secs_f64() * per_client;
     (seconds > 0.0 && omitted >= OMITTED).then(|| {
         let evidence = format!(
-            "closed loop: while its longest operation took {longest}, a client would have sent \
-             {omitted:.0} more"
+            "closed loop: during its longest operation, {longest}, a client would have sent \
+             {omitted:.0} more operations"
         );
         Observation::new(evidence).ranked("", omitted)
     })
@@ -69,8 +70,8 @@ mod tests {
         };
         assert_eq!(with(900_000, false), []);
         assert_eq!(with(4_000_000, true), []);
-        let evidence = "readrandom of b: closed loop: while its longest operation took 4.00 ms, a \
-                    client would have sent 40 more (3 runs)";
+        let evidence = "readrandom of b: closed loop: during its longest operation, 4.00 ms, a \
+                        client would have sent 40 more operations (3 runs)";
         assert_eq!(with(4_000_000, false), [(Severity::Note, evidence.to_owned())]);
     }
 }

@@ -8,11 +8,11 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A011,
     name: "client late",
     severity: Severity::Blocking,
-    trigger: "intervals are invalid because the client was delayed; blocking when a run has so \
-              many of them that it is invalid, and fewer than 2 runs of its variant are left",
-    why: "Where the client could not do its part, late answers are not the engine's: such \
-          intervals are left out, and too many of them leave no evidence for the step.",
-    remedy: "find out what delayed the client, then run the cell again",
+    trigger: "intervals are invalid because the client was delayed; blocking when a run is invalid \
+              for that reason and its variant has fewer than 2 valid runs",
+    why: "When the client is delayed, late answers are not the engine's fault. Such intervals are \
+          excluded, and if too many are excluded the step has no evidence.",
+    remedy: "find what delayed the client, then run the cell again",
     source: "our choice: a late client makes late responses that are not the engine's",
     is_recorded: true,
     run: Some(run),
@@ -24,7 +24,7 @@ const ENOUGH: usize = 2;
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let observe = |reason: &String| {
-        let evidence = format!("the run is invalid and not counted: {reason}");
+        let evidence = format!("the run is invalid and is not counted: {reason}");
         Observation::new(evidence).blocking_if(context.peers < ENOUGH).ranked("invalid", 0.0)
     };
     context.run.invalid.iter().map(observe).collect()
@@ -45,7 +45,7 @@ mod tests {
         runs[1].invalid = Some("20 of 60 intervals are invalid".to_owned());
         runs[1].steps[0].seconds.stalled_seconds = 9;
         let evidence =
-            "a: the run is invalid and not counted: 20 of 60 intervals are invalid (1 run)";
+            "a: the run is invalid and is not counted: 20 of 60 intervals are invalid (1 run)";
         assert_eq!(in_runs(&RULE, &spec, &runs), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(in_runs(&a043_stalls::RULE, &spec, &runs), []);
         runs[0].invalid = runs[1].invalid.clone();

@@ -10,11 +10,12 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A012,
     name: "durations differ",
     severity: Severity::Blocking,
-    trigger: "a step that ends by time was measured for more than 10 % and a second longer or \
-              shorter than requested (a warning above 1 %), or one that ends by count did 1 % less",
-    why: "Windows of different lengths hold different parts of a trend, and leave data of \
-          different sizes to the steps that follow.",
-    remedy: "find out what held the clients at the end of the step, then run the cell again",
+    trigger: "a step that ends by time was measured for longer or shorter than requested, by more \
+              than 10 % and a second (a warning above 1 %); or a step that ends by count did 1 % \
+              fewer operations",
+    why: "Windows of different lengths contain different parts of a trend, and leave different \
+          amounts of data to the next steps.",
+    remedy: "find what delayed the clients at the end of the step, then run the cell again",
     source: "[Callaghan 2022-12-02] (1200 seconds for one engine, 1800 for the other: were I to \
              repeat this I would use the same duration); our choice: 1 %",
     measured: &[misfit],
@@ -43,15 +44,22 @@ fn misfit(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
             let (requested_s, took_s) = (requested.as_secs_f64(), step.duration_ns.as_secs_f64());
             let apart_s = (took_s - requested_s).abs();
             let share = apart_s / requested_s;
-            let evidence = format!("measured for {} in place of {requested}", step.duration_ns);
+            let evidence = format!(
+                "the step was measured for {} instead of \
+                                    {requested}",
+                step.duration_ns
+            );
             let is_reported = share > SHARE && apart_s > GRACE_S;
             (is_reported.then_some(share)?, share > BLOCKING && apart_s > BLOCKING_S, evidence)
         }
         StopRule::Operations(requested) => {
             let done: u64 = counts.sum();
             let share = 1.0 - done as f64 / (requested as f64).max(1.0);
-            let evidence =
-                format!("{done} operations in place of {requested}, {} less", percent(share));
+            let evidence = format!(
+                "the step did {done} operations instead of {requested}, {} \
+                         fewer",
+                percent(share)
+            );
             ((share > SHARE).then_some(share)?, true, evidence)
         }
     };
@@ -70,7 +78,7 @@ mod tests {
     fn windows_of_another_length_are_reported() {
         let with = |ms| when(&RULE, |step| step.duration_ns = Nanos::from_millis(ms));
         assert_eq!(with(60_500), []);
-        let evidence = "readrandom of b: measured for 1m02s in place of 1m00s (3 runs)";
+        let evidence = "readrandom of b: the step was measured for 1m02s instead of 1m00s (3 runs)";
         assert_eq!(with(62_000), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with(70_000)[0].0, Severity::Blocking);
     }
@@ -79,7 +87,8 @@ mod tests {
     fn counts_that_were_not_reached_are_blocking() {
         let with = |spec| when(&RULE, |step| step.step.stop = StopRule::Operations(spec));
         assert_eq!(with(601_000), []);
-        let evidence = "readrandom of b: 600000 operations in place of 800000, 25 % less (3 runs)";
+        let evidence = "readrandom of b: the step did 600000 operations instead of 800000, 25 % \
+                        fewer (3 runs)";
         assert_eq!(with(800_000), [(Severity::Blocking, evidence.to_owned())]);
     }
 }

@@ -11,10 +11,10 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A013,
     name: "other keys",
     severity: Severity::Blocking,
-    trigger: "one step has different key distributions, ranges or batches in different runs; a \
-              warning when runs of one repetition have different seeds",
-    why: "Another distribution is another question. Another seed is another sample of the same: \
-          its luck is in the difference between the variants.",
+    trigger: "the same step has different key distributions, ranges or batches in different runs; \
+              a warning when runs of one repetition have different seeds",
+    why: "Another key distribution is another workload. Another seed is another sample of the same \
+          workload, and its chance becomes part of the difference between the variants.",
     remedy: "run all variants in one experiment, which gives the runs of a block the same seed",
     source: "[Callaghan 2022-12-02] (whether both see the same key sequence)",
     comparison: Some(comparison),
@@ -38,13 +38,20 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let other = keys.iter().filter(|(_, spec)| spec.len() > 1).map(|((_, name), spec)| {
         let names: BTreeSet<&str> = spec.iter().map(|(distribution, ..)| *distribution).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
-        let evidence = format!("runs differ in the keys, ranges or batches requested: {names}");
+        let evidence = format!(
+            "the requested keys, ranges or batches differ between runs: \
+                                {names}"
+        );
         Observation::new(evidence).step(name).ranked("keys", 0.0)
     });
     let mut evidence: Vec<Observation> = other.collect();
     let unlike = seeds.values().filter(|seeds| seeds.len() > 1).count();
     if unlike > 0 {
-        let found = format!("runs of {unlike} of {} repetitions have different seeds", seeds.len());
+        let found = format!(
+            "in {unlike} of {} repetitions, runs have different \
+                             seeds",
+            seeds.len()
+        );
         evidence.push(Observation::new(found).severity(Severity::Warning).ranked("seeds", 0.0));
     }
     evidence
@@ -60,15 +67,15 @@ mod tests {
         let (spec, mut runs) = (experiment(&["a", "b"]), runs(&["a", "b"]));
         assert_eq!(in_runs(&RULE, &spec, &runs), []);
         runs[1].cell.seed = 99;
-        let evidence = "runs of 1 of 3 repetitions have different seeds";
+        let evidence = "in 1 of 3 repetitions, runs have different seeds";
         assert_eq!(in_runs(&RULE, &spec, &runs), [(Severity::Warning, evidence.to_owned())]);
     }
 
     #[test]
     fn another_distribution_is_blocking() {
         let found = when(&RULE, |step| step.step.distribution = "zipf:0.99".to_owned());
-        let evidence = "readrandom: runs differ in the keys, ranges or batches requested: uniform, \
-                    zipf:0.99";
+        let evidence = "readrandom: the requested keys, ranges or batches differ between runs: \
+                        uniform, zipf:0.99";
         assert_eq!(found, [(Severity::Blocking, evidence.to_owned())]);
     }
 }

@@ -10,7 +10,7 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A014,
     name: "failed operations",
     trigger: "an operation failed; blocking above 0.1 % of a step's operations",
-    why: "A failed operation is not counted as done, but its time was spent: an engine that fails \
+    why: "A failed operation is not counted as done, but its time was spent. An engine that fails \
           fast seems fast.",
     remedy: "read the engine's own log, in the run's engine/ directory",
     source: "[Callaghan 2022-10-31] (unexplained results turned out bogus); our choice: 0.1 %",
@@ -36,7 +36,7 @@ fn failed(of: &OpSummaries, what: &'static str) -> Option<Observation> {
         let mut evidence = format!("{failed} {what} failed, {}", percent(share));
         if !failures.is_empty() {
             let phrase = failures.phrase();
-            evidence = format!("{evidence}: {phrase}; {replacing} were done in their place");
+            evidence = format!("{evidence}: {phrase}; operations done instead: {replacing}");
         }
         Observation::new(evidence).blocking_if(share > BLOCKING).ranked(what, share)
     })
@@ -69,8 +69,8 @@ mod tests {
             counts.failures.add(FailureClass::LostConnection);
             counts.failures.add(FailureClass::Deadlock);
         });
-        let evidence = "2 operations failed, 0.0 %: 1 lost connection, 1 deadlock; 1 were done in \
-                        their place";
+        let evidence = "2 operations failed, 0.0 %: 1 lost connection, 1 deadlock; operations done \
+                        instead: 1";
         assert!(found[0].1.contains(evidence), "{found:?}");
     }
 

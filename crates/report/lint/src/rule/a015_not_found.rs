@@ -14,12 +14,11 @@ pub(crate) static RULE: Rule = Rule {
     name: "reading nothing",
     severity: Severity::Blocking,
     trigger: "more than half of a step's reads found nothing (a warning above 0.1 %), or the share \
-              differs between variants by more than one point; `readmissing` is meant to find \
-              nothing, rows may be missing after `deleterandom`, and of an application only those \
-              steps count whose statements are to return rows",
-    why: "Not finding a row is other work than reading it: filters answer it without touching \
-          data.",
-    remedy: "load with `fillseq` or `filluniquerandom`, so that every row is there",
+              differs between variants by more than one point. Not reported: `readmissing`, which \
+              is meant to find nothing; missing rows after `deleterandom`; and steps of an \
+              application whose statements need not return rows",
+    why: "A read that finds no row does different work: filters answer it without reading data.",
+    remedy: "load with `fillseq` or `filluniquerandom`, so that every row exists",
     source: "[Callaghan 2022-12-02] (reloaded to make sure all keys would exist); our choice: 0.1 \
              %",
     measured: &[lost],
@@ -89,7 +88,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let (own, base) = (share(sample)?, base(sample)?);
         ((own - base).abs() > APART).then(|| {
             let evidence = format!(
-                "{} of the operations found nothing, and {} of the base's",
+                "{} of the operations found nothing, against {} in the base",
                 percent(own),
                 percent(base)
             );
@@ -154,7 +153,7 @@ mod tests {
     fn variants_that_find_different_shares_are_blocking() {
         let found = with("readmissing", 600_000, 60_000);
         let evidence =
-            "readmissing of b: 10 % of the operations found nothing, and 100 % of the base's";
+            "readmissing of b: 10 % of the operations found nothing, against 100 % in the base";
         assert_eq!(found, [(Severity::Blocking, evidence.to_owned())]);
     }
 }

@@ -6,10 +6,12 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A018,
     name: "CPU frequency",
-    trigger: "the CPU frequency governor is known and not `performance`, or turbo boost is on; or the \
-              fastest CPU's clock fell below 95 % of a step's median in a tenth of its readings",
-    why: "The clock then follows load and heat: a run later, or next to more threads, is slower.",
-    remedy: "set the governor to `performance` and switch boost off: echo 0 > \
+    trigger: "the CPU frequency governor is known and is not `performance`, or turbo boost is on; \
+              or the clock of the fastest CPU was below 95 % of the step's median in a tenth of \
+              its readings",
+    why: "The clock then depends on load and heat: a run that is later, or that shares the CPU \
+          with more threads, is slower.",
+    remedy: "set the governor to `performance` and switch turbo boost off: echo 0 > \
              /sys/devices/system/cpu/cpufreq/boost",
     source: "[Callaghan 2022-10-24] (turbo disabled to reduce variance); 95 % and a tenth are our \
              choice",

@@ -11,10 +11,11 @@ use crate::context::{ComparisonContext, RunContext};
 pub(crate) static RULE: Rule = Rule {
     code: code::A019,
     name: "shared cores",
-    trigger: "SMT is on and the worker used more CPUs over a step than there are physical cores; \
-              blocking when SMT is on for some of the runs compared and off for others",
-    why: "Threads that share a core are slower than alone, by how much depends on what the other \
-          one does: CPU per operation then grows with the load alone.",
+    trigger: "SMT is on, and the worker used more CPUs over a step than there are physical cores; \
+              blocking when SMT is on in some of the compared runs and off in others",
+    why: "Threads that share a core are slower than threads that have a core each, and the \
+          slowdown depends on what the other thread does. CPU per operation grows with the load \
+          alone.",
     remedy: "use fewer clients or background threads, or switch SMT off: echo off > \
              /sys/devices/system/cpu/smt/control",
     source: "[Callaghan 2022-10-24] (hyper-threads disabled, kernel option `nosmt`)",
@@ -29,7 +30,7 @@ fn shared(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let used = analysis::rate_metrics(step).value(metric::BUSY_THREADS)?;
     (used > f64::from(cores)).then(|| {
         let cpus = host.cpus;
-        let evidence = format!("{used:.1} CPUs were used, and {cpus} CPUs are {cores} cores");
+        let evidence = format!("the worker used {used:.1} CPUs, and {cpus} CPUs are {cores} cores");
         Observation::new(evidence).ranked("used", used)
     })
 }
@@ -70,7 +71,7 @@ mod tests {
         assert_eq!(with(&host(), 3.0), []);
         assert_eq!(with(&smt(Some(false), 4), 3.0), []);
         assert_eq!(with(&smt(Some(true), 2), 1.9), []);
-        let evidence = "readrandom of a: 3.0 CPUs were used, and 4 CPUs are 2 cores (3 runs)";
+        let evidence = "readrandom of a: the worker used 3.0 CPUs, and 4 CPUs are 2 cores (3 runs)";
         assert_eq!(with(&smt(Some(true), 2), 3.0), [(Severity::Warning, evidence.to_owned())]);
     }
 

@@ -9,12 +9,13 @@ use crate::context::{PlanContext, RunContext};
 pub(crate) static RULE: Rule = Rule {
     code: code::A020,
     name: "clock",
-    trigger: "the kernel's clock source is neither that of the CPU nor a virtual one of the same \
-              kind; blocking when the clock of the operations drifted from the kernel's by more \
-              than 0.1 %, or was not sound",
-    why: "Times of operations are differences of stamps: a clock that needs a system call costs \
-          more than an operation, and one that drifts falsifies every rate.",
-    remedy: "boot with the tsc clock source where the CPU has a constant one",
+    trigger: "the kernel's clock source is neither the CPU's counter nor a virtual clock of the \
+              same kind; blocking when the clock of the operations drifted from the kernel's clock \
+              by more than 0.1 %, or is not reliable",
+    why: "The time of an operation is the difference of two clock readings. A clock that needs a \
+          system call costs more than an operation, and a clock that drifts makes every rate \
+          wrong.",
+    remedy: "boot with the clock source tsc if the CPU has a constant TSC",
     source: "our choice: 0.1 %",
     plan: Some(plan),
     run: Some(run),
@@ -38,7 +39,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
         let evidence = match drift {
             Some(drift) => format!("the clock ({}) drifted by {drift:.0} ppm", clock.source),
             None if clock.is_sound => return None,
-            None => format!("the clock ({}) is not sound", clock.source),
+            None => format!("the clock ({}) is not reliable", clock.source),
         };
         let size = drift.unwrap_or_default().abs();
         Some(Observation::new(evidence).severity(Severity::Blocking).ranked("drift", size))

@@ -9,12 +9,12 @@ use crate::facts::sampled_us;
 pub(crate) static RULE: Rule = Rule {
     code: code::A021,
     name: "steal and neighbours",
-    trigger: "another guest took more than 0.5 % of the host's CPU time over a step, other \
-              processes of the host more than 2 % of one CPU, or they disturbed a closed loop in \
-              many of its seconds; blocking where they disturbed every second of a step of two or \
-              more",
-    why: "What others do is no property of the engine, and changes from run to run.",
-    remedy: "stop the other processes of the host, or repeat on one whose CPUs are not shared",
+    trigger: "another guest took more than 0.5 % of the host's CPU time over a step; other \
+              processes of the host took more than 2 % of one CPU, or disturbed a closed loop in \
+              many of its seconds; blocking when they disturbed every second of a step of two or \
+              more seconds",
+    why: "Work of others does not describe the engine, and changes from run to run.",
+    remedy: "stop the other processes of the host, or repeat on a host whose CPUs are not shared",
     source: "[Callaghan 2022-08-23] (stable platform); [Callaghan 2023-01-02]; our choice: \
              thresholds",
     is_recorded: true,

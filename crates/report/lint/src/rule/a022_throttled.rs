@@ -12,9 +12,9 @@ pub(crate) static RULE: Rule = Rule {
     name: "throttling",
     severity: Severity::Blocking,
     trigger: "the control group of the run was throttled for more than 0.5 % of a step (a warning \
-              for less), or the counters of thermal throttling rose within a step (a warning)",
-    why: "What is measured is the cap: the engine waited for CPU, or had a slower one.",
-    remedy: "raise the CPU cap of the control group assay runs in",
+              for less), or a thermal throttling counter rose during a step (a warning)",
+    why: "The figures measure the cap: the engine waited for CPU, or had a slower CPU.",
+    remedy: "raise the CPU cap of the control group in which assay runs",
     source: "our choice: 0.5 %, as for invalid intervals",
     measured: &[throttled, heated],
     ..Rule::EMPTY
@@ -26,14 +26,15 @@ const SHARE: f64 = 0.005;
 fn throttled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let us = step.counters.value(metric::CGROUP_THROTTLED_US).filter(|us| *us > 0.0)?;
     let share = us / sampled_us(step)?;
-    let evidence = format!("a CPU cap took the CPU away for {} of the time", percent(share));
+    let evidence =
+        format!("the CPU cap took the CPU away from the run for {} of the time", percent(share));
     Some(Observation::new(evidence).blocking_if(share > SHARE).ranked("", share))
 }
 
 fn heated(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     step.counters.value(metric::HOST_CPU_THROTTLES).filter(|events| *events > 0.0)?;
-    let observation = Observation::new("a CPU lowered its clock for heat");
-    let remedy = "cool the machine, or switch boost off and repeat";
+    let observation = Observation::new("a CPU lowered its clock because of heat");
+    let remedy = "cool the machine, or switch turbo boost off, and repeat";
     Some(observation.severity(Severity::Warning).ranked("heat", 0.0).remedy(remedy))
 }
 
@@ -50,7 +51,8 @@ mod tests {
             |us| when(&RULE, |step| set(&mut step.counters, &[(metric::CGROUP_THROTTLED_US, us)]));
         assert_eq!(with(0.0), []);
         assert_eq!(with(1e5)[0].0, Severity::Warning);
-        let evidence = "readrandom of b: a CPU cap took the CPU away for 10 % of the time (3 runs)";
+        let evidence = "readrandom of b: the CPU cap took the CPU away from the run for 10 % of \
+                        the time (3 runs)";
         assert_eq!(with(6e6), [(Severity::Blocking, evidence.to_owned())]);
     }
 
@@ -59,7 +61,7 @@ mod tests {
         let with =
             |n| when(&RULE, |step| set(&mut step.counters, &[(metric::HOST_CPU_THROTTLES, n)]));
         assert_eq!(with(0.0), []);
-        let evidence = "readrandom of b: a CPU lowered its clock for heat (3 runs)";
+        let evidence = "readrandom of b: a CPU lowered its clock because of heat (3 runs)";
         assert_eq!(with(4.0), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -10,13 +10,14 @@ use crate::facts::{bytes, sampled_us};
 pub(crate) static RULE: Rule = Rule {
     code: code::A023,
     name: "swap and reclaim",
-    trigger: "the host moved more than 1 MiB to or from swap in a step, blocking when more than 1 \
-              MiB of the worker was in swap then; tasks of the host had to free memory themselves \
-              more than once a second; more than 0.01 page faults per operation read from storage \
-              in a step that only reads, of a cached workload (byrx, byos)",
-    why: "A page that must come back from swap costs a read of storage that no engine requested: \
-          memory is measured that was not there.",
-    remedy: "stop what else needs memory, switch swap off (swapoff -a), or give smaller caches",
+    trigger: "the host moved more than 1 MiB to or from swap during a step (blocking when more \
+              than 1 MiB of the worker was in swap); tasks of the host had to reclaim memory \
+              themselves more than once a second; or, in a step of a cached workload (byrx, byos) \
+              that only reads, more than 0.01 page faults per operation read from storage",
+    why: "A page that returns from swap costs a storage read that no engine requested. The run \
+          used memory that the host did not have.",
+    remedy: "stop other programs that need memory, switch swap off (swapoff -a), or use smaller \
+             caches",
     source: "[Callaghan 2022-08-23] (watch RSS, it might lead to OOM); proc_vmstat(5)",
     measured: &[swapped, stalled, faulted],
     ..Rule::EMPTY
@@ -39,9 +40,11 @@ fn swapped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let own = step.gauges_max.value(metric::SWAP_BYTES).unwrap_or_default();
     (moved > TRICKLE).then(|| {
         let (back, out, swapped) = (bytes(back), bytes(out), bytes(own));
-        let evidence =
-            format!("the host read {back} from swap and wrote {out}, {swapped} of the worker");
-        Observation::new(format!("{evidence} in it"))
+        let evidence = format!(
+            "the host read {back} from swap and wrote {out} to it; {swapped} of the \
+                     worker"
+        );
+        Observation::new(format!("{evidence} were in swap"))
             .blocking_if(own > TRICKLE)
             .ranked("swap", moved)
     })
@@ -50,7 +53,10 @@ fn swapped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 fn stalled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let per_s = step.counters.value(metric::HOST_DIRECT_RECLAIMS)? / sampled_us(step)? * 1e6;
     (per_s > STALLS_PER_S).then(|| {
-        let evidence = format!("tasks of the host had to free memory {per_s:.1} times a second");
+        let evidence = format!(
+            "tasks of the host had to reclaim memory themselves {per_s:.1} \
+                                times a second"
+        );
         Observation::new(evidence).ranked("stalls", per_s)
     })
 }
@@ -60,8 +66,10 @@ fn faulted(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     workload.filter(|name| CACHED.contains(name))?;
     let faults = per_op(step, metric::MAJOR_FAULTS).filter(|_| step.role() == StepRole::Read)?;
     (faults > FAULTS).then(|| {
-        let evidence =
-            format!("cached, and {faults:.2} page faults per operation read from storage");
+        let evidence = format!(
+            "the workload is meant to be cached, and {faults:.2} page faults per operation \
+                     read from storage"
+        );
         Observation::new(evidence).ranked("faults", faults)
     })
 }
@@ -84,8 +92,8 @@ mod tests {
         };
         assert_eq!(with(0.0, 0.0), []);
         assert_eq!(with(4e5, 1e9), []);
-        let evidence = "readrandom of b: the host read 9.54 MiB from swap and wrote 9.54 MiB, 0 B of the \
-                    worker in it (3 runs)";
+        let evidence = "readrandom of b: the host read 9.54 MiB from swap and wrote 9.54 MiB to \
+                        it; 0 B of the worker were in swap (3 runs)";
         assert_eq!(with(1e7, 0.0), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with(1e7, 2e6)[0].0, Severity::Blocking);
     }
@@ -96,8 +104,8 @@ mod tests {
             when(&RULE, |step| set(&mut step.counters, &[(metric::HOST_DIRECT_RECLAIMS, count)]))
         };
         assert_eq!(with(59.0), []);
-        let evidence = "readrandom of b: tasks of the host had to free memory 2.0 times a second (3 \
-                    runs)";
+        let evidence = "readrandom of b: tasks of the host had to reclaim memory themselves 2.0 \
+                        times a second (3 runs)";
         assert_eq!(with(120.0), [(Severity::Warning, evidence.to_owned())]);
     }
 
@@ -115,8 +123,8 @@ mod tests {
         assert_eq!(with("byos", 5_000.0), []);
         assert_eq!(with("iobuf", 12_000.0), []);
         let found = with("byos", 12_000.0);
-        let evidence = "readrandom of a: cached, and 0.02 page faults per operation read from storage (3 \
-                    runs)";
+        let evidence = "readrandom of a: the workload is meant to be cached, and 0.02 page faults \
+                        per operation read from storage (3 runs)";
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -9,13 +9,14 @@ use crate::facts::{bytes, memory};
 pub(crate) static RULE: Rule = Rule {
     code: code::A024,
     name: "memory growth",
-    trigger: "resident memory grows by more than 1 % an hour, significant over a minute or more, \
-              and is beyond what fills the cache; or is more than 1.15 times the cache and 10 %, \
-              beyond memtables and 64 MiB, where the engine reports its cache; or more than 90 % \
-              of the memory",
-    why: "What grows ends in a kill for memory; what is held besides the cache is memory that \
-          other engines were not given.",
-    remedy: "measure for longer to see where it ends, and compare at equal memory (memory = ...)",
+    trigger: "resident memory grows by more than 1 % an hour, significantly over a minute or more \
+              and beyond what fills the cache; or, where the engine reports its cache, resident \
+              memory exceeds 1.265 times the cache plus memtables and 64 MiB; or resident memory \
+              exceeds 90 % of the memory",
+    why: "A process that keeps growing is killed in the end. Memory beyond the cache is memory \
+          that other engines did not get.",
+    remedy: "measure for longer to see where the growth ends, and compare at equal memory (memory \
+             = ...)",
     source: "[Callaghan 2022-09-19], [Callaghan 2022-08-23] (watch RSS, it might lead to OOM); our \
              choice: thresholds",
     measured: &[grows, beyond_cache, nearly_all],
@@ -57,7 +58,7 @@ fn beyond_cache(context: &RunContext<'_>, step: &StepRecord) -> Option<Observati
     let explained =
         cache.0 as f64 * EXPLAINED + gauge(metric::ENGINE_MEMTABLE_BYTES).unwrap_or(0.0) + OWN;
     (rss > explained).then(|| {
-        let evidence = format!("{} of resident memory for {cache} of cache", bytes(rss));
+        let evidence = format!("resident memory is {} with a cache of {cache}", bytes(rss));
         Observation::new(evidence).ranked("beyond", rss / explained)
     })
 }
@@ -74,7 +75,12 @@ fn nearly_all(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation
     let unused = heap.filter(|(mapped, used)| mapped - used > UNUSED * memory.0 as f64);
     Some(match unused {
         Some((mapped, used)) => {
-            let heap = format!("the allocator has mapped {} for {}", bytes(mapped), bytes(used));
+            let heap = format!(
+                "the allocator has mapped {}, of which {} are in \
+                                use",
+                bytes(mapped),
+                bytes(used)
+            );
             let remedy = "try another allocator (allocator = \"jemalloc\"), or allow more memory";
             Observation::new(format!("{evidence}; {heap}")).ranked("unused", share).remedy(remedy)
         }
@@ -127,7 +133,7 @@ mod tests {
         assert_eq!(with(1.4e9, true), []);
         assert_eq!(with(3e9, false), []);
         let evidence =
-            "readrandom of a: 2.79 GiB of resident memory for 1.00 GiB of cache (3 runs)";
+            "readrandom of a: resident memory is 2.79 GiB with a cache of 1.00 GiB (3 runs)";
         assert_eq!(with(3e9, true), [(Severity::Warning, evidence.to_owned())]);
         let nearly = with(16e9, false);
         assert!(nearly[0].1.contains("93 % of 16.0 GiB"), "{nearly:?}");
@@ -143,7 +149,8 @@ mod tests {
             })
         };
         assert!(with(12.5e9)[0].1.ends_with("93 % of 16.0 GiB (3 runs)"), "{:?}", with(12.5e9));
-        let evidence = "16.0 GiB; the allocator has mapped 14.4 GiB for 11.2 GiB (3 runs)";
+        let evidence = "16.0 GiB; the allocator has mapped 14.4 GiB, of which 11.2 GiB are in use \
+                        (3 runs)";
         assert!(with(15.5e9)[0].1.ends_with(evidence), "{:?}", with(15.5e9));
     }
 }

@@ -9,12 +9,12 @@ use crate::facts::bytes;
 pub(crate) static RULE: Rule = Rule {
     code: code::A026,
     name: "disk nearly full",
-    trigger: "less than 10 % of the file system of the data is free, blocking below 5 %; of \
-              records without its size, less than that share of what is free and the run's own \
-              data together",
-    why: "A file system and an SSD that are nearly full write slower, and an engine that needs \
-          space for compaction ends in an error.",
-    remedy: "free space, or put the data elsewhere (--data-dir)",
+    trigger: "less than 10 % of the file system of the data is free (blocking below 5 %); if a \
+              record lacks the size of the file system, free space is compared with free space \
+              plus the run's own data",
+    why: "A file system and an SSD that are nearly full write more slowly, and an engine that \
+          needs space for compaction fails.",
+    remedy: "free space, or put the data on another file system (--data-dir)",
     source: "[Callaghan 2022-12-02] (unexpected disk full errors); [Callaghan 2022-08-23] (SSD \
              GC); our choice: thresholds",
     steps: &[nearly_full],

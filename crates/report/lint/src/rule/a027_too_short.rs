@@ -11,13 +11,13 @@ use crate::facts::requests;
 pub(crate) static RULE: Rule = Rule {
     code: code::A027,
     name: "too short",
-    trigger: "a step measures for less than its rate takes to change; its steady part is worth \
-              less than 30 independent seconds, holds less than 3 of its cycles, or leaves less \
+    trigger: "a step is shorter than one period of its changing rate; its steady part is worth \
+              less than 30 independent seconds, contains fewer than 3 of its cycles, or has fewer \
               than 100 operations beyond the percentile of its limit (a note for steps that end by \
               count and for windows below 60 s)",
-    why: "Few correlated seconds fix the mean poorly, and the tail worse; a rate that was never \
-          offered was not tested.",
-    remedy: "measure for longer (--duration 60s); let a rate that varies change faster",
+    why: "A few correlated seconds give a poor estimate of the mean and a worse one of the tail. A \
+          rate that was never offered was not tested.",
+    remedy: "measure for longer (--duration 60s), or shorten the period of the changing rate",
     source: "our choice: 30 independent seconds, for a mean within a fifth of a standard deviation",
     plan: Some(plan),
     steps: &[short, tail, undecided],
@@ -45,7 +45,7 @@ fn unfinished_rate(step: &Step) -> Option<Observation> {
     let (Load::Open(open), StopRule::Duration(span)) = (&step.load, step.stop) else { return None };
     let needed = open.rate.changes_for();
     (span < needed).then(|| {
-        let evidence = format!("measures {span} of a rate that changes for {needed}");
+        let evidence = format!("the step measures {span}, but its rate changes for {needed}");
         Observation::new(evidence).step(&step.name).ranked("rate", 0.0)
     })
 }
@@ -55,8 +55,10 @@ fn short_window(step: &Step) -> Option<Observation> {
     let StopRule::Duration(span) = step.stop else { return None };
     let is_plain = matches!(step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_));
     (is_plain && span < WINDOW).then(|| {
-        let evidence =
-            Observation::new(format!("measures {span}; less than {WINDOW} seldom is steady"));
+        let evidence = Observation::new(format!(
+            "the step measures {span}; less than {WINDOW} is seldom \
+                                      steady"
+        ));
         evidence.step(&step.name).severity(Severity::Note).ranked("window", -span.as_secs_f64())
     })
 }
@@ -72,11 +74,11 @@ fn short(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
         time_profile.is_none_or(|time_profile| time_profile.class == TrendClass::TooShort);
     let evidence = if is_too_short && worth < INDEPENDENT {
         requests(step)?;
-        format!("{span} are too short to classify it as steady")
+        format!("{span} are too short to find out whether the step is steady")
     } else if is_steady && worth < INDEPENDENT {
-        format!("{span} are worth {worth:.0} independent seconds of {INDEPENDENT:.0}")
+        format!("{span} are worth {worth:.0} independent seconds, and {INDEPENDENT:.0} are needed")
     } else if let Some(cycles) = time_profile.and_then(cycles).filter(|cycles| *cycles < CYCLES) {
-        format!("{span} hold {cycles:.1} of its cycles")
+        format!("{span} contain {cycles:.1} of the step's cycles")
     } else {
         return None;
     };
@@ -98,7 +100,10 @@ fn tail(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let (done, needed) = (requests(step)?, limit.operations_needed());
     (done < needed as f64).then(|| {
         let what = limit.percentile();
-        let evidence = format!("{done:.0} operations are too few for a {what}: it needs {needed}");
+        let evidence = format!(
+            "{done:.0} operations are too few for a {what}, which needs \
+                                {needed}"
+        );
         Observation::new(evidence).ranked("tail", -done)
     })
 }
@@ -111,7 +116,7 @@ fn undecided(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let were = |count| if count == 1 { "was" } else { "were" };
     let mut parts = Vec::new();
     if undecided > 0 {
-        parts.push(format!("{undecided} {} undecided and taken as failed", were(undecided)));
+        parts.push(format!("{undecided} {} undecided and counted as failed", were(undecided)));
     }
     if invalid > 0 {
         parts.push(format!("{invalid} {} invalid", were(invalid)));
@@ -124,7 +129,7 @@ fn undecided(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
             parts.join(", "),
             percent(share)
         );
-        let remedy = "the result may be too low: probe longer on a quiet host";
+        let remedy = "the result may be too low: use longer probes on a quiet host";
         let evidence = Observation::new(evidence).severity(Severity::Note);
         evidence.remedy(remedy).ranked("probes", share)
     })
@@ -143,7 +148,7 @@ mod tests {
         let mut spec = experiment(&["a"]);
         assert_eq!(in_plan(&RULE, &spec), []);
         spec.steps[0].stop = StopRule::Duration(Nanos::from_secs(2));
-        let evidence = "readrandom: measures 2.00 s; less than 1m00s seldom is steady";
+        let evidence = "readrandom: the step measures 2.00 s; less than 1m00s is seldom steady";
         assert_eq!(in_plan(&RULE, &spec), [(Severity::Note, evidence.to_owned())]);
     }
 
@@ -158,16 +163,18 @@ mod tests {
             })
         };
         assert_eq!(with(30.0, 10), []);
-        let evidence = "readrandom of b: 1m00s are worth 12 independent seconds of 30 (3 runs)";
+        let evidence = "readrandom of b: 1m00s are worth 12 independent seconds, and 30 are needed \
+                        (3 runs)";
         assert_eq!(with(12.4, 10), [(Severity::Warning, evidence.to_owned())]);
-        assert!(with(40.0, 25)[0].1.contains("1m00s hold 2.4 of its cycles"));
+        assert!(with(40.0, 25)[0].1.contains("1m00s contain 2.4 of the step's cycles"));
     }
 
     #[test]
     fn a_step_without_a_profile_is_classified_by_its_length() {
         let with = |ms| when(&RULE, |step| step.duration_ns = Nanos::from_millis(ms));
         assert_eq!(with(60_000), []);
-        let evidence = "readrandom of b: 50.0 ms are too short to classify it as steady (3 runs)";
+        let evidence = "readrandom of b: 50.0 ms are too short to find out whether the step is \
+                        steady (3 runs)";
         assert_eq!(with(50), [(Severity::Warning, evidence.to_owned())]);
     }
 
@@ -180,8 +187,8 @@ mod tests {
             })
         };
         assert_eq!(with(100_000), []);
-        let evidence = "readrandom of b: 5000 operations are too few for a p99.9: it needs 100000 \
-                    (3 runs)";
+        let evidence = "readrandom of b: 5000 operations are too few for a p99.9, which needs \
+                        100000 (3 runs)";
         assert_eq!(with(5_000), [(Severity::Warning, evidence.to_owned())]);
     }
 
@@ -194,8 +201,8 @@ mod tests {
         assert_eq!(with(&[Outcome::Passed, Outcome::Failed]), []);
         assert_eq!(found(&[Outcome::Invalid], None), []);
         let unclear = [Outcome::Passed, Outcome::Failed, Outcome::Undecided, Outcome::Invalid];
-        let evidence = "readrandom of b: of 4 probes 1 was undecided and taken as failed, 1 was \
-                    invalid: 50 % had no clear outcome (3 runs)";
+        let evidence = "readrandom of b: of 4 probes 1 was undecided and counted as failed, 1 was \
+                        invalid: 50 % had no clear outcome (3 runs)";
         assert_eq!(with(&unclear), [(Severity::Note, evidence.to_owned())]);
     }
 }

@@ -14,8 +14,8 @@ pub(crate) static RULE: Rule = Rule {
               %",
     why: "Noise hides differences: at 3 % and three runs, a difference below 10 % is seldom \
           detected.",
-    remedy: "measure for longer, quiet the host, or run more repetitions; assay show marks the run \
-             that is apart",
+    remedy: "measure for longer, quiet the host, or run more repetitions; `assay show` marks an \
+             outlier run",
     source: "[Callaghan 2023-01-02] (a good result is a coefficient of variation of at most .03)",
     comparison: Some(comparison),
     ..Rule::EMPTY
@@ -32,7 +32,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let observe = |sample: &Sample<'_>| {
         let count = sample.runs.len();
         let known = Variation::of(&sample.values()).filter(|one| count >= RUNS && one.cov > COV)?;
-        let poorly = if count < POORLY { "; poorly known" } else { "" };
+        let poorly = if count < POORLY { "; this estimate is poor" } else { "" };
         let evidence = format!(
             "varies by {} from run to run (95 %: [{}, {}]{poorly})",
             percent(known.cov),
@@ -67,8 +67,8 @@ mod tests {
     fn runs_that_vary_are_reported_with_their_interval() {
         assert_eq!(with([60_000, 60_600, 59_400]), []);
         // ln 1.1 and 0 and -ln 1.1: a standard deviation of 9.53 %, and 2 degrees of freedom.
-        let evidence = "readrandom of a: varies by 9.6 % from run to run (95 %: [5.0 %, 66 %]; poorly \
-                    known) (3 runs)";
+        let evidence = "readrandom of a: varies by 9.6 % from run to run (95 %: [5.0 %, 66 %]; \
+                        this estimate is poor) (3 runs)";
         assert_eq!(with([60_000, 66_000, 54_545]), [(Severity::Warning, evidence.to_owned())]);
     }
 }

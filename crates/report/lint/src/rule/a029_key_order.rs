@@ -9,8 +9,8 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A029,
     name: "key-order load",
-    trigger: "a step only reads, and all that was written before it is `fillseq`",
-    why: "After a load in key order files do not overlap and pages are full: queries are cheaper \
+    trigger: "a step only reads, and `fillseq` is the only step that wrote before it",
+    why: "After a load in key order, files do not overlap and pages are full. Queries are cheaper \
           than on data that was updated.",
     remedy: "load with `filluniquerandom`, or put `overwritesome` and `settle` before the reads",
     source: "[Callaghan 2022-08-23] (if the load is done in key order ... which hides some of the \
@@ -28,8 +28,13 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
         let is_loaded = is_before(index, &|step| step.name == name::FILLSEQ);
         let is_touched =
             is_before(index, &|step| step.name != name::FILLSEQ && role(step).writes());
-        (role(step) == StepRole::Read && is_loaded && !is_touched)
-            .then(|| Observation::new("reads what `fillseq` left, in key order").step(&step.name))
+        (role(step) == StepRole::Read && is_loaded && !is_touched).then(|| {
+            Observation::new(
+                "the step reads what `fillseq` wrote, in key \
+                                       order",
+            )
+            .step(&step.name)
+        })
     };
     steps.iter().enumerate().filter_map(observe).collect()
 }
@@ -50,8 +55,8 @@ mod tests {
         };
         assert_eq!(with(&["filluniquerandom", "readrandom"]), []);
         assert_eq!(with(&["fillseq", "overwritesome", "settle", "readrandom"]), []);
-        let evidence =
-            "readrandom: reads what `fillseq` left, in key order, likewise in 1 other step";
+        let evidence = "readrandom: the step reads what `fillseq` wrote, in key order, likewise in \
+             1 other step";
         let found = with(&["fillseq", "settle", "readrandom", "fwdrange", "overwrite"]);
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }

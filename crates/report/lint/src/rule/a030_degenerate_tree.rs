@@ -10,11 +10,11 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A030,
     name: "degenerate tree",
-    trigger: "a step only reads an LSM tree that a `compact` left with one level or one file; a \
-              note for fewer than 3 levels with files",
-    why: "After a full compaction there is one level: reads find everything at once, which is no \
-          steady state. A small tree shows little of what levels cost.",
-    remedy: "use `settle` in place of `compact`; load more rows, or make files and levels smaller",
+    trigger: "a step only reads an LSM tree that a `compact` step left with one level or one file; \
+              a note when fewer than 3 levels have files",
+    why: "After a full compaction the tree has one level and reads find everything there, which is \
+          not a steady state. A small tree shows little of what levels cost.",
+    remedy: "use `settle` instead of `compact`; load more rows, or make files and levels smaller",
     source: "[Callaghan 2022-08-23] (after a full compaction there is only one level or one SST); \
              our choice: 3 levels",
     measured: &[shape],

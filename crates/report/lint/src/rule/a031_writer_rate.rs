@@ -10,13 +10,13 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A031,
     name: "writer not sustained",
-    trigger: "the background writer reached less than 99 % of its rate; blocking when it is that \
-              of the base and reached less than 95 %; next to the queries of an application, \
-              background writers that together reached less than 95 %, or of which one with a \
-              connection of its own did",
-    why: "Readers next to a writer that does less were measured under a lighter load than the \
-          others: their figures flatter them. Where they are the base, every ratio is to the \
-          lighter load. Tables mark the step, whose rate of queries is not comparable.",
+    trigger: "the background writer reached less than 99 % of its rate (blocking when the base's \
+              writer reached less than 95 %); next to the queries of an application, the \
+              background writers together, or one of them on a separate connection, reached less \
+              than 95 % of the rate",
+    why: "Readers next to a slow writer run under a lighter load than the others, so their figures \
+          are too good. If this happens in the base, every ratio is relative to the lighter load. \
+          Tables mark the step, because its query rate is not comparable.",
     remedy: "lower the writer's rate, or read the step as overloaded",
     source: "[Callaghan 2023-01-05] (read+write and target insert rate); the 95 % rule of the \
              insert benchmark",
@@ -35,8 +35,8 @@ fn failed(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let share = known.value(metric::WRITER_RATE_SHARE)?;
     (share < RATE_SUSTAINED).then(|| {
         let evidence = format!(
-            "the background writers reached {:.0} of the {target:.0} rows/s requested, {}: its \
-             rate of queries is not comparable",
+            "the background writers reached {:.0} of the {target:.0} rows/s requested, {}: the \
+             query rate of the step is not comparable",
             target * share,
             percent(share)
         );
@@ -97,7 +97,7 @@ mod tests {
         };
         assert_eq!(with("a", 5_700), []);
         let evidence = "readrandom of a: the background writers reached 70 of the 100 rows/s \
-                    requested, 70 %: its rate of queries is not comparable (3 runs)";
+                        requested, 70 %: the query rate of the step is not comparable (3 runs)";
         assert_eq!(with("a", 4_200), [(Severity::Warning, evidence.to_owned())]);
     }
 }

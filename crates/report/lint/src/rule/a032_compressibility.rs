@@ -8,11 +8,11 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A032,
     name: "constant values",
-    trigger: "values compress to less than 10 % of their size, and a variant does not rule \
-              compression out",
-    why: "Constant values all but vanish in blocks, caches and on storage: sizes and IO then are \
-          not those of real rows.",
-    remedy: "set `compressible_to` to 0.5, which is what db_bench has, or what your rows have",
+    trigger: "values compress to less than 10 % of their size, and a variant does not disable \
+              compression",
+    why: "Constant values almost vanish in blocks, in caches and on storage. Sizes and IO are then \
+          not the sizes and IO of real rows.",
+    remedy: "set `compressible_to` to 0.5, the default of db_bench, or to the ratio of your rows",
     source: "db_bench, --compression_ratio",
     plan: Some(plan),
     ..Rule::EMPTY

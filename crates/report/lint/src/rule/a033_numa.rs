@@ -8,11 +8,12 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A033,
     name: "NUMA",
     severity: Severity::Note,
-    trigger: "the machine has more than one NUMA node; whether runs were bound to one is not \
-              recorded",
-    why: "Where the kernel puts a run's threads and its cache is chance: memory of another node \
-          takes longer to reach, and that differs from run to run.",
-    remedy: "bind all runs alike: put numactl --cpunodebind=0 --membind=0 before assay run",
+    trigger: "the machine has more than one NUMA node; records do not show whether runs were bound \
+              to one node",
+    why: "Chance decides where the kernel puts a run's threads and its cache. Memory of another \
+          node is slower, and the placement differs from run to run.",
+    remedy: "bind all runs in the same way: put numactl --cpunodebind=0 --membind=0 before assay \
+             run",
     source: "Linux, Documentation/admin-guide/mm/numa_memory_policy.rst",
     plan: Some(plan),
     ..Rule::EMPTY

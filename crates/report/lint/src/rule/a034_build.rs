@@ -13,12 +13,12 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A034,
     name: "build",
     severity: Severity::Blocking,
-    trigger: "a build reports debugging code; a warning when builds of one engine are of different \
-              makers (Maven, distribution, a file), or differ in hardware checksums or in \
+    trigger: "a build reports debugging code; a warning when builds of one engine come from \
+              different makers (Maven, distribution, a file) or differ in hardware checksums or \
               compressions, or when releases were compiled with different compilers or flags",
-    why: "Compiler, flags and libraries move results as much as releases do: the difference may be \
-          that of the makers.",
-    remedy: "take all builds from one source, or compile them alike (assay engine add)",
+    why: "Compiler, flags and libraries change results as much as releases do. The difference may \
+          be a difference between makers.",
+    remedy: "take all builds from one source, or compile them in the same way (assay engine add)",
     source: "[Callaghan 2023-01-17], [Callaghan 2023-01-03] (gcc and clang differ by 1.4)",
     run: Some(run),
     comparison: Some(comparison),
@@ -31,8 +31,9 @@ const DEBUGGING: &[&str] = &["DEBUG", "SQLITE_DEBUG", "DEBUG=1", "debug_assertio
 const DROPPED: &[&str] = &["ZSTDNotFinalCompression"];
 
 /// The remedy of releases that were compiled in different ways.
-const COMPILER_REMEDY: &str = "read the ratio as that of the builds: an older compiler handicaps \
-                               the older release, so that its loss since is at least this much";
+const COMPILER_REMEDY: &str = "read the ratio as a comparison of the builds: an older compiler \
+                               handicaps the older release, so the newer release has lost at least \
+                               this much";
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let Some(identity) = &context.run.identity else { return Vec::new() };
@@ -74,7 +75,7 @@ fn unlike(engine: &str, builds: &BTreeMap<&str, &Identity>) -> Vec<Observation> 
         let makers = one.owned();
         found.push(warning(
             "maker",
-            format!("builds of {engine} are of different makers: {makers}"),
+            format!("builds of {engine} come from different makers: {makers}"),
         ));
     }
     for one in differences(&["fast_crc32", "compression"], &configs) {
@@ -145,7 +146,7 @@ mod tests {
                 build.origin = "/usr/local/lib/librocksdb.so".to_owned();
             }
         });
-        let evidence = "builds of rocksdb are of different makers: Maven (a), file (b)";
+        let evidence = "builds of rocksdb come from different makers: Maven (a), file (b)";
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
 

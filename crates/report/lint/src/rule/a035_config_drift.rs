@@ -13,12 +13,12 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A035,
     name: "config drift",
     severity: Severity::Blocking,
-    trigger: "an option in force is another number than requested; options in force differ between \
-              runs of one variant, or between variants of one build with the same request (a note \
-              where the requests or the releases differ)",
-    why: "The run measures what was in force, not what was written down: a value that the engine \
-          changed is another experiment.",
-    remedy: "request a value that the engine takes, or name the option in every variant",
+    trigger: "the value in force of an option is another number than the requested one; options in \
+              force differ between runs of one variant, or between variants of one build with the \
+              same request (a note where the requests or the releases differ)",
+    why: "The run measures the options in force, not the options in the file. If the engine \
+          changed a value, the run is another experiment.",
+    remedy: "request a value that the engine accepts, or set the option in every variant",
     source: "[Callaghan 2022-08-18] (configuration by scripts); [Callaghan 2022-10-31] (version \
              tested, configuration details)",
     run: Some(run),
@@ -37,7 +37,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
         let (is, wanted) = (number(found)?, number(requested)?);
         let is_other = (is - wanted).abs() > f64::EPSILON * wanted.abs();
         is_other.then(|| {
-            Observation::new(format!("`{name}` is {found} in force, and {requested} was requested"))
+            Observation::new(format!("`{name}` is {found} in force, but {requested} was requested"))
                 .ranked("effective", 0.0)
         })
     });
@@ -88,14 +88,15 @@ fn unlike(base: &RunRecord, run: &RunRecord) -> Option<Observation> {
     let is_same_build = (&ours.version, &ours.sha256) == (&theirs.version, &theirs.sha256);
     let is_same_request = requested.is_empty() && base.variant.settings == run.variant.settings;
     let (why, severity) = match (is_same_build, is_same_request) {
-        (true, true) => ("which were not requested", Severity::Blocking),
-        (true, false) => ("which may follow from the requested ones", Severity::Note),
-        (false, _) => ("as these releases have it", Severity::Note),
+        (true, true) => ("although the requests are the same", Severity::Blocking),
+        (true, false) => ("possibly because the requests differ", Severity::Note),
+        (false, _) => ("possibly because the releases differ", Severity::Note),
     };
     let found = differences(&[], &configs);
     let options = list(&found)?;
-    let evidence = format!("other options in force than {}, {why}: {options}", base.cell.variant);
-    let remedy = "name these options in every variant, or read the difference as theirs too";
+    let evidence = format!("options in force differ from {}, {why}: {options}", base.cell.variant);
+    let remedy = "set these options in every variant, or read the difference as an effect of the \
+                  options too";
     let evidence = Observation::new(evidence).variant(&run.cell.variant).severity(severity);
     Some(evidence.remedy(remedy).ranked("variants", found.len() as f64))
 }
@@ -152,23 +153,23 @@ mod tests {
     fn a_number_that_the_engine_changed_is_reported() {
         assert_eq!(with(|run| run.variant.options.set("max_background_jobs", "2")), []);
         let found = with(|run| run.variant.options.set("max_background_jobs", "0"));
-        let evidence = "b: `max_background_jobs` is 2 in force, and 0 was requested (3 runs)";
+        let evidence = "b: `max_background_jobs` is 2 in force, but 0 was requested (3 runs)";
         assert_eq!(found, [(Severity::Blocking, evidence.to_owned())]);
     }
 
     #[test]
     fn options_that_were_not_requested_are_blocking() {
         let found = with(|run| run.effective_options.set("max_background_jobs", "8"));
-        let evidence = "b: other options in force than a, which were not requested: \
-                    `max_background_jobs` 2 against 8";
+        let evidence = "b: options in force differ from a, although the requests are the same: \
+                        `max_background_jobs` 2 against 8";
         assert_eq!(found, [(Severity::Blocking, evidence.to_owned())]);
         let spec = with(|run| {
             run.variant.options.set("max_background_jobs", "8");
             run.effective_options.set("max_background_jobs", "8");
             run.effective_options.set("max_flushes", "2");
         });
-        let evidence = "b: other options in force than a, which may follow from the requested ones: \
-                    `max_flushes` unset against 2";
+        let evidence = "b: options in force differ from a, possibly because the requests differ: \
+                        `max_flushes` unset against 2";
         assert_eq!(spec, [(Severity::Note, evidence.to_owned())]);
     }
 
@@ -180,8 +181,8 @@ mod tests {
                 run.effective_options.set(name, "1");
             }
         });
-        let evidence = "b: other options in force than a, as these releases have it: `a` unset against \
-                    1, `b` unset against 1, `c` unset against 1, and 1 more";
+        let evidence = "b: options in force differ from a, possibly because the releases differ: \
+                        `a` unset against 1, `b` unset against 1, `c` unset against 1, and 1 more";
         assert_eq!(found, [(Severity::Note, evidence.to_owned())]);
     }
 

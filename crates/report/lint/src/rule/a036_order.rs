@@ -8,11 +8,11 @@ use crate::context::ComparisonContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A036,
     name: "order confounded",
-    trigger: "at least 2 runs of a variant and of the base, and all runs of one began before all \
-              runs of the other",
-    why: "Whatever changed on the machine meanwhile (heat, the fill of the SSD, neighbours) is in \
-          the difference between the two.",
-    remedy: "run both in one experiment: it interleaves them in random blocks",
+    trigger: "the variant and the base have at least 2 runs each, and all runs of one began before \
+              all runs of the other",
+    why: "If the machine changed in the meantime (heat, fill of the SSD, neighbours), the change \
+          is part of the difference.",
+    remedy: "run both in one experiment, which interleaves them in random blocks",
     source: "[Callaghan 2022-08-23] (stable platform)",
     comparison: Some(comparison),
     ..Rule::EMPTY

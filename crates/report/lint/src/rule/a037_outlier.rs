@@ -10,12 +10,12 @@ use crate::facts::Sample;
 pub(crate) static RULE: Rule = Rule {
     code: code::A037,
     name: "outlier run",
-    trigger: "of at least 5 runs one is further from the median than 10 robust standard deviations \
-              and 3 %, or they fall into two groups whose gap is above 3 % and 4 times the spread \
-              within them",
-    why: "A mean over two states describes neither: which of them a run falls into is a property \
-          that is not under control.",
-    remedy: "find what is different in that run (assay show); it is counted all the same",
+    trigger: "of at least 5 runs, one differs from the median by more than 10 robust standard \
+              deviations and 3 %; or the runs fall into two groups whose gap is above 3 % and \
+              above 4 times the spread within the groups",
+    why: "A mean over two states describes neither of them, and the experiment does not control \
+          which state a run gets.",
+    remedy: "find what is different in that run (assay show); the run is still counted",
     source: "[Callaghan 2022-08-23] (the shape of an LSM tree is a source of variance); our \
              choice: thresholds",
     comparison: Some(comparison),
@@ -55,7 +55,7 @@ fn outlier(sample: &Sample<'_>) -> Option<Observation> {
     let far = sample.runs.iter().zip(&distances).filter(|(_, distance)| **distance > limit);
     let ((run, value), distance) = far.max_by(|a, b| a.1.total_cmp(b.1))?;
     let times = value / middle.exp();
-    let evidence = format!("one run is {times:.2} times the median of {} runs", sample.runs.len());
+    let evidence = format!("one run is {times:.2}x the median of {} runs", sample.runs.len());
     Some(Observation::new(evidence).run(&run.id).ranked("outlier", *distance))
 }
 
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_run_far_from_the_others_is_reported() {
         assert_eq!(with([60_000, 60_100, 59_900, 60_050, 59_950, 61_000]), []);
-        let evidence = "readrandom of a: one run is 0.75 times the median of 6 runs (1 run)";
+        let evidence = "readrandom of a: one run is 0.75x the median of 6 runs (1 run)";
         let found = with([60_000, 60_100, 59_900, 60_050, 59_950, 80_000]);
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }

@@ -10,13 +10,13 @@ use crate::context::ComparisonContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A038,
     name: "platform shifted",
-    trigger: "the client's loop on an engine that does nothing, timed before every run, differs by \
-              more than 3 % between a variant and the base, or between the first and the last \
-              third of at least 6 runs, and by more than chance (adjusted for all of these, at \
-              most 1 %)",
-    why: "No engine touches that loop: what changed it (clock speed, heat, neighbours, another \
-          build of Assay) changed the measured steps too.",
-    remedy: "quiet the machine and pin the CPU's frequency, then run again in one experiment",
+    trigger: "before every run, the client's loop is timed on an engine that does nothing; this \
+              time differs by more than 3 % between a variant and the base, or between the first \
+              and the last third of at least 6 runs, and chance explains the difference with a \
+              probability of at most 1 % (adjusted for all of these comparisons)",
+    why: "No engine affects that loop. What changed it (clock speed, heat, neighbours, another \
+          build of Assay) also changed the measured steps.",
+    remedy: "quiet the machine and fix the CPU frequency, then repeat all runs in one experiment",
     source: "[Callaghan 2022-08-23] (stable platform)",
     comparison: Some(comparison),
     ..Rule::EMPTY
@@ -63,8 +63,11 @@ fn apart(context: &ComparisonContext<'_>, runs: &[&RunRecord]) -> Vec<(Effect, O
     let others = context.comparison.variants.iter().filter(|variant| variant.name != base);
     let observe = |name: &str| {
         let effect = classify_difference(&before, &of(name), &DESIGN)?;
-        let evidence =
-            format!("doing nothing took the client {} than in runs of {base}", describe(&effect));
+        let evidence = format!(
+            "an operation that does nothing took the client {} than in runs of \
+                     {base}",
+            describe(&effect)
+        );
         Some((
             effect,
             Observation::new(evidence).variant(name).ranked("apart", effect.ratio.ln().abs()),
@@ -80,7 +83,8 @@ fn drift(runs: &[&RunRecord]) -> Option<(Effect, Observation)> {
     let (first, last) = (&all[..third], &all[all.len() - third..]);
     let effect = classify_difference(first, last, &DESIGN).filter(|_| all.len() >= RUNS)?;
     let evidence = format!(
-        "doing nothing took the client {} in the last third of the runs than in the first",
+        "an operation that does nothing took the client {} in the last third of the runs than in \
+         the first",
         describe(&effect)
     );
     Some((effect, Observation::new(evidence).ranked("drift", effect.ratio.ln().abs())))
@@ -129,15 +133,16 @@ mod tests {
     #[test]
     fn a_canary_that_differs_between_variants_is_reported() {
         assert_eq!(with(quiet), []);
-        let evidence = "b: doing nothing took the client 9.7 % longer than in runs of a";
+        let evidence = "b: an operation that does nothing took the client 9.7 % longer than in \
+                        runs of a";
         let of_b = |run: &RunRecord| if run.cell.variant == "b" { 1.08 } else { 1.0 };
         assert_eq!(with(|run| quiet(run) * of_b(run)), [(Severity::Warning, evidence.to_owned())]);
     }
 
     #[test]
     fn a_canary_that_drifts_is_reported() {
-        let evidence = "doing nothing took the client 17 % less in the last third of the runs than in \
-                    the first";
+        let evidence = "an operation that does nothing took the client 17 % less in the last third \
+                        of the runs than in the first";
         let found = with(|run| quiet(run) * (1.0 - 0.085 * f64::from(run.cell.repetition - 1)));
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }

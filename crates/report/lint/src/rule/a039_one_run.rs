@@ -6,9 +6,9 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A039,
     name: "too few repetitions",
-    trigger: "fewer than 3 repetitions",
-    why: "The unit of analysis is a run. With one run each a difference cannot be distinguished \
-          from noise, with two the noise itself is hardly known.",
+    trigger: "there are fewer than 3 repetitions",
+    why: "The unit of analysis is a run. With one run each, a difference cannot be distinguished \
+          from noise. With two runs, the noise itself is hardly known.",
     remedy: "set `repetitions` to 3 or more (--repetitions 3)",
     source: "our choice: two runs leave one degree of freedom for the noise",
     plan: Some(plan),
@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let evidence = match context.experiment.repetitions {
-        1 => "every cell is run once: no difference can be distinguished from noise".to_owned(),
+        1 => "every cell has one run: no difference can be distinguished from noise".to_owned(),
         n if n < 3 => format!("{n} repetitions: run-to-run noise is poorly known"),
         _ => return Vec::new(),
     };

@@ -9,10 +9,10 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A041,
     name: "search found nothing",
     severity: Severity::Warning,
-    trigger: "a search ended without a rate, or a number of clients, within the limit",
-    why: "Nothing was confirmed, so there is nothing to compare: the step has no figures.",
-    remedy: "loosen the limit, or find in the probes what exceeded it (assay show)",
-    source: "our choice: an unconfirmed rate is no result",
+    trigger: "a search ended without a rate, or a number of clients, that meets the limit",
+    why: "The search confirmed no value, so the step has no figures to compare.",
+    remedy: "loosen the limit, or find what exceeded it in the probes (assay show)",
+    source: "our choice: an unconfirmed rate is not a result",
     is_recorded: true,
     ..Rule::EMPTY
 };

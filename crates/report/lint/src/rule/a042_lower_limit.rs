@@ -9,8 +9,9 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A042,
     name: "lower limit only",
     trigger: "a search found a rate, and no rate above it failed",
-    why: "The engine could do more: what ended the search was the client or its ceiling.",
-    remedy: "read the rate as \"at least\": what ended the search was not the engine",
+    why: "The engine may reach a higher rate: the client or the upper limit of the search ended \
+          the search.",
+    remedy: "read the rate as \"at least\": the engine did not end the search",
     source: "our choice: a maximum needs a failing rate above it",
     steps: &[unlimited],
     ..Rule::EMPTY
@@ -20,7 +21,7 @@ fn unlimited(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let is_rate = matches!(step.step.load, Load::FindRate(_));
     let search = step.search.as_ref().filter(|_| is_rate)?;
     search.found.filter(|found| found.failed_ops_per_s.is_none())?;
-    Some(Observation::new(format!("no rate above the one found failed: {}", search.ended)))
+    Some(Observation::new(format!("no rate above the result failed: {}", search.ended)))
 }
 
 #[cfg(test)]
@@ -44,8 +45,8 @@ mod tests {
             })
         };
         assert_eq!(with(Some(1_000.0)), []);
-        let evidence = "readrandom of b: no rate above the one found failed: the clients' ceiling was \
-                    reached (3 runs)";
+        let evidence = "readrandom of b: no rate above the result failed: the clients' ceiling was \
+                        reached (3 runs)";
         assert_eq!(with(None), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -8,9 +8,9 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A043,
     name: "stalls",
-    trigger: "a whole second of a step in which no operation ended",
-    why: "A mean hides it, and every operation due in that second waited.",
-    remedy: "read the throughput second by second (assay show)",
+    trigger: "no operation ended during a whole second of a step",
+    why: "A mean hides the stall, and every operation that was due in that second waited.",
+    remedy: "read the throughput of each second (assay show)",
     source: "[Callaghan 2022-08-23] (define your goals: stalls show in throughput over time)",
     steps: &[stalled],
     ..Rule::EMPTY
@@ -19,10 +19,15 @@ pub(crate) static RULE: Rule = Rule {
 fn stalled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let stalled = step.seconds.stalled_seconds;
     // The record does not mark which of them were invalid.
-    let invalid = if step.invalid_intervals.is_some() { ", invalid ones among them" } else { "" };
+    let invalid = if step.invalid_intervals.is_some() {
+        ", which include invalid \
+                                                         seconds"
+    } else {
+        ""
+    };
     (stalled > 0).then(|| {
         let of = step.seconds.seconds;
-        let evidence = format!("nothing was done in {stalled} of {of} whole seconds{invalid}");
+        let evidence = format!("no operation ended in {stalled} of {of} whole seconds{invalid}");
         Observation::new(evidence).ranked("", stalled as f64)
     })
 }
@@ -42,7 +47,7 @@ mod tests {
             })
         };
         assert_eq!(with(0), []);
-        let evidence = "readrandom of b: nothing was done in 4 of 60 whole seconds (3 runs)";
+        let evidence = "readrandom of b: no operation ended in 4 of 60 whole seconds (3 runs)";
         assert_eq!(with(4), [(Severity::Warning, evidence.to_owned())]);
     }
 }

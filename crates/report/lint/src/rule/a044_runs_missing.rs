@@ -8,10 +8,10 @@ use crate::context::ComparisonContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A044,
     name: "runs missing",
-    trigger: "a variant has fewer records than the plan has runs of it",
-    why: "Variants with fewer runs are known less well, and the blocks that cancel drift have \
-          holes.",
-    remedy: "resume the experiment to execute the rest (assay run --resume)",
+    trigger: "a variant has fewer records than the plan has runs of the variant",
+    why: "Figures of variants with fewer runs are less certain, and blocks with missing runs do \
+          not cancel drift.",
+    remedy: "resume the experiment to execute the missing runs (assay run --resume)",
     source: "our choice: a comparison needs the planned runs",
     comparison: Some(comparison),
     ..Rule::EMPTY
@@ -21,7 +21,10 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let lacking = |runs: &VariantRuns| {
         let VariantRuns { name, recorded, planned, .. } = runs;
         (recorded < planned).then(|| {
-            let evidence = Observation::new(format!("has {recorded} of {planned} planned runs"));
+            let evidence = Observation::new(format!(
+                "the variant has {recorded} of {planned} \
+                                                     planned runs"
+            ));
             evidence.variant(name).ranked("", f64::from(planned - recorded))
         })
     };
@@ -40,7 +43,7 @@ mod tests {
         let (spec, mut runs) = (experiment(&["a", "b"]), runs(&["a", "b"]));
         assert_eq!(in_runs(&RULE, &spec, &runs), []);
         runs.truncate(5);
-        let evidence = "b: has 2 of 3 planned runs";
+        let evidence = "b: the variant has 2 of 3 planned runs";
         assert_eq!(in_runs(&RULE, &spec, &runs), [(Severity::Warning, evidence.to_owned())]);
     }
 }

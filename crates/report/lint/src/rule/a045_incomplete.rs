@@ -7,8 +7,8 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A045,
     name: "incomplete run",
     trigger: "a run was interrupted, failed, crashed, hung, or was stopped for memory or disk",
-    why: "Only the steps it finished are counted; that an engine did not reach the end is a result \
-          by itself.",
+    why: "Only the finished steps of the run are counted. That an engine did not reach the end is \
+          itself a result.",
     remedy: "read the engine's log of the run, then resume the experiment (assay run --resume)",
     source: "[Callaghan 2022-08-23] (make the DBMS unhappy)",
     run: Some(run),

@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     trigger: "the fingerprints of the hosts differ: CPU, number of CPUs, memory, device or kernel; \
               a warning where only the kernel release or values of the doctor's checks differ: governor, \
               boost, clock source, mount options and more",
-    why: "The difference between two machines is larger than that between most engines.",
+    why: "Two machines differ more than most engines do.",
     remedy: "run all variants in one experiment on one machine",
     source: "[Callaghan 2023-01-23] (servers that were to be alike and were not)",
     comparison: Some(comparison),
@@ -35,7 +35,11 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     // Without names all would be compared, unset ones too.
     let settings = if names.is_empty() { Vec::new() } else { differences(&names, &configs) };
     let observation = match (&class[..], &settings[..]) {
-        ([one, ..], _) => Observation::new(format!("runs of different machines: {}", one.sorted())),
+        ([one, ..], _) => Observation::new(format!(
+            "the runs come from different machines: \
+                                                    {}",
+            one.sorted()
+        )),
         ([], [_, ..]) => {
             let changed = |one: &Difference<'_>| format!("{}: {}", one.name, one.sorted());
             let changed: Vec<String> = settings.iter().map(changed).collect();
@@ -65,7 +69,7 @@ mod tests {
         let with =
             |other: Host| on_hosts(&RULE, &experiment(&["a"]), &runs(&["a"]), &[&host(), &other]);
         assert_eq!(with(host()), []);
-        let evidence = "runs of different machines: other_8cpu, sample_4cpu_16gib";
+        let evidence = "the runs come from different machines: other_8cpu, sample_4cpu_16gib";
         let other = Host { fingerprint: "other_8cpu".to_owned(), ..host() };
         assert_eq!(with(other), [(Severity::Blocking, evidence.to_owned())]);
         let newer = Host { kernel: "Linux 6.18.9".to_owned(), ..host() };

@@ -11,12 +11,12 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A047,
     name: "control differs",
     severity: Severity::Blocking,
-    trigger: "one of a step's own metrics is above or below the base in the control variant, \
-              adjusted for all steps; it blocks that step of every variant",
-    why: "The control is the base under another name: what is found between the two is the \
-          machine, and every other difference of the step is uncertain by as much. One experiment \
-          in 20 has one by chance.",
-    remedy: "find out what changes from run to run on this machine, then run all of it again",
+    trigger: "in the control variant, one of a step's own metrics is above or below the base \
+              (adjusted for all steps); the finding blocks that step in every variant",
+    why: "The control variant is the base under another name, so a difference between the two \
+          comes from the machine. Every other difference of the step is uncertain by as much. One \
+          experiment in 20 has such a finding by chance.",
+    remedy: "find what changes from run to run on this machine, then repeat all runs",
     source: "[Callaghan 2023-01-02] (false positives); our choice: chance in one of 20 experiments \
              is no reason to trust the step",
     comparison: Some(comparison),
@@ -30,7 +30,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let effects = step.own_metrics().filter_map(|metric| cell.metric(metric)?.versus_base);
         let found = effects.filter(|one| matches!(one.verdict, Verdict::Above | Verdict::Below));
         let ratio = found.map(|one| one.ratio).max_by(|a, b| size(*a).total_cmp(&size(*b)))?;
-        let evidence = format!("{control}, a copy of the base, is {ratio:.2} times the base");
+        let evidence = format!("{control}, a copy of the base, is {ratio:.2}x the base");
         Some(Observation::new(evidence).step(&step.name).ranked("", size(ratio)))
     };
     context.comparison.steps.iter().filter_map(observe).collect()
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_control_that_differs_from_the_base_is_blocking() {
         assert_eq!(with(60_000), []);
-        let evidence = "readrandom: a-again, a copy of the base, is 0.91 times the base";
+        let evidence = "readrandom: a-again, a copy of the base, is 0.91x the base";
         assert_eq!(with(66_000), [(Severity::Blocking, evidence.to_owned())]);
     }
 }

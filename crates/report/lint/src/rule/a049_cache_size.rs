@@ -10,10 +10,11 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A049,
     name: "cache against memory",
     trigger: "the requested cache is more than 90 % of the memory cap, or of the machine's memory \
-              where there is none; blocking when it is larger. With MySQL, also when cache and \
-              480 MiB for the server itself are more than that",
-    why: "The engine needs memory besides its cache: it is killed, or the kernel swaps.",
-    remedy: "leave at least a third of the memory besides the cache, as the presets do",
+              if there is no cap (blocking when it is larger than that memory); with MySQL, also \
+              when the cache plus 480 MiB for the server exceeds that memory",
+    why: "The engine needs memory besides its cache. Without it the engine is killed, or the \
+          kernel swaps.",
+    remedy: "leave at least a third of the memory free besides the cache, as the presets do",
     source: "[Callaghan 2022-09-19] (RSS larger than the cache that was configured); our choice: \
              90 %; measured here: mysqld 8.0.31 with its performance schema takes 480 MiB besides \
              its buffer pool, and is killed with less",
@@ -32,14 +33,13 @@ fn too_large(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation
     let cache = variant.settings.cache_bytes?;
     let share = cache.0 as f64 / memory.0 as f64;
     if share > SHARE {
-        let evidence = format!("a cache of {cache} is {} of {memory} of memory", percent(share));
+        let evidence = format!("a cache of {cache} is {} of the memory, {memory}", percent(share));
         return Some(Observation::new(evidence).blocking_if(share > 1.0).ranked("", share));
     }
     let is_mysqld = variant.build.engine == "mysql" && variant.dsn.is_none();
     (is_mysqld && cache.0 + MYSQLD.0 > memory.0).then(|| {
-        let evidence = format!(
-            "a cache of {cache} and {MYSQLD} for mysqld itself are more than {memory} of memory"
-        );
+        let evidence =
+            format!("a cache of {cache} and {MYSQLD} for mysqld exceed the memory, {memory}");
         Observation::new(evidence).ranked("server", share)
     })
 }
@@ -60,7 +60,7 @@ mod tests {
             in_plan(&RULE, &spec)
         };
         assert_eq!(with(700), []);
-        let evidence = "a: a cache of 1000 MiB is 98 % of 1.00 GiB of memory";
+        let evidence = "a: a cache of 1000 MiB is 98 % of the memory, 1.00 GiB";
         assert_eq!(with(1_000), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with(2_048)[0].0, Severity::Blocking);
     }
@@ -74,8 +74,7 @@ mod tests {
             spec.variants[0].settings.cache_bytes = Some(Bytes(64 << 20));
             in_plan(&RULE, &spec)
         };
-        let evidence = "a: a cache of 64.0 MiB and 480 MiB for mysqld itself are more than 400 MiB \
-                        of memory";
+        let evidence = "a: a cache of 64.0 MiB and 480 MiB for mysqld exceed the memory, 400 MiB";
         assert_eq!(with("mysql"), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!((with("mariadb"), with("rocksdb")), (vec![], vec![]));
     }

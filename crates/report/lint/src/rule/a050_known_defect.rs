@@ -7,8 +7,9 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A050,
     name: "known defect",
     trigger: "the driver reports a defect of the build that changes what is measured",
-    why: "The defect, and not the design, may be what is measured.",
-    remedy: "take a release in which it is fixed, or read the result as that of the defect",
+    why: "The result may measure the defect and not the design.",
+    remedy: "use a release that fixes the defect, or read the result as a measurement of the \
+             defect",
     source: "[Callaghan 2022-12-02] (a leak that was reported and fixed, disk full errors of issue \
              10533)",
     run: Some(run),

@@ -11,8 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     name: "unknown code",
     severity: Severity::Note,
     trigger: "a waiver, or a finding in a record, has a code that no rule of this version has",
-    why: "A waiver of nothing sets nothing aside; a finding of another version is passed on as it \
-          was written.",
+    why: "A waiver of an unknown code has no effect. A finding of another version is shown as it \
+          was recorded.",
     remedy: "find the code in the list of rules (assay lint --rules)",
     source: "our choice: records outlive the program that wrote them",
     plan: Some(plan),
@@ -23,7 +23,7 @@ pub(crate) static RULE: Rule = Rule {
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let waivers = context.experiment.waivers.iter().filter(|waiver| !is_known(&waiver.code));
     let observe =
-        |code: &String| Observation::new(format!("`{code}` is waived, and no rule has that code"));
+        |code: &String| Observation::new(format!("`{code}` is waived, but no rule has this code"));
     waivers.map(|waiver| observe(&waiver.code)).collect()
 }
 
@@ -58,7 +58,7 @@ mod tests {
         spec.waivers.push(Waiver { code: "A001".to_owned(), reason: reason.clone() });
         assert_eq!(in_plan(&RULE, &spec), []);
         spec.waivers.push(Waiver { code: "A999".to_owned(), reason });
-        let evidence = "`A999` is waived, and no rule has that code";
+        let evidence = "`A999` is waived, but no rule has this code";
         assert_eq!(in_plan(&RULE, &spec), [(Severity::Note, evidence.to_owned())]);
     }
 

@@ -11,11 +11,12 @@ use crate::difference::{Config, differences};
 pub(crate) static RULE: Rule = Rule {
     code: code::A052,
     name: "allocator tuned",
-    trigger: "among runs on one allocator its version differs, or a setting in force, such as the \
+    trigger: "runs with the same allocator differ in its version or in a setting in force, such as \
               arenas, decay times or parts of the environment (MALLOC_CONF)",
-    why: "Arenas and decay times move memory by tens of percent and throughput with it; the \
-          experiment does not declare them as what is compared.",
-    remedy: "make all runs under one environment, and complete none under another",
+    why: "Arenas and decay times change memory by tens of percent, and throughput with it. The \
+          experiment does not declare that it compares them.",
+    remedy: "make all runs in one environment, and do not resume an experiment in another \
+             environment",
     source: "[Callaghan 2022-09-19] (320 arenas on 80 CPUs); jemalloc(3), \"TUNING\"",
     comparison: Some(comparison),
     ..Rule::EMPTY
@@ -30,7 +31,11 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let configs = [config(before), config(own)];
         found.extend(differences(&[], &configs).first().map(|one| {
             let ((was, now), name) = (one.pair(), one.name);
-            let subject = format!("{} differs from that of {}", own.allocator, known.cell.id);
+            let subject = format!(
+                "the settings of {} differ from \
+                                   {}",
+                own.allocator, known.cell.id
+            );
             let evidence = Observation::new(format!("{subject}: {name} is {now}, and was {was}"));
             evidence.variant(&run.cell.variant).run(&run.id)
         }));
@@ -70,7 +75,8 @@ mod tests {
     #[test]
     fn one_allocator_with_two_settings_is_a_warning() {
         let found = with(Allocator::Jemalloc, Some("2"));
-        let evidence = "b: jemalloc differs from that of a.c1.r1: narenas is 2, and was 8 (3 runs)";
+        let evidence = "b: the settings of jemalloc differ from a.c1.r1: narenas is 2, and was 8 \
+                        (3 runs)";
         assert_eq!(found[0], (Severity::Warning, evidence.to_owned()), "{found:?}");
         let found = with(Allocator::Jemalloc, None);
         assert!(found[0].1.contains("narenas is unset, and was 8"), "{found:?}");

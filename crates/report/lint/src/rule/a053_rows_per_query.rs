@@ -6,12 +6,11 @@ use super::{Rule, code};
 pub(crate) static RULE: Rule = Rule {
     code: code::A053,
     name: "rows per query",
-    trigger: "a procedure returns another number of rows on average than its application expects \
-              of it",
-    why: "A query that finds less than it should is cheaper than the intended one: the table \
-          has gaps, or is not the one that was loaded.",
-    remedy: "read the rows of the step in `assay show`; where deletes leave gaps, fewer rows are \
-             found by design, and the step compares only with steps of as many",
+    trigger: "a procedure returns, on average, another number of rows than its application expects",
+    why: "A query that finds fewer rows than intended is cheaper. The table has gaps, or it is not \
+          the table that was loaded.",
+    remedy: "read the rows of the step in `assay show`; where deletes leave gaps, queries find \
+             fewer rows by design, and the step compares only with steps that find as many",
     source: "our choice: the insert benchmark prints rows per query and does not check them",
     is_recorded: true,
     ..Rule::EMPTY

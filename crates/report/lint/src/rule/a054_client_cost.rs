@@ -12,13 +12,13 @@ use crate::facts::{is_server, measured, operations, span_us};
 pub(crate) static RULE: Rule = Rule {
     code: code::A054,
     name: "client cost jumped",
-    trigger: "the CPU that the client of a server takes per operation is more than 1.35 times the \
-              lowest of the same step and client among the runs compared that did between half and \
+    trigger: "the client of a server uses more CPU per operation than 1.35 times the lowest value \
+              among the compared runs with the same step, the same clients, and between half and \
               twice as many operations a second",
-    why: "The client does the same work in every run: when it costs more, client and server were \
-          placed otherwise (on two CPUs each request wakes the other side), and the server's CPU \
-          jumped with it.",
-    remedy: "put both on one CPU (placement = \"same-cpu\"), and leave the run out until then",
+    why: "The client does the same work in every run. If it costs more, client and server were \
+          placed differently (on two CPUs each request wakes the other side), and the server's CPU \
+          changed too.",
+    remedy: "put both on one CPU (placement = \"same-cpu\"), and exclude the run until then",
     source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query, pinned \
              ones stayed within 10 %",
     comparison: Some(comparison),
@@ -26,8 +26,8 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// What is left to do where both are on one CPU.
-const ON_ONE_CPU: &str = "both are on one CPU: quiet the host, whose other work takes turns with \
-                          them, and run again";
+const ON_ONE_CPU: &str = "client and server share one CPU: quiet the host, because its other work \
+                          competes with them, and run again";
 /// Ratio to the lowest above which it is reported. Our choice.
 const JUMPED: f64 = 1.35;
 /// Largest ratio of like rates. Our choice.
@@ -49,8 +49,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let (us, ratio) = (one.us, one.us / least.us);
         (least.us > 0.0 && ratio > JUMPED && us - least.us > RESOLVED_US).then(|| {
             let evidence = format!(
-                "the client took {us:.1} us of CPU per operation, {ratio:.1} times the {:.1} us of \
-                 {}",
+                "the client used {us:.1} us of CPU per operation, {ratio:.1}x the {:.1} us of {}",
                 least.us, least.run.cell.id
             );
             let mut evidence = Observation::new(evidence).step(&one.step.step.name);
@@ -130,8 +129,8 @@ mod tests {
     #[test]
     fn a_client_that_costs_a_third_more_than_elsewhere_is_reported() {
         assert_eq!(with(["mysql@5.6.24", "mariadb@10.11"], 4.0), []);
-        let evidence = "readrandom of b: the client took 12.0 us of CPU per operation, 4.0 times the \
-                    3.0 us of a.c1.r1 (3 runs)";
+        let evidence = "readrandom of b: the client used 12.0 us of CPU per operation, 4.0x the \
+                        3.0 us of a.c1.r1 (3 runs)";
         let found = with(["mysql@5.6.24", "mysql@8.0.31"], 12.0);
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }

@@ -9,14 +9,14 @@ use crate::facts::is_server;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A056,
-    name: "placement is free",
+    name: "placement not fixed",
     severity: Severity::Note,
-    trigger: "one client queries a server, both may run on any of several CPUs, and Assay starts \
-              the server",
+    trigger: "one client queries a server that Assay starts, and both may run on any of several \
+              CPUs",
     why: "A client and a server on two CPUs wake each other for every request. The kernel changes \
-          its mind from run to run, and a virtual machine may charge ten times the CPU for it: \
-          more than any release costs.",
-    remedy: "placement = \"same-cpu\" where CPU per operation is the question",
+          the placement from run to run, and a virtual machine may charge ten times the CPU for \
+          it, which is more than any release costs.",
+    remedy: "use placement = \"same-cpu\" to compare CPU per operation",
     source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query",
     plan: Some(plan),
     ..Rule::EMPTY
@@ -32,8 +32,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
         return Vec::new();
     }
     let evidence = format!(
-        "one client and its server share {cpus} CPUs as the kernel likes: CPU per operation may \
-         jump from run to run; {} keeps both on one",
+        "one client and its server share {cpus} CPUs, and the kernel chooses the placement: CPU \
+         per operation may jump from run to run; {} keeps both on one CPU",
         Placement::SameCpu
     );
     let evidence = Observation::new(evidence);

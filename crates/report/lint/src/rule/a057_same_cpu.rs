@@ -9,14 +9,14 @@ use crate::facts::is_server;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A057,
-    name: "one CPU for both",
+    name: "client and server share a CPU",
     severity: Severity::Note,
     trigger: "servers are measured with placement = \"same-cpu\"",
-    why: "On one CPU the client's work and the server's background threads take turns with the \
-          server's answers: throughput is that of all of them on one CPU. CPU per operation is \
-          what the placement is for.",
-    remedy: "compare CPU per operation (assay compare --costs); for throughput measure with \
-             placement = \"split\" and more clients",
+    why: "On one CPU, the client and the server's background threads compete with the server's \
+          answers. Throughput is the throughput of all of them on one CPU. The placement is meant \
+          for CPU per operation.",
+    remedy: "compare CPU per operation (assay compare --costs); to compare throughput, measure \
+             with placement = \"split\" and more clients",
     source: "our choice: one CPU serialises client, server and background threads",
     plan: Some(plan),
     ..Rule::EMPTY
@@ -26,8 +26,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let experiment = context.experiment;
     let has_server = experiment.variants.iter().any(is_server);
     let is_shared = experiment.placement == Placement::SameCpu;
-    let evidence = "client and server share one CPU: compare CPU per operation, and read throughput as \
-                that of both";
+    let evidence = "client and server share one CPU: compare CPU per operation, and read \
+                    throughput as the throughput of both together";
     if is_shared && has_server { vec![Observation::new(evidence)] } else { Vec::new() }
 }
 

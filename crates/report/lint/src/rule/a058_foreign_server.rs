@@ -8,11 +8,11 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A058,
     name: "foreign server",
-    trigger: "a variant is given by a `dsn`: Assay did not start its server",
-    why: "Its machine, its options, its other users and what was done to it before are not in the \
-          record; nor are its CPU, memory and storage.",
-    remedy: "keep its configuration with the results; compare with the same server before and \
-             after a change, not with servers that Assay starts",
+    trigger: "a variant has a `dsn`, so Assay did not start its server",
+    why: "The record lacks the server's machine, options, other users and earlier work, and also \
+          its CPU, memory and storage.",
+    remedy: "keep the server's configuration with the results; compare with the same server before \
+             and after a change, not with servers that Assay starts",
     source: "our choice: a record without the server's configuration cannot be reproduced",
     variant: Some(foreign),
     origin: Origin::Chosen,

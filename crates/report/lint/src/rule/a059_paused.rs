@@ -6,11 +6,11 @@ use super::{Rule, code};
 pub(crate) static RULE: Rule = Rule {
     code: code::A059,
     name: "paused",
-    trigger: "Assay, its worker or the machine stood still for half a second or more within a step",
-    why: "Readings taken after the pause cover more time than their interval, and would charge it \
-          with the device time and CPU of several: they are absent there.",
-    remedy: "let nothing stop Assay or its workers (Ctrl-Z, a debugger, a freezer, a suspend), and \
-             repeat",
+    trigger: "Assay, its worker or the machine was paused for half a second or more during a step",
+    why: "Readings after the pause cover more time than their interval, so they would add the \
+          device time and CPU of several intervals to one. Those readings are left out.",
+    remedy: "let nothing pause Assay or its workers (Ctrl-Z, a debugger, a freezer, a suspend), \
+             and repeat",
     source: "our choice: half an interval; spans within a tenth of their interval are its own",
     is_recorded: true,
     ..Rule::EMPTY

@@ -13,11 +13,13 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A060,
     name: "ways differ",
     severity: Severity::Note,
-    trigger: "one variant has a way of its own to update, read or append to a part of a value, and \
-              another reads or writes the whole value",
-    why: "The ratio is then that of an engine's own way to a read and a write by its client, which \
-          is not atomic either: it is what users of the engine get, not how fast its writes are.",
-    remedy: "read the step as that, or compare engines of one way (assay engine show)",
+    trigger: "one variant has a native operation to update, read or append to a part of a value, \
+              and another variant reads or writes the whole value",
+    why: "The ratio compares a native operation of one engine with a read and a write by the \
+          client of the other, which is also not atomic. Users of the engines get this difference, \
+          but it does not show how fast writes are.",
+    remedy: "read the step as such a comparison, or compare engines that use the same method \
+             (assay engine show)",
     source: "[Callaghan 2022-09-28b] (partial updates of large documents)",
     comparison: Some(comparison),
     ..Rule::EMPTY

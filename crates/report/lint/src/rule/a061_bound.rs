@@ -9,17 +9,17 @@ use crate::context::ComparisonContext;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A061,
-    name: "other resource binds",
+    name: "bound by another resource",
     trigger: "a workload that is meant to be IO-bound (iobuf, iodir, or an `answer` of device \
               reads) uses 90 % of its CPUs or clients and less than half of what its device does \
-              with as many jobs; a cached one (byrx, byos) uses 90 % of the device; one variant is \
-              bound by CPU and another by the device. It needs the stored profile of the device on \
-              this host (assay device)",
-    why: "Throughput is then that of the resource that binds, under the name of the other: a faster \
-          device changes nothing where the CPU is full, and a ratio of variants bound by different \
-          resources holds on this machine alone.",
-    remedy: "read the step as bound by that resource, or change data size, clients or machine so that \
-             the intended one binds",
+              with as many jobs; a cached workload (byrx, byos) uses 90 % of the device; or one \
+              variant is bound by CPU and another by the device. The rule needs the stored profile \
+              of the device on this host (assay device)",
+    why: "Another resource than the named one limits throughput. A faster device changes nothing \
+          while the CPU is full, and a ratio of variants that are bound by different resources \
+          holds on this machine only.",
+    remedy: "read the step as bound by that resource, or change data size, clients or machine so \
+             that the intended resource limits it",
     source: "[Callaghan 2022-10-26] (CPU is needed for IO: when a read-only workload saturates storage \
              and when not); [Denning Buzen 1978]; our choice: thresholds",
     comparison: Some(comparison),
@@ -113,12 +113,15 @@ fn against_intent(
     let device = format!("{} of what its device does with {} jobs", percent(of.device), of.jobs);
     match intent(context.experiment).or(is_answer_io.then_some(Intent::Storage))? {
         Intent::Storage if of.cpu >= BINDS_FROM && of.device < FREE_BELOW => {
-            let evidence =
-                format!("meant to be IO-bound, and uses {} of CPU and {device}", percent(of.cpu));
+            let evidence = format!(
+                "the workload is meant to be IO-bound, and uses {} of CPU and \
+                         {device}",
+                percent(of.cpu)
+            );
             Some(Observation::new(evidence).ranked("cpu", of.cpu))
         }
         Intent::Engine | Intent::System if of.device >= BINDS_FROM => {
-            let evidence = format!("meant to be cached, and uses {device}");
+            let evidence = format!("the workload is meant to be cached, and uses {device}");
             Some(Observation::new(evidence).ranked("device", of.device))
         }
         Intent::Storage | Intent::Engine | Intent::System => None,
@@ -130,7 +133,7 @@ fn mixed(of_step: &[Use<'_>]) -> Option<Observation> {
     let by_cpu = of_step.iter().find(|of| of.cpu >= BINDS_FROM && of.device < FREE_BELOW)?;
     let by_device = of_step.iter().find(|of| of.device >= BINDS_FROM && of.cpu < FREE_BELOW)?;
     let evidence = format!(
-        "{} is bound by CPU ({}), {} by the device ({})",
+        "{} is bound by CPU ({}), and {} is bound by the device ({})",
         by_cpu.variant,
         percent(by_cpu.cpu),
         by_device.variant,
@@ -169,8 +172,9 @@ mod tests {
     #[test]
     fn io_bound_workload_that_fills_its_cpu_is_reported() {
         let one = found(Some("iobuf"), [(0.95, 0.2), (0.95, 0.2)]);
-        let evidence = "readrandom of a: meant to be IO-bound, and uses 95 % of CPU and 20 % of what \
-                        its device does with 1 jobs, likewise in 1 other variant";
+        let evidence = "readrandom of a: the workload is meant to be IO-bound, and uses 95 % of \
+                        CPU and 20 % of what its device does with 1 jobs, likewise in 1 other \
+                        variant";
         assert_eq!(one, [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(found(Some("iobuf"), [(0.3, 0.95), (0.3, 0.95)]), []);
         assert_eq!(found(Some("byrx"), [(0.95, 0.2), (0.95, 0.2)]), []);
@@ -179,14 +183,20 @@ mod tests {
     #[test]
     fn cached_workload_that_fills_its_device_is_reported() {
         let one = found(Some("byrx"), [(0.3, 0.2), (0.3, 0.95)]);
-        assert!(one[0].1.contains("meant to be cached, and uses 95 %"), "{one:?}");
+        assert!(one[0].1.contains("the workload is meant to be cached, and uses 95 %"), "{one:?}");
         assert_eq!(one.len(), 1);
     }
 
     #[test]
     fn variants_bound_by_different_resources_are_reported() {
         let one = found(None, [(0.95, 0.1), (0.2, 0.97)]);
-        assert!(one[0].1.contains("a is bound by CPU (95 %), b by the device (97 %)"), "{one:?}");
+        assert!(
+            one[0].1.contains(
+                "a is bound by CPU (95 %), and b is bound by the device (97 \
+                                   %)"
+            ),
+            "{one:?}"
+        );
         assert_eq!(found(None, [(0.95, 0.1), (0.95, 0.1)]), []);
     }
 }

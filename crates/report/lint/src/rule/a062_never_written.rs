@@ -11,13 +11,13 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A062,
     name: "never-written storage",
     severity: Severity::Blocking,
-    trigger: "more than 1 % of the file or device that an experiment on storage read was never \
-              written; a note where the only profile of the device that runs on engines used is such \
-              a one, so that their share of the device is not known",
-    why: "A drive answers reads of blocks that were never written without reading its flash, and a \
-          file system those of holes without the drive.",
-    remedy: "let the file be filled (`fill = true`); write the raw device once (assay device --raw \
-             DEVICE --destroy DEVICE), or leave it out",
+    trigger: "an experiment on storage read a file or device of which more than 1 % was never \
+              written; a note for runs on engines if such a profile is the only one of their \
+              device, because their share of the device is then unknown",
+    why: "A drive answers reads of never-written blocks without reading its flash, and a file \
+          system answers reads of holes without the drive.",
+    remedy: "fill the file (`fill = true`); write the raw device once (assay device --raw DEVICE \
+             --destroy DEVICE), or leave it out",
     source: "[Callaghan 2022-11-18] (its update: a mostly empty device was read twice as fast)",
     comparison: Some(comparison),
     ..Rule::EMPTY
@@ -65,7 +65,7 @@ fn of_engines(context: &ComparisonContext<'_>) -> Option<Observation> {
         "the profile {} of this device is bogus: {share} of {} was never written",
         profile.id, target.path
     );
-    let remedy = "measure it again, and let the file be filled: assay device --path DIR";
+    let remedy = "measure the device again with a filled file: assay device --path DIR";
     Some(Observation::new(evidence).severity(Severity::Note).remedy(remedy).ranked("profile", 0.0))
 }
 

@@ -9,12 +9,13 @@ use crate::context::ComparisonContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A063,
     name: "one load",
-    trigger: "several runs of a variant count in a measured step, and all begin from one load",
-    why: "A load leaves a shape: levels, fill of pages, order of files. Runs that begin from one \
-          load repeat its accident, so their spread does not show it, and a difference may be one \
-          of these loads and not of the variants.",
-    remedy: "set `runs_per_load` (--runs-per-load 3) for several loads of each variant, or load = \
-             \"fresh\"",
+    trigger: "a measured step counts several runs of a variant, and all of them begin from one \
+              load",
+    why: "A load leaves a random shape: levels, fill of pages, order of files. Runs that begin \
+          from one load share that shape, so their spread does not show its effect. A difference \
+          may be between these loads and not between the variants.",
+    remedy: "set `runs_per_load` (--runs-per-load 3) so that each variant has several loads, or \
+             load = \"fresh\"",
     source: "[Kalibera Jones 2013] (repeat at the highest level that varies)",
     comparison: Some(comparison),
     ..Rule::EMPTY
@@ -27,7 +28,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let noise = metric.and_then(|metric| context.comparison.noise.get(metric));
         let earlier = noise.filter(|noise| noise.earlier_experiments > 0).map(|noise| {
             format!(
-                "; runs that loaded for themselves varied by {} in earlier experiments here",
+                "; in earlier experiments on this host, runs with separate loads varied by {}",
                 percent(cov_of(noise.prior.variance))
             )
         });

@@ -8,11 +8,11 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A064,
     name: "drive in trouble",
-    trigger: "within a run the drive counted errors of its medium or minutes above its warning \
-              temperature, or reports itself as failing",
-    why: "A drive that is hot slows down, and one that corrects errors answers late: such a run is \
-          about the drive's state and not about the engine.",
-    remedy: "cool or replace the drive (assay doctor has its state), and repeat",
+    trigger: "during a run, the drive counted media errors or minutes above its warning \
+              temperature, or it reports that it is failing",
+    why: "A hot drive slows down, and a drive that corrects errors answers late. Such a run \
+          measures the drive's state and not the engine.",
+    remedy: "cool or replace the drive (assay doctor shows its state), and repeat",
     source: "[NVM Express 1.4], section 5.14.1.2, SMART / Health Information",
     run: Some(run),
     ..Rule::EMPTY
@@ -23,7 +23,7 @@ type Counter = fn(&DriveHealth) -> Option<u64>;
 
 /// Counters that should not grow, in words.
 const COUNTERS: [(Counter, &str); 2] = [
-    (|health| health.media_errors, "errors of the medium"),
+    (|health| health.media_errors, "media errors"),
     (|health| health.hot_minutes, "minutes above its warning temperature"),
 ];
 
@@ -33,7 +33,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
         let grown = drive.growth(counter).filter(|grown| *grown > 0)?;
         Some(format!("the drive counted {grown} {name}"))
     };
-    let failing = is_failing(drive).then(|| "the drive reports itself as failing".to_owned());
+    let failing = is_failing(drive).then(|| "the drive reports that it is failing".to_owned());
     let evidence: Vec<String> = COUNTERS.iter().filter_map(growth).chain(failing).collect();
     if evidence.is_empty() { Vec::new() } else { vec![Observation::new(evidence.join("; "))] }
 }
@@ -72,10 +72,10 @@ mod tests {
         assert_eq!(with(same.clone()), [""; 0]);
         assert_eq!(with(DriveHealth::default()), [""; 0], "it is no longer reported");
         let found = with(DriveHealth { media_errors: Some(5), ..same.clone() });
-        assert!(found[0].contains("the drive counted 3 errors of the medium"), "{found:?}");
+        assert!(found[0].contains("the drive counted 3 media errors"), "{found:?}");
         let found = with(DriveHealth { hot_minutes: Some(12), is_failing: Some(true), ..same });
         let both = "the drive counted 2 minutes above its warning temperature; the drive reports \
-                    itself as failing";
+                    that it is failing";
         assert!(found[0].contains(both), "{found:?}");
     }
 }

@@ -11,12 +11,12 @@ use crate::context::{ComparisonContext, RunContext};
 pub(crate) static RULE: Rule = Rule {
     code: code::A066,
     name: "plan changed",
-    trigger: "the access paths of a statement differ between the runs of a variant, between variants \
-              of one engine, or between the beginning and the end of a step that is measured",
-    why: "Another plan is another program: a difference of throughput, or its noise, may be the \
-          planner's choice and not the engine's speed.",
-    remedy: "refresh the statistics before the step (settle), fix the plan by the server's options, or \
-             read the difference as one of plans",
+    trigger: "the access paths of a statement differ between the runs of a variant, between \
+              variants of one engine, or between the beginning and the end of a measured step",
+    why: "Another plan is another program. A difference of throughput, or its noise, may come from \
+          the planner's choice and not from the engine's speed.",
+    remedy: "refresh the statistics before the step (settle), fix the plan with options of the \
+             server, or read the difference as a difference of plans",
     source: "our choice: plans are compared by their nodes, tables and indexes, without values and \
              estimates",
     run: Some(run),
@@ -78,7 +78,7 @@ fn unlike(place: Place<'_>, known: &RunRecord, (run, both): (&RunRecord, &str)) 
         false => (known.cell.variant.clone(), Severity::Note, "variants"),
     };
     let evidence =
-        format!("another plan of {procedure} (statement {number}) than in {than}: {both}");
+        format!("the plan of {procedure} (statement {number}) differs from {than}: {both}");
     let observation = Observation::new(evidence).variant(&run.cell.variant).step(step);
     let observation = observation.severity(severity).ranked(kind, 0.0);
     if is_same { observation.run(&run.id) } else { observation }
@@ -135,7 +135,7 @@ mod tests {
         });
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].0, Severity::Warning);
-        let expected = "another plan of query (statement 1) than in run a.c1.r1: `Index Scan` \
+        let expected = "the plan of query (statement 1) differs from run a.c1.r1: `Index Scan` \
                         against `Seq Scan`";
         assert!(found[0].1.contains(expected), "{found:?}");
         let found =
@@ -150,7 +150,7 @@ mod tests {
             );
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].0, Severity::Note);
-        assert!(found[0].1.contains("than in a: `Sort` against `Seq Scan`"), "{found:?}");
+        assert!(found[0].1.contains("differs from a: `Sort` against `Seq Scan`"), "{found:?}");
     }
 
     #[test]

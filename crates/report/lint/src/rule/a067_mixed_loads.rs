@@ -7,13 +7,12 @@ use crate::context::ComparisonContext;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A067,
-    name: "restored and fresh",
-    trigger: "runs that began from a saved load are compared with runs that loaded for themselves",
-    why: "A database that was closed, copied and opened again is not in every engine what a load \
-          leaves: SQLite then reads the size of its file in each read transaction, pages lie \
-          elsewhere in memory, files in other places. The difference is then not one of the \
-          variants.",
-    remedy: "run all of them with the same --load",
+    name: "restored and fresh loads",
+    trigger: "runs that began from a saved load are compared with runs that loaded their data",
+    why: "A load that was closed, copied and opened again differs from a fresh load in some \
+          engines: SQLite reads the size of its file in each read transaction, and pages and files \
+          lie in other places. The difference is then not between the variants.",
+    remedy: "run all variants with the same --load",
     source: "our own measurement, docs/method/shared-loads.md: SQLite reads 12 to 20 % slower",
     comparison: Some(comparison),
     ..Rule::EMPTY
@@ -29,7 +28,12 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         return Vec::new();
     }
     let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
-    let evidence = format!("restored: {}; loaded for the run: {}", list(restored), list(fresh));
+    let evidence = format!(
+        "restored from a saved load: {}; loaded by the run: \
+                            {}",
+        list(restored),
+        list(fresh)
+    );
     vec![Observation::new(evidence)]
 }
 
@@ -59,7 +63,7 @@ mod tests {
             in_runs(&RULE, &experiment(&names), &runs)
         };
         assert!(found(&[]).is_empty() && found(&names).is_empty());
-        let evidence = "restored: b; loaded for the run: a";
+        let evidence = "restored from a saved load: b; loaded by the run: a";
         assert_eq!(found(&["b"]), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -14,12 +14,12 @@ const LEVEL: f64 = 0.99;
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A068,
-    name: "slowed by samples",
-    trigger: "seconds in which waits of the server were sampled had less throughput than those in \
-              which they were not, by more than 1 % at 99 % confidence, in a step or in the steps of \
-              a variant together",
-    why: "The figures are then those of a server that is also observed, and a server with more \
-          sessions or slower views pays more.",
+    name: "slowed by sampling",
+    trigger: "in a step, or in all steps of a variant together, seconds in which Assay sampled the \
+              server's waits had more than 1 % less throughput than seconds without samples (99 % \
+              confidence)",
+    why: "The figures include the cost of the sampling. A server with more sessions or slower \
+          views pays more.",
     remedy: "set assay.waits = \"off\" in the variant's options and run again",
     source: "differences of blocks of four seconds [Hodges Lehmann 1963]; the limit is our choice",
     run: Some(run),
@@ -54,7 +54,8 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 /// Returns an observation of a certain loss.
 fn observation([ratio, low, high]: [f64; 3]) -> Option<Observation> {
     let evidence = format!(
-        "seconds with samples had {ratio:.3} [{low:.3}, {high:.3}] of the throughput of those without"
+        "seconds with samples had {ratio:.3}x [{low:.3}, {high:.3}] the throughput of seconds \
+         without samples"
     );
     let is_slowed = high < 1.0 - LOSS;
     is_slowed.then(|| Observation::new(evidence).ranked("slower", 1.0 - ratio))

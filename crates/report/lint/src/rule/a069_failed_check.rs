@@ -8,9 +8,9 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A069,
     name: "failed check",
-    trigger: "an answer was wrong, rows were lost, or a check of the application did not hold",
-    why: "Work that is done wrong or not at all costs less. No figure of the run counts.",
-    remedy: "find out what the engine lost or changed (assay show NAME), and repeat the run",
+    trigger: "an answer was wrong, rows were lost, or a check of the application failed",
+    why: "Work that is done wrong, or not at all, costs less. No figure of the run is counted.",
+    remedy: "find what the engine lost or changed (assay show NAME), and repeat the run",
     source: "[TPC-C 5.11], clause 3.3.2 (consistency)",
     severity: Severity::Blocking,
     run: Some(run),

@@ -11,12 +11,12 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A070,
     name: "bytes written not counted",
     severity: Severity::Note,
-    trigger: "the engine of a run that puts rows also writes without write calls (files mapped for \
-              writing, AIO, io_uring), and has no counters of all that it writes",
-    why: "Its bytes written per byte put are a lower bound: the true figure may be many times as \
-          high, so it is neither best nor worst.",
-    remedy: "compare what reached storage in class sync, make the engine count (SplinterDB: use_stats) \
-             or write by calls (LMDB: without MDB_WRITEMAP)",
+    trigger: "a run puts rows, its engine writes also without write calls (files mapped for \
+              writing, AIO, io_uring), and the engine has no counters of all bytes that it writes",
+    why: "The bytes written per byte put are a lower bound. The true value may be many times as \
+          high, so the variant is ranked neither best nor worst.",
+    remedy: "compare what reached storage in class sync, enable the engine's counters (SplinterDB: \
+             use_stats), or let the engine use write calls (LMDB: without MDB_WRITEMAP)",
     source: "[proc(5)], /proc/pid/io: wchar has what write calls got, and nothing of mapped files, \
              AIO and io_uring",
     run: Some(run),
@@ -27,7 +27,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let metrics = run_metrics(context.run, &context.experiment.data);
     let bound = metrics.value(metric::BYTES_WRITTEN_PER_BYTE_PUT_MIN);
     let one = |bound: f64| {
-        let evidence = format!("bytes written per byte put: at least {bound:.2}");
+        let evidence = format!("the engine wrote at least {bound:.2} bytes per byte put");
         Observation::new(evidence).ranked("", bound)
     };
     bound.map(one).into_iter().collect()
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn engine_that_writes_without_write_calls_is_noted() {
         let [(Severity::Note, evidence)] = &with(1.0)[..] else { panic!("{:?}", with(1.0)) };
-        assert!(evidence.starts_with("b: bytes written per byte put: at least "), "{evidence}");
+        assert!(evidence.starts_with("b: the engine wrote at least "), "{evidence}");
     }
 
     #[test]

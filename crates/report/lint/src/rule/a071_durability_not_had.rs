@@ -8,15 +8,15 @@ use crate::context::{PlanContext, RunContext};
 
 pub(crate) static RULE: Rule = Rule {
     code: code::A071,
-    name: "durability not had",
+    name: "durability not provided",
     severity: Severity::Blocking,
-    trigger: "the file system of the data, or what a run read back from it, from a session and from \
-              the tables, does not allow the variant's durability class (a note where it gives up \
-              the protection of torn pages, where sessions override a foreign server's own setting, \
-              and where something is not known)",
-    why: "Writes that a crash loses are cheaper than those of the class in the caption: no sync \
-          reaches a drive, or a commit waits for none.",
-    remedy: "put the data on a drive (--data-dir DIR), or claim the class that writes have: \
+    trigger: "the file system of the data, or a setting that a run read back from the file system, \
+              a session or the tables, does not provide the variant's durability class (a note if \
+              it lacks the protection against torn pages, if sessions override a setting of a \
+              foreign server, or if something is not known)",
+    why: "Writes that a crash loses are cheaper than writes of the class in the caption: syncs do \
+          not reach the drive, or commits do not wait for a sync.",
+    remedy: "put the data on a drive (--data-dir DIR), or claim the class that the writes have: \
              --durability none",
     source: "[Callaghan 2022-12-02] (write throughput will be over-stated)",
     variant: Some(plan),
@@ -40,14 +40,15 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
         had.violation(claimed).map(|basis| violation(claimed, basis)).into_iter().collect();
     if !had.notes.is_empty() {
         let note = Observation::new(had.notes.join("; ")).severity(Severity::Note);
-        let remedy = "read the class with it, or change it where it is set";
+        let remedy = "read the durability class together with this, or change the setting where it \
+                      is set";
         found.push(note.remedy(remedy).ranked("notes", 0.0));
     }
     found
 }
 
 fn violation(claimed: Durability, basis: &DurabilityBasis) -> Observation {
-    Observation::new(format!("class {claimed} is claimed, and {basis}"))
+    Observation::new(format!("class {claimed} is claimed, but {basis}"))
 }
 
 #[cfg(test)]
@@ -74,7 +75,7 @@ mod tests {
             let context = PlanContext { experiment, cells: &cells, host: Some(&host) };
             plan(&context, &experiment.variants[0]).map(|one| one.evidence)
         };
-        let text = "class os is claimed, and data on tmpfs (in memory) allows class `none` at most \
+        let text = "class os is claimed, but data on tmpfs (in memory) allows class `none` at most \
                     (nothing survives before a clean close)";
         assert_eq!(found(&experiment).as_deref(), Some(text));
         experiment.variants[0].settings.durability = Durability::None;
@@ -103,7 +104,7 @@ mod tests {
         let [(severity, evidence), _] = &with(Some(had))[..] else { panic!("two") };
         assert_eq!(*severity, Severity::Blocking);
         assert!(
-            evidence.contains("class os is claimed, and table `t1`, which is unlogged, allows")
+            evidence.contains("class os is claimed, but table `t1`, which is unlogged, allows")
         );
     }
 }

@@ -9,12 +9,12 @@ use crate::context::{ComparisonContext, PlanContext};
 pub(crate) static RULE: Rule = Rule {
     code: code::A072,
     name: "data apart",
-    trigger: "the data lie on another file system than the results (a note where --data-dir named \
+    trigger: "the data is on another file system than the results (a note if --data-dir named \
               their place)",
-    why: "Storage is part of what is measured: a reader takes the file system of the experiment's \
-          directory for that of its data.",
-    remedy: "name the place of the data with --data-dir, or that of the results with --results, on \
-             the file system that is meant",
+    why: "Storage is part of the measurement. A reader assumes that the data is on the file system \
+          of the experiment's directory.",
+    remedy: "choose the file system with --data-dir for the data, or with --results for the \
+             results",
     source: "our choice: results are read next to the place they were measured in",
     plan: Some(plan),
     comparison: Some(comparison),
@@ -34,7 +34,10 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 fn observe(host: &Host) -> Option<Observation> {
     let data = host.data.as_ref()?;
     let results = data.results_filesystem.as_ref()?;
-    let evidence = format!("data in {} on {}, results on {results}", data.path, data.filesystem);
+    let evidence = format!(
+        "the data is in {} on {}, and the results are on {results}",
+        data.path, data.filesystem
+    );
     let severity = if data.is_named { Severity::Note } else { Severity::Warning };
     Some(Observation::new(evidence).severity(severity))
 }
@@ -62,7 +65,8 @@ mod tests {
         let other = Some("ext4 /dev/vda at /");
         let [(severity, evidence)] = &found(false, other)[..] else { panic!("one") };
         assert_eq!(*severity, Severity::Warning);
-        let text = "data in /shm/assay-data on tmpfs tmpfs at /shm, results on ext4 /dev/vda at /";
+        let text = "the data is in /shm/assay-data on tmpfs tmpfs at /shm, and the results are on \
+                    ext4 /dev/vda at /";
         assert!(evidence.contains(text), "{evidence}");
         assert_eq!(found(true, other)[0].0, Severity::Note);
     }

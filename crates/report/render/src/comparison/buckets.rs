@@ -147,8 +147,8 @@ pub(crate) fn part(compared: &Compared<'_>) -> Option<Section> {
         tables,
         remarks: vec![
             "Percent of the operations in each bucket, all runs together, clients and background \
-             writers; waiting before an operation is not in them, as there. Percentiles are in the \
-             tables of each run."
+             writers; as in those reports, they do not include the wait before an operation. \
+             Percentiles are in the tables of each run."
                 .to_owned(),
         ],
     })

@@ -23,8 +23,8 @@ use crate::sentence::{claim_sentences, control, detectable, hidden, step_sentenc
 use crate::trust::{explain_hint, finding_lines, headline};
 
 /// What the figures of the device are.
-const DEVICE: &str = "device: requests and bytes of all processes; of writes, those that reached it by \
-    the end of the step";
+const DEVICE: &str = "device: requests and bytes of all processes; writes count if they reached \
+                      the device by the end of the step";
 
 /// CSV and JSON hold every metric; text and Markdown have the cost tables on request.
 impl Report for Compared<'_> {
@@ -63,7 +63,10 @@ pub(crate) fn document(compared: &Compared<'_>, width: Option<usize>, has_costs:
     if !plain_steps(comparison).is_empty() {
         let title = match comparison.runs_per_cell() {
             Some((_, 1)) => "Operations per second in n runs",
-            _ => "Operations per second: mean of n runs [min..max], a range and no interval",
+            _ => {
+                "Operations per second: mean of n runs [min..max], which is a range and not an \
+                  interval"
+            }
         };
         shown.push(Section {
             title: title.to_owned(),

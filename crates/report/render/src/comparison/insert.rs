@@ -18,7 +18,8 @@ const SHARE: &str = "writer_rate_share";
 
 /// Legend of figures in brackets.
 pub(crate) const BRACKETS: &str = "In brackets: the background writers reached less than 95 % of \
-    their target rate; these queries had less load next to them and get no ratio.";
+                                   their target rate; these queries ran under a lighter load and \
+                                   get no ratio.";
 
 /// Returns whether a figure of the comparison stands in brackets.
 pub(crate) fn has_brackets(compared: &Compared<'_>) -> bool {
@@ -47,8 +48,8 @@ pub(super) fn part(compared: &Compared<'_>) -> Option<Section> {
         sentences: missed.collect(),
         tables: vec![table],
         remarks: vec![
-            "All clients' writers together; deletes are not added to \
-             inserts. A rate is met from 95 % of its target on."
+            "All clients' writers together; deletes are not added to inserts. A rate is met if it \
+             reaches 95 % of its target."
                 .to_owned(),
         ],
     })

@@ -210,8 +210,8 @@ mod tests {
         little      3  1.01 k [1.00..1.02]  1.01 △ [1.004, 1.01]  0.040  higher, by less than 2 %
         equal       3  1.00 k [0.99..1.01]   1.00 ≈ [0.99, 1.01]  0.040  no difference beyond 2 %
         open        3  1.01 k [1.00..1.02]   1.01 ? [0.99, 1.02]  0.040  inconclusive; detectable 2.7 %
-        Means of runs are geometric, and a ratio is that of the two means; where a run gave 0 they are
-        arithmetic, without a ratio.
+        Means of runs are geometric, and a ratio is the ratio of the two means. If a run gave 0, the mean is
+        arithmetic and there is no ratio.
         ");
         insta::assert_snapshot!(shown(&sample.bogus(), "throughput_ops_per_s").unwrap(), @r"
         Verdict: BOGUS. No verdict may be drawn from it: A001 durability mismatch (assay lint sample).
@@ -224,8 +224,8 @@ mod tests {
         little      3  1.01 k [1.00..1.02]  1.01 [1.004, 1.01]  0.040  none may be drawn
         equal       3  1.00 k [0.99..1.01]   1.00 [0.99, 1.01]  0.040  none may be drawn
         open        3  1.01 k [1.00..1.02]   1.01 [0.99, 1.02]  0.040  none may be drawn
-        Means of runs are geometric, and a ratio is that of the two means; where a run gave 0 they are
-        arithmetic, without a ratio.
+        Means of runs are geometric, and a ratio is the ratio of the two means. If a run gave 0, the mean is
+        arithmetic and there is no ratio.
         ");
     }
 

@@ -67,9 +67,9 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
     let limit = limit(compared, step).map(|limit| format!(", limit {limit}"));
     let title = format!("{heading}: {}{}", load.unwrap_or_default(), limit.unwrap_or_default());
     let remarks = vec![
-        "Response time runs from when an operation was due, service time from when it was begun; \
-         ratios with [95 % interval]. Throughput is what was offered as long as the engine keeps up, \
-         so it has no ratio."
+        "Response time starts when an operation is due, and service time starts when it begins; \
+         ratios with [95 % interval]. Throughput equals the offered rate while the engine keeps \
+         up, so it has no ratio."
             .to_owned(),
     ];
     let mut sentences: Vec<String> = sentence(compared, step).into_iter().collect();

@@ -27,8 +27,8 @@ struct Shown {
 /// The transactions of an application.
 const PROCEDURES: Shown = Shown {
     kind: PartKind::Procedure,
-    title: "By procedure: calls committed (done and not rolled back) per minute; counts are means of \
-            the runs, times are service times with all attempts and their pauses",
+    title: "By procedure: committed calls (done and not rolled back) per minute; counts are means \
+            of the runs; times are service times with all attempts and their pauses",
     compared: ("committed_per_min", "committed\n/min"),
     others: &[
         ("done_ops", "done"),
@@ -47,7 +47,7 @@ const PROCEDURES: Shown = Shown {
 const DETAILS: [Shown; 3] = [
     Shown {
         kind: PartKind::Operation,
-        title: "By kind of operation; writers are those in the background",
+        title: "By kind of operation; writers are the background writers",
         compared: ("response_ns_p99", "response\np99"),
         others: &[
             ("done_ops", "done"),

@@ -26,14 +26,18 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
         _ => claim_sentences(compared, step),
     };
     let mut remarks = vec![
-        "Mean [min..max] over the searches that found one; a rate counts when it stayed within \
-         the limit in a long window and no debt grew. Ratio [95 % interval]."
+        "Mean [min..max] over the searches that found a rate; a rate counts if it stayed within \
+         the limit in a long window without growing debt. Ratio [95 % interval]."
             .to_owned(),
     ];
     let mut tables = vec![table(compared, step)];
     if step.cells.iter().any(|cell| cell.metric(SUSTAINABLE).is_some()) {
         tables.push(times(compared, step));
-        remarks.push("Times are those at each variant's own highest rate: no ratio.".to_owned());
+        remarks.push(
+            "Times are measured at each variant's highest rate, so they have no \
+                      ratio."
+                .to_owned(),
+        );
     }
     let title = format!("{heading}: highest rate{}", limit.unwrap_or_default());
     Section { title, sentences, tables, remarks }

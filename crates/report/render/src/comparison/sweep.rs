@@ -198,7 +198,7 @@ fn best_level(scaling: &Scaling) -> String {
     let single = scaling.levels.iter().find(|level| level.clients == 1 && best.clients > 1);
     let times = single.filter(|single| single.throughput.mean > 0.0).map(|single| {
         let times = best.throughput.mean / single.throughput.mean;
-        format!(", {} times that of one", figure::digits(times))
+        format!(", {}x the throughput with one client", figure::digits(times))
     });
     format!(
         "throughput was highest with {}: {}{}",
@@ -242,7 +242,10 @@ fn fit_text(fit: &Result<Fit, NoFit>) -> String {
         estimate(&fit.beta, 4)
     );
     if fit.lack_of_fit.is_some_and(|chance| chance < MISFIT) {
-        text.push_str("; the levels lie further from the curve than repetitions from each other");
+        text.push_str(
+            "; the levels differ from the curve by more than repetitions differ from \
+                       each other",
+        );
     }
     text
 }

@@ -38,13 +38,13 @@ pub(crate) fn written_legend(comparison: &Comparison) -> Option<String> {
     let bound = match cells().any(|cell| lower_bound(WRITTEN.name, cell).is_some()) {
         true => format!(
             "   {AT_LEAST} lower bound: the engine also writes without write calls, and does not \
-             count all it writes"
+             count all bytes that it writes"
         ),
         false => String::new(),
     };
     cells().any(|cell| is_known(WRITTEN.name, cell)).then(|| {
         format!(
-            "bytes written per byte put: by the engine, log included   to storage: the whole \
+            "bytes written per byte put: by the engine, including the log   to storage: the whole \
              pages that these bytes changed; the page cache absorbs a page's rewrites until its \
              write-back{bound}"
         )

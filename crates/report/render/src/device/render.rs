@@ -79,8 +79,8 @@ pub(super) fn summary(record: &DeviceRecord, earlier: Option<&DeviceRecord>) -> 
     parts.extend(record.targets.iter().map(facts));
     if let Some(earlier) = earlier {
         parts.push(Part::Text(format!(
-            "ratios are throughputs over those of {}: \u{25b2} higher, \u{25bc} lower, \u{2248} the \
-             same within 5 %, ? inconclusive",
+            "ratios compare throughput with {}: \u{25b2} higher, \u{25bc} lower, \u{2248} the same \
+             within 5 %, ? inconclusive",
             earlier.id
         )));
     }
@@ -95,7 +95,8 @@ fn warning(target: &DeviceTarget) -> Part {
     };
     let share = percent(target.never_written.unwrap_or_default());
     Part::Strong(format!(
-        "BOGUS: {share} of {} was never written, and a device answers such reads faster; {remedy}.",
+        "BOGUS: {share} of {} was never written, and a device answers reads of such blocks faster; \
+         {remedy}.",
         target.path
     ))
 }
@@ -145,7 +146,12 @@ pub(super) fn tables(record: &DeviceRecord, figures: &[DeviceFigure]) -> Vec<Par
     if !saturated.is_empty() {
         let mut table = Table::new(["<access", "<test", "jobs", "highest/s", "<"]);
         for one in &saturated {
-            let end = if one.is_at_end { "the most jobs tried: more may bring more" } else { "" };
+            let end = if one.is_at_end {
+                "the highest number of jobs tried: more jobs may give \
+                                          more"
+            } else {
+                ""
+            };
             table.push([
                 one.access.to_string(),
                 one.test.to_string(),
@@ -198,9 +204,9 @@ fn times(record: &DeviceRecord) -> Vec<Part> {
         _ => parts.extend([
             Part::Table(table),
             Part::Note(
-                "a run more, with the block layer's tracepoints on: queue is from entering the block \
-                 layer to the driver, device from there to completion, the rest is system call, file \
-                 system and scheduling"
+                "measured in one more run, with tracepoints of the block layer: queue is the time \
+                 from the block layer to the driver, device the time from there to completion, and \
+                 the rest is system call, file system and scheduling"
                     .to_owned(),
             ),
         ]),

@@ -15,7 +15,7 @@ use super::account::{Scale, percent, share_note};
 use crate::document::known;
 use crate::figure::{digits, figure, limits, significant};
 use crate::input::Compared;
-use crate::sentence::{Claim, clause, plain};
+use crate::sentence::{Claim, RatioStyle, clause, plain};
 use crate::trust::many;
 
 /// Moved metrics and declared differences named before the rest is only counted.
@@ -119,7 +119,7 @@ fn accounting(account: &Account) -> String {
     let named: Vec<String> = account.components.iter().filter(is_named).map(phrase).collect();
     let whole = format!("{} {}", scale.signed(account.total.difference), scale.unit);
     match named[..] {
-        [] => format!("Of the {whole} no component alone is a tenth."),
+        [] => format!("No single component explains a tenth of the {whole}."),
         _ => format!("Of the {whole}, {}.", named.join(", ")),
     }
 }
@@ -138,7 +138,7 @@ fn waits(account: &Account) -> Option<String> {
     let named: Vec<String> = waits.parts.iter().filter(is_named).map(phrase).collect();
     let of = format!("of {base} and {variant} samples of the clients' sessions");
     Some(match named[..] {
-        [] => format!("By event, no wait for the server alone is a tenth of it, {of}."),
+        [] => format!("No single wait event of the server explains a tenth of it, {of}."),
         _ => format!("Waiting for the server by event: {}, {of}.", named.join(", ")),
     })
 }
@@ -177,14 +177,17 @@ fn moved(one: &Moved) -> String {
 
 /// Returns the settle's costs: `settle_s (what it means) 8.00 s -> 16.0 s, +100 % [..]`.
 fn settle(explanation: &Explanation) -> Option<String> {
+    let effects = explanation.settle.iter().filter_map(|cost| cost.effect.as_ref());
+    let style = RatioStyle::of(effects);
     let cost = |cost: &SettleCost| {
         let Metric { name, unit, meaning, .. } = metric::find(cost.metric)?;
         let values = [cost.base, cost.variant].map(|of| known(of.map(|of| figure(*unit, of))));
-        let effect = cost.effect.as_ref().map_or_else(String::new, |of| format!(", {}", plain(of)));
+        let effect = cost.effect.as_ref().map(|of| format!(", {}", plain(of, style)));
+        let effect = effect.unwrap_or_default();
         Some(format!("{name} ({meaning}) {}{effect}", values.join(" \u{2192} ")))
     };
     let costs: Vec<String> = explanation.settle.iter().filter_map(cost).collect();
-    let whole = "Settle after the step, no part of its time, by geometric means";
+    let whole = "Settle after the step, not included in its time, by geometric means";
     (!costs.is_empty()).then(|| format!("{whole}: {}.", costs.join("; ")))
 }
 
@@ -221,7 +224,11 @@ fn bounds(bounds: &[Bound]) -> Option<String> {
     };
     let mut bound: Vec<String> = bounds.iter().filter_map(binding).collect();
     if bound.is_empty() {
-        bound.push(format!("By their own use none binds: each is below {}", percent(BINDS_FROM)));
+        bound.push(format!(
+            "No resource limits them: the use of each is below \
+                            {}",
+            percent(BINDS_FROM)
+        ));
     }
     let names = format!("{} and {}", base.variant, variant.variant);
     let (uses, bound) = (uses.join(", "), bound.join(". "));
@@ -233,8 +240,8 @@ fn not_tested(explanation: &Explanation) -> Vec<String> {
     let declared = &explanation.declared;
     let mut lines = match (explanation.rung, declared.intervention()) {
         (Rung::Cause, Some(only)) => vec![format!(
-            "Cause: {} is the only declared difference, and it was set on purpose: it makes the \
-             difference here. By which path is association.",
+            "Cause: {} is the only declared difference, and it was set on purpose: it causes the \
+             difference here. How it does so is an association.",
             change(only)
         )],
         _ => {
@@ -253,13 +260,19 @@ fn not_tested(explanation: &Explanation) -> Vec<String> {
 /// Returns the untested differences of the variants.
 fn untested(declared: &Declared) -> String {
     if declared.is_control {
-        return "anything: both are the same build and options, so any difference is noise".into();
+        return "nothing needs a test: both are the same build and options, so any difference is \
+                noise"
+            .into();
     }
     let named = first(&declared.changes, change, ", ");
     match &declared.changes[..] {
-        [] => "what differs: the experiment declares nothing".to_owned(),
+        [] => "what differs, because the experiment declares nothing".to_owned(),
         [only] if only.kind == ChangeKind::Build => {
-            format!("which code; {named}, and two {}s may differ in everything", only.name)
+            format!(
+                "which code causes it; {named}, and two {}s may differ in \
+                     everything",
+                only.name
+            )
         }
         changes => format!("which of {} declared differences: {named}", changes.len()),
     }
@@ -281,7 +294,7 @@ fn how(explanation: &Explanation) -> Option<&'static str> {
         Part::Storage | Part::ServerWait => "a cache that holds the data, --cache SIZE",
         Part::RunQueue | Part::Sleep if explanation.clients > 1 => "one client, --clients 1",
         Part::RunQueue => "a host without other work, or fewer background threads",
-        Part::Sleep => "what it waits in, strace -f -c -w",
+        Part::Sleep => "the calls in which it waits, strace -f -c -w",
         Part::Waiting => "more clients, --clients N",
     })
 }

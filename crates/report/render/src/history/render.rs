@@ -69,8 +69,8 @@ fn unknown(input: &HistoryInput<'_>) -> Vec<String> {
     let mut all = study.histories.iter().map(|one| &one.history).chain(&study.too_short);
     if all.any(|one| !one.is_order_checked) {
         lines.push(
-            "order not checked: the labels are no times, numbers or versions; the first point must \
-             be the oldest"
+            "the order is not checked, because the labels are not times, numbers or versions; the \
+             first point must be the oldest"
                 .to_owned(),
         );
     }
@@ -118,13 +118,16 @@ fn left_out(gathered: &Gathered) -> Vec<String> {
     }));
     if gathered.other_hosts > 0 {
         let others = many(gathered.other_hosts, "experiment");
-        lines.push(format!("{others} on other hosts left out: choose with --host"));
+        lines.push(format!("{others} on other hosts are left out: choose a host with --host"));
     }
     if gathered.other_questions > 0 {
         let others = many(gathered.other_questions, "point");
         let names: Vec<&str> = gathered.differences.iter().map(String::as_str).collect();
         let names = names.join(", ");
-        lines.push(format!("{others} left out, unlike the newest of that name in: {names}"));
+        lines.push(format!(
+            "{others} are left out, because they differ from the newest of that \
+                            name in: {names}"
+        ));
     }
     lines
 }

@@ -51,7 +51,8 @@ pub(super) fn answer(study: &Study) -> String {
     let found = match (changes, drifts) {
         _ if study.histories.is_empty() => {
             return format!(
-                "Too few values: a change needs {MIN_VALUES}, two before it and two after."
+                "Too few values: a change needs {MIN_VALUES} values, two before it and two after \
+                 it."
             );
         }
         (0, 0) if study.has_decided_nothing() => {
@@ -164,8 +165,8 @@ pub(super) fn remarks(one: &Studied) -> Vec<String> {
     }
     if let Some(suspect) = found.suspect {
         remarks.push(format!(
-            "suspect: the last point, {}, is at {} ({} of the level before): a change or a spike, \
-             the next points decide; compare it with the build before",
+            "suspect: the last point, {}, is at {} ({} of the level before): the next points will \
+             show whether it is a change or a spike; compare it with the previous build",
             history.labels[suspect.index],
             value(history, suspect.value),
             percent(suspect.effect),
@@ -180,12 +181,15 @@ pub(super) fn remarks(one: &Studied) -> Vec<String> {
     }
     for change in &found.noise_changes {
         let label = &history.labels[change.index];
-        remarks.push(format!("noise: {} times as large from {label}", digits(change.ratio)));
+        remarks.push(format!("noise: {}x since {label}", digits(change.ratio)));
     }
     let missing = history.values.len() - found.values;
     if missing > 0 {
         let all = history.values.len();
-        remarks.push(format!("{missing} of {all} values missing: left out, never filled"));
+        remarks.push(format!(
+            "{missing} of {all} values are missing; they are left out and not \
+                              filled in"
+        ));
     }
     if found.is_short {
         remarks.push(format!(
@@ -199,7 +203,9 @@ pub(super) fn remarks(one: &Studied) -> Vec<String> {
 
 fn no_change(one: &Studied) -> String {
     let Some(detectable) = one.found.detectable else {
-        return "no change found; with so few values only the largest is detectable".to_owned();
+        return "no change found; with so few values only very large changes are \
+                detectable"
+            .to_owned();
     };
     // One notation in one sentence: both are factors where one is.
     let is_large = detectable.halfway.max(detectable.recent) >= 1.0;

@@ -41,8 +41,8 @@ pub(super) fn section(compared: &Compared<'_>) -> Vec<Part> {
     notes.extend(has_brackets(compared).then(|| BRACKETS.to_owned()));
     if comparison.variants.len() > 1 && !plain.is_empty() {
         notes.push(
-            "Below figures: [smallest..largest run], a range and no interval. Below ratios: the 95 % \
-             interval [low, high]."
+            "Below figures: [smallest..largest run], which is a range and not an interval. Below \
+             ratios: the 95 % interval [low, high]."
                 .to_owned(),
         );
     }

@@ -27,8 +27,9 @@ pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<P
     parts.extend(tables.map(folded));
     parts.extend(input.runs.iter().flat_map(probe_tables));
     for step in &comparison.steps {
-        let legend = "Mean; below it the ratio with its verdict, its 95 % interval, the chance p of such a difference without any, and q, the same \
-                      among all comparisons of its family.";
+        let legend = "Mean; below it the ratio with its verdict, its 95 % interval, p (the \
+                      probability of such a difference by chance) and q (p adjusted for all \
+                      comparisons of its family).";
         let inner = vec![Part::Note(legend.to_owned()), Part::Table(metrics(compared, step))];
         parts.push(Part::Folded(
             format!("All metrics of {}", step_heading(comparison, step)),

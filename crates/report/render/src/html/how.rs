@@ -96,7 +96,7 @@ fn host(host: &Host) -> Vec<Fact> {
 fn checks(host: &Host) -> Option<[Part; 2]> {
     let known = |one: &'_ HostCheck| Some((one.check.clone(), one.value.clone()?));
     let facts: Vec<_> = host.doctor.iter().filter_map(known).collect();
-    let title = Part::Heading(3, "Settings of the machine, by the doctor".to_owned());
+    let title = Part::Heading(3, "Settings of the machine, from the doctor's checks".to_owned());
     (!facts.is_empty()).then(|| [title, Part::facts(facts)])
 }
 

@@ -13,12 +13,13 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     if runs.is_empty() {
         return Vec::new();
     }
-    let about = "Of the first complete run of each variant, at the end of each step. `/cache` is the \
-                 peak of resident memory over the requested cache size. What an allocator does not \
-                 report is missing, as is what an engine maps itself. Unused is fragmentation: bytes \
-                 of the slabs of a size class that no allocation holds. `client` is the peak of \
-                 Assay's own part: what its clients count, included in the peak of an engine in the \
-                 same process, or all of its process next to a server.";
+    let about = "Of the first complete run of each variant, at the end of each step. `/cache` is \
+                 the peak of resident memory over the requested cache size. Values that an \
+                 allocator does not report, and memory that an engine maps itself, are missing. \
+                 Unused is fragmentation: bytes of the slabs of a size class that no allocation \
+                 holds. `client` is the peak of Assay's part: the memory in which its clients \
+                 count, which an embedded engine's peak includes, or Assay's whole process next to \
+                 a server.";
     let row = |run| {
         let run: &RunRecord = run;
         let names = |name| vec![run.cell.variant.as_str(), name];

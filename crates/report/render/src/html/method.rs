@@ -17,7 +17,7 @@ pub(super) fn section(compared: &Compared<'_>) -> Vec<Part> {
     }
     let waived = waived(compared);
     if !waived.is_empty() {
-        parts.push(Part::Heading(3, "Rules set aside by the author".to_owned()));
+        parts.push(Part::Heading(3, "Rules waived by the author".to_owned()));
         parts.push(Part::facts(waived.into_iter().map(|one| (one.code, one.reason))));
     }
     parts

@@ -10,13 +10,14 @@ use crate::input::ReportInput;
 /// Returns a table per engine of the options that differ between its variants.
 pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     let mut parts = settings(input);
-    let about = "Read back from the engines after open. Shown are those that differ between variants \
-                 of one engine; all others of that engine are the same in all its variants.";
+    let about = "Read back from the engines after open. The table shows options that differ \
+                 between variants of one engine; all other options of that engine are the same in \
+                 all its variants.";
     parts.extend([Part::Heading(3, "Options".to_owned()), Part::Text(about.to_owned())]);
     for (engine, variants) in &by_engine(input) {
         let differing = differing(variants);
         parts.push(if variants.len() < 2 {
-            Part::Strong(format!("{engine}: one variant, nothing to differ."))
+            Part::Strong(format!("{engine} has one variant."))
         } else if differing.is_empty() {
             let count = variants.len();
             Part::Strong(format!("{engine}: nothing differs between its {count} variants."))
@@ -49,7 +50,7 @@ fn settings(input: &ReportInput<'_>) -> Vec<Part> {
             |values: &Vec<Option<String>>| code(values[index].as_ref(), "left to the engine");
         table.labels(&variant.name, all.values().map(value));
     }
-    let about = "Those that differ between variants.".to_owned();
+    let about = "Options that differ between variants.".to_owned();
     vec![Part::Heading(3, "Settings".to_owned()), Part::Text(about), Part::Table(table)]
 }
 

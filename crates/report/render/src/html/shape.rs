@@ -22,8 +22,8 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     for level in 0..depth {
         table.figures(format!("L{level}"), shapes.iter().map(|shape| shape.level(level)));
     }
-    let about = "As the first complete run of each variant left them after its last step. A bar is \
-                 the level's share of the tree's bytes; engines that report no tree have no row, \
+    let about = "State after the last step of the first complete run of each variant. A bar is the \
+                 level's share of the tree's bytes; engines that report no tree have no row, \
                  B-trees no levels.";
     vec![Part::Text(about.to_owned()), Part::Table(table)]
 }

@@ -18,7 +18,12 @@ pub(super) static REPORT: Report = Report {
         ("rkbpq", "KiB read per operation", Lower),
         ("wpi", "writes per row put", Lower),
         ("wkbpi", "KiB written per row put", Lower),
-        ("dev_wps", "device's writes per second, where a server's are not counted", Neither),
+        (
+            "dev_wps",
+            "writes of the device per second, if writes of the server are not \
+                     counted",
+            Neither,
+        ),
         ("dev_wmbps", "MiB written to the device per second, by all processes", Neither),
         ("dev_wpi", "device's writes per row put, by all processes", Neither),
         ("dev_wkbpi", "KiB written to the device per row put, by all processes", Neither),
@@ -31,7 +36,7 @@ pub(super) static REPORT: Report = Report {
         ("rss", "resident memory, GiB", Lower),
         ("maxop", "longest response time, s", Lower),
         ("p50", "THROUGHPUT of the median second", Higher),
-        ("p99", "THROUGHPUT of the worst second but one in a hundred", Higher),
+        ("p99", "THROUGHPUT, 1st percentile of the seconds", Higher),
     ],
     value: |one, column| number(one.cpus, one.step, column),
     text: |column, value| shown(column, Some(value)),

@@ -11,7 +11,7 @@ pub(super) static REPORT: Report = Report {
     columns: &[
         ("r/s", "read requests per second", Neither),
         ("rkB/s", "KiB read per second", Neither),
-        ("r_await", "milliseconds per read request, queue included", Lower),
+        ("r_await", "milliseconds per read request, including the queue", Lower),
         ("rareq-sz", "KiB per read request", Neither),
         ("w/s", "write requests per second", Neither),
         ("wkB/s", "KiB written per second", Neither),

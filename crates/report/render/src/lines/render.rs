@@ -15,10 +15,10 @@ use crate::report;
 use crate::trust::headline;
 
 /// Note on the tables.
-const MEANS: &str = "Means of the runs that count; relative: value / base, and no ratio to a base of \
-                     0; coloured below 0.95 and above 1.05; in brackets where background writers \
-                     missed their rate. A ratio here is no verdict: assay compare without --lines \
-                     has intervals.";
+const MEANS: &str = "Means of the valid runs; relative: value / base, without a ratio if the base \
+                     is 0; coloured below 0.95 and above 1.05; in brackets if background writers \
+                     missed their rate. A ratio here is not a verdict: assay compare without \
+                     --lines has intervals.";
 
 /// The lines of every step.
 ///

@@ -116,7 +116,7 @@ fn bytes(value: Option<&f64>) -> String {
 /// Returns a run's allocator with version, settings and environment variables.
 pub(crate) fn allocator(run: &RunRecord) -> String {
     if is_served(run) {
-        return "of the server's processes; `client` is Assay's own process".to_owned();
+        return "of the server's processes; `client` is Assay's process".to_owned();
     }
     let recorded = run.steps.iter().find_map(|step| step.malloc.as_ref());
     recorded.map_or_else(String::new, of_record)

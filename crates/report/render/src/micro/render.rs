@@ -48,7 +48,7 @@ fn document(record: &MicroRecord, cells: &[KernelCell]) -> Document {
              block"
         ),
         format!(
-            "ratios are times over those of {first}: \u{25b2} slower, \u{25bc} faster, \u{2248} the \
+            "ratios compare times with {first}: \u{25b2} slower, \u{25bc} faster, \u{2248} the \
              same within 2 %, ? inconclusive"
         ),
     ];

@@ -55,8 +55,8 @@ pub(crate) fn device_pictures(figures: &[DeviceFigure]) -> Vec<Picture> {
             Labels::new(
                 "device-throughput",
                 "Throughput by number of jobs",
-                "Across: jobs, from zero. Up: requests per second, from zero, each test with a \
-                 scale of its own; medians. A small upright line stands at the fewest jobs with \
+                "Across: jobs, from zero. Up: requests per second, from zero, with a separate \
+                 scale for each test; medians. A small upright line stands at the fewest jobs with \
                  95 % of the highest throughput.",
             ),
             (&tests, &rates, Unit::OpsPerSecond),

@@ -127,7 +127,7 @@ fn cost(
     (name, [server, host]): (&str, [(&str, &str); 2]),
 ) -> Option<Picture> {
     let ((metric, title), whose) = match subject.has_metric(server.0) {
-        true => (server, "By the server's control group alone"),
+        true => (server, "By the server's control group only"),
         false => (host, "Of the worker's threads, or of all processes on the device of the data"),
     };
     let caption = format!("{whose}; mean, range and base's mean as above.");
@@ -165,10 +165,10 @@ fn of_runs(subject: &Subject<'_>, runs: &RunsComparison) -> Option<Picture> {
     let is_only = subject.input.comparison.runs.len() == 1;
     let level = if is_only { String::new() } else { level_suffix(runs.clients) };
     let title = format!("Amplification, memory and settling of whole runs{level}");
-    let caption = "Over all steps of complete runs, so that work put off by a fast load is charged \
-                   to it. Bytes put are rows put times the bytes of a row, before compression. \
-                   The page cache absorbs what is written again before its write-back: storage gets \
-                   less than the engine writes. A lower bound has no bar.";
+    let caption = "Over all steps of complete runs, so that a fast load is charged with the work \
+                   it defers. Bytes put are rows put times the bytes of a row, before compression. \
+                   The page cache absorbs pages that are written again before their write-back, so \
+                   storage gets less than the engine writes. A lower bound has no bar.";
     let level = if is_only { String::new() } else { format!("-c{}", runs.clients) };
     let labels = Labels::new(&format!("amplification{level}"), &title, caption);
     Some(bars(subject, &columns, labels))

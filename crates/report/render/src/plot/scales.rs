@@ -43,7 +43,7 @@ pub(crate) fn scales(subject: &Subject<'_>) -> Option<Picture> {
                    for all variants of a step. One ring per run; the line is the Universal \
                    Scalability Law fitted to them, dotted beyond what was measured and drawn no \
                    further than 1.5 times that. The dotted upright line stands at the CPUs of the \
-                   host, the other at the fitted peak with its interval, where one was measured.";
+                   host, the other at the fitted peak with its interval, if a peak was measured.";
     let labels = Labels::new("scaling", "Throughput by number of clients", caption);
     let legend = html! {
         circle cx="8" cy="8" r="3.4" class="run" stroke=(INK) {}

@@ -75,16 +75,16 @@ pub(crate) fn verdicts(subject: &Subject<'_>) -> Option<Picture> {
 }
 
 fn labels(compared: &Compared<'_>) -> Labels {
-    let what = "Ratio to the base with its 95 % interval; a ring has none. Logarithmic axes around 1 \
-                that do not begin at zero, each step its own; grey: within the margin of";
+    let what = "Ratio to the base with its 95 % interval; a ring has no interval. Logarithmic axes \
+                around 1 that do not begin at zero, each step its own; grey: within the margin of";
     let margin = declared(compared.comparison.margin);
     if compared.has_no_verdict() {
         let caption = format!("{what} {margin}. No verdict may be drawn from these.");
         return Labels::new("verdicts", "Ratios, step by step", &caption);
     }
     let caption = format!(
-        "{what} {margin}, where a difference does not matter. An interval that holds 1 shows no \
-         difference; one that lies in the grey excludes any that matters."
+        "{what} {margin}, where a difference does not matter. An interval that contains 1 shows no \
+         difference. An interval inside the grey area excludes every difference that matters."
     );
     Labels::new("verdicts", "Verdicts, step by step", &caption)
 }

@@ -29,23 +29,25 @@ pub(super) fn meanings(margin: &str) -> [(Reproduction, String); 7] {
     let widened = if margin == MARGIN { "" } else { "the margin of " };
     let reproduces = format!(
         "Reproduces: the interval excludes 1 on the published side, holds the published ratio when \
-         widened by {widened}{margin}, and its 90 % part is nearer to that ratio than half of \
-         the published difference (or {margin}); without a ratio the side is enough; what was the \
-         same differs by less than {margin} (90 % interval)."
+         widened by {widened}{margin}, and its 90 % part is nearer to that ratio than half of the \
+         published difference (or {margin}); without a published ratio the side is enough; a \
+         published equality reproduces if the difference is below {margin} (90 % interval)."
     );
     [
         (Reproduction::Reproduces, reproduces),
         (
             Reproduction::SameDirection,
-            "Other size: it excludes 1 on that side, and does not hold the ratio.".to_owned(),
+            "Other size: the interval excludes 1 on that side, and does not contain the \
+             ratio."
+                .to_owned(),
         ),
         (
             Reproduction::SizeUndecided,
-            "Size undecided: it excludes 1 on that side and holds the ratio, and is too wide for \
-             more."
+            "Size undecided: the interval excludes 1 on that side and contains the ratio, but is \
+             too wide to decide the size."
                 .to_owned(),
         ),
-        (Reproduction::Opposite, "Opposite: it excludes 1 on the other side.".to_owned()),
+        (Reproduction::Opposite, "Opposite: the interval excludes 1 on the other side.".to_owned()),
         (
             Reproduction::NoDifference,
             format!("No difference: the 90 % interval lies within {margin}."),

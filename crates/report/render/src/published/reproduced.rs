@@ -62,9 +62,9 @@ fn index(rows: &[&Row]) -> String {
         ratios(&tested),
     ))]);
     document.add([Part::Text(format!(
-        "Theirs and ours are ratios of the two variants named, a / b; figures of a published ratio \
-         stand behind it, the 95 % interval behind ours. {} The margin is the experiment's own, \
-         2 % where its file states none.",
+        "Theirs and ours are ratios of the two named variants, a / b. Published figures follow the \
+         published ratio, and the 95 % interval follows our ratio. {} The margin is the \
+         experiment's margin, or 2 % if its file states none.",
         meanings(MARGIN).map(|(_, meaning)| meaning).join(" "),
     ))]);
     document.add([Part::Heading(2, "Experiments".to_owned()), Part::Items(experiments)]);

@@ -99,7 +99,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>, String> {
     let rows = rows.map_err(|error| error.to_string())?;
     let is_plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\']) && name != "README";
     match rows.iter().find(|row| !is_plain(&row.experiment)) {
-        Some(row) => Err(format!("`{}` is no name of an experiment", row.experiment)),
+        Some(row) => Err(format!("`{}` is not the name of an experiment", row.experiment)),
         None => Ok(rows),
     }
 }

@@ -18,19 +18,28 @@ pub fn unmeasured(finding: &PublishedFinding, why: &Unmeasured) -> String {
         },
         Unmeasured::NoLevel(level) => match level {
             Some(level) => format!("there is no level of {}", clients(*level)),
-            None => "there are several levels of clients, and the finding names none".to_owned(),
+            None => "there are several numbers of clients, and the finding does not name \
+                     one"
+            .to_owned(),
         },
         Unmeasured::IsGiven => {
             "the rate is given, so throughput does not depend on the engine".to_owned()
         }
         Unmeasured::NoRun(name) => format!("no run of {name} that counts finished the step"),
-        Unmeasured::NoMetric(name) => format!("no run of {name} has {} there", finding.metric),
+        Unmeasured::NoMetric(name) => format!(
+            "no run of {name} measured {} in that \
+                                               step",
+            finding.metric
+        ),
         Unmeasured::MissedRate(name) => {
-            format!("background writers of {name} missed their rate: its readers had less load")
+            format!(
+                "background writers of {name} missed their rate, so its readers ran under a \
+                     lighter load"
+            )
         }
         Unmeasured::NoRatio { base, .. } => {
             let zero = if base.min > 0.0 { &finding.variant } else { &finding.base };
-            format!("a run of {zero} gave 0: there is no ratio")
+            format!("a run of {zero} gave 0, so there is no ratio")
         }
     }
 }
@@ -67,12 +76,20 @@ mod tests {
         assert_eq!(elsewhere, "not tested at size minutes; decided by --size night or post");
         assert_eq!(reason(Unmeasured::NoVariant(name())), "there is no variant a");
         let late = reason(Unmeasured::MissedRate(name()));
-        assert_eq!(late, "background writers of a missed their rate: its readers had less load");
+        assert_eq!(
+            late,
+            "background writers of a missed their rate, so its readers ran under a \
+                          lighter load"
+        );
         let reason = reason(Unmeasured::NoMetric(name()));
-        assert_eq!(reason, "no run of a has cpu_us_per_op there");
+        assert_eq!(reason, "no run of a measured cpu_us_per_op in that step");
         let any = PublishedFinding { clients: None, distribution: None, ..finding };
         let reason = unmeasured(&any, &Unmeasured::NoLevel(None));
-        assert_eq!(reason, "there are several levels of clients, and the finding names none");
+        assert_eq!(
+            reason,
+            "there are several numbers of clients, and the finding does not name \
+                            one"
+        );
         assert_eq!(unmeasured(&any, &Unmeasured::NoStep), "there is no step readrandom");
     }
 }

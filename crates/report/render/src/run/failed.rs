@@ -22,8 +22,8 @@ pub(super) fn failed(steps: &[&StepRecord]) -> Vec<Part> {
     for (step, by, counts) in failing {
         table.push([step.to_owned(), by.to_owned()].into_iter().chain(figures(&counts)));
     }
-    let title = "Failed operations by class; in the place of those replaced another one was done, \
-                 whose time includes theirs";
+    let title = "Failed operations by class. For each replaced operation another operation was \
+                 done, whose time includes the failed one";
     vec![Part::Text(title.to_owned()), Part::Table(table)]
 }
 

@@ -42,7 +42,7 @@ pub(super) fn kinds(steps: &[&StepRecord]) -> Option<[Part; 2]> {
             table.push(row(&step.step.name, by, *kind, summary));
         }
     }
-    let title = "By kind of operation; writers are those in the background";
+    let title = "By kind of operation; writers are the background writers";
     Some([Part::Text(title.to_owned()), Part::Table(table)])
 }
 

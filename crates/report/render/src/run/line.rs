@@ -17,17 +17,25 @@ pub(super) type Column = (&'static str, &'static str);
 
 /// The columns with their meanings, in order.
 pub const COLUMNS: &[Column] = &[
-    ("ips", "rows put per second, by clients and background writers; of an index build, indexed"),
+    (
+        "ips",
+        "rows put per second, by clients and background writers; for an index build, rows \
+             indexed",
+    ),
     ("qps", "queries and transactions per second"),
-    ("rps", "reads per second, of the device or of the server"),
+    ("rps", "reads per second of the device or the server"),
     ("rmbps", "MiB read per second"),
-    ("wps", "writes per second, of the server, or of the device without one"),
+    ("wps", "writes per second of the server, or of the device if there is no server"),
     ("wmbps", "MiB written per second"),
     ("rpq", "reads per operation"),
     ("rkbpq", "KiB read per operation"),
     ("wpi", "writes per row put"),
     ("wkbpi", "KiB written per row put"),
-    ("dev_wps", "writes of the device per second, by all processes: the server's are not known"),
+    (
+        "dev_wps",
+        "writes of the device per second, by all processes, because writes of the server \
+                 are not known",
+    ),
     ("dev_wmbps", "MiB written to the device per second, likewise"),
     ("dev_wpi", "writes of the device per row put, likewise"),
     ("dev_wkbpi", "KiB written to the device per row put, likewise"),
@@ -40,7 +48,7 @@ pub const COLUMNS: &[Column] = &[
     ("rss", "largest resident memory of the worker or of the server, GiB"),
     ("maxop", "longest response time of an operation, seconds"),
     ("p50", "THROUGHPUT, not a time: operations done in the median second"),
-    ("p99", "THROUGHPUT, not a time: operations done in the worst second but one in a hundred"),
+    ("p99", "THROUGHPUT, not a time: 1st percentile of the operations done in a second"),
     ("tag", "rows.build.variant.clients"),
 ];
 
@@ -48,18 +56,18 @@ pub const COLUMNS: &[Column] = &[
 pub(super) fn scope(steps: &[&StepRecord]) -> &'static str {
     let has = |name: &str| steps.iter().any(|step| step.counters.contains_key(name));
     if has("server_cpu_user_us") && !has("server_writes") {
-        "Reads are those of the server's control group, memory is the server's; CPU and context \
-         switches are those of server and client together. The host's other work is excluded. \
-         Its writes are not known: control groups of version 1 do not count what the kernel writes \
-         back. Columns that begin with `dev_` are those of the device, by all processes."
+        "Reads and memory are measured for the server's control group; CPU and context switches \
+         for server and client together. The host's other work is excluded. The server's writes \
+         are not known, because control groups of version 1 do not count writes by the kernel's \
+         write-back. Columns that begin with `dev_` are measured for the device, by all processes."
     } else if has("server_cpu_user_us") {
-        "Reads and writes are those of the server's control group, memory is the server's; CPU and \
-         context switches are those of server and client together. The host's other work is excluded."
+        "Reads, writes and memory are measured for the server's control group; CPU and context \
+         switches for server and client together. The host's other work is excluded."
     } else if steps.iter().any(|step| is_of_server(step)) {
         "The server was not started by Assay: its reads, writes, memory and CPU are not known."
     } else {
-        "Reads and writes are those of the device, CPU and context switches those of the host, of \
-         all processes."
+        "Reads and writes are measured for the device, CPU and context switches for the host, both \
+         by all processes."
     }
 }
 

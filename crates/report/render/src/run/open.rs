@@ -128,10 +128,16 @@ fn remarks(shown: &[Time], is_invalid: bool) -> Vec<String> {
         Time::Known { .. } | Time::AtLeast { .. } | Time::TooFew { .. } => None,
     });
     let at_least = shown.iter().any(|one| matches!(one, Time::AtLeast { .. })).then(|| {
-        "\u{2265} at least: more arrivals than lie beyond it were not served at the end".to_owned()
+        "\u{2265} lower bound: more arrivals were unserved at the end than lie beyond this \
+         percentile"
+            .to_owned()
     });
     let too_few = shown.iter().any(|one| matches!(one, Time::TooFew { .. }));
-    let too_few = too_few
-        .then(|| format!("{MISSING} too few: fewer than ten operations would lie beyond it"));
+    let too_few = too_few.then(|| {
+        format!(
+            "{MISSING} too few operations: fewer than ten would lie beyond this \
+                          percentile"
+        )
+    });
     [withheld, at_least, too_few].into_iter().flatten().collect()
 }

@@ -31,7 +31,7 @@ pub(super) fn drive(drive: &DriveSpan) -> Option<String> {
     let worn = drive.after.as_ref().and_then(|after| after.wear_percent);
     let known: Vec<_> = [
         written,
-        grown(|health| health.media_errors, "errors of the medium"),
+        grown(|health| health.media_errors, "media errors"),
         grown(|health| health.hot_minutes, "minutes too hot"),
         worn.map(|percent| format!("{percent} % worn")),
     ]

@@ -35,8 +35,9 @@ pub(super) fn procedures(steps: &[&StepRecord], application: Option<&Application
             table.push(row(step, procedure));
         }
     }
-    let title = "By procedure, calls that began in the measured span; committed are those done and \
-                 not rolled back, times are service times with all attempts and their pauses";
+    let title = "By procedure, calls that began in the measured span; committed calls are calls \
+                 done and not rolled back; times are service times with all attempts and their \
+                 pauses";
     let disclaimer = application.and_then(|application| application.disclaimer.clone());
     let mut parts = vec![Part::Text(title.to_owned()), Part::Table(table)];
     parts.extend(disclaimer.map(Part::Text));

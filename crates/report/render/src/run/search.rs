@@ -16,7 +16,7 @@ pub(super) fn searched(step: &StepRecord, search: &SearchRecord) -> Vec<Part> {
     }
     if search.is_path_dependent {
         lines.push(
-            "A rate that had passed failed again after a probe beyond it: the result depends on \
+            "A rate that had passed failed after a probe at a higher rate: the result depends on \
              the order of the probes."
                 .to_owned(),
         );

@@ -60,7 +60,8 @@ const SHOWN: &[(&str, &str)] = &[
 ];
 
 /// Note on the times of closed loops.
-const CLOSED: &str = "Closed loops: service time only, a closed loop does not measure waiting.";
+const CLOSED: &str = "Closed loops show service time only, because a closed loop does not measure \
+                      waiting.";
 
 /// Note on steps whose settle is not measured apart.
 const WITH_SETTLE: &str = "Recorded by an older version: reads, writes, CPU and context switches \
@@ -176,7 +177,8 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
         document.add(step.arrivals.iter().flat_map(|_| open_loop(run, step, metrics)));
     }
     if !measured.is_empty() {
-        let unknown = "not known; an operation is a query where clients read, else a row written";
+        let unknown = "not known; an operation is a query if clients read, and otherwise a written \
+                       row";
         let meanings = shown_columns(run).map(|(_, column)| *column).chain([("NA", unknown)]);
         document.add([Part::facts(meanings.map(|(name, meaning)| (name, meaning.to_owned())))]);
     }

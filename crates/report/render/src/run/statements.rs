@@ -42,8 +42,9 @@ pub(super) fn statements(steps: &[&StepRecord]) -> Vec<Part> {
     if is_empty {
         return Vec::new();
     }
-    let title = "By statement, left as the clients time it in calls that began in the measured \
-                 span (all attempts, to 10 %), right as the server counts it, warm-up included";
+    let title = "By statement, left: as the clients time it in calls that began in the measured \
+                 span (all attempts, to 10 %); right: as the server counts it, including the \
+                 warm-up";
     let notes = notes.into_iter().map(Part::Text);
     [Part::Text(title.to_owned()), Part::Table(table)].into_iter().chain(notes).collect()
 }
@@ -75,10 +76,10 @@ fn uncounted(step: &StepRecord) -> Option<String> {
         return None;
     }
     if step.statements.iter().all(|one| one.totals.is_none()) {
-        return Some(format!("{name}: the server's statistics have no call of its statements"));
+        return Some(format!("{name}: the server's statistics contain no call of its statements"));
     }
     let missing: Vec<_> = missing.into_iter().map(StatementRecord::name).collect();
-    Some(format!("{name}: the server's statistics have no call of {}", missing.join(", ")))
+    Some(format!("{name}: the server's statistics contain no call of {}", missing.join(", ")))
 }
 
 fn row(step: &StepRecord, one: &StatementRecord, timing: Option<&Percentiles>) -> Vec<String> {
@@ -163,12 +164,12 @@ mod tests {
         assert_eq!(cells(0).join(" "), of_first, "{text}");
         let of_second = format!("q100 market 2 {times} NA NA NA NA NA");
         assert_eq!(cells(1).join(" "), of_second, "{text}");
-        let note = "q100: the server's statistics have no call of market 2";
+        let note = "q100: the server's statistics contain no call of market 2";
         assert!(text.contains(note), "{text}");
         step.statements[0].totals = None;
         let text = shown(&step);
         assert!(
-            text.contains("q100: the server's statistics have no call of its statements"),
+            text.contains("q100: the server's statistics contain no call of its statements"),
             "{text}"
         );
     }

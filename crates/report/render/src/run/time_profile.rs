@@ -31,7 +31,7 @@ fn notes(step: &StepRecord) -> Option<Vec<String>> {
     notes.extend(time_profile.drifts.iter().filter(|(_, it)| it.is_real).filter_map(drift));
     if is_classified {
         let (worth, seconds) = (digits(time_profile.effective_seconds), time_profile.seconds);
-        notes.push(format!("{seconds} s are worth {worth} independent ones"));
+        notes.push(format!("{seconds} s are worth {worth} independent seconds"));
     }
     (!notes.is_empty()).then_some(notes)
 }
@@ -40,7 +40,7 @@ fn class(time_profile: &TimeProfile) -> String {
     let phrase = time_profile.class.phrase();
     match time_profile.class {
         TrendClass::WarmUp | TrendClass::SlowDown if time_profile.steady_from_ns > Nanos(0) => {
-            format!("{phrase} from {} on", moment(time_profile.steady_from_ns))
+            format!("{phrase} after {}", moment(time_profile.steady_from_ns))
         }
         TrendClass::Drift => match time_profile.drifts.get(THROUGHPUT) {
             Some(drift) => format!("{phrase} by {}", percent(drift.over_part)),
@@ -120,8 +120,8 @@ mod tests {
         let steady_from_ns = Nanos::from_secs(12);
         let mut step = step(TimeProfile { steady_from_ns, ..time_profile(TrendClass::WarmUp) });
         step.warmup_trim_ns = Some(Nanos::from_secs(12));
-        let expected = "warm-up, then steady from 12 s on; measured from 12 s on: warm-up before; \
-                     48 s are worth 40.2 independent ones";
+        let expected = "warm-up, then steady after 12 s; measured after 12 s: warm-up before; \
+                        48 s are worth 40.2 independent seconds";
         assert_eq!(joined(&step), expected);
     }
 
@@ -141,9 +141,9 @@ mod tests {
             },
             ..time_profile(TrendClass::Drift)
         };
-        let expected = "drifts by -8.00 %; a cycle of 9 s (45 % of the variance); 2 stalls, 4.00 s in \
-                     all, the longest 3.00 s; rss_bytes +3.10 % in that time; 48 s are worth 40.2 \
-                     independent ones";
+        let expected = "drifts by -8.00 %; a cycle of 9 s (45 % of the variance); 2 stalls, 4.00 s \
+                        in all, the longest 3.00 s; rss_bytes +3.10 % in that time; 48 s are worth \
+                        40.2 independent seconds";
         assert_eq!(joined(&step(drifting)), expected);
     }
 

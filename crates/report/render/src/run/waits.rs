@@ -30,8 +30,8 @@ pub(super) fn waits(steps: &[&StepRecord]) -> Vec<Part> {
     let costs = sampled.iter().map(|(_, profile)| cost_us(profile));
     let most = costs.fold(0.0, f64::max);
     let title = format!(
-        "Events of the sessions, sampled over a connection of its own; a sample took up to \
-         {most:.0} \u{b5}s in the mean of a step"
+        "Events of the sessions, sampled over a separate connection; a sample took up to {most:.0} \
+         \u{b5}s in the mean of a step"
     );
     let effects = sampled.iter().filter_map(|(step, profile)| Some((*step, profile.effect?)));
     let lines = effects.map(|(step, effect)| Part::Text(effect_line(step, &effect)));
@@ -42,8 +42,8 @@ pub(super) fn waits(steps: &[&StepRecord]) -> Vec<Part> {
 fn effect_line(step: &str, effect: &SamplingEffect) -> String {
     let SamplingEffect { ratio, low, high, blocks } = effect;
     format!(
-        "{step}: seconds with samples had {ratio:.3} [{low:.3}, {high:.3}] of the throughput of \
-         those without (99 %, {blocks} blocks of {BLOCK_S} s)"
+        "{step}: seconds with samples had {ratio:.3}x [{low:.3}, {high:.3}] the throughput of \
+         seconds without samples (99 %, {blocks} blocks of {BLOCK_S} s)"
     )
 }
 
@@ -93,7 +93,7 @@ mod tests {
         step.waits = Some(Box::new(profile));
         let shown = text(&step);
         assert!(shown.contains("up to 150 \u{b5}s"), "{shown}");
-        assert!(shown.contains("had 0.988 [0.970, 1.000] of the throughput"), "{shown}");
+        assert!(shown.contains("had 0.988x [0.970, 1.000] the throughput"), "{shown}");
         let row = shown.lines().find(|line| line.contains("transactionid")).unwrap();
         let cells: Vec<&str> = row.split_whitespace().collect();
         let expected = ["update", "clients", "Lock:transactionid", "74.8", "%", "1.50", "300"];

@@ -6,7 +6,7 @@ use stats::{Effect, Method, Verdict};
 
 use super::claim::Claim;
 use super::phrase::list;
-use super::step::plain;
+use super::step::{RatioStyle, plain};
 use crate::figure::{declared, percent};
 use crate::input::Compared;
 use crate::label::{measured_steps, metric_label, step_heading};
@@ -32,9 +32,11 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
         return Some(is + ".");
     }
     let is_found = |verdict| !matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive);
-    let wrong = tested.iter().filter(|(_, effect)| is_found(effect.verdict));
-    let wrong = wrong
-        .map(|(step, effect)| format!("{} ({})", step_heading(comparison, step), plain(effect)));
+    let wrong = || tested.iter().filter(|(_, effect)| is_found(effect.verdict));
+    let style = RatioStyle::of(wrong().map(|(_, effect)| effect));
+    let wrong = wrong().map(|(step, effect)| {
+        format!("{} ({})", step_heading(comparison, step), plain(effect, style))
+    });
     let wrong: Vec<String> = wrong.collect();
     let among = match comparison.families.control.comparisons {
         0 | 1 => String::new(),
@@ -49,7 +51,7 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
             many(tested.len(), "step")
         ),
         _ => format!(
-            "{is}, and yet a difference was found in {}: one in 20 experiments finds one by \
+            "{is}, but a difference was found in {}: one in 20 experiments finds a difference by \
              chance, and differences of this size are unreliable here.",
             list(&wrong)
         ),
@@ -107,7 +109,7 @@ pub(crate) fn detectable(compared: &Compared<'_>) -> Option<String> {
     }
     let assumed = assumed_cov(found.iter().map(|(effect, _)| effect)).unwrap_or_default();
     let range = detectable_range(found)?;
-    Some(format!("? {DETECTABLE}: {range}; smaller ones may be missed{assumed}"))
+    Some(format!("? {DETECTABLE}: {range}; smaller differences may be missed{assumed}"))
 }
 
 /// Returns the run-to-run noise that is assumed for some of the effects, or between which limits.
@@ -118,7 +120,7 @@ fn assumed_cov<'a>(effects: impl Iterator<Item = &'a Effect>) -> Option<String> 
     let most = covs.iter().copied().max_by(f64::total_cmp)?;
     let (least, most) = (percent(least), percent(most));
     let range = if least == most { most } else { format!("{least} to {most}") };
-    Some(format!("; a run-to-run CoV of {range} is assumed where none was measured"))
+    Some(format!("; a run-to-run CoV of {range} is assumed if none was measured"))
 }
 
 /// Costs that may have grown: metric, name, smallest mean that matters.
@@ -146,9 +148,12 @@ pub(crate) fn hidden(compared: &Compared<'_>) -> Vec<String> {
         let grown = COSTS.iter().filter_map(|(name, label, least)| {
             let cost = cell.metric(name).filter(|cost| cost.spread.mean >= *least)?;
             let effect = cost.versus_base.filter(|effect| effect.verdict == Verdict::Above)?;
-            Some(format!("{label} {}", plain(&effect)))
+            Some((label, effect))
         });
-        let grown: Vec<String> = grown.collect();
+        let grown: Vec<(&&str, Effect)> = grown.collect();
+        let style = RatioStyle::of(grown.iter().map(|(_, effect)| effect));
+        let cost = |(label, effect): &(&&str, Effect)| format!("{label} {}", plain(effect, style));
+        let grown: Vec<String> = grown.iter().map(cost).collect();
         (is_same && !grown.is_empty()).then(|| {
             format!(
                 "{}: hidden regression: {} shows no difference in {} beyond {}, and costs more: {}.",
@@ -175,8 +180,8 @@ pub(crate) fn warmup_trims(compared: &Compared<'_>) -> Vec<String> {
         let records = compared.all_records(step);
         let trim = records.iter().filter_map(|record| record.warmup_trim_ns).max()?;
         Some(format!(
-            "{}: measured from {} on in all runs: not every run was steady before (--whole counts \
-             everything).",
+            "{}: measured after {} in all runs, because not every run was steady before (--whole \
+             counts everything).",
             step_heading(comparison, step),
             moment(trim)
         ))
@@ -211,7 +216,7 @@ mod tests {
         let sample = Sample::of(&cells).control("old-again");
         let sample = sample.blocked("A047", "control differs", &["readrandom"]);
         let note = sample.with(control).unwrap();
-        assert!(note.contains("yet a difference was found in readrandom (-10 %"), "{note}");
+        assert!(note.contains("but a difference was found in readrandom (-10 %"), "{note}");
         let headline = sample.with(crate::trust::headline);
         assert!(headline.contains("BOGUS. No verdict may be drawn from it: A047"), "{headline}");
         let steps = sample.with(super::super::step_sentences).join(" ");

@@ -76,9 +76,10 @@ pub(crate) fn step_sentence(
         }
         [(name, effect)] => format!("{heading}: {}.", clause(comparison, claim, name, effect)),
         ref several => {
+            let style = RatioStyle::of(several.iter().map(|(_, effect)| *effect));
             let amount = |effect| match several.len() <= WITH_INTERVALS {
-                true => plain(effect),
-                false => amount(effect),
+                true => plain(effect, style),
+                false => amount(effect, style),
             };
             let named = several.iter().map(|(name, effect)| {
                 (verdict(comparison, claim, effect), format!("{name} ({})", amount(effect)))
@@ -151,24 +152,25 @@ pub(crate) fn clause(
 ) -> String {
     let Claim { verb, more, less, noun, .. } = claim;
     let base = &comparison.base;
-    match effect.verdict {
-        Verdict::Above | Verdict::Below if is_in_percent(effect) => {
+    let style = RatioStyle::of([effect]);
+    let range = brackets(effect, style);
+    match (effect.verdict, style) {
+        (Verdict::Above | Verdict::Below, RatioStyle::Percent) => {
             let size = percent((effect.ratio - 1.0).abs());
             let word = if effect.ratio < 1.0 { less } else { more };
-            format!("{name} {verb} {size} {word} {noun} than {base}{}", brackets(effect))
+            format!("{name} {verb} {size} {word} {noun} than {base}{range}")
         }
-        Verdict::Above | Verdict::Below => {
-            let times = digits(effect.ratio);
-            format!("{name} {verb} {times} times the {noun} of {base}{}", brackets(effect))
+        (Verdict::Above | Verdict::Below, RatioStyle::Multiple) => {
+            format!("{name} {verb} {}x the {noun} of {base}{range}", digits(effect.ratio))
         }
-        Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive => {
+        (Verdict::SmallButReal | Verdict::Equivalent | Verdict::Inconclusive, _) => {
             let verb = match (effect.verdict, effect.why) {
                 (Verdict::Inconclusive, Some(Why::OneRun | Why::NoSpread)) => "has",
                 (Verdict::Inconclusive, Some(Why::ShapeDependent | Why::Family)) => "is",
                 _ => "shows",
             };
             let verdict = verdict(comparison, claim, effect);
-            format!("{name} {verb} {verdict} in {noun} against {base}: {}", plain(effect))
+            format!("{name} {verb} {verdict} in {noun} against {base}: {}", plain(effect, style))
         }
     }
 }
@@ -180,45 +182,61 @@ fn verdict(comparison: &Comparison, claim: &Claim, effect: &Effect) -> String {
         (Verdict::Above, _) => claim.more,
         (Verdict::Below, _) => claim.less,
         (Verdict::SmallButReal, _) => {
-            return format!("a real difference, by its estimate within {margin},");
+            return format!("a real difference, estimated within {margin},");
         }
         (Verdict::Equivalent, _) => return format!("no difference beyond {margin}"),
         (Verdict::Inconclusive, None | Some(Why::Wide)) => "no detectable difference",
         (Verdict::Inconclusive, Some(Why::ShapeDependent)) => {
-            "inconclusive (it depends on the shape of the noise)"
+            "inconclusive (the result depends on the shape of the noise)"
         }
         (Verdict::Inconclusive, Some(Why::Family)) => {
-            "inconclusive (it does not stand out among all comparisons)"
+            "inconclusive (the difference does not stand out among all comparisons)"
         }
         (Verdict::Inconclusive, Some(Why::OneRun)) => "no verdict (one run may be noise)",
         (Verdict::Inconclusive, Some(Why::NoSpread)) => {
-            "no verdict (runs that do not differ at all leave the noise unknown)"
+            "no verdict (the runs do not differ at all, so the noise is unknown)"
         }
     };
     text.to_owned()
 }
 
-/// Returns a ratio with its 95 % interval: `+0.6 % [-1.3 %, +2.5 %]` or `3.5 times [3.4, 3.6]`.
-pub(crate) fn plain(effect: &Effect) -> String {
-    amount(effect) + &brackets(effect)
+/// The way in which one sentence writes all its ratios.
+#[derive(Clone, Copy)]
+pub(crate) enum RatioStyle {
+    /// `+0.6 %`, if no ratio is far from 1.
+    Percent,
+    /// `0.10x`.
+    Multiple,
 }
 
-/// Returns a ratio alone: `+0.6 %` or `3.50 times`.
-fn amount(effect: &Effect) -> String {
-    let of = effect.ratio;
-    if is_in_percent(effect) { change(of) } else { format!("{} times", digits(of)) }
+impl RatioStyle {
+    /// Returns the style of a sentence with these ratios and their intervals.
+    pub(crate) fn of<'a>(effects: impl IntoIterator<Item = &'a Effect>) -> Self {
+        let is_near = |effect: &Effect| {
+            PERCENT.contains(&effect.ratio) && effect.interval.is_none_or(|of| of.high < LIMIT_MAX)
+        };
+        if effects.into_iter().all(is_near) { Self::Percent } else { Self::Multiple }
+    }
 }
 
-/// Returns whether a ratio and its interval are written in percent; else they are multiples.
-fn is_in_percent(effect: &Effect) -> bool {
-    PERCENT.contains(&effect.ratio) && effect.interval.is_none_or(|of| of.high < LIMIT_MAX)
+/// Returns a ratio with its 95 % interval: `+0.6 % [-1.3 %, +2.5 %]` or `3.50x [3.40, 3.60]`.
+pub(crate) fn plain(effect: &Effect, style: RatioStyle) -> String {
+    amount(effect, style) + &brackets(effect, style)
 }
 
-/// Returns an interval after a space, in the manner of the effect's ratio.
-fn brackets(effect: &Effect) -> String {
-    let limits = |of: Interval| match is_in_percent(effect) {
-        true => figure::limits(change(of.low), change(of.high)),
-        false => interval(&of),
+/// Returns a ratio alone: `+0.6 %` or `3.50x`.
+fn amount(effect: &Effect, style: RatioStyle) -> String {
+    match style {
+        RatioStyle::Percent => change(effect.ratio),
+        RatioStyle::Multiple => format!("{}x", figure::ratio(effect.ratio)),
+    }
+}
+
+/// Returns an interval after a space, in the same style as the effect's ratio.
+fn brackets(effect: &Effect, style: RatioStyle) -> String {
+    let limits = |of: Interval| match style {
+        RatioStyle::Percent => figure::limits(change(of.low), change(of.high)),
+        RatioStyle::Multiple => interval(&of),
     };
     effect.interval.map(|of| format!(" {}", limits(of))).unwrap_or_default()
 }

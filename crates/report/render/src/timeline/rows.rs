@@ -16,7 +16,8 @@ const OTHERS: usize = 58;
 const MARK: char = '\u{25a0}';
 
 /// What the counts are.
-const COUNTS: &str = "How often it was so, in stalls and at all: what coincides is no cause.";
+const COUNTS: &str = "How often each was there, in stalls and in all seconds. Work that coincides \
+                      with a stall need not be its cause.";
 
 /// Returns a row for each series, and which series are 0 throughout.
 ///

@@ -26,7 +26,7 @@ pub(super) fn stalls(timeline: &Timeline) -> Vec<Part> {
     vec![Part::Heading(2, "Stalls".to_owned()), Part::Sentences(lines)]
 }
 
-/// Returns a stall: `12 s to 14 s: throughput 3 % of the median second's; checkpoint`.
+/// Returns a stall: `12 s to 14 s: throughput 0.03x the median second; checkpoint`.
 pub(crate) fn stall_phrase(timeline: &Timeline, stall: &TimelineStall) -> String {
     let (from, to) = stall.intervals;
     let ran = timeline.activities.iter().filter(|it| it.held[from..to].contains(&true));
@@ -41,11 +41,12 @@ pub(crate) fn stall_phrase(timeline: &Timeline, stall: &TimelineStall) -> String
 /// Returns how far stalls go: the slowest second, and the highest p99 where it is far higher.
 fn extent<'a>(stalls: impl Iterator<Item = &'a TimelineStall> + Clone) -> String {
     let slowest = stalls.clone().filter_map(|stall| stall.throughput_share).reduce(f64::min);
-    let rate = slowest.map(|share| format!("throughput {} of the median second's", percent(share)));
+    let rate = slowest.map(|share| format!("throughput {}x", digits(share)));
     let latest = stalls.filter_map(|stall| stall.p99_times).reduce(f64::max);
     let p99 = latest.filter(|times| *times >= NAMED_P99);
-    let p99 = p99.map(|times| format!("p99 {} times its", digits(times)));
-    rate.into_iter().chain(p99).collect::<Vec<_>>().join(", ")
+    let p99 = p99.map(|times| format!("p99 {}x", digits(times)));
+    let both: Vec<String> = rate.into_iter().chain(p99).collect();
+    if both.is_empty() { String::new() } else { format!("{} the median second", both.join(", ")) }
 }
 
 /// Returns the beginning and the end of some intervals: `12 s to 14 s`.
@@ -73,13 +74,13 @@ pub(crate) fn associations(timeline: &Timeline) -> Option<Vec<String>> {
         let bytes = bytes.filter(|bytes| *bytes > 0.0);
         let wrote = bytes.map(|bytes| format!(" ({})", figure(Unit::Bytes, bytes)));
         format!(
-            "{} with {}{}: {} of {}, and {} of all {counted} seconds",
-            extent(own()),
+            "{}{}: in {} of {}, and in {} of all {counted} seconds; {} in these stalls",
             one.label,
             wrote.unwrap_or_default(),
             one.stalls,
             many(all, "stall"),
             percent(float(one.seconds as u64) / float(counted.max(1) as u64)),
+            extent(own()),
         )
     };
     let stands_out = |one: &&Activity| timeline.stands_out(one);

@@ -12,12 +12,12 @@ use crate::report::Report;
 use crate::trust::many;
 
 /// What is shown of a time line without server or engine.
-const OLD: &str = "No readings of the engine are in these intervals: an older version recorded \
+const OLD: &str = "These intervals contain no readings of the engine: an older version recorded \
                    them, or the engine reports none.";
 /// How the text is read.
-const LEGEND: &str = "Bars: lowest to highest, each the mean of its seconds; warm-up left out.   \
-                      \u{25a0} it was so in a second of this place.   A stall is a second below a \
-                      tenth of the usual throughput, or of ten times the usual p99.";
+const LEGEND: &str = "Bars: lowest to highest, each the mean of its seconds, without the \
+                      warm-up.   \u{25a0} it was there in a second of this column.   A stall is a \
+                      second below a tenth of the usual throughput, or of ten times the usual p99.";
 
 impl Report for [RunTimeline<'_>] {
     fn document(&self, _: Format, style: Style) -> Document {
@@ -40,7 +40,7 @@ fn document(one: &RunTimeline<'_>, style: Style) -> Document {
     let length: f64 = timeline.seconds.iter().map(|(_, length)| length).sum();
     let (counted, stalled) = timeline.counts();
     let head = format!(
-        "{}: {length:.0} s, {} that count, {} of them in {}",
+        "{}: {length:.0} s, {} counted, {} of them in {}",
         one.step.step.name,
         many(counted, "second"),
         stalled,

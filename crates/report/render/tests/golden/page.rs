@@ -150,7 +150,7 @@ fn page_has_methods_and_waivers() {
         "paired t on the log-ratios of blocks",
         "5 comparisons; ",
         "rocksdb-9.10-again: a copy of the base; ",
-        "Rules set aside by the author",
+        "Rules waived by the author",
     ] {
         assert!(how.contains(expected), "missing: {expected}");
     }

@@ -93,7 +93,7 @@ fn pages_have_a_row_for_each_finding_that_was_tested() {
     assert_eq!(again, pages, "findings of the same experiment are replaced");
     let outside = pages[0].1.replace("\nreproduced-minutes\t", "\n../minutes\t");
     let refused = render_reproduced(&outside, &all[..1]).unwrap_err();
-    assert_eq!(refused, "`../minutes` is no name of an experiment");
+    assert_eq!(refused, "`../minutes` is not the name of an experiment");
     // Files of earlier versions name neither variants nor waivers.
     let older = "experiment\tsource\there\tclaim\tstep\ttheirs\tours\toutcome\treasons\tsizes\n\
                  old\tAuthor\tsize minutes\tIt is so\tload\thigher\t2.00\treproduces\t\t\n";

@@ -38,8 +38,8 @@ fn trimmed() -> Fixture {
 fn every_output_reports_the_trim_with_its_reason() {
     let fixture = trimmed();
     let expected = format!(
-        "{STEP}: measured from 4 s on in all runs: not every run was steady before (--whole counts \
-         everything)."
+        "{STEP}: measured after 4 s in all runs, because not every run was steady before (--whole \
+         counts everything)."
     );
     let (meta, host) = (Meta::of(&fixture.manifest), &fixture.manifest.host);
     let compared = Compared::of(&fixture.comparison, &meta, &fixture.runs, host, &fixture.findings);
@@ -60,7 +60,7 @@ fn trimmed_part_is_shaded_in_the_picture_of_seconds() {
     let (_, seconds) = page.split_once("<figure id=\"seconds\"").unwrap();
     let (seconds, _) = seconds.split_once("</figure>").unwrap();
     assert_eq!(seconds.matches("class=\"trimmed\"").count(), 2, "one panel per release");
-    assert!(seconds.contains("measured from 4 s on: slow-down before"), "{seconds}");
+    assert!(seconds.contains("measured after 4 s: slow-down before"), "{seconds}");
     assert!(!render_html(&two_releases(20).input()).contains("class=\"trimmed\""));
 }
 
@@ -71,7 +71,7 @@ fn run_has_its_time_profile() {
     let run = fixture.runs.iter().find(|run| run.cell.variant == *base).unwrap();
     let text = RunReport { manifest: &fixture.manifest, run }
         .render(Format::Text, Style { width: 200, ..Style::default() });
-    let expected = "Over time\nreadrandom: slow-down, then steady from 4 s on; measured from 4 s on: \
+    let expected = "Over time\nreadrandom: slow-down, then steady after 4 s; measured after 4 s: \
                 slow-down before; 16 s are worth 14.2";
     assert!(text.contains(expected), "{text}");
 }

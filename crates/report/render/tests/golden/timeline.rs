@@ -78,7 +78,10 @@ fn programs_get_every_second() {
 fn page_has_a_picture_of_the_step() {
     let page = render_html(&fixture().input());
     assert_eq!(page.matches("id=\"timeline-").count(), 1, "the other steps have no readings");
-    assert!(page.contains("with checkpoint"), "its caption has the association");
+    assert!(
+        page.contains("checkpoint (60.0 MiB): in 1 of 2 stalls"),
+        "its caption has the association"
+    );
     assert!(page.contains("size of orders") && page.contains("class=\"stall\""));
     let without = render_html(&quickstart(5).input());
     assert!(!without.contains("timeline-"), "records without readings have no picture");

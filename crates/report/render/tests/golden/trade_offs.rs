@@ -117,7 +117,7 @@ fn missing_columns_name_the_steps_that_fill_them() {
         run.steps.retain(|step| step.step.name == "settle");
     }
     let text = shown(&[&fixture.compared()], Format::Text, Style::default());
-    for step in ["readrandom", "fwdrange", "overwrite", "a cap on memory"] {
+    for step in ["readrandom", "fwdrange", "overwrite", "a memory cap"] {
         assert!(text.contains(step), "{step}: {text}");
     }
     assert!(text.contains("NA") && text.contains("rocksdb-11.8"), "{text}");

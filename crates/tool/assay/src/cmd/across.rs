@@ -105,7 +105,7 @@ fn by_host(named: Vec<Selected>) -> Result<Vec<OnHost>> {
         return Err(miette!(
             help = "name experiments of two hosts or more; `assay compare` without `--across` \
                     compares variants",
-            "all of these runs are of one host, in every fact that is recorded"
+            "all of these runs come from one host: no recorded fact differs"
         ));
     }
     Ok(hosts)

@@ -27,7 +27,7 @@ pub(super) struct Limits {
     /// Disk space that must stay free
     #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     pub(super) disk_floor: Bytes,
-    /// Most space that saved databases take; half of what is free by default
+    /// Largest space for saved databases [default: half of the free space]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     snapshot_limit: Option<Bytes>,
 }

@@ -30,8 +30,8 @@ pub(crate) struct BudgetArgs {
     /// Propose repetitions for 95 % intervals of this half-width, such as 2%
     #[arg(long, group = "goal", value_name = "PERCENT", value_parser = parse_share)]
     half_width: Option<f64>,
-    /// Experiment whose runs give the noise: name, identifier or directory [default: the newest of
-    /// this name, if it was run on this machine]
+    /// Experiment whose runs give the noise: name, identifier or directory [default: the newest
+    /// experiment of this name, if it was run on this machine]
     #[arg(long, value_name = "EXPERIMENT", requires = "goal")]
     pilot: Option<String>,
 }
@@ -352,7 +352,7 @@ fn load_lines(shared: Option<&SharedLoads>, experiment: &Experiment) -> Vec<Stri
             runs_per_load * loads,
             within(*half_width)
         ),
-        None => "loads     with shared loads it is out of reach too".to_owned(),
+        None => "loads     shared loads do not reach it either".to_owned(),
     });
     lines
 }

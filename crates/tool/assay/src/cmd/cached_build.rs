@@ -11,8 +11,8 @@ use crate::environment::Environment;
 pub(crate) fn store(environment: &Environment) -> Result<Store> {
     let cache = environment.cache_dir.clone().ok_or_else(|| {
         miette!(
-            "no directory for the cache of builds: HOME and XDG_CACHE_HOME are not set: name one \
-             with --cache-dir DIR"
+            "there is no directory for the cache of builds, because HOME and XDG_CACHE_HOME are \
+             not set: name a directory with --cache-dir DIR"
         )
     })?;
     if cache.to_str().is_none() {

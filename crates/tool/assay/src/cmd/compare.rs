@@ -38,30 +38,31 @@ const SIMILAR_MAX: usize = 6;
   assay compare quickstart --format json            everything, for programs
   assay compare 20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 
-Exit code: 0 with results, 1 on an error, 3 if nothing was measured or decided, 4 if a run failed a
-check.")]
+Exit code: 0 with results, 1 on an error, 3 if the experiment measured or decided nothing, 4 if a
+run failed a check.")]
 pub(crate) struct Args {
     /// Experiments (name, identifier or directory) or runs (EXPERIMENT/RUN); several are joined
+    /// into one comparison
     #[arg(required = true, value_name = "EXPERIMENT|RUN")]
     experiments: Vec<String>,
-    /// Variant that the others are relative to [default: the experiment's]
+    /// Base variant, to which the others are relative [default: the experiment's base]
     #[arg(long, value_name = "VARIANT")]
     base: Option<String>,
     /// Print only this metric, in every step, with its verdicts
     #[arg(long, value_name = "NAME", conflicts_with = "costs")]
     metric: Option<String>,
-    /// Print what each variant pays for reads, writes, space and cache; several experiments are
-    /// sizes of one question, compared each on its own
+    /// Print what each variant pays for reads, writes, space and cache. Several experiments are
+    /// sizes of one question and are compared separately
     #[arg(long, conflicts_with_all = ["base", "metric", "costs"])]
     rum: bool,
-    /// Print a line per variant and step, with the columns of a report: ibench, rocksdb or iostat;
-    /// relative to the base first
+    /// Print one line per variant and step, with the columns of a report: ibench, rocksdb or
+    /// iostat. Values relative to the base come first
     #[arg(long, value_name = "REPORT", value_parser = parse_lines, conflicts_with_all = ["costs", "metric", "rum"])]
     lines: Option<Lines>,
     /// Print the cost tables too
     #[arg(long)]
     costs: bool,
-    /// Compare hosts in place of variants
+    /// Compare hosts instead of variants
     #[arg(long, value_name = "FACTOR", conflicts_with_all = ["costs", "lines", "rum"])]
     across: Option<Factor>,
     /// Output format
@@ -187,6 +188,6 @@ pub(crate) fn missing_metric<'a>(
     let known: Vec<&str> = known.into_iter().collect();
     miette!(
         help = format!("these runs have: {}", known.join(", ")),
-        "no step of these runs has `{name}`: it was not measured, or does not apply"
+        "no step of these runs has `{name}`: the metric was not measured, or does not apply"
     )
 }

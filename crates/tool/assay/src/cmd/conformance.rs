@@ -20,7 +20,10 @@ pub(crate) fn run(build: &BuildRef, environment: &Environment, ui: &Ui) -> Resul
     let build = &chosen(build, environment)?;
     let library = library(build, environment, ui)?;
     let library = library.as_ref().map(|library| library.path.as_path());
-    ui.print(format_args!("{build}: the conformance battery, each check in a process of its own"));
+    ui.print(format_args!(
+        "{build}: the conformance battery; each check runs in a separate \
+                           process"
+    ));
     let (mut passed, mut failed) = (0, 0);
     for check in conformance::checks() {
         let dir = ScratchDir::new().into_report()?;

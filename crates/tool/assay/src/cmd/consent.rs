@@ -32,7 +32,8 @@ const OPTIONS_SIGNS_MAX: usize = 1_000;
 /// The option by which a stranger's experiment is trusted.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(super) struct Trust {
-    /// Run a stranger's experiment although it names paths, libraries, commands, hosts or SQL
+    /// Run an experiment from someone else although it names paths, libraries, commands, hosts or
+    /// SQL
     #[arg(long, help_heading = HEADING)]
     trust: bool,
 }
@@ -70,8 +71,8 @@ impl Origin {
         if let Err(error) = marked {
             let key = key.display();
             ui.status(format_args!(
-                "warning   no mark of this account ({key}: {error}): to resume it, it counts as \
-                 a stranger's"
+                "warning   the mark of this account cannot be used ({key}: {error}): a resume \
+                 treats the experiment as a stranger's"
             ));
         }
     }
@@ -90,7 +91,7 @@ impl Origin {
         if child::landlock_level().is_none() {
             ui.status(
                 "warning   the kernel offers no Landlock: the engines of this stranger's \
-                 experiment reach all that this account reaches",
+                 experiment can reach everything that this account can reach",
             );
         }
         let program = std::env::current_exe()?;
@@ -118,7 +119,7 @@ pub(super) fn check(
     }
     let all = reached(experiment);
     let Some(first) = all.first() else { return Ok(()) };
-    ui.status(format_args!("stranger  {name} was not begun by this account on this host:"));
+    ui.status(format_args!("stranger  this account did not begin {name} on this host:"));
     let shown = all.iter().take(LINES_MAX).map(|one| shortened(&one.to_string(), SIGNS_MAX));
     shown.for_each(|line| ui.status(format_args!("  {line}")));
     let more = all.len().saturating_sub(LINES_MAX);
@@ -132,13 +133,20 @@ pub(super) fn check(
     let first = shortened(&first.to_string(), FIRST_SIGNS_MAX);
     let more = if all.len() > 1 { format!(", and {} more", all.len() - 1) } else { String::new() };
     let help = match is_shown {
-        true => "read them as you would a script; --trust runs it, and so does a yes on a terminal",
+        true => {
+            "read these lines as you would read a script; --trust, or a yes on a terminal, \
+                 runs the experiment"
+        }
         false => {
-            "more is in it than can be shown: read its manifest as you would a script; --trust \
-                  runs it"
+            "it has more than can be shown: read its manifest as you would read a script; --trust \
+             runs the experiment"
         }
     };
-    Err(miette!(help = help, "{name} is a stranger's, and reaches beyond its data: {first}{more}"))
+    Err(miette!(
+        help = help,
+        "{name} is a stranger's experiment, and can reach beyond its data: \
+                              {first}{more}"
+    ))
 }
 
 /// Returns whether the user agrees on a terminal.

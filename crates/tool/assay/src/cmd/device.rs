@@ -51,7 +51,7 @@ enum Action {
         #[command(flatten)]
         output: TextOrJson,
     },
-    /// Show a stored profile, and how it differs from the one before
+    /// Show a stored profile, and how it differs from the previous profile
     Show {
         /// Identifier of the profile; the newest when absent
         profile: Option<String>,

@@ -17,29 +17,29 @@ const JOBS: [&str; 8] = ["1", "2", "4", "8", "16", "32", "48", "64"];
 /// What is measured.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Measure {
-    /// Directory in which a file is made, measured and removed
+    /// Directory in which a file is created, measured and removed
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
     /// Unused block device; it is only read
     #[arg(long, value_name = "DEVICE")]
     pub(crate) raw: Option<PathBuf>,
-    /// The same device again: it is written too, and what is on it is lost
+    /// The same device again, so that writes are measured too. All data on it is lost
     #[arg(long, value_name = "DEVICE", requires = "raw")]
     pub(crate) destroy: Option<PathBuf>,
-    /// Time for all runs; filling the file and starting fio come on top
+    /// Time for all runs, without filling the file and starting fio
     #[arg(long, default_value = "30", value_name = "N", value_parser = parse_minutes)]
     pub(crate) minutes: f64,
     /// Numbers of jobs, each with one request at a time
     #[arg(long, value_delimiter = ',', default_values = JOBS, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) jobs: Vec<u32>,
-    /// Test to run; all but randread-512 when absent; may be repeated
+    /// Test to run; repeat for more [default: all except randread-512]
     #[arg(long = "test", value_name = "TEST")]
     pub(crate) tests: Vec<IoTest>,
-    /// Access to measure: raw, direct or buffered; all when absent; may be repeated
+    /// Access to measure: raw, direct or buffered; repeat for more [default: all]
     #[arg(long = "access", value_name = "ACCESS")]
     pub(crate) accesses: Vec<Access>,
-    /// Repetitions, interleaved; a confidence interval needs six
+    /// Interleaved repetitions; a confidence interval needs six
     #[arg(long, default_value_t = 6, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=50))]
     pub(crate) repetitions: u32,
@@ -49,7 +49,7 @@ pub(crate) struct Measure {
     /// Disk space that must stay free
     #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size)]
     pub(crate) disk_floor: Bytes,
-    /// Leave the file sparse: results are bogus, and show by how much
+    /// Leave the file sparse. The results are then bogus, and show how much the filling matters
     #[arg(long)]
     pub(crate) no_fill: bool,
     #[command(flatten)]
@@ -59,13 +59,13 @@ pub(crate) struct Measure {
 /// Writes until the rate is steady.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Steady {
-    /// Write at 50, 70 and 90 % full until the rate is steady, instead of the tests
+    /// Instead of the tests, write at 50, 70 and 90 % full until the rate is steady
     #[arg(long, requires = "write_limit")]
     until_steady: bool,
-    /// Most bytes that --until-steady writes
+    /// Largest number of bytes that --until-steady writes
     #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "until_steady")]
     pub(crate) write_limit: Option<Bytes>,
-    /// Write without the question of --until-steady on the terminal
+    /// Let --until-steady write without a question on the terminal
     #[arg(long)]
     yes: bool,
 }
@@ -192,7 +192,7 @@ impl Measure {
 fn parse_minutes(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(minutes) if minutes > 0.0 && minutes <= 2880.0 => Ok(minutes),
-        _ => Err(format!("`{text}` is no number of minutes above 0, up to 2880")),
+        _ => Err(format!("`{text}` is not a number of minutes: give a number above 0, up to 2880")),
     }
 }
 

@@ -23,10 +23,11 @@ use crate::ui::Ui;
   assay doctor --script >remedies.sh    every remedy as one script, to read and run as root
   assay doctor --fail-on warning        for a script that runs benchmarks
 
-It changes nothing. What it cannot read is unknown, with the reason: as root it reads more.
+The command changes nothing. A check that cannot be read is unknown and states the reason. Root can
+read more.
 
-Exit code: 0 without findings as severe as --fail-on, 1 with some, 2 if the
-check failed.")]
+Exit code: 0 if no finding has the severity of --fail-on or a higher one, 1 if a finding has, 2 if
+the check failed.")]
 pub(crate) struct Args {
     /// Directory whose drive and file system are checked [default: the data directory]
     #[arg(long, value_name = "DIR")]

@@ -29,7 +29,7 @@ use crate::ui::Ui;
   assay engine add rocksdb@9.10.0-mine ./librocksdb.so
   assay engine add postgres@mine /usr/lib/postgresql/15
   assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
-  assay engine add sorted@1 ./libsorted.so     an engine of your own, behind assay_engine.h
+  assay engine add sorted@1 ./libsorted.so     your engine, behind assay_engine.h
   assay engine test sorted@1                   the conformance battery
   assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
   assay engine show rocksdb@9.10.0             version, origin and capabilities
@@ -65,7 +65,7 @@ enum Action {
     },
     /// Compile a release with a compiler and flags of your choice
     Build(super::build::Args),
-    /// Run the conformance battery on a build, each check in a process of its own
+    /// Run the conformance battery on a build. Each check runs in a separate process
     Test {
         /// Build to check; NAME alone is its only cached build
         build: BuildRef,
@@ -168,5 +168,5 @@ fn not_added(
         },
         |near| format!("did you mean `{near}`?"),
     );
-    miette!(help = format!("no engine of Assay's is named `{}`: {help}", own.engine), "{error}")
+    miette!(help = format!("Assay has no engine named `{}`: {help}", own.engine), "{error}")
 }

@@ -27,22 +27,22 @@ use crate::ui::Ui;
   assay explain sqlite lmdb readrandom --clients 4 --format markdown
   assay explain sqlite lmdb --format json                        the same for programs")]
 pub(crate) struct Args {
-    /// Variant that the other is relative to
+    /// Base variant
     a: String,
-    /// Variant that differs
+    /// Variant to compare with the base variant
     b: String,
-    /// Step; every measured step when absent
+    /// Step [default: every measured step]
     step: Option<String>,
     /// Experiment (name, identifier or directory) [default: the newest with both variants]
     #[arg(long = "in", value_name = "EXPERIMENT")]
     experiment: Option<String>,
-    /// Number of clients; every level when absent
+    /// Number of clients [default: every level]
     #[arg(long, value_name = "N")]
     clients: Option<u32>,
-    /// Metric to explain [default: that of the verdict on each step]
+    /// Metric to explain [default: the metric of each step's verdict]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
-    /// Output format; figures as CSV: assay compare --format csv
+    /// Output format; for figures as CSV use assay compare --format csv
     #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(DOCUMENT))]
     format: Format,
 }

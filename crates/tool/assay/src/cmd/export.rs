@@ -20,7 +20,8 @@ use crate::ui::Ui;
   assay compare result.assay                    reads it, as report, show, list and verify do
 
 The file has manifest, records, seconds, histograms, logs and configuration in force of all runs
-and earlier attempts, with the SHA-256 of each, and of the builds. It has no page and no data.")]
+and earlier attempts, and the SHA-256 of each file and of the builds. It does not contain the report
+page or the data.")]
 pub(crate) struct Args {
     /// Experiment (name, identifier or directory)
     experiment: String,

@@ -50,11 +50,11 @@ An imported file:
   Semicolons, tabs, comments (#) and decimal commas are read too, and JSON, a list of such rows:
   [{\"time\": \"2026-11-19\", \"ops\": 251000}, ...]
 
-Changes are found by statistics alone; --min-effect selects the relevant ones.
+Statistics alone find the changes, and --min-effect selects the relevant changes.
 
-Exit code: 0 without a regression, and below 4 points; 2 on an error. With --fail-on-regression 1
-if a relevant change or drift for the worse was not recovered since, 3 if the newest point has no
-value or every history can miss a doubling.")]
+Exit code: 0 if there is no regression or there are fewer than 4 points, 2 on an error. With
+--fail-on-regression: 1 if a relevant change or drift for the worse has not been recovered, 3 if the
+newest point has no value or if every history could miss a change by a factor of 2.")]
 pub(crate) struct Args {
     /// Metric, or column of the file; repeat for more [default: throughput_ops_per_s, or every
     /// column]
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     /// Penalty for a change: 4 for alarms, 3 to detect more
     #[arg(long, default_value_t = STRICTNESS, value_name = "N", value_parser = strictness)]
     strictness: f64,
-    /// End with exit code 1 if there is a regression, 3 if the newest point has no value or
+    /// Exit with code 1 if there is a regression, and with 3 if the newest point has no value or
     /// nothing is decided
     #[arg(long, help_heading = REGRESSION)]
     fail_on_regression: bool,
@@ -85,7 +85,7 @@ pub(crate) struct Args {
     /// Columns where lower is better, separated by commas
     #[arg(long, help_heading = REGRESSION, value_name = "NAMES")]
     lower_is_better: Vec<String>,
-    /// Engine, NAME for all of its builds or NAME@VERSION
+    /// Engine: NAME for all its builds, or NAME@VERSION
     #[arg(long, help_heading = ARCHIVE, value_name = "BUILD")]
     engine: Option<BuildRef>,
     /// Variant
@@ -97,7 +97,7 @@ pub(crate) struct Args {
     /// Experiment, by name [default: every experiment]
     #[arg(long, help_heading = ARCHIVE, value_name = "NAME")]
     experiment: Option<String>,
-    /// Host, by its fingerprint or part of it [default: the newest experiment's]
+    /// Host, by its fingerprint or a part of it [default: the host of the newest experiment]
     #[arg(long, help_heading = ARCHIVE, value_name = "PART")]
     host: Option<String>,
     /// Read the histories from a CSV or JSON file instead of the archive; - for standard input

@@ -17,8 +17,8 @@ use crate::ui::Ui;
   assay import result.assay
   assay import result.assay && assay compare EXPERIMENT
 
-The file is checked as a whole before anything is in the archive: a changed byte, a file that is no
-part of an experiment, or a name that leads elsewhere is an error.")]
+The whole file is checked before anything is added to the archive. A changed byte, a file that does
+not belong to an experiment, or a name that points outside of the archive is an error.")]
 pub(crate) struct Args {
     /// File that assay export wrote
     file: PathBuf,

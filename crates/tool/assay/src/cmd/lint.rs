@@ -27,7 +27,7 @@ pub(crate) const EXIT_ERROR: u8 = 2;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay lint experiments/quickstart.toml     the plan, before machine time is spent
-  assay lint experiments/index-log-vs-lsm.toml --size 1k   the same at a size of the file
+  assay lint experiments/index-log-vs-lsm.toml --size 1k   only one size of the file
   assay lint quickstart                      the newest results of that name
   assay lint quickstart/lmdb.c1.r1           one run only
   assay lint --explain A003                  condition, reason, remedy and source of a rule
@@ -35,8 +35,8 @@ pub(crate) const EXIT_ERROR: u8 = 2;
   assay lint --rules                         every rule in one line
   assay lint quickstart --format json        findings for programs; with --rules and --explain too
 
-Exit code: 0 without findings as severe as --fail-on, 1 with some, 2 if the check failed, 3 if
-nothing was measured or decided. Waived findings count as notes.")]
+Exit code: 0 if no finding has the severity of --fail-on or a higher one, 1 if a finding has, 2 if
+the check failed, 3 if the experiment measured or decided nothing. Waived findings are notes.")]
 pub(crate) struct Args {
     /// Experiments (name, identifier or directory), runs (EXPERIMENT/RUN) or experiment files
     /// (.toml); several results are checked as one comparison
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// List every rule in one line
     #[arg(long, conflicts_with = "inputs")]
     rules: bool,
-    /// Size of the experiment files ([size.NAME]): its settings replace the file's
+    /// Size of the experiment files ([size.NAME]), whose settings replace the file's settings
     #[arg(long, value_name = "NAME", requires = "inputs")]
     size: Option<String>,
     /// Lowest severity that exits with 1: note, warning or blocking

@@ -37,13 +37,13 @@ const CRATES: &str = "crates";
   assay micro --format csv >micro.csv
   assay micro --format json                               for programs")]
 pub(crate) struct Args {
-    /// RocksDB build whose code is measured too; may be repeated
+    /// RocksDB build whose code is measured too; repeat for more
     #[arg(long = "engine", value_name = "BUILD")]
     engines: Vec<BuildRef>,
-    /// Kernel to measure; every one when absent; may be repeated
+    /// Kernel to measure; repeat for more [default: every kernel]
     #[arg(long = "kernel", value_name = "KERNEL")]
     kernels: Vec<Kernel>,
-    /// Size of a block before compression; may be repeated
+    /// Size of a block before compression; repeat for more
     #[arg(long = "block", value_name = "SIZE", value_parser = parse_block)]
     #[arg(default_values = ["4KiB", "8KiB"])]
     blocks: Vec<u32>,
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         if build.engine != "rocksdb" {
             return Err(miette!(
                 help = "give a build of rocksdb, such as rocksdb@11.8.1",
-                "{build} exports none of these: only RocksDB's libraries do"
+                "{build} does not export these functions: only RocksDB's libraries do"
             ));
         }
         let Some(library) = requested_build::library(build, environment, ui)? else {
@@ -164,7 +164,7 @@ fn measure(
         }
     }
     if times.is_empty() {
-        return Err(miette!("none of these libraries has any of these kernels"));
+        return Err(miette!("these libraries contain none of these kernels"));
     }
     let bar = counted(
         ui,
@@ -228,8 +228,8 @@ impl Server {
         let name = &self.implementation.name;
         let untrusted = |error| {
             miette!(
-                help =
-                    "a library that writes to the descriptors of others spoils them: leave it out",
+                help = "a library that writes to other files' descriptors spoils the messages: leave \
+                     the library out",
                 "the messages of {name} cannot be trusted: {error}"
             )
         };

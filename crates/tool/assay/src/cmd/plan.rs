@@ -36,7 +36,7 @@ use crate::ui::Ui;
   assay plan readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
   assay plan experiments/quickstart.toml --budget 6h      best use of six hours
   assay plan experiments/quickstart.toml --format json    for programs, with and without --budget
-  assay plan experiments/index-log-vs-lsm.toml --size 1k  a size of the file; without, each is priced", rates!()))]
+  assay plan experiments/index-log-vs-lsm.toml --size 1k  only one size of the file", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
     experiment_args: ExperimentArgs,

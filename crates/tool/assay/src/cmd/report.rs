@@ -46,11 +46,11 @@ pub(crate) struct Args {
     /// Write a Markdown post with SVG pictures into this directory instead of the page
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     markdown: Option<PathBuf>,
-    /// Show hosts in place of variants
+    /// Show hosts instead of variants
     #[arg(long, value_name = "FACTOR", requires = "output", conflicts_with = "markdown")]
     across: Option<Factor>,
-    /// Write the published findings of the experiments, theirs next to ours, as Markdown pages into
-    /// this directory; those of other experiments stay
+    /// Write the published findings of the experiments, next to the figures here, as Markdown pages
+    /// into this directory. Pages of other experiments stay
     #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "markdown", "across"])]
     reproduced: Option<PathBuf>,
     #[command(flatten)]
@@ -130,8 +130,8 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path, ui: &Ui) -> Resul
     let path = to.join(FINDINGS);
     let unreadable = |error: &dyn Display| {
         miette!(
-            help = "repair it or take an earlier version: findings whose results are gone are in \
-                    no other file",
+            help = "repair it or take an earlier version: no other file has the findings whose \
+                    results are gone",
             "cannot read {}: {error}",
             path.display()
         )
@@ -153,7 +153,7 @@ fn has_runs(joined: &JoinedResults, ui: &Ui) -> bool {
     let lacks = |Variant { name, .. }: &&Variant| recorded(name) < planned(name).min(RUNS_MIN);
     let Some(Variant { name, .. }) = experiment.variants.iter().find(lacks) else { return true };
     ui.status(format!(
-        "left out: {} has {} of {} runs of {name}; {} runs the rest",
+        "left out: {} has {} of {} runs of {name}; {} runs the missing ones",
         experiment.name,
         recorded(name),
         planned(name),

@@ -26,7 +26,10 @@ pub(super) fn library(
     ui: &Ui,
 ) -> Result<Option<Library>> {
     let artifact = artifact(build, environment, ui)?;
-    phase::enter(format!("for the files of {build} to be copied where its account can read them"));
+    phase::enter(format!(
+        "for the files of {build} to be copied to a place that its account can \
+                          read"
+    ));
     let artifact = artifact.map(Artifact::open_to_all).transpose().into_report()?;
     Ok(artifact.as_ref().map(to_library))
 }

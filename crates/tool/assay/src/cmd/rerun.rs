@@ -30,15 +30,17 @@ use crate::ui::{Ui, aligned};
   assay rerun result.assay
   assay compare EXPERIMENT result.assay --across hosts     afterwards: every figure of both hosts
 
-The plan comes from the file: rows, steps, seed, order and repetitions stay as they were. Builds are
-obtained by name and checked by hash. A difference is reproduced by one in the same direction, an
-equivalence by an equivalence; what either side leaves open is undecided.
+The plan comes from the file: rows, steps, seed, order and repetitions do not change. Builds are
+obtained by name and checked by hash. A difference is reproduced if the new difference has the same
+direction, and an equivalence if the new result is an equivalence. If one of the two results is
+inconclusive, the finding is undecided.
 
-The options of the file are printed. An experiment that this account did not begin on this host is
-a stranger's: what its options and its SQL reach beyond its data is printed too, and needs --trust
-or a yes on the terminal. Its engines are confined to their build and data where the kernel can.
+The options of the file are printed. If this account did not begin the experiment on this host, the
+command also prints what the options and the SQL can reach beyond the data, and needs --trust or a
+yes on the terminal. The engines are then confined to their build and data, if the kernel can.
 
-Exit code: 0 if no finding failed to reproduce, 1 if one did, or on an error.")]
+Exit code: 0 if every finding was reproduced or is undecided, 1 if a finding was not reproduced, or
+on an error.")]
 pub(crate) struct Args {
     /// File that assay export wrote, or an experiment (name, identifier or directory)
     experiment: String,
@@ -168,7 +170,10 @@ fn obtained(
         variants.push(variant.clone());
     }
     if variants.len() < 2 && spec.variants.len() > 1 {
-        return Err(miette!("no variant but the base can be had: there is nothing to compare"));
+        return Err(miette!(
+            "no variant except the base can be obtained: there is nothing to \
+                            compare"
+        ));
     }
     Ok((Experiment { variants, ..spec.clone() }, libraries))
 }

@@ -32,7 +32,7 @@ impl Stored {
                     "{}, then resume it by its name",
                     ShellCommand::of("assay import").operands([name])
                 ),
-                "{name} is a result in one file: it cannot be completed there"
+                "{name} is a result in one file, and cannot be completed there"
             ));
         }
         let manifest = dir.manifest().into_report()?;
@@ -57,8 +57,8 @@ impl Stored {
                     "run it anew with --repetitions {repetitions}; --until 2% extends a pilot of 3 \
                      or more, once"
                 ),
-                "--repetitions adds to an experiment of one run per cell, which has no verdict yet; \
-                 `{name}` has {planned}, and {repetitions} was given"
+                "--repetitions adds runs to an experiment of one run per cell, which has no \
+                 verdict yet; `{name}` has {planned}, and {repetitions} was given"
             ));
         }
         self.extended = Some(longer(&self.manifest, repetitions, floor, environment)?);

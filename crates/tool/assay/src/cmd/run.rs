@@ -41,11 +41,11 @@ use crate::ui::Ui;
   assay run --resume quickstart                 completes an interrupted experiment
   assay run --resume quick-readrandom --repetitions 3       adds runs to one run of each cell
 
---resume of an experiment that this account did not begin on this host prints what it reaches beyond
-its data, and needs --trust or a yes on the terminal, as assay rerun does.
+If this account did not begin the experiment on this host, --resume prints what the experiment can
+reach beyond its data, and needs --trust or a yes on the terminal. assay rerun does the same.
 
-Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
-measured or decided, 4 if a run failed a check.", rates!()))]
+Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if the experiment
+measured or decided nothing, 4 if a run failed a check.", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
     experiment_args: ExperimentArgs,
@@ -171,7 +171,7 @@ fn prepare(
     if let Some(name) = args.resumed() {
         if let Some(flag) = args.experiment_args.changing_flag() {
             return Err(miette!(
-                help = "leave it out; with it, it would be another experiment",
+                help = "leave it out, because with it the experiment would be another one",
                 "--resume completes the stored plan: --{flag} does not apply"
             ));
         }

@@ -41,13 +41,13 @@ pub(crate) struct ExperimentArgs {
     /// Engine to run the steps against, NAME or NAME@VERSION; repeat to compare
     #[arg(long, value_name = "BUILD")]
     engine: Vec<String>,
-    /// Profile of the engines given here that it applies to
+    /// Profile of the engines of --engine that it applies to
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Option of the engines given here, by the engine's own name; repeat for more
+    /// Option of the engines of --engine, by the engine's name for it; repeat for more
     #[arg(long, value_name = "NAME=VALUE")]
     option: Vec<String>,
-    /// Size of the file ([size.NAME]): its settings replace the file's
+    /// Size of the file ([size.NAME]), whose settings replace the file's settings
     #[arg(long, value_name = "NAME")]
     size: Option<String>,
     #[command(flatten, next_help_heading = OVERRIDES)]

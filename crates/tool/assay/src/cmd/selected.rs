@@ -120,7 +120,7 @@ fn check_pair(experiment: &Experiment, named: &[&str]) -> Result<()> {
     let shown = if named.len() == 1 { "shows it" } else { "shows them" };
     Err(miette!(
         help = format!("add a run of another variant; `assay show EXPERIMENT RUN` {shown} alone"),
-        "{} {what} of `{}`, and no other variant to compare with is given",
+        "{} {what} of `{}`, and there is no other variant to compare it with",
         named.join(", "),
         only.name
     ))

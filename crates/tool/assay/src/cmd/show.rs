@@ -30,12 +30,12 @@ use crate::ui::Ui;
 pub(crate) struct Args {
     /// Experiment: name (its newest), identifier or directory
     experiment: String,
-    /// Run, as listed by `assay list EXPERIMENT`; all when absent
+    /// Run, as listed by `assay list EXPERIMENT` [default: every run]
     run: Option<String>,
-    /// Show this step second by second, with what ran in its stalls
+    /// Show this step second by second, with the background work in its stalls
     #[arg(long, value_name = "STEP", conflicts_with = "whole")]
     timeline: Option<String>,
-    /// Output format; csv and tsv with --timeline
+    /// Output format; csv and tsv only with --timeline
     #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
     format: Format,
     #[command(flatten)]
@@ -138,7 +138,8 @@ fn timelines<'a>(
     }
     if timelines.is_empty() {
         return Err(miette!(
-            help = "a step of maintenance alone has none: choose one in which clients run",
+            help = "a step with maintenance only has no time line: choose a step in which clients \
+                    run",
             "no interval of step `{step}` is recorded"
         ));
     }

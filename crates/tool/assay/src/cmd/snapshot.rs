@@ -25,10 +25,10 @@ use crate::ui::Ui;
   assay snapshot list
   assay snapshot list --format json      for programs; show and verify too
   assay snapshot verify                  every file of every snapshot
-  assay snapshot remove --all            all that no run is restoring
+  assay snapshot remove --all            all snapshots that no run is restoring
 
-`assay run --load per-variant` saves and restores them. They lie below the data directory, where the
-file system can share their blocks with those of the runs.")]
+`assay run --load per-variant` saves and restores snapshots. They are stored below the data
+directory, so that the file system can share blocks between snapshots and runs.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -38,12 +38,12 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Subcommand)]
 enum Verb {
-    /// List the snapshots, the last used first
+    /// List the snapshots, most recently used first
     List {
         #[command(flatten)]
         output: TextOrJson,
     },
-    /// Show what a snapshot was loaded by, its settings, steps and files
+    /// Show how a snapshot was loaded: settings, steps and files
     Show {
         /// Identifiers of the snapshots; all when none is given
         ids: Vec<String>,

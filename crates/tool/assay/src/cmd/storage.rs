@@ -248,7 +248,7 @@ fn run_cell(
         Some((variant, access, storage.of(access)?))
     });
     let Some((variant, access, (place, work_dir, sys_dir))) = found else {
-        return Err(miette!("there is no storage for the variant {}", cell.variant));
+        return Err(miette!("the variant {} has no storage", cell.variant));
     };
     let mut run = new_run(manifest, cell, variant.clone());
     run.identity = Some(storage.identity());

@@ -29,7 +29,7 @@ pub(crate) fn check_limit(storage: &Storage, limit: Bytes) -> Result<()> {
     let Some(least) = least else {
         return Err(miette!(
             help = "name a directory on a file system with room",
-            "the file system is more than {:.0} % full: there is no level to fill it to",
+            "the file system is more than {:.0} % full, so no fill level is left to measure",
             100.0 * LEVELS[LEVELS.len() - 1]
         ));
     };
@@ -39,7 +39,7 @@ pub(crate) fn check_limit(storage: &Storage, limit: Bytes) -> Result<()> {
     Err(miette!(
         help = format!(
             "--write-limit of more than {least} for the first level; {} fill all levels, and each \
-             writes on for minutes",
+             level then writes for minutes",
             Bytes(most)
         ),
         "a write limit of {limit} leaves nothing to measure: the first level takes {least} to fill"

@@ -36,7 +36,7 @@ pub(super) fn trace<'s>(
     let bar = counted(ui, cells.len() as u64, "tracing  {bar:30} {pos}/{len}  {eta} left");
     for cell in cells {
         let Some((place, dir, sys_dir)) = place_of(cell.access) else { continue };
-        let sys_dir = sys_dir.ok_or("the file system has no device of its own")?;
+        let sys_dir = sys_dir.ok_or("the file system has no device")?;
         let tracer = Tracer::open(sys_dir)?;
         let work = Work::Test(cell.test, TRACED_S);
         let job = Job { place, access: cell.access, work, jobs: cell.jobs, seed: 0 };

@@ -29,14 +29,14 @@ const REPETITIONS_MAX: u32 = 100;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Precision of the result")]
 pub(crate) struct Until {
-    /// Half the width of every 95 % interval, such as 2%: a pilot estimates how many repetitions
-    /// are needed, and these are run once
+    /// Half the width of every 95 % interval, such as 2%. A pilot estimates how many repetitions
+    /// are needed, and the run then makes them
     #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
     until: Option<f64>,
-    /// Machine time that --until may take, the pilot included
+    /// Machine time that --until may take, including the pilot
     #[arg(long, value_name = "SPAN", requires = "until", value_parser = parse_span)]
     budget: Option<Nanos>,
-    /// Repetitions that --until may run, the pilot's included
+    /// Repetitions that --until may run, including the pilot
     #[arg(long, value_name = "N", requires = "until", default_value_t = REPETITIONS_MAX)]
     max_repetitions: u32,
 }
@@ -50,13 +50,13 @@ impl Until {
         if experiment.variants.len() < 2 {
             return Err(miette!(
                 help = "name a second variant, or add --control to compare the variant with itself",
-                "--until is about differences, but there is only one variant"
+                "--until needs a difference, but there is only one variant"
             ));
         }
         if experiment.repetitions < PILOT_MIN {
             experiment.repetitions = PILOT_MIN;
             ui.status(format_args!(
-                "pilot     {PILOT_MIN} repetitions: fewer estimate the noise too poorly"
+                "pilot     {PILOT_MIN} repetitions: fewer repetitions estimate the noise too poorly"
             ));
         }
         Ok(())
@@ -108,8 +108,8 @@ impl Until {
             return Err(miette!(
                 help = "find out why the runs have no result (assay show), and run the experiment \
                         anew with --until",
-                "--until: no variant and the base have two runs each of a step that answers the \
-                 question, so that the noise is unknown and no run was added"
+                "--until: no step that answers the question has two runs of the base and of \
+                 another variant, so the noise is unknown and no run was added"
             ));
         };
         let (made, needed) = (experiment.repetitions, worst.repetitions(goal));

@@ -23,13 +23,13 @@ use crate::ui::Ui;
   assay verify quickstart    the newest experiment of that name
   assay verify --format json | jq .mismatches
 
-A finished run has the SHA-256 of its files in `checksums` (check it with sha256sum -c, too). The
-figures of its steps are counted again from intervals and histogram logs. The files of runs without
-checksums, of an older Assay or killed, are not checked; their steps are counted again.
+`checksums` of a finished run has the SHA-256 of its files (sha256sum -c can check them too). The
+figures of its steps are computed again from intervals and histogram logs. Runs that were killed
+and runs of an older Assay may have no checksums. Then only the figures of their steps are checked.
 
-Exit code: 0 if all that was checked is what was written, 1 if not.")]
+Exit code: 0 if all checked files and figures match, 1 if not.")]
 pub(crate) struct Args {
-    /// Experiment (name, identifier or directory); every one when absent
+    /// Experiment (name, identifier or directory) [default: every experiment]
     experiment: Option<String>,
     #[command(flatten)]
     output: TextOrJson,

@@ -18,11 +18,11 @@ use crate::ui::{Ui, aligned};
 #[command(after_help = "Examples:
   assay workload                        presets, applications, and steps of keys and values
   assay workload ibench-2023            tables, parameters and steps of an application
-  assay workload sysbench --file        its file, as a template of your own
-  assay workload ./mine.toml            check one of your own
+  assay workload sysbench --file        its file, as a template for another application
+  assay workload ./mine.toml            check an application file
   assay workload --format json          the same for programs, here and with an application")]
 pub(crate) struct Args {
-    /// Application: a name, or the path of your own
+    /// Application: a name, or the path of an application file
     application: Option<String>,
     /// Print the application's file as it is
     #[arg(long, requires = "application", conflicts_with = "format")]

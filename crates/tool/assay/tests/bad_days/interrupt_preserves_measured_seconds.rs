@@ -174,7 +174,7 @@ fn a_silent_server_is_waited_for_in_public_and_one_signal_ends_the_wait() {
     command.stderr(File::create(&printed).expect("the sandbox"));
     let child = command.spawn().expect("it runs");
     let has_printed = |line: &str| fs::read_to_string(&printed).is_ok_and(|it| it.contains(line));
-    let waits = "\nwaits     for `mine` to be opened and closed once, 1m00s at most\n";
+    let waits = "\nwaits     for `mine` to be opened and closed once, at most 1m00s\n";
     let is_named = wait_until(LONG, || has_printed(waits));
     send(child.id(), Signal::INT);
     let output = end(child);

@@ -21,7 +21,7 @@ fn file_at_the_results_path_is_rejected_before_the_run() {
     let sandbox = Sandbox::reading("100ms", &[("only", "memory", "")]);
     fs::write(sandbox.path("results"), "notes").expect("the sandbox");
     let output = sandbox.run(&[]).output().expect("it runs");
-    check(&sandbox, &output, "results is no directory");
+    check(&sandbox, &output, "results is not a directory");
     let text = fs::read_to_string(sandbox.path("results"));
     assert_eq!(text.ok().as_deref(), Some("notes"));
 }

@@ -202,7 +202,7 @@ fn restart_of_a_server_is_charged_to_the_operation_that_waited() {
     let dir = sandbox.experiment().expect("it was run");
     let page = fs::read_to_string(dir.path().join("report.html")).expect("the page");
     assert!(
-        page.contains("1 lost connection; 1 were done in their place"),
+        page.contains("1 lost connection; operations done instead: 1"),
         "the page lacks the failure"
     );
 }

@@ -124,7 +124,7 @@ fn scripted_checkpoint_is_marked_in_its_stalls_and_in_no_other() {
     assert_eq!((spans.len(), bytes), (2, f64::from(128 << 20)), "{checkpoint}");
 
     let text = show(&workspace, &["readrandom"]).out;
-    assert!(text.contains(" with checkpoint") && text.contains("2 of 3 stalls"), "{text}");
+    assert!(text.contains("checkpoint: in 2 of 3 stalls"), "{text}");
     let csv = show(&workspace, &["readrandom", "--format", "csv"]).out;
     assert!(csv.contains(",engine_checkpoint_write_bytes_per_s,,"), "{csv}");
     let report = workspace.assay(&["report", "stalls", "--output", "page.html"]);

@@ -19,7 +19,8 @@ fn blocked_plan_is_rejected_with_rule_remedy_and_waiver() {
     let output = rejected_at_once(&workspace, &["run", "mine.toml"]);
     assert_snapshot!(unwrapped(&output), @"
     × the result would be bogus: A001 durability mismatch: durability classes differ: os, sync
-    help: give all variants one durability class, or waive A001 when the class is the question
+    help: give all variants the same durability class, or waive A001 if the durability class is what
+          the experiment compares
           to run it anyway: --waive 'A001=REASON', or [[waive]] with `code` and `reason` in the
           file; every result shows the reason in its first line
     nothing was run

@@ -63,8 +63,8 @@ fn errors_that_a_drive_counts_in_a_run_are_reported() {
     );
     let name = workspace.path(place.expect("it is stored")).display().to_string();
     let shown = workspace.assay(&["show", &name]).out;
-    let account = "the drive's own account: 488 MiB written, 1 errors of the medium";
+    let account = "the drive's own account: 488 MiB written, 1 media errors";
     assert!(shown.contains(account), "{shown}");
     let lint = workspace.assay(&["lint", &name]).out;
-    assert!(lint.contains("A064") && lint.contains("the drive counted 1 errors"), "{lint}");
+    assert!(lint.contains("A064") && lint.contains("the drive counted 1 media errors"), "{lint}");
 }

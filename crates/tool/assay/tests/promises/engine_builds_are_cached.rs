@@ -156,8 +156,8 @@ fn missing_maven_error_has_two_remedies() {
     let output = crate::workspace::ProgramOutput::of(output.expect("the program starts"));
     assert_snapshot!(check_rejection(&workspace, &output), @r#"
     rocksdb@9.10.0: requesting org.rocksdb:rocksdbjni:9.10.0 from Maven (12 to 92 MB unless cached)
-      × variant one: no `mvn` on this machine, which obtains rocksdb@9.10.0: install it (Debian: apt
-      │ install maven), or add your own with `assay engine add rocksdb PATH`
+      × variant one: there is no `mvn` on this machine, which obtains rocksdb@9.10.0: install it
+      │ (Debian: apt install maven), or add your own with `assay engine add rocksdb PATH`
         ╭─[mine.toml:11:8]
      10 │ [[variant]]
      11 │ name = "one"

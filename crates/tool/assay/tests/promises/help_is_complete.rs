@@ -28,25 +28,26 @@ fn commands_are_listed_in_workflow_order() {
     Usage: assay [OPTIONS] <COMMAND>
 
     Commands:
-      doctor       Find what on this machine can spoil a benchmark, with remedies; change nothing
-      plan         Show the runs of an experiment in their order, with machine time and disk; run
+      doctor       List settings and load of this machine that can spoil a benchmark, with remedies;
+                   change nothing
+      plan         Show the runs of an experiment in order, with machine time and disk space; run
                    nothing
       run          Run an experiment file, or steps against given engines
       list         List experiments and their runs
       show         Show one run, or every run of an experiment, step by step
       compare      Compare the variants of an experiment with its base case
-      explain      Explain the difference between two variants: where the time goes, what moved, what
-                   binds
+      explain      Explain the difference between two variants: time, changed metrics and limiting
+                   resources
       lint         Check a plan, a run or a comparison for mistakes
       history      Find changes over many experiments, or in an imported file
       report       Write the HTML report of an experiment, or a Markdown post with pictures
-      verify       Check stored files against their checksums, and records against their seconds
-      export       Write an experiment to one file, which other verbs read too
-      import       Bring an experiment from one file into the archive
+      verify       Check stored files against their checksums, and records against their intervals
+      export       Write an experiment to one file that other commands can read
+      import       Add an experiment from one file to the archive
       rerun        Run the experiment of a file here, and test which findings are reproduced
-      snapshot     List, show, check or remove the saved databases that runs begin from
+      snapshot     List, show, check or remove the saved databases from which runs begin
       micro        Measure checksums and compression of single blocks
-      device       Measure what storage does, with fio: throughput and response time by jobs and access
+      device       Measure storage with fio: throughput and response time by jobs and access
       workload     List workloads, or show the application of SQL servers
       engine       List, get, add, build, test, remove or show engine builds
       completions  Print the completions of a shell
@@ -113,10 +114,11 @@ fn run_help_shows_arguments_and_overrides() {
     Options:
           --engine <BUILD>       Engine to run the steps against, NAME or NAME@VERSION; repeat to
                                  compare
-          --profile <NAME>       Profile of the engines given here that it applies to
-          --option <NAME=VALUE>  Option of the engines given here, by the engine's own name; repeat for
-                                 more
-          --size <NAME>          Size of the file ([size.NAME]): its settings replace the file's
+          --profile <NAME>       Profile of the engines of --engine that it applies to
+          --option <NAME=VALUE>  Option of the engines of --engine, by the engine's name for it; repeat
+                                 for more
+          --size <NAME>          Size of the file ([size.NAME]), whose settings replace the file's
+                                 settings
       -h, --help                 Print help
 
     Overrides of the file:
@@ -133,16 +135,16 @@ fn run_help_shows_arguments_and_overrides() {
           --file-size <SIZE>         Size of the file of an experiment on storage
           --rate <RATE>              Offered rate of an open loop, such as 50k/s, in steps that end by
                                      duration
-          --arrivals <NAME>          Arrivals within the rate: poisson or constant
+          --arrivals <NAME>          Arrival process of the rate: poisson or constant
           --pacing <NAME>            How a free client waits for an arrival: auto, spin or hybrid
-          --sla <LIMIT>              Response-time limit, such as 'p99.9 < 2ms': with --rate it is
-                                     tested at that rate, alone it finds the highest rate within it
-          --load <WHICH>             Runs that begin from one loaded database: fresh (none), per-block
-                                     or per-variant
-          --pipeline <DEPTH>         Operations that each client has in flight, such as 16: SQL servers
-                                     only, in steps that end by duration
-          --runs-per-load <N>        Repetitions that share a load, with --load per-variant: all by
-                                     default
+          --sla <LIMIT>              Response-time limit, such as 'p99.9 < 2ms': tests the --rate, or
+                                     searches for the highest rate within the limit
+          --load <WHICH>             Runs that share a load: fresh (none, each run loads its data),
+                                     per-block or per-variant
+          --pipeline <DEPTH>         Operations that each client keeps in flight, such as 16; for SQL
+                                     servers, in steps that end by duration
+          --runs-per-load <N>        Repetitions that share a load, with --load per-variant; default:
+                                     all
           --repetitions <N>          Repetitions of every cell
           --distribution <NAME>      Key distribution, such as uniform, zipf:0.99 or hotspot:64.512
           --range-rows <N>           Rows of a range read
@@ -151,20 +153,20 @@ fn run_help_shows_arguments_and_overrides() {
           --writer-rate <SIZE/s>     Rate limit of the background writer, such as 2MiB/s
           --settle-cap <SPAN>        Longest wait of a settle step until the engine is idle
           --memory <SIZE>            Memory cap of the worker, such as 2GiB
-          --page-cache <STATE>       Page cache when runs that share a load begin to measure: warm or
+          --page-cache <STATE>       Page cache when runs that share a load start to measure: warm or
                                      dropped
           --placement <NAME>         CPUs of the client and its server: free, same-cpu or split
           --workload <NAME>          Workload preset that derives sizes from the machine (byrx, byos,
                                      iobuf or iodir), or application of SQL servers: ibench-2023,
-                                     ibench-current, sysbench, or a file of your own
+                                     ibench-current, sysbench, or the path of your file
           --seed <N>                 Seed of all random numbers
           --base <VARIANT>           Base case of the relative tables
           --margin <PERCENT>         Smallest difference that matters, such as 2%
-          --control                  Run the base once more under another name: a difference found there
-                                     is noise
+          --control                  Run the base a second time under another name; a difference between
+                                     the two is noise
           --durability <CLASS>       Durability class of every write: none, os (survives a process
                                      crash) or sync
-          --cache <SIZE>             Size of the engine's own cache, such as 1GiB
+          --cache <SIZE>             Size of the engine's cache, such as 1GiB
           --direct-io                Bypass the page cache in reads and background writes
           --compression <NAME>       Block compression: none, lz4 or zstd
           --background-jobs <N>      Background threads that the engine may use
@@ -186,15 +188,15 @@ fn run_help_shows_control_options_examples_and_rates() {
           --watchdog <SPAN>        Longest time without a finished operation before an engine counts as
                                    hung [default: 120s]
           --disk-floor <SIZE>      Disk space that must stay free [default: 2GiB]
-          --snapshot-limit <SIZE>  Most space that saved databases take; half of what is free by default
-          --trust                  Run a stranger's experiment although it names paths, libraries,
-                                   commands, hosts or SQL
+          --snapshot-limit <SIZE>  Largest space for saved databases [default: half of the free space]
+          --trust                  Run an experiment from someone else although it names paths,
+                                   libraries, commands, hosts or SQL
 
     Precision of the result:
-          --until <PERCENT>      Half the width of every 95 % interval, such as 2%: a pilot estimates
-                                 how many repetitions are needed, and these are run once
-          --budget <SPAN>        Machine time that --until may take, the pilot included
-          --max-repetitions <N>  Repetitions that --until may run, the pilot's included [default: 100]
+          --until <PERCENT>      Half the width of every 95 % interval, such as 2%. A pilot estimates
+                                 how many repetitions are needed, and the run then makes them
+          --budget <SPAN>        Machine time that --until may take, including the pilot
+          --max-repetitions <N>  Repetitions that --until may run, including the pilot [default: 100]
 
     Directories:
           --results <DIR>    Directory of the archive [default: results]
@@ -212,11 +214,11 @@ fn run_help_shows_control_options_examples_and_rates() {
       assay run --resume quickstart                 completes an interrupted experiment
       assay run --resume quick-readrandom --repetitions 3       adds runs to one run of each cell
 
-    --resume of an experiment that this account did not begin on this host prints what it reaches beyond
-    its data, and needs --trust or a yes on the terminal, as assay rerun does.
+    If this account did not begin the experiment on this host, --resume prints what the experiment can
+    reach beyond its data, and needs --trust or a yes on the terminal. assay rerun does the same.
 
-    Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if nothing was
-    measured or decided, 4 if a run failed a check.
+    Exit code: 0 if all runs are complete, 1 on an error or with incomplete runs, 3 if the experiment
+    measured or decided nothing, 4 if a run failed a check.
 
     Rates:
       50k/s                                  operations per second over all clients
@@ -258,11 +260,11 @@ fn list_and_show_help_is_complete() {
 
     Arguments:
       <EXPERIMENT>  Experiment: name (its newest), identifier or directory
-      [RUN]         Run, as listed by `assay list EXPERIMENT`; all when absent
+      [RUN]         Run, as listed by `assay list EXPERIMENT` [default: every run]
 
     Options:
-          --timeline <STEP>  Show this step second by second, with what ran in its stalls
-          --format <FORMAT>  Output format; csv and tsv with --timeline [default: text] [possible
+          --timeline <STEP>  Show this step second by second, with the background work in its stalls
+          --format <FORMAT>  Output format; csv and tsv only with --timeline [default: text] [possible
                              values: text, markdown, csv, tsv, json]
           --whole            Measure whole steps, without trimming the warm-up
       -h, --help             Print help
@@ -289,17 +291,18 @@ fn compare_and_report_help_is_complete() {
 
     Arguments:
       <EXPERIMENT|RUN>...  Experiments (name, identifier or directory) or runs (EXPERIMENT/RUN); several
-                           are joined
+                           are joined into one comparison
 
     Options:
-          --base <VARIANT>   Variant that the others are relative to [default: the experiment's]
+          --base <VARIANT>   Base variant, to which the others are relative [default: the experiment's
+                             base]
           --metric <NAME>    Print only this metric, in every step, with its verdicts
-          --rum              Print what each variant pays for reads, writes, space and cache; several
-                             experiments are sizes of one question, compared each on its own
-          --lines <REPORT>   Print a line per variant and step, with the columns of a report: ibench,
-                             rocksdb or iostat; relative to the base first
+          --rum              Print what each variant pays for reads, writes, space and cache. Several
+                             experiments are sizes of one question and are compared separately
+          --lines <REPORT>   Print one line per variant and step, with the columns of a report: ibench,
+                             rocksdb or iostat. Values relative to the base come first
           --costs            Print the cost tables too
-          --across <FACTOR>  Compare hosts in place of variants [possible values: hosts]
+          --across <FACTOR>  Compare hosts instead of variants [possible values: hosts]
           --format <FORMAT>  Output format [default: text] [possible values: text, markdown, csv, tsv,
                              json]
           --whole            Measure whole steps, without trimming the warm-up
@@ -321,8 +324,8 @@ fn compare_and_report_help_is_complete() {
       assay compare quickstart --format json            everything, for programs
       assay compare 20261120T220502Z-3e7d quickstart --across hosts   two machines, side by side
 
-    Exit code: 0 with results, 1 on an error, 3 if nothing was measured or decided, 4 if a run failed a
-    check.
+    Exit code: 0 with results, 1 on an error, 3 if the experiment measured or decided nothing, 4 if a
+    run failed a check.
     ");
     assert_snapshot!(help(&["report"]), @"
     Write the HTML report of an experiment, or a Markdown post with pictures
@@ -337,9 +340,9 @@ fn compare_and_report_help_is_complete() {
       -o, --output <FILE>     File to write the page to [default: report.html of the experiment]
           --markdown <DIR>    Write a Markdown post with SVG pictures into this directory instead of the
                               page
-          --across <FACTOR>   Show hosts in place of variants [possible values: hosts]
-          --reproduced <DIR>  Write the published findings of the experiments, theirs next to ours, as
-                              Markdown pages into this directory; those of other experiments stay
+          --across <FACTOR>   Show hosts instead of variants [possible values: hosts]
+          --reproduced <DIR>  Write the published findings of the experiments, next to the figures here,
+                              as Markdown pages into this directory. Pages of other experiments stay
           --whole             Measure whole steps, without trimming the warm-up
       -h, --help              Print help
 
@@ -367,7 +370,7 @@ fn engine_help_is_complete() {
       get     Obtain a build and store it in the cache
       add     Add your own library, or your own server installation
       build   Compile a release with a compiler and flags of your choice
-      test    Run the conformance battery on a build, each check in a process of its own
+      test    Run the conformance battery on a build. Each check runs in a separate process
       remove  Remove a build from the cache
       show    Show version, origin and capabilities of a build
       help    Print this message or the help of the given subcommand(s)
@@ -388,7 +391,7 @@ fn engine_help_is_complete() {
       assay engine add rocksdb@9.10.0-mine ./librocksdb.so
       assay engine add postgres@mine /usr/lib/postgresql/15
       assay engine add splinterdb build/release/lib/libsplinterdb.so --headers include
-      assay engine add sorted@1 ./libsorted.so     an engine of your own, behind assay_engine.h
+      assay engine add sorted@1 ./libsorted.so     your engine, behind assay_engine.h
       assay engine test sorted@1                   the conformance battery
       assay engine build rocksdb@10.4.2 --cflags '-O3 -march=native'
       assay engine show rocksdb@9.10.0             version, origin and capabilities

@@ -73,8 +73,8 @@ fn history_help_shows_file_format_and_exit_code() {
       -h, --help             Print help
 
     Regressions:
-          --fail-on-regression        End with exit code 1 if there is a regression, 3 if the newest
-                                      point has no value or nothing is decided
+          --fail-on-regression        Exit with code 1 if there is a regression, and with 3 if the
+                                      newest point has no value or nothing is decided
           --min-effect <PERCENT>      Smallest change that matters, such as 2% [default: 2%]
           --since <LABEL>             Label of the first point at which regressions count [default: the
                                       first]
@@ -82,11 +82,12 @@ fn history_help_shows_file_format_and_exit_code() {
           --lower-is-better <NAMES>   Columns where lower is better, separated by commas
 
     From the archive:
-          --engine <BUILD>     Engine, NAME for all of its builds or NAME@VERSION
+          --engine <BUILD>     Engine: NAME for all its builds, or NAME@VERSION
           --variant <NAME>     Variant
           --step <NAME>        Step [default: every step]
           --experiment <NAME>  Experiment, by name [default: every experiment]
-          --host <PART>        Host, by its fingerprint or part of it [default: the newest experiment's]
+          --host <PART>        Host, by its fingerprint or a part of it [default: the host of the newest
+                               experiment]
 
     From a file:
           --import <FILE>  Read the histories from a CSV or JSON file instead of the archive; - for
@@ -111,11 +112,11 @@ fn history_help_shows_file_format_and_exit_code() {
       Semicolons, tabs, comments (#) and decimal commas are read too, and JSON, a list of such rows:
       [{"time": "2026-11-19", "ops": 251000}, ...]
 
-    Changes are found by statistics alone; --min-effect selects the relevant ones.
+    Statistics alone find the changes, and --min-effect selects the relevant changes.
 
-    Exit code: 0 without a regression, and below 4 points; 2 on an error. With --fail-on-regression 1
-    if a relevant change or drift for the worse was not recovered since, 3 if the newest point has no
-    value or every history can miss a doubling.
+    Exit code: 0 if there is no regression or there are fewer than 4 points, 2 on an error. With
+    --fail-on-regression: 1 if a relevant change or drift for the worse has not been recovered, 3 if the
+    newest point has no value or if every history could miss a change by a factor of 2.
     "#);
 }
 
@@ -133,7 +134,7 @@ fn text_starts_with_a_summary_then_each_history() {
     p99_ms  40 points, 2026-01-01 to 2026-02-12
       ▁▁▁▁▁ ▁▂▂▁▁▁▂▂▂▁▁▂▂▂▇█▇▇█▇████ ████▇▇▇██  1.39 .. 1.55
       ▲ 2026-01-21  1.40 -> 1.54  +9.79 % [+9.28, +10.3]  worse, confirmed by 19 points
-      2 of 40 values missing: left out, never filled
+      2 of 40 values are missing; they are left out and not filled in
 
     rss  40 points, 2026-01-01 to 2026-02-12
       █▇▇▅▇▃▂▂▄▃▁▄█▅▇█▅▇█▄▂▅▇▁▂▆▂▁█▄▂▁█▄▂█▁▅▆▇  99.1 .. 101
@@ -242,7 +243,11 @@ fn commits_are_read_in_the_order_of_the_file_and_that_is_reported() {
     workspace.write("nightly.csv", format!("commit,ops\n{}", (0..9).map(row).collect::<String>()));
     let output = history(&workspace, &[]);
     assert_eq!(output.code, 0, "{}", output.err);
-    assert!(output.out.contains("order not checked: the labels are no times"), "{}", output.out);
+    assert!(
+        output.out.contains("the order is not checked, because the labels are not times"),
+        "{}",
+        output.out
+    );
     let json = history(&workspace, &["--format", "json"]).out;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["metrics"][0]["is_order_checked"], false);

@@ -28,8 +28,8 @@ fn invalid_history_file_is_rejected_by_its_kind_and_place() {
     let files: [(&[u8], &str); 17] = [
         (b"", "the file has no header: the first line names the columns"),
         (b"time\n1\n", "the file has no metric"),
-        (b"time,ops\n1,10\n2,NaN\n", "line 3: `NaN` in column `ops` is no finite number"),
-        (b"time,ops\n1,10\n2,ten\n", "line 3: `ten` in column `ops` is no finite number"),
+        (b"time,ops\n1,10\n2,NaN\n", "line 3: `NaN` in column `ops` is not a finite number"),
+        (b"time,ops\n1,10\n2,ten\n", "line 3: `ten` in column `ops` is not a finite number"),
         (b"time,ops\n1,1e308\n", "line 2: `1e308` in column `ops` is not between 1e-50 and 1e50"),
         (b"time,ops\n1,1 ms\n2,1 s\n", "line 3: column `ops` has the units ms and s"),
         (b"time;ops\n1;251,000\n", "a comma that can separate decimals or thousands"),
@@ -73,10 +73,10 @@ fn file_that_is_newest_first_is_rejected_for_every_kind_of_label() {
         workspace.write("mine.csv", file(&labels));
         let output = workspace.assay(&["history", "--import", "mine.csv"]);
         assert_eq!((output.code, output.err.as_str()), (0, ""), "{labels:?}");
-        assert!(!output.out.contains("order not checked"), "{labels:?}: {}", output.out);
+        assert!(!output.out.contains("the order is not checked"), "{labels:?}: {}", output.out);
         let reversed: Vec<&str> = labels.iter().rev().copied().collect();
         let error = unwrapped(&rejected(file(&reversed), &[]));
-        let expected = format!("line 3: {} stands after {}", reversed[1], reversed[0]);
+        let expected = format!("line 3: {} follows {}", reversed[1], reversed[0]);
         assert!(error.contains(&expected) && error.contains("oldest first"), "{error}");
     }
 }
@@ -89,7 +89,7 @@ fn too_few_values_are_no_error() {
         let check = ["--higher-is-better", "ops", "--fail-on-regression"];
         let output = workspace.assay(&[&["history", "--import", "mine.csv"], &check[..]].concat());
         assert_eq!((output.code, output.err.as_str()), (0, ""), "{rows}");
-        let expected = "Too few values: a change needs 4, two before it and two after.";
+        let expected = "Too few values: a change needs 4 values, two before it and two after it.";
         assert!(output.out.starts_with(expected), "{}", output.out);
     }
     assert!(
@@ -123,7 +123,8 @@ fn metric_and_direction_must_be_known() {
     help: did you mean `ops`?
     ");
     let both = ["--higher-is-better", "ops", "--lower-is-better", "ops"];
-    assert_snapshot!(rejected(FIVE, &both), @"  × `ops` is given both directions: name it once");
+    assert_snapshot!(rejected(FIVE, &both), @"  × `ops` has both directions: name it in one option \
+                                              only");
     assert_snapshot!(rejected(FIVE, &["--since", "6"]), @"  × no point is labelled `6`: labels run from 1 to 5");
 }
 
@@ -153,7 +154,14 @@ fn missing_values_are_reported_and_skipped() {
     workspace.write("mine.csv", "time,ops\n1,10\n2,\n3,10\n4,11\n5,10\n");
     let output = workspace.assay(&["history", "--import", "mine.csv"]);
     assert_eq!((output.code, output.err.as_str()), (0, ""));
-    assert!(output.out.contains("1 of 5 values missing: left out, never filled"), "{}", output.out);
+    assert!(
+        output.out.contains(
+            "1 of 5 values are missing; they are left out and not filled \
+                                 in"
+        ),
+        "{}",
+        output.out
+    );
 }
 
 #[test]

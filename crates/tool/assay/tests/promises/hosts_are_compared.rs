@@ -87,7 +87,7 @@ fn one_host_is_no_comparison_of_hosts() {
     let workspace = Workspace::with_pair();
     let one = workspace.assay(&["compare", "pair", "--across", "hosts"]);
     assert_eq!(one.code, 1);
-    assert!(one.err.contains("of one host"), "{}", one.err);
+    assert!(one.err.contains("come from one host"), "{}", one.err);
     let two = workspace.assay(&["report", "pair", "pair"]);
     assert!(two.code == 1 && two.err.contains("a report is of one experiment"), "{}", two.err);
 }

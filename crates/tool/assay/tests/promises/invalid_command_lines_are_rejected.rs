@@ -22,12 +22,12 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom"]), @"
-    × nothing to compare: the experiment has no variant
+    × there is nothing to compare: the experiment has no variant
     help: add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom", "--rows", "10"]), @"
-    × nothing to compare: the experiment has no variant
+    × there is nothing to compare: the experiment has no variant
     help: add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)
     nothing was run
     ");

@@ -53,10 +53,36 @@ fn replace(path: &Path, old: &str, new: &str) {
 
 #[test]
 fn different_experiments_are_rejected_with_both_values() {
-    assert_snapshot!(rejection(&["compare", "alone", "big"]), @"  × alone/STAMP and big/STAMP cannot be compared: the data are 500 rows of 20 + 400 bytes and 5000 rows of 20 + 400 bytes; run their variants in one experiment, or one of the two again as the other was");
-    assert_snapshot!(rejection(&["compare", "alone", "long"]), @"  × alone/STAMP and long/STAMP cannot be compared: readrandom ends after 50.0 ms and after 70.0 ms; run their variants in one experiment, or one of the two again as the other was");
-    assert_snapshot!(rejection(&["compare", "alone", "steps"]), @"  × alone/STAMP and steps/STAMP cannot be compared: the steps are fillseq, readrandom and fillrandom, readrandom; run their variants in one experiment, or one of the two again as the other was");
-    assert_snapshot!(rejection(&["compare", "alone", "meaning"]), @"  × alone/STAMP and meaning/STAMP cannot be compared: `one` is sqlite in one and lmdb in the other; run their variants in one experiment, or one of the two again as the other was");
+    assert_snapshot!(rejection(&["compare", "alone", "big"]), @"  × alone/STAMP and big/STAMP \
+                                                                cannot be compared: the data are \
+                                                                500 rows of 20 + 400 bytes and \
+                                                                5000 rows of 20 + 400 bytes; run \
+                                                                their variants in one experiment, \
+                                                                or repeat one of the two with the \
+                                                                settings of the other");
+    assert_snapshot!(rejection(&["compare", "alone", "long"]), @"  × alone/STAMP and long/STAMP \
+                                                                 cannot be compared: readrandom \
+                                                                 ends after 50.0 ms and after 70.0 \
+                                                                 ms; run their variants in one \
+                                                                 experiment, or repeat one of the \
+                                                                 two with the settings of the \
+                                                                 other");
+    assert_snapshot!(rejection(&["compare", "alone", "steps"]), @"  × alone/STAMP and steps/STAMP \
+                                                                  cannot be compared: the steps \
+                                                                  are fillseq, readrandom and \
+                                                                  fillrandom, readrandom; run \
+                                                                  their variants in one \
+                                                                  experiment, or repeat one of the \
+                                                                  two with the settings of the \
+                                                                  other");
+    assert_snapshot!(rejection(&["compare", "alone", "meaning"]), @"  × alone/STAMP and \
+                                                                    meaning/STAMP cannot be \
+                                                                    compared: `one` is sqlite in \
+                                                                    one and lmdb in the other; run \
+                                                                    their variants in one \
+                                                                    experiment, or repeat one of \
+                                                                    the two with the settings of \
+                                                                    the other");
 }
 
 #[test]
@@ -153,7 +179,7 @@ fn unknown_metric_is_rejected_with_similar_ones() {
 fn metric_without_direction_is_never_called_faster() {
     let output = RUN.assay(&["compare", "alone", "other", "--metric", "busy_threads"]);
     assert_eq!(output.code, 0, "{}", output.err);
-    assert!(output.out.contains("neither more nor less is better"), "{}", output.out);
+    assert!(output.out.contains("neither higher nor lower is better"), "{}", output.out);
     assert!(output.out.contains("inconclusive; detectable"), "{}", output.out);
     for word in ["faster", "slower", "\u{25b2}", "\u{25bc}"] {
         assert!(!output.out.contains(word), "{word}: {}", output.out);

@@ -27,13 +27,13 @@ fn reason(text: &str) -> String {
 #[test]
 fn rate_is_positive_and_has_a_unit() {
     assert_snapshot!(rate("0/s"), @r#"
-     × the rate `0/s` offers nothing: write one above zero
+     × the rate `0/s` is zero: write a rate above zero
        ╭─[mine.toml:9:17]
      8 │ duration = "10s"
      9 │ load = { rate = "0/s" }
        ·                 ──┬──
        ·                   ╰── here
-    10 │ 
+    10 │
        ╰────
      nothing was run
     "#);
@@ -78,7 +78,8 @@ fn rate_is_positive_and_has_a_unit() {
 
 #[test]
 fn changing_rate_stays_positive() {
-    assert_snapshot!(reason("ramp 10k/s..0/s over 60s"), @"× ramp: the rate `0/s` offers nothing: write one above zero");
+    assert_snapshot!(reason("ramp 10k/s..0/s over 60s"), @"× ramp: the rate `0/s` is zero: write a \
+                                                           rate above zero");
     assert_snapshot!(reason("ramp 10k/s 20k/s over 60s"), @"× ramp: `10k/s 20k/s over 60s` is not understood: write ramp 10k/s..100k/s over 60s");
     assert_snapshot!(reason("steps 10k/s 20 every 10s"), @"× steps: the rate `20` has no unit: write 20/s");
     assert_snapshot!(reason("sine 50k/s +-60k/s every 60s"), @"× sine: 60,000/s below the mean of 50,000/s leaves no rate: write an amplitude below the mean");
@@ -107,7 +108,7 @@ fn rate_file_is_rejected_at_its_own_line() {
     "#);
     workspace.write("day.csv", "t,rate\n0,1000\n5,-3\n");
     assert_snapshot!(output(), @"
-     × rate file day.csv, line 3: the rate `-3` is negative: write one above zero
+     × rate file day.csv, line 3: the rate `-3` is negative: write a rate above zero
       ╭─[day.csv:3:1]
     2 │ 0,1000
     3 │ 5,-3

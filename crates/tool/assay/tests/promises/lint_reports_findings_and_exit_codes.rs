@@ -60,7 +60,8 @@ fn differing_background_jobs_are_reported() {
     let wrong = format!("{TWICE}options = {{ max_background_jobs = 1 }}\n");
     let (code, found) = of_plan(&wrong, &[]);
     assert_eq!(code, 0, "a warning fails only with --fail-on warning");
-    let expected = "warning A048: variants of rocksdb differ in background jobs: its default, 1";
+    let expected = "warning A048: variants of rocksdb have different numbers of background jobs: \
+                    its default, 1";
     assert_eq!(found, [expected]);
     assert_eq!(of_plan(&wrong, &["--fail-on", "warning"]).0, 1);
 }
@@ -85,7 +86,8 @@ fn results_show_label_first_and_most_severe_findings_before_others() {
     let output = RUN.assay(&["lint", "pair"]);
     assert_eq!(output.err, "");
     let first = output.out.lines().next().unwrap_or_default();
-    let label = "pair: NOTHING DECIDED, these runs could not have shown a doubling. ";
+    let label = "pair: NOTHING DECIDED, these runs could not have shown a change by a factor of 2. \
+                 ";
     assert!(first.starts_with(label), "{}", output.out);
     for text in ["Warnings\n", "A039 too few repetitions", "A027 too short", "Remedy   "] {
         assert!(output.out.contains(text), "{text}: {}", output.out);
@@ -108,7 +110,7 @@ fn rule_is_explained_with_and_without_findings() {
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert_snapshot!(output.out);
     let found = RUN.assay(&["lint", "pair", "--explain", "A029"]).out;
-    let evidence = "  Evidence  readrandom: reads what `fillseq` left, in key order";
+    let evidence = "  Evidence  readrandom: the step reads what `fillseq` wrote, in key order";
     assert!(found.lines().any(|line| line == evidence), "{found}");
     let listed = workspace.assay(&["lint", "--rules"]).out;
     assert!(listed.lines().any(|line| line.starts_with("A029  warning   key-order load")));

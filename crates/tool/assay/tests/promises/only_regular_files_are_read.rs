@@ -95,7 +95,10 @@ fn what_is_no_file_of_an_archive_is_refused_by_every_verb() {
             let name = path.file_name().expect("a name").to_string_lossy();
             // A list names what is damaged, and goes on.
             assert!(output.code != 0 || *call == "list", "{call}: {what} {name}: {text}");
-            assert!(text.contains("no regular file") || text.contains("a link"), "{call}: {text}");
+            assert!(
+                text.contains("not a regular file") || text.contains("a link"),
+                "{call}: {text}"
+            );
             assert!(text.contains(&*name), "{call}: {what} {name}: {text}");
             calls += 1;
         }
@@ -147,7 +150,7 @@ fn nothing_is_written_through_a_link_of_an_archive() {
         assert_eq!(output.code, if call == "compare pair" { 3 } else { 0 }, "{}", output.err);
     }
     let resumed = workspace.assay(&["run", "--resume", "pair"]);
-    assert!(resumed.code != 0 && resumed.err.contains("no regular file"), "{}", resumed.err);
+    assert!(resumed.code != 0 && resumed.err.contains("not a regular file"), "{}", resumed.err);
     assert_eq!(fs::read_dir(workspace.path("mine")).expect("a directory").count(), 0);
     assert_eq!(fs::read_to_string(workspace.path("mine.txt")).expect("a file"), "mine");
 

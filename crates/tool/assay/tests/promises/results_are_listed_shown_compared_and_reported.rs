@@ -191,13 +191,17 @@ fn costs_are_printed_on_request() {
 
 #[test]
 fn unknown_names_are_rejected_with_known_ones() {
-    assert_snapshot!(rejection(&["compare", "pear"]), @"  × no results named `pear` in results; `assay list` shows what is there");
+    assert_snapshot!(rejection(&["compare", "pear"]), @"  × there are no results named `pear` in \
+                                                        results; `assay list` shows the results \
+                                                        there");
     assert_snapshot!(rejection(&["compare", "pair", "--base", "three"]), @"  × no variant is named `three`; the variants are one, two");
     assert_snapshot!(rejection(&["show", "pair", "three.c1.r1"]), @"
     × no run is named `three.c1.r1`
     help: runs: two.c1.r1, one.c1.r1, one.c1.r2, two.c1.r2
     ");
-    assert_snapshot!(rejection(&["report", "pear"]), @"  × no results named `pear` in results; `assay list` shows what is there");
+    assert_snapshot!(rejection(&["report", "pear"]), @"  × there are no results named `pear` in \
+                                                       results; `assay list` shows the results \
+                                                       there");
     let output = RUN.assay(&["compare", "pair", "--format", "xml"]);
     assert_eq!(output.code, 2);
     assert_snapshot!(output.err, @"

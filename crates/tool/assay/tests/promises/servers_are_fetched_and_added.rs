@@ -114,8 +114,8 @@ fn invalid_server_is_rejected_with_the_remedy() {
     let broken = "ROOT/broken/bin/postgres does not run here: `--version` failed (exit status: 1), \
                   it printed: no locale";
     rejects(&workspace, &["add", "postgres@a", "broken"], broken);
-    let program = "mine/bin/mysqld is not and has not the program of postgres: give the directory \
-                   in which the server is installed";
+    let program = "mine/bin/mysqld is not, and does not contain, the program of postgres: give the \
+                   directory in which the server is installed";
     rejects(&workspace, &["add", "postgres@a", "mine/bin/mysqld"], program);
     install(&workspace, "bare/bin/mysqld", MYSQLD);
     let bare = "mysql@a cannot be run: `share/english/errmsg.sys` is missing in the installation: \

@@ -57,7 +57,7 @@ fn invalid_devices_and_amounts_are_rejected_before_anything_is_written() {
         (&["device", "--path", ".", "--minutes", "1"][..], "do not fit into 1 min"),
         (&["device", "--path", ".", "--access", "raw"], "no test is left"),
         (&["device", "--path", ".", "--size", "9000TiB"], "--disk-floor"),
-        (&["device", "--raw", "plain"], "no block device"),
+        (&["device", "--raw", "plain"], "not a block device"),
     ] {
         let output = workspace.assay(arguments);
         assert_ne!(output.code, 0);
@@ -80,7 +80,7 @@ fn profiles_are_stored_and_compared() {
     assert_eq!(first.out.lines().count(), 3, "{}", first.out);
     assert!(first.out.contains("\nbuffered,randread-4k,1,1,"), "{}", first.out);
     let second = measure(&workspace, &["--page", "storage.html"]);
-    for text in ["fio-", "File, page cache", "fdatasync-4k", "ratios are throughputs", "ratio"] {
+    for text in ["fio-", "File, page cache", "fdatasync-4k", "ratios compare throughput", "ratio"] {
         assert!(second.out.contains(text), "{text}: {}", second.out);
     }
     assert!(!second.out.contains("BOGUS"), "{}", second.out);
@@ -156,7 +156,7 @@ fn experiments_on_storage_are_run_as_any_other() {
     let typed = workspace.assay(&["run", "sizes.toml", "--cache", "1GiB"]);
     assert!(typed.err.contains("--cache does not apply to storage"), "{}", typed.err);
     let raw = workspace.assay(&["run", "sizes.toml", "--raw", "sizes.toml"]);
-    assert!(raw.err.contains("no block device"), "{}", raw.err);
+    assert!(raw.err.contains("not a block device"), "{}", raw.err);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn write_limit_below_the_first_fill_measures_nothing() {
         "--yes",
     ]);
     assert_eq!(output.code, 3, "{}", output.err);
-    let is_full = output.err.contains("there is no level to fill it to");
+    let is_full = output.err.contains("no fill level is left to measure");
     assert!(is_full || output.err.contains("--write-limit of more than "), "{}", output.err);
     assert_eq!(output.out, "");
     assert!(!workspace.path("results/.devices").exists(), "nothing was written");

@@ -47,8 +47,8 @@ fn repetitions_are_added_to_one_run_of_each_cell() {
     let listed = workspace.assay(&["list"]).out;
     assert!(listed.contains("  3 of 3 runs are complete"), "{listed}");
     for (more, expected) in [
-        ("5", "adds to an experiment of one run per cell"),
-        ("0", "adds to an experiment of one run per cell"),
+        ("5", "adds runs to an experiment of one run per cell"),
+        ("0", "adds runs to an experiment of one run per cell"),
         ("many", "--repetitions: `many`"),
     ] {
         let refused = workspace.assay(&["run", "--resume", "quick-fillseq", "--repetitions", more]);
@@ -109,7 +109,7 @@ const UNREADABLE: [Change; 9] = [
     ("base", || json!("gone"), "base is \"gone\""),
     ("steps/1/stop", || json!({ "duration": u64::MAX >> 11 }), "stop is"),
     ("steps/1/load", || json!({ "pipelined": 2_000 }), "load is 2000"),
-    ("steps/1/load", || json!({ "find_rate": pace() }), "and has none"),
+    ("steps/1/load", || json!({ "find_rate": pace() }), "but has no limit"),
     ("steps/1/load", || open(1e10), "a rate that is not above 0 and at most 1e9/s"),
     ("steps/1/settle_cap", || json!(u64::MAX >> 11), "settle_cap is"),
     ("application", application, "application.procedures[0].policy.retry.attempts is 999"),

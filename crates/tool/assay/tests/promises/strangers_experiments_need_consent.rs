@@ -115,7 +115,7 @@ fn options_that_reach_beyond_the_data_need_consent() {
             "rocksdb@0.0.1",
             "write_buffer_size",
             "{};wal_dir=/x",
-            "has signs in its value that may set other options",
+            "has characters in its value that may set other options",
         ),
         ("wiredtiger@0.0.1", "log.path", "/tmp", "names a path"),
         ("postgres@99", "Archive_Command", "touch x", "runs a command"),

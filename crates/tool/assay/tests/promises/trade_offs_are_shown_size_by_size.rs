@@ -134,5 +134,9 @@ fn another_base_and_unknown_experiments_are_rejected() {
 
     For more information, try '--help'.
     ");
-    assert_snapshot!(rejected(&["compare", "small", "medium", "--rum"], 1), @"  × no results named `medium` in results; `assay list` shows what is there");
+    assert_snapshot!(rejected(&["compare", "small", "medium", "--rum"], 1), @"  × there are no \
+                                                                              results named \
+                                                                              `medium` in results; \
+                                                                              `assay list` shows \
+                                                                              the results there");
 }

@@ -397,7 +397,7 @@ fn names_are_unique_and_the_base_is_a_variant() {
     "#);
     let (head, _) = TINY.split_once("[[variant]]").expect("a variant");
     assert_snapshot!(rejection_of(head), @"
-    × nothing to compare: the experiment has no variant
+    × there is nothing to compare: the experiment has no variant
     help: add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)
     nothing was run
     ");

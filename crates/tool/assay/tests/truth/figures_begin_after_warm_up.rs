@@ -41,9 +41,9 @@ fn check(host: &HostWatch) {
     assert!(stalls.longest_ns >= Nanos::SECOND, "{time_profile:?}{diagnosis}");
 
     let shown = |more: &[&str]| sandbox.result_of(&[&["show", NAME], more].concat());
-    let message = format!("measured from {:.0} s on: warm-up before", from_s.ceil());
+    let message = format!("measured after {:.0} s: warm-up before", from_s.ceil());
     assert!(shown(&[]).contains(&message), "{}", shown(&[]));
-    assert!(!shown(&["--whole"]).contains("measured from"));
+    assert!(!shown(&["--whole"]).contains("measured after"));
     let rate = |more: &[&str]| -> f64 {
         let csv = sandbox.result_of(&[&["compare", NAME, "--format", "csv"], more].concat());
         let line =

@@ -14,7 +14,7 @@ use crate::measured::Run;
 use crate::sandbox::{NAME, Sandbox, joined_text, wait_until};
 
 /// The label in the first line of every output.
-const LABEL: &str = "Verdict: NOTHING MEASURED. No step that the experiment is about has a result \
+const LABEL: &str = "Verdict: NOTHING MEASURED. No step that the experiment measures has a result \
                      (assay lint bad-days).";
 /// Exit code of `run`, `compare` and `lint` without a result.
 const NOTHING: i32 = 3;
@@ -95,7 +95,7 @@ fn search_that_finds_no_rate_names_the_reason_and_the_remedy() {
                 "A041 search found nothing: readrandom of slow: found nothing within p50 < 1.00 \
                  ms in",
                 "no rate meets the limit: the lowest tried was",
-                "loosen the limit, or find in the probes what exceeded it (assay show)",
+                "loosen the limit, or find what exceeded it in the probes (assay show)",
             ],
         );
         check_search(

@@ -36,7 +36,7 @@ pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     for row in &rows {
         let cell = &row.cells[0];
         if !declared.contains(cell.trim_matches('`')) {
-            let message = format!("{cell} is no dependency any more: remove the line");
+            let message = format!("{cell} is not a dependency any more: remove the line");
             found.push(Violation::at(DOCUMENT, row.line, message));
         }
     }
@@ -72,7 +72,7 @@ mod tests {
             [
                 "no crate uses `a`: remove it",
                 "lacks the line of dependency `b`: explain what it is for",
-                "`c` is no dependency any more: remove the line",
+                "`c` is not a dependency any more: remove the line",
             ]
         );
     }

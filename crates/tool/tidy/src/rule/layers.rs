@@ -48,7 +48,7 @@ fn check_rows(repo: &Repo, rows: &[Row]) -> Vec<Violation> {
     for (at, row) in rows.iter().enumerate() {
         let name = &row.cells[0];
         if !repo.packages.iter().any(|package| name_of(rows, package) == name) {
-            let message = format!("`{name}` is no crate: remove the row");
+            let message = format!("`{name}` is not a crate: remove the row");
             found.push(Violation::at(DOCUMENT, row.line, message));
         }
         let is_above = |import: &&str| rows[..at].iter().any(|above| above.cells[0] == *import);
@@ -144,7 +144,7 @@ mod tests {
             messages(rows, folders.to_vec()),
             [
                 "`plan` imports `model`, which has no row above it: move it",
-                "`gone` is no crate: remove the row",
+                "`gone` is not a crate: remove the row",
             ]
         );
         assert_eq!(check(&Repo::of(&[])).len(), 1);

@@ -14,7 +14,7 @@ pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
         let stem_of = |part: &str| part.split('.').next().unwrap_or_default().to_owned();
         let empty = file.path.split('/').map(stem_of).find(|s| EMPTY_NAMES.contains(&s.as_str()));
         if let Some(name) = empty {
-            let message = format!("`{name}` is no concept: name the concept");
+            let message = format!("`{name}` is not a concept: name the concept");
             found.push(Violation::of(&file.path, message));
         }
         if file.name() == "mod.rs" {
@@ -61,8 +61,8 @@ mod tests {
             [
                 "b/mod.rs:1: must open with //! docs",
                 "b/mod.rs: holds 2 items of code: give each concept its own file",
-                "c/utils.rs: `utils` is no concept: name the concept",
-                "tests/common/keys.rs: `common` is no concept: name the concept",
+                "c/utils.rs: `utils` is not a concept: name the concept",
+                "tests/common/keys.rs: `common` is not a concept: name the concept",
             ]
         );
     }

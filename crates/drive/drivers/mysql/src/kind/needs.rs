@@ -98,7 +98,7 @@ pub(super) fn fallback(options: &Options, log: &str) -> Result<Option<String>, E
         Some(cause) => format!("io_uring: io_uring {cause}"),
         None => NO_EVENTS.to_owned(),
     };
-    let text = format!("InnoDB uses {way}, in place of {cause}");
+    let text = format!("InnoDB uses {way} instead of {cause}");
     let demanded = is_simulated.then(|| set(options, "innodb_use_native_aio")).flatten();
     match demanded.or_else(|| set(options, WAY)) {
         Some((name, value)) if !value.eq_ignore_ascii_case("auto") => Err(refused(
@@ -154,7 +154,7 @@ mod tests {
         let text = fallback(&[("innodb_linux_aio", "auto")], &log).unwrap().unwrap();
         assert_eq!(
             text,
-            "InnoDB uses Linux AIO (libaio), in place of io_uring: io_uring failed with EPERM"
+            "InnoDB uses Linux AIO (libaio) instead of io_uring: io_uring failed with EPERM"
         );
         let simulated = "x [Warning] InnoDB: liburing disabled: falling back to \
                          innodb_use_native_aio=OFF\n";

@@ -89,8 +89,8 @@ fn check(
         return Err(refused(REPLICA, reason));
     }
     if replica == Replica::Sync && spec.settings.durability == Durability::None {
-        let reason = "with durability class `none` commits wait for no log: use `async`, or class \
-                      `os` or `sync`";
+        let reason = "with durability class `none`, commits do not wait for the log: use `async`, \
+                      or class `os` or `sync`";
         return Err(refused(REPLICA, reason));
     }
     if spec.site.transport != Transport::Unix {

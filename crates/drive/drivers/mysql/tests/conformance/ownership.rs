@@ -241,7 +241,7 @@ pub(crate) fn marks_without_identity_are_refused_with_the_remedy(fixture: &Fixtu
         "INSERT INTO DB.assay_tables VALUES ('sale1', '0123')",
     ]);
     let error = runs.plain_run().expect_err("it has no identity").to_string();
-    for expected in ["table `assay_tables`", "knew their tables by name only", "drop it"] {
+    for expected in ["table `assay_tables`", "identified their tables by name only", "drop it"] {
         assert!(error.contains(expected), "{expected}: {error}");
     }
     assert_eq!(runs.as_user(&["SELECT CAST(COUNT(*) AS CHAR) FROM DB.sale1"]), ["0"]);

@@ -329,7 +329,7 @@ fn marks_without_identity_are_refused_with_the_remedy() {
     ];
     as_user(&server, &old);
     let error = plain_run(&server).expect_err("it has no identity").to_string();
-    for expected in ["table `assay_tables`", "knew their tables by name only", "drop it"] {
+    for expected in ["table `assay_tables`", "identified their tables by name only", "drop it"] {
         assert!(error.contains(expected), "{expected}: {error}");
     }
     let is_there = "SELECT count(*)::text FROM public.item1";

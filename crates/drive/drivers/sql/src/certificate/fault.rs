@@ -23,8 +23,8 @@ pub(crate) enum CertificateFault {
     )]
     Expired(String),
     #[error(
-        "the server's certificate is valid from {0} on: set the clock of this host, or of the one \
-         that made the certificate"
+        "the server's certificate is not valid before {0}: set the clock of this host, or of the \
+         host that made the certificate"
     )]
     NotYetValid(String),
     #[error(
@@ -44,8 +44,8 @@ pub(crate) enum CertificateFault {
     )]
     UnknownIssuer { issuer: String, file: String },
     #[error(
-        "the server's certificate is self-signed, and not the one in {file}: give the server's \
-         own certificate as the root ({ROOTS})"
+        "the server's certificate is self-signed, and not the certificate in {file}: give the \
+         server's own certificate as the root ({ROOTS})"
     )]
     OtherSelfSigned { file: String },
     #[error(

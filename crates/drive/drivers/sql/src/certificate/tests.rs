@@ -226,7 +226,7 @@ fn a_certificate_that_is_not_accepted_has_its_remedy() {
     let (own, pem) = (self_signed(&good).pem(), root.pem.as_str());
     let cases = [
         (pem, root.signed(&expired), "expired on Jan  1 ", "renew it"),
-        (pem, root.signed(&early), "valid from Jan  1 ", "set the clock"),
+        (pem, root.signed(&early), "not valid before Jan  1 ", "set the clock"),
         (pem, root.signed(&client), "not for servers", "serverAuth"),
         (pem, other.signed(&good), "not by the key of its issuer", "root certificate with"),
         (ROOT, root.signed(&good), "was issued by `CN=root`, of which FILE", "or the server's own"),

@@ -25,7 +25,7 @@ pub(super) const COLUMNS: [Column; 7] = [
         metric: metric::STORAGE_READS_PER_POINT_READ.name,
         name: "read",
         heading: "read\nrequests/row",
-        needs: "read, of a step that only reads points (readrandom), on a device that is known",
+        needs: "read: a step with point reads only (readrandom), on a known device",
     },
     Column {
         metric: metric::READ_AMPLIFICATION.name,
@@ -37,14 +37,14 @@ pub(super) const COLUMNS: [Column; 7] = [
         metric: metric::STORAGE_READS_PER_RANGE_ROW.name,
         name: "range_read",
         heading: "range read\nrequests/row",
-        needs: "range read, of one that only reads ranges (fwdrange)",
+        needs: "range read: a step with range reads only (fwdrange)",
     },
     Column {
         metric: metric::BYTES_WRITTEN_PER_BYTE_PUT.name,
         name: "write",
         heading: "bytes written\nper byte put",
-        needs: "bytes written, of steps that write (overwrite) and a settle, in records that count write \
-            calls (older ones do not)",
+        needs: "bytes written: steps that write (overwrite) and a settle, in records that count \
+                write calls (older records do not)",
     },
     Column {
         metric: metric::WRITE_AMPLIFICATION_PROCESS.name,
@@ -56,14 +56,14 @@ pub(super) const COLUMNS: [Column; 7] = [
         metric: metric::SPACE_AMPLIFICATION.name,
         name: "space",
         heading: "space\nbytes/byte",
-        needs: "space, of rows that reached storage",
+        needs: "space: rows that reached storage",
     },
     Column {
         metric: metric::CACHE_AMPLIFICATION.name,
         name: "cache",
         heading: "cache\nbytes/byte",
-        needs: "cache, of uniform point reads (readrandom after a load of every row) with a cap on \
-            memory, some of them answered without storage",
+        needs: "cache: uniform point reads (readrandom after a load of every row) with a memory \
+                cap, some of which are answered without storage",
     },
 ];
 

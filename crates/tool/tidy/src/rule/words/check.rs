@@ -37,7 +37,7 @@ fn check_file(file: &File) -> Vec<Violation> {
         let line = line_at(text, range.start);
         let old = text[range].to_lowercase();
         if known.insert((line, old.clone())) {
-            let message = format!("`{old}` is no word of the field: {}", word.instead);
+            let message = format!("`{old}` is not a word of the field: {}", word.instead);
             found.push(Violation::at(&file.path, line, message));
         }
     }
@@ -49,7 +49,7 @@ fn in_name(file: &File) -> Option<Violation> {
     let stem = file.name().split('.').next().unwrap_or_default();
     let mut parts = stem.split(['_', '-']).filter_map(|part| Some((part, list::find(part)?)));
     let (part, word) = parts.find(|(_, word)| !word.is_allowed_in_path(&file.path))?;
-    let message = format!("`{part}` in a file's name is no word of the field: {}", word.instead);
+    let message = format!("`{part}` in a file's name is not a word of the field: {}", word.instead);
     Some(Violation::of(&file.path, message))
 }
 
@@ -90,7 +90,7 @@ mod tests {
                       #[serde(rename = \"kept\")]\nstruct A;\n";
         let lines: Vec<String> = found("a.rs", source)
             .into_iter()
-            .map(|text| text.split(" is no word").next().unwrap_or_default().to_owned())
+            .map(|text| text.split(" is not a word").next().unwrap_or_default().to_owned())
             .collect();
         let expected =
             ["1: `told`", "2: `asked`", "2: `seen`", "3: `kept`", "4: `say`", "4: `nobody`"];
@@ -104,7 +104,8 @@ mod tests {
             assert_eq!(found(path, "x\nwhoever Beside\n").len(), 2, "{path}");
         }
         assert_eq!(found("a.csv", "whoever").len(), 0);
-        let message = "a.md:1: `tells` is no word of the field: write reports, returns or message";
+        let message =
+            "a.md:1: `tells` is not a word of the field: write reports, returns or message";
         assert_eq!(found("a.md", "It tells."), [message]);
     }
 
