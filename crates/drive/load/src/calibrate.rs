@@ -171,8 +171,8 @@ mod tests {
         };
         let found = calibrate(&clock, &request).unwrap();
         assert_eq!(found.clients, 2);
-        // Anything a computer can be: from a tenth of a nanosecond to a millisecond.
-        assert!((0.1..1e6).contains(&found.closed_ns_per_op), "{found:?}");
+        // Anything a computer can be, however busy: from a tenth of a nanosecond to a second.
+        assert!((0.1..1e9).contains(&found.closed_ns_per_op), "{found:?}");
         assert!((1e3..OVERLOAD_OPS_PER_S).contains(&found.ceiling_ops_per_s), "{found:?}");
         let rate = found.start_lag_ops_per_s.unwrap();
         assert!(rate <= 5_000.0 && rate <= found.ceiling_ops_per_s, "{found:?}");

@@ -87,9 +87,10 @@ mod tests {
         assert_eq!(decode(&encode(&tally.service)).unwrap(), tally.service);
         tally.service.record_n(9, u64::MAX / 4).unwrap();
         let other = Histogram::<u64>::new_with_bounds(1, u64::MAX / 2, 5).unwrap();
-        for (histogram, reason) in
-            [(&tally.service, "more values than can"), (&other, "not a histogram of up to 1 h")]
-        {
+        for (histogram, reason) in [
+            (&tally.service, "more values than a run can count"),
+            (&other, "not a histogram of up to 1 h"),
+        ] {
             let error = decode(&encode(histogram)).unwrap_err();
             assert!(error.starts_with("a broken histogram: ") && error.contains(reason), "{error}");
         }

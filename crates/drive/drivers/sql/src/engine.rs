@@ -12,7 +12,7 @@ use crate::database::{Database, SqlEngine};
 use crate::open_sessions::SessionRole;
 use crate::session::SqlSession;
 use crate::waits::SqlWaits;
-use crate::{check, inspect, pooler, tables};
+use crate::{check, inspect, pooler, table_spec};
 
 /// Longest time of a statement that is checked: on next to no rows, a valid one is done by then.
 const CHECK_WITHIN: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ impl<D: Database> SqlEngine<D> {
         let table = setup.application.tables.get(usize::from(position))?;
         let id = table.id.as_ref().map(|id| format!("{quote}{id}{quote}"));
         let schema = &self.config.data_set.schema;
-        Some((D::Connection::qualified(schema, &tables::name(&table.name, number)), id))
+        Some((D::Connection::qualified(schema, &table_spec::name(&table.name, number)), id))
     }
 
     /// Runs a query that may wait for locks on the control connection.
@@ -136,7 +136,7 @@ impl<D: Database> Engine for SqlEngine<D> {
         let [query] = check.query.by(D::Connection::SQL.dialect).as_slice() else {
             return Ok(None);
         };
-        let sql = tables::query_text(setup, (query, check.table), number);
+        let sql = table_spec::query_text(setup, (query, check.table), number);
         match self.watched(|connection| connection.rows(&sql)) {
             Ok(rows) => Ok(rows.into_iter().next()),
             Err(error @ EngineError::Timeout(_)) => Err(error),

@@ -38,6 +38,7 @@ mod roots;
 mod row_texts;
 mod session;
 mod socket;
+mod table_spec;
 mod tables;
 mod template;
 pub mod testing;

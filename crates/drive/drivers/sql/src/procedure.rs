@@ -10,8 +10,8 @@ use crate::connection::{Connection, Reply};
 use crate::failure::Failure;
 use crate::key_value::{ExpectedResult, InFlight, outcome};
 use crate::read_back::ReadBack;
-use crate::tables;
 use crate::template::{Part, Template, Value};
+use crate::{table_spec, tables};
 
 /// How a server is used, and the application.
 pub(crate) type Known<'a, C> =
@@ -357,7 +357,7 @@ pub(crate) fn render<C: Connection>(
     let mut steps: Vec<StatementStep> = Vec::new();
     for (number, statement) in (1..).zip(procedure.statements.by(C::SQL.dialect)) {
         let mut on_copy = |number| {
-            let table = |position| tables::reached(setup, position, number);
+            let table = |position| table_spec::reached(setup, position, number);
             let mut template = Template::render(statement, procedure, table);
             if let [Part::Text(sql)] = &mut template.parts[..]
                 && let Some(identified) = tables::identified::<C>(sql, &config.data_set)

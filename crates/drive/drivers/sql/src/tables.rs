@@ -15,18 +15,17 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use engine::{ApplicationSetup, EngineError, OpenSpec, Refusal};
+use engine::{EngineError, OpenSpec, Refusal};
 use model::Endpoint;
-use model::sql::{Part, Statement, StatementOwner};
+use model::sql::StatementOwner;
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::failure::{ErrorResponse, Failure};
 use crate::object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, TableName};
 use crate::obstacle::rights_error;
+use crate::table_spec::{TableSpec, routines, specs};
 
-/// The table of key-value operations.
-const KEY_VALUE: &str = "assay_kv";
 /// The marker table, which is none of a run's own.
 pub const MARKER: &str = "assay_tables";
 /// File in the data directory that holds the data set's token.
@@ -36,16 +35,6 @@ const TOKEN_BYTES: usize = 16;
 
 /// Most refusals to drop a leftover that an error quotes. Our choice.
 const REFUSALS_SHOWN: usize = 4;
-
-/// A table to create.
-struct TableSpec {
-    name: String,
-    /// Its name in the application; `None` for the table of keys and values.
-    of: Option<String>,
-    create: Vec<String>,
-    /// The sequence of its ids, where its statements name it.
-    sequence: Option<String>,
-}
 
 /// A row of the marker table.
 struct Mark {
@@ -119,77 +108,6 @@ pub(crate) fn ensure<C: Connection>(
 /// stays as it is.
 pub(crate) fn identified<C: Connection>(sql: &str, data_set: &DataSet) -> Option<String> {
     C::identified(&Creation::parse(sql, C::SQL.dialect)?, data_set)
-}
-
-/// Returns the routines that the statements of the application create.
-fn routines<C: Connection>(spec: &OpenSpec, tables: &[TableSpec]) -> Vec<Object> {
-    let Some(setup) = &spec.application else { return Vec::new() };
-    let mut texts: Vec<_> = tables.iter().flat_map(|table| table.create.iter().cloned()).collect();
-    for procedure in &setup.application.procedures {
-        for statement in procedure.statements.by(C::SQL.dialect) {
-            let copies = 0..setup.copies(procedure.table);
-            texts.extend(copies.map(|at| query_text(setup, (statement, procedure.table), at)));
-        }
-    }
-    let mut routines = Vec::new();
-    for creation in texts.iter().filter_map(|sql| Creation::parse(sql, C::SQL.dialect)) {
-        if creation.object.kind != ObjectKind::Table && !routines.contains(&creation.object) {
-            routines.push(creation.object);
-        }
-    }
-    routines
-}
-
-fn specs<C: Connection>(spec: &OpenSpec, session: &C::Session) -> Vec<TableSpec> {
-    let Some(setup) = &spec.application else {
-        let create = C::create_key_value(session);
-        return vec![TableSpec { name: KEY_VALUE.to_owned(), of: None, create, sequence: None }];
-    };
-    let tables = (0u16..).zip(&setup.application.tables);
-    let all = tables.flat_map(|(position, table)| {
-        (0..setup.copies(position)).map(|number| {
-            let name = name(&table.name, number);
-            let statements = table.create.by(C::SQL.dialect).iter();
-            let named = |other| reached(setup, other, number);
-            let create: Vec<_> =
-                statements.map(|statement| sql_text(statement, &name, named)).collect();
-            let sequence = table.id.as_ref().map(|id| format!("{name}_{id}_seq"));
-            let sequence = sequence.filter(|it| create.iter().any(|sql| sql.contains(it)));
-            TableSpec { name, of: Some(table.name.clone()), create, sequence }
-        })
-    });
-    all.collect()
-}
-
-/// Returns the name of copy `number`, from 0, of a table.
-pub(crate) fn name(base: &str, number: u32) -> String {
-    format!("{base}{}", u64::from(number) + 1)
-}
-
-/// Returns the name of the table at `position`, as a call on copy `number` reaches it.
-pub(crate) fn reached(setup: &ApplicationSetup, position: u16, number: u32) -> String {
-    let table = setup.application.tables.get(usize::from(position));
-    name(table.map_or("", |table| &table.name), setup.reached(position, number))
-}
-
-fn sql_text(statement: &Statement, table: &str, other: impl Fn(u16) -> String) -> String {
-    let pieces = statement.parts.iter().map(|part| match part {
-        Part::Text(text) => text.clone(),
-        Part::Table => table.to_owned(),
-        Part::OtherTable(position) => other(*position),
-        Part::Argument(_) | Part::RowArgument(_) | Part::Rows(_) => String::new(),
-    });
-    pieces.collect()
-}
-
-/// Returns the text of a query on copy `number` of its table.
-pub(crate) fn query_text(
-    setup: &ApplicationSetup,
-    (query, table): (&Statement, u16),
-    number: u32,
-) -> String {
-    let named = |other| reached(setup, other, number);
-    sql_text(query, &named(table), named)
 }
 
 /// Where tables are created: server, schema and token file.
@@ -447,24 +365,5 @@ impl<'a> Target<'a> {
             }
             _ => rights_error(self.endpoint, failure),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn table_name_is_substituted_in_statements() {
-        let text = |text: &str| Part::Text(text.to_owned());
-        let parts = vec![text("CREATE TABLE "), Part::Table, text(" (a INT)")];
-        assert_eq!(
-            sql_text(
-                &Statement { parts, ..Statement::default() },
-                &name("pi", 0),
-                |_| String::new()
-            ),
-            "CREATE TABLE pi1 (a INT)"
-        );
     }
 }

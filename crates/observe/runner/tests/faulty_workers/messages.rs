@@ -103,7 +103,7 @@ fn no_message_is_lost_late_or_repeated_unnoticed() {
         lost.remove(at);
         if at + 1 < sound.len() {
             let reason = failure(&lost);
-            let expected = format!("message {at} is missing: message {} came in its", at + 1);
+            let expected = format!("message {at} is missing: message {} came instead", at + 1);
             assert!(reason.contains(&expected), "{at}: {reason}");
             let mut late = sound.clone();
             late.swap(at, at + 1);
@@ -152,7 +152,7 @@ fn sums_that_do_not_agree_fail_the_run() {
         assert_eq!(
             reason,
             format!(
-                "the step's put operations are not those of its intervals: {done} done and 0 \
+                "the step's put operations differ from the sum of its intervals: {done} done and 0 \
                  failed in the step, 12 and 0 in its intervals"
             )
         );

@@ -208,7 +208,7 @@ fn rocksdb_errors_are_quoted() {
     16 │ max_backgroud_jobs = 4
        · ─────────┬────────
        ·          ╰── rejected by the engine
-    17 │
+    17 │ 
        ╰────
      help: the engine reports: Invalid argument: Could not find option: : max_backgroud_jobs
            did you mean `max_background_jobs`?

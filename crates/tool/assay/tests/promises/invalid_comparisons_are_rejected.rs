@@ -88,7 +88,7 @@ fn different_experiments_are_rejected_with_both_values() {
 #[test]
 fn single_run_is_rejected_for_comparison() {
     assert_snapshot!(rejection(&["compare", "alone/one.c1.r1"]), @"
-    × alone/one.c1.r1 is one run of `one`, and no other variant to compare with is given
+    × alone/one.c1.r1 is one run of `one`, and there is no other variant to compare it with
     help: add a run of another variant; `assay show EXPERIMENT RUN` shows it alone
     ");
     // The same run twice is one run.

@@ -150,7 +150,7 @@ fn arrivals_and_pacing_require_a_rate() {
      nothing was run
     "#);
     assert_snapshot!(load("{ arrivals = \"constant\" }"), @r#"
-     × arrivals and pacing belong to a rate, and none is given
+     × arrivals and pacing belong to a rate, but no rate is given
        ╭─[mine.toml:9:21]
      8 │ duration = "10s"
      9 │ load = { arrivals = "constant" }
@@ -320,7 +320,7 @@ fn clients_are_levels_sweep_or_adaptive() {
        ·           ─────┬────
        ·                ╰── requested here
        ╰────
-     help: add a step that ends by duration and has no `clients` of its own
+     help: add a step that ends by duration and does not set `clients`
      nothing was run
     "#);
 }
@@ -330,7 +330,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10"];
     let output = |text: &[&str]| rejected_at_once(&Workspace::new(), &[&typed[..], text].concat());
     assert_snapshot!(output(&["--rate", "-5k/s"]), @"
-    × --rate: the rate `-5k/s` is negative: write one above zero, such as 50k/s
+    × --rate: the rate `-5k/s` is negative: write a rate above zero, such as 50k/s
     nothing was run
     ");
     assert_snapshot!(output(&["--sla", "p99 < 2"]), @"

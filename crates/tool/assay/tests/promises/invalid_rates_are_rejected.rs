@@ -33,7 +33,7 @@ fn rate_is_positive_and_has_a_unit() {
      9 │ load = { rate = "0/s" }
        ·                 ──┬──
        ·                   ╰── here
-    10 │
+    10 │ 
        ╰────
      nothing was run
     "#);

@@ -46,7 +46,8 @@ pub(crate) fn check_journey(home: &Workspace, name: &str) -> Vec<String> {
             text += &fs::read_to_string(&path).unwrap_or_default().replace(name_here, name);
             fs::remove_file(path).ok();
         }
-        (output.code, text)
+        // Lines break elsewhere where a name is longer.
+        (output.code, text.split_whitespace().collect::<Vec<_>>().join(" "))
     };
     let originals: Vec<_> = verbs.iter().map(|verb| printed(home, verb, name)).collect();
     for (verb, original) in verbs.iter().zip(&originals) {

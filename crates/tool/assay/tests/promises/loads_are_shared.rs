@@ -7,6 +7,7 @@ use archive::Results;
 use serde_json::Value;
 
 use crate::journey::check_journey;
+use crate::rejection::unwrapped;
 use crate::workspace::{ProgramOutput, Workspace};
 
 const FILE: &str = r#"[experiment]
@@ -132,7 +133,8 @@ fn several_loads_are_compared_by_their_means() {
     let more = ["--runs-per-load", "2", "--repetitions", "4"];
     let output = workspace.run_shared(&more);
     assert!(!output.out.contains("for these loads"), "{}", output.out);
-    assert!(output.out.contains("Runs share loads, 2 of each variant"), "{}", output.out);
+    let text = unwrapped(&output.out);
+    assert!(text.contains("Runs share loads, 2 of each variant"), "{text}");
     let json = workspace.assay(&["compare", "shared", "--format", "json"]).out;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     let cells = json["comparison"]["steps"][1]["cells"].as_array().expect("cells");
@@ -211,7 +213,11 @@ fn snapshots_respect_their_limit() {
     let workspace = Workspace::new();
     workspace.write("shared.toml", file(&["sqlite", "lmdb"]));
     let output = workspace.run_shared(&["--snapshot-limit", "1KiB"]);
-    assert!(output.err.contains("the load is not saved: no room for its files"), "{}", output.err);
+    assert!(
+        output.err.contains("the load is not saved: there is no room for its files"),
+        "{}",
+        output.err
+    );
     assert!(workspace.runs().iter().all(|run| steps(run).len() == 3));
     workspace.run_shared(&["--snapshot-limit", "1500KiB"]);
     let list = workspace.assay(&["snapshot", "list"]).out;

@@ -165,7 +165,7 @@ fn missing_functions_are_named() {
     let error = unwrapped(&added.err);
     assert_eq!(added.code, 1);
     assert!(error.contains("it lacks `assay_scan`, `assay_close`\n"), "{error}");
-    assert!(error.contains("Assay has no engine is named `sorted`"), "{error}");
+    assert!(error.contains("Assay has no engine named `sorted`"), "{error}");
     let unknown = workspace.assay(&["engine", "test", "sorted"]);
     assert_eq!(unknown.code, 1);
     assert!(unknown.err.contains("no engine is named `sorted`"), "{}", unknown.err);
@@ -178,7 +178,7 @@ fn wrong_facts_are_refused() {
     };
     for (name, text, expected) in [
         ("durability", "fsync", "a wrong `durability`: "),
-        ("settings", "cache room", "a wrong `settings`: `room` is none of cache, direct_io"),
+        ("settings", "cache room", "a wrong `settings`: `room` is not one of cache, direct_io"),
         ("key_bytes_max", "long", "a wrong `key_bytes_max`: `long`"),
         ("reverse_scans", "maybe", "a wrong `reverse_scans`: `maybe`"),
     ] {

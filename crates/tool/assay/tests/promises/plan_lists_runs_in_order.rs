@@ -211,7 +211,7 @@ fn command_line_overrides_the_file() {
     order     8 runs, interleaved by rows of a Williams square, whole after 8, from seed 1
     ");
     // What a size of minutes is too short for is one line.
-    let short = lines(&plan, &["note      Of size minutes, "]);
+    let short = lines(&plan, &["note      Caused by the size minutes, "]);
     assert!(short.contains("A039 too few repetitions (1)"), "{plan}");
 }
 

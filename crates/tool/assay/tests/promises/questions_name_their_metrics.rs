@@ -84,6 +84,6 @@ fn metric_that_no_engine_of_the_experiment_has_is_rejected_before_any_run() {
     let workspace = Workspace::new();
     workspace.write("named.toml", EXPERIMENT.replace("cache_hit_share", "server_reads_per_op"));
     let output = rejected_at_once(&workspace, &["run", "named.toml"]);
-    assert!(output.contains("no variant can answer with `server_reads_per_op`"), "{output}");
+    assert!(output.contains("no variant reports `server_reads_per_op`"), "{output}");
     assert!(output.contains("named here") && output.contains("quick, slow"), "{output}");
 }

@@ -186,7 +186,7 @@ pub(crate) fn leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_u
     for expected in [
         "what an earlier run left in database",
         "table `sale1`: ",
-        "drop what else refers to it, or name another database in the dsn",
+        "drop the objects that refer to them, or name another database in the dsn",
     ] {
         assert!(error.contains(expected), "{expected}: {error}");
     }

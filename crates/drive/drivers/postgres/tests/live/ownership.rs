@@ -281,7 +281,7 @@ fn leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_user(server:
         "what an earlier run left in schema `public`",
         "table `item1`: ",
         "theirs",
-        "drop what else refers to it, or name another database in the dsn",
+        "drop the objects that refer to them, or name another database in the dsn",
     ] {
         assert!(error.contains(expected), "{expected}: {error}");
     }

@@ -230,7 +230,7 @@ fn a_certificate_that_is_not_accepted_has_its_remedy() {
         (pem, root.signed(&client), "not for servers", "serverAuth"),
         (pem, other.signed(&good), "not by the key of its issuer", "root certificate with"),
         (ROOT, root.signed(&good), "was issued by `CN=root`, of which FILE", "or the server's own"),
-        (ROOT, own, "is self-signed, and not the one in FILE", "give the server's own"),
+        (ROOT, own, "is self-signed, and not the certificate in FILE", "give the server's own"),
         (
             pem,
             root.signed(&params("a", &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"])),
