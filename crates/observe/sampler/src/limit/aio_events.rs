@@ -58,7 +58,10 @@ mod tests {
         assert_eq!(allow(1536, "", &quota), Ok(()));
         let text = allow(2561, "set `innodb_use_native_aio = OFF`", &quota).unwrap_err();
         let text = text.to_string();
-        assert!(text.contains("needs 2561 events") && text.contains("is 65536, 64000"), "{text}");
+        assert!(
+            text.contains("needs 2561 events") && text.contains("is 65536, and 64000"),
+            "{text}"
+        );
         assert!(text.contains("`sysctl -w fs.aio-max-nr=66561`), or set `innodb_"), "{text}");
         assert_eq!(aio_events(|_| None), None);
     }

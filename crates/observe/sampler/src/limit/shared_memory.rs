@@ -60,7 +60,7 @@ mod tests {
         let needed = Bytes(8 << 20);
         assert_eq!(allow(needed, "", Some(needed)), Ok(()));
         let text = allow(needed, "set x", Some(Bytes(2 << 20))).unwrap_err().to_string();
-        assert!(text.contains("8.00 MiB of shared memory, and /dev/shm has 2.00 MiB"), "{text}");
+        assert!(text.contains("8.00 MiB of shared memory, but /dev/shm has 2.00 MiB"), "{text}");
         assert!(text.contains("--shm-size=8m") && text.ends_with("or set x"), "{text}");
         let text = allow(needed, "", None).unwrap_err().to_string();
         assert!(
