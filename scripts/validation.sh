@@ -34,7 +34,7 @@ simulated() {
 } >"$scratch/page"
 {
     printf '# Validation of histories\n\n`make validation` generates this page. [History](method/history.md) describes the method.\n\n'
-    printf 'The page has the false changes per series without changes, and recall and precision on 18 families of 20 labelled series, next to Apache Otava 0.8.0 on the same series. The set of series is ours, and the ramp rule was made with this set in view.\n'
+    printf 'This page has two measures of `assay history`, next to Apache Otava 0.8.0 on the same series: the number of false changes in series without changes, and recall and precision on 18 families of 20 labelled series. The set of series is ours, and the ramp rule was made with this set in view.\n'
     simulated --package stats --test history --
 } >"$scratch/histories"
 {
