@@ -62,11 +62,11 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
     ]),
     ("observe/runner/src/validity/classify.rs", "docs/method/validity.md", &[
         ("LATE_SHARE: f64 = 0.01", "more than 1 % of the starts"),
-        ("LAG_MIN: Nanos = Nanos(100_000)", "later than 100 us or"),
+        ("LAG_MIN: Nanos = Nanos(100_000)", ": 100 us, 5 % of the limit"),
         ("LAG_LIMIT_SHARE: f64 = 0.05", "5 % of the limit"),
         ("LAG_CALIBRATED: u64 = 3", "3 times the calibrated p99"),
         ("LAG_CALIBRATED_MAX: Nanos = Nanos(500_000)", "(up to 500 us)"),
-        ("HARM_SHARE: f64 = 0.25", "a quarter of what the limit allows"),
+        ("HARM_SHARE: f64 = 0.25", "a quarter of the late operations that the limit allows"),
         ("PAUSE_MIN_US: f64 = 30_000.0", "stood still for more than 30 ms"),
         ("THROTTLED_SHARE: f64 = 0.005", "for 0.5 % of the interval"),
         ("STEAL_SHARE: f64 = 0.05", "another guest took 5 % of the interval"),
@@ -79,12 +79,12 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
         ("RUN_QUEUE_SHARE: f64 = 0.05", "for more than 5 % of their working time"),
     ]),
     ("define/model/src/load.rs", "docs/method/validity.md", &[
-        ("SERVED_SHARE: f64 = 0.99", "less than 99 % of what was offered"),
+        ("SERVED_SHARE: f64 = 0.99", "less than 99 % of the offered arrivals were served"),
     ]),
     ("define/fold/src/load_status.rs", "docs/method/validity.md", &[
         ("BACKLOG_MAX: Nanos = Nanos::SECOND", "longer than a second"),
         ("CLIENT_SHARE: f64 = 0.85", "explains 85 % of its working time"),
-        ("INVALID_SHARE_MAX: f64 = 0.2", "more than a fifth of its intervals invalid"),
+        ("INVALID_SHARE_MAX: f64 = 0.2", "more than a fifth of its intervals, and at least two, are invalid"),
         ("INVALID_MIN: usize = 2", "at least two"),
     ]),
     ("drive/search/src/rate/bisection.rs", "docs/method/validity.md", &[

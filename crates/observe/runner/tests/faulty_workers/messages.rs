@@ -174,7 +174,7 @@ fn sums_that_do_not_agree_fail_the_run() {
         let mut twice = sound.clone();
         twice.insert(7, sound[at].clone());
         let reason = failure(&lines_of(&twice));
-        assert!(reason.contains("step 0 in place of step 1"), "{reason}");
+        assert!(reason.contains("step 0 instead of step 1"), "{reason}");
     }
 }
 

@@ -116,11 +116,13 @@ fn runs_of(named: &mut [Selected]) -> Vec<RunRecord> {
 /// Rejects runs that are all of one variant.
 fn check_pair(experiment: &Experiment, named: &[&str]) -> Result<()> {
     let [only] = &experiment.variants[..] else { return Ok(()) };
-    let what = if named.len() == 1 { "is one run" } else { "are runs" };
-    let shown = if named.len() == 1 { "shows it" } else { "shows them" };
+    let is_one = named.len() == 1;
+    let what = if is_one { "is one run" } else { "are runs" };
+    let them = if is_one { "it" } else { "them" };
     Err(miette!(
-        help = format!("add a run of another variant; `assay show EXPERIMENT RUN` {shown} alone"),
-        "{} {what} of `{}`, and there is no other variant to compare it with",
+        help =
+            format!("add a run of another variant; `assay show EXPERIMENT RUN` shows {them} alone"),
+        "{} {what} of `{}`, and there is no other variant to compare {them} with",
         named.join(", "),
         only.name
     ))

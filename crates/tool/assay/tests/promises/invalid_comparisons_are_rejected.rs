@@ -93,7 +93,7 @@ fn single_run_is_rejected_for_comparison() {
     ");
     // The same run twice is one run.
     assert_snapshot!(rejection(&["compare", "alone/one.c1.r1", "alone/one.c1.r1"]), @"
-    × alone/one.c1.r1, alone/one.c1.r1 are runs of `one`, and no other variant to compare with is given
+    × alone/one.c1.r1, alone/one.c1.r1 are runs of `one`, and there is no other variant to compare them with
     help: add a run of another variant; `assay show EXPERIMENT RUN` shows them alone
     ");
 }

@@ -38,7 +38,7 @@ fn rate_is_positive_and_has_a_unit() {
      nothing was run
     "#);
     assert_snapshot!(rate("-5k/s"), @r#"
-     × the rate `-5k/s` is negative: write one above zero, such as 50k/s
+     × the rate `-5k/s` is negative: write a rate above zero, such as 50k/s
        ╭─[mine.toml:9:17]
      8 │ duration = "10s"
      9 │ load = { rate = "-5k/s" }
