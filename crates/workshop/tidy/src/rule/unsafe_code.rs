@@ -9,7 +9,7 @@ use crate::rust::{self, Class, Rust};
 /// Each counts, also in tests, in macros and in types of foreign functions.
 const KEYWORDS: usize = 263;
 /// The file that has the number.
-const THIS: &str = "crates/tool/tidy/src/rule/unsafe_code.rs";
+const THIS: &str = "crates/workshop/tidy/src/rule/unsafe_code.rs";
 /// Sources of readers, which no program here contains.
 const EXEMPT: &str = "examples/";
 

@@ -8,7 +8,7 @@ use crate::rule::violation::Violation;
 use crate::rust::{Class, Rust, line_at};
 
 /// Files of the rule itself, which lists the words.
-const OWN: &str = "crates/tool/tidy/src/rule/words";
+const OWN: &str = "crates/workshop/tidy/src/rule/words";
 /// Endings of the files that are checked, besides makefiles.
 const ENDINGS: [&str; 8] = ["rs", "md", "toml", "sh", "snap", "c", "h", "go"];
 /// What stands before a name in stored records.

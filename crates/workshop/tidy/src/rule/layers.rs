@@ -8,7 +8,7 @@ use crate::rule::conformance::DRIVERS;
 use crate::rule::violation::Violation;
 
 /// The groups of crates; a group may import earlier ones.
-const GROUPS: [&str; 5] = ["define", "drive", "observe", "report", "tool"];
+const GROUPS: [&str; 6] = ["define", "drive", "observe", "report", "tool", "workshop"];
 /// Stands for every driver crate.
 const DRIVER: &str = "driver-*";
 /// Stands for every crate, and for none.

@@ -8,7 +8,7 @@ use crate::rust::Rust;
 const EXEMPT: &[&str] = &[
     "crates/drive/child/",
     "crates/drive/engine/src/conformance/",
-    "crates/tool/tidy/",
+    "crates/workshop/tidy/",
     "/benches/",
     "/tests/",
     "/tests.rs",
