@@ -8,13 +8,18 @@ use cargo_metadata::{MetadataCommand, Package as Described};
 
 use crate::repo::{Dependency, File, Package, Repo};
 
+/// The manifest of the engine index+log, which is a workspace of its own.
+const INDEXLOG: &str = "indexlog/Cargo.toml";
+
 /// Reads the repository that holds the current directory's workspace.
 ///
 /// Files that git does not know yet are read too, so that a rule fires before the commit.
 pub(crate) fn read() -> Result<Repo, Box<dyn Error>> {
     let metadata = MetadataCommand::new().no_deps().exec()?;
     let root = metadata.workspace_root.as_std_path();
-    let packages = metadata.packages.iter().map(|package| package_of(package, root)).collect();
+    let indexlog = MetadataCommand::new().no_deps().manifest_path(root.join(INDEXLOG)).exec()?;
+    let packages = metadata.packages.iter().chain(&indexlog.packages);
+    let packages = packages.map(|package| package_of(package, root)).collect();
     let mut files = Vec::new();
     for path in list(root)? {
         let full = root.join(&path);

@@ -184,7 +184,7 @@ pub(crate) fn leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_u
     ]);
     let error = runs.plain_run().expect_err("a user's table refers to it").to_string();
     for expected in [
-        "what an earlier run left in database",
+        "tables of an earlier run in database",
         "table `sale1`: ",
         "drop the objects that refer to them, or name another database in the dsn",
     ] {

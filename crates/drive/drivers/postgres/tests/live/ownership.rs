@@ -278,7 +278,7 @@ fn leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_user(server:
     );
     let error = plain_run(server).expect_err("a user's table refers to it").to_string();
     for expected in [
-        "what an earlier run left in schema `public`",
+        "tables of an earlier run in schema `public`",
         "table `item1`: ",
         "theirs",
         "drop the objects that refer to them, or name another database in the dsn",
