@@ -58,7 +58,8 @@ fn check(name: &str) -> RunRecord {
     assert_eq!(counted.differing, Vec::<String>::new(), "{name} folds to its record");
     let trims: BTreeMap<_, _> =
         run.steps.iter().map(|step| (step.index, Nanos::from_secs(2))).collect();
-    let trimmed = trim_warmup(&case(name), run.clone(), &trims).expect("the fixture can be trimmed");
+    let trimmed =
+        trim_warmup(&case(name), run.clone(), &trims).expect("the fixture can be trimmed");
     let new = serde_json::to_value(&trimmed).expect("a record");
     let text = fs::read_to_string(case(name).join("trimmed.json")).expect("the fixture has it");
     let old: Value = serde_json::from_str(&text).expect("the old program's JSON");
@@ -66,4 +67,48 @@ fn check(name: &str) -> RunRecord {
     differences("", &old, &new, &mut found);
     assert_eq!(found, Vec::<String>::new(), "{name} is trimmed as before");
     run
+}
+
+#[test]
+fn interrupted_run_is_folded_up_to_its_last_step() {
+    let run = check("cut-off");
+    assert!(matches!(run.end, RunEnd::Interrupted { .. }), "{:?}", run.end);
+}
+
+#[test]
+fn settling_is_no_part_of_its_step() {
+    assert!(check("settled").steps.iter().any(|step| step.settle.is_some()));
+}
+
+#[test]
+fn search_is_folded_from_its_confirming_probe() {
+    assert!(check("searched").steps.iter().any(|step| step.search.is_some()));
+}
+
+#[test]
+fn invalid_intervals_are_left_out() {
+    let run = check("invalid");
+    assert!(run.invalid.is_some_and(|reason| reason.contains("4 of 5 intervals are invalid")));
+}
+
+#[test]
+fn arrivals_not_served_are_counted_with_their_ages() {
+    let censored = |step: &model::StepRecord| step.arrivals.as_ref().map(|it| it.censored);
+    assert!(check("unserved").steps.iter().filter_map(censored).sum::<u64>() > 1_000_000);
+}
+
+#[test]
+fn pipelined_operations_are_folded() {
+    let run = check("pipelined");
+    assert!(run.steps.iter().any(|step| matches!(step.step.load, model::Load::Pipelined(_))));
+}
+
+#[test]
+fn calls_of_procedures_are_folded() {
+    assert!(check("procedures").steps.iter().any(|step| !step.procedures.is_empty()));
+}
+
+#[test]
+fn background_writers_are_folded_apart_from_the_clients() {
+    assert!(check("writers").steps.iter().any(|step| !step.writers.is_empty()));
 }
