@@ -178,8 +178,12 @@ mod tests {
         assert_eq!(encrypted.len(), 128);
         let key = PublicKey::parse(PUBLIC.as_bytes()).unwrap();
         let private = BigUint::parse_bytes(PRIVATE.as_bytes(), 16).unwrap();
-        let plain = BigUint::from_bytes_be(&encrypted).modpow(&private, &key.modulus).to_bytes_be();
-        let (seed, data) = plain.split_at(SHA1_BYTES);
+        let number = BigUint::from_bytes_be(&encrypted).modpow(&private, &key.modulus);
+        let digits = number.to_bytes_be();
+        // A number has no leading zeros, and the encoded message begins with at least one.
+        let mut plain = vec![0; encrypted.len() - digits.len()];
+        plain.extend(digits);
+        let (seed, data) = plain[1..].split_at(SHA1_BYTES);
         let (mut seed, mut data) = (seed.to_vec(), data.to_vec());
         mask(&mut seed, &data);
         mask(&mut data, &seed);
