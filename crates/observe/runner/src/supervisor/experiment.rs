@@ -164,7 +164,7 @@ impl Running<'_> {
         let host = match Host::open(bench, experiment, variant, data, cpus) {
             Ok(host) => host,
             Err(RunnerError::Server(error)) => {
-                let run = without_server(run, data, error)?;
+                let run = without_server(bench, run, data, error)?;
                 progress(Progress::RunEnds(&run.record));
                 return Ok(run);
             }
@@ -230,6 +230,7 @@ fn samplers(
 
 /// Archives the record of a run whose server did not start.
 fn without_server(
+    bench: &Workbench<'_>,
     mut run: Supervised,
     data: &RunData,
     error: ServerError,
@@ -241,12 +242,8 @@ fn without_server(
     };
     let not_stored = stored.err().map(|error| format!("; its log is not stored: {error}"));
     let step = "open".to_owned();
-    run.record.end = if matches!(error, ServerError::Interrupted) {
-        RunEnd::Interrupted { step }
-    } else {
-        let reason = EngineError::from(error).to_string() + &not_stored.unwrap_or_default();
-        RunEnd::Failed { step, reason }
-    };
+    let reason = EngineError::from(error).to_string() + &not_stored.unwrap_or_default();
+    run.record.end = bench.interrupt.end(RunEnd::Failed { step, reason });
     run.record.ended_at = Some(now_utc());
     run.writer.finish(&run.record)?;
     Ok(run)
