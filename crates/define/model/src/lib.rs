@@ -22,6 +22,7 @@ mod dialect;
 pub mod doctor;
 mod draw;
 mod drive;
+mod exact;
 pub mod experiment;
 mod experiment_check;
 mod failure;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use miette::{Result, miette};
-use model::units::{parse_size, parse_span};
+use model::units::{parse_limit, parse_size};
 use model::{Bytes, DriveHealth, Experiment, Host, Identity, Nanos};
 use runner::{DataRoot, Interrupt, Progress, RunnerError, Workbench, WorkerProgram};
 
@@ -22,7 +22,7 @@ pub(super) const HEADING: &str = "Run control";
 #[derive(Debug, clap::Args)]
 pub(super) struct Limits {
     /// Longest time without a finished operation before an engine counts as hung
-    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_span, help_heading = HEADING)]
+    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_limit, help_heading = HEADING)]
     watchdog: Nanos,
     /// Disk space that must stay free
     #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]

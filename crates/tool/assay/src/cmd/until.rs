@@ -3,7 +3,7 @@
 use analysis::budget::{Piloted, piloted};
 use archive::ExperimentDir;
 use miette::{Result, miette};
-use model::units::{parse_share, parse_span};
+use model::units::{parse_limit, parse_share};
 use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, Unit};
 use render::figure::figure;
 
@@ -34,7 +34,7 @@ pub(crate) struct Until {
     #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
     until: Option<f64>,
     /// Machine time that --until may take, including the pilot
-    #[arg(long, value_name = "SPAN", requires = "until", value_parser = parse_span)]
+    #[arg(long, value_name = "SPAN", requires = "until", value_parser = parse_limit)]
     budget: Option<Nanos>,
     /// Repetitions that --until may run, including the pilot
     #[arg(long, value_name = "N", requires = "until", default_value_t = REPETITIONS_MAX)]
