@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use engine::{Driver, Engine, EngineError, OpenSpec, OptionReach, Refusal};
-use model::{DataShape, Dialect, Settings};
+use model::{DataShape, Dialect, Settings, ShellCommand};
 use plan::{Builds, EngineInfo};
 use runner::Library;
 use server::Kind;
@@ -152,7 +152,8 @@ pub(crate) fn driver(
 ) -> Result<Box<dyn Driver>, EngineError> {
     let Some(engine) = find(name) else {
         let unknown = || {
-            let remedy = format!("add its library with `assay engine add {name} PATH`");
+            let add = ShellCommand::of("assay engine add").operands([name, "PATH"]);
+            let remedy = format!("add its library with `{add}`");
             EngineError::build(format!("no engine is named `{name}`: {remedy}"))
         };
         return shim::open_own(&library.ok_or_else(unknown)?.path, name);

@@ -299,7 +299,8 @@ fn print_result(
         let total = manifest.plan.cells.len();
         ui.print(format_args!("\nRuns     {}", complete_runs(complete, total)));
         let resume = ShellCommand::of("assay run").option("--resume", &manifest.id);
-        ui.print(format_args!("Resume   {resume}{}", args.until.args_text()));
+        let resume = args.until.carried(args.limits.carried(resume));
+        ui.print(format_args!("Resume   {resume}"));
     }
     let reached = until::reached(manifest, &runs);
     if !reached.is_empty() {
