@@ -98,6 +98,12 @@ pub(crate) fn servers() -> impl Iterator<Item = ServerProgram> {
     ENGINES.iter().filter_map(|engine| Some(engine.server?.0))
 }
 
+/// Returns another engine that every build of this program has, to compare a library with.
+pub(crate) fn other_linked(name: &str) -> Option<&'static str> {
+    let mut linked = ENGINES.iter().filter(|engine| engine.linked.is_some() && engine.name != name);
+    linked.next().filter(|_| kind(name).is_none()).map(|engine| engine.name)
+}
+
 /// Returns the names of the user's own engines, those that only the cache has.
 pub(crate) fn own_engines(environment: &Environment) -> Vec<String> {
     let cached = environment.cache_dir.as_deref().map(supply::cached_engines);
