@@ -129,7 +129,7 @@ fn open_once(
         result = Some(Err(refusal));
     }
     if let Some(Ok(Checked { identity, .. })) = &mut result {
-        identity.facts.extend(host.facts());
+        identity.facts.extend(host.facts(bench));
         identity.facts.extend(cpus.fact(experiment.placement));
     } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
         (&mut result, host.exit_of_server("open"))

@@ -178,7 +178,7 @@ impl Running<'_> {
         let samplers = samplers(&process, &memory, data, &host);
         let range = (order.range.0 as usize, order.range.1 as usize);
         process.send(&Command::Run(Box::new(order)));
-        let facts = host.facts().into_iter().chain(cpus.fact(experiment.placement));
+        let facts = host.facts(bench).into_iter().chain(cpus.fact(experiment.placement));
         let facts = facts.chain(host.confinement_fact(bench)).collect();
         let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
         let first = steps.get(range.0).expect("a plan's cells have steps").clone();
