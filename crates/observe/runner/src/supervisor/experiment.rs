@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use archive::ExperimentDir;
-use engine::EngineError;
+use engine::{EngineError, NO_ANSWER};
 use load::{Clock, SteadyClock};
 use model::record::SCHEMA;
-use model::{Cell, DriveSpan, Experiment, Manifest, RunEnd, RunRecord, Variant};
+use model::{Address, Cell, DriveSpan, Experiment, Manifest, RunEnd, RunRecord, Variant};
 use sampler::IsLog;
 use server::ServerError;
 use snapshot::Store;
@@ -20,7 +20,7 @@ use super::process::Process;
 use super::run_load::RunLoad;
 use super::supervise::{Supervised, Supervisor};
 use super::watch::Watch;
-use super::workbench::{Progress, Workbench, check_disk};
+use super::workbench::{Progress, Served, Workbench, check_disk};
 use crate::error::RunnerError;
 use crate::message::{Command, Order};
 use crate::stamp::now_utc;
@@ -54,16 +54,39 @@ pub fn run_cells(
             _ => todo.push(cell),
         }
     }
-    let total = todo.len();
+    let (total, mut silent) = (todo.len(), Vec::new());
     for (number, cell) in (1..).zip(todo) {
         if bench.interrupt.level() > 0 {
             break;
         }
+        if address(bench, cell).is_some_and(|address| silent.contains(address)) {
+            continue;
+        }
         progress(Progress::RunBegins { number, total, cell });
         let run = run_cell(bench, manifest, dir, cell, (&clock, &mut *progress))?;
+        if let Some(address) = address(bench, cell).filter(|_| is_silent(&run)) {
+            progress(Progress::Note(&format!(
+                "the server at {address} does not answer: runs that need it are left out, and \
+                 --resume does them"
+            )));
+            silent.push(address.clone());
+        }
         complete += usize::from(run.end.is_complete());
     }
     Ok(complete)
+}
+
+/// Returns the address of the running server of a cell's variant.
+fn address<'a>(bench: &'a Workbench<'_>, cell: &Cell) -> Option<&'a Address> {
+    match bench.servers.get(&cell.variant)? {
+        Served::Foreign(endpoint) => Some(&endpoint.address),
+        Served::Started(_) => None,
+    }
+}
+
+/// Returns whether a run failed because its server did not answer in time.
+fn is_silent(run: &RunRecord) -> bool {
+    matches!(&run.end, RunEnd::Failed { reason, .. } if reason.contains(NO_ANSWER))
 }
 
 /// What a cell's workers share.
