@@ -22,6 +22,7 @@ mod dialect;
 pub mod doctor;
 mod draw;
 mod drive;
+mod exact;
 pub mod experiment;
 mod experiment_check;
 mod failure;
@@ -101,7 +102,7 @@ pub use server::{
 };
 pub use setting::Settings;
 pub use shared_load::{LoadReuse, LoadSharing, PageCache, SharedLoad, Transfer};
-pub use shell::{ShellCommand, shell_word};
+pub use shell::{ShellCommand, carry_options, shell_word};
 pub use smoke_test::SmokeTestFailure;
 pub use sql::{Application, Argument, Bounds, Call, Dialect};
 pub use state::{EngineState, TableReadings};

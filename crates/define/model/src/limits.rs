@@ -3,8 +3,8 @@
 //! A file of a few kilobytes must not take minutes to compare. What `plan` refuses, `import` and
 //! every reader refuse too; each limit is far above any experiment that a machine could run.
 
-use crate::units::Nanos;
 pub use crate::units::RATE_MAX_OPS_PER_S;
+use crate::units::{Bytes, Nanos};
 
 /// Most variants of one experiment.
 ///
@@ -37,6 +37,13 @@ pub const VALUE_BYTES_MAX: u32 = 1 << 20;
 pub const COMPRESSIBLE_TO_MIN: f64 = 0.01;
 /// Longest span of a record: 100 days. Our choice, above any run.
 pub const SPAN_MAX: Nanos = Nanos::from_secs(8_640_000);
+
+/// Shortest measured span of a step.
+///
+/// Our choice: in less, clients that begin and end are measured, and not the engine.
+pub const DURATION_MIN: Nanos = Nanos::from_millis(10);
+/// Smallest cap on memory. Our choice: no worker starts in less.
+pub const MEMORY_MIN: Bytes = Bytes(4 << 20);
 
 /// Most rates of a step, one after the other: three hours of one each second.
 ///

@@ -3,6 +3,7 @@
 //! Names come from files of strangers: each is one word, whatever signs it has.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use crate::visible::is_obeyed;
 
@@ -27,6 +28,18 @@ pub fn shell_word(text: &str) -> String {
         _ => c.to_string(),
     };
     format!("$'{}'", text.chars().map(escaped).collect::<String>())
+}
+
+/// Options that the user gave to every command, such as another directory of results.
+///
+/// Without them a pasted command would find other experiments, or none.
+static CARRIED: OnceLock<String> = OnceLock::new();
+
+/// Sets the options that every command for pasting carries; only the first call counts.
+pub fn carry_options<'a>(options: impl Iterator<Item = (&'a str, String)>) {
+    let none = ShellCommand::of("");
+    let all = options.fold(none, |command, (option, value)| command.option(option, &value));
+    CARRIED.get_or_init(|| all.options);
 }
 
 /// A command of Assay for pasting, with names from data.
@@ -66,11 +79,12 @@ impl ShellCommand {
 impl fmt::Display for ShellCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { start, operands, options } = self;
+        let carried = CARRIED.get().map_or("", String::as_str);
         let text: String = operands.iter().map(|name| format!(" {}", shell_word(name))).collect();
         // An operand with a dash would be an option.
         match operands.iter().any(|text| text.starts_with('-')) {
-            true => write!(f, "{start}{options} --{text}"),
-            false => write!(f, "{start}{text}{options}"),
+            true => write!(f, "{start}{options}{carried} --{text}"),
+            false => write!(f, "{start}{text}{options}{carried}"),
         }
     }
 }

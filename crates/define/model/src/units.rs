@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::exact::{COUNT, SIZE, SPAN, split_digits};
 use crate::number::{Count, float, percent, whole};
 
 /// A span of time or a monotonic stamp, in nanoseconds.
@@ -127,16 +128,18 @@ pub fn clients(number: u32) -> String {
 /// # Errors
 /// Names the expected form when the text has no number, no unit or an unknown unit.
 pub fn parse_span(text: &str) -> Result<Nanos, String> {
-    const UNITS: &[(&str, f64)] = &[
-        ("ns", 1.0),
-        ("us", 1e3),
-        ("ms", 1e6),
-        ("s", 1e9),
-        ("m", 60e9),
-        ("min", 60e9),
-        ("h", 36e11),
-    ];
-    scaled(text, UNITS, "a duration: write 500ms, 60s, 10m or 2h").map(Nanos)
+    SPAN.parse(text).map(Nanos)
+}
+
+/// Parses a span that bounds the work of a run: a second or more.
+///
+/// # Errors
+/// As [`parse_span`], and the least span when the text is shorter.
+pub fn parse_limit(text: &str) -> Result<Nanos, String> {
+    match parse_span(text)? {
+        span if span < Nanos::SECOND => Err(format!("`{text}` is too short: give 1s or more")),
+        span => Ok(span),
+    }
 }
 
 /// Parses a size in binary units: `64KiB`, `512M`, `2GiB`.
@@ -144,20 +147,7 @@ pub fn parse_span(text: &str) -> Result<Nanos, String> {
 /// # Errors
 /// Names the expected form when the text has no number or an unknown unit.
 pub fn parse_size(text: &str) -> Result<Bytes, String> {
-    const KIB: f64 = 1024.0;
-    const UNITS: &[(&str, f64)] = &[
-        ("", 1.0),
-        ("B", 1.0),
-        ("K", KIB),
-        ("KiB", KIB),
-        ("M", KIB * KIB),
-        ("MiB", KIB * KIB),
-        ("G", KIB * KIB * KIB),
-        ("GiB", KIB * KIB * KIB),
-        ("T", KIB * KIB * KIB * KIB),
-        ("TiB", KIB * KIB * KIB * KIB),
-    ];
-    scaled(text, UNITS, "a size: write 4096, 64KiB, 512MiB or 2GiB").map(Bytes)
+    SIZE.parse(text).map(Bytes)
 }
 
 /// Parses a count with an optional decimal suffix: `200k`, `4M`, `2B`.
@@ -165,9 +155,7 @@ pub fn parse_size(text: &str) -> Result<Bytes, String> {
 /// # Errors
 /// Names the expected form when the text has no number or an unknown suffix.
 pub fn parse_count(text: &str) -> Result<u64, String> {
-    const UNITS: &[(&str, f64)] =
-        &[("", 1.0), ("k", 1e3), ("K", 1e3), ("M", 1e6), ("m", 1e6), ("B", 1e9), ("G", 1e9)];
-    scaled(text, UNITS, "a count: write 1000, 1.5k, 4M or 2B")
+    COUNT.parse(text)
 }
 
 /// Parses a rate of operations: `800/s`, `50k/s`, `2M/s`.
@@ -251,24 +239,8 @@ pub fn thousands(count: u64) -> String {
 
 /// Splits `12.5MiB` into its number and its unit; `None` without a number.
 fn split(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_');
-    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-    let value: f64 = number.replace('_', "").parse().ok()?;
-    Some((value, unit.trim()))
-}
-
-/// Parses a number in one of the units; `form` follows "is not" in an error.
-fn scaled(text: &str, units: &[(&str, f64)], form: &str) -> Result<u64, String> {
-    let no_form = || format!("`{text}` is not {form}");
-    let (value, unit) = split(text).ok_or_else(no_form)?;
-    let scale = units.iter().find(|(name, _)| *name == unit);
-    let (_, scale) = scale.ok_or_else(no_form)?;
-    // A part of the smallest unit is a forgotten unit: `1.5` of rows stands for 1.5k or 1.5M.
-    if *scale <= 1.0 && value.fract() > 0.0 {
-        return Err(format!("`{text}` is a fraction, not {form}"));
-    }
-    Ok(round(value * scale))
+    let (number, unit) = split_digits(text);
+    Some((number.replace('_', "").parse().ok()?, unit))
 }
 
 /// Rounds a non-negative number to the nearest whole one.
@@ -335,6 +307,13 @@ mod tests {
         assert!(parse_span("0.5ns").unwrap_err().starts_with("`0.5ns` is a fraction"));
         assert_eq!((parse_count("2.3M"), parse_count("3.0")), (Ok(2_300_000), Ok(3)));
         assert_eq!(parse_size("0.3KiB"), Ok(Bytes(307)), "a byte is small enough");
+        assert!(parse_count("1.0001k").unwrap_err().starts_with("`1.0001k` is a fraction"));
+    }
+
+    #[test]
+    fn a_limit_is_a_second_or_more() {
+        assert_eq!(parse_limit("1s"), Ok(Nanos::SECOND));
+        assert_eq!(parse_limit("999ms"), Err("`999ms` is too short: give 1s or more".to_owned()));
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use model::experiment::MARGIN_DEFAULT;
 use model::limits::{
-    COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, NAME_BYTES_MAX, VALUE_BYTES_MAX, VARIANTS_MAX, is_name,
+    COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, MEMORY_MIN, NAME_BYTES_MAX, VALUE_BYTES_MAX, VARIANTS_MAX,
+    is_name,
 };
 use model::setting::{parse_short_size, parse_whole};
 use model::units::{parse_count, parse_share, parse_size};
@@ -92,7 +93,12 @@ pub(crate) fn check(
 
 /// Parses the cap on memory, bytes.
 fn parse_memory(text: &str) -> Result<u64, String> {
-    parse_size(text).map(|bytes| bytes.0)
+    match parse_size(text)? {
+        bytes if bytes.0 > 0 && bytes < MEMORY_MIN => {
+            Err(format!("a cap of `{text}` is too small for a worker: give 4MiB or more"))
+        }
+        bytes => Ok(bytes.0),
+    }
 }
 
 impl Resolver<'_> {

@@ -17,6 +17,7 @@ use crate::settings::{
     STEP, STEP_CLIENTS, Setting, WARMUP, WRITER_RATE,
 };
 use crate::spec::Section;
+use crate::window::parse_duration;
 
 /// Default length of a step that ends by duration.
 ///
@@ -239,7 +240,7 @@ impl Resolver<'_> {
             return Ok(StopRule::Operations(operations));
         }
         let Some(share) = info.share_of_rows else {
-            let parse = |text: &str| parse_span(text).map(|span| span.0);
+            let parse = |text: &str| parse_duration(text).map(|span| span.0);
             let span = self.amount(tables, (DURATION, "the duration"), parse)?;
             return Ok(StopRule::Duration(span.map_or(DURATION_DEFAULT, Nanos)));
         };
@@ -308,6 +309,19 @@ mod tests {
         assert_eq!(warmup("duration = \"10m\""), Nanos::from_secs(5));
         assert_eq!(warmup("duration = \"10m\", warmup = \"1m\""), Nanos::from_secs(60));
         assert_eq!(warmup("operations = 500"), Nanos(0));
+    }
+
+    #[test]
+    fn what_is_too_short_or_too_small_to_be_measured_is_rejected() {
+        let refused = |new: &str| checked("\"readwhilewriting\"]", new).unwrap_err().to_string();
+        let step =
+            |span: &str| format!("{{ step = \"readwhilewriting\", duration = \"{span}\" }}]");
+        assert!(refused(&step("1us")).ends_with("give 10ms or more"), "{}", refused(&step("1us")));
+        assert_eq!(third("duration = \"10ms\"").stop, StopRule::Duration(Nanos::from_millis(10)));
+        let shared = refused("\"readwhilewriting\"]\nduration = \"9.9ms\"");
+        assert!(shared.ends_with("give 10ms or more"), "{shared}");
+        let memory = refused("\"readwhilewriting\"]\nmemory = \"4095KiB\"");
+        assert!(memory.ends_with("give 4MiB or more"), "{memory}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::settings::{
 };
 use crate::spec::Section;
 use crate::step_load::is_timed;
+use crate::window::parse_duration;
 
 /// Returns whether a step uses a setting.
 type Uses = fn(&StepInfo) -> bool;
@@ -44,7 +45,8 @@ impl Resolver<'_> {
         }
         let (mut steps, mut loads, mut errors) = (Vec::new(), Vec::new(), Errors::default());
         // Whichever step takes them, the benchmark's own values must be valid.
-        for setting in [DURATION, WARMUP, SETTLE_CAP] {
+        errors.ok(self.value(&[benchmark], DURATION, parse_duration));
+        for setting in [WARMUP, SETTLE_CAP] {
             errors.ok(self.value(&[benchmark], setting, parse_span));
         }
         if let Some(load) = &benchmark.load {

@@ -1,6 +1,7 @@
 //! Checks whether a measured span is long enough.
 
-use model::units::{per_second, thousands};
+use model::limits::DURATION_MIN;
+use model::units::{parse_span, per_second, thousands};
 use model::{Experiment, Limit, Load, Nanos, Rate, Step, StopRule, float, whole};
 
 use crate::error::PlanError;
@@ -17,6 +18,19 @@ const SPAN_BITS: u32 = 64;
 pub(crate) struct TooShort {
     pub(crate) why: String,
     pub(crate) remedy: String,
+}
+
+/// Parses the measured span of a step; zero is refused elsewhere.
+///
+/// # Errors
+/// When the text is no span, or the span is too short for any engine.
+pub(crate) fn parse_duration(text: &str) -> Result<Nanos, String> {
+    match parse_span(text)? {
+        span if span.0 > 0 && span < DURATION_MIN => {
+            Err(format!("a step of `{text}` is too short to be measured: give 10ms or more"))
+        }
+        span => Ok(span),
+    }
 }
 
 /// Checks that a step has enough operations to test its limit.

@@ -14,14 +14,13 @@ const GUARD: &str = "read -r _; kill -KILL 0";
 /// The first process of the group; `None` where it does not start.
 static FIRST: OnceLock<Option<Child>> = OnceLock::new();
 
-/// Puts a command into the group.
-pub(crate) fn join(command: &mut Command) {
+/// Puts a command into the group, or into a group of its own where there is none.
+pub(crate) fn join(command: &mut Command) -> &mut Command {
     let first = FIRST.get_or_init(|| {
         let mut guard = Command::new("/bin/sh");
         guard.env_clear().args(["-c", GUARD]).current_dir("/").process_group(0);
         guard.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()
     });
-    if let Some(group) = first.as_ref().and_then(|guard| i32::try_from(guard.id()).ok()) {
-        command.process_group(group);
-    }
+    let group = first.as_ref().and_then(|guard| i32::try_from(guard.id()).ok());
+    command.process_group(group.unwrap_or(0))
 }

@@ -2,8 +2,9 @@
 //!
 //! A variable may hold a password of a database, and a library or a server reads its whole
 //! environment. So a child gets the variables that its role needs, and no other. A child whose
-//! parent is killed would go on writing to a disk that others take for free. This is the only
-//! place that makes a `std::process::Command`, which `tidy` checks.
+//! parent is killed would go on writing to a disk that others take for free. A child in the group of
+//! its parent would end by the Ctrl-C of a terminal, which is a request to Assay alone. This is the
+//! only place that makes a `std::process::Command`, which `tidy` checks.
 
 mod build_group;
 mod confine;
@@ -11,6 +12,7 @@ mod ffi_parent;
 mod syscalls;
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 pub use confine::{Confinement, landlock_level};
@@ -98,7 +100,8 @@ const BUILD_TOOL: &[&str] = &[
 /// Starts of the names of variables that configure package managers and compiler caches.
 const BUILD_TOOLS: &[&str] = &["CARGO_", "CCACHE_", "MAVEN_", "NPM_CONFIG_", "RUSTUP_"];
 
-/// Returns a command whose environment has the variables of the role only.
+/// Returns a command in a process group of its own, whose environment has the variables of the role
+/// only.
 ///
 /// Variables are added with [`Command::env`]. The thread that starts the child must outlive it: the
 /// kernel kills the child when that thread ends. What a build tool starts ends with this process.
@@ -106,9 +109,10 @@ pub fn command(role: Role, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env_clear().envs(inherited(role, std::env::vars_os()));
     ffi_parent::end_with_parent(&mut command);
-    if role == Role::BuildTool {
-        build_group::join(&mut command);
-    }
+    match role {
+        Role::Program | Role::Worker => command.process_group(0),
+        Role::BuildTool => build_group::join(&mut command),
+    };
     command
 }
 
@@ -245,6 +249,19 @@ mod tests {
         assert!(process_file(id, "status").is_some_and(|text| text.contains("\nPPid:")));
         assert!(process_file(id, "stat").is_some());
         assert_eq!(process_file(id, "no-such-file"), None);
+    }
+
+    /// Goal: the Ctrl-C of a terminal, which goes to the whole foreground group, ends no child.
+    #[test]
+    fn a_child_is_in_another_process_group_than_its_parent() {
+        let own = rustix::process::getpgrp();
+        for role in [Role::Program, Role::Worker, Role::BuildTool] {
+            let mut child = command(role, "sleep").arg("60").spawn().unwrap();
+            let group = rustix::process::getpgid(Some(rustix::process::Pid::from_child(&child)));
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert_ne!(group, Ok(own), "{role:?}");
+        }
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub enum DeviceError {
     /// The program fio reported an error, in its words.
     #[error("fio: {0}")]
     Fio(String),
+    /// The user interrupted it.
+    #[error("interrupted")]
+    Interrupted,
     /// The output of fio cannot be read.
     #[error(
         "the output of fio cannot be read: {0}; install another fio with `scripts/setup.sh device`"

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io::{self, Write as _};
 use std::os::fd::RawFd;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -55,10 +54,8 @@ impl Fio {
     ///
     /// `sys_dir` is the directory of the device whose counters are read before and after it.
     ///
-    /// Interrupted, fio ends at once: the result is an error or covers a part of the time.
-    ///
     /// # Errors
-    /// When fio cannot be run, reports an error, or its output cannot be read.
+    /// When fio cannot be run, reports an error, its output cannot be read, or it is interrupted.
     pub fn run(
         &self,
         job: &Job<'_>,
@@ -69,8 +66,6 @@ impl Fio {
         let mut process = child::command(Role::Program, "fio")
             .args(["--output-format=json", "-"])
             .current_dir(dir)
-            // When it cannot fork, fio sends SIGTERM to its process group: not to this one.
-            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -80,7 +75,7 @@ impl Fio {
             Some(mut stdin) => stdin.write_all(text(job).as_bytes()),
             None => Ok(()),
         };
-        let output = self.wait(process).map_err(not_run)?;
+        let output = self.wait(process)?;
         let after = sys_dir.and_then(read_stat);
         let sample = output::parse(&String::from_utf8_lossy(&output.stdout));
         if !output.status.success() {
@@ -99,31 +94,32 @@ impl Fio {
         Ok(IoSample { issued, ..sample? })
     }
 
-    /// Waits for the end of a process; interrupts it on request.
-    fn wait(&self, mut process: Child) -> io::Result<Output> {
+    /// Waits for the end of a process; on request it is killed, and not waited for.
+    ///
+    /// What fio has written leaves the page cache before it ends, which may take long.
+    fn wait(&self, process: Child) -> Result<Output, DeviceError> {
         let pid = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
         // A descriptor, for a number may be another process's by then.
         let pid = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-        let (ended, end) = sync_channel::<()>(0);
-        thread::scope(|scope| {
-            let watcher = thread::Builder::new().spawn_scoped(scope, move || {
-                while end.recv_timeout(POLL) == Err(RecvTimeoutError::Timeout) {
-                    if (self.is_interrupted)() {
-                        pid.as_ref().map(|pid| pidfd_send_signal(pid, Signal::INT));
-                        return;
-                    }
+        let kill = || pid.as_ref().map(|pid| pidfd_send_signal(pid, Signal::KILL));
+        let (send, ended) = sync_channel(1);
+        // The end of a process that was killed is not received.
+        let waiting = move || drop(send.send(process.wait_with_output()));
+        if let Err(error) = thread::Builder::new().spawn(waiting) {
+            // A process that cannot be interrupted must not run.
+            kill();
+            return Err(not_run(error));
+        }
+        loop {
+            match ended.recv_timeout(POLL) {
+                Ok(output) => return output.map_err(not_run),
+                Err(RecvTimeoutError::Timeout) if !(self.is_interrupted)() => {}
+                Err(_) => {
+                    kill();
+                    return Err(DeviceError::Interrupted);
                 }
-            });
-            if let Err(error) = watcher {
-                // A process that cannot be interrupted must not run.
-                process.kill()?;
-                process.wait()?;
-                return Err(error);
             }
-            let output = process.wait_with_output();
-            drop(ended);
-            output
-        })
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub mod traits;
 pub mod way;
 
 pub use error::EngineError;
-pub use lock_waits::LockWaits;
+pub use lock_waits::{LockWaits, NO_ANSWER};
 pub use option_reach::{OptionReach, Reach};
 pub use refusal::{Refusal, Setting};
 pub use rows::{CountedRows, Rows};

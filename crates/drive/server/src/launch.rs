@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
@@ -74,8 +74,6 @@ impl ServerPlacement {
 }
 
 /// Writes a task's files and starts it after a `prefix`, with its output appended to `log`.
-///
-/// It is in a process group of its own, so that Ctrl-C reaches the caller only.
 fn launch(
     task: &Task,
     user: &User,
@@ -104,7 +102,7 @@ fn launch(
     command.env("LC_ALL", "C");
     let input = task.secret_input.as_ref().map_or(&task.input, |secret| &secret.0);
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
-    command.stdin(stdin).stdout(file).stderr(again).process_group(0);
+    command.stdin(stdin).stdout(file).stderr(again);
     let mut child = command.spawn().map_err(ServerError::spawn)?;
     if let Some(mut stdin) = child.stdin.take() {
         // A program that does not read to the end reports why when it ends.

@@ -31,7 +31,11 @@ pub fn next_steps(compared: &Compared<'_>) -> Vec<String> {
 /// Returns the command that adds the runs which a verdict lacks.
 ///
 /// A single run of each cell has no verdict, so runs can be added without choosing among results.
+/// Runs of one variant have none, however many there are.
 fn more_runs(compared: &Compared<'_>) -> Option<ShellCommand> {
+    if compared.comparison.variants.len() == 1 {
+        return None;
+    }
     let run = ShellCommand::of("assay run").option("--resume", &compared.meta.name);
     let is_whole = compared.comparison.variants.iter().all(|it| it.complete == it.planned);
     if compared.comparison.repetitions == 1 && is_whole && compared.label < Label::Bogus {

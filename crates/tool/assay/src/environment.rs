@@ -15,6 +15,9 @@ use crate::directory::check_dir;
 /// replaces the builds, too.
 const OWN_KEY: &str = "own.key";
 
+/// Default directory of the archive.
+const RESULTS: &str = "results";
+
 /// Heading of the options every command has.
 const HEADING: &str = "Directories";
 
@@ -22,7 +25,7 @@ const HEADING: &str = "Directories";
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Places {
     /// Directory of the archive
-    #[arg(long, global = true, help_heading = HEADING, default_value = "results", value_name = "DIR")]
+    #[arg(long, global = true, help_heading = HEADING, default_value = RESULTS, value_name = "DIR")]
     pub(crate) results: PathBuf,
     /// Directory for the data of running engines [default: assay-data]
     #[arg(long, global = true, help_heading = HEADING, value_name = "DIR")]
@@ -33,15 +36,18 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Checks the directories that the user names.
+    /// Returns the directories that the user names, with their options.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let results = Some(&self.results).filter(|dir| dir.as_path() != Path::new(RESULTS));
+        let (data, cache) = (self.data_dir.as_ref(), self.cache_dir.as_ref());
+        let dirs = [("--results", results), ("--data-dir", data), ("--cache-dir", cache)];
+        dirs.into_iter().filter_map(|(option, dir)| Some((option, dir?.as_path())))
+    }
+
+    /// Checks the directories of the command.
     pub(crate) fn check(&self) -> Result<()> {
-        let dirs = [
-            ("--results", Some(&self.results)),
-            ("--data-dir", self.data_dir.as_ref()),
-            ("--cache-dir", self.cache_dir.as_ref()),
-        ];
-        dirs.into_iter()
-            .try_for_each(|(option, dir)| dir.map_or(Ok(()), |dir| check_dir(option, dir)))
+        check_dir("--results", &self.results)?;
+        self.named().try_for_each(|(option, dir)| check_dir(option, dir))
     }
 }
 

@@ -17,11 +17,12 @@ mod ui;
 
 use std::ffi::OsString;
 use std::io::{Write as _, stdout};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
-use model::visible;
+use model::{carry_options, visible};
 
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -112,6 +113,8 @@ fn main() -> ExitCode {
     };
     let environment = Environment::read(&cli.places);
     trust::begin(environment.trusted.clone());
+    let text = |(option, dir): (_, &Path)| (option, dir.display().to_string());
+    carry_options(cli.places.named().map(text));
     let ui = Ui::of_process(&environment);
     ui::draw_errors(&environment, &ui);
     let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_) | Verb::History(_));

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use engine::{Driver, Engine, EngineError, OpenSpec, OptionReach, Refusal};
-use model::{DataShape, Dialect, Settings};
+use model::{DataShape, Dialect, Settings, ShellCommand};
 use plan::{Builds, EngineInfo};
 use runner::Library;
 use server::Kind;
@@ -98,6 +98,12 @@ pub(crate) fn servers() -> impl Iterator<Item = ServerProgram> {
     ENGINES.iter().filter_map(|engine| Some(engine.server?.0))
 }
 
+/// Returns another engine that every build of this program has, to compare a library with.
+pub(crate) fn other_linked(name: &str) -> Option<&'static str> {
+    let mut linked = ENGINES.iter().filter(|engine| engine.linked.is_some() && engine.name != name);
+    linked.next().filter(|_| kind(name).is_none()).map(|engine| engine.name)
+}
+
 /// Returns the names of the user's own engines, those that only the cache has.
 pub(crate) fn own_engines(environment: &Environment) -> Vec<String> {
     let cached = environment.cache_dir.as_deref().map(supply::cached_engines);
@@ -152,7 +158,8 @@ pub(crate) fn driver(
 ) -> Result<Box<dyn Driver>, EngineError> {
     let Some(engine) = find(name) else {
         let unknown = || {
-            let remedy = format!("add its library with `assay engine add {name} PATH`");
+            let add = ShellCommand::of("assay engine add").operands([name, "PATH"]);
+            let remedy = format!("add its library with `{add}`");
             EngineError::build(format!("no engine is named `{name}`: {remedy}"))
         };
         return shim::open_own(&library.ok_or_else(unknown)?.path, name);

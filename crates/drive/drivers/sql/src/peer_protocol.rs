@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
+use engine::NO_ANSWER;
 use model::{Address, Endpoint};
 
 use crate::socket::Socket;
@@ -87,8 +88,8 @@ impl PeerProtocol {
                  and port of the dsn, and the server's log"
             ),
             None => format!(
-                "{address} accepts connections and sends nothing, which {name} does not: check \
-                 host and port of the dsn, and whether the server hangs; for one that wakes or \
+                "{address} accepts connections and {NO_ANSWER}, unlike {name}: check host and \
+                 port of the dsn, and whether the server hangs; for one that wakes or \
                  resolves names slowly, add connect_timeout=30 to the dsn"
             ),
         }
@@ -229,7 +230,7 @@ mod tests {
     fn silence_and_a_closed_connection_are_distinguished() {
         let silent = |mut stream: TcpStream| drop(until(&mut stream, b"never"));
         let text = described(PeerProtocol::Mysql, silent);
-        assert!(text.contains("accepts connections and sends nothing"), "{text}");
+        assert!(text.contains("accepts connections and has not answered, unlike "), "{text}");
         let nowhere = Address::Socket("/dev/null/none".into());
         for closed in [io::ErrorKind::UnexpectedEof, io::ErrorKind::ConnectionReset] {
             let text = PeerProtocol::Postgres.describe(&nowhere, &[], Some(&closed.into()));

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use engine::NO_ANSWER;
 use model::{Address, LoginOptions};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
@@ -218,7 +219,7 @@ fn timed_out(error: io::Error) -> io::Error {
     if error.kind() != io::ErrorKind::WouldBlock {
         return error;
     }
-    io::Error::new(io::ErrorKind::TimedOut, "no answer within the time limit")
+    io::Error::new(io::ErrorKind::TimedOut, format!("it {NO_ANSWER} within the time limit"))
 }
 
 impl Read for Socket {
@@ -269,7 +270,7 @@ mod tests {
         let login = LoginOptions { timeout_ms: Some(1), ..LoginOptions::default() };
         let mut socket = Socket::connect(&address, &login, Contact::First).unwrap();
         let error = socket.read(&mut [0]).unwrap_err();
-        assert_eq!(error.to_string(), "no answer within the time limit");
+        assert_eq!(error.to_string(), "it has not answered within the time limit");
     }
 
     #[test]
@@ -277,6 +278,6 @@ mod tests {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         ours.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
         let error = Socket::Unix(ours).read(&mut [0]).unwrap_err();
-        assert_eq!(error.to_string(), "no answer within the time limit");
+        assert_eq!(error.to_string(), "it has not answered within the time limit");
     }
 }

@@ -7,7 +7,6 @@ use load::{Clock, SteadyClock};
 use model::server::FALLBACK;
 use model::sql::TrafficSpec;
 use model::{Cell, DurabilityRecord, Experiment, Identity, Nanos, Options, RunEnd, Variant};
-use server::ServerError;
 
 use super::connections::check_connections;
 use super::demand::check_demand;
@@ -69,6 +68,9 @@ fn check_variant(
     });
     progress(Progress::Begins(&start));
     let mut checked = open_once(bench, (experiment, variant), progress);
+    if checked.is_err() && bench.interrupt.level() > 0 {
+        return Err(RunnerError::Interrupted);
+    }
     if let Err(RunnerError::Refused(_, Refusal::Option { known, .. })) = &mut checked
         && known.is_empty()
         && bench.servers.contains_key(&variant.name)
@@ -109,7 +111,6 @@ fn open_once(
     let cpus = Cpus::of(experiment)?;
     let refused = |refusal| RunnerError::Refused(variant.name.clone(), refusal);
     let mut host = match Host::open(bench, experiment, variant, &data, &cpus) {
-        Err(RunnerError::Server(ServerError::Interrupted)) => return Err(RunnerError::Interrupted),
         Err(RunnerError::Server(error)) => return Err(refused(EngineError::from(error).into())),
         opened => opened?,
     };
@@ -128,7 +129,7 @@ fn open_once(
         result = Some(Err(refusal));
     }
     if let Some(Ok(Checked { identity, .. })) = &mut result {
-        identity.facts.extend(host.facts());
+        identity.facts.extend(host.facts(bench));
         identity.facts.extend(cpus.fact(experiment.placement));
     } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
         (&mut result, host.exit_of_server("open"))

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use archive::ExperimentDir;
-use engine::EngineError;
+use engine::{EngineError, NO_ANSWER};
 use load::{Clock, SteadyClock};
 use model::record::SCHEMA;
-use model::{Cell, DriveSpan, Experiment, Manifest, RunEnd, RunRecord, Variant};
+use model::{Address, Cell, DriveSpan, Experiment, Manifest, RunEnd, RunRecord, Variant};
 use sampler::IsLog;
 use server::ServerError;
 use snapshot::Store;
@@ -20,7 +20,7 @@ use super::process::Process;
 use super::run_load::RunLoad;
 use super::supervise::{Supervised, Supervisor};
 use super::watch::Watch;
-use super::workbench::{Progress, Workbench, check_disk};
+use super::workbench::{Progress, Served, Workbench, check_disk};
 use crate::error::RunnerError;
 use crate::message::{Command, Order};
 use crate::stamp::now_utc;
@@ -54,16 +54,39 @@ pub fn run_cells(
             _ => todo.push(cell),
         }
     }
-    let total = todo.len();
+    let (total, mut silent) = (todo.len(), Vec::new());
     for (number, cell) in (1..).zip(todo) {
         if bench.interrupt.level() > 0 {
             break;
         }
+        if address(bench, cell).is_some_and(|address| silent.contains(address)) {
+            continue;
+        }
         progress(Progress::RunBegins { number, total, cell });
         let run = run_cell(bench, manifest, dir, cell, (&clock, &mut *progress))?;
+        if let Some(address) = address(bench, cell).filter(|_| is_silent(&run)) {
+            progress(Progress::Note(&format!(
+                "the server at {address} does not answer: runs that need it are left out, and \
+                 --resume does them"
+            )));
+            silent.push(address.clone());
+        }
         complete += usize::from(run.end.is_complete());
     }
     Ok(complete)
+}
+
+/// Returns the address of the running server of a cell's variant.
+fn address<'a>(bench: &'a Workbench<'_>, cell: &Cell) -> Option<&'a Address> {
+    match bench.servers.get(&cell.variant)? {
+        Served::Foreign(endpoint) => Some(&endpoint.address),
+        Served::Started(_) => None,
+    }
+}
+
+/// Returns whether a run failed because its server did not answer in time.
+fn is_silent(run: &RunRecord) -> bool {
+    matches!(&run.end, RunEnd::Failed { reason, .. } if reason.contains(NO_ANSWER))
 }
 
 /// What a cell's workers share.
@@ -164,7 +187,7 @@ impl Running<'_> {
         let host = match Host::open(bench, experiment, variant, data, cpus) {
             Ok(host) => host,
             Err(RunnerError::Server(error)) => {
-                let run = without_server(run, data, error)?;
+                let run = without_server(bench, run, data, error)?;
                 progress(Progress::RunEnds(&run.record));
                 return Ok(run);
             }
@@ -178,7 +201,7 @@ impl Running<'_> {
         let samplers = samplers(&process, &memory, data, &host);
         let range = (order.range.0 as usize, order.range.1 as usize);
         process.send(&Command::Run(Box::new(order)));
-        let facts = host.facts().into_iter().chain(cpus.fact(experiment.placement));
+        let facts = host.facts(bench).into_iter().chain(cpus.fact(experiment.placement));
         let facts = facts.chain(host.confinement_fact(bench)).collect();
         let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
         let first = steps.get(range.0).expect("a plan's cells have steps").clone();
@@ -230,6 +253,7 @@ fn samplers(
 
 /// Archives the record of a run whose server did not start.
 fn without_server(
+    bench: &Workbench<'_>,
     mut run: Supervised,
     data: &RunData,
     error: ServerError,
@@ -241,12 +265,8 @@ fn without_server(
     };
     let not_stored = stored.err().map(|error| format!("; its log is not stored: {error}"));
     let step = "open".to_owned();
-    run.record.end = if matches!(error, ServerError::Interrupted) {
-        RunEnd::Interrupted { step }
-    } else {
-        let reason = EngineError::from(error).to_string() + &not_stored.unwrap_or_default();
-        RunEnd::Failed { step, reason }
-    };
+    let reason = EngineError::from(error).to_string() + &not_stored.unwrap_or_default();
+    run.record.end = bench.interrupt.end(RunEnd::Failed { step, reason });
     run.record.ended_at = Some(now_utc());
     run.writer.finish(&run.record)?;
     Ok(run)

@@ -21,6 +21,7 @@ impl Supervisor<'_> {
         let is_failed = matches!(self.end, None | Some(RunEnd::Failed { .. }));
         if is_failed && !is_all_done {
             let death = self.host.end_of_failed(step);
+            let death = death.map(|death| self.bench.interrupt.end(death));
             self.end = death.or_else(|| self.end.take());
         }
         let is_stopped = || !is_all_done || self.bench.interrupt.level() > 0;
@@ -87,10 +88,11 @@ impl Supervisor<'_> {
             }
             (Some(end), _) => end,
             (None, Some(_)) if self.memory.has_killed(ended.status) => RunEnd::OutOfMemory { step },
-            (None, Some(reason)) => RunEnd::Crashed { step, reason },
             (None, None) if is_all_done => RunEnd::Complete,
-            (None, None) => {
-                RunEnd::Crashed { step, reason: "it ended before its work was done".to_owned() }
+            (None, reason) => {
+                let early = || "it ended before its work was done".to_owned();
+                let reason = reason.unwrap_or_else(early);
+                self.bench.interrupt.end(RunEnd::Crashed { step, reason })
             }
         };
         name_full_disk(&mut self.record.end, self.bench.data);

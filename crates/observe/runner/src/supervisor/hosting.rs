@@ -149,7 +149,7 @@ impl Host {
     }
 
     /// Returns facts about the server, by name.
-    pub(crate) fn facts(&self) -> BTreeMap<String, String> {
+    pub(crate) fn facts(&self, bench: &Workbench<'_>) -> BTreeMap<String, String> {
         match self {
             Self::Worker => BTreeMap::new(),
             Self::Foreign(endpoint) => {
@@ -162,7 +162,9 @@ impl Host {
                 facts.insert("server_program_sha256".to_owned(), own.sha256.clone());
                 let not_counted = own.group.absence().map(|it| ("server_not_counted", it));
                 let writes = own.group.writes_counted().map(|it| (SERVER_WRITES_COUNTED, it));
-                let counted = not_counted.into_iter().chain(writes);
+                let named = bench.server_user.is_some();
+                let named = named.then_some(("server_user_from", "ASSAY_SERVER_USER"));
+                let counted = not_counted.into_iter().chain(writes).chain(named);
                 facts.extend(counted.map(|(name, it)| (name.to_owned(), it.to_owned())));
                 facts
             }

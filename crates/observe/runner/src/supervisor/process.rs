@@ -3,7 +3,7 @@
 use std::io::{self, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -106,7 +106,7 @@ impl Ended {
 }
 
 impl Process {
-    /// Starts a worker in a process group of its own, so that Ctrl-C reaches only the parent.
+    /// Starts a worker.
     ///
     /// Its environment has no passwords, and `preload` when given; it runs on `cpus`, or on all
     /// when they are none. The connection is its standard input, see [`crate::connect`].
@@ -121,7 +121,6 @@ impl Process {
         command
             .envs(preload.map(|preload| ("LD_PRELOAD", preload)))
             .current_dir(dir)
-            .process_group(0)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let started = UnixStream::pair().and_then(|(socket, theirs)| {

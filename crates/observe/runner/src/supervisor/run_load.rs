@@ -122,7 +122,8 @@ impl<'a> RunLoad<'a> {
             }
             Err(Failure::Lost(error)) => {
                 let reason = format!("the loaded database is lost: {error}");
-                run.record.end = RunEnd::Failed { step: "restore".to_owned(), reason };
+                let end = RunEnd::Failed { step: "restore".to_owned(), reason };
+                run.record.end = self.bench.interrupt.end(end);
             }
         }
         if self.is_stopped() && run.record.end == RunEnd::Running {

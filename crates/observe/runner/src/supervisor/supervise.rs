@@ -204,7 +204,8 @@ impl Supervisor<'_> {
 
     /// Notes a failure; the first one stays.
     fn failed(&mut self, step: String, reason: String) {
-        self.end.get_or_insert(RunEnd::Failed { step, reason });
+        let end = self.bench.interrupt.end(RunEnd::Failed { step, reason });
+        self.end.get_or_insert(end);
     }
 
     /// Records the engine's identity, completed by facts of its build and of this host.
@@ -412,7 +413,7 @@ impl Supervisor<'_> {
 
     /// Kills the worker; the first reason for the run's end stays.
     fn end_with(&mut self, end: RunEnd) {
-        self.end.get_or_insert(end);
+        self.end.get_or_insert(self.bench.interrupt.end(end));
         self.watch.is_over = true;
         self.process.kill();
     }

@@ -10,8 +10,8 @@ use child::Confinement;
 use engine::{Refusal, Setting};
 use model::validity::ProbeRecord;
 use model::{
-    Bytes, Cell, DriveHealth, Endpoint, Experiment, IntervalRecord, Nanos, OpKind, RunRecord, Step,
-    StepRecord,
+    Bytes, Cell, DriveHealth, Endpoint, Experiment, IntervalRecord, Nanos, OpKind, RunEnd,
+    RunRecord, Step, StepRecord,
 };
 use server::Kind;
 
@@ -41,6 +41,22 @@ impl Interrupt {
     /// Returns the number of requests.
     pub fn level(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Returns the end of a run: a failure after a request to stop is an interruption.
+    ///
+    /// Programs that the user's signal reached too, and waits that were cut short, fail in many ways.
+    pub(crate) fn end(&self, end: RunEnd) -> RunEnd {
+        match end {
+            RunEnd::Failed { step, .. }
+            | RunEnd::Crashed { step, .. }
+            | RunEnd::Hung { step, .. }
+                if self.level() > 0 =>
+            {
+                RunEnd::Interrupted { step }
+            }
+            end => end,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! An experiment whose worker is a shell.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use archive::{ExperimentDir, Results};
 use malloc::Libraries;
 use model::{Bytes, Manifest, Nanos, RunRecord};
-use runner::{DataRoot, Interrupt, Progress, Workbench, WorkerProgram, run_cells};
+use runner::{DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, run_cells};
 use tempfile::TempDir;
 
 /// Longest silence of a worker in tests of anything else: it only guards against hanging for ever.
@@ -24,6 +25,12 @@ pub(crate) struct Bench {
     pub(crate) watchdog: Nanos,
     /// Time the parent is blocked after the first interval, as by a slow disk.
     pub(crate) blocked: Duration,
+    /// Whether the user stops the run when its first step begins.
+    pub(crate) is_stopped: bool,
+    /// How variants' servers are provided.
+    pub(crate) servers: BTreeMap<String, Served>,
+    /// What was noted about runs.
+    pub(crate) notes: RefCell<Vec<String>>,
 }
 
 impl Bench {
@@ -38,7 +45,16 @@ impl Bench {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let experiment =
             Results::at(dir.path()).create(&mut manifest).expect("a scratch directory");
-        Self { dir, manifest, experiment, watchdog: PATIENT, blocked: Duration::ZERO }
+        Self {
+            dir,
+            manifest,
+            experiment,
+            watchdog: PATIENT,
+            blocked: Duration::ZERO,
+            is_stopped: false,
+            servers: BTreeMap::new(),
+            notes: RefCell::default(),
+        }
     }
 
     /// Returns a bench whose workers are hung once they are silent for so long.
@@ -61,7 +77,7 @@ impl Bench {
             },
             data: &data,
             libraries: BTreeMap::new(),
-            servers: BTreeMap::new(),
+            servers: self.servers.clone(),
             server_user: None,
             allocators: Libraries::default(),
             watchdog: self.watchdog,
@@ -72,10 +88,11 @@ impl Bench {
             interrupt: Interrupt::default(),
         };
         let mut blocked = self.blocked;
-        let mut progress = |event: Progress<'_>| {
-            if matches!(event, Progress::Second(..)) {
-                block(mem::take(&mut blocked));
-            }
+        let mut progress = |event: Progress<'_>| match event {
+            Progress::Second(..) => block(mem::take(&mut blocked)),
+            Progress::StepBegins(_) if self.is_stopped => bench.interrupt.raise(),
+            Progress::Note(text) => self.notes.borrow_mut().push(text.to_owned()),
+            _ => {}
         };
         run_cells(&bench, &self.manifest, &self.experiment, &mut progress).expect("a record");
         let cell = &self.manifest.plan.cells[0].id;

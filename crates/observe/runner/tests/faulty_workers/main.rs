@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use engine::{Refusal, Setting};
 use malloc::Libraries;
 use model::validity::SearchRecord;
-use model::{Allocator, Bytes, Nanos, RunEnd};
-use runner::{DataRoot, Interrupt, RunnerError, Workbench, WorkerProgram, check_variants};
+use model::{Address, Allocator, Bytes, Endpoint, LoginOptions, Nanos, RunEnd};
+use runner::{DataRoot, Interrupt, RunnerError, Served, Workbench, WorkerProgram, check_variants};
 
 use crate::bench::{Bench, numbered};
 
@@ -152,6 +152,51 @@ fn a_worker_that_exits_before_its_work_is_done_has_crashed() {
     let end = end_of(&[OPENED, STEP_BEGINS], "exit 0");
     let RunEnd::Crashed { reason, .. } = end else { panic!("{end:?}") };
     assert_eq!(reason, "it ended before its work was done");
+}
+
+/// Goal: what fails because the user stops the run is stored as no failure of the engine.
+#[test]
+fn a_failure_after_a_request_to_stop_is_an_interruption() {
+    let messages = numbered(&[OPENED, STEP_BEGINS, STEP_FAILED]);
+    let fails = format!("printf '%s' '{}' >&0; exit 0", messages[2]);
+    for then in ["exit 7", "exit 0", "kill -TERM $$", &fails] {
+        let bench = Bench { is_stopped: true, ..Bench::new() };
+        let end = bench.run(&messages[..2], &format!("read stop; {then}")).end;
+        assert_eq!(end, RunEnd::Interrupted { step: "filluniquerandom".to_owned() }, "{then}");
+    }
+}
+
+/// Goal: a server that does not answer costs its time limit once, and is named once.
+#[test]
+fn a_silent_server_is_not_queried_by_later_runs() {
+    let mut bench = Bench::new();
+    let mut cells = vec![bench.manifest.plan.cells[0].clone(); 3];
+    cells.iter_mut().zip(1..).for_each(|(cell, number)| cell.id = format!("only.c1.r{number}"));
+    let served = Served::Foreign(Box::new(Endpoint {
+        address: Address::tcp("db", 5432),
+        user: "me".to_owned(),
+        password: None,
+        database: "bench".to_owned(),
+        is_foreign: true,
+        login: LoginOptions::default(),
+    }));
+    bench.servers.insert(cells[0].variant.clone(), served);
+    bench.manifest.plan.cells = cells;
+    let refused = |reason: &str| {
+        let refusal = Refusal::Build { reason: reason.to_owned() };
+        let refusal = serde_json::to_string(&refusal).expect("it is sent as JSON");
+        numbered(&[&format!("{{\"type\":\"refused\",\"refusal\":{refusal}}}")])
+    };
+    let number_of_runs = |bench: &Bench| {
+        let is_recorded = |id: &str| bench.experiment.run(id).expect("readable").is_some();
+        bench.manifest.plan.cells.iter().filter(|cell| is_recorded(&cell.id)).count()
+    };
+    bench.run(&refused("db:5432 accepts connections and has not answered"), "exit 0");
+    assert_eq!((number_of_runs(&bench), bench.notes.borrow().len()), (1, 1));
+    let note = bench.notes.borrow()[0].clone();
+    assert!(note.starts_with("the server at db:5432 does not answer: "), "{note}");
+    bench.run(&refused("the login is refused"), "exit 0");
+    assert_eq!((number_of_runs(&bench), bench.notes.borrow().len()), (3, 1));
 }
 
 #[test]

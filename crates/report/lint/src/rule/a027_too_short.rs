@@ -14,17 +14,20 @@ pub(crate) static RULE: Rule = Rule {
     trigger: "a step is shorter than one period of its changing rate; its steady part is worth \
               less than 30 independent seconds, contains fewer than 3 of its cycles, or has fewer \
               than 100 operations beyond the percentile of its limit (a note for steps that end by \
-              count and for windows below 60 s)",
+              count and for windows below 60 s; blocking for steps that end by duration and have \
+              fewer than 12 operations)",
     why: "A few correlated seconds give a poor estimate of the mean and a worse one of the tail. A \
           rate that was never offered was not tested.",
     remedy: "measure for longer (--duration 60s), or shorten the period of the changing rate",
     source: "our choice: 30 independent seconds, for a mean within a fifth of a standard deviation",
     plan: Some(plan),
-    steps: &[short, tail, undecided],
+    steps: &[few, short, tail, undecided],
     origin: Origin::ChosenSize,
     ..Rule::EMPTY
 };
 
+/// Operations without which a span has no rate. Our choice: a dozen give it within a third.
+const OPERATIONS_MIN: f64 = 12.0;
 /// Window below which it is reported. Our choice.
 const WINDOW: Nanos = Nanos::from_secs(60);
 /// Independent seconds that are needed. Our choice.
@@ -61,6 +64,14 @@ fn short_window(step: &Step) -> Option<Observation> {
         ));
         evidence.step(&step.name).severity(Severity::Note).ranked("window", -span.as_secs_f64())
     })
+}
+
+/// Reports a span with next to no operations; a search that found nothing is A041's.
+fn few(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
+    let is_timed = matches!(step.step.stop, StopRule::Duration(_)) && step.search.is_none();
+    let done = requests(step).filter(|done| is_timed && *done < OPERATIONS_MIN)?;
+    let evidence = format!("{done:.0} operations in {} are too few for a rate", step.duration_ns);
+    Some(Observation::new(evidence).severity(Severity::Blocking).ranked("few", -done))
 }
 
 /// Reports a steady part that is worth too little.
@@ -176,6 +187,22 @@ mod tests {
         let evidence = "readrandom of b: 50.0 ms are too short to find out whether the step is \
                         steady (3 runs)";
         assert_eq!(with(50), [(Severity::Warning, evidence.to_owned())]);
+    }
+
+    #[test]
+    fn a_span_with_next_to_no_operations_has_no_verdict() {
+        let with = |done, stop| {
+            when(&RULE, |step| {
+                step.step.stop = stop;
+                step.clients.insert(OpKind::Get, summary(done));
+            })
+        };
+        let span = StopRule::Duration(Nanos::from_secs(60));
+        assert_eq!(with(12, span), []);
+        let evidence =
+            "readrandom of b: 11 operations in 1m00s are too few for a rate (3 runs)".to_owned();
+        assert_eq!(with(11, span), [(Severity::Blocking, evidence)]);
+        assert_eq!(with(1, StopRule::Operations(1)), [], "a step that creates an index");
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use miette::{Result, miette};
-use model::units::{parse_size, parse_span};
-use model::{Bytes, DriveHealth, Experiment, Host, Identity, Nanos};
+use model::units::{parse_limit, parse_size};
+use model::{Bytes, DriveHealth, Experiment, Host, Identity, Nanos, ShellCommand};
+use plan::DISK_FLOOR_BYTES;
 use runner::{DataRoot, Interrupt, Progress, RunnerError, Workbench, WorkerProgram};
 
 use super::storage::{Request, Storage};
@@ -15,6 +16,8 @@ use crate::phase;
 use crate::signals::{self, Deferred};
 use crate::ui::Ui;
 
+/// Default time without a finished operation.
+const WATCHDOG: Nanos = Nanos::from_secs(120);
 /// Heading of the options of `run` only.
 pub(super) const HEADING: &str = "Run control";
 
@@ -22,7 +25,7 @@ pub(super) const HEADING: &str = "Run control";
 #[derive(Debug, clap::Args)]
 pub(super) struct Limits {
     /// Longest time without a finished operation before an engine counts as hung
-    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_span, help_heading = HEADING)]
+    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_limit, help_heading = HEADING)]
     watchdog: Nanos,
     /// Disk space that must stay free
     #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
@@ -30,6 +33,23 @@ pub(super) struct Limits {
     /// Largest space for saved databases [default: half of the free space]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     snapshot_limit: Option<Bytes>,
+}
+
+impl Limits {
+    /// Returns a command that runs the same experiment, with the limits that the user gave.
+    pub(super) fn carried(&self, command: ShellCommand) -> ShellCommand {
+        let watchdog = (self.watchdog != WATCHDOG).then(|| self.watchdog.as_secs_f64());
+        let floor = Some(self.disk_floor).filter(|floor| *floor != DISK_FLOOR_BYTES);
+        let given = [
+            ("--watchdog", watchdog.map(|seconds| format!("{seconds}s"))),
+            ("--disk-floor", floor.map(|bytes| bytes.0.to_string())),
+            ("--snapshot-limit", self.snapshot_limit.map(|bytes| bytes.0.to_string())),
+        ];
+        given.into_iter().fold(command, |command, (option, value)| match value {
+            Some(value) => command.option(option, &value),
+            None => command,
+        })
+    }
 }
 
 /// Checks that the disk floor is free on a place's file system, before anything else is done.

@@ -6,7 +6,7 @@ use analysis::budget::{
 };
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
-use model::units::{clients, parse_share, parse_span};
+use model::units::{clients, parse_limit, parse_share};
 use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, Step, StopRule, Unit, times};
 use render::figure::figure;
 use serde_json::Value;
@@ -25,7 +25,7 @@ use crate::ui::aligned;
 #[command(next_help_heading = "Machine-time budget")]
 pub(crate) struct BudgetArgs {
     /// Propose repetitions for this machine time, such as 6h
-    #[arg(long, group = "goal", value_name = "SPAN", value_parser = parse_span)]
+    #[arg(long, group = "goal", value_name = "SPAN", value_parser = parse_limit)]
     budget: Option<Nanos>,
     /// Propose repetitions for 95 % intervals of this half-width, such as 2%
     #[arg(long, group = "goal", value_name = "PERCENT", value_parser = parse_share)]

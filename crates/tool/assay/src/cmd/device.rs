@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use archive::{Results, write_output};
 use miette::{Result, miette};
-use model::{Bytes, DeviceRecord, Host, Label, SteadyLevel};
+use model::{Bytes, DeviceRecord, Host, Label, ShellCommand, SteadyLevel};
 use plan::Room;
 use render::{DeviceProfile, Format, render_device_page};
 use runner::Interrupt;
@@ -85,7 +85,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
                 |record: &&DeviceRecord| profile.as_ref().is_none_or(|wanted| record.id == *wanted);
             let Some(record) = records.iter().rev().find(is_wanted) else {
                 return Err(miette!(
-                    help = "`assay device list` shows them, `assay device --path DIR` measures",
+                    help = format!(
+                        "`{}` shows them, `assay device --path DIR` measures",
+                        ShellCommand::of("assay device list")
+                    ),
                     "no such profile{} in {}",
                     profile.as_ref().map_or_else(String::new, |id| format!(" `{id}`")),
                     environment.results.display()
@@ -143,11 +146,21 @@ fn measure(
     (environment, ui): (&Environment, &Ui),
 ) -> Result<DeviceRecord> {
     if let Some(limit) = args.steady.write_limit {
+        ui.status(format_args!(
+            "takes     minutes to hours: writes go on at each fill level until their rate is steady, or \
+             {limit} are written"
+        ));
         return until_steady((storage, results), host, limit, ui);
     }
     let checked = args.experiment()?;
     let room = Room { free: Bytes(u64::MAX), floor: args.disk_floor };
     let plan = plan::expand(checked.experiment, &Program::default(), room)?;
+    ui.status(format_args!(
+        "takes     about {} for {} runs, after the time to fill {}",
+        plan.estimated_ns,
+        plan.cells.len(),
+        plan.estimated_disk_bytes
+    ));
     storage.make_file(&plan.experiment)?;
     let builds = storage.identities(&plan.experiment);
     let mut manifest = super::run::manifest(plan, host, builds);

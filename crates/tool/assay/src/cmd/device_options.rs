@@ -61,12 +61,13 @@ pub(crate) struct Measure {
 pub(crate) struct Steady {
     /// Instead of the tests, write at 50, 70 and 90 % full until the rate is steady
     #[arg(long, requires = "write_limit")]
+    #[arg(conflicts_with_all = ["minutes", "jobs", "tests", "accesses", "repetitions", "no_fill"])]
     until_steady: bool,
     /// Largest number of bytes that --until-steady writes
     #[arg(long, value_name = "SIZE", value_parser = parse_size, requires = "until_steady")]
     pub(crate) write_limit: Option<Bytes>,
     /// Let --until-steady write without a question on the terminal
-    #[arg(long)]
+    #[arg(long, requires = "until_steady")]
     yes: bool,
 }
 

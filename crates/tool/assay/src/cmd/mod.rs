@@ -35,6 +35,7 @@ pub(crate) mod rerun;
 mod resume;
 pub(crate) mod run;
 mod run_options;
+mod second_engine;
 mod selected;
 mod servers;
 pub(crate) mod show;

@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     if complete < total {
         ui.print(format_args!("\nRuns     {}", complete_runs(complete, total)));
         let resume = ShellCommand::of("assay run").option("--resume", &manifest.id);
-        ui.print(format_args!("Resume   {resume}"));
+        ui.print(format_args!("Resume   {}", args.limits.carried(resume)));
         return Ok(ExitCode::FAILURE);
     }
     Ok(code)

@@ -19,6 +19,7 @@ use super::consent::{self, Origin, Trust};
 use super::refused::{check_stored, check_text, rejection};
 use super::resume::{self, Stored};
 use super::run_options::{ExperimentArgs, rates};
+use super::second_engine;
 use super::steady::Window;
 use super::until::{self, Until};
 use super::{plan as planning, report as page, requested_build, servers, storage};
@@ -292,6 +293,7 @@ fn print_result(
         let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);
         ui.rendered(&render_answer(&compared, ui.style()));
         next = next_steps(&compared);
+        next.splice(0..0, second_engine::command(manifest));
         code = exit_code(compared.label(), has_failed_check);
     }
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();
@@ -299,7 +301,8 @@ fn print_result(
         let total = manifest.plan.cells.len();
         ui.print(format_args!("\nRuns     {}", complete_runs(complete, total)));
         let resume = ShellCommand::of("assay run").option("--resume", &manifest.id);
-        ui.print(format_args!("Resume   {resume}{}", args.until.args_text()));
+        let resume = args.until.carried(args.limits.carried(resume));
+        ui.print(format_args!("Resume   {resume}"));
     }
     let reached = until::reached(manifest, &runs);
     if !reached.is_empty() {

@@ -54,6 +54,9 @@ pub(crate) fn with_open_data(
         variant.dsn.is_none() && registry::kind(&variant.build.engine).is_some()
     };
     let user = environment.server_user.as_deref();
+    if let Some(user) = user.filter(|_| experiment.variants.iter().any(is_started)) {
+        ui.status(format_args!("account   servers run as {user} (ASSAY_SERVER_USER)"));
+    }
     let is_open = |dir: &Path| User::check_data_dir(dir, user, false).is_ok();
     if !environment.is_data_dir_named
         && experiment.variants.iter().any(is_started)

@@ -3,8 +3,8 @@
 use analysis::budget::{Piloted, piloted};
 use archive::ExperimentDir;
 use miette::{Result, miette};
-use model::units::{parse_share, parse_span};
-use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, Unit};
+use model::units::{parse_limit, parse_share};
+use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, ShellCommand, Unit};
 use render::figure::figure;
 
 use super::budget::{largest, place, within};
@@ -34,7 +34,7 @@ pub(crate) struct Until {
     #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
     until: Option<f64>,
     /// Machine time that --until may take, including the pilot
-    #[arg(long, value_name = "SPAN", requires = "until", value_parser = parse_span)]
+    #[arg(long, value_name = "SPAN", requires = "until", value_parser = parse_limit)]
     budget: Option<Nanos>,
     /// Repetitions that --until may run, including the pilot
     #[arg(long, value_name = "N", requires = "until", default_value_t = REPETITIONS_MAX)]
@@ -76,18 +76,18 @@ impl Until {
         ))
     }
 
-    /// Returns the flags that a resuming command must repeat.
-    pub(crate) fn args_text(&self) -> String {
-        let Some(share) = self.until else { return String::new() };
+    /// Returns a resuming command with the flags that it must repeat.
+    pub(crate) fn carried(&self, command: ShellCommand) -> ShellCommand {
+        let Some(share) = self.until else { return command };
         // Rounded: a share times 100 is not always the number that was given.
-        let mut args_text = format!(" --until {}%", (share * 1e8).round() / 1e6);
+        let mut command = command.option("--until", &format!("{}%", (share * 1e8).round() / 1e6));
         if let Some(budget) = self.budget {
-            args_text += &format!(" --budget {}s", budget.as_secs_f64());
+            command = command.option("--budget", &format!("{}s", budget.as_secs_f64()));
         }
         if self.max_repetitions != REPETITIONS_MAX {
-            args_text += &format!(" --max-repetitions {}", self.max_repetitions);
+            command = command.option("--max-repetitions", &self.max_repetitions.to_string());
         }
-        args_text
+        command
     }
 
     /// Extends a plan after its pilot; `None` when no further run is needed.

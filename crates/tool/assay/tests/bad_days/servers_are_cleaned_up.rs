@@ -1,15 +1,17 @@
 //! Started servers are measured and always cleaned up.
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
+use std::thread;
 use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
 use model::record::FailureClass;
 use model::{Endpoint, OpKind, Options, RunEnd, RunRecord};
 use rustix::fs::{Access, access};
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process_group};
 use server::Running;
 
 use crate::sandbox::{
@@ -76,6 +78,27 @@ fn server_is_measured_and_its_files_are_stored() {
     assert_eq!(names, ["postgresql.conf", "server.log"], "and no file of a password");
     assert_no_errors(&sandbox, BUILD);
     assert_clean(&sandbox);
+}
+
+/// Goal: the Ctrl-C of a terminal, which goes to every process of its group, is a request to Assay
+/// alone: no program that it starts ends by it, and none of them is recorded as failed.
+/// Method: the signal goes to the whole group, from the check of the server to the first run.
+#[test]
+fn an_interrupt_of_the_whole_group_is_recorded_as_no_failure() {
+    let Some(sandbox) = sandbox("60s", "") else { return };
+    for moment in 0..8 {
+        let child = sandbox.run(&[]).process_group(0).spawn().expect("it runs");
+        thread::park_timeout(Duration::from_millis(500 * moment));
+        kill_process_group(Pid::from_child(&child), Signal::INT).expect("it still runs");
+        let output = child.wait_with_output().expect("own child");
+        let text = output_text(&output);
+        // Before anything is checked, the signal itself ends it.
+        assert!(matches!(output.status.code(), None | Some(1)), "{moment}: {text}");
+        for run in sandbox.records().into_values() {
+            assert!(matches!(run.end, RunEnd::Interrupted { .. }), "{moment}: {:?}", run.end);
+        }
+        assert_clean(&sandbox);
+    }
 }
 
 #[test]

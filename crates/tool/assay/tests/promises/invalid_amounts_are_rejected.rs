@@ -73,6 +73,22 @@ fn amounts_take_units_and_no_fraction_is_rounded() {
     let typed = ["run", "fillseq", "--engine", "lmdb", "--rows", "1.5"];
     let error = rejected_at_once(&workspace, &typed);
     assert!(error.contains("--rows: `1.5` is a fraction, not a count"), "{error}");
+    for (option, value, expected) in [
+        ("--rows", "1e3", "--rows: `1e3` is not written in plain digits: write 1000"),
+        ("--rows", "99999999999B", "`99999999999B` is too large"),
+        ("--duration", "1us", "a step of `1us` is too short to be measured: give 10ms or more"),
+        ("--memory", "1MiB", "a cap of `1MiB` is too small for a worker: give 4MiB or more"),
+    ] {
+        let typed = ["run", "readrandom", "--engine", "lmdb", option, value];
+        let error = unwrapped(&rejected_at_once(&workspace, &typed));
+        assert!(error.contains(expected), "{error}");
+    }
+    for (option, of) in [("--watchdog", &[][..]), ("--budget", &["--until", "2%"][..])] {
+        let typed = ["run", "readrandom", "--engine", "lmdb", option, "999ms"];
+        let error = workspace.assay(&[&typed, of].concat());
+        assert_eq!(error.code, 2, "{}", error.err);
+        assert!(error.err.contains("`999ms` is too short: give 1s or more"), "{}", error.err);
+    }
 }
 
 #[test]

@@ -58,6 +58,7 @@ mod plan_lists_runs_in_order;
 mod plan_proposes_designs_for_a_budget;
 mod plan_refuses_what_run_refuses;
 mod progress_is_plain_lines_without_a_terminal;
+mod proposed_commands_carry_options;
 mod published_findings_are_compared;
 mod questions_name_their_metrics;
 mod reading_verbs_have_json;

@@ -219,6 +219,22 @@ fn an_interrupt_stores_what_was_measured_and_removes_the_file() {
     assert!(workspace.assay(&["device", "list"]).out.contains("(incomplete)"));
 }
 
+/// Goal: no option of the writes until steady is without effect, or starts another measurement.
+#[test]
+fn options_of_the_writes_until_steady_need_and_exclude_others() {
+    let workspace = Workspace::new();
+    let steady = ["device", "--path", ".", "--until-steady", "--write-limit", "1GiB"];
+    for (typed, expected) in [
+        (vec!["device", "--path", ".", "--yes"], "--until-steady"),
+        ([&steady[..], &["--minutes", "1"]].concat(), "--minutes"),
+        ([&steady[..], &["--test", "randread-4k"]].concat(), "--test"),
+    ] {
+        let output = workspace.assay(&typed);
+        assert_eq!(output.code, 2, "{}", output.err);
+        assert!(output.err.contains(expected), "{}", output.err);
+    }
+}
+
 /// Goal: a limit that leaves nothing to measure is an error with the limit that is needed.
 #[test]
 fn write_limit_below_the_first_fill_measures_nothing() {
