@@ -1,10 +1,9 @@
 //! Which variants can produce the metrics that a question names.
 
-use std::ops::Range;
-
 use model::{Metric, Variant, metric};
 
 use crate::error::PlanError;
+use crate::place::Place;
 use crate::resolve::Resolver;
 
 /// The kind of engine of which alone a metric can be known.
@@ -80,7 +79,7 @@ impl Resolver<'_> {
         &self,
         name: &str,
         variants: &[Variant],
-        place: Range<usize>,
+        place: Place,
     ) -> Result<Option<String>, PlanError> {
         let Some(scope) = Scope::of(name) else { return Ok(None) };
         let without = variants.iter().filter(|variant| !self.can_have(variant, scope));
@@ -90,7 +89,7 @@ impl Resolver<'_> {
             0 => Ok(None),
             count if count == variants.len() => {
                 Err(PlanError::new(format!("no variant reports `{name}`: only {whose} have it"))
-                    .at(self.source, place, "named here")
+                    .at(place, "named here")
                     .remedy(format!(
                         "name a metric that {lacking} can have; GLOSSARY.md lists all"
                     )))

@@ -1,7 +1,5 @@
 //! Checks an experiment file and resolves its defaults.
 
-use std::path::Path;
-
 use model::experiment::MARGIN_DEFAULT;
 use model::limits::{
     COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, MEMORY_MIN, NAME_BYTES_MAX, VALUE_BYTES_MAX, VARIANTS_MAX,
@@ -10,7 +8,6 @@ use model::limits::{
 use model::setting::{parse_short_size, parse_whole};
 use model::units::{parse_count, parse_share, parse_size};
 use model::{BuildRef, Bytes, DataShape, Experiment, LoadSharing, Options, Settings, Variant};
-use toml::Spanned;
 
 use crate::catalog::{Catalog, Machine};
 use crate::checked::Checked;
@@ -18,6 +15,7 @@ use crate::clients::ClientsFactor;
 use crate::device::Subject;
 use crate::error::{Errors, PlanError, Source};
 use crate::overrides::Overrides;
+use crate::place::Placed;
 use crate::preset::Derived;
 use crate::profile;
 use crate::published::FindingContext;
@@ -52,8 +50,10 @@ pub fn load(
     catalog: &dyn Catalog,
     machine: Machine,
 ) -> Result<Checked, PlanError> {
-    let source = Source { name: name.to_owned(), text: text.to_owned() };
-    check(&source, spec::parse(&source)?, overrides, catalog, machine)
+    let source = Source::new(name, text);
+    let file = spec::parse(&source);
+    file.and_then(|file| check(&source, file, overrides, catalog, machine))
+        .map_err(|error| error.within(&source))
 }
 
 /// Checks a parsed file, or one built from the command line.
@@ -156,7 +156,7 @@ impl Resolver<'_> {
             answer,
             waivers: errors.or_default(self.waivers(&file.waivers)),
             question: experiment.text(QUESTION).to_owned(),
-            size: experiment.get(SIZE).map(|size| size.get_ref().clone()),
+            size: experiment.get(SIZE).map(|size| size.value.clone()),
             base: base.unwrap_or_default(),
             workload: self.preset.map(|preset| preset.name.to_owned()),
             data: data.unwrap_or(NO_DATA),
@@ -173,7 +173,7 @@ impl Resolver<'_> {
         errors.result(Checked {
             experiment: checked,
             chosen: None,
-            sizes: file.sizes.iter().map(|(name, _)| name.get_ref().clone()).collect(),
+            sizes: file.sizes.iter().map(|(name, _)| name.value.clone()).collect(),
             warnings,
             source: self.source.clone(),
             statements: self.application.map(|own| own.places.clone()).unwrap_or_default(),
@@ -238,7 +238,7 @@ impl Resolver<'_> {
             compressible_to: errors
                 .or(self.value(&of, COMPRESSIBLE_TO, share), COMPRESSIBLE_TO_DEFAULT),
         };
-        let compression = benchmark.get(COMPRESSION).map(|text| text.get_ref().as_str());
+        let compression = benchmark.get(COMPRESSION).map(|text| text.value.as_str());
         let derived = self.preset.map(|preset| preset.derive(machine, &data, compression));
         let rows = self.amount(&of, (ROWS, "the number of rows"), parse_count);
         match (errors.ok(rows), &derived) {
@@ -260,8 +260,7 @@ impl Resolver<'_> {
         let mut variants: Vec<Variant> = Vec::new();
         if let Some(beyond) = file.variants.get(VARIANTS_MAX) {
             let why = format!("{} variants are too many to compare", file.variants.len());
-            return Err(self
-                .refuse(beyond.place.clone(), why)
+            return Err(PlanError::here(beyond.place.clone(), why)
                 .remedy(format!("at most {VARIANTS_MAX}")));
         }
         for (index, table) in file.variants.iter().enumerate() {
@@ -269,7 +268,7 @@ impl Resolver<'_> {
             let name = table.text(NAME);
             if file.variants[..index].iter().any(|other| other.text(NAME) == name) {
                 let error = PlanError::new(format!("two variants are named `{name}`"));
-                errors.push(error.at(self.source, table.place_of(NAME), "the second"));
+                errors.push(error.at(table.place_of(NAME), "the second"));
             }
         }
         if file.variants.is_empty() {
@@ -304,7 +303,7 @@ impl Resolver<'_> {
             options = errors.or_default(self.profile(name, build));
         }
         for (name, value) in &table.pairs {
-            options.set(name.get_ref(), value.get_ref());
+            options.set(&name.value, &value.value);
         }
         let mut settings = Settings {
             cache_bytes: derived.map(|derived| derived.cache_bytes),
@@ -315,7 +314,7 @@ impl Resolver<'_> {
         };
         for setting in of_engines() {
             if let Some(text) = table.get(setting).or(benchmark.get(setting)) {
-                let set = settings.set(setting.key, text.get_ref());
+                let set = settings.set(setting.key, &text.value);
                 errors.ok(set.map_err(|why| self.invalid(setting, text, why)));
             }
         }
@@ -326,26 +325,25 @@ impl Resolver<'_> {
             dsn,
             name: table.text(NAME).to_owned(),
             build,
-            profile: profile.map(|name| name.get_ref().clone()),
+            profile: profile.map(|name| name.value.clone()),
             options,
             settings,
             is_control: false,
         })
     }
 
-    fn profile(&self, name: &Spanned<String>, build: &BuildRef) -> Result<Options, PlanError> {
+    fn profile(&self, name: &Placed<String>, build: &BuildRef) -> Result<Options, PlanError> {
         let catalog = self.catalog;
         let version = build.version.as_deref();
-        let folder = Path::new(&self.source.name).parent().unwrap_or(Path::new(""));
-        let named = (name.get_ref().as_str(), folder);
+        let named = (name.value.as_str(), self.folder(&name.place));
         profile::options(catalog, named, &build.engine, version).map_err(|why| {
             let names = catalog.profile_names();
-            let others = names.iter().map(String::as_str).filter(|known| known != name.get_ref());
+            let others = names.iter().map(String::as_str).filter(|known| **known != name.value);
             let otherwise = match &profile::of_engine(catalog, &build.engine)[..] {
                 [] => format!("{} has no profile: leave it out", build.engine),
                 own => format!("profiles of {}: {}", build.engine, own.join(", ")),
             };
-            self.refuse(name.span(), why).meant(name.get_ref(), others, otherwise)
+            PlanError::here(&name.place, why).meant(&name.value, others, otherwise)
         })
     }
 
@@ -357,11 +355,11 @@ impl Resolver<'_> {
         let Some(base) = file.experiment.get(BASE) else {
             return Ok(names.first().copied().unwrap_or_default().to_owned());
         };
-        if names.is_empty() || names.contains(&base.get_ref().as_str()) {
-            return Ok(base.get_ref().clone());
+        if names.is_empty() || names.contains(&base.value.as_str()) {
+            return Ok(base.value.clone());
         }
-        Err(PlanError::new(format!("the base case `{}` is not a variant", base.get_ref()))
-            .at(self.source, base.span(), "no such variant")
+        Err(PlanError::new(format!("the base case `{}` is not a variant", base.value))
+            .at(base.place.clone(), "no such variant")
             .remedy(format!("variants: {}", names.join(", "))))
     }
 
@@ -379,7 +377,7 @@ impl Resolver<'_> {
             ),
         };
         let why = format!("`{text}` cannot be {what}");
-        Err(self.refuse(table.place_of(NAME), why).remedy(remedy))
+        Err(PlanError::here(table.place_of(NAME), why).remedy(remedy))
     }
 }
 

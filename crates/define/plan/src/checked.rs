@@ -2,15 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::Range;
 
 use model::sql::StatementOwner;
 use model::{Dialect, Experiment, Options};
-use toml::Spanned;
 
 use crate::application::StatementPlaces;
 use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
+use crate::place::Place;
 use crate::profile::KnownOptions;
 use crate::settings::{NAME, of_engines};
 use crate::spec::File;
@@ -33,9 +32,9 @@ pub struct Checked {
     /// The file, with the command line's settings.
     pub(crate) file: File,
     /// Place of each step's load: its rate, its limit, or the step itself.
-    pub(crate) loads: Vec<Range<usize>>,
+    pub(crate) loads: Vec<Place>,
     /// Place of the client factor; empty when it is not in a file.
-    pub(crate) clients: Range<usize>,
+    pub(crate) clients: Place,
 }
 
 impl fmt::Debug for Checked {
@@ -64,10 +63,12 @@ impl Checked {
         let profile = found.and_then(|found| found.profile.as_ref());
         let origin = profile.map_or(String::new(), |name| format!(" of profile `{name}`"));
         let message = format!("option `{option}`{origin} is rejected");
-        let error = self.variant_error(variant, &message);
         let error = match place {
-            Some(place) => error.at(&self.source, place, "rejected by the engine"),
-            None => error,
+            Some(place) => {
+                let message = format!("variant {variant}: {message}");
+                self.error(message, place, "rejected by the engine")
+            }
+            None => self.variant_error(variant, &message),
         };
         let engine = self.experiment.variant(variant).map_or("", |found| &found.build.engine);
         error.remedy(match meant(option, engine, known) {
@@ -78,17 +79,16 @@ impl Checked {
 
     /// Returns the error of a setting that this machine cannot provide.
     ///
-    /// The message starts with the variant's name.
+    /// The message starts with the variant's name, after the flag if the setting is typed.
     pub fn setting_refusal(
         &self,
         (variant, setting): (&str, &str),
         message: &str,
         remedy: &str,
     ) -> PlanError {
-        let word = self.written(variant, setting);
-        PlanError::new(format!("variant {variant}: {message}"))
-            .at(&self.source, word.unwrap_or_else(|| self.place(variant)), "requested here")
-            .remedy(remedy)
+        let place = self.written(variant, setting).unwrap_or_else(|| self.place(variant));
+        let message = format!("variant {variant}: {message}");
+        self.error(message, place, "requested here").remedy(remedy)
     }
 
     /// Returns the error of a load that this machine cannot offer.
@@ -96,10 +96,8 @@ impl Checked {
     /// `step_index` counts the experiment's steps from 0.
     pub fn load_refusal(&self, step_index: usize, message: &str, remedy: &str) -> PlanError {
         let name = self.experiment.steps.get(step_index).map_or("", |step| step.name.as_str());
-        let place = self.loads.get(step_index).cloned().unwrap_or(0..0);
-        PlanError::new(format!("step {name}: {message}"))
-            .at(&self.source, place, "requested here")
-            .remedy(remedy)
+        let place = self.loads.get(step_index).cloned().unwrap_or_default();
+        self.error(format!("step {name}: {message}"), place, "requested here").remedy(remedy)
     }
 
     /// Returns the error of a statement that the variant's server rejects, at its line.
@@ -124,33 +122,32 @@ impl Checked {
 
     /// Returns the error of a client count that this machine cannot run.
     pub fn clients_refusal(&self, message: &str, remedy: &str) -> PlanError {
-        PlanError::new(message)
-            .at(&self.source, self.clients.clone(), "requested here")
-            .remedy(remedy)
+        self.error(message, self.clients.clone(), "requested here").remedy(remedy)
     }
 
     /// Returns the place of a variant's key or option; a control has those of the base.
-    fn written(&self, variant: &str, key: &str) -> Option<Range<usize>> {
+    fn written(&self, variant: &str, key: &str) -> Option<Place> {
         let is_control = self.experiment.variant(variant).is_some_and(|found| found.is_control);
         let name = if is_control { self.experiment.base.as_str() } else { variant };
         let table = self.file.variants.iter().find(|table| table.text(NAME) == name)?;
-        let option = table.pairs.iter().find(|(name, _)| name.get_ref() == key);
-        let setting = || table.by_key(key).or(self.file.benchmark.by_key(key)).map(Spanned::span);
-        option.map(|(name, _)| name.span()).or_else(setting)
+        let option = table.pairs.iter().find(|(name, _)| name.value == key);
+        let setting = || Some(&table.by_key(key).or(self.file.benchmark.by_key(key))?.place);
+        option.map(|(name, _)| &name.place).or_else(setting).cloned()
     }
 
-    /// Returns the place of a variant's name; empty when it is not in a file.
-    fn place(&self, variant: &str) -> Range<usize> {
-        self.written(variant, NAME.key).unwrap_or(0..0)
+    /// Returns the place of a variant's name.
+    fn place(&self, variant: &str) -> Place {
+        self.written(variant, NAME.key).unwrap_or_default()
+    }
+
+    fn error(&self, message: impl Into<String>, place: Place, label: &str) -> PlanError {
+        PlanError::new(message).at(place, label).within(&self.source)
     }
 
     /// Returns an error about a whole variant, at its name.
     pub fn variant_error(&self, variant: &str, message: &str) -> PlanError {
-        PlanError::new(format!("variant {variant}: {message}")).at(
-            &self.source,
-            self.place(variant),
-            "this variant",
-        )
+        let place = self.place(variant);
+        self.error(format!("variant {variant}: {message}"), place, "this variant")
     }
 }
 

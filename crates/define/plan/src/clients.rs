@@ -1,13 +1,12 @@
 //! The client factor: levels as written, a sweep, or a search.
 
-use std::ops::Range;
-
 use model::CpuCount;
 use model::limits::{CLIENTS_MAX, LEVELS_MAX};
 use model::setting::parse_whole;
 
 use crate::error::PlanError;
-use crate::resolve::Resolver;
+use crate::place::Place;
+use crate::resolve::{Resolver, positive};
 use crate::settings::CLIENTS;
 use crate::spec::Section;
 
@@ -28,7 +27,7 @@ pub(crate) struct ClientsFactor {
     /// Whether the best number is searched.
     pub(crate) is_adaptive: bool,
     /// Its place in the file; empty when it is not in a file.
-    pub(crate) place: Range<usize>,
+    pub(crate) place: Place,
 }
 
 /// Returns 1, 2, 3, 4, 6, 8, 12, 16 ... up to the most clients a step may have.
@@ -62,8 +61,8 @@ impl Resolver<'_> {
         let Some(text) = factors.get(CLIENTS) else {
             return Ok(ClientsFactor { levels: vec![1], ..ClientsFactor::default() });
         };
-        let place = text.span();
-        let (levels, is_adaptive) = match (listed_levels(text.get_ref()), text.get_ref().trim()) {
+        let place = text.place.clone();
+        let (levels, is_adaptive) = match (listed_levels(&text.value), text.value.trim()) {
             (Some(levels), _) => (self.levels(&levels, &place)?, false),
             (None, "sweep") => (sweep(self.machine.cpus), false),
             (None, "adaptive") => {
@@ -71,33 +70,30 @@ impl Resolver<'_> {
                 (vec![most.clamp(ADAPTIVE_MIN, CLIENTS_MAX)], true)
             }
             (None, word) => {
-                return Err(self
-                    .refuse(place, format!("unknown levels of clients `{word}`"))
+                return Err(PlanError::here(place, format!("unknown levels of clients `{word}`"))
                     .meant(word, KEYWORDS, "write counts such as 1,2,4, or sweep, or adaptive"));
             }
         };
         Ok(ClientsFactor { levels, is_adaptive, place })
     }
 
-    fn levels(&self, levels: &[u32], place: &Range<usize>) -> Result<Vec<u32>, PlanError> {
+    fn levels(&self, levels: &[u32], place: &Place) -> Result<Vec<u32>, PlanError> {
         if levels.is_empty() {
-            return Err(PlanError::new("the factor `clients` has no level").at(
-                self.source,
-                place.clone(),
-                "for instance [1, 2]",
-            ));
+            return Err(PlanError::new("the factor `clients` has no level")
+                .at(place, "for instance [1, 2]"));
         }
         if levels.len() > LEVELS_MAX {
-            return Err(self
-                .refuse(place.clone(), format!("{} levels of clients are too many", levels.len()))
-                .remedy(format!("at most {LEVELS_MAX}")));
+            return Err(PlanError::here(
+                place.clone(),
+                format!("{} levels of clients are too many", levels.len()),
+            )
+            .remedy(format!("at most {LEVELS_MAX}")));
         }
         for (index, &level) in levels.iter().enumerate() {
             self.clients(level, place.clone())?;
             if levels[..index].contains(&level) {
                 let why = format!("the factor `clients` has the level {level} twice");
-                return Err(self
-                    .refuse(place.clone(), why)
+                return Err(PlanError::here(place.clone(), why)
                     .remedy("name each level once; `repetitions` sets how often each is run"));
             }
         }
@@ -105,13 +101,12 @@ impl Resolver<'_> {
     }
 
     /// Checks a client count.
-    pub(crate) fn clients(&self, clients: u32, place: Range<usize>) -> Result<u32, PlanError> {
+    pub(crate) fn clients(&self, clients: u32, place: Place) -> Result<u32, PlanError> {
         if clients > CLIENTS_MAX {
-            return Err(self
-                .refuse(place, format!("{clients} client threads are too many"))
+            return Err(PlanError::here(place, format!("{clients} client threads are too many"))
                 .remedy(format!("at most {CLIENTS_MAX}")));
         }
-        self.positive(clients, (CLIENTS, "the number of clients"), place)
+        positive(clients, "the number of clients", place)
     }
 }
 

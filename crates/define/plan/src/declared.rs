@@ -1,13 +1,12 @@
 //! Declarations made before a run: measured steps and metrics, control, waivers.
 
-use std::ops::Range;
-
 use model::limits::joined_name;
 use model::metric::{self, Kind, METRICS};
 use model::{Step, Variant, Waiver};
 
 use crate::error::{Errors, PlanError};
 use crate::nearest::nearest;
+use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::settings::{ANSWER, CODE, MEASURE, NAME, REASON};
 use crate::spec::{File, Section};
@@ -23,7 +22,7 @@ impl Resolver<'_> {
     ) -> Result<Vec<String>, PlanError> {
         let Some(list) = experiment.get(MEASURE) else { return Ok(Vec::new()) };
         let mut errors = Errors::default();
-        let names: Vec<&str> = list.get_ref().lines().collect();
+        let names: Vec<&str> = list.value.lines().collect();
         let known = || steps.iter().map(|step| step.name.as_str());
         for name in names.iter().filter(|name| !steps.is_empty() && known().all(|it| it != **name))
         {
@@ -31,14 +30,14 @@ impl Resolver<'_> {
             let steps: Vec<&str> = known().collect();
             errors.push(
                 error
-                    .at(self.source, list.span(), "no such step")
+                    .at(list.place.clone(), "no such step")
                     .remedy(format!("steps: {}", steps.join(", "))),
             );
         }
         if names.is_empty() {
             errors.push(
                 PlanError::new("`measure` names no step")
-                    .at(self.source, list.span(), "an empty list")
+                    .at(list.place.clone(), "an empty list")
                     .remedy("name the steps the question is about, or leave it out"),
             );
         }
@@ -56,13 +55,16 @@ impl Resolver<'_> {
         let Some(list) = experiment.get(ANSWER) else { return Ok((Vec::new(), Vec::new())) };
         let (mut names, mut warnings) = (Vec::new(), Vec::new());
         let mut errors = Errors::default();
-        for word in list.get_ref().lines() {
-            let name = errors.ok(self.derived_metric(word, list.span()));
-            warnings.extend(errors.or_default(self.check_answerable(word, variants, list.span())));
+        for word in list.value.lines() {
+            let name = errors.ok(self.derived_metric(word, list.place.clone()));
+            warnings.extend(errors.or_default(self.check_answerable(
+                word,
+                variants,
+                list.place.clone(),
+            )));
             if name.is_some() && names.contains(&name) {
                 errors.push(
-                    PlanError::new(format!("`answer` names `{word}` twice"))
-                        .at(self.source, list.span(), "here")
+                    PlanError::here(list.place.clone(), format!("`answer` names `{word}` twice"))
                         .remedy("leave out the second: the first of the list decides"),
                 );
             }
@@ -71,7 +73,7 @@ impl Resolver<'_> {
         if names.is_empty() {
             errors.push(
                 PlanError::new("`answer` names no metric")
-                    .at(self.source, list.span(), "an empty list")
+                    .at(list.place.clone(), "an empty list")
                     .remedy("name the metrics the question is about, or leave it out"),
             );
         }
@@ -79,18 +81,14 @@ impl Resolver<'_> {
     }
 
     /// Checks the name of a metric that has ratios; an unknown one comes with the nearest.
-    pub(crate) fn derived_metric(
-        &self,
-        word: &str,
-        place: Range<usize>,
-    ) -> Result<String, PlanError> {
+    pub(crate) fn derived_metric(&self, word: &str, place: Place) -> Result<String, PlanError> {
         let message = match metric::find(word) {
             Some(found) if found.kind == Kind::Derived => return Ok(word.to_owned()),
             Some(_) => format!("`{word}` is a raw reading, which has no ratio"),
             None => format!("no metric is named `{word}`"),
         };
         let derived = METRICS.iter().filter(|one| one.kind == Kind::Derived).map(|one| one.name);
-        let error = PlanError::new(message).at(self.source, place, "here");
+        let error = PlanError::here(place, message);
         let alike: Vec<&str> = derived.clone().filter(|name| name.contains(word)).collect();
         let otherwise = "GLOSSARY.md lists all; for instance cpu_us_per_op";
         Err(match alike[..] {
@@ -113,7 +111,7 @@ impl Resolver<'_> {
             (table.place_of(CODE), table.text(CODE).trim(), self.catalog.rule_codes());
         let Some(code) = codes.iter().find(|known| known.eq_ignore_ascii_case(word)) else {
             let error = PlanError::new(format!("no rule has the code `{word}`"));
-            let error = error.at(self.source, place, "unknown code");
+            let error = error.at(place, "unknown code");
             return Err(match nearest(&word.to_ascii_uppercase(), codes.iter().copied()) {
                 Some(near) => error.remedy(format!("did you mean {near}?")),
                 None => error.remedy(format!("rules: {}", codes.join(", "))),
@@ -122,12 +120,12 @@ impl Resolver<'_> {
         let reason = table.text(REASON).trim().to_owned();
         if reason.is_empty() {
             return Err(PlanError::new(format!("the waiver of {code} has no reason"))
-                .at(self.source, table.place_of(REASON), "no reason")
+                .at(table.place_of(REASON), "no reason")
                 .remedy("give the reason: it is shown in the first line of every result"));
         }
         if others.iter().any(|waiver| waiver.code == *code) {
             return Err(PlanError::new(format!("{code} is waived twice"))
-                .at(self.source, place, "the second time")
+                .at(place, "the second time")
                 .remedy("keep one of them, with the whole reason"));
         }
         Ok(Waiver { code: (*code).to_owned(), reason })
@@ -144,7 +142,7 @@ impl Resolver<'_> {
         if let Some(same) = file.variants.iter().find(|table| table.text(NAME) == name) {
             let place = same.place_of(NAME);
             return Err(PlanError::new(format!("the control would be named `{name}` too"))
-                .at(self.source, place, "has the control's name")
+                .at(place, "has the control's name")
                 .remedy("give this variant another name, or leave the control out"));
         }
         let at = variants.iter().position(|variant| variant.name == base).unwrap_or(0);

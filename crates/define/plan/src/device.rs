@@ -1,7 +1,5 @@
 //! Experiments on storage: the table `[device]`.
 
-use std::ops::Range;
-
 use model::limits::{FIO_MIN, JOB_BYTES, JOBS_MAX};
 use model::units::{parse_size, parse_span};
 use model::{
@@ -11,6 +9,7 @@ use model::{
 
 use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError};
+use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::settings::{ACCESS, DURATION, FILE_SIZE, FILL, RAW, Setting, TESTS, Table};
 use crate::spec::{File, Section};
@@ -26,7 +25,7 @@ pub(crate) struct Subject {
     pub(crate) data: Option<DataShape>,
     pub(crate) steps: Vec<Step>,
     /// Place of each step's load.
-    pub(crate) loads: Vec<Range<usize>>,
+    pub(crate) loads: Vec<Place>,
     pub(crate) variants: Vec<Variant>,
     pub(crate) device: Option<DeviceSpec>,
 }
@@ -45,14 +44,14 @@ impl Resolver<'_> {
         }
         if let Some(table) = file.variants.first() {
             let why = "the variants of an experiment on storage are its accesses";
-            let error = self.refuse(table.place.clone(), why);
+            let error = PlanError::here(table.place.clone(), why);
             errors.push(error.remedy("leave [[variant]] out, and name them in `access`"));
         }
         let tests: Vec<IoTest> = errors.or_default(self.list(device, TESTS, &IoTest::PROFILE));
         let accesses = errors.or_default(self.list(device, ACCESS, &Access::ALL));
-        let raw = device.get(RAW).map(|name| name.get_ref().clone());
+        let raw = device.get(RAW).map(|name| name.value.clone());
         let size_bytes = errors.or_default(self.value(&[device], FILE_SIZE, parse_size));
-        let is_filled = device.get(FILL).is_none_or(|fill| fill.get_ref() == "true");
+        let is_filled = device.get(FILL).is_none_or(|fill| fill.value == "true");
         let spec = DeviceSpec { raw, size_bytes, is_filled };
         let duration = self.value(&[device], DURATION, |text| match parse_span(text)? {
             span if span < FIO_MIN => Err("a run of fio takes 1s at least".to_owned()),
@@ -69,7 +68,7 @@ impl Resolver<'_> {
         errors.result(Subject {
             data: Some(DataShape { rows, key_bytes, value_bytes, compressible_to: 1.0 }),
             steps: tests.iter().map(step).collect(),
-            loads: vec![0..0; tests.len()],
+            loads: vec![Place::Unwritten; tests.len()],
             variants: accesses.into_iter().filter(is_there).map(variant).collect(),
             device: Some(spec),
         })
@@ -103,26 +102,32 @@ impl Resolver<'_> {
     ) -> Result<(), PlanError> {
         let most = factor.levels.iter().copied().max().unwrap_or(1);
         if factor.is_adaptive || most > JOBS_MAX {
-            return Err(self
-                .refuse(factor.place.clone(), "clients of storage are the jobs of fio")
-                .remedy(format!("give a list of numbers up to {JOBS_MAX}")));
+            return Err(PlanError::here(
+                factor.place.clone(),
+                "clients of storage are the jobs of fio",
+            )
+            .remedy(format!("give a list of numbers up to {JOBS_MAX}")));
         }
         let least = Bytes(JOB_BYTES * u64::from(most));
         if size >= least {
             return Ok(());
         }
-        Err(self
-            .refuse(device.place_of(FILE_SIZE), format!("{size} are too few for {most} jobs"))
-            .remedy(format!("give {least} or more, 1 MiB for each, or fewer clients")))
+        Err(PlanError::here(
+            device.place_of(FILE_SIZE),
+            format!("{size} are too few for {most} jobs"),
+        )
+        .remedy(format!("give {least} or more, 1 MiB for each, or fewer clients")))
     }
 
     /// Rejects settings of storage in a benchmark of engines.
     pub(crate) fn check_no_storage(&self, benchmark: &Section) -> Result<(), PlanError> {
         let found = [RAW, FILE_SIZE].into_iter().find(|one| benchmark.get(one).is_some());
         let Some(setting) = found else { return Ok(()) };
-        Err(self
-            .refuse(benchmark.place_of(setting), format!("`{}` is for storage", setting.key))
-            .remedy("leave it out, or name an experiment with a table [device]"))
+        Err(PlanError::here(
+            benchmark.place_of(setting),
+            format!("`{}` is for storage", setting.key),
+        )
+        .remedy("leave it out, or name an experiment with a table [device]"))
     }
 }
 

@@ -1,13 +1,13 @@
 //! The error of this crate: message, place and remedy.
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use model::secret::masked;
 
 use crate::nearest::nearest;
+use crate::place::Place;
 use crate::secret::masked_source;
 
 /// An error in an experiment: message, place in its file, and remedy.
@@ -17,8 +17,9 @@ use crate::secret::masked_source;
 #[error("{message}")]
 pub struct PlanError {
     message: String,
+    /// The text that the place is in, joined when the whole text has been read.
     #[source_code]
-    source_text: Arc<NamedSource<String>>,
+    source_text: Option<Arc<NamedSource<String>>>,
     #[label("{label}")]
     place: Option<SourceSpan>,
     label: Box<str>,
@@ -30,11 +31,11 @@ pub struct PlanError {
 }
 
 impl PlanError {
-    /// Returns an error without a place, for command-line input.
+    /// Returns an error without a place.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: masked(&message.into()).into_owned(),
-            source_text: Arc::new(NamedSource::new("command line", String::new())),
+            source_text: None,
             place: None,
             label: "".into(),
             remedy: None,
@@ -42,15 +43,38 @@ impl PlanError {
         }
     }
 
-    /// Points the error at a place, unless it is empty.
-    pub fn at(mut self, source: &Source, place: Range<usize>, label: impl Into<String>) -> Self {
-        if !place.is_empty() && place.end <= source.text.len() {
-            self.source_text =
-                Arc::new(NamedSource::new(&source.name, masked_source(&source.text)));
-            self.place = Some(place.into());
-            self.label = label.into().into();
+    /// Returns an error about what is written at a place.
+    pub(crate) fn here(place: impl Into<Place>, message: impl Into<String>) -> Self {
+        Self::new(message).at(place, "here")
+    }
+
+    /// Points the error at a place in the text that is read, or names the flag.
+    pub(crate) fn at(mut self, place: impl Into<Place>, label: impl Into<String>) -> Self {
+        match place.into() {
+            Place::Text(range) if !range.is_empty() => {
+                self.place = Some(range.into());
+                self.label = label.into().into();
+            }
+            Place::Flag(flag) => self.message = format!("{flag}: {}", self.message),
+            Place::Text(_) | Place::Unwritten => {}
         }
         self
+    }
+
+    /// Joins the text that was read to the places in it, unless they have theirs.
+    pub(crate) fn within(mut self, source: &Source) -> Self {
+        let text = Arc::new(NamedSource::new(&source.name, masked_source(&source.text)));
+        for error in &mut self.others {
+            error.source_text.get_or_insert_with(|| Arc::clone(&text));
+        }
+        self.source_text.get_or_insert(text);
+        self
+    }
+
+    /// Returns whether the error points at a place in that text.
+    pub(crate) fn is_within(&self, source: &Source) -> bool {
+        let text = self.source_text.as_ref().filter(|_| self.place.is_some());
+        text.is_some_and(|text| text.name() == source.name)
     }
 
     /// Adds the remedy of a wrong word: the nearest known one, or else `otherwise`.
@@ -74,10 +98,8 @@ impl PlanError {
 
     /// Returns whether two errors would be displayed alike.
     fn is_same(&self, other: &Self) -> bool {
-        let shown = |error: &Self| {
-            (error.message.clone(), error.place, error.source_text.name().to_owned())
-        };
-        shown(self) == shown(other)
+        let name = |error: &Self| error.source_text.as_ref().map(|text| text.name().to_owned());
+        self.message == other.message && self.place == other.place && name(self) == name(other)
     }
 }
 
@@ -136,13 +158,20 @@ impl Errors {
     }
 }
 
-/// An experiment file's name and text.
+/// Name and text of a file, whether the user's or a shipped one.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Source {
+pub(crate) struct Source {
     /// Name for messages; empty for experiments typed on the command line.
     pub name: String,
     /// The whole text, passwords included.
     pub text: String,
+}
+
+impl Source {
+    /// Returns a file of that name with that text.
+    pub(crate) fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), text: text.into() }
+    }
 }
 
 impl fmt::Debug for Source {

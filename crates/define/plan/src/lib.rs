@@ -27,6 +27,7 @@ mod layout;
 mod nearest;
 mod overrides;
 mod pipeline;
+mod place;
 mod preset;
 mod profile;
 mod published;

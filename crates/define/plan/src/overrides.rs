@@ -1,9 +1,9 @@
 //! Settings and variants typed on the command line.
 
 use model::Waiver;
-use toml::Spanned;
 
 use crate::error::{Errors, PlanError};
+use crate::place::{Place, Placed};
 use crate::preset::PRESETS;
 use crate::settings::{CODE, REASON, Setting, Table, WORKLOAD};
 use crate::spec::{File, Section, replace_pairs};
@@ -55,17 +55,21 @@ impl Overrides {
                 Some(Table::Load) => file.benchmark.load_table(),
                 _ => &mut file.benchmark,
             };
-            section.set(setting, text);
+            section.set_typed(setting, text);
+            // Errors of a load that is typed as a whole name a flag of it.
+            if section.place == Place::Unwritten {
+                section.place = section.place_of(setting);
+            }
         }
         for Waiver { code, reason } in &self.waivers {
             file.waivers.retain(|waiver| !waiver.text(CODE).eq_ignore_ascii_case(code));
             let mut waiver = Section::default();
-            waiver.set(CODE, code);
-            waiver.set(REASON, reason);
+            waiver.set(CODE, code, Place::flag("waive"));
+            waiver.set(REASON, reason, Place::flag("waive"));
             file.waivers.push(waiver);
         }
         let mut errors = Errors::default();
-        let typed = pairs(&self.parameters, "--parameter", &mut errors);
+        let typed = pairs(&self.parameters, "parameter", &mut errors);
         replace_pairs(&mut file.benchmark.pairs, typed);
         errors.result(())
     }
@@ -73,13 +77,15 @@ impl Overrides {
 
 /// Parses the NAME=VALUE arguments of `flag`.
 pub(crate) fn pairs(typed: &[String], flag: &str, errors: &mut Errors) -> Pairs {
+    let place = Place::flag(flag);
     let mut pair = |typed: &String| {
         let pair = typed.split_once('=');
         if pair.is_none() {
-            errors.push(PlanError::new(format!("`{flag} {typed}` is not NAME=VALUE")));
+            errors.push(PlanError::here(&place, format!("`{typed}` is not NAME=VALUE")));
         }
         let (name, value) = pair?;
-        Some((Spanned::new(0..0, name.to_owned()), Spanned::new(0..0, value.to_owned())))
+        let placed = |text: &str| Placed::new(text.to_owned(), &place);
+        Some((placed(name), placed(value)))
     };
     typed.iter().filter_map(&mut pair).collect()
 }

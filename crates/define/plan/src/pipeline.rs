@@ -1,11 +1,10 @@
 //! Checks whether a step's operations can be pipelined.
 
-use std::ops::Range;
-
 use model::sql::PerDialect;
 use model::{Load, OpKind, PIPELINE_MAX, Step, StopRule};
 
 use crate::error::PlanError;
+use crate::place::Place;
 use crate::resolve::Resolver;
 
 impl Resolver<'_> {
@@ -13,18 +12,18 @@ impl Resolver<'_> {
     pub(crate) fn check_depth(
         &self,
         depth: u32,
-        place: Range<usize>,
+        place: Place,
         is_paced: bool,
     ) -> Result<(), PlanError> {
         if !(2..=PIPELINE_MAX).contains(&depth) {
             let why = format!("a pipeline of {depth}: from 2 to {PIPELINE_MAX} may be in flight");
             let remedy = "leave out the load for one at a time";
-            return Err(self.refuse(place, why).remedy(remedy));
+            return Err(PlanError::here(place, why).remedy(remedy));
         }
         if is_paced {
             let why = "a pipeline is a closed loop: it takes neither a rate nor a limit";
             let remedy = "leave out `pipeline`, or the other fields";
-            return Err(self.refuse(place, why).remedy(remedy));
+            return Err(PlanError::here(place, why).remedy(remedy));
         }
         Ok(())
     }

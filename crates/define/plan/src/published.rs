@@ -2,10 +2,10 @@
 
 use model::setting::parse_whole;
 use model::{Expected, Published, PublishedFinding, Step, Variant};
-use toml::Spanned;
 
 use crate::clients::listed_levels;
 use crate::error::PlanError;
+use crate::place::{Place, Placed};
 use crate::resolve::Resolver;
 use crate::settings::{
     BASE, BASE_CLIENTS, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, OCCURRENCE,
@@ -63,7 +63,7 @@ impl Resolver<'_> {
         let findings = table.tables.as_deref().unwrap_or_default();
         if findings.is_empty() {
             return Err(PlanError::new("the publication has no finding")
-                .at(self.source, table.place_of(SOURCE), "nothing to compare with")
+                .at(table.place_of(SOURCE), "nothing to compare with")
                 .remedy(
                     "add a [[published.finding]] with `claim`, `variant`, `step` and a ratio",
                 ));
@@ -86,7 +86,7 @@ impl Resolver<'_> {
             return Ok(text.to_owned());
         }
         Err(PlanError::new(format!("{what} {}", setting.key))
-            .at(self.source, table.place_of(setting), "empty")
+            .at(table.place_of(setting), "empty")
             .remedy(format!("write it here: {remedy}")))
     }
 
@@ -110,12 +110,12 @@ impl Resolver<'_> {
         let own_level = clients.or_else(|| levels_of(context).1.first().copied());
         if variant == base && base_clients.is_none_or(|level| Some(level) == own_level) {
             return Err(PlanError::new(format!("`{variant}` is compared with itself"))
-                .at(self.source, table.place_of(VARIANT), "the base too")
+                .at(table.place_of(VARIANT), "the base too")
                 .remedy("name another variant, another `base`, or other `base_clients`"));
         }
         let (step, occurrence) = self.step_named(table, context)?;
         let (value, base_value, expected) = self.expected(table)?;
-        let distribution = table.get(DISTRIBUTION).map(|text| text.get_ref().clone());
+        let distribution = table.get(DISTRIBUTION).map(|text| text.value.clone());
         Ok(PublishedFinding {
             claim: self.filled(table, CLAIM, "the finding has no", "one sentence")?,
             variant,
@@ -137,16 +137,17 @@ impl Resolver<'_> {
     /// Checks a name against the known ones.
     fn one_of(
         &self,
-        name: Option<&Spanned<String>>,
+        name: Option<&Placed<String>>,
         what: &str,
         names: &[&str],
     ) -> Result<String, PlanError> {
-        let (word, place) = name.map_or(("", 0..0), |name| (name.get_ref(), name.span()));
+        let (word, place) =
+            name.map_or(("", Place::Unwritten), |name| (&name.value, name.place.clone()));
         if names.contains(&word) {
             return Ok(word.to_owned());
         }
         Err(PlanError::new(format!("the experiment has no {what} `{word}`"))
-            .at(self.source, place, format!("no such {what}"))
+            .at(place, format!("no such {what}"))
             .meant(word, names.iter().copied(), format!("{what}s: {}", names.join(", "))))
     }
 
@@ -161,7 +162,7 @@ impl Resolver<'_> {
         let name = self.one_of(table.get(STEP), "step", &names)?;
         let of_name = context.steps.iter().filter(|step| step.name == name);
         let known: Vec<_> = of_name.map(|step| step.distribution.as_str()).collect();
-        let named = table.get(DISTRIBUTION).map(Spanned::get_ref);
+        let named = table.get(DISTRIBUTION).map(|text| &text.value);
         let is_meant = |known: &&&str| named.is_none_or(|named| named == **known);
         let occurrence = self.value(&[table], OCCURRENCE, parse_whole)?;
         match (known.iter().filter(is_meant).count(), named, occurrence) {
@@ -171,18 +172,18 @@ impl Resolver<'_> {
             (0, ..) if context.is_distribution_typed => Ok((name, None)),
             (0, Some(word), _) => {
                 Err(PlanError::new(format!("no step `{name}` has the distribution `{word}`"))
-                    .at(self.source, table.place_of(DISTRIBUTION), "no such step")
+                    .at(table.place_of(DISTRIBUTION), "no such step")
                     .remedy(format!("distributions of `{name}`: {}", known.join(", "))))
             }
             (several, _, Some(at)) => {
                 Err(PlanError::new(format!("there is no step `{name}` number {at}"))
-                    .at(self.source, table.place_of(OCCURRENCE), "no such step")
+                    .at(table.place_of(OCCURRENCE), "no such step")
                     .remedy(format!("write a number from 1 to {several}")))
             }
             (several, ..) => Err(PlanError::new(format!(
                 "there are {several} such steps `{name}`"
             ))
-            .at(self.source, table.place_of(STEP), "which of them?")
+            .at(table.place_of(STEP), "which of them?")
             .remedy(format!(
                 "add `occurrence`, its number among these steps, or `distribution`, if they differ \
                  in it: {}",
@@ -201,12 +202,12 @@ impl Resolver<'_> {
             return Ok(Vec::new());
         };
         let known = context.written.size_names();
-        if let Some(name) = list.get_ref().lines().find(|name| !known.contains(name)) {
+        if let Some(name) = list.value.lines().find(|name| !known.contains(name)) {
             return Err(PlanError::new(format!("the experiment has no size `{name}`"))
-                .at(self.source, list.span(), "no such size")
+                .at(list.place.clone(), "no such size")
                 .meant(name, known.iter().copied(), format!("sizes: {}", known.join(", "))));
         }
-        Ok(list.get_ref().lines().map(str::to_owned).collect())
+        Ok(list.value.lines().map(str::to_owned).collect())
     }
 
     /// Checks the number of clients, which a finding of a file of one level may leave out.
@@ -228,7 +229,7 @@ impl Resolver<'_> {
                 format!("; levels: {}", text_of(&listed))
             };
             return Err(PlanError::new("the finding has no number of clients")
-                .at(self.source, table.place_of(STEP), "run at several levels")
+                .at(table.place_of(STEP), "run at several levels")
                 .remedy(format!("add `clients`{levels}")));
         }
         // The command line has several levels where the file has one: the file's applies.
@@ -249,20 +250,20 @@ impl Resolver<'_> {
         let Some(level) = self.value(&[table], setting, parse_whole)? else { return Ok(None) };
         let place = table.place_of(setting);
         let level = self.clients(level, place.clone())?;
-        let size = context.written.experiment.get(SIZE).map(|size| size.get_ref());
+        let size = context.written.experiment.get(SIZE).map(|size| &size.value);
         let is_elsewhere = size.is_some_and(|own| !sizes.is_empty() && !sizes.contains(own));
         let (_, listed) = levels_of(context);
         if listed.is_empty() || listed.contains(&level) || is_elsewhere {
             return Ok(Some(level));
         }
         Err(PlanError::new(format!("the experiment has no level of {level} clients"))
-            .at(self.source, place, "no such level")
+            .at(place, "no such level")
             .remedy(format!("levels: {}", text_of(&listed))))
     }
 
     fn metric(&self, table: &Section) -> Result<String, PlanError> {
         let Some(name) = table.get(METRIC) else { return Ok(METRIC_DEFAULT.to_owned()) };
-        self.derived_metric(name.get_ref(), name.span())
+        self.derived_metric(&name.value, name.place.clone())
     }
 
     /// Checks the published result: two values, a ratio or a keyword, and only one of these.
@@ -283,16 +284,15 @@ impl Resolver<'_> {
             (.., None) => ("the finding has two results", RATIO, "the second"),
         };
         Err(PlanError::new(message)
-            .at(self.source, table.place_of(setting), label)
+            .at(table.place_of(setting), label)
             .remedy("write `value` and `base_value`, or `ratio`, or `expect`"))
     }
 
-    fn expectation(&self, word: &Spanned<String>) -> Result<Expected, PlanError> {
-        let text = word.get_ref();
+    fn expectation(&self, word: &Placed<String>) -> Result<Expected, PlanError> {
+        let text = &word.value;
         let found = EXPECTED.iter().find(|(name, _)| name == text);
         found.map(|(_, expected)| *expected).ok_or_else(|| {
-            PlanError::new(format!("`{text}` is not a known expectation"))
-                .at(self.source, word.span(), "here")
+            PlanError::here(word.place.clone(), format!("`{text}` is not a known expectation"))
                 .meant(
                     text,
                     EXPECTED.map(|(name, _)| name),
@@ -309,10 +309,10 @@ impl Resolver<'_> {
         what: &str,
     ) -> Result<Option<f64>, PlanError> {
         let Some(text) = table.get(setting) else { return Ok(None) };
-        match text.get_ref().parse::<f64>() {
+        match text.value.parse::<f64>() {
             Ok(number) if number > 0.0 && number.is_finite() => Ok(Some(number)),
-            _ => Err(PlanError::new(format!("{what} of {} cannot be compared", text.get_ref()))
-                .at(self.source, text.span(), "must be more than zero")
+            _ => Err(PlanError::new(format!("{what} of {} cannot be compared", text.value))
+                .at(text.place.clone(), "must be more than zero")
                 .remedy("write a number above zero, as published")),
         }
     }
@@ -320,7 +320,7 @@ impl Resolver<'_> {
 
 /// Returns whether the file sweeps over levels of clients, and those that it lists.
 fn levels_of(context: &FindingContext<'_>) -> (bool, Vec<u32>) {
-    let written = context.written.factors.get(CLIENTS).map(|levels| levels.get_ref().as_str());
+    let written = context.written.factors.get(CLIENTS).map(|levels| levels.value.as_str());
     let listed = written.map_or(Some(vec![1]), listed_levels).unwrap_or_default();
     (written == Some("sweep"), listed)
 }

@@ -13,6 +13,7 @@ use crate::checked::Checked;
 use crate::chosen::{self, Chosen};
 use crate::error::{Errors, PlanError, Source};
 use crate::overrides::{Overrides, QuickVariants, pairs};
+use crate::place::Place;
 use crate::profile::is_path;
 use crate::settings::{DSN, DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
@@ -44,7 +45,7 @@ pub fn quick(
     let whole = workload.filter(|_| steps.is_empty()).map(|name| Path::new(name).file_stem());
     let whole = whole.flatten().and_then(OsStr::to_str);
     let subject = |separator| whole.map_or_else(|| steps.join(separator), str::to_owned);
-    file.experiment.set(NAME, quick_name(whole, steps));
+    file.experiment.set(NAME, quick_name(whole, steps), Place::Unwritten);
     if whole.is_none() {
         file.benchmark.tables = Some(steps.iter().map(Section::step).collect());
     }
@@ -62,12 +63,12 @@ pub fn quick(
         Chosen::of(machine, overrides, has_server, timed.count())
     });
     if let Some(Chosen { rows, duration_s }) = chosen {
-        file.benchmark.set(ROWS, rows.to_string());
+        file.benchmark.set(ROWS, rows.to_string(), Place::Unwritten);
         if let Some(seconds) = duration_s {
-            file.benchmark.set(DURATION, format!("{seconds}s"));
+            file.benchmark.set(DURATION, format!("{seconds}s"), Place::Unwritten);
         }
     }
-    let options = pairs(&variants.options, "--option", &mut errors);
+    let options = pairs(&variants.options, "option", &mut errors);
     file.variants = name_variants(variants, &options);
     file.experiment.set(
         QUESTION,
@@ -78,6 +79,7 @@ pub fn quick(
             }
             _ => format!("How do the engines compare on {}?", subject(", ")),
         },
+        Place::Unwritten,
     );
     let checked = errors.ok(check(&Source::default(), file, overrides, catalog, machine));
     let checked = checked.map(|checked| Checked {
@@ -151,13 +153,14 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
         }
         let mut table = Section::default();
         table.pairs = options.clone();
-        table.set(NAME, name);
-        table.set(ENGINE, if server.is_some() { engine } else { build });
+        table.set(NAME, name, Place::Unwritten);
+        let place = Place::flag("engine");
+        table.set(ENGINE, if server.is_some() { engine } else { build }, &place);
         if server.is_some() {
-            table.set(DSN, build);
+            table.set(DSN, build, place);
         }
         if let Some(profile) = profile {
-            table.set(PROFILE, profile);
+            table.set_typed(PROFILE, profile);
         }
         table
     };
@@ -313,12 +316,12 @@ mod tests {
         assert_eq!(
             all,
             [
-                "`--option size` is not NAME=VALUE",
-                "unknown levels of clients `swep`",
+                "--option: `size` is not NAME=VALUE",
+                "--clients: unknown levels of clients `swep`",
                 "--duration: `soon` is not a duration: write 500ms, 60s, 10m or 2h",
                 "unknown step `raedrandom`",
-                "unknown engine `tre`",
-                "unknown durability `paper`",
+                "--engine: unknown engine `tre`",
+                "--durability: unknown durability `paper`",
                 "--cache: `big` is not a size: write 4096, 64KiB, 512MiB or 2GiB",
             ]
         );

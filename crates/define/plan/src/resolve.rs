@@ -1,16 +1,16 @@
 //! Resolves fields of an experiment file to checked values.
 
-use std::ops::Range;
+use std::path::Path;
 
 use model::setting::{parse_short_size, parse_whole};
 use model::sql::TrafficSpec;
 use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule, float, whole};
-use toml::Spanned;
 
 use crate::application::{Described, describe};
 use crate::catalog::{Catalog, Machine};
 use crate::error::{Errors, PlanError, Source};
+use crate::place::{Place, Placed};
 use crate::preset::Preset;
 use crate::settings::{
     BATCH_KEYS, DISTRIBUTION, DURATION, FIELD_BYTES, Kind, OPERATIONS, RANGE_ROWS, SETTLE_CAP,
@@ -61,7 +61,7 @@ impl Resolver<'_> {
         let Some(text) = tables.iter().find_map(|table| table.get(setting)) else {
             return Ok(None);
         };
-        parse(text.get_ref()).map(Some).map_err(|why| self.invalid(setting, text, why))
+        parse(&text.value).map(Some).map_err(|why| self.invalid(setting, text, why))
     }
 
     /// Returns a quantity that must not be zero, in the same way.
@@ -72,48 +72,29 @@ impl Resolver<'_> {
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Result<Option<T>, PlanError> {
         let Some(value) = self.value(tables, setting, parse)? else { return Ok(None) };
-        let place = tables.iter().find_map(|table| table.get(setting)).map_or(0..0, Spanned::span);
-        self.positive(value, (setting, what), place).map(Some)
+        let text = tables.iter().find_map(|table| table.get(setting));
+        positive(value, what, text.map_or(Place::Unwritten, |text| text.place.clone())).map(Some)
     }
 
-    /// Returns the error of an invalid value: at its place, or with its flag.
+    /// Returns the error of an invalid value.
     pub(crate) fn invalid(
         &self,
         setting: &Setting,
-        text: &Spanned<String>,
+        text: &Placed<String>,
         why: String,
     ) -> PlanError {
-        let (word, place) = (text.get_ref(), text.span());
+        let Placed { value: word, place } = text;
         if let Kind::Name(names) = setting.kind {
-            let error = self.refuse(place, format!("unknown {} `{word}`", setting.key));
+            let error = PlanError::here(place, format!("unknown {} `{word}`", setting.key));
             return error.meant(word, names(), setting.help);
         }
-        let why = if place.is_empty() { format!("--{}: {why}", setting.flag()) } else { why };
-        self.refuse(place, why)
+        PlanError::here(place, why)
     }
 
-    /// Returns an error at a place of the file.
-    pub(crate) fn refuse(&self, place: Range<usize>, why: impl Into<String>) -> PlanError {
-        PlanError::new(why).at(self.source, place, "here")
-    }
-
-    /// Checks that a number is not zero.
-    pub(crate) fn positive<T: Copy + Into<u64>>(
-        &self,
-        value: T,
-        (setting, what): (&Setting, &str),
-        place: Range<usize>,
-    ) -> Result<T, PlanError> {
-        if value.into() > 0 {
-            return Ok(value);
-        }
-        let remedy = match place.is_empty() {
-            true => format!("give more than zero: --{}", setting.flag()),
-            false => "give more than zero".to_owned(),
-        };
-        Err(PlanError::new(format!("{what} is zero: nothing would be measured"))
-            .at(self.source, place, "must be more than zero")
-            .remedy(remedy))
+    /// Returns the folder that a path is relative to: the file's, or the current directory.
+    pub(crate) fn folder(&self, place: &Place) -> &Path {
+        let folder = Path::new(&self.source.name).parent().filter(|_| place.is_text());
+        folder.unwrap_or(Path::new(""))
     }
 
     /// Checks one step and resolves its defaults, except the load.
@@ -183,7 +164,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn step_info(&self, name: &str, place: Range<usize>) -> Result<StepInfo, PlanError> {
+    fn step_info(&self, name: &str, place: Place) -> Result<StepInfo, PlanError> {
         let known = self.known_steps();
         if let Some(info) = known.iter().find(|info| info.name == name) {
             return Ok(info.clone());
@@ -193,12 +174,11 @@ impl Resolver<'_> {
         {
             let application = &loaded.application.name;
             let why = format!("{name} is a key-value step, and {application} has tables");
-            return Err(self.refuse(place, why).remedy("leave out this step, or `workload`"));
+            return Err(PlanError::here(place, why).remedy("leave out this step, or `workload`"));
         }
         let names: Vec<&str> = known.iter().map(|info| info.name.as_ref()).collect();
-        let is_typed = place.is_empty();
-        let error =
-            PlanError::new(format!("unknown step `{name}`")).at(self.source, place, "no such step");
+        let is_typed = !place.is_text();
+        let error = PlanError::new(format!("unknown step `{name}`")).at(place, "no such step");
         Err(match &self.applications_with(name)[..] {
             [] => error.meant(name, names.iter().copied(), format!("steps: {}", names.join(", "))),
             [first, ..] if is_typed => error.remedy(format!(
@@ -228,7 +208,7 @@ impl Resolver<'_> {
         rows: u64,
     ) -> Result<StopRule, PlanError> {
         let table = tables[0];
-        let refuse = |why: String| self.refuse(table.place.clone(), why);
+        let refuse = |why: String| PlanError::here(table.place.clone(), why);
         if info.role == StepRole::Maintain {
             return Ok(StopRule::Operations(0));
         }
@@ -259,7 +239,7 @@ impl Resolver<'_> {
         match self.value(&[table], STEP_CLIENTS, parse_whole)? {
             Some(clients) if info.is_single_client && clients > 1 => {
                 let why = format!("{} runs with one client", info.name);
-                Err(self.refuse(table.place.clone(), why))
+                Err(PlanError::here(table.place.clone(), why))
             }
             Some(clients) => self.clients(clients, table.place.clone()),
             None => Ok(u32::from(info.is_single_client)),
@@ -276,6 +256,20 @@ impl Resolver<'_> {
         let rate = self.amount(tables, (WRITER_RATE, "the writer's rate"), parse)?;
         Ok(info.has_writer.then(|| rate.map_or(WRITER_RATE_DEFAULT, Bytes)))
     }
+}
+
+/// Checks that a number is not zero.
+pub(crate) fn positive<T: Copy + Into<u64>>(
+    value: T,
+    what: &str,
+    place: Place,
+) -> Result<T, PlanError> {
+    if value.into() > 0 {
+        return Ok(value);
+    }
+    Err(PlanError::new(format!("{what} is zero: nothing would be measured"))
+        .at(place, "must be more than zero")
+        .remedy("give more than zero"))
 }
 
 /// Returns `share` of `rows`, at least one.

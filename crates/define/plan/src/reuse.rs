@@ -6,7 +6,6 @@ use model::setting::parse_whole;
 use model::{
     Bytes, Cell, Experiment, LoadReuse, LoadSharing, Nanos, PageCache, Step, StepRole, Variant,
 };
-use toml::Spanned;
 
 use crate::catalog::Catalog;
 use crate::cells::cells;
@@ -43,13 +42,13 @@ impl Resolver<'_> {
     fn load_reuse(&self, file: &File) -> Result<Option<LoadReuse>, PlanError> {
         let load = file.benchmark.load.as_deref();
         let Some(text) = load.and_then(|load| load.get(REUSE)) else { return Ok(None) };
-        let known = LoadReuse::ALL.into_iter().find(|one| one.name() == text.get_ref());
+        let known = LoadReuse::ALL.into_iter().find(|one| one.name() == text.value);
         let Some(reuse) = known else { return Err(self.invalid(REUSE, text, String::new())) };
         let foreign = file.variants.iter().find(|variant| variant.get(DSN).is_some());
         if let Some(variant) = foreign.filter(|_| !reuse.is_fresh()) {
             let name = variant.text(NAME);
             let why = format!("variant {name} is a running server: its files cannot be saved");
-            let error = self.refuse(Spanned::span(text), why);
+            let error = PlanError::here(text.place.clone(), why);
             return Err(error.remedy("write load = \"fresh\", or leave the variant out"));
         }
         Ok(Some(reuse))
@@ -71,7 +70,7 @@ impl Resolver<'_> {
         let requested = self.value(&[benchmark], PAGE_CACHE, by_name)?;
         if memory.is_some() && requested == Some(PageCache::Warm) {
             let why = "a warm page cache would hold the database outside of the memory cap";
-            let error = self.refuse(benchmark.place_of(PAGE_CACHE), why);
+            let error = PlanError::here(benchmark.place_of(PAGE_CACHE), why);
             return Err(error.remedy("write page_cache = \"dropped\", or leave out `memory`"));
         }
         let usual = if memory.is_some() { PageCache::Dropped } else { PageCache::Warm };
@@ -91,7 +90,7 @@ impl Resolver<'_> {
         let runs = self.amount(&[factors], what, parse_whole)?;
         if runs.is_some() && !matches!(reuse, Some(LoadReuse::PerVariant)) {
             let why = "runs_per_load is for runs of a variant that share loads";
-            let error = self.refuse(factors.place_of(RUNS_PER_LOAD), why);
+            let error = PlanError::here(factors.place_of(RUNS_PER_LOAD), why);
             return Err(error.remedy("write load = \"per-variant\" (or --load per-variant) too"));
         }
         Ok(runs)

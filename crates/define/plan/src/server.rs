@@ -6,6 +6,7 @@ use model::{BuildRef, Dialect, Dsn, Placement};
 use crate::catalog::{Builds, EngineInfo};
 use crate::dsn;
 use crate::error::PlanError;
+use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::secret::has_at_behind;
 use crate::settings::{DSN, ENGINE, NAME, PLACEMENT, Scope};
@@ -17,7 +18,7 @@ const OWN_OPTIONS: &str = "assay.";
 impl Resolver<'_> {
     /// Checks a variant's engine and build; returns the engine's description.
     pub(crate) fn engine(&self, table: &Section) -> Result<(BuildRef, EngineInfo), PlanError> {
-        let refuse = |why: String| self.refuse(table.place_of(ENGINE), why);
+        let refuse = |why: String| PlanError::here(table.place_of(ENGINE), why);
         let build: BuildRef = table.text(ENGINE).parse().map_err(refuse)?;
         let (known, name) = (self.catalog.engines(), &build.engine);
         let Some(info) = known.iter().find(|info| info.name == *name) else {
@@ -61,7 +62,7 @@ impl Resolver<'_> {
                 known.filter(|info| info.dialect.is_some()).map(|info| info.name).collect();
             let why =
                 format!("{} needs an SQL server, and {} is not one", application.name, info.name);
-            return Err(self.refuse(place, why).remedy(format!(
+            return Err(PlanError::here(place, why).remedy(format!(
                 "servers: {}; embedded engines run steps such as fillseq and readrandom, without \
                  `workload`",
                 servers.join(", ")
@@ -73,7 +74,7 @@ impl Resolver<'_> {
                 "{} lacks {what} in the SQL of {}",
                 application.name, info.name
             ))
-            .at(self.source, place, "requested here")
+            .at(place, "requested here")
             .remedy(format!("add `sql.{}` (or `create.{0}`) to it", dialect))),
         }
     }
@@ -86,15 +87,18 @@ impl Resolver<'_> {
         info: &EngineInfo,
     ) -> Result<Option<Dsn>, PlanError> {
         let Some(written) = table.get(DSN) else { return Ok(None) };
-        let refuse = |why: String| self.refuse(written.span(), why);
+        let refuse = |why: String| PlanError::here(written.place.clone(), why);
         let Some(dialect) = info.dialect else {
             return Err(refuse(format!("{} is not a server", info.name))
                 .remedy("leave out `dsn`, or name postgres, mysql or mariadb as the engine"));
         };
-        let is_ended = has_at_behind(&self.source.text, written.span().end);
-        let dsn::Parsed { dialect: spoken, dsn } = dsn::parse(written.get_ref())
+        let is_ended = match &written.place {
+            Place::Text(range) => has_at_behind(&self.source.text, range.end),
+            Place::Flag(_) | Place::Unwritten => false,
+        };
+        let dsn::Parsed { dialect: spoken, dsn } = dsn::parse(&written.value)
             .map_err(|error| if is_ended { dsn::ended_by_quote() } else { error })
-            .map_err(|error| error.at(self.source, written.span(), "here"))?;
+            .map_err(|error| error.at(&written.place, "here"))?;
         if spoken != dialect {
             let why = format!("{} does not speak the protocol of {}://", info.name, spoken);
             let remedy = format!("write {}://..., or name another engine", dialect);
@@ -111,14 +115,14 @@ impl Resolver<'_> {
         benchmark: &Section,
     ) -> Result<(), PlanError> {
         let mut options =
-            table.pairs.iter().map(|(name, _)| (name.get_ref().as_str(), name.span()));
+            table.pairs.iter().map(|(name, _)| (name.value.as_str(), name.place.clone()));
         let option = options.find(|(name, _)| !name.starts_with(OWN_OPTIONS));
         let mut settings = table.scoped(Scope::OwnServer).chain(benchmark.scoped(Scope::OwnServer));
         match option.or_else(|| settings.next()) {
             None => Ok(()),
             Some((word, place)) => {
                 let why = "cannot be set on a running server: Assay does not configure it";
-                Err(self.refuse(place, format!("`{word}` {why}")).remedy(format!(
+                Err(PlanError::here(place, format!("`{word}` {why}")).remedy(format!(
                     "set it where the server is started, and leave it out for variant {}; \
                      settings of the other variants belong in their [[variant]]",
                     table.text(NAME)
@@ -152,7 +156,7 @@ impl Resolver<'_> {
                 {}: {why}",
                 variant.text(NAME)
             ))
-            .at(self.source, benchmark.place_of(PLACEMENT), "requested here")
+            .at(benchmark.place_of(PLACEMENT), "requested here")
             .remedy("leave out `placement`, or the variant"));
         }
         Ok(placement)

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use model::LoadReuse;
 use model::limits::joined_name;
@@ -10,6 +9,7 @@ use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::error::{Errors, PlanError, Source};
+use crate::place::{Place, Placed};
 use crate::settings::{
     Kind, LOAD, NAME, REUSE, SETTINGS, SIZE, STEP, Scope, Setting, Table, of_table, required,
 };
@@ -26,7 +26,7 @@ pub(crate) struct File {
     pub(crate) is_device: bool,
     pub(crate) factors: Section,
     /// The sizes with their names, in the file's order.
-    pub(crate) sizes: Vec<(Spanned<String>, Section)>,
+    pub(crate) sizes: Vec<(Placed<String>, Section)>,
     pub(crate) variants: Vec<Section>,
     pub(crate) waivers: Vec<Section>,
     pub(crate) published: Vec<Section>,
@@ -35,8 +35,8 @@ pub(crate) struct File {
 impl File {
     /// Returns the names of the sizes; the file's own comes first where it has a name.
     pub(crate) fn size_names(&self) -> Vec<&str> {
-        let own = self.experiment.get(SIZE).map(|name| name.get_ref().as_str());
-        let others = self.sizes.iter().map(|(name, _)| name.get_ref().as_str());
+        let own = self.experiment.get(SIZE).map(|name| name.value.as_str());
+        let others = self.sizes.iter().map(|(name, _)| name.value.as_str());
         let others = others.filter(|name| own != Some(*name));
         own.into_iter().chain(others).collect()
     }
@@ -48,17 +48,17 @@ impl File {
     /// # Errors
     /// When no size has that name.
     pub(crate) fn resize(&mut self, name: &str) -> Result<(), PlanError> {
-        if self.experiment.get(SIZE).is_some_and(|own| own.get_ref() == name) {
+        if self.experiment.get(SIZE).is_some_and(|own| own.value == name) {
             return Ok(());
         }
-        let Some((place, size)) = self.sizes.iter().find(|(known, _)| known.get_ref() == name)
-        else {
+        let Some((named, size)) = self.sizes.iter().find(|(known, _)| known.value == name) else {
             let names = self.size_names();
             let remedy = match &names[..] {
                 [] => "the file has no [size.NAME]: leave --size out".to_owned(),
                 names => format!("sizes of the file: {}", names.join(", ")),
             };
-            return Err(PlanError::new(format!("no size is named `{name}`")).remedy(remedy));
+            let error = PlanError::here(Place::flag("size"), format!("no size is named `{name}`"));
+            return Err(error.remedy(remedy));
         };
         for setting in of_table(Table::Size) {
             let Some(text) = size.get(setting) else { continue };
@@ -69,9 +69,9 @@ impl File {
             section.values.insert(setting.key, text.clone());
         }
         replace_pairs(&mut self.benchmark.pairs, size.pairs.iter().cloned());
-        let named = joined_name(self.experiment.text(NAME), name);
-        let size = Spanned::new(place.span(), name.to_owned());
-        self.experiment.values.insert(NAME.key, Spanned::new(place.span(), named));
+        let joined = joined_name(self.experiment.text(NAME), name);
+        self.experiment.set(NAME, joined, &named.place);
+        let size = named.clone();
         // Findings may name the file's own size, whichever is chosen.
         if let Some(own) = self.experiment.values.insert(SIZE.key, size) {
             self.sizes.push((own, Section::default()));
@@ -83,53 +83,53 @@ impl File {
 /// Adds pairs; each replaces one of its name.
 pub(crate) fn replace_pairs(
     pairs: &mut Pairs,
-    others: impl IntoIterator<Item = (Spanned<String>, Spanned<String>)>,
+    others: impl IntoIterator<Item = (Placed<String>, Placed<String>)>,
 ) {
     for (name, value) in others {
-        pairs.retain(|(known, _)| known.get_ref() != name.get_ref());
+        pairs.retain(|(known, _)| known.value != name.value);
         pairs.push((name, value));
     }
 }
 
-/// A table of a file, or of the command line, whose values have an empty place.
+/// A table of a file, or of the command line.
 #[derive(Clone, Default)]
 pub(crate) struct Section {
-    values: BTreeMap<&'static str, Spanned<String>>,
+    values: BTreeMap<&'static str, Placed<String>>,
     /// Parameters of an application, or options of an engine.
     pub(crate) pairs: Pairs,
     /// Steps of a benchmark, or findings of a publication.
     pub(crate) tables: Option<Vec<Section>>,
     pub(crate) load: Option<Box<Section>>,
     /// Place of a step, a load or a finding.
-    pub(crate) place: Range<usize>,
+    pub(crate) place: Place,
 }
 
 impl Section {
     /// Returns a step written as its name alone.
     pub(crate) fn step(name: impl Into<String>) -> Self {
         let mut step = Self::default();
-        step.set(STEP, name);
+        step.set(STEP, name, Place::Unwritten);
         step
     }
 
     /// Returns the text of a setting, with its place.
-    pub(crate) fn get(&self, setting: &Setting) -> Option<&Spanned<String>> {
+    pub(crate) fn get(&self, setting: &Setting) -> Option<&Placed<String>> {
         self.by_key(setting.key)
     }
 
     /// Returns the text of the setting of a key, with its place.
-    pub(crate) fn by_key(&self, key: &str) -> Option<&Spanned<String>> {
+    pub(crate) fn by_key(&self, key: &str) -> Option<&Placed<String>> {
         self.values.get(key)
     }
 
     /// Returns the text of a required setting.
     pub(crate) fn text(&self, setting: &Setting) -> &str {
-        self.get(setting).map_or("", |text| text.get_ref())
+        self.get(setting).map_or("", |text| &text.value)
     }
 
-    /// Returns the place of a setting; empty when it is not in a file.
-    pub(crate) fn place_of(&self, setting: &Setting) -> Range<usize> {
-        self.get(setting).map_or(0..0, Spanned::span)
+    /// Returns the place of a setting.
+    pub(crate) fn place_of(&self, setting: &Setting) -> Place {
+        self.get(setting).map_or(Place::Unwritten, |text| text.place.clone())
     }
 
     /// Returns the settings that it has and the table has not.
@@ -139,19 +139,26 @@ impl Section {
     }
 
     /// Returns the keys and places of the settings of a scope.
-    pub(crate) fn scoped(
-        &self,
-        scope: Scope,
-    ) -> impl Iterator<Item = (&'static str, Range<usize>)> + '_ {
+    pub(crate) fn scoped(&self, scope: Scope) -> impl Iterator<Item = (&'static str, Place)> + '_ {
         SETTINGS
             .iter()
             .filter(move |setting| setting.scope == scope)
-            .filter_map(|setting| Some((setting.key, self.get(setting)?.span())))
+            .filter_map(|setting| Some((setting.key, self.get(setting)?.place.clone())))
     }
 
-    /// Sets a value that is not in a file.
-    pub(crate) fn set(&mut self, setting: &Setting, text: impl Into<String>) {
-        self.values.insert(setting.key, Spanned::new(0..0, text.into()));
+    /// Sets a value.
+    pub(crate) fn set(
+        &mut self,
+        setting: &Setting,
+        text: impl Into<String>,
+        place: impl Into<Place>,
+    ) {
+        self.values.insert(setting.key, Placed::new(text.into(), place));
+    }
+
+    /// Sets the value of a setting's flag.
+    pub(crate) fn set_typed(&mut self, setting: &Setting, text: impl Into<String>) {
+        self.set(setting, text, Place::flag(&setting.flag()));
     }
 
     /// Returns its load as a table, in place of a word.
@@ -163,7 +170,7 @@ impl Section {
 
     /// Returns the word of a load that is no table.
     pub(crate) fn load_word(&self) -> Option<&str> {
-        self.get(LOAD).map(|word| word.get_ref().as_str())
+        self.get(LOAD).map(|word| word.value.as_str())
     }
 }
 
@@ -177,7 +184,7 @@ const KEYS: [&str; 8] =
 /// Every unknown key and every value of another type than its key's.
 pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
     let root = crate::syntax::parse(source)?;
-    let mut reader = Reader { source, errors: Errors::default() };
+    let mut reader = Reader { errors: Errors::default() };
     let is_device = root.get_ref().get("device").is_some();
     let mut file = File { is_device, ..File::default() };
     for key in ["experiment", "benchmark"] {
@@ -186,7 +193,7 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
                 "{} has no table [{key}]: add it, as in docs/guide/experiment-files.md",
                 source.name
             );
-            reader.errors.push(missing(source, key, 0..0).remedy(remedy));
+            reader.errors.push(missing(key, Place::Unwritten).remedy(remedy));
         }
     }
     for (key, node) in root.get_ref().as_table().into_iter().flatten() {
@@ -195,7 +202,7 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
             "benchmark" => file.benchmark = reader.section(Table::Benchmark, node),
             "device" if root.get_ref().get("benchmark").is_some() => {
                 let error = PlanError::new("the file has both [benchmark] and [device]");
-                let error = error.at(source, key.span(), "storage alone is measured by this");
+                let error = error.at(key.span(), "storage alone is measured by this");
                 reader.errors.push(error.remedy("write two experiment files"));
             }
             "device" => file.benchmark = reader.section(Table::Device, node),
@@ -206,7 +213,7 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
             "published" => file.published = reader.sections(Table::Published, node),
             unknown => {
                 let error = unknown_table(unknown, &KEYS);
-                reader.errors.push(error.at(source, key.span(), "no such key"));
+                reader.errors.push(error.at(key.span(), "no such key"));
             }
         }
     }
@@ -214,36 +221,34 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
 }
 
 /// Reads the tables of a file, and collects what is wrong with them.
-struct Reader<'a> {
-    source: &'a Source,
+struct Reader {
     errors: Errors,
 }
 
-impl Reader<'_> {
+impl Reader {
     /// Reads a list of tables, or of names in place of tables.
     fn sections(&mut self, table: Table, node: &Node<'_>) -> Vec<Section> {
-        let items = self.errors.or_default(list(self.source, node));
+        let items = self.errors.or_default(list(node));
         items.iter().map(|item| self.section(table, item)).collect()
     }
 
     /// Reads a table of named sizes.
-    fn sizes(&mut self, node: &Node<'_>) -> Vec<(Spanned<String>, Section)> {
+    fn sizes(&mut self, node: &Node<'_>) -> Vec<(Placed<String>, Section)> {
         let Some(named) = node.get_ref().as_table() else {
-            self.errors.push(wrong_type(self.source, "tables such as [size.night]", node));
+            self.errors.push(wrong_type("tables such as [size.night]", node));
             return Vec::new();
         };
         let size = |(name, node): (&Spanned<Cow<'_, str>>, &Node<'_>)| {
-            let name = Spanned::new(name.span(), name.get_ref().clone().into_owned());
-            (name, self.section(Table::Size, node))
+            (Placed::from(name), self.section(Table::Size, node))
         };
-        let mut sizes: Vec<_> = named.iter().map(size).collect();
-        sizes.sort_by_key(|(name, _)| name.span().start);
-        sizes
+        let mut named: Vec<_> = named.iter().collect();
+        named.sort_by_key(|(name, _)| name.span().start);
+        named.into_iter().map(size).collect()
     }
 
     /// Reads one table.
     fn section(&mut self, table: Table, node: &Node<'_>) -> Section {
-        let mut section = Section { place: node.span(), ..Section::default() };
+        let mut section = Section { place: node.span().into(), ..Section::default() };
         let value = node.get_ref();
         let (word, expected) = if table == Table::Step {
             (Some(STEP), "the name of a step, or a table such as { step = \"readrandom\" }")
@@ -257,9 +262,9 @@ impl Reader<'_> {
         match (value.as_table(), value.as_str(), word) {
             (Some(entries), ..) => self.entries(table, entries, &mut section),
             (None, Some(text), Some(setting)) => {
-                section.values.insert(setting.key, Spanned::new(node.span(), text.to_owned()));
+                section.set(setting, text, node.span());
             }
-            (None, ..) => self.errors.push(wrong_type(self.source, expected, node)),
+            (None, ..) => self.errors.push(wrong_type(expected, node)),
         }
         section
     }
@@ -275,30 +280,30 @@ impl Reader<'_> {
             }
             let Some(setting) = of_table(table).find(|one| one.key == *key.get_ref()) else {
                 let error = unknown_key(key.get_ref(), table);
-                self.errors.push(error.at(self.source, key.span(), "no such key"));
+                self.errors.push(error.at(key.span(), "no such key"));
                 continue;
             };
             let kind = setting.kind;
             if let Kind::Tables(of) = kind {
-                section.values.insert(setting.key, Spanned::new(node.span(), String::new()));
+                section.set(setting, "", node.span());
                 section.tables = Some(self.sections(of, node));
             } else if matches!(kind, Kind::Load) {
                 section.load = Some(Box::new(self.section(Table::Load, node)));
             } else if matches!(kind, Kind::Pairs) {
-                section.pairs = self.errors.or_default(scalars(self.source, node));
-            } else if let Some(text) = self.errors.ok(value(self.source, kind, node)) {
-                section.values.insert(setting.key, Spanned::new(node.span(), text));
+                section.pairs = self.errors.or_default(scalars(node));
+            } else if let Some(text) = self.errors.ok(value(kind, node)) {
+                section.set(setting, text, node.span());
             }
         }
         // A mistyped key may be the missing one.
         if let Some(setting) = unread.first().filter(|_| self.errors.len() == errors_before) {
-            self.errors.push(missing(self.source, setting.key, section.place.clone()));
+            self.errors.push(missing(setting.key, &section.place));
         }
     }
 }
 
 /// Returns the text of a value of that kind.
-fn value(source: &Source, kind: Kind, node: &Node<'_>) -> Result<String, PlanError> {
+fn value(kind: Kind, node: &Node<'_>) -> Result<String, PlanError> {
     let value = node.get_ref();
     let (fits, expected) = match kind {
         Kind::Text | Kind::Name(_) => (value.is_str(), "text in quotes"),
@@ -309,10 +314,10 @@ fn value(source: &Source, kind: Kind, node: &Node<'_>) -> Result<String, PlanErr
         Kind::Levels => {
             (value.is_str() || value.is_array(), "a list such as [1, 2], \"sweep\" or \"adaptive\"")
         }
-        Kind::Amount | Kind::Pairs | Kind::Tables(_) | Kind::Load => return scalar(source, node),
+        Kind::Amount | Kind::Pairs | Kind::Tables(_) | Kind::Load => return scalar(node),
     };
     if !fits {
-        return Err(wrong_type(source, expected, node));
+        return Err(wrong_type(expected, node));
     }
     let separator = if matches!(kind, Kind::Lines) { "\n" } else { "," };
     Ok(match value.as_array() {

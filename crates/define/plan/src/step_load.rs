@@ -1,14 +1,11 @@
 //! Resolves a step's load from step, benchmark and client factor.
 
-use std::ops::Range;
-use std::path::Path;
-
 use model::setting::parse_whole;
 use model::{Arrivals, Limit, Load, Nanos, OpenLoad, Pace, Pacing, Rate, Step, StopRule};
-use toml::Spanned;
 
 use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError, Source};
+use crate::place::{Place, Placed};
 use crate::rate::{self, WrittenRate};
 use crate::resolve::Resolver;
 use crate::settings::{ARRIVALS, PACING, PIPELINE, RATE, REUSE, SLA, Setting};
@@ -41,7 +38,7 @@ pub(crate) struct StepLoad {
     pub(crate) load: Load,
     pub(crate) limit: Option<Limit>,
     /// Place of its deciding field, the rate first; empty when not in a file.
-    pub(crate) place: Range<usize>,
+    pub(crate) place: Place,
 }
 
 impl Resolver<'_> {
@@ -61,18 +58,18 @@ impl Resolver<'_> {
             let why =
                 format!("step {}: runs share the load of a database, steps do not", step.name);
             let remedy = "write it as `load` of [benchmark]";
-            return Err(self.refuse(reuse.span(), why).remedy(remedy));
+            return Err(PlanError::here(reuse.place.clone(), why).remedy(remedy));
         }
         let written = own.or(shared.filter(|_| is_timed(step)));
         let fields = written.map(|table| self.load_fields(table)).transpose()?.unwrap_or_default();
         let none = Section::default();
         let table = written.unwrap_or(&none);
         let place_of = |settings: &[&Setting]| {
-            settings.iter().find_map(|setting| table.get(setting)).map(Spanned::span)
+            settings.iter().find_map(|setting| table.get(setting)).map(|text| text.place.clone())
         };
         let place = place_of(&[RATE, SLA, PIPELINE]).unwrap_or(table.place.clone());
-        let refuse = |at: &Range<usize>, why: &str, remedy: &str| {
-            self.refuse(at.clone(), format!("step {}: {why}", step.name)).remedy(remedy)
+        let refuse = |at: &Place, why: &str, remedy: &str| {
+            PlanError::here(at.clone(), format!("step {}: {why}", step.name)).remedy(remedy)
         };
         let is_searched = factor.is_adaptive && step.clients == 0 && is_timed(step);
         let LoadFields { rate, limit, pipeline, pace } = fields;
@@ -115,10 +112,10 @@ impl Resolver<'_> {
         &self,
         step: &Step,
         requested: StepLoad,
-        limit_place: Range<usize>,
+        limit_place: Place,
     ) -> Result<StepLoad, PlanError> {
-        let refuse = |at: Range<usize>, TooShort { why, remedy }| {
-            self.refuse(at, format!("step {}: {why}", step.name)).remedy(remedy)
+        let refuse = |at: Place, TooShort { why, remedy }| {
+            PlanError::here(at, format!("step {}: {why}", step.name)).remedy(remedy)
         };
         if let Load::Open(open) = &requested.load {
             let checked = window::check_rate(&open.rate, step.stop);
@@ -137,7 +134,7 @@ impl Resolver<'_> {
             None => {}
             Some("closed") => return Ok(LoadFields::default()),
             Some(word) => {
-                return Err(self.refuse(place, format!("unknown load `{word}`")).remedy(FORMS));
+                return Err(PlanError::here(place, format!("unknown load `{word}`")).remedy(FORMS));
             }
         }
         let is_absent = |setting: &&Setting| table.get(setting).is_none();
@@ -153,7 +150,7 @@ impl Resolver<'_> {
             arrivals: errors.or(self.value(&[table], ARRIVALS, str::parse), Arrivals::default()),
             pacing: errors.or(self.value(&[table], PACING, str::parse), Pacing::default()),
         };
-        let pace_place = table.get(ARRIVALS).or(table.get(PACING)).map(Spanned::span);
+        let pace_place = table.get(ARRIVALS).or(table.get(PACING)).map(|text| text.place.clone());
         if let Some(depth) = pipeline {
             let is_paced = rate.is_some() || limit.is_some() || pace_place.is_some();
             errors.ok(self.check_depth(depth, table.place_of(PIPELINE), is_paced));
@@ -163,23 +160,20 @@ impl Resolver<'_> {
                 None => "the load has neither a rate nor a limit",
             };
             let at = pace_place.unwrap_or(place);
-            let remedy = if at.is_empty() { FLAGS } else { FORMS };
-            errors.push(self.refuse(at, why).remedy(remedy));
+            let remedy = if at.is_text() { FORMS } else { FLAGS };
+            errors.push(PlanError::here(at, why).remedy(remedy));
         }
         errors.result(LoadFields { rate, limit, pipeline, pace })
     }
 
     /// Parses a rate, reading its file if it names one.
-    fn rate(&self, text: &Spanned<String>) -> Result<Rate, PlanError> {
+    fn rate(&self, text: &Placed<String>) -> Result<Rate, PlanError> {
         let refuse = |why: String| self.invalid(RATE, text, why);
-        let path = match rate::parse(text.get_ref()).map_err(refuse)? {
+        let path = match rate::parse(&text.value).map_err(refuse)? {
             WrittenRate::Known(rate) => return Ok(rate),
             WrittenRate::InFile(path) => path,
         };
-        // A path from the command line has no place in the file, and is relative to the current
-        // directory.
-        let folder = Path::new(&self.source.name).parent().filter(|_| !text.span().is_empty());
-        let path = folder.unwrap_or(Path::new("")).join(path);
+        let path = self.folder(&text.place).join(path);
         let name = path.display().to_string();
         let lines = self.catalog.file(&path);
         let lines = lines.map_err(|why| {
@@ -189,7 +183,7 @@ impl Resolver<'_> {
         })?;
         rate::parse_file(&lines).map_err(|wrong| {
             let message = format!("rate file {name}, line {}: {}", wrong.number, wrong.why);
-            PlanError::new(message).at(&Source { name, text: lines }, wrong.place, "here")
+            PlanError::here(wrong.place, message).within(&Source::new(name, lines))
         })
     }
 }
@@ -321,7 +315,10 @@ mod tests {
         let refused = requested("", &mixed).unwrap_err().to_string();
         assert!(refused.ends_with("which has no rate"), "{refused}");
         let pace = limit.with("pacing", "spinn");
-        assert_eq!(requested("", &pace).unwrap_err().to_string(), "unknown pacing `spinn`");
+        assert_eq!(
+            requested("", &pace).unwrap_err().to_string(),
+            "--pacing: unknown pacing `spinn`"
+        );
     }
 
     #[test]

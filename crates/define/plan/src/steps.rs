@@ -1,7 +1,5 @@
 //! Checks the steps of a benchmark: order, needs, tables and load.
 
-use std::ops::Range;
-
 use model::limits::STEPS_MAX;
 use model::sql::{CallMix, Copies, TrafficSpec};
 use model::units::parse_span;
@@ -9,6 +7,7 @@ use model::{DataShape, Load, OpKind, Step, StepInfo, StepRole, StopRule};
 
 use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError};
+use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::settings::{
     BATCH_KEYS, DURATION, FIELD_BYTES, RANGE_ROWS, SETTLE_CAP, STEPS, Setting, WARMUP, WRITER_RATE,
@@ -36,11 +35,11 @@ impl Resolver<'_> {
         benchmark: &Section,
         data: Option<&DataShape>,
         factor: &ClientsFactor,
-    ) -> Result<(Vec<Step>, Vec<Range<usize>>), PlanError> {
+    ) -> Result<(Vec<Step>, Vec<Place>), PlanError> {
         let tables = self.requested_steps(benchmark);
         if let Some(beyond) = tables.get(STEPS_MAX) {
             let why = format!("{} steps are too many for one run", tables.len());
-            let error = self.refuse(beyond.place.clone(), why);
+            let error = PlanError::here(beyond.place.clone(), why);
             return Err(error.remedy(format!("at most {STEPS_MAX}: divide the experiment")));
         }
         let (mut steps, mut loads, mut errors) = (Vec::new(), Vec::new(), Errors::default());
@@ -65,10 +64,10 @@ impl Resolver<'_> {
                 errors.ok(self.check_step(&step, data, table));
             }
             loads.push(match &step.load {
-                _ if !requested.place.is_empty() => requested.place,
+                _ if requested.place != Place::Unwritten => requested.place,
                 Load::Closed | Load::Pipelined(_) => table.place.clone(),
                 Load::FindClients => factor.place.clone(),
-                Load::Open(_) | Load::FindRate(_) => 0..0,
+                Load::Open(_) | Load::FindRate(_) => Place::Unwritten,
             });
             steps.push(step);
         }
@@ -79,7 +78,7 @@ impl Resolver<'_> {
             };
             let error = PlanError::new("the benchmark has no steps");
             let place = benchmark.place_of(STEPS);
-            errors.push(error.at(self.source, place, "an empty list").remedy(remedy));
+            errors.push(error.at(place, "an empty list").remedy(remedy));
         }
         // What concerns all steps can be checked when each is valid.
         if errors.len() == 0 {
@@ -91,13 +90,8 @@ impl Resolver<'_> {
     }
 
     /// Checks that a load step comes first, and only there.
-    fn check_order(
-        &self,
-        index: usize,
-        info: &StepInfo,
-        place: Range<usize>,
-    ) -> Result<(), PlanError> {
-        let refuse = |why: String| self.refuse(place, why);
+    fn check_order(&self, index: usize, info: &StepInfo, place: Place) -> Result<(), PlanError> {
+        let refuse = |why: String| PlanError::here(place, why);
         match (index, info.role) {
             (0, StepRole::Load) => Ok(()),
             (0, _) => {
@@ -120,7 +114,7 @@ impl Resolver<'_> {
 
     /// Checks that a step can be executed.
     fn check_step(&self, step: &Step, data: &DataShape, table: &Section) -> Result<(), PlanError> {
-        let refuse = |why: String| self.refuse(table.place.clone(), why);
+        let refuse = |why: String| PlanError::here(table.place.clone(), why);
         let traffic_spec = self.application.and_then(|loaded| loaded.application.step(&step.name));
         match traffic_spec {
             None => self.catalog.check_step(step, data).map_err(refuse),
@@ -176,7 +170,7 @@ impl Resolver<'_> {
         if factor.is_adaptive {
             let why = format!("tables `{}` are each client's own", table.name);
             return Err(PlanError::new(format!("{why}: their number cannot change within a run"))
-                .at(self.source, factor.place.clone(), "requested here")
+                .at(factor.place.clone(), "requested here")
                 .remedy("give clients as a list or as \"sweep\""));
         }
         let levels = &factor.levels;
@@ -196,7 +190,7 @@ impl Resolver<'_> {
                     first.name, step.name, table.name
                 );
                 let remedy = "leave out the step's `clients`: all follow the factor `clients`";
-                Err(self.refuse(entry.place.clone(), why).remedy(remedy))
+                Err(PlanError::here(entry.place.clone(), why).remedy(remedy))
             }
         }
     }
@@ -220,12 +214,7 @@ impl Resolver<'_> {
         ];
         for (setting, uses, example) in users {
             let Some(value) = benchmark.get(setting).filter(|_| !is_used(uses)) else { continue };
-            let (name, place) = match value.span() {
-                place if place.is_empty() => (format!("--{}", setting.flag()), place),
-                place => (format!("`{}`", setting.key), place),
-            };
-            return Err(self
-                .refuse(place, format!("no step uses {name}"))
+            return Err(PlanError::here(&value.place, format!("no step uses `{}`", setting.key))
                 .remedy(format!("leave it out, or add a step such as {example}")));
         }
         Ok(())
@@ -240,7 +229,7 @@ impl Resolver<'_> {
     ) -> Result<(), PlanError> {
         if factor.is_adaptive && !steps.iter().any(|step| step.load == Load::FindClients) {
             return Err(PlanError::new("no step can try numbers of clients")
-                .at(self.source, factor.place.clone(), "requested here")
+                .at(factor.place.clone(), "requested here")
                 .remedy("add a step that ends by duration and does not set `clients`"));
         }
         let Some(load) = &benchmark.load else { return Ok(()) };
@@ -251,7 +240,7 @@ impl Resolver<'_> {
             return Ok(());
         }
         Err(PlanError::new("no step takes the benchmark's load")
-            .at(self.source, load.place.clone(), "requested here")
+            .at(load.place.clone(), "requested here")
             .remedy(
                 "it is for steps that end by duration and have no `load` of their own, such as \
                  readwhilewriting; fills and maintenance stay a closed loop",

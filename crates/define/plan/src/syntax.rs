@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{PlanError, Source};
+use crate::place::{Place, Placed};
 use crate::secret::misplaced_secret;
 
 /// A value of a file, with its place.
@@ -16,7 +17,7 @@ pub(crate) type Node<'a> = Spanned<DeValue<'a>>;
 /// A text of a file, with its place.
 pub(crate) type Word<'a> = Spanned<&'a str>;
 /// Names and texts of a table, in the file's order.
-pub(crate) type Pairs = Vec<(Spanned<String>, Spanned<String>)>;
+pub(crate) type Pairs = Vec<(Placed<String>, Placed<String>)>;
 
 /// The parser's message about a key that occurs twice.
 const DUPLICATE: &str = "duplicate key";
@@ -27,26 +28,20 @@ const TABLE_OF_LIST: &str = "write the name of a table that can occur again in t
 /// A table that has only known keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields<'a> {
-    source: &'a Source,
     pub(crate) node: &'a Node<'a>,
     table: &'a DeTable<'a>,
 }
 
 impl<'a> Fields<'a> {
     /// Returns the fields of a table; `what` names it in messages.
-    pub(crate) fn of(
-        source: &'a Source,
-        node: &'a Node<'a>,
-        what: &str,
-        keys: &[&str],
-    ) -> Result<Self, PlanError> {
-        let table = node.get_ref().as_table().ok_or_else(|| wrong_type(source, what, node))?;
+    pub(crate) fn of(node: &'a Node<'a>, what: &str, keys: &[&str]) -> Result<Self, PlanError> {
+        let table = node.get_ref().as_table().ok_or_else(|| wrong_type(what, node))?;
         match table.keys().find(|key| !keys.contains(&&**key.get_ref())) {
-            None => Ok(Self { source, node, table }),
+            None => Ok(Self { node, table }),
             Some(key) => {
                 let error = PlanError::new(format!("unknown key `{}` in {what}", key.get_ref()))
                     .meant(key.get_ref(), keys.iter().copied(), listed_keys(keys));
-                Err(error.at(source, key.span(), "no such key"))
+                Err(error.at(key.span(), "no such key"))
             }
         }
     }
@@ -58,44 +53,74 @@ impl<'a> Fields<'a> {
 
     /// Returns a field that the table must have.
     pub(crate) fn required(&self, key: &str) -> Result<&'a Node<'a>, PlanError> {
-        self.get(key).ok_or_else(|| missing(self.source, key, self.node.span()))
+        self.get(key).ok_or_else(|| missing(key, self.node.span()))
     }
 
     /// Returns a text that the table must have.
     pub(crate) fn text(&self, key: &str) -> Result<Word<'a>, PlanError> {
-        text(self.source, self.required(key)?)
+        text(self.required(key)?)
     }
 
     /// Returns a list; an absent one is empty.
     pub(crate) fn list(&self, key: &str) -> Result<&'a [Node<'a>], PlanError> {
-        self.get(key).map_or(Ok(&[]), |node| list(self.source, node))
+        self.get(key).map_or(Ok(&[]), |node| list(node))
     }
 }
 
 /// Returns a text.
-pub(crate) fn text<'a>(source: &Source, node: &'a Node<'a>) -> Result<Word<'a>, PlanError> {
+pub(crate) fn text<'a>(node: &'a Node<'a>) -> Result<Word<'a>, PlanError> {
     let text = node.get_ref().as_str().map(|text| Spanned::new(node.span(), text));
-    text.ok_or_else(|| wrong_type(source, "text in quotes", node))
+    text.ok_or_else(|| wrong_type("text in quotes", node))
 }
 
 /// Returns the elements of a list.
-pub(crate) fn list<'a>(source: &Source, node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> {
+pub(crate) fn list<'a>(node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> {
     let list: Option<&[Node<'a>]> = node.get_ref().as_array().map(AsRef::as_ref);
     let list = list.ok_or_else(|| {
-        let error = wrong_type(source, "a list in brackets", node);
+        let error = wrong_type("a list in brackets", node);
         if node.get_ref().is_table() { error.remedy(TABLE_OF_LIST) } else { error }
     })?;
-    few(source, list.len(), node)?;
+    few(list.len(), node)?;
     Ok(list)
 }
 
+/// Returns a truth value, false when it is absent.
+pub(crate) fn switch(node: Option<&Node<'_>>) -> Result<bool, PlanError> {
+    let Some(node) = node else { return Ok(false) };
+    node.get_ref().as_bool().ok_or_else(|| wrong_type("true or false", node))
+}
+
+/// Returns a real number within a range, which `otherwise` explains.
+pub(crate) fn real(
+    node: &Node<'_>,
+    is_valid: impl Fn(f64) -> bool,
+    otherwise: &str,
+) -> Result<f64, PlanError> {
+    let value = node.get_ref();
+    let number = (value.is_float() || value.is_integer()).then(|| plain(value).parse().ok());
+    match number.flatten() {
+        None => Err(wrong_type("a number", node)),
+        Some(number) if is_valid(number) => Ok(number),
+        Some(_) => Err(PlanError::here(node.span(), otherwise)),
+    }
+}
+
+/// Returns the entries of a table of names.
+pub(crate) fn entries<'a>(
+    node: &'a Node<'a>,
+) -> Result<impl Iterator<Item = (Word<'a>, &'a Node<'a>)> + use<'a>, PlanError> {
+    let table = node.get_ref().as_table();
+    let table = table.ok_or_else(|| wrong_type("a table of names", node))?;
+    Ok(table.iter().map(|(name, node)| (word(name), node)))
+}
+
 /// Checks that a list or a table of a file has few entries, before each is read.
-pub(crate) fn few(source: &Source, length: usize, node: &Node<'_>) -> Result<(), PlanError> {
+pub(crate) fn few(length: usize, node: &Node<'_>) -> Result<(), PlanError> {
     match length <= LIST_MAX {
         true => Ok(()),
         false => {
-            Err(PlanError::new(format!("it has {length} entries, and at most {LIST_MAX} are read"))
-                .at(source, node.span(), "here"))
+            let why = format!("it has {length} entries, and at most {LIST_MAX} are read");
+            Err(PlanError::here(node.span(), why))
         }
     }
 }
@@ -114,41 +139,39 @@ pub(crate) fn parse(source: &Source) -> Result<Node<'_>, PlanError> {
             Some(before) if before.ends_with('[') => Some(TABLE_OF_LIST),
             _ => Some("leave one of them out"),
         };
-        let error = PlanError::new(error.message()).at(source, place, "here");
+        let error = PlanError::here(place, error.message());
         remedy.into_iter().fold(error, |error, remedy| error.remedy(remedy))
     })?;
     if let Some(place) = misplaced_secret(&table) {
-        return Err(misplaced(source, place));
+        return Err(misplaced(place));
     }
     Ok(Spanned::new(0..0, DeValue::Table(table.into_inner())))
 }
 
 /// Returns the error of a password outside of a `dsn`.
-fn misplaced(source: &Source, place: Range<usize>) -> PlanError {
-    PlanError::new("a password stands at the wrong place")
-        .at(source, place, "here")
+fn misplaced(place: Range<usize>) -> PlanError {
+    PlanError::here(place, "a password stands at the wrong place")
         .remedy("write it into the `dsn` of its [[variant]]: what else is written is stored")
 }
 
 /// Returns the names and texts of a table of scalars.
-pub(crate) fn scalars(source: &Source, node: &Node<'_>) -> Result<Pairs, PlanError> {
+pub(crate) fn scalars(node: &Node<'_>) -> Result<Pairs, PlanError> {
     let table = node.get_ref().as_table();
-    let table = table.ok_or_else(|| wrong_type(source, "a table of names and values", node))?;
+    let table = table.ok_or_else(|| wrong_type("a table of names and values", node))?;
     let pair = |(name, node): (&Spanned<Cow<'_, str>>, &Node<'_>)| {
         if is_secret_name(name.get_ref()) || node.get_ref().as_str().is_some_and(has_secret) {
-            return Err(misplaced(source, node.span()));
+            return Err(misplaced(node.span()));
         }
-        let name = Spanned::new(name.span(), name.get_ref().to_string());
-        Ok((name, Spanned::new(node.span(), scalar(source, node)?)))
+        Ok((Placed::from(name), Placed::new(scalar(node)?, node.span())))
     };
     table.iter().map(pair).collect()
 }
 
 /// Returns the text of a scalar value.
-pub(crate) fn scalar(source: &Source, node: &Node<'_>) -> Result<String, PlanError> {
+pub(crate) fn scalar(node: &Node<'_>) -> Result<String, PlanError> {
     let value = node.get_ref();
     if value.is_table() || value.is_array() || value.is_datetime() {
-        return Err(wrong_type(source, "text, a number, true or false", node));
+        return Err(wrong_type("text, a number, true or false", node));
     }
     Ok(plain(value))
 }
@@ -170,14 +193,14 @@ pub(crate) fn plain(value: &DeValue<'_>) -> String {
 
 /// Returns the error of a value of another type.
 #[expect(clippy::wildcard_enum_match_arm, reason = "all other types are wrong alike")]
-pub(crate) fn wrong_type(source: &Source, expected: &str, node: &Node<'_>) -> PlanError {
+pub(crate) fn wrong_type(expected: &str, node: &Node<'_>) -> PlanError {
     let found = match node.get_ref() {
         DeValue::String(text) => format!("string {text:?}"),
         DeValue::Array(_) => "a list".to_owned(),
         DeValue::Table(_) => "a table".to_owned(),
         other => format!("{} `{}`", other.type_str(), plain(other)),
     };
-    PlanError::new(format!("expected {expected}, found {found}")).at(source, node.span(), "here")
+    PlanError::here(node.span(), format!("expected {expected}, found {found}"))
 }
 
 /// Returns the remedy that lists the keys of a table.
@@ -186,8 +209,8 @@ pub(crate) fn listed_keys(known: &[&str]) -> String {
 }
 
 /// Returns the error of a key that is missing in the table at `place`.
-pub(crate) fn missing(source: &Source, key: &str, place: Range<usize>) -> PlanError {
-    PlanError::new(format!("missing field `{key}`")).at(source, place, "here")
+pub(crate) fn missing(key: &str, place: impl Into<Place>) -> PlanError {
+    PlanError::here(place, format!("missing field `{key}`"))
 }
 
 /// Widens an empty place to its line, so that it can be shown.

@@ -5,8 +5,9 @@ use std::path::Path;
 use model::units::parse_count;
 use model::{DataShape, StepInfo, StepRole};
 
-use crate::application::{self, Described};
+use crate::application::{self, Described, ROWS_DESCRIBED, Setup};
 use crate::error::{PlanError, Source};
+use crate::place::{Place, Placed};
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
 use crate::settings::{ROWS, STEP, Scope, WORKLOAD};
@@ -78,17 +79,14 @@ impl Resolver<'_> {
     /// Returns the benchmark's workload, if any.
     pub(crate) fn workload(&self, benchmark: &Section) -> Result<Option<Workload>, PlanError> {
         let Some(name) = benchmark.get(WORKLOAD) else { return Ok(None) };
-        let word = name.get_ref().as_str();
+        let word = name.value.as_str();
         if let Some(preset) = PRESETS.iter().find(|preset| preset.name == word) {
             return Ok(Some(Workload::Preset(preset)));
         }
-        // A path from the command line has no place in the file, and is relative to the current
-        // directory.
-        let folder = Path::new(&self.source.name).parent().filter(|_| !name.span().is_empty());
-        let found = application::find(word, folder.unwrap_or(Path::new("")), self.catalog);
+        let found = application::find(word, self.folder(&name.place), self.catalog);
         let unread = |why: String| {
             let is_absent = why.to_lowercase().contains("no such file");
-            let error = self.refuse(name.span(), why);
+            let error = PlanError::here(&name.place, why);
             if is_absent { error.remedy(RELATIVE) } else { error }
         };
         if let Some(source) = found.map_err(unread)? {
@@ -98,7 +96,7 @@ impl Resolver<'_> {
         let presets: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
         let known = applications.iter().map(String::as_str).chain(presets.iter().copied());
         Err(PlanError::new(format!("unknown workload `{word}`"))
-            .at(self.source, name.span(), "no such preset or application")
+            .at(name.place.clone(), "no such preset or application")
             .meant(
                 word,
                 known,
@@ -122,12 +120,11 @@ impl Resolver<'_> {
         let Some(Workload::Application(file)) = workload else {
             return match benchmark.pairs.first() {
                 None => Ok(None),
-                Some((name, _)) => Err(self
-                    .refuse(
-                        name.span(),
-                        format!("`{name}` is a parameter, but there is no application"),
-                    )
-                    .remedy("name the application: workload = \"sysbench\", for instance")),
+                Some((Placed { value, place }, _)) => {
+                    let why = format!("`{value}` is a parameter, but there is no application");
+                    let remedy = "name the application: workload = \"sysbench\", for instance";
+                    Err(PlanError::here(place, why).remedy(remedy))
+                }
             };
         };
         let rows = self.amount(&[benchmark], (ROWS, "the number of rows"), parse_count)?;
@@ -137,20 +134,50 @@ impl Resolver<'_> {
                 clients",
             ));
         };
-        let set = (self.source, &benchmark.pairs);
         let levels = self.clients_factor(factors).map(|factor| factor.levels).unwrap_or_default();
-        let clients = levels.iter().copied().max().unwrap_or(1);
-        let read = |rows| application::read(file, set, (rows, clients), self.catalog);
-        let too_few = |least: u64| {
-            let name = Path::new(&file.name).file_stem().unwrap_or_default().to_string_lossy();
-            self.refuse(benchmark.place_of(ROWS), format!("{rows} rows are too few for {name}"))
-                .remedy(format!("set `rows` to {least} or more (--rows {least})"))
+        let setup = Setup {
+            experiment: self.source,
+            parameters: &benchmark.pairs,
+            rows,
+            clients: levels.iter().copied().max().unwrap_or(1),
         };
-        let loaded = read(rows)
-            .map_err(|error| least_rows(rows, |rows| read(rows).is_ok()).map_or(error, too_few))?;
+        let loaded = application::read(file, setup, self.catalog);
+        let loaded = loaded.map_err(|error| match error.is_within(file) {
+            true => self.cause(file, setup, benchmark.place_of(ROWS)).unwrap_or(error),
+            false => error,
+        })?;
         check_whole_calls(&loaded, &levels)?;
         self.reject_key_settings(benchmark, &loaded)?;
         Ok(Some(loaded))
+    }
+
+    /// Returns the error of the rows or the parameter that an application does not accept.
+    ///
+    /// Its file points at a line that whoever set the value need not have written. `None` when the
+    /// file is wrong itself.
+    fn cause(&self, file: &Source, setup: Setup<'_>, rows_place: Place) -> Option<PlanError> {
+        let read = |setup: Setup<'_>| application::read(file, setup, self.catalog);
+        let name = Path::new(&file.name).file_stem().unwrap_or_default().to_string_lossy();
+        let rows = setup.rows;
+        if let Some(least) = least_rows(rows, |rows| read(Setup { rows, ..setup }).is_ok()) {
+            let why = format!("{rows} rows are too few for {name}");
+            let remedy = format!("set `rows` to {least} or more (--rows {least})");
+            return Some(PlanError::here(rows_place, why).remedy(remedy));
+        }
+        let why = read(setup).err()?;
+        for (index, (parameter, text)) in setup.parameters.iter().enumerate() {
+            let mut others = setup.parameters.clone();
+            others.remove(index);
+            if read(Setup { parameters: &others, ..setup }).is_ok() {
+                let (parameter, value) = (&parameter.value, &text.value);
+                let why = format!("{name} cannot have `{parameter}` = {value}: {why}");
+                let remedy = format!("leave `{parameter}` out for its default, or change it");
+                return Some(PlanError::here(&text.place, why).remedy(remedy));
+            }
+        }
+        read(Setup { rows: ROWS_DESCRIBED, ..setup }).ok()?;
+        let why = format!("{rows} rows do not fit {name}: {why}");
+        Some(PlanError::here(rows_place, why).remedy("give another number of rows"))
     }
 
     /// Rejects key-value settings, which applications do not have.
@@ -161,7 +188,7 @@ impl Resolver<'_> {
                 let application = &loaded.application.name;
                 let why = format!("`{key}` is a key-value setting, and {application} has tables");
                 let remedy = "leave it out: the application defines its rows and statements";
-                Err(self.refuse(place, why).remedy(remedy))
+                Err(PlanError::here(place, why).remedy(remedy))
             }
         }
     }
@@ -211,14 +238,13 @@ impl Resolver<'_> {
         &self,
         before: &[Section],
         name: &str,
-        place: std::ops::Range<usize>,
+        place: Place,
     ) -> Result<(), PlanError> {
         let needs = self.application.and_then(|loaded| loaded.needs.get(name));
         let is_missing = |need: &&String| !before.iter().any(|step| step.text(STEP) == **need);
         match needs.into_iter().flatten().find(is_missing) {
             None => Ok(()),
-            Some(need) => Err(self
-                .refuse(place, format!("{name} needs {need} before it"))
+            Some(need) => Err(PlanError::here(place, format!("{name} needs {need} before it"))
                 .remedy(format!("put \"{need}\" among the steps before {name}"))),
         }
     }
@@ -250,7 +276,7 @@ pub(crate) const fn shape(loaded: &Described) -> DataShape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::sample::TestCatalog;
+    use crate::tests::sample::described;
 
     const COUNTED: &str = r#"
 name = "counted"
@@ -290,10 +316,7 @@ expect = "loaded"
     #[test]
     fn a_check_of_the_loaded_rows_needs_whole_calls_of_all_clients() {
         let checked = |text: &str, rows: u64, levels: &[u32]| {
-            let source = Source { name: "counted.toml".to_owned(), text: text.to_owned() };
-            let none = (&Source::default(), &Vec::new());
-            let read = application::read(&source, none, (rows, 8), &TestCatalog::default());
-            check_whole_calls(&read.expect("it is valid"), levels)
+            check_whole_calls(&described(text, rows, 8, &[]).expect("it is valid"), levels)
         };
         assert!(checked(COUNTED, 160, &[1, 8]).is_ok());
         let why = checked(COUNTED, 100, &[1, 8]).unwrap_err().to_string();

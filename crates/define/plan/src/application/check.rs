@@ -2,11 +2,11 @@
 
 use model::sql::{Check, Table};
 
-use super::names::Names;
+use super::names::{Names, position};
 use super::statement::{Layout, table_names};
 use super::text::DIALECTS;
 use crate::error::PlanError;
-use crate::syntax::{Fields, Node};
+use crate::syntax::{Fields, Node, text};
 
 /// Keys of a check.
 pub(super) const CHECK_KEYS: [&str; 4] = ["name", "table", "sql", "expect"];
@@ -35,7 +35,7 @@ impl<'a> Names<'a> {
             let check = self.one_check(node, tables)?;
             if checks.iter().any(|known| known.name == check.name) {
                 let why = format!("two checks are named `{}`", check.name);
-                return Err(self.refuse(node.span(), why));
+                return Err(PlanError::here(node.span(), why));
             }
             checks.push(check);
         }
@@ -43,7 +43,7 @@ impl<'a> Names<'a> {
     }
 
     fn one_check(&self, node: &'a Node<'a>, tables: &[Table]) -> Result<Check, PlanError> {
-        let fields = Fields::of(self.source, node, "[[check]]", &CHECK_KEYS)?;
+        let fields = Fields::of(node, "[[check]]", &CHECK_KEYS)?;
         let name = fields.text("name")?;
         let expect = fields.required("expect")?;
         let expected = match expect.get_ref().as_str() {
@@ -56,7 +56,7 @@ impl<'a> Names<'a> {
         let table = match fields.get("table") {
             Some(table) => {
                 let names = tables.iter().map(|table| table.name.as_str());
-                self.position(&self.text(table)?, "table", names)?
+                position(&text(table)?, "table", names)?
             }
             None => 0,
         };
@@ -64,7 +64,7 @@ impl<'a> Names<'a> {
         let all = texts.all(None);
         self.check_reached((&own.name, own.copies), &all, tables)?;
         if let Some(second) = [&texts.postgres, &texts.mysql].iter().find_map(|all| all.get(1)) {
-            return Err(self.refuse(second.place.clone(), "a check is one query"));
+            return Err(PlanError::here(second.place.clone(), "a check is one query"));
         }
         let layout = Layout { tables: table_names(tables), own: Some(table), ..Layout::default() };
         let (query, _) = self.statements(&texts, None, &layout)?;

@@ -4,8 +4,10 @@ use model::limits::is_sql_name;
 use model::units::{parse_count, parse_share};
 use model::{float, whole};
 
-use crate::error::{PlanError, Source};
+use super::read::Setup;
+use crate::error::PlanError;
 use crate::nearest::nearest;
+use crate::place::Placed;
 use crate::syntax::Pairs;
 
 /// Name of the number of loaded rows.
@@ -34,51 +36,48 @@ impl Variables {
     /// Assigns the experiment's values, or defaults, to the parameters.
     ///
     /// A value may be an expression of those before it.
-    ///
-    /// `set` are the experiment's assignments, in its own file.
-    pub(super) fn of(
-        (file, known): (&Source, &Pairs),
-        (experiment, set): (&Source, &Pairs),
-        (loaded, clients): (u64, u32),
-    ) -> Result<Self, PlanError> {
-        let names: Vec<_> = known.iter().map(|(name, _)| name.get_ref().as_str()).collect();
-        for (name, _) in set {
-            let (place, name) = (name.span(), name.get_ref().as_str());
+    pub(super) fn of(known: &Pairs, setup: Setup<'_>) -> Result<Self, PlanError> {
+        let Setup { experiment, parameters: set, rows: loaded, clients } = setup;
+        let names: Vec<_> = known.iter().map(|(name, _)| name.value.as_str()).collect();
+        for (Placed { value: name, place }, _) in set {
+            let name = name.as_str();
             if !names.contains(&name) {
                 let otherwise = match names.is_empty() {
                     true => "it has none: leave this out".to_owned(),
                     false => format!("parameters: {}", names.join(", ")),
                 };
                 return Err(PlanError::new(format!("the application has no parameter `{name}`"))
-                    .at(experiment, place, "no such parameter")
-                    .meant(name, names, otherwise));
+                    .at(place.clone(), "no such parameter")
+                    .meant(name, names, otherwise)
+                    .within(experiment));
             }
         }
         let loaded_rows = i64::try_from(loaded).unwrap_or(i64::MAX);
         let mut variables =
             Self { known: vec![(LOADED.to_owned(), loaded_rows)], per_client: Vec::new() };
-        for (name, default) in known {
-            let (place, name) = (name.span(), name.get_ref());
+        for (Placed { value: name, place }, default) in known {
             if !is_sql_name(name) || [LOADED, NTH, "table", "rows"].contains(&name.as_str()) {
-                return Err(PlanError::new(format!("`{name}` cannot be a parameter's name"))
-                    .at(file, place, "here")
-                    .remedy(
-                        "use letters, digits and `_`; `loaded`, `nth`, `table` and `rows` are taken",
-                    ));
+                let why = format!("`{name}` cannot be a parameter's name");
+                return Err(PlanError::here(place.clone(), why).remedy(
+                    "use letters, digits and `_`; `loaded`, `nth`, `table` and `rows` are taken",
+                ));
             }
-            let own = set.iter().find(|(set, _)| set.get_ref() == name);
-            let (source, text) = own.map_or((file, default), |(_, text)| (experiment, text));
-            if text.get_ref().trim() == PER_CLIENT {
+            let own = set.iter().find(|(set, _)| set.value == *name).map(|(_, text)| text);
+            let Placed { value: text, place } = own.unwrap_or(default);
+            if text.trim() == PER_CLIENT {
                 variables.per_client.push(name.clone());
                 variables.known.push((name.clone(), i64::from(clients)));
                 continue;
             }
-            let is_expression = text.get_ref().trim().rfind(['+', '-', '*', '/']) > Some(0);
+            let is_expression = text.trim().rfind(['+', '-', '*', '/']) > Some(0);
             let value = match is_expression {
-                true => variables.evaluate(text.get_ref()),
-                false => value_of(text.get_ref(), loaded),
+                true => variables.evaluate(text),
+                false => value_of(text, loaded),
             };
-            let value = value.map_err(|why| PlanError::new(why).at(source, text.span(), "here"))?;
+            let value = value.map_err(|why| {
+                let error = PlanError::here(place.clone(), why);
+                if own.is_some() { error.within(experiment) } else { error }
+            })?;
             variables.known.push((name.clone(), value));
         }
         Ok(variables)
@@ -182,6 +181,8 @@ pub(super) fn share_of(count: u64, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Source;
+    use crate::place::Place;
 
     fn variables() -> Variables {
         let known = [("loaded", 1000), ("tables", 8), ("zero", 0)];
@@ -212,14 +213,15 @@ mod tests {
     #[test]
     fn a_parameter_may_follow_from_those_before_it() {
         let pairs = |pairs: &[(&str, &str)]| -> Pairs {
-            let spanned = |text: &str| toml::Spanned::new(0..0, text.to_owned());
-            pairs.iter().map(|(name, value)| (spanned(name), spanned(value))).collect()
+            let typed = |text: &str| Placed::new(text.to_owned(), Place::Unwritten);
+            pairs.iter().map(|(name, value)| (typed(name), typed(value))).collect()
         };
         let known =
             [("tables", "per client"), ("each", "loaded / tables"), ("last", "each * 2 + 1")];
-        let source = Source::default();
+        let experiment = &Source::default();
         let of = |set: &[(&str, &str)]| {
-            Variables::of((&source, &pairs(&known)), (&source, &pairs(set)), (1000, 4))
+            let setup = Setup { experiment, parameters: &pairs(set), rows: 1000, clients: 4 };
+            Variables::of(&pairs(&known), setup)
         };
         assert_eq!(of(&[]).unwrap().evaluate("last"), Ok(501));
         assert_eq!(of(&[("tables", "2")]).unwrap().evaluate("last"), Ok(1001));

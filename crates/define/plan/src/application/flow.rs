@@ -2,7 +2,7 @@
 
 use model::sql::{Condition, Draw, Read, ReadKind, Statement};
 
-use super::names::{FOUND, Names};
+use super::names::{FOUND, Names, position};
 use super::statement::Layout;
 use super::text::{SqlText, SqlTexts};
 use super::token::Token;
@@ -33,17 +33,21 @@ impl Names<'_> {
                 let mut wanted = used.chain(decided).filter(|name| is_read(name));
                 if let Some(name) = wanted.find(|name| !known.contains(name)) {
                     let place = self.place_within(text.place.clone(), &format!(":{name}"));
-                    return Err(self
-                        .refuse(place, format!("`{name}` is not read before this statement"))
-                        .remedy(format!("read it: into = [\"{name}\"] of an earlier statement")));
+                    return Err(PlanError::here(
+                        place,
+                        format!("`{name}` is not read before this statement"),
+                    )
+                    .remedy(format!("read it: into = [\"{name}\"] of an earlier statement")));
                 }
                 for name in &text.into {
                     let names = values.iter().map(|value| *value.name.get_ref());
-                    self.position(name, "value", names)?;
+                    position(name, "value", names)?;
                     if !is_read(name.get_ref()) {
-                        return Err(self
-                            .refuse(name.span(), format!("`{name}` is drawn, not read"))
-                            .remedy(format!("declare {name} = {{ read = \"integer\" }}")));
+                        return Err(PlanError::here(
+                            name.span(),
+                            format!("`{name}` is drawn, not read"),
+                        )
+                        .remedy(format!("declare {name} = {{ read = \"integer\" }}")));
                     }
                     known.push(name.get_ref());
                 }
@@ -64,9 +68,10 @@ impl Names<'_> {
         };
         match all.find(needs) {
             None => Ok(()),
-            Some(text) => Err(self
-                .refuse(text.place.clone(), "this statement needs a transaction")
-                .remedy("set `transaction = true` on the procedure")),
+            Some(text) => {
+                Err(PlanError::here(text.place.clone(), "this statement needs a transaction")
+                    .remedy("set `transaction = true` on the procedure"))
+            }
         }
     }
 
@@ -83,7 +88,7 @@ impl Names<'_> {
             let slot = layout.slots.get(*name.get_ref()).filter(|slot| !slot.in_row);
             let slot = slot.filter(|slot| slot.width == 1);
             slot.map(|slot| slot.position(nth)).ok_or_else(|| {
-                self.refuse(name.span(), format!("`{name}` is not one value of a call"))
+                PlanError::here(name.span(), format!("`{name}` is not one value of a call"))
             })
         };
         for name in &text.into {
@@ -107,9 +112,11 @@ impl Names<'_> {
             }
             let argument = position(&condition.of)?;
             if !layout.once.get(usize::from(argument)).is_some_and(is_integer) {
-                return Err(self
-                    .refuse(condition.of.span(), format!("`{}` is not an integer", condition.of))
-                    .remedy("a condition is `found`, or an integer, which holds unless it is 0"));
+                return Err(PlanError::here(
+                    condition.of.span(),
+                    format!("`{}` is not an integer", condition.of),
+                )
+                .remedy("a condition is `found`, or an integer, which holds unless it is 0"));
             }
             statement.conditions.push(Condition::IsSet(argument, condition.is));
         }
@@ -126,9 +133,11 @@ impl Names<'_> {
         copies: u32,
     ) -> Result<(), PlanError> {
         if copies < 2 {
-            return Err(self
-                .refuse(name.span(), "the table of this procedure has no copies to choose from")
-                .remedy("give the table `copies = 8`, or leave `copy` out"));
+            return Err(PlanError::here(
+                name.span(),
+                "the table of this procedure has no copies to choose from",
+            )
+            .remedy("give the table `copies = 8`, or leave `copy` out"));
         }
         let bounds =
             if let Some(Draw::Integer { from, count, .. } | Draw::Other { from, count, .. }) = draw
@@ -141,8 +150,7 @@ impl Names<'_> {
         if bounds.is_some_and(is_number) {
             return Ok(());
         }
-        Err(self
-            .refuse(name.span(), format!("`{name}` is not the number of a copy"))
+        Err(PlanError::here(name.span(), format!("`{name}` is not the number of a copy"))
             .remedy(format!("name an `integer`, or an `other` among bounds, of 1 to {copies}")))
     }
 }
@@ -174,10 +182,8 @@ mod tests {
     use model::sql::CallPolicy;
     use model::{Application, Nanos};
 
-    use super::super::read::read;
     use super::*;
-    use crate::error::Source;
-    use crate::tests::sample::TestCatalog;
+    use crate::tests::sample::described;
 
     /// An application with every word of a procedure's flow.
     const FLOW: &str = r#"
@@ -247,10 +253,7 @@ expect = "no rows"
         let text = text.replace("of = \"digits\" }", "of = \"digit\" }");
         let digit = "digit = { part = \"n\", modulo = 1000 }\nlast =";
         let text = text.replacen("last =", digit, 1);
-        let source = Source { name: "shop.toml".to_owned(), text };
-        let none = (&Source::default(), &Vec::new());
-        read(&source, none, (100, 1), &TestCatalog::default())
-            .map(|described| described.application)
+        described(&text, 100, 1, &[]).map(|described| described.application)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use model::sql::Draw;
 use toml::Spanned;
 
 use super::flow::is_integer;
-use super::names::{FOUND, Names};
+use super::names::{FOUND, Names, position, unknown};
 use super::statement::{Layout, Slot};
 use super::text::{SqlText, SqlTexts};
 use super::token::Token;
@@ -48,7 +48,7 @@ impl Names<'_> {
                     "`{name}` has {width} values, but a row has a place for one \
                                    value"
                 );
-                return Err(self.refuse(used.place.clone(), why));
+                return Err(PlanError::here(used.place.clone(), why));
             }
             let drawn = if in_row { layout.row.len() } else { layout.once.len() };
             let base = self.few_values(drawn, procedure.span())?;
@@ -59,7 +59,7 @@ impl Names<'_> {
             let source = source.transpose()?;
             if in_row && matches!(value.draw, Draw::Read(_)) {
                 let why = format!("`{name}` is read from a result, and rows are drawn before");
-                return Err(self.refuse(used.place.clone(), why));
+                return Err(PlanError::here(used.place.clone(), why));
             }
             let draws = if in_row { &mut layout.row } else { &mut layout.once };
             for (copy, nth) in (0..copies).flat_map(|copy| (0..width).map(move |nth| (copy, nth))) {
@@ -89,7 +89,7 @@ impl Names<'_> {
     ) -> Result<Slot, PlanError> {
         let refuse = |why: &str, remedy: &str| {
             let what = format!("`{}` cannot be made of `{of}`: {why}", value.name);
-            Err(self.refuse(of.span(), what).remedy(remedy))
+            Err(PlanError::here(of.span(), what).remedy(remedy))
         };
         let Some(source) = layout.slots.get(*of.get_ref()).copied() else {
             return refuse("it is not drawn before", "put it above this value in [values]");
@@ -139,7 +139,7 @@ impl Names<'_> {
         for value in values.iter().rev() {
             let Some(of) = &value.source else { continue };
             let names = values.iter().map(|value| *value.name.get_ref());
-            self.position(of, "value", names)?;
+            position(of, "value", names)?;
             if let Some(used) = uses.get(*value.name.get_ref()).cloned() {
                 uses.entry((*of.get_ref()).to_owned()).or_insert(used);
             }
@@ -158,7 +158,7 @@ impl Names<'_> {
         for (name, place, is_shared) in self.named(text, here) {
             let Some(value) = values.iter().find(|value| *value.name.get_ref() == name) else {
                 let names = values.iter().map(|value| *value.name.get_ref());
-                return Err(self.unknown(&Spanned::new(place, name), "value", names));
+                return Err(unknown(&Spanned::new(place, name), "value", names));
             };
             let shared = Usage { times: 1, block: usize::MAX, ..here.clone() };
             let here = if is_shared { &shared } else { here };
@@ -174,8 +174,7 @@ impl Names<'_> {
             } else {
                 continue;
             };
-            return Err(self
-                .refuse(here.place.clone(), format!("`{name}` is used {clash}"))
+            return Err(PlanError::here(here.place.clone(), format!("`{name}` is used {clash}"))
                 .remedy("set `once = true` on it to share one value, or use two"));
         }
         Ok(())

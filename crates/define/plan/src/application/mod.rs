@@ -30,4 +30,4 @@ mod value;
 
 pub(crate) use place::StatementPlaces;
 pub use read::{Described, describe};
-pub(crate) use read::{find, read, step_infos};
+pub(crate) use read::{ROWS_DESCRIBED, Setup, find, read, step_infos};

@@ -10,7 +10,7 @@ use super::expression::Variables;
 use super::token::TokenError;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
-use crate::syntax::{Node, Word, list, plain, scalar, text, word, wrong_type};
+use crate::syntax::{Node, Word, plain, scalar, text};
 
 /// Keyword for rows of the last statement without a condition.
 pub(super) const FOUND: &str = "found";
@@ -31,11 +31,6 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Returns an error at a place of the file.
-    pub(super) fn refuse(&self, place: Range<usize>, why: impl Into<String>) -> PlanError {
-        PlanError::new(why).at(self.source, place, "here")
-    }
-
     /// Returns the place of a part of the text at `place`.
     pub(super) fn place_within(&self, place: Range<usize>, part: &str) -> Range<usize> {
         let inside = self.source.text.get(place.clone()).unwrap_or("");
@@ -47,66 +42,7 @@ impl<'a> Names<'a> {
 
     /// Returns an error at part of the text at `place`.
     pub(super) fn error_at_text(&self, place: Range<usize>, wrong: TokenError) -> PlanError {
-        self.refuse(self.place_within(place, &wrong.text), wrong.why)
-    }
-
-    /// Returns the error of a name that is not among those known.
-    pub(super) fn unknown<'b>(
-        &self,
-        name: &Word<'_>,
-        what: &str,
-        known: impl IntoIterator<Item = &'b str>,
-    ) -> PlanError {
-        let known: Vec<_> = known.into_iter().collect();
-        let otherwise = match known.is_empty() {
-            true => format!("the file has no {what}"),
-            false => format!("known: {}", known.join(", ")),
-        };
-        PlanError::new(format!("unknown {what} `{}`", name.get_ref()))
-            .at(self.source, name.span(), format!("no such {what}"))
-            .meant(name.get_ref(), known, otherwise)
-    }
-
-    /// Returns the entries of a table of names.
-    pub(super) fn entries(
-        &self,
-        node: &'a Node<'a>,
-    ) -> Result<impl Iterator<Item = (Word<'a>, &'a Node<'a>)> + use<'a>, PlanError> {
-        let table = node.get_ref().as_table();
-        let table = table.ok_or_else(|| wrong_type(self.source, "a table of names", node))?;
-        Ok(table.iter().map(|(name, node)| (word(name), node)))
-    }
-
-    /// Returns the elements of a list.
-    pub(super) fn list(&self, node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> {
-        list(self.source, node)
-    }
-
-    /// Returns a text.
-    pub(super) fn text(&self, node: &'a Node<'a>) -> Result<Word<'a>, PlanError> {
-        text(self.source, node)
-    }
-
-    /// Returns a truth value, false when it is absent.
-    pub(super) fn switch(&self, node: Option<&'a Node<'a>>) -> Result<bool, PlanError> {
-        let Some(node) = node else { return Ok(false) };
-        node.get_ref().as_bool().ok_or_else(|| wrong_type(self.source, "true or false", node))
-    }
-
-    /// Returns a real number within a range, which `otherwise` explains.
-    pub(super) fn real(
-        &self,
-        node: &'a Node<'a>,
-        is_valid: impl Fn(f64) -> bool,
-        otherwise: &str,
-    ) -> Result<f64, PlanError> {
-        let value = node.get_ref();
-        let number = (value.is_float() || value.is_integer()).then(|| plain(value).parse().ok());
-        match number.flatten() {
-            None => Err(wrong_type(self.source, "a number", node)),
-            Some(number) if is_valid(number) => Ok(number),
-            Some(_) => Err(self.refuse(node.span(), otherwise)),
-        }
+        PlanError::here(self.place_within(place, &wrong.text), wrong.why)
     }
 
     /// Resolves a keyword of a short list.
@@ -116,17 +52,17 @@ impl<'a> Names<'a> {
         what: &str,
         known: &[(&str, T)],
     ) -> Result<T, PlanError> {
-        let word = self.text(node)?;
+        let word = text(node)?;
         let found = known.iter().find(|(name, _)| name == word.get_ref());
         found
             .map(|(_, stands_for)| stands_for.clone())
-            .ok_or_else(|| self.unknown(&word, what, known.iter().map(|(name, _)| *name)))
+            .ok_or_else(|| unknown(&word, what, known.iter().map(|(name, _)| *name)))
     }
 
     /// Evaluates a number that may be negative.
     pub(super) fn signed(&self, node: &Node<'_>) -> Result<i64, PlanError> {
-        let text = scalar(self.source, node)?;
-        self.variables.evaluate(&text).map_err(|why| self.refuse(node.span(), why))
+        let text = scalar(node)?;
+        self.variables.evaluate(&text).map_err(|why| PlanError::here(node.span(), why))
     }
 
     /// Evaluates a number that must be at least `least`.
@@ -143,38 +79,56 @@ impl<'a> Names<'a> {
             } else {
                 format!(", and `{text}` is {value}")
             };
-            return Err(self.refuse(node.span(), format!("{what} must be at least {least}{is}")));
+            return Err(PlanError::here(
+                node.span(),
+                format!("{what} must be at least {least}{is}"),
+            ));
         }
-        T::try_from(value)
-            .map_err(|_beyond| self.refuse(node.span(), format!("{what} of {value} is too large")))
-    }
-
-    /// Checks a name defined by the file.
-    pub(super) fn own_name(&self, name: &Word<'_>, what: &str) -> Result<(), PlanError> {
-        if is_sql_name(name.get_ref()) {
-            return Ok(());
-        }
-        Err(self
-            .refuse(name.span(), format!("`{}` cannot be {what}'s name", name.get_ref()))
-            .remedy("use letters, digits and `_`, and begin with a letter"))
-    }
-
-    /// Returns the position of a name among those known.
-    pub(super) fn position<'b>(
-        &self,
-        name: &Word<'_>,
-        what: &str,
-        known: impl IntoIterator<Item = &'b str>,
-    ) -> Result<u16, PlanError> {
-        let known: Vec<_> = known.into_iter().collect();
-        let found = known.iter().position(|known| known == name.get_ref());
-        found
-            .and_then(|position| u16::try_from(position).ok())
-            .ok_or_else(|| self.unknown(name, what, known))
+        T::try_from(value).map_err(|_beyond| {
+            PlanError::here(node.span(), format!("{what} of {value} is too large"))
+        })
     }
 
     /// Returns the position of a procedure.
     pub(super) fn procedure(&self, name: &Word<'_>) -> Result<u16, PlanError> {
-        self.position(name, "procedure", self.procedures.keys().map(|known| &**known.get_ref()))
+        position(name, "procedure", self.procedures.keys().map(|known| &**known.get_ref()))
     }
+}
+
+/// Checks a name defined by the file.
+pub(super) fn own_name(name: &Word<'_>, what: &str) -> Result<(), PlanError> {
+    if is_sql_name(name.get_ref()) {
+        return Ok(());
+    }
+    Err(PlanError::here(name.span(), format!("`{}` cannot be {what}'s name", name.get_ref()))
+        .remedy("use letters, digits and `_`, and begin with a letter"))
+}
+
+/// Returns the error of a name that is not among those known.
+pub(super) fn unknown<'b>(
+    name: &Word<'_>,
+    what: &str,
+    known: impl IntoIterator<Item = &'b str>,
+) -> PlanError {
+    let known: Vec<_> = known.into_iter().collect();
+    let otherwise = match known.is_empty() {
+        true => format!("the file has no {what}"),
+        false => format!("known: {}", known.join(", ")),
+    };
+    PlanError::new(format!("unknown {what} `{}`", name.get_ref()))
+        .at(name.span(), format!("no such {what}"))
+        .meant(name.get_ref(), known, otherwise)
+}
+
+/// Returns the position of a name among those known.
+pub(super) fn position<'b>(
+    name: &Word<'_>,
+    what: &str,
+    known: impl IntoIterator<Item = &'b str>,
+) -> Result<u16, PlanError> {
+    let known: Vec<_> = known.into_iter().collect();
+    let found = known.iter().position(|known| known == name.get_ref());
+    found
+        .and_then(|position| u16::try_from(position).ok())
+        .ok_or_else(|| unknown(name, what, known))
 }

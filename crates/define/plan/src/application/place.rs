@@ -35,7 +35,7 @@ impl StatementPlaces {
         let places = self.places.get(owner).map(|places| places.by(dialect));
         let places = self.myrocks.get(owner).filter(|_| is_myrocks).or(places);
         match places.and_then(|places| places.get(index)) {
-            Some(place) => error.at(&self.source, place.clone(), "rejected by the server"),
+            Some(place) => error.at(place.clone(), "rejected by the server").within(&self.source),
             None => error,
         }
     }
@@ -50,7 +50,7 @@ impl<'a> Names<'a> {
     ) -> Result<StatementPlaces, PlanError> {
         let (mut places, mut myrocks) = (BTreeMap::new(), BTreeMap::new());
         for node in tables {
-            let fields = Fields::of(self.source, node, "[[table]]", &TABLE_KEYS)?;
+            let fields = Fields::of(node, "[[table]]", &TABLE_KEYS)?;
             let name = (*fields.text("name")?.get_ref()).to_owned();
             let texts = self.sql_texts(fields.required("create")?, &DIALECTS, &[])?;
             places.insert(StatementOwner::Table(name), places_of(&texts));
@@ -66,7 +66,7 @@ impl<'a> Names<'a> {
             places.insert(owner, places_of(&texts));
         }
         for node in checks {
-            let fields = Fields::of(self.source, node, "[[check]]", &CHECK_KEYS)?;
+            let fields = Fields::of(node, "[[check]]", &CHECK_KEYS)?;
             let name = (*fields.text("name")?.get_ref()).to_owned();
             let texts = self.sql_texts(fields.required("sql")?, &DIALECTS, &[])?;
             places.insert(StatementOwner::Check(name), places_of(&texts));

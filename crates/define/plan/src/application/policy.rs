@@ -27,13 +27,15 @@ impl<'a> Names<'a> {
 
     fn retry(&self, node: &'a Node<'a>) -> Result<Retry, PlanError> {
         let keys = ["attempts", "pause_ms", "pause_max_ms"];
-        let fields = Fields::of(self.source, node, "a retry", &keys)?;
+        let fields = Fields::of(node, "a retry", &keys)?;
         let attempts_at = fields.required("attempts")?;
         let attempts: u32 = self.number(attempts_at, 2, "the attempts of a call")?;
         if attempts > ATTEMPTS_MAX {
-            return Err(self
-                .refuse(attempts_at.span(), format!("{attempts} attempts resemble no end"))
-                .remedy(format!("at most {ATTEMPTS_MAX}: then the call has failed")));
+            return Err(PlanError::here(
+                attempts_at.span(),
+                format!("{attempts} attempts resemble no end"),
+            )
+            .remedy(format!("at most {ATTEMPTS_MAX}: then the call has failed")));
         }
         let range = (0, PAUSE_MAX_MS);
         let pause = self.wait(fields.required("pause_ms")?, range, "pause_ms")?;
@@ -41,7 +43,7 @@ impl<'a> Names<'a> {
             Some(node) => {
                 let most = self.wait(node, range, "pause_max_ms")?;
                 if most < pause {
-                    return Err(self.refuse(node.span(), "it is below `pause_ms`"));
+                    return Err(PlanError::here(node.span(), "it is below `pause_ms`"));
                 }
                 most
             }
@@ -50,9 +52,10 @@ impl<'a> Names<'a> {
         let retry = Retry { attempts, pause, pause_max };
         let all = retry.all_pauses();
         if all > RETRY_MAX {
-            return Err(self.refuse(node.span(), format!("its pauses sum up to {all}")).remedy(
-                format!("at most {RETRY_MAX}: fewer attempts, or a smaller `pause_max_ms`"),
-            ));
+            return Err(PlanError::here(node.span(), format!("its pauses sum up to {all}"))
+                .remedy(format!(
+                    "at most {RETRY_MAX}: fewer attempts, or a smaller `pause_max_ms`"
+                )));
         }
         Ok(retry)
     }
@@ -65,8 +68,7 @@ impl<'a> Names<'a> {
     ) -> Result<Nanos, PlanError> {
         let ms: u64 = self.number(node, least, what)?;
         if ms > most {
-            return Err(self
-                .refuse(node.span(), format!("{what} of {ms} is too long"))
+            return Err(PlanError::here(node.span(), format!("{what} of {ms} is too long"))
                 .remedy(format!("at most {most} ms")));
         }
         Ok(Nanos::from_millis(ms))

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use model::OpKind;
 use model::sql::{Copies, Draw, Part, PerDialect, Procedure, Protocol, Statement, Table};
 
-use super::names::Names;
+use super::names::{Names, own_name};
 use super::statement::{Layout, table_names};
 use super::text::{DIALECTS, DIALECTS_OF_PROCEDURE};
 use super::value::Value;
 use crate::error::PlanError;
-use crate::syntax::{Fields, Node, Word, word};
+use crate::syntax::{Fields, Node, Word, real, switch, text, word};
 
 /// Longest chain of procedures that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;
@@ -45,10 +45,9 @@ impl<'a> Names<'a> {
         let mut procedures = Vec::new();
         for (name, node) in self.procedures {
             let name = word(name);
-            self.own_name(&name, "a procedure")?;
+            own_name(&name, "a procedure")?;
             if *name.get_ref() == "once" {
-                return Err(self
-                    .refuse(name.span(), "`once` cannot be a procedure's name")
+                return Err(PlanError::here(name.span(), "`once` cannot be a procedure's name")
                     .remedy(
                         "choose another name: clients = { once = [...] } is a form of a step",
                     ));
@@ -57,14 +56,12 @@ impl<'a> Names<'a> {
             procedures.push(self.one_procedure(&written, tables, values, &mut used)?);
         }
         if procedures.is_empty() {
-            return Err(self
-                .refuse(self.name.span(), "the application has no procedure")
+            return Err(PlanError::here(self.name.span(), "the application has no procedure")
                 .remedy("add [procedure.NAME] with `kind` and `sql`"));
         }
         match values.iter().map(|value| &value.name).find(|name| !used.contains(*name.get_ref())) {
             None => Ok(procedures),
-            Some(name) => Err(self
-                .refuse(name.span(), format!("no SQL uses `{name}`"))
+            Some(name) => Err(PlanError::here(name.span(), format!("no SQL uses `{name}`"))
                 .remedy(format!("use :{name} in a statement, or remove it"))),
         }
     }
@@ -75,15 +72,18 @@ impl<'a> Names<'a> {
         name: Word<'a>,
         node: &'a Node<'a>,
     ) -> Result<Written<'a>, PlanError> {
-        let mut chain = vec![Fields::of(self.source, node, "a procedure", &KEYS)?];
+        let mut chain = vec![Fields::of(node, "a procedure", &KEYS)?];
         while let Some(base) = chain.last().and_then(|last| last.get("extends")) {
-            let base = self.text(base)?;
+            let base = text(base)?;
             if chain.len() == EXTENDS_MAX {
-                return Err(self.refuse(base.span(), format!("procedure {name} extends itself")));
+                return Err(PlanError::here(
+                    base.span(),
+                    format!("procedure {name} extends itself"),
+                ));
             }
             self.procedure(&base)?;
             let Some(node) = self.procedures.get(*base.get_ref()) else { break };
-            chain.push(Fields::of(self.source, node, "a procedure", &KEYS)?);
+            chain.push(Fields::of(node, "a procedure", &KEYS)?);
         }
         Ok(Written { name, chain })
     }
@@ -96,7 +96,7 @@ impl<'a> Names<'a> {
         used: &mut BTreeSet<String>,
     ) -> Result<Procedure, PlanError> {
         let name = &written.name;
-        let lacks = |what| self.refuse(name.span(), format!("procedure {name} {what}"));
+        let lacks = |what| PlanError::here(name.span(), format!("procedure {name} {what}"));
         let kinds = OpKind::PROCEDURE.map(|kind| (kind.name(), kind));
         let kind = written.get("kind").ok_or_else(|| {
             let names = OpKind::PROCEDURE.map(OpKind::name).join(", ");
@@ -106,9 +106,9 @@ impl<'a> Names<'a> {
         let rows = written.get("rows").map_or(Ok(0), |rows| self.number(rows, 1, "rows"))?;
         let sql = written.get("sql").ok_or_else(|| lacks("has no `sql`"))?;
         let texts = self.sql_texts(sql, &DIALECTS_OF_PROCEDURE, values)?;
-        let row = written.get("row").map(|row| self.text(row).and_then(|_| self.sql_text(row)));
+        let row = written.get("row").map(|row| text(row).and_then(|_| self.sql_text(row)));
         let row = row.transpose()?;
-        let is_transaction = self.switch(written.get("transaction"))?;
+        let is_transaction = switch(written.get("transaction"))?;
         self.check_frame(&texts, is_transaction)?;
         self.check_reads(&texts, values)?;
         let all = texts.all(row.as_ref());
@@ -125,7 +125,7 @@ impl<'a> Names<'a> {
         let why = "the rows that a call returns cannot be negative: write 0 or more";
         let returns = written
             .get("returns")
-            .map(|returns| self.real(returns, |rows| rows.is_finite() && rows >= 0.0, why));
+            .map(|returns| real(returns, |rows| rows.is_finite() && rows >= 0.0, why));
         let (statements, myrocks) = self.statements(&texts, row.as_deref(), &layout)?;
         let procedure = Procedure {
             name: (*name.get_ref()).to_owned(),
@@ -154,7 +154,7 @@ impl<'a> Names<'a> {
         match written.get("protocol") {
             Some(node) if node.get_ref().is_table() => {
                 let what = "a protocol that differs by dialect";
-                let fields = Fields::of(self.source, node, what, &DIALECTS)?;
+                let fields = Fields::of(node, what, &DIALECTS)?;
                 let [postgres, mysql] = DIALECTS.map(|dialect| fields.get(dialect));
                 Ok(PerDialect { postgres: of(postgres)?, mysql: of(mysql)? })
             }
@@ -178,12 +178,11 @@ impl<'a> Names<'a> {
         };
         match values.iter().find(is_id).filter(|_| table.id.is_none()) {
             None => Ok(()),
-            Some(Value { name, .. }) => Err(self
-                .refuse(
-                    name.span(),
-                    format!("`{name}` is an id of table {}, which has no id", table.name),
-                )
-                .remedy("give the table an `id`: the column of integers that the server assigns")),
+            Some(Value { name, .. }) => Err(PlanError::here(
+                name.span(),
+                format!("`{name}` is an id of table {}, which has no id", table.name),
+            )
+            .remedy("give the table an `id`: the column of integers that the server assigns")),
         }
     }
 
@@ -198,8 +197,7 @@ impl<'a> Names<'a> {
         }
         let Some(row) = written.get("row") else { return Ok(()) };
         if rows == 0 {
-            return Err(self
-                .refuse(row.span(), "`row` needs `rows`")
+            return Err(PlanError::here(row.span(), "`row` needs `rows`")
                 .remedy("give `rows`: how often `row` is repeated in the statement"));
         }
         let has_place = |statement: &Statement| {
@@ -208,8 +206,7 @@ impl<'a> Names<'a> {
         if dialects.into_iter().all(|all| all.is_empty() || all.iter().any(has_place)) {
             return Ok(());
         }
-        Err(self
-            .refuse(row.span(), "no statement has a place for this row")
+        Err(PlanError::here(row.span(), "no statement has a place for this row")
             .remedy("write {rows} where the rows belong: INSERT INTO {table} (...) VALUES {rows}"))
     }
 }

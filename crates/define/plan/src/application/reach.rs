@@ -2,11 +2,12 @@
 
 use model::sql::{Copies, Table};
 
-use super::names::Names;
+use super::names::{Names, position};
 use super::procedure::Written;
 use super::text::SqlText;
 use super::token::Token;
 use crate::error::PlanError;
+use crate::syntax::text;
 
 impl<'a> Names<'a> {
     /// Returns the position of a procedure's table: the given one, or the only one.
@@ -17,11 +18,13 @@ impl<'a> Names<'a> {
     ) -> Result<u16, PlanError> {
         let names = || tables.iter().map(|table| table.name.as_str());
         match written.get("table") {
-            Some(node) => self.position(&self.text(node)?, "table", names()),
+            Some(node) => position(&text(node)?, "table", names()),
             None if tables.len() == 1 => Ok(0),
-            None => Err(self
-                .refuse(written.name.span(), format!("procedure {} names no table", written.name))
-                .remedy(format!("give `table`: {}", names().collect::<Vec<_>>().join(", ")))),
+            None => Err(PlanError::here(
+                written.name.span(),
+                format!("procedure {} names no table", written.name),
+            )
+            .remedy(format!("give `table`: {}", names().collect::<Vec<_>>().join(", ")))),
         }
     }
 
@@ -40,7 +43,7 @@ impl<'a> Names<'a> {
             let name = &other.name;
             let place = self.place_within(text.place.clone(), &format!("{{{name}}}"));
             let why = format!("it is not known which copy of `{name}` a copy of `{own}` needs");
-            return Err(self.refuse(place, why).remedy(
+            return Err(PlanError::here(place, why).remedy(
                 "give both the same `copies`, or one of them a single copy, and set `table` to the \
                  other",
             ));
@@ -54,10 +57,9 @@ mod tests {
     use miette::Diagnostic as _;
     use model::sql::Procedure;
 
-    use super::super::read::{Described, read};
+    use super::super::read::Described;
     use super::*;
-    use crate::error::Source;
-    use crate::tests::sample::TestCatalog;
+    use crate::tests::sample::described;
 
     /// Three tables; `SQL` stands for a procedure's fields.
     const FILE: &str = r#"
@@ -101,8 +103,7 @@ rows = "100%"
 "#;
 
     fn loaded(text: &str) -> Result<Described, PlanError> {
-        let source = Source { name: "bank.toml".to_owned(), text: text.to_owned() };
-        read(&source, (&Source::default(), &Vec::new()), (10, 1), &TestCatalog::default())
+        described(text, 10, 1, &[])
     }
 
     /// Returns the other tables of a procedure, which each dialect names.

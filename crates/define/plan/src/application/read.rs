@@ -14,7 +14,7 @@ use super::names::Names;
 use super::place::StatementPlaces;
 use crate::catalog::Catalog;
 use crate::error::{PlanError, Source};
-use crate::syntax::{Fields, Pairs, few, parse, scalars};
+use crate::syntax::{Fields, Pairs, few, list, parse, scalars, text};
 
 /// Keys of an application file.
 const KEYS: [&str; 12] = [
@@ -33,7 +33,7 @@ const KEYS: [&str; 12] = [
 ];
 
 /// Rows assumed for a description.
-const ROWS: u64 = 1_000_000;
+pub(crate) const ROWS_DESCRIBED: u64 = 1_000_000;
 
 /// An application with one experiment's parameters.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +56,19 @@ pub struct Described {
     pub(crate) checks_of_loaded: Vec<String>,
 }
 
+/// What an experiment decides of its application.
+#[derive(Clone, Copy)]
+pub(crate) struct Setup<'a> {
+    /// The experiment's file, which has the places of the parameters.
+    pub(crate) experiment: &'a Source,
+    /// The parameters that it sets.
+    pub(crate) parameters: &'a Pairs,
+    /// The rows that it loads.
+    pub(crate) rows: u64,
+    /// The most clients of its levels.
+    pub(crate) clients: u32,
+}
+
 /// Finds the file of an application: a shipped one by its name, or the user's own by its path.
 pub(crate) fn find(
     word: &str,
@@ -64,31 +77,35 @@ pub(crate) fn find(
 ) -> Result<Option<Source>, String> {
     if !word.ends_with(".toml") {
         let name = format!("{word}.toml");
-        return Ok(catalog.application(word).map(|text| Source { name, text }));
+        return Ok(catalog.application(word).map(|text| Source::new(name, text)));
     }
     let path = folder.join(word);
     let name = path.display().to_string();
     let text = catalog.file(&path);
     let text = text.map_err(|why| format!("cannot read the application {name}: {why}"))?;
-    Ok(Some(Source { name, text }))
+    Ok(Some(Source::new(name, text)))
 }
 
-/// Reads and checks an application's file, for an experiment that loads `rows` with at most so
-/// many clients.
-///
-/// `set` are the parameters that the experiment sets, in its own file.
+/// Reads and checks an application's file for an experiment.
 pub(crate) fn read(
     source: &Source,
-    set: (&Source, &Pairs),
-    (rows, clients): (u64, u32),
+    setup: Setup<'_>,
+    catalog: &dyn Catalog,
+) -> Result<Described, PlanError> {
+    checked(source, setup, catalog).map_err(|error| error.within(source))
+}
+
+fn checked(
+    source: &Source,
+    setup: Setup<'_>,
     catalog: &dyn Catalog,
 ) -> Result<Described, PlanError> {
     let root = parse(source)?;
-    let file = Fields::of(source, &root, "the application", &KEYS)?;
-    few_parts(source, &file)?;
-    let parameters = file.get("parameters").map(|node| scalars(source, node)).transpose()?;
+    let file = Fields::of(&root, "the application", &KEYS)?;
+    few_parts(&file)?;
+    let parameters = file.get("parameters").map(|node| scalars(node)).transpose()?;
     let parameters = parameters.unwrap_or_default();
-    let variables = Variables::of((source, &parameters), set, (rows, clients))?;
+    let variables = Variables::of(&parameters, setup)?;
     let none = DeTable::new();
     let procedures = file.get("procedure").and_then(|node| node.get_ref().as_table());
     let name = file.text("name")?;
@@ -108,8 +125,8 @@ pub(crate) fn read(
     let checks_of_loaded = checks_of_loaded(file.list("check")?);
     let places = names.places((file.list("table")?, file.list("check")?), &values)?;
     let steps = names.steps(file.list("step")?, &procedures)?;
-    let order = names.order(names.list(file.required("order")?)?, &steps)?;
-    let disclaimer = file.get("disclaimer").map(|node| names.text(node)).transpose()?;
+    let order = names.order(list(file.required("order")?)?, &steps)?;
+    let disclaimer = file.get("disclaimer").map(|node| text(node)).transpose()?;
     let application = Application {
         name: (*name.get_ref()).to_owned(),
         about: (*file.text("about")?.get_ref()).to_owned(),
@@ -121,10 +138,10 @@ pub(crate) fn read(
         checks,
         disclaimer: disclaimer.map(|text| (*text.get_ref()).to_owned()),
     };
-    let published_by = file.get("source").map(|node| names.text(node)).transpose()?;
+    let published_by = file.get("source").map(|node| text(node)).transpose()?;
     let published_by = published_by.map(|source| (*source.get_ref()).to_owned());
     let parameters = parameters.into_iter();
-    let parameters = parameters.map(|(name, text)| (name.into_inner(), text.into_inner()));
+    let parameters = parameters.map(|(name, text)| (name.value, text.value));
     let (parameters, text) = (parameters.collect(), source.text.clone());
     let needs = steps.needs;
     Ok(Described {
@@ -134,17 +151,17 @@ pub(crate) fn read(
         text,
         places,
         needs,
-        rows,
+        rows: setup.rows,
         checks_of_loaded,
     })
 }
 
 /// Checks that no table of an application has more entries than a list may have.
-fn few_parts(source: &Source, file: &Fields<'_>) -> Result<(), PlanError> {
+fn few_parts(file: &Fields<'_>) -> Result<(), PlanError> {
     let nodes = ["parameters", "values", "procedure"].into_iter().filter_map(|key| file.get(key));
-    nodes.into_iter().try_for_each(|node| {
-        few(source, node.get_ref().as_table().map_or(0, |table| table.len()), node)
-    })
+    nodes
+        .into_iter()
+        .try_for_each(|node| few(node.get_ref().as_table().map_or(0, |table| table.len()), node))
 }
 
 /// Returns the application of that name or file, for a million rows.
@@ -159,7 +176,8 @@ pub fn describe(name: &str, catalog: &dyn Catalog) -> Result<Described, PlanErro
         let error = PlanError::new(format!("no application is named `{name}`"));
         error.meant(name, names.iter().map(String::as_str), otherwise)
     })?;
-    read(&source, (&Source::default(), &Vec::new()), (ROWS, 1), catalog)
+    let (experiment, parameters) = (&Source::default(), &Pairs::new());
+    read(&source, Setup { experiment, parameters, rows: ROWS_DESCRIBED, clients: 1 }, catalog)
 }
 
 /// Returns the descriptions of the application's steps.

@@ -23,8 +23,7 @@ impl<'a> Names<'a> {
         if connections.is_one() || is_list {
             return Ok(connections);
         }
-        Err(self
-            .refuse(node.span(), "separate connections need several procedures in turn")
+        Err(PlanError::here(node.span(), "separate connections need several procedures in turn")
             .remedy("name them in a list, such as [\"insert\", \"delete\"]"))
     }
 
@@ -35,23 +34,24 @@ impl<'a> Names<'a> {
         procedures: &[Procedure],
     ) -> Result<Option<Hold>, PlanError> {
         let Some(node) = node else { return Ok(None) };
-        let fields = Fields::of(self.source, node, "a hold", &["procedure", "seconds"])?;
+        let fields = Fields::of(node, "a hold", &["procedure", "seconds"])?;
         let name = fields.text("procedure")?;
         let procedure = self.procedure(&name)?;
         let called = &procedures[usize::from(procedure)];
         let is_read = matches!(called.kind, OpKind::Get | OpKind::Scan | OpKind::MultiGet);
         if !is_read || called.is_transaction {
-            return Err(self
-                .refuse(name.span(), format!("`{name}` cannot be read in a transaction held open"))
-                .remedy("name a procedure of kind get, scan or multi_get without `transaction`"));
+            return Err(PlanError::here(
+                name.span(),
+                format!("`{name}` cannot be read in a transaction held open"),
+            )
+            .remedy("name a procedure of kind get, scan or multi_get without `transaction`"));
         }
         let seconds = fields.required("seconds")?;
         let what = "the seconds that a transaction is held";
         let held: u32 = self.number(seconds, 0, what)?;
         if held > HOLD_SECONDS_MAX {
             let why = format!("{held} seconds are too long to hold a transaction");
-            return Err(self
-                .refuse(seconds.span(), why)
+            return Err(PlanError::here(seconds.span(), why)
                 .remedy(format!("at most {HOLD_SECONDS_MAX}, a day")));
         }
         let time_ns = Nanos::from_secs(held.into());

@@ -145,8 +145,7 @@ impl Names<'_> {
             true => Ok(()),
             false => {
                 let why = format!("the statements up to here have {all} values");
-                Err(self
-                    .refuse(text.place.clone(), why)
+                Err(PlanError::here(text.place.clone(), why)
                     .remedy(format!("fewer statements, or `times`: at most {PLACES_MAX} values")))
             }
         }
@@ -155,7 +154,7 @@ impl Names<'_> {
     /// Checks that no statement has more values than the protocols allow.
     pub(super) fn few_values(&self, values: usize, place: Range<usize>) -> Result<u16, PlanError> {
         u16::try_from(values).map_err(|_beyond| {
-            self.refuse(place, format!("{values} values are more than one statement may have"))
+            PlanError::here(place, format!("{values} values are more than one statement may have"))
                 .remedy(format!(
                     "fewer `rows` or a smaller `count`: at most {STATEMENT_VALUES_MAX} values"
                 ))

@@ -8,9 +8,9 @@ use model::units::parse_share;
 use model::{OpUnit, StepRole};
 
 use super::expression::share_of;
-use super::names::Names;
+use super::names::{Names, position};
 use crate::error::PlanError;
-use crate::syntax::{Fields, Node, Word, plain, word, wrong_type};
+use crate::syntax::{Fields, Node, Word, list, plain, switch, text, word, wrong_type};
 
 /// Keywords of `role`.
 const ROLES: [(&str, StepRole); 5] = [
@@ -47,7 +47,7 @@ impl<'a> Names<'a> {
         written: &'a [Node<'a>],
         procedures: &[Procedure],
     ) -> Result<Steps, PlanError> {
-        let fields = written.iter().map(|node| Fields::of(self.source, node, "[[step]]", &KEYS));
+        let fields = written.iter().map(|node| Fields::of(node, "[[step]]", &KEYS));
         let fields = fields.collect::<Result<Vec<_>, _>>()?;
         let names =
             fields.iter().map(|fields| fields.text("name")).collect::<Result<Vec<_>, _>>()?;
@@ -56,15 +56,14 @@ impl<'a> Names<'a> {
         for (index, (name, fields)) in names.iter().zip(&fields).enumerate() {
             self.step_name(name)?;
             if known().take(index).any(|other| other == *name.get_ref()) {
-                return Err(self.refuse(name.span(), format!("two steps are named `{name}`")));
+                return Err(PlanError::here(name.span(), format!("two steps are named `{name}`")));
             }
             let mut before = Vec::new();
             for need in fields.list("needs")? {
-                let need = self.text(need)?;
-                if usize::from(self.position(&need, "step", known())?) >= index {
+                let need = text(need)?;
+                if usize::from(position(&need, "step", known())?) >= index {
                     let why = format!("`{need}` comes after {name}, which needs it");
-                    return Err(self
-                        .refuse(need.span(), why)
+                    return Err(PlanError::here(need.span(), why)
                         .remedy("write the steps in the order in which they may run"));
                 }
                 before.push((*need.get_ref()).to_owned());
@@ -80,8 +79,7 @@ impl<'a> Names<'a> {
             }
         }
         if !steps.specs.iter().any(|step: &TrafficSpec| step.role == StepRole::Load) {
-            return Err(self
-                .refuse(self.name.span(), "no step fills the tables")
+            return Err(PlanError::here(self.name.span(), "no step fills the tables")
                 .remedy("add a [[step]] with role = \"load\""));
         }
         Ok(steps)
@@ -94,14 +92,14 @@ impl<'a> Names<'a> {
         steps: &Steps,
     ) -> Result<Vec<String>, PlanError> {
         if order.is_empty() {
-            return Err(self.refuse(self.name.span(), "the order names no step"));
+            return Err(PlanError::here(self.name.span(), "the order names no step"));
         }
         let known = |name: Word<'_>| {
             let names = steps.specs.iter().map(|step| &step.name).chain(&steps.left_out);
-            self.position(&name, "step", names.map(String::as_str))?;
+            position(&name, "step", names.map(String::as_str))?;
             Ok((*name.get_ref()).to_owned())
         };
-        let order = order.iter().map(|name| known(self.text(name)?));
+        let order = order.iter().map(|name| known(text(name)?));
         let mut order = order.collect::<Result<Vec<_>, PlanError>>()?;
         order.retain(|name| !steps.left_out.contains(name));
         Ok(order)
@@ -113,10 +111,12 @@ impl<'a> Names<'a> {
         if is_word && is_name(text, NAME_BYTES_MAX) {
             return Ok(());
         }
-        Err(self.refuse(name.span(), format!("`{text}` cannot be a step's name")).remedy(format!(
-            "use at most {NAME_BYTES_MAX} letters, digits, `-`, `_` and `.`, and begin with a \
+        Err(PlanError::here(name.span(), format!("`{text}` cannot be a step's name")).remedy(
+            format!(
+                "use at most {NAME_BYTES_MAX} letters, digits, `-`, `_` and `.`, and begin with a \
                  letter"
-        )))
+            ),
+        ))
     }
 
     /// Returns one step; `None` when the parameters leave no call of it.
@@ -142,7 +142,7 @@ impl<'a> Names<'a> {
             hold: self.hold(fields.get("hold"), procedures)?,
             rows,
             unit: self.unit(fields.get("unit"), rows)?,
-            settles: self.switch(fields.get("settles"))?,
+            settles: switch(fields.get("settles"))?,
         };
         self.step_fits(fields, &step, procedures)?;
         Ok(Some(step))
@@ -154,7 +154,7 @@ impl<'a> Names<'a> {
         procedures: &[Procedure],
     ) -> Result<Background, PlanError> {
         let keys = ["procedures", "rows_per_s", "connections"];
-        let fields = Fields::of(self.source, node, "a background", &keys)?;
+        let fields = Fields::of(node, "a background", &keys)?;
         let called = fields.required("procedures")?;
         let call_mix = self.call_mix(called)?;
         let rate: u32 = self.number(fields.required("rows_per_s")?, 1, "rows_per_s")?;
@@ -172,7 +172,7 @@ impl<'a> Names<'a> {
     ) -> Result<(), PlanError> {
         let role = fields.required("role")?.span();
         let refuse = |why: &str, remedy: &str| {
-            let error = self.refuse(role.clone(), format!("step {}: {why}", step.name));
+            let error = PlanError::here(role.clone(), format!("step {}: {why}", step.name));
             Err(error.remedy(remedy))
         };
         let (Some(call_mix), Some(called)) = (&step.clients, fields.get("clients")) else {
@@ -214,27 +214,26 @@ impl<'a> Names<'a> {
         called: &Node<'_>,
     ) -> Result<(), PlanError> {
         if call_mix.is_once() {
-            return Err(self.refuse(called.span(), "a `once` step has no rate"));
+            return Err(PlanError::here(called.span(), "a `once` step has no rate"));
         }
         if call_mix.positions().any(|position| procedures[usize::from(position)].rows > 0) {
             return Ok(());
         }
-        Err(self
-            .refuse(called.span(), "the rows that these procedures write are not known")
+        Err(PlanError::here(called.span(), "the rows that these procedures write are not known")
             .remedy("give `rows` to the procedures: what one call inserts, deletes or changes"))
     }
 
     fn call_mix(&self, node: &'a Node<'a>) -> Result<CallMix, PlanError> {
         let all = |names: &'a [Node<'a>]| {
-            let positions = names.iter().map(|name| self.procedure(&self.text(name)?));
+            let positions = names.iter().map(|name| self.procedure(&text(name)?));
             positions.collect::<Result<Vec<_>, PlanError>>()
         };
         let table = node.get_ref().as_table();
         let call_mix = match (node.get_ref().as_array(), table) {
             (Some(names), _) => CallMix::InTurn(all(names)?),
             (None, Some(table)) if table.contains_key("once") => {
-                Fields::of(self.source, node, "what is called once", &["once"])?;
-                CallMix::Once(all(self.list(&table["once"])?)?)
+                Fields::of(node, "what is called once", &["once"])?;
+                CallMix::Once(all(list(&table["once"])?)?)
             }
             (None, Some(table)) => {
                 let weighed = |(name, weight): (_, &'a Node<'a>)| {
@@ -253,18 +252,18 @@ impl<'a> Names<'a> {
             (None, None) => {
                 let expected = "a list of procedures, their weights such as { read = 9, write = 1 }, \
                                 or { once = [\"index\"] }";
-                return Err(wrong_type(self.source, expected, node));
+                return Err(wrong_type(expected, node));
             }
         };
         match call_mix.positions().next() {
             Some(_) => Ok(call_mix),
-            None => Err(self.refuse(node.span(), "no procedure is named")),
+            None => Err(PlanError::here(node.span(), "no procedure is named")),
         }
     }
 
     /// Reads `100%`, `80% of inserts`, `100% + 100` or a count.
     fn row_count(&self, node: &'a Node<'a>) -> Result<RowCount, PlanError> {
-        let refuse = |why: String| self.refuse(node.span(), why);
+        let refuse = |why: String| PlanError::here(node.span(), why);
         let count = |text: &str| self.variables.evaluate(text).map_err(refuse);
         let text = plain(node.get_ref());
         let Some((share, rest)) = text.split_once('%') else {
@@ -295,8 +294,7 @@ impl<'a> Names<'a> {
         let Some(node) = node else { return Ok(OpUnit::Operation) };
         match (self.keyword(node, "unit", &UNITS)?, rows) {
             (OpUnit::Rows(_), Some(rows)) => Ok(OpUnit::Rows(rows.of(self.variables.loaded()))),
-            (OpUnit::Rows(_), None) => Err(self
-                .refuse(node.span(), "`all rows` needs `rows`")
+            (OpUnit::Rows(_), None) => Err(PlanError::here(node.span(), "`all rows` needs `rows`")
                 .remedy("give `rows`, such as \"100%\"")),
             (unit, _) => Ok(unit),
         }

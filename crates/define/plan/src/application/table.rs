@@ -4,11 +4,11 @@ use model::limits::CLIENTS_MAX;
 use model::sql::{Copies, Table};
 
 use super::expression::PER_CLIENT;
-use super::names::{Names, TABLE_KEYS};
+use super::names::{Names, TABLE_KEYS, own_name};
 use super::statement::{Layout, table_names};
 use super::text::DIALECTS;
 use crate::error::PlanError;
-use crate::syntax::{Fields, Node};
+use crate::syntax::{Fields, Node, text};
 
 impl<'a> Names<'a> {
     /// Checks the tables.
@@ -18,13 +18,12 @@ impl<'a> Names<'a> {
             let table = self.one_table(node, &tables)?;
             if tables.iter().any(|known| known.name == table.name) {
                 let why = format!("two tables are named `{}`", table.name);
-                return Err(self.refuse(node.span(), why));
+                return Err(PlanError::here(node.span(), why));
             }
             tables.push(table);
         }
         if tables.is_empty() {
-            return Err(self
-                .refuse(self.name.span(), "the application has no table")
+            return Err(PlanError::here(self.name.span(), "the application has no table")
                 .remedy("add [[table]] with `name` and `create`"));
         }
         Ok(tables)
@@ -32,24 +31,26 @@ impl<'a> Names<'a> {
 
     /// Checks one table; its statements may name those `before` it.
     fn one_table(&self, node: &'a Node<'a>, before: &[Table]) -> Result<Table, PlanError> {
-        let fields = Fields::of(self.source, node, "[[table]]", &TABLE_KEYS)?;
+        let fields = Fields::of(node, "[[table]]", &TABLE_KEYS)?;
         let written = fields.text("name")?;
         let name = (*written.get_ref()).to_owned();
-        self.own_name(&written, "a table")?;
+        own_name(&written, "a table")?;
         if name.ends_with(|last: char| last.is_ascii_digit())
             || name.contains(|letter: char| letter.is_ascii_uppercase())
         {
-            return Err(self
-                .refuse(written.span(), format!("`{name}` cannot be a table's name"))
-                .remedy(
-                    "use lower-case letters, the same on all servers, and end with one: a number \
+            return Err(PlanError::here(
+                written.span(),
+                format!("`{name}` cannot be a table's name"),
+            )
+            .remedy(
+                "use lower-case letters, the same on all servers, and end with one: a number \
                     follows",
-                ));
+            ));
         }
         let copies = fields.get("copies").map_or(Ok(Copies::Fixed(1)), |node| self.copies(node))?;
-        let id = fields.get("id").map(|id| self.text(id)).transpose()?;
+        let id = fields.get("id").map(|id| text(id)).transpose()?;
         if let Some(id) = &id {
-            self.own_name(id, "a column")?;
+            own_name(id, "a column")?;
         }
         let create = self.sql_texts(fields.required("create")?, &DIALECTS, &[])?;
         self.check_reached((&name, copies), &create.all(None), before)?;
@@ -66,8 +67,7 @@ impl<'a> Names<'a> {
             .number(node, 1, "the number of tables")
             .map_err(|error| error.remedy(format!("write a number, or \"{PER_CLIENT}\"")))?;
         if count > CLIENTS_MAX {
-            return Err(self
-                .refuse(node.span(), format!("{count} tables are too many"))
+            return Err(PlanError::here(node.span(), format!("{count} tables are too many"))
                 .remedy(format!("at most {CLIENTS_MAX}")));
         }
         Ok(Copies::Fixed(count))

@@ -8,7 +8,7 @@ use super::names::{FOUND, Names};
 use super::token::{Token, tokenize};
 use super::value::Value;
 use crate::error::PlanError;
-use crate::syntax::{Fields, Node, Word};
+use crate::syntax::{Fields, Node, Word, text};
 
 /// Keys of a statement, or of several that are repeated or conditioned together.
 const KEYS: [&str; 7] = ["sql", "times", "when", "if", "unless", "into", "copy"];
@@ -115,11 +115,10 @@ impl<'a> Names<'a> {
             let both = self.listed(node, values)?;
             return Ok(SqlTexts { postgres: both.clone(), mysql: both, ..SqlTexts::default() });
         }
-        let fields = Fields::of(self.source, node, "SQL that differs by dialect", dialects)?;
+        let fields = Fields::of(node, "SQL that differs by dialect", dialects)?;
         let [postgres, mysql, myrocks] = DIALECTS_OF_PROCEDURE.map(|dialect| fields.get(dialect));
         if postgres.is_none() && mysql.is_none() {
-            return Err(self
-                .refuse(node.span(), "no dialect is given")
+            return Err(PlanError::here(node.span(), "no dialect is given")
                 .remedy("write `sql.postgres`, `sql.mysql` or both"));
         }
         let of = |node: Option<&'a Node<'a>>| {
@@ -136,7 +135,7 @@ impl<'a> Names<'a> {
         let entries = match node.get_ref().as_array() {
             None => std::slice::from_ref(node),
             Some(list) if list.is_empty() => {
-                return Err(self.refuse(node.span(), "there is no statement in this list"));
+                return Err(PlanError::here(node.span(), "there is no statement in this list"));
             }
             Some(list) => list,
         };
@@ -145,8 +144,7 @@ impl<'a> Names<'a> {
             self.flatten(entry, &Block::plain(texts.len()), values, &mut texts)?;
         }
         if texts.iter().all(|text| text.block.times == 0) {
-            return Err(self
-                .refuse(node.span(), "no `when` of these statements holds")
+            return Err(PlanError::here(node.span(), "no `when` of these statements holds")
                 .remedy("give a statement for these values of the parameters too"));
         }
         Ok(texts)
@@ -164,7 +162,7 @@ impl<'a> Names<'a> {
             texts.push(self.one_text(node, outer.clone())?);
             return Ok(());
         }
-        let fields = Fields::of(self.source, node, "a statement", &KEYS)?;
+        let fields = Fields::of(node, "a statement", &KEYS)?;
         let mut block = outer.clone();
         if let Some(when) = fields.get("when")
             && self.signed(when)? == 0
@@ -177,33 +175,32 @@ impl<'a> Names<'a> {
         }
         for (key, is) in [("if", true), ("unless", false)] {
             let Some(node) = fields.get(key) else { continue };
-            let of = self.text(node)?;
+            let of = text(node)?;
             let has_source = || texts.iter().any(|text| text.block.conditions.is_empty());
             if *of.get_ref() == FOUND && !has_source() {
-                return Err(self
-                    .refuse(node.span(), "no earlier statement can have found rows")
-                    .remedy("put a statement without a condition before it"));
+                return Err(PlanError::here(
+                    node.span(),
+                    "no earlier statement can have found rows",
+                )
+                .remedy("put a statement without a condition before it"));
             }
             block.conditions.push(WrittenCondition { of, is });
         }
         if let Some(copy) = fields.get("copy") {
-            block.copy = Some(self.text(copy)?);
+            block.copy = Some(text(copy)?);
         }
         let sql = fields.required("sql")?;
         let Some(list) = sql.get_ref().as_array() else {
-            let mut text = self.one_text(sql, block)?;
-            let into = fields.get("into").map_or(Ok(&[][..]), |node| self.list(node))?;
-            text.into = into.iter().map(|name| self.text(name)).collect::<Result<_, _>>()?;
-            texts.push(text);
+            let into = fields.list("into")?.iter().map(text).collect::<Result<_, _>>()?;
+            texts.push(SqlText { into, ..self.one_text(sql, block)? });
             return Ok(());
         };
         if let Some(into) = fields.get("into") {
-            return Err(self
-                .refuse(into.span(), "`into` belongs to one statement")
+            return Err(PlanError::here(into.span(), "`into` belongs to one statement")
                 .remedy("write { sql = \"SELECT ...\", into = [...] } within the list"));
         }
         if list.is_empty() {
-            return Err(self.refuse(sql.span(), "there is no statement in this list"));
+            return Err(PlanError::here(sql.span(), "there is no statement in this list"));
         }
         list.iter().try_for_each(|node| self.flatten(node, &block, values, texts))
     }
@@ -216,8 +213,7 @@ impl<'a> Names<'a> {
         values: &[Value<'a>],
     ) -> Result<(), PlanError> {
         if block.times != 1 || block.times_by.is_some() {
-            return Err(self
-                .refuse(node.span(), "a repetition within a repetition")
+            return Err(PlanError::here(node.span(), "a repetition within a repetition")
                 .remedy("write the inner statements one after the other"));
         }
         let named = node
@@ -237,15 +233,17 @@ impl<'a> Names<'a> {
         let Some((from, last)) =
             range.and_then(|(from, count)| Some((from, from.checked_add(count - 1)?)))
         else {
-            return Err(self
-                .refuse(node.span(), format!("`{}` is not a number of repetitions", value.name))
-                .remedy("name an `integer` with bounds of 0 to 65535, or write a number"));
+            return Err(PlanError::here(
+                node.span(),
+                format!("`{}` is not a number of repetitions", value.name),
+            )
+            .remedy("name an `integer` with bounds of 0 to 65535, or write a number"));
         };
         if last == 0 {
-            return Err(self.refuse(node.span(), format!("`{}` is always 0", value.name)));
+            return Err(PlanError::here(node.span(), format!("`{}` is always 0", value.name)));
         }
         (block.times, block.times_min) = (last, from);
-        block.times_by = Some(self.text(node)?);
+        block.times_by = Some(text(node)?);
         Ok(())
     }
 
@@ -255,15 +253,17 @@ impl<'a> Names<'a> {
     }
 
     fn one_text(&self, node: &'a Node<'a>, block: Block<'a>) -> Result<SqlText<'a>, PlanError> {
-        let text = self.text(node)?;
+        let text = text(node)?;
         let place = text.span();
         let tokens =
             tokenize(text.get_ref()).map_err(|wrong| self.error_at_text(place.clone(), wrong))?;
         let text = SqlText { tokens, place, block, into: Vec::new(), is_rollback: false };
         if FRAME.iter().any(|word| text.begins_with(&[word])) {
-            return Err(self
-                .refuse(text.place, "a transaction begins and ends with its procedure")
-                .remedy("leave this out, and set `transaction = true` on the procedure"));
+            return Err(PlanError::here(
+                text.place,
+                "a transaction begins and ends with its procedure",
+            )
+            .remedy("leave this out, and set `transaction = true` on the procedure"));
         }
         let is_rollback = text.begins_with(&["rollback"]) && !text.begins_with(&["rollback", "to"]);
         Ok(SqlText { is_rollback, ..text })

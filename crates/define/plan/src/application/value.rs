@@ -3,9 +3,9 @@
 use model::limits::TEXT_BYTES_MAX;
 use model::sql::{Draw, ReadKind};
 
-use super::names::{FOUND, Names};
+use super::names::{FOUND, Names, own_name};
 use crate::error::PlanError;
-use crate::syntax::{Fields, Node, Word};
+use crate::syntax::{Fields, Node, Word, entries, list, real, switch, text};
 
 /// Generators of values, each with the fields that belong to it alone.
 const KINDS: [(&str, &[&str]); 12] = [
@@ -49,15 +49,17 @@ impl<'a> Names<'a> {
     /// Checks the values, in the file's order.
     pub(super) fn values(&self, node: Option<&'a Node<'a>>) -> Result<Vec<Value<'a>>, PlanError> {
         let Some(node) = node else { return Ok(Vec::new()) };
-        self.entries(node)?.map(|(name, node)| self.value(name, node)).collect()
+        entries(node)?.map(|(name, node)| self.value(name, node)).collect()
     }
 
     fn value(&self, name: Word<'a>, node: &'a Node<'a>) -> Result<Value<'a>, PlanError> {
-        self.own_name(&name, "a value")?;
+        own_name(&name, "a value")?;
         if *name.get_ref() == FOUND {
-            return Err(self
-                .refuse(name.span(), format!("`{FOUND}` cannot be a value's name"))
-                .remedy("choose another name: `found` stands for the rows of a statement"));
+            return Err(PlanError::here(
+                name.span(),
+                format!("`{FOUND}` cannot be a value's name"),
+            )
+            .remedy("choose another name: `found` stands for the rows of a statement"));
         }
         if node.get_ref().is_str() {
             let draw = self.keyword(node, "value", &PLAIN)?;
@@ -65,7 +67,7 @@ impl<'a> Names<'a> {
         }
         let kinds = KINDS.iter().flat_map(|(kind, own)| [*kind].into_iter().chain(own.to_vec()));
         let keys: Vec<_> = kinds.chain(["count", "apart", "once"]).collect();
-        let fields = Fields::of(self.source, node, "a value", &keys)?;
+        let fields = Fields::of(node, "a value", &keys)?;
         let draw = self.draw(&fields)?;
         let count = fields.get("count");
         let count = count.map_or(Ok(1), |node| self.number(node, 1, "the count of values"))?;
@@ -73,14 +75,16 @@ impl<'a> Names<'a> {
             None => 0,
             Some(node) if matches!(draw, Draw::Integer { .. }) => self.signed(node)?,
             Some(node) => {
-                return Err(self
-                    .refuse(node.span(), "`apart` moves the range of each next integer")
-                    .remedy("it belongs to an `integer` with a `count`, or in a repetition"));
+                return Err(PlanError::here(
+                    node.span(),
+                    "`apart` moves the range of each next integer",
+                )
+                .remedy("it belongs to an `integer` with a `count`, or in a repetition"));
             }
         };
         let source = SOURCES.iter().find_map(|key| fields.get(key));
-        let source = source.map(|of| self.text(of)).transpose()?;
-        let is_once = self.switch(fields.get("once"))?;
+        let source = source.map(|of| text(of)).transpose()?;
+        let is_once = switch(fields.get("once"))?;
         Ok(Value { name, draw, source, count, apart, is_once })
     }
 
@@ -91,23 +95,23 @@ impl<'a> Names<'a> {
             "integer" => self.integer(node, fields.get("distribution")),
             "real" => {
                 let why = "the upper bound of a real number cannot be negative: write 0 or more";
-                let below = self.real(node, |below| below.is_finite() && below >= 0.0, why)?;
-                let scale = fields.get("scale").map_or(Ok(1.0), |scale| {
-                    self.real(scale, f64::is_finite, "a scale is a number")
-                })?;
+                let below = real(node, |below| below.is_finite() && below >= 0.0, why)?;
+                let scale = fields
+                    .get("scale")
+                    .map_or(Ok(1.0), |scale| real(scale, f64::is_finite, "a scale is a number"))?;
                 Ok(Draw::Real { below, plus: None, scale })
             }
             "payload" => self.payload(node, fields.get("random")),
             "pattern" => {
-                let text = self.text(node)?;
+                let text = text(node)?;
                 if text.get_ref().len() > TEXT_BYTES_MAX as usize {
-                    return Err(
-                        self.refuse(node.span(), format!("at most {TEXT_BYTES_MAX} letters"))
-                    );
+                    return Err(PlanError::here(
+                        node.span(),
+                        format!("at most {TEXT_BYTES_MAX} letters"),
+                    ));
                 }
                 if !text.get_ref().contains('#') {
-                    return Err(self
-                        .refuse(node.span(), "the pattern has no `#`")
+                    return Err(PlanError::here(node.span(), "the pattern has no `#`")
                         .remedy("each `#` becomes a digit; a constant belongs in the SQL"));
                 }
                 Ok(Draw::Pattern((*text.get_ref()).to_owned()))
@@ -130,7 +134,7 @@ impl<'a> Names<'a> {
     ) -> Result<Draw, PlanError> {
         let share = |node: &'a Node<'a>| {
             let why = "a probability is from 0 to 1";
-            self.real(node, |share| (0.0..=1.0).contains(&share), why)
+            real(node, |share| (0.0..=1.0).contains(&share), why)
         };
         let number = |key: &str, least: i64, default: u64| {
             fields.get(key).map_or(Ok(default), |node| self.number(node, least, key))
@@ -143,7 +147,7 @@ impl<'a> Names<'a> {
                 let c = self.number(constant, 0, "c")?;
                 if c > a {
                     let why = format!("c is from 0 to a, which is {a}");
-                    return Err(self.refuse(constant.span(), why));
+                    return Err(PlanError::here(constant.span(), why));
                 }
                 Ok(Draw::Nurand { a, c, from, count })
             }
@@ -156,12 +160,12 @@ impl<'a> Names<'a> {
             }),
             "syllables" => {
                 fields.required("of")?;
-                let texts = self.list(node)?.iter().map(|syllable| self.text(syllable));
+                let texts = list(node)?.iter().map(|syllable| text(syllable));
                 let texts = texts.collect::<Result<Vec<_>, _>>()?;
                 let bytes: usize = texts.iter().map(|text| text.get_ref().len()).sum();
                 if texts.len() != DIGITS || bytes > TEXT_BYTES_MAX as usize {
                     let why = format!("{} syllables do not stand for ten digits", texts.len());
-                    return Err(self.refuse(node.span(), why).remedy("write ten short texts"));
+                    return Err(PlanError::here(node.span(), why).remedy("write ten short texts"));
                 }
                 let syllables = texts.iter().map(|text| (*text.get_ref()).to_owned()).collect();
                 Ok(Draw::Syllables { syllables, of: 0 })
@@ -174,7 +178,7 @@ impl<'a> Names<'a> {
             _ => {
                 if let Some(count) = fields.get("count") {
                     let why = "a value that is read is a single value: each column sets one value";
-                    return Err(self.refuse(count.span(), why));
+                    return Err(PlanError::here(count.span(), why));
                 }
                 let kinds = ReadKind::ALL.map(|kind| (kind.name(), kind));
                 self.keyword(node, "type of values", &kinds).map(Draw::Read)
@@ -186,21 +190,23 @@ impl<'a> Names<'a> {
     fn one_kind(&self, fields: &Fields<'a>) -> Result<(&'static str, &'a Node<'a>), PlanError> {
         let mut given = KINDS.iter().filter_map(|(kind, _)| Some((*kind, fields.get(kind)?)));
         let Some(first) = given.next() else {
-            return Err(self.refuse(fields.node.span(), "the value has no generator").remedy(
+            return Err(PlanError::here(fields.node.span(), "the value has no generator").remedy(
                 "give one of integer, real, payload, pattern, moment, nurand, chance, part, \
                          syllables, other, read, or draw = \"id\"",
             ));
         };
         if let Some((second, _)) = given.next() {
             let why = format!("a value has one generator, not `{}` and `{second}`", first.0);
-            return Err(self.refuse(fields.node.span(), why));
+            return Err(PlanError::here(fields.node.span(), why));
         }
         for (owner, own) in KINDS.iter().filter(|(kind, _)| *kind != first.0) {
             for word in *own {
                 let Some(node) = fields.get(word) else { continue };
-                return Err(self
-                    .refuse(node.span(), format!("`{word}` belongs to values with `{owner}`"))
-                    .remedy("leave it out"));
+                return Err(PlanError::here(
+                    node.span(),
+                    format!("`{word}` belongs to values with `{owner}`"),
+                )
+                .remedy("leave it out"));
             }
         }
         Ok(first)
@@ -208,10 +214,9 @@ impl<'a> Names<'a> {
 
     /// Evaluates two bounds.
     fn bounds(&self, node: &'a Node<'a>, example: &str) -> Result<(i64, i64), PlanError> {
-        match self.list(node)? {
+        match list(node)? {
             [first, last] => Ok((self.signed(first)?, self.signed(last)?)),
-            _ => Err(self
-                .refuse(node.span(), "it is drawn between two bounds")
+            _ => Err(PlanError::here(node.span(), "it is drawn between two bounds")
                 .remedy(format!("for instance {example}: both may be drawn"))),
         }
     }
@@ -222,7 +227,7 @@ impl<'a> Names<'a> {
         let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
         if count == 0 {
             let why = format!("there is no integer between {from} and {to}");
-            return Err(self.refuse(node.span(), why));
+            return Err(PlanError::here(node.span(), why));
         }
         Ok((from, count))
     }
@@ -236,10 +241,10 @@ impl<'a> Names<'a> {
         let Some(distribution) = distribution else {
             return Ok(Draw::Integer { distribution: "uniform".to_owned(), from, count });
         };
-        let text = self.text(distribution)?;
+        let text = text(distribution)?;
         self.catalog
             .check_distribution(text.get_ref(), count)
-            .map_err(|why| self.refuse(text.span(), why))?;
+            .map_err(|why| PlanError::here(text.span(), why))?;
         Ok(Draw::Integer { distribution: (*text.get_ref()).to_owned(), from, count })
     }
 
@@ -250,12 +255,11 @@ impl<'a> Names<'a> {
         else {
             let why = format!("there is no payload of {shortest} to {longest} bytes");
             let most = format!("the longest is not shorter, and at most {TEXT_BYTES_MAX}");
-            return Err(self.refuse(node.span(), why).remedy(most));
+            return Err(PlanError::here(node.span(), why).remedy(most));
         };
         let why = "`random` is a share of the bytes, from 0 to 1";
-        let random = random.map_or(Ok(1.0), |random| {
-            self.real(random, |share| (0.0..=1.0).contains(&share), why)
-        })?;
+        let random = random
+            .map_or(Ok(1.0), |random| real(random, |share| (0.0..=1.0).contains(&share), why))?;
         Ok(Draw::Payload { bytes_min, bytes_max, random })
     }
 }

@@ -5,11 +5,13 @@ use std::path::Path;
 
 use model::{Bytes, CpuCount, DataShape, Dialect, Experiment, OpKind, Step, StepInfo, StepRole};
 
+use crate::application::{Described, Setup, read};
 use crate::catalog::{Builds, Catalog, EngineInfo, Machine};
 use crate::check::load;
 use crate::checked::Checked;
-use crate::error::PlanError;
+use crate::error::{PlanError, Source};
 use crate::overrides::Overrides;
+use crate::place::{Place, Placed};
 
 /// A machine of moderate size.
 pub(crate) const MACHINE: Machine =
@@ -164,4 +166,18 @@ pub(crate) fn checked(old: &str, new: &str) -> Result<Checked, PlanError> {
 /// Returns the experiment of [`FILE`] in which `old` is replaced by `new`.
 pub(crate) fn experiment(old: &str, new: &str) -> Experiment {
     checked(old, new).expect("a right experiment").experiment
+}
+
+/// Returns an application's file, read for an experiment that sets these parameters.
+pub(crate) fn described(
+    text: &str,
+    rows: u64,
+    clients: u32,
+    set: &[(&str, &str)],
+) -> Result<Described, PlanError> {
+    let typed = |text: &str| Placed::new(text.to_owned(), Place::flag("parameter"));
+    let parameters = set.iter().map(|(name, value)| (typed(name), typed(value))).collect();
+    let (source, experiment) = (Source::new("own.toml", text), &Source::default());
+    let setup = Setup { experiment, parameters: &parameters, rows, clients };
+    read(&source, setup, &TestCatalog::default())
 }

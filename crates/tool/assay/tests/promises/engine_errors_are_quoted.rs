@@ -144,7 +144,7 @@ fn oversized_keys_and_values_are_rejected_at_their_setting() {
 fn command_line_option_is_rejected_without_a_location() {
     let typed = ["run", "readrandom", "--rows", "10", "--engine", "lmdb", "--option", "x=1"];
     assert_snapshot!(rejected(&Workspace::new(), &typed), @"
-    × variant lmdb: option `x` is rejected
+    × --option: variant lmdb: option `x` is rejected
     help: the engine reports: not an option of LMDB here; known: map_size, max_readers, MDB_NOSYNC,
           MDB_NOMETASYNC, MDB_WRITEMAP, MDB_MAPASYNC, MDB_NORDAHEAD, MDB_NOMEMINIT
     nothing was run

@@ -173,14 +173,14 @@ fn typed_zero_names_its_flag_and_an_empty_file_its_first_table() {
     let workspace = Workspace::new();
     let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10", "--duration", "0s"];
     assert_snapshot!(rejected_at_once(&workspace, &typed), @"
-    × the duration is zero: nothing would be measured
-    help: give more than zero: --duration
+    × --duration: the duration is zero: nothing would be measured
+    help: give more than zero
     nothing was run
     ");
     let typed = ["run", "readrandom", "--engine", "lmdb", "--rows", "10", "--clients", "0"];
     assert_snapshot!(rejected_at_once(&workspace, &typed), @"
-    × the number of clients is zero: nothing would be measured
-    help: give more than zero: --clients
+    × --clients: the number of clients is zero: nothing would be measured
+    help: give more than zero
     nothing was run
     ");
     let empty = rejection_of("");

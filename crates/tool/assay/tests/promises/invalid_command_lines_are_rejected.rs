@@ -45,12 +45,12 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom", "--engine", "lmdb", "--option", "a"]), @"
-    × `--option a` is not NAME=VALUE
+    × --option: `a` is not NAME=VALUE
     nothing was run
     ");
     let unused = ["run", "readrandom", "--engine", "lmdb", "--writer-rate", "2MiB/s"];
     assert_snapshot!(output(&unused), @"
-    × no step uses --writer-rate
+    × --writer-rate: no step uses `writer_rate`
     help: leave it out, or add a step such as readwhilewriting
     nothing was run
     ");
@@ -66,7 +66,7 @@ fn independent_mistakes_are_reported_at_once() {
       × unknown step `raedrandom`
       help: did you mean `readrandom`?
 
-      × unknown engine `lmbd`
+      × --engine: unknown engine `lmbd`
       help: did you mean `lmdb`?
       nothing was run
     ");

@@ -338,7 +338,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["--pacing", "spin"]), @"
-    × arrivals and pacing belong to a rate, but no rate is given
+    × --pacing: arrivals and pacing belong to a rate, but no rate is given
     help: give --rate 50k/s for an open loop, --sla 'p99.9 < 2ms' for the highest rate within a
           limit, or --pipeline 16 for 16 in flight
     nothing was run

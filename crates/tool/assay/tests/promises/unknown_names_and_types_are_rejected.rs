@@ -22,7 +22,7 @@ fn unknown_engine_suggests_the_nearest() {
     "#);
     let typed = ["run", "readrandom", "--rows", "10", "--engine", "lmbd"];
     assert_snapshot!(rejected_at_once(&workspace, &typed), @"
-    × unknown engine `lmbd`
+    × --engine: unknown engine `lmbd`
     help: did you mean `lmdb`?
     nothing was run
     ");

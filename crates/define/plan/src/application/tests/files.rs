@@ -4,16 +4,16 @@ use miette::Diagnostic as _;
 
 use super::super::read::describe;
 use super::parameters;
-use super::small::{SMALL, loaded};
+use super::small::SMALL;
 use super::summary::summary;
-use crate::tests::sample::{SHIPPED, TestCatalog};
+use crate::tests::sample::{SHIPPED, TestCatalog, described};
 
 #[test]
 fn shipped_applications_match_their_snapshots() {
     for (name, text) in SHIPPED {
         // A warehouse is a hundred thousand rows.
         let rows = if name == "tproc-c" { 200_000 } else { 30_000 };
-        let loaded = loaded(name, text, rows).expect("a right application");
+        let loaded = described(text, rows, 1, &[]).expect("a right application");
         assert_eq!(loaded.application.name, name);
         assert!(loaded.published_by.is_some_and(|source| source.len() > 10));
         insta::assert_snapshot!(name, summary(&loaded.application, rows));
@@ -22,7 +22,7 @@ fn shipped_applications_match_their_snapshots() {
 
 #[test]
 fn a_small_application_is_read() {
-    let small = loaded("small", SMALL, 1000).expect("a right application");
+    let small = described(SMALL, 1000, 1, &[]).expect("a right application");
     insta::assert_snapshot!(summary(&small.application, 1000));
     assert_eq!(small.needs["pay"], ["fill"]);
 }
@@ -32,7 +32,7 @@ fn a_small_application_is_read() {
 fn refused(old: &str, new: &str) -> String {
     assert_eq!(SMALL.matches(old).count(), 1, "{old}");
     let text = SMALL.replacen(old, new, 1);
-    let error = match loaded("small", &text, 1000) {
+    let error = match described(&text, 1000, 1, &[]) {
         Ok(_) => panic!("{new} is not rejected"),
         Err(error) => error,
     };
@@ -197,11 +197,11 @@ fn every_error_is_reported_with_its_place_and_remedy() {
 fn what_a_file_multiplies_is_limited_before_it_is_made() {
     let many = SMALL.replacen("count = 3", "count = 60000", 1);
     let many = many.replacen("(:few)", &format!("({})", [":few"; 2_000].join(", ")), 1);
-    let error = loaded("many", &many, 100).unwrap_err().to_string();
+    let error = described(&many, 100, 1, &[]).unwrap_err().to_string();
     assert!(error.contains("120000000 values are more than one statement may have"), "{error}");
     let values: String = (0..2_000).map(|at| format!("v{at} = \"id\"\n")).collect();
     let long = SMALL.replacen("[values]\n", &format!("[values]\n{values}"), 1);
-    let error = loaded("long", &long, 100).unwrap_err().to_string();
+    let error = described(&long, 100, 1, &[]).unwrap_err().to_string();
     assert!(error.contains("entries, and at most 1000 are read"), "{error}");
 }
 
@@ -212,7 +212,7 @@ fn a_procedure_with_two_tables_must_name_one() {
         "[[table]]\nname = \"other\"\ncreate = \"CREATE ...\"\n\n[[table]]",
         1,
     );
-    let error = loaded("small", &two, 1000).unwrap_err();
+    let error = described(&two, 1000, 1, &[]).unwrap_err();
     assert_eq!(error.to_string(), "procedure open names no table");
 }
 

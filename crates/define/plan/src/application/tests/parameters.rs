@@ -3,11 +3,9 @@
 use model::Application;
 use model::sql::{Copies, Statement};
 
-use super::super::read::read;
-use super::small::{SMALL, loaded};
+use super::small::SMALL;
 use super::summary::statement_text;
-use crate::error::Source;
-use crate::tests::sample::{SHIPPED, TestCatalog};
+use crate::tests::sample::{SHIPPED, described};
 
 /// Errors: texts of the small application, and their replacements.
 pub(super) const WRONG: &[(&str, &[(&str, &str)])] = &[
@@ -53,7 +51,7 @@ pub(super) const WRONG: &[(&str, &[(&str, &str)])] = &[
 /// Returns the small application's steps after a replacement, and their order.
 fn steps_after(old: &str, new: &str) -> (Vec<String>, Vec<String>) {
     assert_eq!(SMALL.matches(old).count(), 1, "{old}");
-    let small = loaded("small", &SMALL.replacen(old, new, 1), 1000).expect("it is right");
+    let small = described(&SMALL.replacen(old, new, 1), 1000, 1, &[]).expect("it is right");
     let names = small.application.steps.iter().map(|step| step.name.clone()).collect();
     (names, small.application.order)
 }
@@ -77,12 +75,7 @@ fn insert_benchmark_has_indexes_tables_and_partitions_as_requested() {
     assert_eq!(shipped.clone().count(), 2);
     for (name, text) in shipped {
         let of = |set: &[(&str, &str)]| {
-            let source = Source { name: format!("{name}.toml"), text: text.to_owned() };
-            let spanned = |text: &str| toml::Spanned::new(0..0, text.to_owned());
-            let set = set.iter().map(|(name, value)| (spanned(name), spanned(value))).collect();
-            let experiment = Source::default();
-            let read = read(&source, (&experiment, &set), (8_000, 4), &TestCatalog::default());
-            read.map(|described| described.application)
+            described(text, 8_000, 4, set).map(|described| described.application)
         };
         let indexes = |application: &Application| {
             let one = application.procedures.iter().find(|it| it.name == "indexes").unwrap();

@@ -1,9 +1,5 @@
 //! A small application: the base of invalid ones.
 
-use super::super::read::{Described, read};
-use crate::error::{PlanError, Source};
-use crate::tests::sample::TestCatalog;
-
 /// A valid application, the base of invalid ones.
 pub(super) const SMALL: &str = r#"
 name = "small"
@@ -62,8 +58,3 @@ clients = { find = 3, move = 1 }
 background = { procedures = ["open"], rows_per_s = 10 }
 needs = ["fill"]
 "#;
-
-pub(super) fn loaded(name: &str, text: &str, rows: u64) -> Result<Described, PlanError> {
-    let source = Source { name: format!("{name}.toml"), text: text.to_owned() };
-    read(&source, (&Source::default(), &Vec::new()), (rows, 1), &TestCatalog::default())
-}
