@@ -1,8 +1,8 @@
 //! A step's record is what its facts and intervals give, whole and without a trimmed warm-up.
 //!
-//! `data/folded/CASE` holds one run each, written by the last program that counted live, trimmed and
-//! verified in three places: the run's directory, and `trimmed.json`, the record without the first
-//! two seconds of every step.
+//! `data/folded/CASE` holds one run each, written by the last program that counted live, trimmed
+//! and verified in three places: the run's directory, and `trimmed.json`, the record without the
+//! first two seconds of every step.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -71,7 +71,7 @@ fn check(name: &str) -> RunRecord {
 
 #[test]
 fn interrupted_run_is_folded_up_to_its_last_step() {
-    let run = check("cut-off");
+    let run = check("interrupted");
     assert!(matches!(run.end, RunEnd::Interrupted { .. }), "{:?}", run.end);
 }
 
