@@ -53,7 +53,7 @@ pub(crate) fn server(sandbox: &Sandbox) -> u32 {
 
 /// Returns the private directories of the sandbox's servers.
 pub(crate) fn private(sandbox: &Sandbox) -> Vec<PathBuf> {
-    let data = fs::canonicalize(sandbox.path("data")).unwrap_or_default();
+    let Ok(data) = fs::canonicalize(sandbox.path("data")) else { return Vec::new() };
     let data = data.to_string_lossy().into_owned();
     let all = fs::read_dir("/tmp").expect("there is a /tmp").flatten().map(|entry| entry.path());
     let is_its = |path: &PathBuf| {

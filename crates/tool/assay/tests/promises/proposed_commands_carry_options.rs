@@ -2,13 +2,10 @@
 
 use crate::workspace::Workspace;
 
-/// Returns the proposed commands in an output: those of "Resume" and "Next".
-fn proposed(out: &str) -> Vec<Vec<String>> {
-    let commands = out.lines().filter_map(|line| {
-        let (head, command) = line.split_once(" assay ")?;
-        matches!(head.trim(), "" | "Next" | "Resume").then_some(command)
-    });
-    commands.map(|command| command.split(' ').map(str::to_owned).collect()).collect()
+/// Returns the commands that an output proposes as next steps.
+fn next(out: &str) -> Vec<&str> {
+    let (_, rest) = out.split_once("\nNext     ").unwrap_or_else(|| panic!("{out}"));
+    rest.lines().map_while(|line| line.trim().strip_prefix("assay ")).collect()
 }
 
 /// Goal: an experiment outside of the default directories is shown and compared by the commands
@@ -20,14 +17,12 @@ fn proposed_commands_name_the_directories_of_the_user() {
     let spaced = workspace.recorded(&[&run[..], &["--results", "else where"]].concat()).out;
     assert!(spaced.contains(" --results 'else where' --data-dir d --cache-dir c\n"), "{spaced}");
     let output = workspace.recorded(&[&run[..], &["--results", "r"]].concat());
-    let commands = proposed(&output.out);
+    let commands = next(&output.out);
     assert!(commands.len() > 2, "{}", output.out);
     for command in commands {
-        let text = command.join(" ");
-        assert!(text.ends_with(" --results r --data-dir d --cache-dir c"), "{text}");
-        let words: Vec<&str> = command.iter().map(String::as_str).collect();
-        let again = workspace.assay(&words);
-        assert!(matches!(again.code, 0 | 3), "{text}: {}", again.err);
+        assert!(command.ends_with(" --results r --data-dir d --cache-dir c"), "{command}");
+        let again = workspace.assay(&command.split(' ').collect::<Vec<_>>());
+        assert!(matches!(again.code, 0 | 3), "{command}: {}", again.err);
     }
 }
 
@@ -54,4 +49,22 @@ fn a_command_that_resumes_names_the_limits_of_the_user() {
     assert!(resume.ends_with(expected), "{resume}");
     let again = workspace.assay(&resume.split(' ').collect::<Vec<_>>());
     assert!(again.err.contains("fillseq"), "{}", again.err);
+}
+
+/// Goal: whoever measured one engine gets a comparison next: more runs of it decide nothing.
+#[test]
+fn an_experiment_of_one_engine_proposes_a_second_one() {
+    let workspace = Workspace::new();
+    let typed = ["run", "fillseq", "--engine", "memory", "--rows", "200", "--repetitions", "1"];
+    let one = workspace.recorded(&typed).out;
+    let second = format!("{} --disk-floor 1MiB --engine sqlite", typed.join(" "));
+    assert_eq!(next(&one)[0], second);
+    let compared = workspace.recorded(&second.split(' ').collect::<Vec<_>>()).out;
+    assert!(compared.contains("memory (base)"), "{compared}");
+    let resumed = "run --resume quick-fillseq --repetitions 3";
+    assert!(!one.contains(resumed) && compared.contains(resumed), "{compared}");
+    let own = [&typed[..], &["--option", "fault=fail conflict at 5"]].concat();
+    let own = own.iter().map(|word| if *word == "memory" { "faulty" } else { word });
+    let own = workspace.assay(&own.collect::<Vec<_>>()).out;
+    assert_eq!(next(&own)[0], "engine list", "an option of one engine is no option of another");
 }
