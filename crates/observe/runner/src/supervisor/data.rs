@@ -229,9 +229,7 @@ fn remove(path: &Path) -> io::Result<()> {
 /// # Errors
 /// When the file system reports an error.
 pub fn free_space(path: &Path) -> Result<Bytes, RunnerError> {
-    let stat = rustix::fs::statvfs(path)
-        .map_err(|errno| RunnerError::DataDir(path.into(), errno.into()))?;
-    Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
+    sampler::free_space(path).map_err(|source| RunnerError::DataDir(path.into(), source))
 }
 
 /// Checks that the file system of `path` has at least `floor` free.
