@@ -130,9 +130,11 @@ fn open_once(
     if let Some(Ok(Checked { identity, .. })) = &mut result {
         identity.facts.extend(host.facts());
         identity.facts.extend(cpus.fact(experiment.placement));
-    } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
-        (&mut result, host.exit_of_server("open"))
-    {
+    } else if let (Some(result), Some(end)) = (&mut result, host.exit_of_server("open")) {
+        let reason = match end {
+            RunEnd::Crashed { reason, .. } => reason,
+            end => end.phrase(),
+        };
         *result = Err(Refusal::Build { reason });
     }
     // Its data are not needed.
@@ -215,7 +217,9 @@ fn follow(
     let reason = match (opened, ended.failure()) {
         (Some(opened), None) => return Some(Ok(opened)),
         (_, Some(reason)) if memory.has_killed(ended.status) => format!(
-            "the engine ran out of memory while it opened: {reason}; raise `memory` (--memory)"
+            "the engine ran out of memory while it opened: {reason} ({}); raise the limit, of the \
+             experiment `memory` (--memory)",
+            memory.evidence()
         ),
         (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
         (None, None) => "the worker ended without a message".to_owned(),

@@ -86,7 +86,9 @@ impl Supervisor<'_> {
                 RunEnd::Hung { step, waited_ns, last_line, lock_wait }
             }
             (Some(end), _) => end,
-            (None, Some(_)) if self.memory.has_killed(ended.status) => RunEnd::OutOfMemory { step },
+            (None, Some(_)) if self.memory.has_killed(ended.status) => {
+                RunEnd::OutOfMemory { step, reason: self.memory.evidence() }
+            }
             (None, Some(reason)) => RunEnd::Crashed { step, reason },
             (None, None) if is_all_done => RunEnd::Complete,
             (None, None) => {
