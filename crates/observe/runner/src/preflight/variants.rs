@@ -11,7 +11,6 @@ use server::ServerError;
 
 use super::connections::check_connections;
 use super::demand::check_demand;
-use super::limits::check_limits;
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
 use crate::supervisor::hosting::Host;
@@ -25,7 +24,8 @@ const OPEN_MAX: Nanos = Nanos::from_secs(60);
 /// Time after which an engine that is not open yet is reported.
 const REPORTED_AFTER: Nanos = Nanos::from_secs(2);
 
-/// Checks disk, limits, load and memory cap, and opens every engine; the text was checked before.
+/// Checks disk, load and memory cap, and opens every engine; the text was checked before, and the
+/// limits of the host by [`host_refusals`](crate::host_refusals).
 ///
 /// Returns each build's identity. Each engine opens once in a scratch directory, in a process of
 /// its own, under the experiment's memory cap, so a refused option and a cap without rights are
@@ -41,7 +41,6 @@ pub fn check_variants(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<BTreeMap<String, Identity>, RunnerError> {
     check_disk(bench)?;
-    check_limits(bench, experiment)?;
     check_demand(experiment)?;
     let mut identities = BTreeMap::new();
     for variant in &experiment.variants {
