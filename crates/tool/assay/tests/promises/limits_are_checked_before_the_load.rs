@@ -88,8 +88,9 @@ fn sizes_and_cpu_time_of_processes_are_raised_to_the_need_or_refused() {
     ] {
         Limited::by(script).assert_refused(engine, &texts);
     }
-    let soft = "ulimit -S -f 100 -t 60 -v 999999 -d 99999 -s 1999";
-    Limited::by(soft).assay(&Workspace::new(), "run", "lmdb").recorded();
+    let soft = ["-f 100", "-t 60", "-v 999999", "-d 99999", "-s 1999"];
+    let soft = soft.map(|limit| format!("ulimit -S {limit}")).join(" && ");
+    Limited::by(&soft).assay(&Workspace::new(), "run", "lmdb").recorded();
 }
 
 /// Goal: the account of a server is limited by `ulimit -u`, whatever root may do itself.
@@ -103,7 +104,8 @@ fn threads_of_the_server_s_account_are_counted() {
     }
     let texts =
         ["16 clients need 40 threads", "ulimit -u allows 20 more (0 of 20", "`ulimit -u 40`"];
-    Limited::by("ulimit -u 20").assert_refused("postgres@15.10", &texts);
+    let prefix = &["prlimit", "--nproc=20:20", "--"];
+    Limited { prefix, script: "true".to_owned() }.assert_refused("postgres@15.10", &texts);
 }
 
 /// Goal: a server that its container's memory does not suffice is not loaded.
