@@ -55,6 +55,9 @@ pub enum RunEnd {
     OutOfMemory {
         /// Step it was in.
         step: String,
+        /// The kernel's count and the limit; empty in older records.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
     },
     /// Free disk space fell below the floor; the worker was stopped.
     DiskFloor {
@@ -88,7 +91,10 @@ impl RunEnd {
                      {waited_ns}{wait}{lock_wait}{line}{last_line}"
                 )
             }
-            Self::OutOfMemory { step } => format!("killed for memory in {step}"),
+            Self::OutOfMemory { step, reason } => {
+                let separator = if reason.is_empty() { "" } else { ": " };
+                format!("killed for memory in {step}{separator}{reason}")
+            }
             Self::DiskFloor { step, free_bytes } => {
                 format!("stopped in {step}: only {free_bytes} of disk left")
             }

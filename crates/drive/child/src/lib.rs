@@ -148,6 +148,14 @@ fn is_of(role: Role, name: &str) -> bool {
         }
 }
 
+/// Lets the kernel kill a child, and what it starts, before this process where memory is short.
+///
+/// Source: proc(5), `oom_score_adj`: a process may raise it, and its children inherit it.
+pub fn kill_first(pid: u32) {
+    // Without it the kernel may kill the process that records the end of the run.
+    std::fs::write(format!("/proc/{pid}/oom_score_adj"), "500").ok();
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::{BufRead as _, BufReader};

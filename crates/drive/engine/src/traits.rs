@@ -137,6 +137,11 @@ pub trait Driver: Send + Sync {
         FEW_FILES
     }
 
+    /// Returns the address space that the maps of a database's files take; by default none.
+    fn mapped_bytes(&self, _spec: &OpenSpec) -> u64 {
+        0
+    }
+
     /// Opens the data in `spec.dir`, creating it when the directory is empty.
     ///
     /// # Errors

@@ -104,6 +104,7 @@ fn launch(
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(file).stderr(again);
     let mut child = command.spawn().map_err(ServerError::spawn)?;
+    child::kill_first(child.id());
     if let Some(mut stdin) = child.stdin.take() {
         // A program that does not read to the end reports why when it ends.
         stdin.write_all(input.as_bytes()).ok();

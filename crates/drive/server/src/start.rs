@@ -48,13 +48,16 @@ pub struct Start<'a> {
 
 /// Checks that servers of a kind can be started here: their account, its reach, `setpriv`, sockets.
 ///
+/// Returns the number of the account.
+///
 /// `data` is the directory of data, which need not exist; `user` that of [`User::find`].
 ///
 /// # Errors
 /// The reason, with the remedy.
-pub fn check_host(kind: &dyn Kind, data: &Path, user: Option<&str>) -> Result<(), ServerError> {
-    User::check_data_dir(data, user, kind.needs_account_name())?;
-    private_dir::check()
+pub fn check_host(kind: &dyn Kind, data: &Path, user: Option<&str>) -> Result<u32, ServerError> {
+    let user = User::check_data_dir(data, user, kind.needs_account_name())?;
+    private_dir::check()?;
+    Ok(user.uid)
 }
 
 /// Returns the error of a failed set-up program, as the kind reads the log.

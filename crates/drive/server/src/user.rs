@@ -242,7 +242,7 @@ impl User {
         Ok(None)
     }
 
-    /// Checks that the account of servers can enter a directory for data, which need not exist.
+    /// Returns the account of servers if it can enter a directory for data, which need not exist.
     ///
     /// `name` and `needs_name` are those of [`User::find`].
     ///
@@ -252,10 +252,12 @@ impl User {
         dir: &Path,
         name: Option<&str>,
         needs_name: bool,
-    ) -> Result<(), ServerError> {
+    ) -> Result<Self, ServerError> {
         // New data have no owner yet, whatever account owns the directory above them.
         let data = nearest(dir)?.join("data");
-        Self::find(name, &data, needs_name)?.check_reach(&[(&data, MOVE_DATA)])
+        let user = Self::find(name, &data, needs_name)?;
+        user.check_reach(&[(&data, MOVE_DATA)])?;
+        Ok(user)
     }
 }
 

@@ -17,6 +17,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
+use rustix::fs::{Access, access};
 use shim::Recipe;
 use trust::{Dir, Entries};
 
@@ -129,6 +130,20 @@ impl Store {
         let smoke_test_needed = self.recipe(build).is_some();
         let fetch = |place: &Path, progress: Progress<'_>| source.fetch(build, place, progress);
         self.fill(build, progress, smoke_test_needed, fetch)
+    }
+
+    /// Checks that a build is cached or can be obtained, as far as that shows without network.
+    ///
+    /// # Errors
+    /// When no source has it, it is not installed, or the cache cannot be written.
+    pub fn check(&self, build: &BuildRef) -> Result<(), SupplyError> {
+        self.check_name(build)?;
+        if self.dir_of(build)?.exists() {
+            return Ok(());
+        }
+        self.source_of(build).ok_or_else(|| self.no_source(build))?.check(build)?;
+        let writable = access(&self.root, Access::WRITE_OK | Access::EXEC_OK);
+        writable.map_err(|errno| SupplyError::cache(&self.root)(errno.into()))
     }
 
     /// Runs `make` unless another process filled the entry meanwhile.

@@ -308,7 +308,7 @@ fn derived_values_are_cached_until_a_record_changes_or_the_cache_is_damaged() {
     assert_eq!(complete(), 1);
     assert_eq!([dir.cached("n", compute).unwrap(), dir.cached("n", compute).unwrap()], [1, 1]);
     let mut record = dir.run(CELL).unwrap().unwrap();
-    record.end = RunEnd::OutOfMemory { step: "settle".to_owned() };
+    record.end = RunEnd::OutOfMemory { step: "settle".to_owned(), reason: String::new() };
     dir.begin_run(CELL).unwrap().write_record(&record).unwrap();
     assert_eq!((complete(), dir.cached("n", compute).unwrap()), (0, 2));
     // A run without a record, a cache that is damaged, a cache that cannot be written.

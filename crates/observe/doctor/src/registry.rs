@@ -28,6 +28,7 @@ static CHECKS: &[&Check] = &[
     &check::address_layout::CHECK,
     &check::open_files::CHECK,
     &check::thread_limit::CHECK,
+    &check::process_limits::CHECK,
     &check::shared_memory::CHECK,
     &check::aio_events::CHECK,
     &check::io_uring::CHECK,

@@ -27,7 +27,7 @@ pub use connection::{ConnectionError, MessageReader, MessageWriter, SocketWriter
 pub use error::RunnerError;
 pub use message::{Library, ProbeBegins};
 pub use preflight::{
-    Kinds, check_text, check_variants, limit_warnings, serve_library_test, test_library,
+    Kinds, Place, check_text, check_variants, host_refusals, serve_library_test, test_library,
 };
 pub use stamp::{now_utc, stamp_id, wall_time};
 pub use supervisor::{

@@ -5,7 +5,8 @@ use std::path::Path;
 use engine::{Driver, OpenSpec, Refusal, Setting};
 use model::capability::SEQUENCE_SCANS;
 use model::{
-    DataShape, Experiment, Identity, Load, Need, OpKind, Settings, Step, StopRule, SystemNeeds,
+    Bytes, DataShape, Experiment, Identity, Load, Need, OpKind, Settings, Step, StopRule,
+    SystemNeeds,
 };
 use sampler::Shortage;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,16 @@ use serde::{Deserialize, Serialize};
 pub(crate) const OTHER_FILES: u64 = 40;
 /// Sessions next to those of clients: a background writer and one for control.
 const OTHER_SESSIONS: u64 = 2;
+/// Address space of a worker without cache: it had 400 MiB without that of threads (ours).
+const WORKER_ADDRESS_BYTES: u64 = 768 << 20;
+/// Private memory of a worker without cache: it had 112 MiB at most (RocksDB, ours).
+const WORKER_DATA_BYTES: u64 = 384 << 20;
+/// Stack of a thread, by default. Source: pthread_create(3).
+const STACK_BYTES: u64 = 8 << 20;
+/// Address space of one heap. Source: glibc's source, `arena.c`, `HEAP_MAX_SIZE`.
+const HEAP_BYTES: u64 = 64 << 20;
+/// How a run does with less address space.
+const SMALLER: &str = "use a smaller cache, fewer rows or fewer clients";
 /// How an engine does without direct I/O that a setting demands.
 const LEAVE_DIRECT_IO_OUT: &str = "leave direct_io out";
 
@@ -56,14 +67,37 @@ impl Needs {
     /// Returns what an engine in this process needs of the system's limits, without its clients.
     pub(crate) fn of_system(&self, driver: &dyn Driver, spec: &OpenSpec) -> SystemNeeds {
         let sessions = u64::from(self.clients) + OTHER_SESSIONS;
+        let threads = sessions + driver.own_threads();
         SystemNeeds {
             clients: self.clients,
             threads: driver.own_threads(),
             open_files: OTHER_FILES + driver.open_files(spec, sessions),
             direct_io: direct_io(&spec.settings),
-            ..SystemNeeds::default()
+            ..worker_space(threads, spec.settings.cache_bytes, driver.mapped_bytes(spec))
         }
     }
+}
+
+/// Returns the needs of a worker's address space and private memory.
+fn worker_space(threads: u64, cache: Option<Bytes>, mapped: u64) -> SystemNeeds {
+    // Engines have buffers next to the cache, and some copy what they read.
+    let cache = 2 * cache.map_or(0, |cache| cache.0);
+    SystemNeeds {
+        address_bytes: Need {
+            amount: WORKER_ADDRESS_BYTES + of_threads(threads) + cache + mapped,
+            instead: SMALLER,
+        },
+        data_bytes: WORKER_DATA_BYTES + threads * STACK_BYTES + cache,
+        ..SystemNeeds::default()
+    }
+}
+
+/// Returns the address space of threads: a stack for each, and the heaps that they share.
+///
+/// Source: glibc, mallopt(3), `M_ARENA_MAX`: 8 heaps for each CPU.
+pub(crate) fn of_threads(threads: u64) -> u64 {
+    let heaps = 8 * u64::from(sampler::usable_cpus().whole().max(1));
+    threads * STACK_BYTES + threads.min(heaps) * HEAP_BYTES
 }
 
 /// Returns the need of the setting that bypasses the page cache.
@@ -84,6 +118,12 @@ pub(crate) fn beyond_limits(engine: SystemNeeds, data: &Path) -> Option<Refusal>
     let threads = u64::from(engine.clients) + engine.threads;
     let needs = SystemNeeds { threads, ..engine };
     sampler::shortages(&needs, data).into_iter().next().map(refusal)
+}
+
+/// Returns the refusal of a variant whose allocator has no library here.
+pub(crate) fn allocator_refusal(error: &malloc::MallocError) -> Refusal {
+    let (reason, remedy) = (error.to_string(), error.remedy());
+    Refusal::Setting { setting: Setting::Allocator, reason, remedy }
 }
 
 /// Returns the refusal of a variant for which a limit of this host does not suffice.

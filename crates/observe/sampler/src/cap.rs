@@ -10,7 +10,7 @@ use model::Bytes;
 use crate::control_group::{CgroupDir, Version};
 use crate::error::CapError;
 use crate::kernel_file::read_trimmed;
-use crate::memory_limit::binding_limit;
+use crate::memory_limit::tightest_limit;
 
 /// Start of the names of our groups; the creator's process id and a number follow.
 const PREFIX: &str = "assay-";
@@ -89,7 +89,7 @@ impl MemoryCap {
     /// Checks that no enclosing group, as a container has, binds before the limit does.
     fn check_enclosing(&self, limit: Bytes) -> Result<(), CapError> {
         let page = rustix::param::page_size() as u64;
-        match binding_limit(&self.group.dir) {
+        match tightest_limit(&self.group.dir).map(|limit| limit.bytes) {
             Some(bytes) if bytes.0 + page <= limit.0 => {
                 Err(CapError::Enclosed { requested: limit, limit: bytes })
             }

@@ -42,6 +42,7 @@ pub use mount::{Mount, holding, parse_mounts};
 pub use run::{Sampler, for_run};
 pub use server_group::ServerGroup;
 
+pub use source::disk_free::free_space;
 pub use source::host::{dirty_bytes, sample as host_readings};
 pub use storage_basis::{OpenFiles, file_system, storage_basis};
 pub use targets::{Foreign, IsLog, RunTargets, ServerTargets};

@@ -1,6 +1,6 @@
 //! Memory that this process may use: the machine's, and the limits of its control groups.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::Bytes;
 
@@ -15,13 +15,27 @@ const UNLIMITED_BYTES: u64 = 1 << 60;
 /// The tightest limit of its control group, and of the groups that enclose it, binds.
 pub(crate) fn usable_memory(total: Bytes) -> Bytes {
     let group = CgroupDir::of_process(std::process::id());
-    group.and_then(|group| binding_limit(&group.dir)).map_or(total, |limit| total.min(limit))
+    let limit = group.and_then(|group| tightest_limit(&group.dir));
+    limit.map_or(total, |limit| total.min(limit.bytes))
+}
+
+/// A memory limit, and the control group that has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct GroupLimit {
+    pub(crate) bytes: Bytes,
+    pub(crate) dir: PathBuf,
 }
 
 /// Returns the tightest limit of a control group and of the groups that enclose it.
-pub(crate) fn binding_limit(group: &Path) -> Option<Bytes> {
-    let of_group = |dir: &Path| memory_limit(|file| read(dir.join(file)));
-    group.ancestors().filter_map(of_group).min()
+///
+/// Version 1 states the limit of an enclosing group in those below it: the outermost one has it.
+pub(crate) fn tightest_limit(group: &Path) -> Option<GroupLimit> {
+    let of_group = |dir: &Path| {
+        let bytes = memory_limit(|file| read(dir.join(file)))?;
+        Some(GroupLimit { bytes, dir: dir.to_owned() })
+    };
+    let limits = group.ancestors().filter_map(of_group);
+    limits.reduce(|inner, outer| if outer.bytes <= inner.bytes { outer } else { inner })
 }
 
 /// Returns the memory limit that binds a control group in either version; `None` without one.
@@ -59,5 +73,19 @@ mod tests {
         assert_eq!(version_1(outer), Some(Bytes(256 << 20)));
         assert_eq!(of(&[("memory.limit_in_bytes", "9223372036854771712\n")]), None);
         assert_eq!((of(&[]), of(&[("memory.max", "")])), (None, None));
+    }
+
+    #[test]
+    fn the_limit_is_that_of_the_outermost_group_that_has_it() {
+        let root = tempfile::tempdir().unwrap();
+        let (outer, inner) = (root.path().join("a"), root.path().join("a/b"));
+        std::fs::create_dir_all(&inner).unwrap();
+        let limit = |dir: &Path, file, text| std::fs::write(dir.join(file), text).unwrap();
+        limit(&inner, "memory.stat", "hierarchical_memory_limit 4096\n");
+        limit(&outer, "memory.limit_in_bytes", "4096\n");
+        let found = GroupLimit { bytes: Bytes(4096), dir: outer };
+        assert_eq!(tightest_limit(&inner), Some(found));
+        limit(&inner, "memory.limit_in_bytes", "2048\n");
+        assert_eq!(tightest_limit(&inner).unwrap().dir, inner);
     }
 }

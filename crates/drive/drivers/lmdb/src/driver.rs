@@ -56,6 +56,12 @@ impl Driver for LmdbDriver {
         0
     }
 
+    fn mapped_bytes(&self, spec: &OpenSpec) -> u64 {
+        let config = Config::resolve(spec, &self.capabilities());
+        // What is refused is refused when it is opened.
+        config.map_or(0, |config| config.map_bytes as u64)
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             key_bytes_max: Some(key_bytes_max(self.api)),

@@ -14,6 +14,16 @@ const WORKERS: [(&str, u64); 3] =
 /// Files of one process: twice what one had open at most with a key-value table (119, in 18.0).
 const OPEN_FILES: u64 = 256;
 
+/// Cache by default. Source: "Resource Consumption", `shared_buffers`.
+const CACHE_BYTES: u64 = 128 << 20;
+/// Memory without cache of a server and its client, twice: a run in a control group of 100 MiB with
+/// a cache in use of 80 MiB was killed, one of 140 MiB was not (release 15, ours).
+const MEMORY_BYTES: u64 = 64 << 20;
+/// Private memory of one process: it had 10 MiB (ours), and queries sort in more.
+const DATA_BYTES: u64 = 128 << 20;
+/// Address space of one process without cache: it had 90 MiB (ours).
+const ADDRESS_BYTES: u64 = 256 << 20;
+
 /// Shared memory of set-up: `initdb` starts a server that has a control segment of 1 MiB.
 const SET_UP_BYTES: u64 = 2 << 20;
 /// Shared memory with parallel queries, of which a counting one takes 0.2 MiB. Our choice.
@@ -33,11 +43,15 @@ pub(crate) fn of(options: &Options, load: &ServerLoad) -> SystemNeeds {
     let number = |name: &str, default| value(options, name, default, |text| text.parse().ok());
     let own: u64 = WORKERS.iter().map(|(name, default)| number(name, *default)).sum();
     let servers = if options.get(REPLICA).is_some() { 2 } else { 1 };
+    let cache = cache(options, load);
     SystemNeeds {
         threads: load.connections + servers * (PROCESSES + own),
         open_files: OPEN_FILES,
         shared_memory: shared_memory(options, load),
         io_uring: io_uring(options),
+        memory: Need { amount: MEMORY_BYTES + load.cached(cache), instead: "" },
+        address_bytes: Need { amount: ADDRESS_BYTES + cache + DATA_BYTES, instead: "" },
+        data_bytes: DATA_BYTES,
         ..SystemNeeds::default()
     }
 }
@@ -50,20 +64,31 @@ fn text<'o>(options: &'o Options, name: &str) -> Option<&'o str> {
     options.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, text)| text)
 }
 
+fn cache(options: &Options, load: &ServerLoad) -> u64 {
+    // A number alone is in pages.
+    let pages = |text: &str| match text.parse::<u64>() {
+        Ok(pages) => Some(pages.saturating_mul(PAGE_BYTES)),
+        Err(_) => bytes(text),
+    };
+    value(options, "shared_buffers", load.cache.map_or(CACHE_BYTES, |cache| cache.0), pages)
+}
+
+/// Parses an amount with a unit: kB, MB, GB or TB, of powers of 1024.
+fn bytes(text: &str) -> Option<u64> {
+    parse_size(&text.trim_end_matches('B').to_uppercase()).ok().map(|bytes| bytes.0)
+}
+
 fn shared_memory(options: &Options, load: &ServerLoad) -> Need {
     let kind = text(options, "dynamic_shared_memory_type").unwrap_or("posix");
     if !kind.eq_ignore_ascii_case("posix") {
         return Need { amount: SET_UP_BYTES, instead: "measure on a host that has it" };
     }
-    // A number alone is in KiB; units are kB, MB, GB and TB, of powers of 1024.
-    let bytes = |text: &str| match text.parse::<u64>() {
+    // A number alone is in KiB.
+    let kib = |text: &str| match text.parse::<u64>() {
         Ok(kib) => Some(kib.saturating_mul(1024)),
-        Err(_) => {
-            let size = text.trim_end_matches('B').to_uppercase();
-            parse_size(&size).ok().map(|bytes| bytes.0)
-        }
+        Err(_) => bytes(text),
     };
-    let most = value(options, "maintenance_work_mem", MAINTENANCE_BYTES, bytes);
+    let most = value(options, "maintenance_work_mem", MAINTENANCE_BYTES, kib);
     let pages = PAGES_PER_LIVE_PAGE * (load.data.0 / PAGE_BYTES);
     // A table with one index is vacuumed by one process.
     let vacuum = if load.has_indexes { most.min(pages * VACUUM_BYTES_PER_PAGE) } else { 0 };
@@ -98,7 +123,7 @@ mod tests {
     #[test]
     fn shared_memory_follows_the_vacuum_of_tables_with_indexes() {
         let amount = |options: &[(&str, &str)], has_indexes, data: u64| {
-            let load = ServerLoad { connections: 1, data: Bytes(data), has_indexes };
+            let load = ServerLoad { connections: 1, data: Bytes(data), cache: None, has_indexes };
             needs(options, &load).shared_memory.amount
         };
         assert_eq!(amount(&[], false, 1 << 40), 8 << 20);
@@ -107,6 +132,20 @@ mod tests {
         assert_eq!(amount(&[("maintenance_work_mem", "1024")], true, 1 << 40), 9 << 20);
         assert_eq!(amount(&[("maintenance_work_mem", "2MB")], true, 1 << 40), 10 << 20);
         assert_eq!(amount(&[("dynamic_shared_memory_type", "mmap")], true, 1 << 40), 2 << 20);
+    }
+
+    #[test]
+    fn memory_follows_the_cache_as_far_as_rows_fill_it() {
+        let amount = |options: &[(&str, &str)], cache, data| {
+            let cache = Some(Bytes(cache)).filter(|cache| cache.0 > 0);
+            let load = ServerLoad { cache, data: Bytes(data), ..ServerLoad::default() };
+            needs(options, &load).memory.amount >> 20
+        };
+        assert_eq!(amount(&[], 0, 1 << 40), 64 + 128);
+        assert_eq!(amount(&[], 0, 8 << 20), 64 + 16);
+        assert_eq!(amount(&[], 32 << 20, 1 << 40), 64 + 32);
+        assert_eq!(amount(&[("shared_buffers", "1024")], 0, 1 << 40), 64 + 8);
+        assert_eq!(amount(&[("Shared_Buffers", "1GB")], 0, 1 << 40), 64 + 1024);
     }
 
     #[test]

@@ -85,6 +85,22 @@ impl Distribution {
         roots.find(|root| root.join(packaged.file).is_file())
     }
 
+    /// Returns what [`Self::find`] finds of a build.
+    fn installed(&self, build: &BuildRef) -> Result<PathBuf, SupplyError> {
+        let packaged = packaged(&build.engine).ok_or_else(|| no_source(build, "unknown engine"))?;
+        let Packaged { file, roots, package, .. } = packaged;
+        self.find(packaged).ok_or_else(|| {
+            let (version, searched) = match roots {
+                [] => ("N", listed(self.library_dirs())),
+                roots => ("", listed(roots.iter().map(|root| self.root.join(root)))),
+            };
+            SupplyError::Unavailable(format!(
+                "no {file}{version} of {build} is installed (searched: {searched}): install it \
+                 (Debian: apt install {package})"
+            ))
+        })
+    }
+
     /// Returns the directories matching a pattern, newest first.
     fn roots(&self, pattern: &str) -> Vec<PathBuf> {
         let Some(begin) = pattern.strip_suffix('*') else { return vec![self.root.join(pattern)] };
@@ -122,20 +138,8 @@ impl Source for Distribution {
         library: &Path,
         progress: Progress<'_>,
     ) -> Result<Fetched, SupplyError> {
-        let packaged = packaged(&build.engine).ok_or_else(|| no_source(build, "unknown engine"))?;
-        let Packaged { file, roots, package, .. } = packaged;
-        let is_server = !roots.is_empty();
-        let Some(found) = self.find(packaged) else {
-            let (version, searched) = if is_server {
-                ("", listed(roots.iter().map(|root| self.root.join(root))))
-            } else {
-                ("N", listed(self.library_dirs()))
-            };
-            return Err(SupplyError::Unavailable(format!(
-                "no {file}{version} of {build} is installed (searched: {searched}): install it \
-                 (Debian: apt install {package})"
-            )));
-        };
+        let found = self.installed(build)?;
+        let is_server = packaged(&build.engine).is_some_and(|packaged| !packaged.roots.is_empty());
         let shown = found.display();
         if is_server {
             progress(&format!("found in {shown}: it is used from there"));
@@ -146,6 +150,10 @@ impl Source for Distribution {
         fs::copy(&found, library).map_err(SupplyError::io("copy", &found))?;
         let origin = format!("distribution library {shown}");
         Ok(Fetched::copy_of(found, origin))
+    }
+
+    fn check(&self, build: &BuildRef) -> Result<(), SupplyError> {
+        self.installed(build).map(drop)
     }
 
     fn is_current(&self, cached: &Artifact) -> Result<bool, SupplyError> {

@@ -118,6 +118,14 @@ pub trait Source: Send + Sync {
         progress: Progress<'_>,
     ) -> Result<Fetched, SupplyError>;
 
+    /// Checks that the build can be fetched here, as far as that shows without network.
+    ///
+    /// # Errors
+    /// As [`Source::fetch`].
+    fn check(&self, _build: &BuildRef) -> Result<(), SupplyError> {
+        Ok(())
+    }
+
     /// Returns whether the cached artifact is up to date.
     ///
     /// Releases never change; distribution packages do. Must work without network.

@@ -38,6 +38,7 @@ pub(crate) mod mount_options;
 pub(crate) mod numa;
 pub(crate) mod open_files;
 pub(crate) mod overcommit;
+pub(crate) mod process_limits;
 pub(crate) mod queue_depth;
 pub(crate) mod queue_settings;
 pub(crate) mod remove_ipc;

@@ -20,11 +20,7 @@ pub(crate) static CHECK: Check = Check {
 const ENOUGH: u64 = 65_536;
 
 fn run(source: &Source) -> Outcome {
-    let limit = source.read("/proc/self/limits").and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("Max open files"))?.to_owned();
-        line.split_ascii_whitespace().next().map(str::to_owned)
-    });
-    let Some(limit) = limit else {
+    let Some(limit) = limit_of(source, "Max open files") else {
         return Outcome::unknown(
             "the limit cannot be read: /proc/self/limits is not readable (`ulimit -n` shows it)",
         );
@@ -36,4 +32,11 @@ fn run(source: &Source) -> Outcome {
     Outcome::finding(limit.clone(), format!("a process may open {limit} files"))
         .fix(format!("# in the shell that runs assay: ulimit -n {ENOUGH}"))
         .undo(format!("# in that shell: ulimit -S -n {limit}"))
+}
+
+/// Returns the soft limit of this name, as the kernel writes it.
+pub(super) fn limit_of(source: &Source, name: &str) -> Option<String> {
+    let text = source.read("/proc/self/limits")?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.split_ascii_whitespace().next().map(str::to_owned)
 }

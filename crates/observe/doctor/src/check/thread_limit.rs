@@ -4,6 +4,7 @@ use model::record::Severity;
 
 use super::Check;
 use super::memory_limit::groups;
+use super::open_files::limit_of;
 use crate::outcome::Outcome;
 use crate::source::Source;
 
@@ -54,9 +55,7 @@ fn run(source: &Source) -> Outcome {
 
 /// Returns the limit on the threads of this account; `None` for one that is exempt.
 fn of_account(source: &Source) -> Option<u64> {
-    let limits = source.read("/proc/self/limits")?;
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max processes"))?;
-    let limit = line.split_ascii_whitespace().next()?.parse().ok()?;
+    let limit = limit_of(source, "Max processes")?.parse().ok()?;
     let status = source.read("/proc/self/status")?;
     let uid_map = source.read("/proc/self/uid_map").unwrap_or_default();
     (!sampler::has_no_thread_limit(&status, &uid_map)).then_some(limit)

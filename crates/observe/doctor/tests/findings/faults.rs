@@ -69,6 +69,12 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
     ),
     (
         "/proc/self/limits",
+        "Max file size 1048576 unlimited bytes\nMax stack size 8388608 unlimited bytes\n\
+         Max open files 1048576 1048576 files\n",
+        "process_limits: limits: ulimit -f: 1.00 MiB",
+    ),
+    (
+        "/proc/self/limits",
         "Max processes 100 100 processes",
         "thread_limit: `ulimit -u` allows this account 100 threads in all",
     ),

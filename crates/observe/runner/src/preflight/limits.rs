@@ -2,84 +2,105 @@
 
 use std::path::Path;
 
-use engine::OpenSpec;
-use model::{Experiment, ServerLoad, SystemNeeds, Variant};
-use sampler::Shortage;
+use engine::{EngineError, OpenSpec};
+use model::{
+    AccountNeed, Bytes, Experiment, Load, Need, ServerLoad, Step, StopRule, SystemNeeds, Variant,
+};
+use sampler::{MemoryCap, Shortage};
 use server::Kind;
 
 use super::connections::{needed, with_connections};
 use super::text::Kinds;
 use crate::error::RunnerError;
-use crate::needs::{Needs, OTHER_FILES, direct_io, most_clients, refusal};
-use crate::supervisor::workbench::{Served, Workbench};
+use crate::needs::{
+    Needs, OTHER_FILES, allocator_refusal, direct_io, most_clients, of_threads, refusal,
+};
+use crate::supervisor::placement::Cpus;
 use crate::worker::Registry;
 
 /// Threads of a run next to its clients and its engine: background writer, collector and command
 /// reader, and those of the parent. A run had 9 at most (ours).
 const OTHER_THREADS: u64 = 12;
+/// Size of the largest file next to the rows: logs that are written before them. Our choice.
+const FILE_BYTES: u64 = 256 << 20;
+/// CPU time of one operation. Our choice: ten times that of most engines.
+const OPERATION_NS: u64 = 100_000;
+/// Probes of a search. Our choice.
+const PROBES: u64 = 64;
+/// CPU time outside of steps: set-up, opening and checks. Our choice.
+const OTHER_CPU_S: u64 = 120;
 /// Name of the limit whose shortage is one of clients.
 const THREADS: &str = "threads";
 
-/// Checks that the limits of this host suffice for every variant, and raises those that may be.
-///
-/// What a library needs is checked in the worker that opens it.
-///
-/// # Errors
-/// [`RunnerError::Clients`] for threads, else [`RunnerError::Refused`].
-pub(super) fn check_limits(
-    bench: &Workbench<'_>,
-    experiment: &Experiment,
-) -> Result<(), RunnerError> {
-    for variant in &experiment.variants {
-        let kind = match bench.servers.get(&variant.name) {
-            Some(Served::Started(kind)) => Some(*kind),
-            Some(Served::Foreign(_)) | None => None,
-        };
-        let needs = client(experiment, variant, kind);
-        if let Some(shortage) = sampler::shortages(&needs, bench.data.path()).into_iter().next() {
-            return Err(match shortage {
-                Shortage { limit: THREADS, reason, remedy } => RunnerError::Clients(reason, remedy),
-                shortage => RunnerError::Refused(variant.name.clone(), refusal(shortage)),
-            });
-        }
-    }
-    Ok(())
+/// Where an experiment is run, and as which account its servers.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The directory of data, which need not exist.
+    pub data: &'a Path,
+    /// Name of the account of servers; see [`server::User::find`].
+    pub server_user: Option<&'a str>,
+    /// The libraries of allocators.
+    pub allocators: &'a malloc::Libraries,
 }
 
-/// Returns what this host denies an experiment with its data in that directory, as `run` would
-/// refuse it; of libraries that are loaded, only the client is known.
+/// Returns what this host denies an experiment, and raises the limits that may be raised.
 ///
-/// `user` is that of [`server::User::find`].
-pub fn limit_warnings(
+/// Of a library that is loaded only the client is known: the worker that opens it checks the rest.
+pub fn host_refusals(
     experiment: &Experiment,
     (registry, kinds): (&Registry, &Kinds),
-    (data, user): (&Path, Option<&str>),
-) -> Vec<String> {
-    let mut texts = Vec::new();
-    for variant in experiment.variants.iter().filter(|_| experiment.device.is_none()) {
+    place: Place<'_>,
+) -> Vec<RunnerError> {
+    let mut found = Vec::new();
+    if experiment.device.is_some() {
+        return found;
+    }
+    found.extend(Cpus::of(experiment).err());
+    let cap = experiment.memory_bytes.map(MemoryCap::create).transpose();
+    found.extend(cap.err().map(RunnerError::from));
+    for variant in &experiment.variants {
         let kind = kinds(&variant.build.engine).filter(|_| variant.dsn.is_none());
         let mut needs = client(experiment, variant, kind);
-        if let Some(Err(error)) = kind.map(|kind| server::check_host(kind, data, user)) {
-            texts.push(format!("variant {}: {error}", variant.name));
+        let refused = |refusal| RunnerError::Refused(variant.name.clone(), refusal);
+        let allocator = place.allocators.find(variant.settings.allocator);
+        found.extend(allocator.err().map(|error| refused(allocator_refusal(&error))));
+        match kind.map(|kind| server::check_host(kind, place.data, place.server_user)) {
+            Some(Ok(uid)) => {
+                let threads = needs.threads - client(experiment, variant, None).threads;
+                needs.account = Some(AccountNeed { uid, threads });
+            }
+            Some(Err(error)) => found.push(refused(EngineError::from(error).into())),
+            None => {}
         }
         let driver = registry(&variant.build.engine, None).ok();
         if let Some(driver) = driver.filter(|_| kind.is_none() && variant.dsn.is_none()) {
             let (settings, options) = (variant.settings.clone(), variant.options.clone());
-            let spec = OpenSpec::embedded(data.to_owned(), settings, experiment.data);
+            let spec = OpenSpec::embedded(place.data.to_owned(), settings, experiment.data);
             let spec = OpenSpec { options, ..spec };
             needs = needs.and(Needs::of(experiment).of_system(&*driver, &spec));
         }
-        for shortage in sampler::shortages(&needs, data) {
-            let text = match shortage.limit {
-                THREADS => shortage.to_string(),
-                _ => format!("variant {}: {shortage}", variant.name),
-            };
-            if !texts.contains(&text) {
-                texts.push(text);
-            }
-        }
+        let shortages = sampler::shortages(&needs, place.data).into_iter();
+        let cap = experiment.memory_bytes.and_then(|cap| beyond_cap(&needs, cap));
+        found.extend(shortages.chain(cap).map(|shortage| match shortage {
+            Shortage { limit: THREADS, reason, remedy } => RunnerError::Clients(reason, remedy),
+            shortage => refused(refusal(shortage)),
+        }));
     }
-    texts
+    found
+}
+
+/// Returns the shortage of a server that needs more than the memory cap of the experiment.
+fn beyond_cap(needs: &SystemNeeds, cap: Bytes) -> Option<Shortage> {
+    let Need { amount, instead } = needs.memory;
+    let more = if instead.is_empty() { String::new() } else { format!(", or {instead}") };
+    (amount > cap.0).then(|| Shortage {
+        limit: "memory",
+        reason: format!(
+            "the server may need {} of memory, and the memory cap of the experiment is {cap}",
+            Bytes(amount)
+        ),
+        remedy: format!("raise `memory` (--memory), use a smaller cache{more}"),
+    })
 }
 
 /// Returns what a run needs next to an engine in the worker; `kind` is that of a server started.
@@ -95,15 +116,40 @@ fn client(
         clients,
         threads: u64::from(clients) + OTHER_THREADS,
         open_files: if has_server { OTHER_FILES + connections } else { 0 },
+        file_bytes: FILE_BYTES.saturating_add(experiment.data.live_bytes().0.saturating_mul(4)),
+        cpu_seconds: cpu_seconds(experiment),
         ..SystemNeeds::default()
     };
     let Some(kind) = kind else { return own };
     let load = ServerLoad {
         connections,
         data: experiment.data.live_bytes(),
+        cache: variant.settings.cache_bytes,
         has_indexes: experiment.application.is_some(),
     };
-    let server = kind.needs(&with_connections(&variant.options, experiment), &load);
+    let mut server = kind.needs(&with_connections(&variant.options, experiment), &load);
+    server.address_bytes.amount += of_threads(server.threads);
     own.and(server)
         .and(SystemNeeds { direct_io: direct_io(&variant.settings), ..SystemNeeds::default() })
+}
+
+/// Returns an upper bound of the CPU time of one process in a run, seconds.
+fn cpu_seconds(experiment: &Experiment) -> u64 {
+    let time = |step: &Step| {
+        let probes = match step.load {
+            Load::FindRate(_) | Load::FindClients => PROBES,
+            Load::Closed | Load::Pipelined(_) | Load::Open(_) => 1,
+        };
+        match step.stop {
+            StopRule::Operations(0) => step.settle_cap.0,
+            StopRule::Operations(count) => count.saturating_mul(OPERATION_NS),
+            StopRule::Duration(span) => (span.0 + step.warmup.0).saturating_mul(probes),
+        }
+    };
+    let times = experiment.clients.iter().map(|clients| {
+        let steps = experiment.steps_for(*clients);
+        steps.iter().map(time).fold(0, u64::saturating_add)
+    });
+    let ns = times.max().unwrap_or(0).saturating_mul(sampler::usable_cpus().whole().into());
+    OTHER_CPU_S + ns / 1_000_000_000
 }

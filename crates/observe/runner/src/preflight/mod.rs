@@ -10,6 +10,6 @@ mod variants;
 pub(crate) use connections::{sessions_max, with_connections};
 pub(crate) use demand::calibration_of;
 pub use library_test::{serve_library_test, test_library};
-pub use limits::limit_warnings;
+pub use limits::{Place, host_refusals};
 pub use text::{Kinds, check_text};
 pub use variants::check_variants;

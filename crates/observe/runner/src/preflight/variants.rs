@@ -10,7 +10,6 @@ use model::{Cell, DurabilityRecord, Experiment, Identity, Nanos, Options, RunEnd
 
 use super::connections::check_connections;
 use super::demand::check_demand;
-use super::limits::check_limits;
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
 use crate::supervisor::hosting::Host;
@@ -24,7 +23,8 @@ const OPEN_MAX: Nanos = Nanos::from_secs(60);
 /// Time after which an engine that is not open yet is reported.
 const REPORTED_AFTER: Nanos = Nanos::from_secs(2);
 
-/// Checks disk, limits, load and memory cap, and opens every engine; the text was checked before.
+/// Checks disk, load and memory cap, and opens every engine; the text was checked before, and the
+/// limits of the host by [`host_refusals`](crate::host_refusals).
 ///
 /// Returns each build's identity. Each engine opens once in a scratch directory, in a process of
 /// its own, under the experiment's memory cap, so a refused option and a cap without rights are
@@ -40,7 +40,6 @@ pub fn check_variants(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<BTreeMap<String, Identity>, RunnerError> {
     check_disk(bench)?;
-    check_limits(bench, experiment)?;
     check_demand(experiment)?;
     let mut identities = BTreeMap::new();
     for variant in &experiment.variants {
@@ -131,9 +130,11 @@ fn open_once(
     if let Some(Ok(Checked { identity, .. })) = &mut result {
         identity.facts.extend(host.facts(bench));
         identity.facts.extend(cpus.fact(experiment.placement));
-    } else if let (Some(result), Some(RunEnd::Crashed { reason, .. })) =
-        (&mut result, host.exit_of_server("open"))
-    {
+    } else if let (Some(result), Some(end)) = (&mut result, host.exit_of_server("open")) {
+        let reason = match end {
+            RunEnd::Crashed { reason, .. } => reason,
+            end => end.phrase(),
+        };
         *result = Err(Refusal::Build { reason });
     }
     // Its data are not needed.
@@ -216,7 +217,9 @@ fn follow(
     let reason = match (opened, ended.failure()) {
         (Some(opened), None) => return Some(Ok(opened)),
         (_, Some(reason)) if memory.has_killed(ended.status) => format!(
-            "the engine ran out of memory while it opened: {reason}; raise `memory` (--memory)"
+            "the engine ran out of memory while it opened: {reason} ({}); raise the limit, of the \
+             experiment `memory` (--memory)",
+            memory.evidence()
         ),
         (_, Some(reason)) => format!("the engine died while it opened: {reason}"),
         (None, None) => "the worker ended without a message".to_owned(),

@@ -53,16 +53,13 @@ impl DataRoot {
     pub fn take(path: &Path, on_wait: &mut dyn FnMut(&str)) -> Result<Self, RunnerError> {
         server::clean_up();
         let fail = |source: io::Error| RunnerError::DataDir(path.into(), source);
-        // Before anything is made: workers and servers get the path as text.
-        std::path::absolute(path).and_then(|path| check_utf8(&path)).map_err(fail)?;
+        // Before anything is made.
+        Self::check(path)?;
         // Servers that root starts can enter what it makes; each run's own directory stays closed.
         let path = trust::Dir::create_open(path).map_err(fail)?.path().to_owned();
         check_utf8(&path).map_err(fail)?;
         let marker = match open_marker(&path, &mut File::options()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if fs::read_dir(&path).map_err(fail)?.next().is_some() {
-                    return Err(RunnerError::NotOurs(path));
-                }
                 let made = open_marker(&path, File::options().create(true).mode(0o600));
                 made.and_then(|mut file| file.write_all(HEAD.as_bytes()).map(|()| file))
             }
@@ -74,6 +71,30 @@ impl DataRoot {
         }
         lock_shared(&root.marker, on_wait).map_err(fail)?;
         Ok(root)
+    }
+
+    /// Checks that a directory can be taken, and makes nothing.
+    ///
+    /// # Errors
+    /// As [`DataRoot::take`].
+    pub fn check(path: &Path) -> Result<(), RunnerError> {
+        let fail = |source: io::Error| RunnerError::DataDir(path.into(), source);
+        // Workers and servers get the path as text.
+        std::path::absolute(path).and_then(|path| check_utf8(&path)).map_err(fail)?;
+        trust::check(path, trust::Entries::Closed).map_err(fail)?;
+        let existing = sampler::nearest_existing(path);
+        // It has no name, so a kill leaves nothing.
+        tempfile::tempfile_in(&existing).map_err(fail)?;
+        if !path.exists() {
+            return Ok(());
+        }
+        match open_marker(path, &mut File::options()) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let is_empty = fs::read_dir(path).map_err(fail)?.next().is_none();
+                if is_empty { Ok(()) } else { Err(RunnerError::NotOurs(path.to_owned())) }
+            }
+            opened => opened.map(drop).map_err(fail),
+        }
     }
 
     /// Returns the directory.
@@ -229,9 +250,7 @@ fn remove(path: &Path) -> io::Result<()> {
 /// # Errors
 /// When the file system reports an error.
 pub fn free_space(path: &Path) -> Result<Bytes, RunnerError> {
-    let stat = rustix::fs::statvfs(path)
-        .map_err(|errno| RunnerError::DataDir(path.into(), errno.into()))?;
-    Ok(Bytes(stat.f_bavail.saturating_mul(stat.f_frsize)))
+    sampler::free_space(path).map_err(|source| RunnerError::DataDir(path.into(), source))
 }
 
 /// Checks that the file system of `path` has at least `floor` free.

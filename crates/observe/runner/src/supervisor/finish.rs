@@ -87,7 +87,9 @@ impl Supervisor<'_> {
                 RunEnd::Hung { step, waited_ns, last_line, lock_wait }
             }
             (Some(end), _) => end,
-            (None, Some(_)) if self.memory.has_killed(ended.status) => RunEnd::OutOfMemory { step },
+            (None, Some(_)) if self.memory.has_killed(ended.status) => {
+                RunEnd::OutOfMemory { step, reason: self.memory.evidence() }
+            }
             (None, None) if is_all_done => RunEnd::Complete,
             (None, reason) => {
                 let early = || "it ended before its work was done".to_owned();

@@ -9,10 +9,11 @@ use child::landlock_level;
 use engine::EngineError;
 use model::record::SERVER_WRITES_COUNTED;
 use model::{Address, Endpoint, Experiment, Nanos, RunEnd, Variant};
-use sampler::{Foreign, IsLog, ServerGroup, ServerTargets};
-use server::{Death, Kind, READY_WITHIN, Running, SET_UP_MAX, ServerPlacement, Start};
+use sampler::{CgroupDir, Foreign, IsLog, ServerGroup, ServerTargets};
+use server::{Death, Kind, READY_WITHIN, Running, SET_UP_MAX, ServerError, ServerPlacement, Start};
 
 use super::data::RunData;
+use super::memory::KillCount;
 use super::placement::Cpus;
 use super::process::bad_end;
 use super::watch::Phase;
@@ -40,6 +41,7 @@ pub(crate) struct OwnServer {
     running: Running,
     /// Dropped after the processes in it have ended.
     group: ServerGroup,
+    kills: KillCount,
     kind: &'static dyn Kind,
     sha256: String,
 }
@@ -86,10 +88,25 @@ impl Host {
             templates: Some(&templates),
             ready_within: READY_WITHIN,
         };
+        // Set-up programs are in the group of this process, and so is a server without its own.
+        let own = CgroupDir::of_process(std::process::id());
+        let kills = KillCount::begin(group.memory().or_else(|| own.clone()));
+        let set_up = KillCount::begin(own);
         let running = Running::start(&start, &|| bench.interrupt.level() > 0);
-        let running = running.map_err(RunnerError::Server)?;
+        let running = running.map_err(|error| {
+            let killed = [&kills, &set_up].into_iter().find(|kills| kills.has_grown());
+            RunnerError::Server(match (killed, error) {
+                (_, ServerError::Interrupted) => ServerError::Interrupted,
+                (Some(kills), error) => EngineError::Fatal(format!(
+                    "{error}; the kernel killed it for want of memory: {}",
+                    kills.evidence()
+                ))
+                .into(),
+                (None, error) => error,
+            })
+        })?;
         let sha256 = program.sha256.clone();
-        Ok(Self::OwnServer(Box::new(OwnServer { running, group, kind, sha256 })))
+        Ok(Self::OwnServer(Box::new(OwnServer { running, group, kills, kind, sha256 })))
     }
 
     /// Describes the start of a variant's server, with its limit; `None` where none is started.
@@ -195,7 +212,7 @@ impl Host {
         match own.running.death_within(EXIT_SHOWS).cloned() {
             Some(death) => Some(own.end_of(&death, step)),
             // The kernel may have killed one of several processes.
-            None => own.has_killed().then(|| RunEnd::OutOfMemory { step: step.to_owned() }),
+            None => own.kills.has_grown().then(|| own.out_of_memory(step)),
         }
     }
 
@@ -213,20 +230,19 @@ impl Host {
 
 impl OwnServer {
     fn end_of(&self, death: &Death, step: &str) -> RunEnd {
-        let step = step.to_owned();
-        if self.has_killed() {
-            return RunEnd::OutOfMemory { step };
+        if self.kills.has_grown() {
+            return self.out_of_memory(step);
         }
+        let step = step.to_owned();
         let log = death.last_log_lines.as_str();
         let how = bad_end(death.status, log)
             .unwrap_or_else(|| format!("exit code 0; last log line: {log}"));
         RunEnd::Crashed { step, reason: format!("the server died: {how}") }
     }
 
-    /// Returns whether the kernel killed a process of the server for lack of memory.
-    fn has_killed(&self) -> bool {
-        let kills = self.group.memory().and_then(|group| group.oom_kills());
-        kills.is_some_and(|kills| kills > 0)
+    /// Returns the end of a run of which the kernel killed a process for lack of memory.
+    fn out_of_memory(&self, step: &str) -> RunEnd {
+        RunEnd::OutOfMemory { step: step.to_owned(), reason: self.kills.evidence() }
     }
 }
 

@@ -15,8 +15,7 @@ use crate::error::RunnerError;
 pub(crate) struct MemoryWatch {
     /// Held until the worker has ended; then the group is removed.
     cap: Option<MemoryCap>,
-    group: Option<CgroupDir>,
-    kills_before: Option<u64>,
+    kills: KillCount,
 }
 
 impl MemoryWatch {
@@ -29,12 +28,11 @@ impl MemoryWatch {
         if let Some(cap) = &cap {
             cap.add_pid(process.pid())?;
         }
-        let group = match &cap {
-            Some(cap) => Some(cap.dir()),
-            None => CgroupDir::of_process(process.pid()),
+        let kills = match &cap {
+            Some(cap) => KillCount::begin(Some(cap.dir())),
+            None => KillCount::of_process(process.pid()),
         };
-        let kills_before = kills(group.as_ref());
-        Ok(Self { cap, group, kills_before })
+        Ok(Self { cap, kills })
     }
 
     /// Returns the run's own control group, if it has one.
@@ -48,7 +46,45 @@ impl MemoryWatch {
     /// so one of theirs in the same run may be taken for the worker's.
     pub(crate) fn has_killed(&self, status: Option<ExitStatus>) -> bool {
         let signal = status.and_then(|status| status.signal());
-        signal == Some(Signal::KILL.as_raw()) && kills(self.group.as_ref()) > self.kills_before
+        signal == Some(Signal::KILL.as_raw()) && self.kills.has_grown()
+    }
+
+    /// Describes the kernel's count of kills, and the limit of the group.
+    pub(crate) fn evidence(&self) -> String {
+        self.kills.evidence()
+    }
+}
+
+/// The kernel's count of kills for memory in a group, since a moment.
+pub(crate) struct KillCount {
+    group: Option<CgroupDir>,
+    before: Option<u64>,
+}
+
+impl KillCount {
+    /// Begins to count in a group; `None` for the whole machine.
+    pub(crate) fn begin(group: Option<CgroupDir>) -> Self {
+        let before = kills(group.as_ref());
+        Self { group, before }
+    }
+
+    /// Begins to count in the group of a process.
+    pub(crate) fn of_process(pid: u32) -> Self {
+        Self::begin(CgroupDir::of_process(pid))
+    }
+
+    /// Returns whether the count has grown.
+    pub(crate) fn has_grown(&self) -> bool {
+        kills(self.group.as_ref()) > self.before
+    }
+
+    /// Describes the count and the limit of the group.
+    pub(crate) fn evidence(&self) -> String {
+        let counted = self.group.as_ref().filter(|group| group.oom_kills().is_some());
+        counted.map_or_else(
+            || "`oom_kill` of /proc/vmstat has grown".to_owned(),
+            CgroupDir::oom_evidence,
+        )
     }
 }
 
@@ -84,7 +120,8 @@ mod tests {
         }
         let now = kills(None).unwrap();
         let ended = |signal, kills_before| {
-            let watch = MemoryWatch { cap: None, group: None, kills_before };
+            let kills = KillCount { group: None, before: kills_before };
+            let watch = MemoryWatch { cap: None, kills };
             watch.has_killed(Some(ExitStatus::from_raw(signal)))
         };
         assert!(ended(9, None), "from no count to {now}");

@@ -129,6 +129,7 @@ impl Process {
             let is_library = confinement.is_some_and(Confinement::is_of_library);
             let descendants = is_library.then(Descendants::adopt).transpose()?;
             let child = command.stdin(OwnedFd::from(theirs)).spawn()?;
+            child::kill_first(child.id());
             let mut process = Self::attach(child, socket, MessageWriter::new(commands), messages)?;
             process.descendants = descendants;
             Ok(process)

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use child::Confinement;
-use engine::{Refusal, Setting};
 use model::validity::ProbeRecord;
 use model::{
     Bytes, Cell, DriveHealth, Endpoint, Experiment, IntervalRecord, Nanos, OpKind, RunEnd,
@@ -20,7 +19,7 @@ use super::placement::Cpus;
 use super::process::{Process, WorkerProgram};
 use crate::error::RunnerError;
 use crate::message::{Library, Order, ProbeBegins};
-use crate::needs::Needs;
+use crate::needs::{Needs, allocator_refusal};
 use crate::preflight::sessions_max;
 
 /// How often Ctrl-C, disk floor and watchdog are checked.
@@ -164,9 +163,7 @@ impl Workbench<'_> {
     ) -> Result<Order, RunnerError> {
         let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
         let allocator = self.allocators.find(variant.settings.allocator).map_err(|error| {
-            let (reason, remedy) = (error.to_string(), error.remedy());
-            let refusal = Refusal::Setting { setting: Setting::Allocator, reason, remedy };
-            RunnerError::Refused(variant.name.clone(), refusal)
+            RunnerError::Refused(variant.name.clone(), allocator_refusal(&error))
         })?;
         Ok(Order {
             cell: cell.clone(),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use model::SystemNeeds;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// A limit of this host, of which a run needs a part.
 #[derive(Debug)]
@@ -31,6 +32,26 @@ impl fmt::Display for Shortage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reason, remedy, .. } = self;
         write!(f, "{reason}: {remedy}")
+    }
+}
+
+/// Raises a limit of this process and its children to a need, never beyond the hard limit.
+///
+/// # Errors
+/// The amount that it can have at most.
+pub(super) fn raise(resource: Resource, need: u64) -> Result<(), u64> {
+    let now = getrlimit(resource);
+    let Some(raised) = raised(&now, need)? else { return Ok(()) };
+    setrlimit(resource, raised).map_err(|_| now.current.unwrap_or_default())
+}
+
+/// Returns the limit to set; `None` where the need is allowed now.
+fn raised(now: &Rlimit, need: u64) -> Result<Option<Rlimit>, u64> {
+    match (now.current, now.maximum) {
+        (None, _) => Ok(None),
+        (Some(soft), _) if need <= soft => Ok(None),
+        (_, Some(hard)) if need > hard => Err(hard),
+        (_, maximum) => Ok(Some(Rlimit { current: Some(need), maximum })),
     }
 }
 
@@ -74,5 +95,22 @@ impl fmt::Display for Quota {
             f,
             "{source} allows {limit} {unit}, {used} of which are in use: raise it ({commands})"
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_soft_limit_is_raised_to_the_need_and_never_beyond_the_hard_one() {
+        let limit = |current, maximum| Rlimit { current, maximum };
+        assert_eq!(raised(&limit(Some(64), Some(64)), 64), Ok(None));
+        assert_eq!(raised(&limit(None, None), 1 << 30), Ok(None));
+        for maximum in [Some(4096), None] {
+            let raised = raised(&limit(Some(64), maximum), 100).unwrap().unwrap();
+            assert_eq!((raised.current, raised.maximum), (Some(100), maximum));
+        }
+        assert_eq!(raised(&limit(Some(32), Some(64)), 100), Err(64));
     }
 }

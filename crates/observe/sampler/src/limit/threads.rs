@@ -3,9 +3,10 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use model::SystemNeeds;
+use model::{AccountNeed, SystemNeeds};
 use rustix::process::{Resource, getrlimit, getuid};
 
+use super::define::raise;
 use super::{Limit, Quota, Shortage};
 use crate::control_group::locate;
 use crate::kernel_file::{read_trimmed, value_of};
@@ -15,6 +16,8 @@ pub(crate) static LIMIT: Limit = Limit { name: "threads", check };
 
 /// Accounts that the user namespace of this process maps.
 const UID_MAP: &str = "/proc/self/uid_map";
+/// The limit on an account's threads.
+const BY_USER: &str = "ulimit -u";
 /// What is counted.
 const UNIT: &str = "threads";
 
@@ -22,7 +25,18 @@ fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
     if needs.threads == 0 {
         return Ok(());
     }
-    tightest_thread_limit().map_or(Ok(()), |quota| allow(needs, &quota))
+    let own = getuid().as_raw();
+    // Rights of this process do not lift the limit of the server's account.
+    let server = needs.account.filter(|account| account.uid != own);
+    let client = (!is_exempt()).then_some(AccountNeed { uid: own, threads: needs.threads });
+    for AccountNeed { uid, threads } in client.into_iter().chain(server) {
+        let used = threads_of(uid);
+        let Err(limit) = raise(Resource::Nproc, used + threads) else { continue };
+        let quota = Quota { source: BY_USER.to_owned(), unit: UNIT, limit, used };
+        allow(&SystemNeeds { threads, ..*needs }, &quota)?;
+    }
+    let group = of_groups().into_iter().min_by_key(Quota::free);
+    group.map_or(Ok(()), |quota| allow(needs, &quota))
 }
 
 /// Checks one limit on threads.
@@ -76,21 +90,29 @@ pub fn tightest_thread_limit() -> Option<Quota> {
 /// `CAP_SYS_RESOURCE`.
 fn of_user() -> Option<Quota> {
     let limit = getrlimit(Resource::Nproc).current?;
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    if has_no_thread_limit(&status, &std::fs::read_to_string(UID_MAP).unwrap_or_default()) {
-        return None;
-    }
-    let uid = u64::from(getuid().as_raw());
-    let texts = std::fs::read_dir("/proc").ok()?.filter_map(Result::ok).filter_map(|entry| {
+    let used = (!is_exempt()).then(|| threads_of(getuid().as_raw()))?;
+    Some(Quota { source: BY_USER.to_owned(), unit: UNIT, limit, used })
+}
+
+/// Returns whether this process may have any number of threads.
+fn is_exempt() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    has_no_thread_limit(&status, &std::fs::read_to_string(UID_MAP).unwrap_or_default())
+}
+
+/// Returns the number of an account's threads.
+fn threads_of(uid: u32) -> u64 {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let texts = entries.filter_map(|entry| {
         let is_process =
             entry.file_name().to_string_lossy().starts_with(|c: char| c.is_ascii_digit());
         // A process may end meanwhile: then it has no threads.
         std::fs::read_to_string(entry.path().join("status")).ok().filter(|_| is_process)
     });
-    let threads =
-        |text: String| (value_of(&text, "Uid")? == uid).then(|| value_of(&text, "Threads"))?;
-    let used = texts.filter_map(threads).sum();
-    Some(Quota { source: "ulimit -u".to_owned(), unit: UNIT, limit, used })
+    let threads = |text: String| {
+        (value_of(&text, "Uid")? == uid.into()).then(|| value_of(&text, "Threads"))?
+    };
+    texts.filter_map(threads).sum()
 }
 
 /// Returns whether a process has no limit on the user's threads, by the texts of its status and of

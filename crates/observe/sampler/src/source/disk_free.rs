@@ -1,17 +1,43 @@
 //! Free space and size of the file system the data lies on.
 
+use std::io;
 use std::path::Path;
 
-use model::{Readings, metric};
+use model::{Bytes, Readings, metric};
 use rustix::fs::StatVfs;
+
+use crate::kernel_file::{bytes_of, read};
+use crate::memory_limit::usable_memory;
 
 /// Reads the free space of the file system under `dir`; the size only at boundaries.
 pub(crate) fn sample(dir: &Path, is_boundary: bool) -> Readings {
     let mut readings = Readings::new();
-    let Ok(space) = rustix::fs::statvfs(dir) else { return readings };
+    let space = rustix::fs::statvfs(dir).ok().filter(|space| !is_unlimited(space));
+    let Some(space) = space else { return readings };
     readings.set(metric::DISK_FREE_BYTES, free(&space));
     readings.set(metric::DISK_SIZE_BYTES, size(&space).filter(|_| is_boundary));
     readings
+}
+
+/// Returns what this user may still take of the file system under `dir`.
+///
+/// # Errors
+/// When the file system reports an error.
+pub fn free_space(dir: &Path) -> io::Result<Bytes> {
+    let space = rustix::fs::statvfs(dir)?;
+    if is_unlimited(&space) {
+        let available = read("/proc/meminfo").and_then(|text| bytes_of(&text, "MemAvailable"));
+        return Ok(usable_memory(Bytes(available.unwrap_or(u64::MAX))));
+    }
+    Ok(Bytes(space.f_bavail.saturating_mul(space.f_frsize)))
+}
+
+/// Returns whether a file system has no size, as ramfs and a tmpfs without limit: memory is its
+/// limit.
+///
+/// Source: Linux, Documentation/filesystems/ramfs-rootfs-initramfs.rst and tmpfs.rst (`size=0`).
+const fn is_unlimited(space: &StatVfs) -> bool {
+    space.f_blocks == 0
 }
 
 /// Returns what this user may still take, without root's reserve.
@@ -49,5 +75,13 @@ mod tests {
         assert_eq!((free(&space), size(&space)), (Some(25 * 4096), Some(95 * 4096)));
         space.f_bfree = 101;
         assert_eq!(size(&space), None);
+    }
+
+    #[test]
+    fn a_file_system_without_a_size_has_the_free_space_of_memory() {
+        // `/proc` has no size either.
+        let free = free_space(Path::new("/proc")).unwrap();
+        assert!(free > Bytes(0) && free < Bytes(1 << 60), "{free}");
+        assert!(sample(Path::new("/proc"), true).is_empty());
     }
 }

@@ -26,10 +26,15 @@ fn crowded(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> 
     let experiment = context.experiment;
     let steps = experiment.steps.iter().map(|step| step.clients);
     let clients = experiment.clients.iter().copied().chain(steps).max().unwrap_or(1);
-    let jobs = variant.settings.background_jobs?;
+    // Without the setting, only the clients are known.
+    let jobs = variant.settings.background_jobs.unwrap_or(0);
     (CpuCount::of(clients.saturating_add(jobs)) > cpus).then(|| {
         let clients_text = model::units::clients(clients);
-        let evidence = format!("{clients_text} and {jobs} background threads share {cpus} CPUs");
+        let evidence = match jobs {
+            0 if clients == 1 => format!("{clients_text} has {cpus} CPUs"),
+            0 => format!("{clients_text} share {cpus} CPUs"),
+            jobs => format!("{clients_text} and {jobs} background threads share {cpus} CPUs"),
+        };
         let size = f64::from(clients.saturating_add(jobs));
         Observation::new(evidence).severity(Severity::Note).ranked("plan", size)
     })
@@ -50,6 +55,11 @@ mod tests {
         spec.variants[1].settings.background_jobs = Some(8);
         let evidence = "b: 1 client and 8 background threads share 4 CPUs";
         assert_eq!(in_plan(&RULE, &spec), [(Severity::Note, evidence.to_owned())]);
+        spec.clients = vec![8];
+        spec.variants[1].settings.background_jobs = None;
+        let both = ["a", "b"].map(|name| format!("{name}: 8 clients share 4 CPUs"));
+        let found: Vec<String> = in_plan(&RULE, &spec).into_iter().map(|it| it.1).collect();
+        assert_eq!(found, both, "of every engine");
     }
 
     #[test]

@@ -33,7 +33,7 @@ mod tests {
     fn a_run_that_did_not_end_well_is_reported() {
         let (spec, mut runs) = (experiment(&["a"]), runs(&["a"]));
         assert_eq!(in_runs(&RULE, &spec, &runs), []);
-        runs[2].end = RunEnd::OutOfMemory { step: "readrandom".to_owned() };
+        runs[2].end = RunEnd::OutOfMemory { step: "readrandom".to_owned(), reason: String::new() };
         let evidence = "a: killed for memory in readrandom (1 run)";
         assert_eq!(in_runs(&RULE, &spec, &runs), [(Severity::Warning, evidence.to_owned())]);
     }

@@ -243,7 +243,8 @@ fn experiment_of_killed_runs_has_a_page() {
     let mut fixture = two_releases(5);
     for run in &mut fixture.runs {
         run.steps.clear();
-        run.end = RunEnd::OutOfMemory { step: "filluniquerandom".to_owned() };
+        run.end =
+            RunEnd::OutOfMemory { step: "filluniquerandom".to_owned(), reason: String::new() };
     }
     fixture.intervals.clear();
     let experiment = &fixture.manifest.plan.experiment;

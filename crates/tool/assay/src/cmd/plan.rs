@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use archive::Results;
 use lint::{LintFinding, PlanContext, check_plan};
 use miette::{Result, miette};
 use model::record::{Finding, Severity};
@@ -20,12 +21,11 @@ use super::bench::check_floor;
 use super::budget::{BudgetArgs, Proposed};
 use super::format::TextOrJson;
 use super::published;
-use super::refused::check_text;
+use super::refused::{by_host, check_text, text};
 use super::run_options::{ExperimentArgs, rates};
 use super::servers;
 use crate::catalog::Program;
 use crate::environment::Environment;
-use crate::registry;
 use crate::ui::Ui;
 
 /// Arguments of `assay plan`.
@@ -93,9 +93,11 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
     let proposed = args.budget.propose(experiment, environment)?;
-    let kinds = (&registry::driver as &runner::Registry, &registry::kind as &runner::Kinds);
-    let place = (&*environment.data_dir, environment.server_user.as_deref());
-    let refusals = runner::limit_warnings(experiment, kinds, place);
+    let results = Results::at(&environment.results);
+    let mut refusals: Vec<String> =
+        by_host(experiment, Some(&results), environment).iter().map(text).collect();
+    // Several variants may lack the same.
+    refusals.dedup();
     let mut priced = Vec::new();
     for size in sizes {
         let sized = args.experiment_args.of_size(Some(&size), &catalog, machine)?;

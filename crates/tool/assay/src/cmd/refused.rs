@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
+use archive::Results;
 use engine::Refusal;
 use engine::refusal::listed;
 use miette::{Report, Result, miette};
 use model::Experiment;
 use model::secret::masked;
 use plan::{Checked, KnownOptions, PlanError};
-use runner::RunnerError;
+use runner::{DataRoot, Place, RunnerError};
 
+use super::{requested_build, servers};
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -25,6 +27,56 @@ pub(super) fn check_text(checked: &Checked, environment: &Environment) -> Result
 pub(super) fn check_stored(experiment: &Experiment) -> Result<()> {
     plan::check_loads(experiment)?;
     runner::check_text(experiment, &registry::driver, &registry::kind).into_report()
+}
+
+/// Returns what this host denies an experiment, as `run` reports it before the first run.
+///
+/// Limits that this process may raise are raised. `results` is where a new experiment is stored.
+pub(super) fn by_host(
+    experiment: &Experiment,
+    results: Option<&Results>,
+    environment: &Environment,
+) -> Vec<RunnerError> {
+    let mut found = Vec::new();
+    found.extend(results.and_then(|it| it.check_writable().err()).map(RunnerError::from));
+    found.extend(DataRoot::check(&environment.data_dir).err());
+    for variant in &experiment.variants {
+        let build = requested_build::check(&variant.build, environment);
+        let password = servers::check_password(variant).map_err(|(_, message)| message);
+        let reasons = build.map_err(|report| report.to_string()).err().into_iter();
+        found.extend(
+            reasons.chain(password.err()).map(|reason| {
+                RunnerError::Refused(variant.name.clone(), Refusal::Build { reason })
+            }),
+        );
+    }
+    let place = Place {
+        data: &environment.data_dir,
+        server_user: environment.server_user.as_deref(),
+        allocators: &environment.allocators,
+    };
+    let kinds = (&registry::driver as &runner::Registry, &registry::kind as &runner::Kinds);
+    found.extend(runner::host_refusals(experiment, kinds, place));
+    found
+}
+
+/// Checks a stored or changed experiment as [`by_host`] does.
+pub(super) fn check_host(
+    experiment: &Experiment,
+    results: Option<&Results>,
+    environment: &Environment,
+) -> Result<()> {
+    let first = by_host(experiment, results, environment).into_iter().next();
+    first.map_or(Ok(()), |error| Err(miette!("{}", text(&error))))
+}
+
+/// Returns a refusal with its remedy in one text.
+pub(super) fn text(error: &RunnerError) -> String {
+    let remedy = match error {
+        RunnerError::Refused(_, Refusal::Setting { remedy, .. }) => format!(": {remedy}"),
+        _ => String::new(),
+    };
+    masked(&format!("{error}{remedy}")).into_owned()
 }
 
 /// Returns the report of a rejected setting, at its place in the file.

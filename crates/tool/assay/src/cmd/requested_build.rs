@@ -40,12 +40,25 @@ pub(super) fn artifact(
     environment: &Environment,
     ui: &Ui,
 ) -> Result<Option<Artifact>> {
-    let infos = registry::infos(&registry::own_engines(environment));
-    let builds = infos.iter().find(|info| info.name == build.engine).map(|info| info.builds);
-    if build.version.is_none() || builds.is_none_or(|builds| builds == Builds::Linked) {
+    if !is_cached_kind(build, environment) {
         return Ok(None);
     }
     fetch(&store(environment)?, build, ui).map(Some)
+}
+
+/// Checks that a build can be had here, as far as that shows without network.
+pub(super) fn check(build: &BuildRef, environment: &Environment) -> Result<()> {
+    if !is_cached_kind(build, environment) {
+        return Ok(());
+    }
+    store(environment)?.check(build).into_report()
+}
+
+/// Returns whether a build is one of the cache, not linked.
+fn is_cached_kind(build: &BuildRef, environment: &Environment) -> bool {
+    let infos = registry::infos(&registry::own_engines(environment));
+    let builds = infos.iter().find(|info| info.name == build.engine).map(|info| info.builds);
+    build.version.is_some() && builds.is_some_and(|builds| builds != Builds::Linked)
 }
 
 /// Returns the runner's description of a build.

@@ -16,7 +16,7 @@ use stats::Effect;
 use super::analyzed::analyze;
 use super::bench::{Bench, Limits, take_data};
 use super::consent::{self, Origin, Trust};
-use super::refused::check_stored;
+use super::refused::{check_host, check_stored};
 use super::run::{drive_health, host_of_run, manifest, measure};
 use super::steady::Window;
 use super::{plan as planning, requested_build, servers};
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     check_stored(&experiment)?;
     let planned = planning::expand(experiment, args.limits.disk_floor, environment)?;
     planned.check()?;
-    results.check_writable().into_report()?;
+    check_host(&planned.plan.experiment, Some(&results), environment)?;
     let data = take_data(environment, ui)?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;

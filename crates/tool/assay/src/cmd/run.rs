@@ -16,7 +16,7 @@ use super::analyzed::analyze;
 use super::bench::{Bench, HEADING, Limits, check_floor, take_data};
 use super::compare::exit_code;
 use super::consent::{self, Origin, Trust};
-use super::refused::{check_stored, check_text, rejection};
+use super::refused::{by_host, check_host, check_stored, check_text, rejection};
 use super::resume::{self, Stored};
 use super::run_options::{ExperimentArgs, rates};
 use super::second_engine;
@@ -98,9 +98,6 @@ fn execute(
     // First: a typing error must not leave directories behind.
     let (prepared, environment) = prepare(args, &results, environment, ui)?;
     let environment = &environment;
-    if matches!(prepared, Prepared::Fresh(_)) {
-        results.check_writable().into_report()?;
-    }
     let data = take_data(environment, ui)?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
@@ -185,6 +182,7 @@ fn prepare(
         consent::check(&name, (experiment, stored.origin), args.trust, ui)?;
         check_stored(experiment)?;
         let environment = servers::with_open_data(environment, experiment, ui);
+        check_host(experiment, None, &environment)?;
         return Ok((Prepared::Stored(Box::new(stored)), environment));
     }
     let (catalog, machine) = (Program::of(environment), planning::machine(environment));
@@ -195,6 +193,10 @@ fn prepare(
     let planned =
         planning::expand(checked.experiment.clone(), args.limits.disk_floor, &environment)?;
     planned.check()?;
+    let refused = by_host(&planned.plan.experiment, Some(results), &environment);
+    if let Some(error) = refused.first() {
+        return Err(rejection(&checked, error, environment.nearest_dir()));
+    }
     Ok((Prepared::Fresh(Box::new((checked, planned.plan))), environment))
 }
 

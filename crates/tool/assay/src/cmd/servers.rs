@@ -83,6 +83,12 @@ fn is_same_file_system(one: &Path, two: &Path) -> bool {
     of(one).is_some() && of(one) == of(two)
 }
 
+/// Checks that the password of a variant's running server is known.
+pub(super) fn check_password(variant: &Variant) -> Result<(), MissingPassword> {
+    let found = variant.dsn.as_ref().map(|dsn| password_of(&variant.name, dsn, password));
+    found.transpose().map(drop)
+}
+
 fn endpoint(variant: &Variant, dsn: &Dsn, ui: &Ui) -> Result<Endpoint, MissingPassword> {
     let Dsn { address, user, database, login, .. } = dsn.clone();
     let password = password_of(&variant.name, dsn, password)?;

@@ -30,8 +30,12 @@ fn cap() -> Option<MemoryCap> {
 /// Checks that the greedy engine ran out of memory and the other completed.
 fn check_ends(sandbox: &Sandbox) {
     let records = sandbox.records();
-    let end = RunEnd::OutOfMemory { step: "readrandom".to_owned() };
-    assert_eq!(records["greedy.c1.r1"].end, end);
+    let RunEnd::OutOfMemory { step, reason } = &records["greedy.c1.r1"].end else {
+        panic!("{:?}", records["greedy.c1.r1"].end)
+    };
+    assert_eq!(step, "readrandom");
+    assert!(reason.starts_with("`oom_kill` of /sys/fs/cgroup/"), "{reason}");
+    assert!(reason.contains(" is 1, and ") && reason.ends_with("allows 256 MiB"), "{reason}");
     assert_eq!(records["modest.c1.r1"].end, RunEnd::Complete);
     assert!(sandbox.result_of(&["list", NAME]).contains("killed for memory in readrandom"));
 }

@@ -77,6 +77,55 @@ fn threads_of_clients_and_server_are_counted() {
     join.assert_refused("lmdb", &texts);
 }
 
+/// Goal: no process of a run is killed by a limit of `ulimit`, or fails at one, in its middle.
+#[test]
+fn sizes_and_cpu_time_of_processes_are_raised_to_the_need_or_refused() {
+    for (script, engine, texts) in [
+        ("ulimit -f 100", "sqlite", ["a file of ", "(`ulimit -Hf`)", "`ulimit -f unlimited`"]),
+        ("ulimit -t 60", "redb", ["CPU time of ", "(`ulimit -Ht`)", "`ulimit -t unlimited`"]),
+        ("ulimit -v 999999", "lmdb", ["an address space of ", "(`ulimit -Hv`)", "fewer clients"]),
+        ("ulimit -d 99999", "fjall", ["private memory of ", "(`ulimit -Hd`)", "smaller cache"]),
+    ] {
+        Limited::by(script).assert_refused(engine, &texts);
+    }
+    let soft = ["-f 100", "-t 60", "-v 999999", "-d 99999", "-s 1999"];
+    let soft = soft.map(|limit| format!("ulimit -S {limit}")).join(" && ");
+    Limited::by(&soft).assay(&Workspace::new(), "run", "lmdb").recorded();
+}
+
+/// Goal: the account of a server is limited by `ulimit -u`, whatever root may do itself.
+#[test]
+fn threads_of_the_server_s_account_are_counted() {
+    if !rustix::process::geteuid().is_root() {
+        return println!("skipped: servers of an ordinary account run as it");
+    }
+    if let Err(why) = supply::testing::build("postgres@15.10") {
+        return println!("skipped: {why}");
+    }
+    let texts =
+        ["16 clients need 40 threads", "ulimit -u allows 20 more (0 of 20", "`ulimit -u 40`"];
+    let prefix = &["prlimit", "--nproc=20:20", "--"];
+    Limited { prefix, script: "true".to_owned() }.assert_refused("postgres@15.10", &texts);
+}
+
+/// Goal: a server that its container's memory does not suffice is not loaded.
+#[test]
+fn memory_of_a_server_is_compared_with_the_group_s_limit() {
+    let limit = |file| [(file, (300_u64 << 20).to_string())];
+    let made = Group::make("memory", &limit("memory.limit_in_bytes"), &limit("memory.max"));
+    let group = match made {
+        Ok(group) => group,
+        Err(error) => return println!("skipped: no control group: {error}"),
+    };
+    if let Err(why) = supply::testing::build("mysql@8.0.31") {
+        return println!("skipped: {why}");
+    }
+    let join = Limited::by(&format!("echo $$ >{}", group.processes().display()));
+    let texts =
+        ["may need 42", "of memory, and the control group", "allows 300 MiB", "--memory=42"];
+    join.assert_refused("mysql@8.0.31", &texts);
+}
+
 /// Goal: nothing is loaded into a Postgres for which `/dev/shm` is too small.
 /// Method: a namespace of mounts in which it has 2 MiB.
 #[test]

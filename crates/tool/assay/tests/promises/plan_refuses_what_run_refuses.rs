@@ -1,6 +1,6 @@
 //! What the text of an experiment decides is refused by `plan` as by `run`.
 
-use crate::rejection::TINY;
+use crate::rejection::{TINY, unwrapped};
 use crate::workspace::Workspace;
 
 /// Changes of the experiment that make it impossible, and what the refusal names.
@@ -25,6 +25,33 @@ const FOREIGN_STANDBY: &str = "engine = \"mysql\"\ndsn = \"mysql://u@localhost:3
                                = { \"assay.replica\" = \"async\" }";
 const RESERVED: &str = "engine = \"postgres@15.10\"\noptions = { data_directory = \"/x\" }";
 const FEW_CONNECTIONS: &str = "engine = \"postgres@15.10\"\noptions = { max_connections = 4 }";
+
+/// What a host may lack, by the arguments that need it, and what the refusal names.
+const LACKING: [(&[&str], &str); 5] = [
+    (&["--engine", "sqlite", "--data-dir", "theirs"], "theirs is not empty"),
+    (&["--engine", "mariadb@system"], "apt install mariadb-server"),
+    (&["--engine", "rocksdb@no-such"], "no source offers rocksdb@no-such"),
+    (&["--engine", "sqlite", "--results", "file/below"], "file is not a directory"),
+    (&["--engine", "wiredtiger@system", "--cache-dir", "file/x"], "file is not a directory"),
+];
+
+#[test]
+fn plan_warns_of_what_run_refuses_on_this_host() {
+    for (args, named) in LACKING {
+        let workspace = Workspace::new();
+        std::fs::create_dir(workspace.path("theirs")).unwrap();
+        workspace.write("theirs/thesis.tex", "years of work");
+        workspace.write("file", "");
+        let of = |verb| workspace.assay(&[&[verb, "fillseq", "--rows", "1k"], args].concat());
+        let (planned, run) = (of("plan"), of("run"));
+        assert_eq!(run.code, 1, "{args:?}: {}", run.out);
+        assert!(unwrapped(&run.err).contains(named), "{args:?}: {}", run.err);
+        let shown = format!("{}{}", planned.out, unwrapped(&planned.err));
+        assert!(shown.contains(named), "{args:?}: {shown}");
+        let is_warned = planned.out.contains("`run` refuses this on this host: ");
+        assert_eq!(is_warned, planned.code == 0, "{args:?}: {shown}");
+    }
+}
 
 #[test]
 fn plan_and_run_refuse_the_same_texts_with_the_same_message() {
