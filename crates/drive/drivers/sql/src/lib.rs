@@ -42,6 +42,7 @@ mod table_spec;
 mod tables;
 mod template;
 pub mod testing;
+mod timed_stream;
 mod tls;
 mod wait_query;
 mod waits;
