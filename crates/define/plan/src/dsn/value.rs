@@ -42,7 +42,7 @@ pub(super) fn role(parameter: &Parameter) -> Result<Option<ServerRole>, PlanErro
     }
 }
 
-/// Returns the methods by which a server may verify a login; those of others are never taken.
+/// Returns the methods by which a server may verify a login, as far as Assay speaks them.
 ///
 /// Source: PostgreSQL documentation, section 34.1.2, `require_auth`.
 pub(super) fn methods(parameter: &Parameter) -> Result<Vec<AuthMethod>, PlanError> {

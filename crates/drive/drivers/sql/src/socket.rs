@@ -256,13 +256,33 @@ impl AsFd for Socket {
 mod tests {
     use super::*;
 
+    /// Goal: neither a silent server nor one that drips has more time than the address states.
     #[test]
     fn a_login_waits_as_long_as_its_address_states() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = Address::tcp("127.0.0.1", listener.local_addr().unwrap().port());
-        let login = LoginOptions { timeout_ms: Some(1), ..LoginOptions::default() };
-        let mut socket = Socket::connect(&address, &login, Contact::First).unwrap();
-        let error = socket.read(&mut [0]).unwrap_err();
-        assert_eq!(error.to_string(), format!("no answer of {address} within the time limit"));
+        let address = Address::tcp("localhost", listener.local_addr().unwrap().port());
+        let login = LoginOptions { timeout_ms: Some(200), ..LoginOptions::default() };
+        for sent in ["", "."] {
+            let mut socket = Socket::connect(&address, &login, Contact::First).unwrap();
+            let (mut server, _) = listener.accept().unwrap();
+            let server = thread::spawn(move || {
+                while server.write_all(sent.as_bytes()).is_ok() && !sent.is_empty() {
+                    thread::park_timeout(Duration::from_millis(5));
+                }
+                server
+            });
+            let error = socket.read_exact(&mut [0; 1 << 10]).unwrap_err();
+            let expected = format!("the login at {address} has not ended within its limit: ");
+            assert!(error.to_string().starts_with(&expected), "{error}");
+            drop(socket);
+            drop(server.join().unwrap());
+        }
+    }
+
+    #[test]
+    fn names_and_addresses_are_resolved() {
+        let found = |host| addresses(host, 7, Duration::from_secs(9)).unwrap();
+        assert_eq!(found("::1"), ["[::1]:7".parse().unwrap()]);
+        assert!(found("localhost").iter().all(|it| it.ip().is_loopback() && it.port() == 7));
     }
 }

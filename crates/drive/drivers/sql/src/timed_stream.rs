@@ -8,6 +8,9 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
+/// The end of the error of a login that takes too long.
+const LOGIN_LIMIT: &str = "within its limit: 30 s, or connect_timeout of the dsn";
+
 /// A connected stream; its errors name the server.
 ///
 /// A server that sends byte by byte has no more time than any other.
@@ -81,7 +84,10 @@ impl TimedStream {
         match error.kind() {
             io::ErrorKind::Interrupted => error,
             io::ErrorKind::WouldBlock => {
-                let text = format!("no answer of {server} within the time limit");
+                let text = match self.deadlines {
+                    Some(_) => format!("the login at {server} has not ended {LOGIN_LIMIT}"),
+                    None => format!("no answer of {server} within the time limit"),
+                };
                 io::Error::new(io::ErrorKind::TimedOut, text)
             }
             kind => io::Error::new(kind, format!("{server}: {error}")),
@@ -145,7 +151,7 @@ mod tests {
         stream.set_deadlines(start + Duration::from_millis(20), start + Duration::from_millis(90));
         for is_extended in [true, false] {
             let error = stream.read_exact(&mut [0; 1 << 10]).unwrap_err();
-            assert_eq!(error.to_string(), "no answer of db:1 within the time limit");
+            assert_eq!(error.to_string(), format!("the login at db:1 has not ended {LOGIN_LIMIT}"));
             assert_eq!(stream.extend(), is_extended);
         }
         drop(stream);

@@ -31,7 +31,7 @@ pub(super) fn await_greeting(
         return Ok(());
     }
     if let (Contact::Known, Err(error)) = (contact, awaited.as_ref()) {
-        return Err(Failure::Lost(format!("no greeting of {address}: {error}")));
+        return Err(Failure::Lost(error.to_string()));
     }
     let error = awaited.err();
     let text = PeerProtocol::Mysql.describe(address, packets.unread(), error.as_ref());

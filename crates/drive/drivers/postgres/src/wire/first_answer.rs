@@ -85,7 +85,7 @@ fn encrypt(stream: &mut Socket, endpoint: &Endpoint, contact: Contact) -> Result
         (b"N", []) => {
             let text = format!(
                 "the server at {address} has no TLS (ssl = off): switch it on there, or leave \
-                 sslmode out of the dsn"
+                 encryption (sslmode, ssl) out of the dsn"
             );
             return Err(Failure::Rejected(text));
         }
@@ -165,7 +165,7 @@ fn unanswered(
     contact: Contact,
 ) -> Failure {
     match contact {
-        Contact::Known => Failure::Lost(format!("no answer of {address}: {error}")),
+        Contact::Known => Failure::Lost(error.to_string()),
         Contact::First => {
             Failure::Unreachable(PeerProtocol::Postgres.describe(address, received, Some(error)))
         }
