@@ -55,7 +55,7 @@ pub use database::{Database, SqlEngine};
 pub use explain::{Explain, SentStatement, StatementEntry};
 pub use failure::{ErrorResponse, Failure};
 pub use moment::Moment;
-pub use object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, TableName};
+pub use object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, Reference, TableName};
 pub use obstacle::{Obstacle, SessionNeeds, refuse};
 pub use peer_protocol::PeerProtocol;
 pub use receive_buffer::ReceiveBuffer;
