@@ -97,8 +97,8 @@ pub use readings::Readings;
 pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
 pub use secret::Password;
 pub use server::{
-    Address, ClientCertificate, Dsn, Endpoint, LoginOptions, Placement, Replica, ServerRole, Tls,
-    Transport,
+    Address, AuthMethod, ClientCertificate, Dsn, Endpoint, LoginOptions, Placement, Replica,
+    ServerRole, Tls, Transport,
 };
 pub use setting::Settings;
 pub use shared_load::{LoadReuse, LoadSharing, PageCache, SharedLoad, Transfer};

@@ -191,6 +191,9 @@ pub struct LoginOptions {
     /// The client's certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<ClientCertificate>,
+    /// How a Postgres server may verify the login; empty for any method.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<AuthMethod>,
     /// Whether a login must be bound to the encrypted connection it is made on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub binds_channel: bool,
@@ -214,6 +217,24 @@ pub enum ServerRole {
 }
 
 names!(ServerRole, "a role of a server": ReadWrite "read-write", Primary "primary");
+
+/// How a Postgres server verifies a login, as `require_auth` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuthMethod {
+    /// Not at all, or by a certificate or the account of a socket's peer.
+    None,
+    /// By the password in clear text.
+    Password,
+    /// By an MD5 hash of the password.
+    Md5,
+    /// By SCRAM-SHA-256.
+    #[serde(rename = "scram-sha-256")]
+    Scram,
+}
+
+names!(AuthMethod, "a method of a login": None "none", Password "password", Md5 "md5",
+    Scram "scram-sha-256");
 
 /// PEM files of a client's certificate and of its key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use model::BuildRef;
 use model::limits::{NAME_BYTES_MAX, joined_name};
+use model::{BuildRef, Dialect};
 
 use crate::catalog::{Catalog, Machine};
 use crate::check::check;
@@ -15,6 +15,7 @@ use crate::error::{Errors, PlanError, Source};
 use crate::overrides::{Overrides, QuickVariants, pairs};
 use crate::place::Place;
 use crate::profile::is_path;
+use crate::scheme::Scheme;
 use crate::settings::{DSN, DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
 use crate::syntax::Pairs;
@@ -113,15 +114,12 @@ fn is_of_name(c: char) -> bool {
 /// Returns the engine that speaks the protocol of a server's address; `None` for a build.
 fn server_of(build: &str) -> Option<&'static str> {
     let (scheme, _) = build.split_once("://")?;
-    let scheme = scheme.trim_start().to_ascii_lowercase();
-    // As in `postgresql+psycopg2` and `jdbc:mysql`.
-    let mut parts = scheme.split([':', '+']);
-    parts.find_map(|part| match part {
-        "postgres" | "postgresql" => Some("postgres"),
-        "mysql" => Some("mysql"),
-        "mariadb" => Some("mariadb"),
-        _ => None,
-    })
+    let scheme = Scheme::parse(scheme.trim_start_matches([' ', '"', '\'', '`']))?;
+    match scheme.dialect? {
+        Dialect::Mysql if scheme.family == "mariadb" => Some("mariadb"),
+        Dialect::Mysql => Some("mysql"),
+        Dialect::Postgres => Some("postgres"),
+    }
 }
 
 /// Names variants after engine, version and profile; duplicates are numbered.
@@ -244,10 +242,21 @@ mod tests {
         assert_eq!(texts(ENGINE), ["postgres", "tree"]);
         assert_eq!(texts(DSN), [address, ""]);
         let rows = Overrides::default().with("rows", "1k");
-        let other = planned(&["fillseq"], &typed(&["redis://me@db.example/test"], None), &rows);
-        let other = other.unwrap_err().to_string();
-        assert!(other.contains("is not an engine build"), "{other}");
-        for scheme in ["postgresql", "mysql", "mariadb", "jdbc:mysql", "postgresql+psycopg2"] {
+        for (other, expected) in [
+            ("redis://me@db.example/test", "unknown server scheme `redis://`"),
+            ("mongodb+srv://me:hush@db.example/test", "unknown server scheme `mongodb://`"),
+            ("jdbc:sqlserver://db:1433;user=me", "unknown server scheme `sqlserver://`"),
+            ("host=db dbname=x user=me", "this is a list of `key=value`, as in libpq"),
+            ("me:hush@tcp(db:3306)/x", "this is an address in the form of Go's MySQL driver"),
+            ("$DATABASE_URL", "the address is a variable that nothing expands"),
+            ("me:hush@db/x", "the address has no scheme"),
+            ("rocks db", "is not an engine build"),
+        ] {
+            let error = planned(&["fillseq"], &typed(&[other], None), &rows).unwrap_err();
+            assert!(error.to_string().contains(expected), "{other}: {error}");
+            assert!(error.help().is_some() || other.contains(' '), "{other}");
+        }
+        for scheme in ["postgresql", "mysql2", "mariadb", "jdbc:mysql", "postgresql+psycopg2"] {
             let server = server_of(&format!("{scheme}://me@db.example/test"));
             assert!(server.is_some_and(|name| scheme.contains(name)), "{scheme}");
         }

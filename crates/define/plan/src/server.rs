@@ -19,7 +19,14 @@ impl Resolver<'_> {
     /// Checks a variant's engine and build; returns the engine's description.
     pub(crate) fn engine(&self, table: &Section) -> Result<(BuildRef, EngineInfo), PlanError> {
         let refuse = |why: String| PlanError::here(table.place_of(ENGINE), why);
-        let build: BuildRef = table.text(ENGINE).parse().map_err(refuse)?;
+        let text = table.text(ENGINE);
+        let build: BuildRef = text.parse().map_err(|why| match dsn::parse(text) {
+            Ok(_) => refuse("`engine` has an address in the place of a name".to_owned())
+                .remedy("write the kind of the server, such as postgres, and the address as `dsn`"),
+            // What is wrong with the address comes first.
+            Err(error) if dsn::is_meant(text) => error.at(table.place_of(ENGINE), "here"),
+            Err(_other) => refuse(why),
+        })?;
         let (known, name) = (self.catalog.engines(), &build.engine);
         let Some(info) = known.iter().find(|info| info.name == *name) else {
             let names: Vec<_> = known.iter().map(|info| info.name.as_str()).collect();

@@ -66,6 +66,7 @@ fn dialect(scheme: &str) -> Result<Dialect, PlanError> {
     let Some(Scheme { family, dialect }) = Scheme::parse(scheme) else {
         return Err(wrong("the address has no scheme"));
     };
+    let Some(dialect) = dialect else { return Err(unknown(&family)) };
     // An addition that demands something is not the name of a driver.
     if let Some((_, driver)) = scheme.split_once('+')
         && ["", "ssl", "tls", "srv"].contains(&driver.to_ascii_lowercase().as_str())
@@ -75,9 +76,22 @@ fn dialect(scheme: &str) -> Result<Dialect, PlanError> {
              encryption",
         ));
     }
-    dialect.ok_or_else(|| match family.as_str() {
+    Ok(dialect)
+}
+
+/// Returns the error of the address of something else.
+fn unknown(family: &str) -> PlanError {
+    let error = wrong(format!("unknown server scheme `{family}://`"));
+    match family {
         "mysqlx" => wrong("mysqlx:// is MySQL's X protocol, which Assay does not speak")
             .remedy("write mysql:// and the port of the classic protocol, 3306 by default"),
-        other => wrong(format!("unknown server scheme `{other}://`")),
-    })
+        "sqlite" | "sqlite3" | "rocksdb" | "lmdb" | "duckdb" | "file" => error.remedy(
+            "an engine without a server has a name instead of an address: sqlite, \
+             rocksdb@VERSION; `assay engine list` shows all",
+        ),
+        _ => error.remedy(
+            "Assay measures servers that speak the protocol of Postgres or MySQL: write \
+             postgres://... or mysql://...",
+        ),
+    }
 }

@@ -10,8 +10,8 @@ use model::{Address, Dialect, Dsn, LoginOptions, Password};
 use super::encryption::Encryption;
 use super::parameter::{Effect, EncryptionPart, Parameters, Switch, effect, names, plain};
 use super::place::{self, Place};
-use super::text::{check_expanded, decoded, once, twice, wrong};
-use super::value::{Parameter, absolute, file, role, switched};
+use super::text::{check_expanded, decoded, is_placeholder, once, twice, wrong};
+use super::value::{Parameter, absolute, file, methods, role, switched};
 use super::{mysql, postgres};
 use crate::error::PlanError;
 
@@ -88,8 +88,9 @@ impl Draft {
         if is_placeholder(written) {
             return Err(wrong("the password is a variable or a placeholder that nothing fills in")
                 .remedy(
-                    "put the password into ASSAY_PASSWORD_NAME and write ${ASSAY_PASSWORD_NAME}; \
-                     a `$` of a password is written %24",
+                    "put the whole password into ASSAY_PASSWORD_NAME and write \
+                     ${ASSAY_PASSWORD_NAME}; `$`, `<`, `[` and `{` of a password itself are \
+                     written %24, %3C, %5B and %7B",
                 ));
         }
         self.password = Some(Password(decoded(written, "password")?));
@@ -152,6 +153,9 @@ impl Draft {
                 is_shown = false;
                 continue;
             }
+            if matches!(effect, Effect::User | Effect::Host | Effect::Port | Effect::Database) {
+                check_expanded(value, &parameter.name)?;
+            }
             let value = decoded(value, &format!("value of {}", parameter.title()))?;
             self.apply(effect, &Parameter { value, ..parameter })?;
         }
@@ -208,6 +212,11 @@ impl Draft {
                 self.login.binds_channel = value == "require";
                 Ok(())
             }
+            Effect::Methods => {
+                self.login.methods = methods(parameter)?;
+                self.encryption.is_waived = value.split(',').any(|name| name == "password");
+                Ok(())
+            }
             Effect::Only(values, why) => {
                 if values.iter().any(|known| known.eq_ignore_ascii_case(value)) {
                     return Ok(());
@@ -240,14 +249,12 @@ impl Draft {
                 };
                 encryption.set_mode(known.mode)
             }
+            EncryptionPart::SwitchOr(modes) => match switched(parameter) {
+                Ok(_is_on) => self.encrypt(EncryptionPart::Switch(Switch::Encrypt), parameter),
+                Err(_other) => self.encrypt(EncryptionPart::Mode(modes), parameter),
+            },
             EncryptionPart::Switch(switch) => {
-                let is_on = switched(parameter)?;
-                let at = match switch {
-                    Switch::Encrypt => 0,
-                    Switch::Require => 1,
-                    Switch::Verify => 2,
-                };
-                encryption.switches[at] = Some(is_on);
+                encryption.switches[switch as usize] = Some(switched(parameter)?);
                 Ok(())
             }
             EncryptionPart::Roots if value == SYSTEM_ROOTS => encryption.set_roots(value.into()),
@@ -256,16 +263,9 @@ impl Draft {
                 encryption.set_chain(file(parameter, "the client's certificate")?)
             }
             EncryptionPart::Key => encryption.set_key(file(parameter, "the client's key")?),
-            EncryptionPart::Waiver(values) if values.contains(&value) => {
-                encryption.is_waived = true;
+            EncryptionPart::Waiver => {
+                encryption.is_waived = switched(parameter)?;
                 Ok(())
-            }
-            EncryptionPart::Waiver(_) if self.dialect == Dialect::Mysql => {
-                switched(parameter).map(drop)
-            }
-            EncryptionPart::Waiver(values) => {
-                let remedy = format!("use {}={}, or leave it out", parameter.name, values[0]);
-                Err(parameter.refuse(remedy))
             }
         }
     }
@@ -344,23 +344,4 @@ impl Draft {
         };
         Ok(Address::Tcp { host, port, tls: self.encryption.checked(self.dialect)? })
     }
-}
-
-/// Returns whether a password is a variable of a shell, a template, or a console's placeholder.
-fn is_placeholder(text: &str) -> bool {
-    let within = |begin: &str, end: &str| text.strip_prefix(begin)?.strip_suffix(end);
-    let is_name = |name: &str| {
-        let mut letters = name.chars();
-        letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-            && letters.all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
-    };
-    let named = [("[", "]"), ("<", ">"), ("{", "}")].iter().find_map(|it| within(it.0, it.1));
-    let is_word = |text: &str| {
-        let text = text.to_ascii_lowercase();
-        ["password", "passwd", "secret"].iter().any(|word| text.contains(word))
-    };
-    text.strip_prefix('$').is_some_and(is_name)
-        || [("${", "}"), ("$(", ")"), ("{{", "}}")].iter().any(|it| within(it.0, it.1).is_some())
-        || named.is_some_and(is_word)
-        || text.chars().all(|sign| sign == '*' || sign == '\u{2022}')
 }

@@ -9,7 +9,7 @@ use super::text::{once, wrong};
 use crate::error::PlanError;
 
 /// How much is encrypted and verified.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Mode {
     /// Nothing is encrypted.
     Off,
@@ -66,7 +66,7 @@ pub(super) struct Encryption {
     key: Option<PathBuf>,
     /// Whether an unverified server gets the password without encryption.
     pub(super) is_waived: bool,
-    /// Switches of MySQL's older drivers: encrypt, demand it, verify the issuer.
+    /// Switches of older drivers, by [`Switch`](super::parameter::Switch).
     pub(super) switches: [Option<bool>; 3],
 }
 
@@ -100,7 +100,7 @@ impl Encryption {
 
     /// Returns the encryption of a connection by TCP, if its parts agree.
     pub(super) fn checked(&mut self, dialect: Dialect) -> Result<Tls, PlanError> {
-        self.read_switches()?;
+        self.read_switches(dialect)?;
         let Names { mode, roots, host, issuer } = names(dialect);
         let (file, is_system) = match self.roots.clone() {
             Some(path) if path.as_os_str() == SYSTEM_ROOTS => (Some(path), true),
@@ -163,17 +163,26 @@ impl Encryption {
             .remedy("name a host, or leave the encryption out"))
     }
 
-    /// Takes the mode of the switches of MySQL's older drivers.
+    /// Takes the mode of the switches of older drivers; a mode that is stated itself must fit them.
     ///
-    /// Source: Connector/J developer guide, section 3.5.3, `sslMode`.
-    fn read_switches(&mut self) -> Result<(), PlanError> {
-        match self.switches {
-            [None, None, None] => Ok(()),
-            [Some(false), _, _] => self.set_mode(Mode::Off),
-            [_, _, Some(true)] => self.set_mode(Mode::Issuer),
-            [_, Some(true), _] => self.set_mode(Mode::Require),
-            [Some(true), _, _] => self.set_mode(Mode::Prefer),
-            [None, _, _] => Ok(()),
+    /// Source: Connector/J developer guide, section 3.5.3, `sslMode`; pgJDBC, "Configuring the
+    /// Client", `ssl`; PostgreSQL documentation of 13, section 33.1.2, `requiressl`.
+    fn read_switches(&mut self, dialect: Dialect) -> Result<(), PlanError> {
+        let [encrypt, _, _] = self.switches;
+        let (least, usual) = match self.switches {
+            [_, _, Some(true)] => (Mode::Issuer, Mode::Issuer),
+            [_, Some(true), _] => (Mode::Require, Mode::Require),
+            [Some(true), ..] if dialect == Dialect::Postgres => (Mode::Prefer, Mode::HostOfSystem),
+            [Some(true), ..] => (Mode::Prefer, Mode::Prefer),
+            [Some(false), ..] => (Mode::Off, Mode::Off),
+            [None, ..] => return Ok(()),
+        };
+        let mode = *self.mode.get_or_insert(usual);
+        if mode < least || (encrypt == Some(false) && mode != Mode::Off) {
+            let name = names(dialect).mode;
+            return Err(wrong("the address demands encryption, and less of it elsewhere")
+                .remedy(format!("state it once, by {name}, and leave the switches out")));
         }
+        Ok(())
     }
 }

@@ -15,3 +15,4 @@ mod value;
 mod tests;
 
 pub(crate) use address::{Parsed, ended_by_quote, parse};
+pub(crate) use pasted::is_meant;

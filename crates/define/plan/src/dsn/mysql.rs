@@ -59,7 +59,7 @@ pub(super) const TABLE: &[Parameters] = &[
     row("ssl-key", Effect::Encryption(EncryptionPart::Key)),
     row(
         "get-server-public-key allowPublicKeyRetrieval",
-        Effect::Encryption(EncryptionPart::Waiver(&["1", "true", "on", "yes"])),
+        Effect::Encryption(EncryptionPart::Waiver),
     ),
     row("connect_timeout connectTimeout timeout", Effect::Timeout),
     row("protocol", Effect::Only(&["tcp", "socket"], "connects by TCP or by a unix socket")),

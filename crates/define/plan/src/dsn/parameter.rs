@@ -35,6 +35,8 @@ pub(super) enum Effect {
     Role,
     /// Whether the login is bound to its connection.
     Binding,
+    /// The methods by which the server may verify the login.
+    Methods,
     /// It may have these values, which state what Assay does; the reason why no others.
     Only(&'static [&'static str], &'static str),
     /// No effect, for this reason.
@@ -48,16 +50,18 @@ pub(super) enum Effect {
 pub(super) enum EncryptionPart {
     /// How much is encrypted and verified.
     Mode(&'static [ModeName]),
-    /// A part of it, of MySQL's older drivers.
+    /// A part of it, of older drivers.
     Switch(Switch),
+    /// [`Switch::Encrypt`], or how much is encrypted and verified.
+    SwitchOr(&'static [ModeName]),
     /// The file of roots.
     Roots,
     /// The file of the client's certificate.
     Certificate,
     /// The file of its key.
     Key,
-    /// With one of these values, a server gets the password without encryption.
-    Waiver(&'static [&'static str]),
+    /// Whether a server gets the password without encryption.
+    Waiver,
 }
 
 /// A value of a parameter that states how much is encrypted.
@@ -66,7 +70,7 @@ pub(super) struct ModeName {
     pub(super) mode: Mode,
 }
 
-/// A switch of MySQL's older drivers.
+/// A switch of older drivers.
 #[derive(Clone, Copy)]
 pub(super) enum Switch {
     Encrypt,

@@ -9,6 +9,14 @@ const QUOTES: [char; 3] = ['"', '\'', '`'];
 const CLIENTS: [&str; 8] =
     ["psql", "pgcli", "pgbench", "mysql", "mariadb", "mycli", "mysqlsh", "export"];
 
+/// Returns whether a text in the place of an engine is meant as an address.
+pub(crate) fn is_meant(text: &str) -> bool {
+    text.contains("://")
+        || text.contains(['=', '(', '$'])
+        || text.trim_start().starts_with("jdbc:")
+        || (text.contains('@') && text.contains([':', '/']))
+}
+
 /// Returns the address in a text, without spaces and quotes around it.
 ///
 /// # Errors
@@ -54,7 +62,11 @@ fn without_scheme(text: &str) -> PlanError {
         !key.trim().is_empty() && key.chars().all(is_sign)
     };
     if text.split_once('=').is_some_and(|(key, _)| is_key(key)) {
-        return wrong("this is a list of `key=value`, as in libpq and .NET, and not an address");
+        return wrong("this is a list of `key=value`, as in libpq and .NET, and not an address")
+            .remedy(
+                "write its values as postgres://USER:${ASSAY_PASSWORD_NAME}@HOST:PORT/DATABASE, \
+                 or mysql://..., and other keys as parameters: ?sslmode=require",
+            );
     }
     if ["tcp(", "unix("].iter().any(|call| text.contains(call)) {
         return wrong("this is an address in the form of Go's MySQL driver")

@@ -4,7 +4,7 @@
 //! "PostgreSQL", "Connection details"; asyncpg, `connect`.
 
 use super::encryption::Mode;
-use super::parameter::{Effect, EncryptionPart, ModeName, Parameters};
+use super::parameter::{Effect, EncryptionPart, ModeName, Parameters, Switch};
 
 const fn mode(name: &'static str, mode: Mode) -> ModeName {
     ModeName { name, mode }
@@ -32,11 +32,13 @@ pub(super) const TABLE: &[Parameters] = &[
     row("port", Effect::Port),
     row("dbname database", Effect::Database),
     row("socket", Effect::Socket),
-    row("sslmode ssl", Effect::Encryption(EncryptionPart::Mode(MODES))),
+    row("sslmode", Effect::Encryption(EncryptionPart::Mode(MODES))),
+    row("ssl", Effect::Encryption(EncryptionPart::SwitchOr(MODES))),
+    row("requiressl", Effect::Encryption(EncryptionPart::Switch(Switch::Require))),
     row("sslrootcert", Effect::Encryption(EncryptionPart::Roots)),
     row("sslcert", Effect::Encryption(EncryptionPart::Certificate)),
     row("sslkey", Effect::Encryption(EncryptionPart::Key)),
-    row("require_auth", Effect::Encryption(EncryptionPart::Waiver(&["password"]))),
+    row("require_auth", Effect::Methods),
     row("channel_binding", Effect::Binding),
     row("connect_timeout", Effect::Timeout),
     row("options", Effect::Session("options")),
@@ -87,7 +89,6 @@ pub(super) const TABLE: &[Parameters] = &[
         ),
     ),
     row("hostaddr", Effect::Refused("write the numeric address instead of the host")),
-    row("requiressl", Effect::Refused("write sslmode=require")),
     row("sslfactory", Effect::Refused("write sslmode=require, or verify-full with sslrootcert")),
     row("sslpassword", Effect::Refused("give sslkey a file with a key that is not encrypted")),
     row("sslcrl sslcrldir", Effect::Refused("leave it out: revocations are not checked")),

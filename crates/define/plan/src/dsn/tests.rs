@@ -1,4 +1,4 @@
-use model::{Address, Dialect, Dsn, Password, ServerRole, Tls};
+use model::{Address, AuthMethod, Dialect, Dsn, Password, ServerRole, Tls};
 
 use super::parameter::names;
 use super::{mysql, parse, postgres};
@@ -68,7 +68,9 @@ fn a_password_is_what_stands_before_the_last_at() {
     for (text, password) in [
         ("postgresql://me:p%40%3A%2fs@db/x", Some("p@:/s")),
         ("postgres://me:a b\"c@\u{e4}@db/x", Some("a b\"c@\u{e4}")),
-        ("postgres://me:a$b@db/x", Some("a$b")),
+        ("postgres://me:a$1@db/x", Some("a$1")),
+        ("postgres://me:password@db/x", Some("password")),
+        ("postgres://me:%3Ca%24b%3E@db/x", Some("<a$b>")),
         ("postgres://me:%24b@db/x", Some("$b")),
         ("postgres://db/x?user=me&password=a%26b", Some("a&b")),
         ("postgres://me@db/x", None),
@@ -129,6 +131,13 @@ fn encryption_is_named_as_by_the_server_s_own_clients() {
         ("postgres://me@db/x?sslmode=verify-ca&sslrootcert=FILE", Tls::VerifiedIssuer(path())),
         ("postgres://me@db/x?sslmode=verify-full&sslrootcert=FILE", Tls::Verified(path())),
         ("postgres://me@db/x?sslrootcert=system", Tls::Verified("system".into())),
+        ("postgres://me@db/x?ssl=true", Tls::Verified("system".into())),
+        ("postgres://me@db/x?ssl=true&sslrootcert=FILE", Tls::Verified(path())),
+        ("postgres://me@db/x?ssl=true&sslmode=require", Tls::Unverified),
+        ("postgres://me@db/x?ssl=false", Tls::Off),
+        ("postgres://me@db/x?requiressl=1", Tls::Unverified),
+        ("postgres://me@db/x?requiressl=0", Tls::Off),
+        ("postgres://me@db/x?require_auth=scram-sha-256", Tls::Off),
         ("postgres://me@db/x?require_auth=password", Tls::Waived),
         ("postgres://me@db/x?require_auth=password&sslmode=require", Tls::Unverified),
         ("mysql://me@db/x?ssl-mode=DISABLED", Tls::Off),
@@ -148,6 +157,8 @@ fn encryption_is_named_as_by_the_server_s_own_clients() {
         ("mysql://me@db/x?useSSL=false", Tls::Off),
         ("mysql://me@db/x?useSSL=true", Tls::Preferred),
         ("mysql://me@db/x?useSSL=true&requireSSL=true", Tls::Unverified),
+        ("mysql://me@db/x?useSSL=true&sslMode=REQUIRED", Tls::Unverified),
+        ("mysql://me@db/x?requireSSL=true", Tls::Unverified),
         (
             "mysql://me@db/x?useSSL=true&verifyServerCertificate=true&ssl-ca=FILE",
             Tls::VerifiedIssuer(path()),
@@ -165,6 +176,9 @@ fn encryption_is_named_as_by_the_server_s_own_clients() {
     assert_eq!(certified.login.certificate.expect("it is stated").key, path());
 }
 
+/// The error of switches that demand more than the mode.
+const LESS: &str = "the address demands encryption, and less of it elsewhere";
+
 #[test]
 fn encryption_whose_parts_disagree_is_refused() {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -172,7 +186,9 @@ fn encryption_whose_parts_disagree_is_refused() {
     let with = |text: &str| refused(&format!("postgres://me@db/x?{}", text.replace("FILE", &file)));
     for (text, why) in [
         ("sslmode=verify", "`sslmode` cannot be `verify`"),
-        ("require_auth=none", "`require_auth` cannot be `none`"),
+        ("require_auth=gss", "`require_auth` cannot be `gss`"),
+        ("require_auth=md5,!password", "`require_auth` cannot be `md5,!password`"),
+        ("require_auth=scram", "`require_auth` cannot be `scram`"),
         ("sslmode=verify-full", "`sslmode=verify-full` needs roots to trust"),
         ("sslmode=verify-ca", "`sslmode=verify-ca` needs roots to trust"),
         (
@@ -186,6 +202,10 @@ fn encryption_whose_parts_disagree_is_refused() {
             "`sslrootcert` verifies nothing without `sslmode=verify-full`",
         ),
         ("sslmode=require&ssl=disable", "the address states the encryption twice"),
+        ("sslmode=disable&ssl=true", LESS),
+        ("sslmode=require&ssl=false", LESS),
+        ("sslmode=prefer&requiressl=1", LESS),
+        ("ssl=maybe", "`ssl` cannot be `maybe`"),
         (
             "sslmode=require&sslcert=FILE",
             "a client's certificate needs a key, and a key its certificate",
@@ -195,8 +215,14 @@ fn encryption_whose_parts_disagree_is_refused() {
     ] {
         assert_eq!(with(text), why);
     }
-    let mysql = refused("mysql://me@db/x?useSSL=true&sslMode=REQUIRED");
-    assert_eq!(mysql, "the address states the encryption twice");
+    for switches in [
+        "useSSL=false&requireSSL=true",
+        "useSSL=false&sslMode=REQUIRED",
+        "useSSL=true&sslMode=DISABLED",
+        "verifyServerCertificate=true&sslMode=REQUIRED",
+    ] {
+        assert_eq!(refused(&format!("mysql://me@db/x?{switches}")), LESS, "{switches}");
+    }
 }
 
 #[test]
@@ -218,6 +244,14 @@ fn parameters_are_obeyed_or_have_a_note() {
         ("postgres://me@db/x?connect_timeout=0", None),
     ] {
         assert_eq!(read(text).login.timeout_ms, timeout_ms, "{text}");
+    }
+    for (written, methods) in [
+        ("scram-sha-256", &[AuthMethod::Scram][..]),
+        ("gss,md5,scram-sha-256", &[AuthMethod::Md5, AuthMethod::Scram]),
+        ("!password,!none", &[AuthMethod::Md5, AuthMethod::Scram]),
+    ] {
+        let found = read(&format!("postgres://me@db/x?require_auth={written}")).login.methods;
+        assert_eq!(found, methods, "{written}");
     }
     let schema = read("jdbc:postgresql://db/x?user=me&currentSchema=s").login.session;
     assert_eq!(schema.get("search_path").map(String::as_str), Some("s"));
@@ -286,6 +320,8 @@ fn a_wrong_address_has_an_error_that_names_what_is_wrong() {
             ("db/x", scheme),
             ("me:secret@db://x", scheme),
             ("oracle://me:secret@db/x", "unknown server scheme `oracle://`"),
+            ("mongodb+srv://me:secret@db/x", "unknown server scheme `mongodb://`"),
+            ("sqlite:///tmp/x.db", "unknown server scheme `sqlite://`"),
             ("postgresql+ssl://me@db/x", "`+ssl` is not understood in a scheme"),
             ("mysql+://me@db/x", "`+` is not understood in a scheme"),
             ("mysqlx://me@h/x", "mysqlx:// is MySQL's X protocol, which Assay does not speak"),
@@ -363,6 +399,13 @@ fn a_wrong_user_password_or_place_is_named() {
             ("me:[YOUR-PASSWORD]@db", placeholder),
             ("me:{your_password}@db", placeholder),
             ("me:<password>@db", placeholder),
+            ("me:<db pass>@db", placeholder),
+            ("me:YOUR_PASSWORD@db", placeholder),
+            ("me:your-db-password@db", placeholder),
+            ("me:${DB_PASSWORD@db", placeholder),
+            ("me:x${ASSAY_PASSWORD_PG}@db", placeholder),
+            ("me:x$DB_PASSWORD@db", placeholder),
+            ("me:{{ password }}@db", placeholder),
             ("me:****@db", placeholder),
             ("me:secret@db:0", "the port is 0"),
             ("me:secret@db:65536", "the port is above 65535"),
@@ -384,6 +427,10 @@ fn a_wrong_user_password_or_place_is_named() {
         ],
     );
     assert_eq!(refused("postgres://me@db/$DB"), "the database has a variable that nothing expands");
+    for part in ["user=$USER&host=db", "user=me&host=$HOST", "user=me&host=db&dbname=${DB}"] {
+        let error = refused(&format!("postgres:///?{part}"));
+        assert!(error.ends_with("has a variable that nothing expands"), "{error}");
+    }
     let password = refused("postgres://db/x?user=me&password=${DB_PASSWORD-x}");
     assert_eq!(password, placeholder);
 }

@@ -37,13 +37,28 @@ pub(super) fn decoded(text: &str, part: &str) -> Result<String, PlanError> {
     Ok(decoded.into_owned())
 }
 
-/// Checks that a part of an address has no variable of a shell or template in it.
-pub(super) fn check_expanded(text: &str, part: &str) -> Result<(), PlanError> {
+/// Returns whether a text has a variable of a shell or template in it.
+fn has_variable(text: &str) -> bool {
     let is_name = |rest: &str| {
         rest.starts_with(|sign: char| sign.is_ascii_alphabetic() || "_{(".contains(sign))
     };
-    let has_variable = text.match_indices('$').any(|(at, _)| is_name(&text[at + 1..]));
-    if !has_variable && !text.contains("{{") {
+    text.contains("{{") || text.match_indices('$').any(|(at, _)| is_name(&text[at + 1..]))
+}
+
+/// Returns whether a password has a variable in it, or is a placeholder of a page or a console.
+pub(super) fn is_placeholder(text: &str) -> bool {
+    let letters = text.chars().filter(char::is_ascii_alphabetic);
+    let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+    let is_within = |(begin, end)| text.starts_with(begin) && text.ends_with(end);
+    has_variable(text)
+        || [('<', '>'), ('[', ']'), ('{', '}')].into_iter().any(is_within)
+        || (letters.starts_with("your") && letters.contains("passw"))
+        || text.chars().all(|sign| sign == '*' || sign == '\u{2022}')
+}
+
+/// Checks that a part of an address has no variable of a shell or template in it.
+pub(super) fn check_expanded(text: &str, part: &str) -> Result<(), PlanError> {
+    if !has_variable(text) {
         return Ok(());
     }
     Err(wrong(format!("the {part} has a variable that nothing expands")).remedy(format!(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::ServerRole;
+use model::{AuthMethod, ServerRole};
 
 use super::text::wrong;
 use crate::error::PlanError;
@@ -40,6 +40,31 @@ pub(super) fn role(parameter: &Parameter) -> Result<Option<ServerRole>, PlanErro
         "primary" | "master" => Ok(Some(ServerRole::Primary)),
         _ => Err(parameter.refuse("Assay writes: use any, read-write or primary")),
     }
+}
+
+/// Returns the methods by which a server may verify a login, as far as Assay speaks them.
+///
+/// Source: PostgreSQL documentation, section 34.1.2, `require_auth`.
+pub(super) fn methods(parameter: &Parameter) -> Result<Vec<AuthMethod>, PlanError> {
+    let names: Vec<_> = parameter.value.split(',').collect();
+    let excluded: Vec<_> = names.iter().filter_map(|name| name.strip_prefix('!')).collect();
+    let is_listed = |method: &AuthMethod| match excluded.is_empty() {
+        true => names.contains(&method.name()),
+        false => !excluded.contains(&method.name()),
+    };
+    let methods: Vec<_> = AuthMethod::ALL.into_iter().filter(is_listed).collect();
+    let known = |name: &&str| {
+        let name = name.strip_prefix('!').unwrap_or(name);
+        ["gss", "sspi", "oauth"].contains(&name) || name.parse::<AuthMethod>().is_ok()
+    };
+    let is_mixed = !excluded.is_empty() && excluded.len() < names.len();
+    if is_mixed || methods.is_empty() || !names.iter().all(known) {
+        return Err(parameter.refuse(
+            "list methods that Assay speaks: scram-sha-256, md5, password or none, or all those \
+             to exclude, each after a `!`",
+        ));
+    }
+    Ok(methods)
 }
 
 /// Returns whether a switch is on.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use driver_sql::{Connection as _, Obstacle, PROTOCOL};
 use engine::OpenSpec;
-use model::sql::{Dialect, Part};
+use model::sql::{Dialect, Part, Statement};
 
 use crate::kind::Flavour;
 use crate::wire::{Connection, Failure};
@@ -29,6 +29,10 @@ const IDLE_S_MIN: u64 = 60;
 
 const IS_ON: fn(&str) -> bool = |value| matches!(value, "ON" | "1");
 const IS_OFF: fn(&str) -> bool = |value| matches!(value, "OFF" | "0");
+/// Storage engines whose tables lose rows, or take few.
+const LOSSY: [&str; 6] = ["ARCHIVE", "BLACKHOLE", "CSV", "EXAMPLE", "FEDERATED", "MEMORY"];
+/// Bytes of a packet in addition to the values of a row: its key, names and keywords.
+const OTHER_BYTES: u64 = 2048;
 /// Whether an isolation is one of InnoDB's two usual ones.
 const IS_USUAL: fn(&str) -> bool = |value| matches!(value, "REPEATABLE-READ" | "READ-COMMITTED");
 
@@ -36,11 +40,14 @@ const IS_USUAL: fn(&str) -> bool = |value| matches!(value, "REPEATABLE-READ" | "
 ///
 /// Source: [MySQL Manual], "Server System Variables"; [MariaDB Docs], the same.
 #[rustfmt::skip]
-static CONDITIONS: [Condition; 15] = [
+static CONDITIONS: [Condition; 16] = [
     Condition { name: "autocommit", is_good: IS_ON, usual: "1", is_note: false,
         need: "a statement outside of a transaction commits by itself" },
     Condition { name: "completion_type", is_good: |it| matches!(it, "NO_CHAIN" | "0"), usual: "0",
         is_note: false, need: "a commit ends its transaction and nothing else" },
+    // A table whose statement names its storage engine may be of any.
+    Condition { name: "default_storage_engine", is_good: |it| !LOSSY.contains(&it),
+        usual: "InnoDB", is_note: false, need: "tables keep their rows, and values of any length" },
     Condition { name: "sql_safe_updates", is_good: IS_OFF, usual: "0", is_note: false,
         need: "updates without a key in their condition are executed" },
     Condition { name: "sql_select_limit", is_good: |it| lasts(it, 1 << 62), usual: "DEFAULT",
@@ -114,6 +121,7 @@ pub(crate) fn obstacles(
 ) -> Result<Vec<Obstacle>, Failure> {
     let variables = variables(connection)?;
     let mut obstacles = found(&variables, false);
+    obstacles.extend(packet_limit(&variables, spec));
     obstacles.extend(named.and_then(|named| other_flavour(named, &variables)));
     let is_bad = |mode: &&SqlMode| depends_on(spec, mode.sign);
     obstacles.extend(modes(&variables).filter(is_bad).map(|mode| Obstacle {
@@ -122,6 +130,40 @@ pub(crate) fn obstacles(
         remedy: "take it out of sql_mode on the server (SET GLOBAL sql_mode)".to_owned(),
     }));
     Ok(obstacles)
+}
+
+/// Has the server refuse what it may be set to do: drop a table to which a foreign key of a user
+/// refers, and create one of another storage engine than its statement names.
+pub(crate) fn guard_tables(connection: &mut Connection) -> Result<(), Failure> {
+    for sql in [
+        "SET SESSION foreign_key_checks = 1",
+        "SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_ENGINE_SUBSTITUTION')",
+    ] {
+        match connection.run(sql) {
+            // A compatible system may have no such variable.
+            Err(Failure::Refused(_)) => {}
+            done => done?,
+        }
+    }
+    Ok(())
+}
+
+/// Returns the obstacle of packets that are shorter than a statement or a row.
+fn packet_limit(variables: &Variables, spec: &OpenSpec) -> Option<Obstacle> {
+    let most: u64 = variables.get("max_allowed_packet")?.parse().ok()?;
+    // Text has two digits for each byte of a value.
+    let value = u64::from(spec.data.value_bytes) * if is_text(spec) { 2 } else { 1 };
+    let part = |part: &Part| if let Part::Text(text) = part { text.len() as u64 } else { 0 };
+    let bytes = |it: &Statement| it.parts.iter().map(part).sum();
+    let needed = statements(spec).map(bytes).fold(value, u64::max) + OTHER_BYTES;
+    (most < needed).then(|| Obstacle {
+        setting: format!("max_allowed_packet = {most}"),
+        need: format!("statements and rows of this experiment have {needed} bytes"),
+        remedy: format!(
+            "SET GLOBAL max_allowed_packet = {} on the server, or use shorter values",
+            needed.next_power_of_two()
+        ),
+    })
 }
 
 /// Returns what a run may have, and what changes what it measures.
@@ -166,16 +208,26 @@ fn other_flavour(named: Flavour, variables: &Variables) -> Option<Obstacle> {
     })
 }
 
+/// Returns whether all statements are sent as text.
+fn is_text(spec: &OpenSpec) -> bool {
+    spec.options.get(PROTOCOL) == Some("text")
+}
+
+/// Returns the statements of the application.
+fn statements(spec: &OpenSpec) -> impl Iterator<Item = &Statement> {
+    let application = spec.application.iter().map(|setup| &*setup.application);
+    application.flat_map(|application| {
+        let creates = application.tables.iter().flat_map(|table| table.create.by(Dialect::Mysql));
+        let calls = application.procedures.iter();
+        creates.chain(calls.flat_map(|it| it.statements.by(Dialect::Mysql)))
+    })
+}
+
 /// Returns whether a statement of the application, or a value that is sent as text, has a sign.
 fn depends_on(spec: &OpenSpec, sign: &str) -> bool {
-    // Values are escaped by backslashes.
-    let is_text = sign == "\\" && spec.options.get(PROTOCOL) == Some("text");
-    let Some(setup) = &spec.application else { return is_text };
-    let application = &setup.application;
-    let creates = application.tables.iter().flat_map(|table| table.create.by(Dialect::Mysql));
-    let calls = application.procedures.iter().flat_map(|it| it.statements.by(Dialect::Mysql));
     let has = |part: &Part| matches!(part, Part::Text(text) if text.contains(sign));
-    is_text || creates.chain(calls).any(|statement| statement.parts.iter().any(has))
+    // Values are escaped by backslashes.
+    (sign == "\\" && is_text(spec)) || statements(spec).any(|it| it.parts.iter().any(has))
 }
 
 #[cfg(test)]
@@ -204,6 +256,7 @@ mod tests {
             ("max_execution_time", "5000", false),
             ("max_statement_time", "5.000000", false),
             ("wait_timeout", "10", false),
+            ("default_storage_engine", "MEMORY", false),
             ("completion_type", "RELEASE", false),
             ("transaction_isolation", "SERIALIZABLE", true),
             ("foreign_key_checks", "OFF", true),

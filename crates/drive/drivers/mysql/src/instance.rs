@@ -46,6 +46,7 @@ pub(crate) fn open(
     let check = |connection: &mut Connection| {
         let named = is_foreign.then_some(flavour);
         refuse::<Connection>(&endpoint, &conditions::obstacles(connection, spec, named)?)?;
+        conditions::guard_tables(connection)?;
         if is_foreign { check_foreign(&spec.options, &variables(connection)?) } else { Ok(()) }
     };
     let shared = (spec, waits);
@@ -66,13 +67,9 @@ fn for_storage_engine(
     spec: &OpenSpec,
 ) -> Result<OpenSpec, EngineError> {
     let mut spec = spec.clone();
-    let default = match connection.first("SELECT @@default_storage_engine") {
-        // A compatible system may have no such variable.
-        Err(Failure::Refused(_)) => None,
-        found => found?,
-    };
+    let default = connection.pairs("SHOW SESSION VARIABLES LIKE 'default_storage_engine'")?;
     if let Some(setup) = &mut spec.application
-        && default.is_some_and(|engine| engine.eq_ignore_ascii_case("rocksdb"))
+        && default.iter().any(|(_, engine)| engine.eq_ignore_ascii_case("rocksdb"))
     {
         Arc::make_mut(&mut setup.application).use_myrocks();
     }

@@ -121,18 +121,25 @@ pub(crate) fn obstacles(connection: &mut Connection) -> Result<Vec<Obstacle>, Fa
     Ok(obstacles)
 }
 
-/// Returns the obstacle of a search path without a schema for tables.
+/// Returns the obstacle of a search path without a schema for tables that every session finds.
 fn search_path(connection: &mut Connection) -> Option<Obstacle> {
     let sql = "SELECT current_schema() IS NULL, current_setting('search_path')";
     // A compatible system may have neither.
     let rows = connection.rows(sql).unwrap_or_default();
     let [is_missing, path] = &rows.first()?[..] else { return None };
-    (is_missing == "t").then(|| Obstacle {
+    let need = match path.trim_start_matches([' ', '"']).starts_with("pg_temp") {
+        true => "tables of its first schema exist for one session only",
+        false if is_missing == "t" => {
+            "tables are created in its first schema that exists and that the role may use"
+        }
+        false => return None,
+    };
+    Some(Obstacle {
         setting: format!("search_path = {path}"),
-        need: "tables are created in its first schema that exists and that the role may use".into(),
-        remedy:
-            "create one, ALTER ROLE ... SET search_path, or state search_path=SCHEMA in the dsn"
-                .to_owned(),
+        need: need.to_owned(),
+        remedy: "create a schema, ALTER ROLE ... SET search_path, or state search_path=SCHEMA in \
+                 the dsn"
+            .to_owned(),
     })
 }
 

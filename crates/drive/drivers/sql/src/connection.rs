@@ -6,7 +6,7 @@ use model::Endpoint;
 use model::sql::Dialect;
 
 use crate::failure::{ErrorResponse, Failure};
-use crate::object::{CatalogEntry, Creation, DataSet, Object};
+use crate::object::{CatalogEntry, Creation, DataSet, Object, Reference};
 use crate::row_texts::RowTexts;
 use crate::socket::Contact;
 use crate::template::{Field, Template, Value};
@@ -184,6 +184,11 @@ pub trait Connection: Send + Sized {
 
     /// Finds what has the name of an object in a schema, whatever its kind.
     fn find(&mut self, schema: &str, object: &Object) -> Reply<Option<CatalogEntry>, Self>;
+
+    /// Returns the foreign keys of tables to others, of the database in which a run creates its own.
+    fn references(&mut self) -> Reply<Vec<Reference>, Self> {
+        Ok(Vec::new())
+    }
 
     /// Returns why accounts other than the login can write a table, or have code executed by it.
     fn shared(&mut self, _schema: &str, _table: &str) -> Reply<Option<String>, Self> {

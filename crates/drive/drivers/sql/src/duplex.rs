@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn pipelining_never_deadlocks_on_full_socket_buffers() {
         let (ours, theirs) = UnixStream::pair().unwrap();
-        all_comes_back(Socket::Unix(ours), theirs);
+        all_comes_back(Socket::unix(ours), theirs);
     }
 
     /// A client that gives its certificate to a server that demands one, and the server's side.
@@ -155,7 +155,7 @@ mod tests {
     fn closed_socket_is_an_error_not_a_signal() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         drop(theirs);
-        let error = Socket::Unix(ours).write_and_take(b"x", |_| Ok(())).unwrap_err();
+        let error = Socket::unix(ours).write_and_take(b"x", |_| Ok(())).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }

@@ -78,6 +78,15 @@ pub struct TableName {
     pub qualified: String,
 }
 
+/// A foreign key of one table to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// The table that it is of, with its schema.
+    pub table: String,
+    /// The name of the table to which it refers.
+    pub to: String,
+}
+
 /// What has the name of an object in a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogEntry {

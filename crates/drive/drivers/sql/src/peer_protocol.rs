@@ -7,6 +7,7 @@ use engine::NO_ANSWER;
 use model::{Address, Endpoint};
 
 use crate::socket::Socket;
+use crate::timed_stream::now;
 use crate::tls;
 
 /// Longest wait for the answer to each question.
@@ -47,16 +48,11 @@ impl PeerProtocol {
 
     /// Returns whether to wait longer for a first answer: the address states so, and nothing of
     /// another protocol answers there. The read timeout is then extended.
-    ///
-    /// # Errors
-    /// When the operating system refuses it.
-    pub fn waits_longer(self, socket: &Socket, endpoint: &Endpoint) -> io::Result<bool> {
+    pub fn waits_longer(self, socket: &mut Socket, endpoint: &Endpoint) -> bool {
         let Endpoint { address, login, .. } = endpoint;
-        if !socket.extend_first_wait(login)? {
-            return Ok(false);
-        }
         let is_own = |peer: Peer| matches!(peer, Peer::Known(found) if found == self);
-        Ok(probe(address).as_deref().and_then(peer_of).is_none_or(is_own))
+        socket.extend_first_wait(login)
+            && probe(address).as_deref().and_then(peer_of).is_none_or(is_own)
     }
 
     /// Describes why a first connection got no answer of this protocol.
@@ -135,7 +131,8 @@ fn peer_of(bytes: &[u8]) -> Option<Peer> {
 fn probe(address: &Address) -> Option<Vec<u8>> {
     let plain = address.without_tls();
     let questioned = |questions: &[&[u8]]| {
-        let mut socket = Socket::connect_within(&plain, ANSWER_WITHIN).ok()?;
+        let mut socket = Socket::connect_until(&plain, now() + ANSWER_WITHIN).ok()?;
+        socket.set_read_timeout(Some(ANSWER_WITHIN)).ok()?;
         let mut answer = vec![0; ANSWER_BYTES];
         questions.iter().find_map(|question| {
             socket.write_all(question).ok()?;

@@ -118,8 +118,7 @@ impl ReceiveBuffer {
             return Err(no_answer(limit));
         }
         if read == 0 {
-            let reason = "the server closed the connection";
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, reason));
+            return Err(io::ErrorKind::UnexpectedEof.into());
         }
         self.end += read;
         Ok(())

@@ -1,15 +1,17 @@
 //! A connected unix or TCP socket.
 
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use engine::NO_ANSWER;
 use model::{Address, LoginOptions};
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, recv};
 
+use crate::timed_stream::{TimedStream, now};
 use crate::tls::Encrypted;
 
 /// Longest wait for the first answer of a server that has not answered yet.
@@ -17,7 +19,7 @@ use crate::tls::Encrypted;
 /// Our choice: with the questions that follow and the start of a worker, a wrong port is named
 /// within five seconds.
 pub(crate) const FIRST_WITHIN: Duration = Duration::from_secs(3);
-/// The longest wait for a step of a login: hundreds of clients log in at once on a busy host.
+/// The longest time of a login: hundreds of clients log in at once on a busy host.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Whether a server has answered before.
@@ -29,32 +31,22 @@ pub enum Contact {
     Known,
 }
 
-impl Contact {
-    /// Returns the longest wait for the connection, and for the first answer.
-    const fn limit(self) -> Duration {
-        match self {
-            Self::First => FIRST_WITHIN,
-            Self::Known => LOGIN_TIMEOUT,
-        }
-    }
-}
-
 /// A connected socket.
 ///
 /// Encryption begins after a first exchange, which each protocol has its own of.
 #[derive(Debug)]
 pub enum Socket {
     /// A unix socket.
-    Unix(UnixStream),
+    Unix(TimedStream),
     /// A TCP connection, without Nagle's delay.
-    Tcp(TcpStream),
+    Tcp(TimedStream),
     /// An encrypted TCP connection.
     Tls(Box<Encrypted>),
 }
 
 impl Socket {
-    /// Connects; reads time out as stated or else, the first soon, until
-    /// [`Socket::clear_read_timeout`].
+    /// Connects; the name's lookup, the connection and its login end at one deadline, as stated or
+    /// else after 30 s, and the wait for a first answer soon, until [`Socket::clear_read_timeout`].
     ///
     /// # Errors
     /// When no server listens: the reason with its remedy.
@@ -63,10 +55,16 @@ impl Socket {
         login: &LoginOptions,
         contact: Contact,
     ) -> Result<Self, String> {
-        let limit = stated(login).unwrap_or(contact.limit());
-        let first = if contact == Contact::First { limit.min(FIRST_WITHIN) } else { limit };
-        let connected = Self::connect_within(address, limit)
-            .and_then(|socket| socket.set_read_timeout(Some(first)).map(|()| socket));
+        let end = now() + stated(login).unwrap_or(LOGIN_TIMEOUT);
+        let soon = || match contact {
+            Contact::First => end.min(now() + FIRST_WITHIN),
+            Contact::Known => end,
+        };
+        let within = if login.timeout_ms.is_some() { end } else { soon() };
+        let connected = Self::connect_until(address, within).map(|mut socket| {
+            socket.stream_mut().set_deadlines(soon(), end);
+            socket
+        });
         connected.map_err(|error| {
             let remedy = match contact {
                 Contact::First => ": check host and port of the dsn, and whether the server runs",
@@ -76,25 +74,27 @@ impl Socket {
         })
     }
 
-    /// Extends the wait for a first answer to what the address states; `false` when that is over.
-    ///
-    /// # Errors
-    /// When the operating system refuses it.
-    pub(crate) fn extend_first_wait(&self, login: &LoginOptions) -> io::Result<bool> {
-        let rest = stated(login).and_then(|limit| limit.checked_sub(FIRST_WITHIN));
-        let Some(rest) = rest.filter(|rest| !rest.is_zero()) else { return Ok(false) };
-        let is_first = self.read_timeout()? == Some(FIRST_WITHIN);
-        if is_first {
-            self.set_read_timeout(Some(rest))?;
-        }
-        Ok(is_first)
+    /// Returns a unix socket that is connected, without limits.
+    pub fn unix(stream: UnixStream) -> Self {
+        Self::Unix(TimedStream::new(stream, "its unix socket"))
     }
 
-    fn read_timeout(&self) -> io::Result<Option<Duration>> {
+    /// Extends the wait for a first answer to what the address states; `false` when that is over.
+    pub(crate) fn extend_first_wait(&mut self, login: &LoginOptions) -> bool {
+        login.timeout_ms.is_some() && self.stream_mut().extend()
+    }
+
+    const fn stream(&self) -> &TimedStream {
         match self {
-            Self::Unix(stream) => stream.read_timeout(),
-            Self::Tcp(stream) => stream.read_timeout(),
-            Self::Tls(stream) => stream.tcp().read_timeout(),
+            Self::Unix(stream) | Self::Tcp(stream) => stream,
+            Self::Tls(encrypted) => encrypted.stream(),
+        }
+    }
+
+    const fn stream_mut(&mut self) -> &mut TimedStream {
+        match self {
+            Self::Unix(stream) | Self::Tcp(stream) => stream,
+            Self::Tls(encrypted) => encrypted.stream_mut(),
         }
     }
 
@@ -103,29 +103,27 @@ impl Socket {
         recv(self, buffer, RecvFlags::DONTWAIT).map_or(0, |(bytes, _whole)| bytes)
     }
 
-    /// Connects; reads time out after `limit`.
-    pub(crate) fn connect_within(address: &Address, limit: Duration) -> io::Result<Self> {
-        match address {
+    /// Connects; the connection and all reads end at a deadline.
+    pub(crate) fn connect_until(address: &Address, end: Instant) -> io::Result<Self> {
+        let left = || end.saturating_duration_since(now()).max(Duration::from_millis(1));
+        let mut socket = match address {
             Address::Socket(path) => {
-                let stream = UnixStream::connect(path)?;
-                stream.set_read_timeout(Some(limit))?;
-                Ok(Self::Unix(stream))
+                Self::Unix(TimedStream::new(UnixStream::connect(path)?, address))
             }
             Address::Tcp { host, port, .. } => {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-                for address in (host.as_str(), *port).to_socket_addrs()? {
-                    match TcpStream::connect_timeout(&address, limit) {
-                        Ok(stream) => {
-                            stream.set_nodelay(true)?;
-                            stream.set_read_timeout(Some(limit))?;
-                            return Ok(Self::Tcp(stream));
-                        }
-                        Err(error) => last = error,
-                    }
-                }
-                Err(last)
+                let found = addresses(host, *port, left())?;
+                let stream = found.iter().find_map(|address| {
+                    let connected = TcpStream::connect_timeout(address, left());
+                    connected.map_err(|error| last = error).ok()
+                });
+                let stream = stream.ok_or(last)?;
+                stream.set_nodelay(true)?;
+                Self::Tcp(TimedStream::new(stream, address))
             }
-        }
+        };
+        socket.stream_mut().set_deadlines(end, end);
+        Ok(socket)
     }
 
     /// Encrypts a TCP connection, as its address demands; does nothing where it demands nothing.
@@ -135,21 +133,17 @@ impl Socket {
     /// client and server have no version of TLS in common: 1.2 or 1.3.
     pub fn encrypt(&mut self, address: &Address, login: &LoginOptions) -> io::Result<()> {
         if let (Self::Tcp(stream), Address::Tcp { host, tls, .. }) = (&*self, address) {
-            let unread = stream.try_clone()?;
             let own = login.certificate.as_ref();
-            if let Some(encrypted) = Encrypted::begin(unread, host, tls, own)? {
+            if let Some(encrypted) = Encrypted::begin(stream.try_clone()?, host, tls, own)? {
                 *self = Self::Tls(Box::new(encrypted));
             }
         }
         Ok(())
     }
 
-    /// Waits longer for the steps of a login after its first answer: as stated, or 30 s.
-    ///
-    /// # Errors
-    /// When the operating system refuses it.
-    pub fn expect_slow_steps(&self, login: &LoginOptions) -> io::Result<()> {
-        self.set_read_timeout(Some(stated(login).unwrap_or(LOGIN_TIMEOUT)))
+    /// Waits longer for the steps of a login after its first answer: to its end.
+    pub fn expect_slow_steps(&mut self) {
+        self.stream_mut().extend();
     }
 
     /// Returns how the server's certificate was accepted, where that is not by its names.
@@ -176,10 +170,8 @@ impl Socket {
     /// Sends what the socket has room for; returns how many bytes were taken.
     pub(crate) fn send_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Tls(stream) => stream.send_now(bytes),
-            Self::Unix(_) | Self::Tcp(_) => {
-                Ok(send(&*self, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
-            }
+            Self::Tls(encrypted) => encrypted.send_now(bytes),
+            Self::Unix(stream) | Self::Tcp(stream) => stream.send_now(bytes),
         }
     }
 
@@ -188,49 +180,55 @@ impl Socket {
         matches!(self, Self::Tls(stream) if stream.has_unsent())
     }
 
-    /// Removes the read timeout: statements may take long.
+    /// Removes the limits of the login: statements may take long.
     ///
     /// # Errors
     /// When the operating system refuses it.
-    pub fn clear_read_timeout(&self) -> io::Result<()> {
+    pub fn clear_read_timeout(&mut self) -> io::Result<()> {
         self.set_read_timeout(None)
     }
 
-    /// Sets the longest wait for data; `None` waits for ever.
+    /// Sets the longest wait for data in the place of the login's limits; `None` waits for ever.
     ///
     /// # Errors
     /// When the operating system refuses it.
-    pub fn set_read_timeout(&self, limit: Option<Duration>) -> io::Result<()> {
-        match self {
-            Self::Unix(stream) => stream.set_read_timeout(limit),
-            Self::Tcp(stream) => stream.set_read_timeout(limit),
-            Self::Tls(stream) => stream.tcp().set_read_timeout(limit),
-        }
+    pub fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
+        self.stream_mut().limit_reads(limit)
     }
 }
 
-/// Returns the limit of each wait of a login that its address states.
+/// Returns the limit of a login that its address states.
 fn stated(login: &LoginOptions) -> Option<Duration> {
     login.timeout_ms.map(|limit| Duration::from_millis(limit.into()))
 }
 
-/// Names a read timeout, which the system calls "temporarily unavailable".
-fn timed_out(error: io::Error) -> io::Error {
-    if error.kind() != io::ErrorKind::WouldBlock {
-        return error;
+/// Returns the addresses of a host.
+///
+/// The system's lookup of a name may take minutes: a thread waits for one that takes too long.
+fn addresses(host: &str, port: u16, limit: Duration) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, port)]);
     }
-    io::Error::new(io::ErrorKind::TimedOut, format!("it {NO_ANSWER} within the time limit"))
+    let name = host.to_owned();
+    let (sender, receiver) = mpsc::sync_channel(1);
+    thread::Builder::new().spawn(move || {
+        let found = (name.as_str(), port).to_socket_addrs().map(Iterator::collect);
+        // The caller may have given up.
+        sender.send(found).ok();
+    })?;
+    receiver.recv_timeout(limit).unwrap_or_else(|_too_late| {
+        let text = format!("the lookup of its name has not ended within {} s", limit.as_secs_f32());
+        Err(io::Error::new(io::ErrorKind::TimedOut, text))
+    })
 }
 
 impl Read for Socket {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => stream.read(buffer),
-            Self::Tcp(stream) => stream.read(buffer),
-            Self::Tls(stream) => stream.read(buffer),
+            Self::Unix(stream) | Self::Tcp(stream) => stream.read(buffer),
+            Self::Tls(encrypted) => encrypted.read(buffer),
         }
-        .map_err(timed_out)
     }
 }
 
@@ -238,9 +236,8 @@ impl Write for Socket {
     #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => stream.write(bytes),
-            Self::Tcp(stream) => stream.write(bytes),
-            Self::Tls(stream) => stream.write(bytes),
+            Self::Unix(stream) | Self::Tcp(stream) => stream.write(bytes),
+            Self::Tls(encrypted) => encrypted.write(bytes),
         }
     }
 
@@ -251,11 +248,7 @@ impl Write for Socket {
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Unix(stream) => stream.as_fd(),
-            Self::Tcp(stream) => stream.as_fd(),
-            Self::Tls(stream) => stream.tcp().as_fd(),
-        }
+        self.stream().as_fd()
     }
 }
 
@@ -263,21 +256,33 @@ impl AsFd for Socket {
 mod tests {
     use super::*;
 
+    /// Goal: neither a silent server nor one that drips has more time than the address states.
     #[test]
     fn a_login_waits_as_long_as_its_address_states() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = Address::tcp("127.0.0.1", listener.local_addr().unwrap().port());
-        let login = LoginOptions { timeout_ms: Some(1), ..LoginOptions::default() };
-        let mut socket = Socket::connect(&address, &login, Contact::First).unwrap();
-        let error = socket.read(&mut [0]).unwrap_err();
-        assert_eq!(error.to_string(), "it has not answered within the time limit");
+        let address = Address::tcp("localhost", listener.local_addr().unwrap().port());
+        let login = LoginOptions { timeout_ms: Some(200), ..LoginOptions::default() };
+        for sent in ["", "."] {
+            let mut socket = Socket::connect(&address, &login, Contact::First).unwrap();
+            let (mut server, _) = listener.accept().unwrap();
+            let server = thread::spawn(move || {
+                while server.write_all(sent.as_bytes()).is_ok() && !sent.is_empty() {
+                    thread::park_timeout(Duration::from_millis(5));
+                }
+                server
+            });
+            let error = socket.read_exact(&mut [0; 1 << 10]).unwrap_err();
+            let expected = format!("{address} has not answered the login within its limit: ");
+            assert!(error.to_string().starts_with(&expected), "{error}");
+            drop(socket);
+            drop(server.join().unwrap());
+        }
     }
 
     #[test]
-    fn a_silent_server_is_a_timeout() {
-        let (ours, _theirs) = UnixStream::pair().unwrap();
-        ours.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
-        let error = Socket::Unix(ours).read(&mut [0]).unwrap_err();
-        assert_eq!(error.to_string(), "it has not answered within the time limit");
+    fn names_and_addresses_are_resolved() {
+        let found = |host| addresses(host, 7, Duration::from_secs(9)).unwrap();
+        assert_eq!(found("::1"), ["[::1]:7".parse().unwrap()]);
+        assert!(found("localhost").iter().all(|it| it.ip().is_loopback() && it.port() == 7));
     }
 }

@@ -22,7 +22,7 @@ use model::sql::StatementOwner;
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
 use crate::failure::{ErrorResponse, Failure};
-use crate::object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, TableName};
+use crate::object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, Reference, TableName};
 use crate::obstacle::rights_error;
 use crate::table_spec::{TableSpec, routines, specs};
 
@@ -90,6 +90,9 @@ pub(crate) fn ensure<C: Connection>(
     for routine in objects.iter().filter(|it| it.kind != ObjectKind::Table && !left.contains(it)) {
         let marked = target.mark(connection, routine, &data_set);
         marked.map_err(|failure| rights_error(target.endpoint, failure))?;
+    }
+    if !is_complete {
+        target.check_unreferenced(&tables, &connection.references()?)?;
     }
     for table in tables.iter().filter(|_| !is_complete) {
         target.create(connection, table, &data_set)?;
@@ -247,7 +250,7 @@ impl<'a> Target<'a> {
                 return Ok(());
             }
             if referenced.len() == marks.len() {
-                return Err(self.referenced(&referenced, &refusals));
+                return Err(self.referenced(&referenced, &refusals, &connection.references()?));
             }
             marks = referenced;
         }
@@ -261,6 +264,26 @@ impl<'a> Target<'a> {
         }
         let (marker, name) = (&self.marker, mark.object.mark());
         connection.run(&format!("DELETE FROM {marker} WHERE name = '{name}'"))
+    }
+
+    /// Checks that no foreign key refers to a table before it exists: rows of a user would then
+    /// refer to those of a run.
+    ///
+    /// A server that did not check foreign keys lets them outlive the table.
+    fn check_unreferenced(
+        &self,
+        tables: &[TableSpec],
+        references: &[Reference],
+    ) -> Result<(), EngineError> {
+        let is_of_run = |it: &&Reference| tables.iter().any(|table| table.name == it.to);
+        let Some(Reference { table, to }) = references.iter().find(is_of_run) else {
+            return Ok(());
+        };
+        Err(EngineError::Fatal(format!(
+            "table `{table}` has a foreign key to a table `{to}` in {}, which a run would create: \
+             drop the foreign key, or name another database in the dsn",
+            self.describe_schema()
+        )))
     }
 
     /// Creates a table in one transaction; MySQL commits it before each statement that creates.
@@ -334,11 +357,20 @@ impl<'a> Target<'a> {
 
     /// Returns the error of leftovers that something else refers to, with the server's reasons.
     #[cold]
-    fn referenced<E: ErrorResponse>(&self, marks: &[&Mark], refusals: &[E]) -> EngineError {
+    fn referenced<E: ErrorResponse>(
+        &self,
+        marks: &[&Mark],
+        refusals: &[E],
+        references: &[Reference],
+    ) -> EngineError {
         let place = self.describe_schema();
         let each = marks.iter().zip(refusals).take(REFUSALS_SHOWN);
         let each = each.map(|(mark, refusal)| {
-            format!("{} `{}`: {refusal}", mark.object.kind.name(), mark.object.name)
+            let Object { kind, name } = &mark.object;
+            let to = references.iter().filter(|it| it.to == *name);
+            let from: String =
+                to.map(|it| format!("; table `{}` refers to it", it.table)).collect();
+            format!("{} `{name}`: {refusal}{from}", kind.name())
         });
         EngineError::Fatal(format!(
             "{}tables of an earlier run in {place} cannot be dropped: {}: drop the objects that \

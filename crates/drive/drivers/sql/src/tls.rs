@@ -1,16 +1,15 @@
 //! An encrypted TCP connection.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::sync::Arc;
 
 use model::{ClientCertificate, Tls};
-use rustix::net::{SendFlags, send};
 use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection};
 
-use crate::certificate::{AnyCertificate, Note, RootVerifier, text_of};
+use crate::certificate::{Note, Roots, Verifier, text_of};
+use crate::timed_stream::TimedStream;
 use crate::{end_point, roots};
 
 /// A TCP connection whose bytes are encrypted.
@@ -20,7 +19,7 @@ use crate::{end_point, roots};
 #[derive(Debug)]
 pub struct Encrypted {
     session: ClientConnection,
-    tcp: TcpStream,
+    stream: TimedStream,
     /// How the certificate was accepted, where that is not by its names.
     note: Note,
 }
@@ -28,7 +27,7 @@ pub struct Encrypted {
 impl Encrypted {
     /// Agrees on keys with the server; `None` where nothing is to be encrypted.
     pub(crate) fn begin(
-        mut tcp: TcpStream,
+        mut stream: TimedStream,
         host: &str,
         tls: &Tls,
         own: Option<&ClientCertificate>,
@@ -46,9 +45,9 @@ impl Encrypted {
         let mut session =
             ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
         while session.is_handshaking() {
-            session.complete_io(&mut tcp).map_err(with_remedy)?;
+            session.complete_io(&mut stream).map_err(with_remedy)?;
         }
-        Ok(Some(Self { session, tcp, note }))
+        Ok(Some(Self { session, stream, note }))
     }
 
     /// Returns how the certificate was accepted, where that is not by its names.
@@ -61,8 +60,12 @@ impl Encrypted {
         end_point::hash(self.session.peer_certificates()?.first()?)
     }
 
-    pub(crate) const fn tcp(&self) -> &TcpStream {
-        &self.tcp
+    pub(crate) const fn stream(&self) -> &TimedStream {
+        &self.stream
+    }
+
+    pub(crate) const fn stream_mut(&mut self) -> &mut TimedStream {
+        &mut self.stream
     }
 
     pub(crate) fn has_unsent(&self) -> bool {
@@ -72,7 +75,7 @@ impl Encrypted {
     /// Takes and sends what there is room for; 0 when no byte of `bytes` had room.
     pub(crate) fn send_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = self.session.writer().write(bytes)?;
-        match self.session.write_tls(&mut WithoutWaiting(&self.tcp)) {
+        match self.session.write_tls(&mut WithoutWaiting(&self.stream)) {
             // The next call fails with it.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && taken > 0 => Ok(taken),
             sent => sent.map(|_| taken),
@@ -85,9 +88,11 @@ impl Read for Encrypted {
         loop {
             match self.session.reader().read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // The server has ended the encryption.
+                Ok(0) if !buffer.is_empty() => return Err(self.stream.closed()),
                 read => return read,
             }
-            self.session.read_tls(&mut self.tcp)?;
+            self.session.read_tls(&mut self.stream)?;
             let processed = self.session.process_new_packets().map_err(io::Error::other);
             processed.map_err(with_remedy)?;
         }
@@ -98,7 +103,7 @@ impl Write for Encrypted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let taken = self.session.writer().write(bytes)?;
         while self.session.wants_write() {
-            self.session.write_tls(&mut self.tcp)?;
+            self.session.write_tls(&mut self.stream)?;
         }
         Ok(taken)
     }
@@ -109,11 +114,11 @@ impl Write for Encrypted {
 }
 
 /// Writes that fail where they would wait.
-struct WithoutWaiting<'s>(&'s TcpStream);
+struct WithoutWaiting<'s>(&'s TimedStream);
 
 impl Write for WithoutWaiting<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(send(self.0, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?)
+        self.0.send_now(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -145,20 +150,15 @@ fn config(
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
-    let verifying = match tls {
+    let (file, note) = match tls {
         Tls::Off | Tls::Waived | Tls::Allowed | Tls::Preferred => return Ok(None),
-        Tls::Unverified => {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
-        }
-        Tls::VerifiedIssuer(roots) => {
-            let verifier = RootVerifier::new(roots, provider, None)?;
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
-        }
-        Tls::Verified(roots) => {
-            let verifier = RootVerifier::new(roots, provider, Some(Arc::clone(note)))?;
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
-        }
+        Tls::Unverified => (None, None),
+        Tls::VerifiedIssuer(file) => (Some(file), None),
+        Tls::Verified(file) => (Some(file), Some(Arc::clone(note))),
     };
+    let roots = file.map(|file| Roots::read(file)).transpose()?;
+    let verifier = Arc::new(Verifier::new(roots, provider, note));
+    let verifying = builder.dangerous().with_custom_certificate_verifier(verifier);
     let Some(own) = own else { return Ok(Some(verifying.with_no_client_auth())) };
     let (chain, key) = roots::client(own)?;
     verifying.with_client_auth_cert(chain, key).map(Some).map_err(|error| {

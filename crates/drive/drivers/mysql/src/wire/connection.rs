@@ -4,8 +4,8 @@ use std::io::Write;
 use std::time::Duration;
 
 use driver_sql::{
-    CatalogEntry, Contact, Creation, DataSet, Field, Object, ObjectKind, Reply, Socket, Sql,
-    Template, Value,
+    CatalogEntry, Contact, Creation, DataSet, Field, Object, ObjectKind, Reference, Reply, Socket,
+    Sql, Template, Value,
 };
 use model::Endpoint;
 use model::sql::Dialect;
@@ -23,6 +23,11 @@ use super::typed::typed_fields;
 
 /// Locks the database for a run; waits 5 s: a client that has just left may still hold it.
 const LOCK: &str = "SELECT GET_LOCK(CONCAT('assay ', DATABASE()), 5)";
+/// The foreign keys to tables of the database, except those of a table to itself.
+const REFERENCES: &str = "SELECT DISTINCT CONCAT(table_schema, '.', table_name), \
+                          referenced_table_name FROM information_schema.key_column_usage WHERE \
+                          referenced_table_schema = DATABASE() AND NOT (table_schema = \
+                          DATABASE() AND table_name = referenced_table_name)";
 /// Error of a statement that cannot be prepared.
 ///
 /// Source: MySQL's server error reference, `ER_UNSUPPORTED_PS`.
@@ -280,6 +285,14 @@ impl driver_sql::Connection for Connection {
             identity: identity(&comment),
             drop: format!("DROP {} {}", kind.name(), Self::qualified(schema, name)),
         }))
+    }
+
+    fn references(&mut self) -> Reply<Vec<Reference>, Self> {
+        match self.pairs(REFERENCES) {
+            // A compatible system may have no such view.
+            Err(Failure::Refused(_)) => Ok(Vec::new()),
+            pairs => Ok(pairs?.into_iter().map(|(table, to)| Reference { table, to }).collect()),
+        }
     }
 
     fn identified(creation: &Creation<'_>, data_set: &DataSet) -> Option<String> {

@@ -18,19 +18,20 @@ pub(super) fn await_greeting(
     endpoint: &Endpoint,
     contact: Contact,
 ) -> Result<(), Failure> {
-    let Endpoint { address, login, .. } = endpoint;
+    let address = &endpoint.address;
     let mut awaited = packets.await_bytes(HEADER_BYTES + 1);
     if awaited.is_err()
         && contact == Contact::First
-        && PeerProtocol::Mysql.waits_longer(&packets.socket, endpoint)?
+        && PeerProtocol::Mysql.waits_longer(&mut packets.socket, endpoint)
     {
         awaited = packets.await_bytes(HEADER_BYTES + 1);
     }
     if awaited.is_ok() && is_greeting(packets.unread()) {
-        return Ok(packets.socket.expect_slow_steps(login)?);
+        packets.socket.expect_slow_steps();
+        return Ok(());
     }
     if let (Contact::Known, Err(error)) = (contact, awaited.as_ref()) {
-        return Err(Failure::Lost(format!("no greeting of {address}: {error}")));
+        return Err(Failure::Lost(error.to_string()));
     }
     let error = awaited.err();
     let text = PeerProtocol::Mysql.describe(address, packets.unread(), error.as_ref());

@@ -85,7 +85,7 @@ pub(super) fn log_in<S: Read + Write>(
     if is_encrypted {
         let address = &endpoint.address;
         if capabilities & capability::SSL == 0 {
-            let remedy = "set it up there (ssl_cert, ssl_key), or leave ssl-mode out of the dsn";
+            let remedy = "set it up there (ssl_cert, ssl_key), or leave encryption out of the dsn";
             let text = format!("the server at {address} has no TLS: {remedy}");
             return Err(Failure::Rejected(text));
         }

@@ -192,7 +192,15 @@ pub(crate) fn leftovers_that_refer_to_each_other_are_dropped_and_no_table_of_a_u
     }
     let read = "SELECT CAST(id AS CHAR) FROM DB.theirs JOIN DB.sale1 USING (id)";
     assert_eq!(runs.as_user(&[read]), ["7"]);
-    runs.as_user(&["DROP TABLE DB.theirs"]);
+    // A server that checks no foreign keys loses none, and gives none to new tables either.
+    runs.as_user(&["SET GLOBAL foreign_key_checks = 0"]);
+    let error = runs.plain_run().expect_err("a user's table refers to it").to_string();
+    assert!(error.contains(".theirs` refers to it"), "{error}");
+    assert_eq!(runs.as_user(&[read]), ["7"]);
+    runs.as_user(&["DROP TABLE DB.sale1"]);
+    let error = runs.plain_run().expect_err("its foreign key is left").to_string();
+    assert!(error.contains(".theirs` has a foreign key to a table `sale1`"), "{error}");
+    runs.as_user(&["SET GLOBAL foreign_key_checks = 1", "DROP TABLE DB.theirs"]);
     runs.plain_run().expect("the remedy helps");
 }
 

@@ -207,12 +207,12 @@ impl driver_sql::Connection for Connection {
         let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
         let settings = &session.settings;
         let logged_in = log_in(&mut stream, &mut receive_buffer, endpoint, settings, contact)?;
-        stream.clear_read_timeout()?;
         let (status, statements, send_buffer) = (IDLE, 0, Vec::new());
         let mut connection =
             Self { stream, receive_buffer, send_buffer, status, statements, logged_in };
         connection.check_role(endpoint)?;
         connection.set_search_path(session)?;
+        connection.stream.clear_read_timeout()?;
         Ok(connection)
     }
 

@@ -68,7 +68,7 @@ fn encrypt(stream: &mut Socket, endpoint: &Endpoint, contact: Contact) -> Result
     stream.write_all(&out)?;
     let mut answer = [0];
     let mut read = stream.read_exact(&mut answer);
-    if read.is_err() && waits_longer(stream, endpoint, contact)? {
+    if read.is_err() && waits_longer(stream, endpoint, contact) {
         read = stream.read_exact(&mut answer);
     }
     if let Err(error) = read {
@@ -85,7 +85,7 @@ fn encrypt(stream: &mut Socket, endpoint: &Endpoint, contact: Contact) -> Result
         (b"N", []) => {
             let text = format!(
                 "the server at {address} has no TLS (ssl = off): switch it on there, or leave \
-                 sslmode out of the dsn"
+                 encryption (sslmode, ssl) out of the dsn"
             );
             return Err(Failure::Rejected(text));
         }
@@ -100,7 +100,7 @@ fn encrypt(stream: &mut Socket, endpoint: &Endpoint, contact: Contact) -> Result
             return Err(Failure::Unreachable(text));
         }
     }
-    stream.expect_slow_steps(login)?;
+    stream.expect_slow_steps();
     let failed = |error| Failure::Rejected(format!("TLS with {address}: {error}"));
     stream.encrypt(address, login).map_err(failed)
 }
@@ -114,7 +114,7 @@ pub(super) fn await_answer(
 ) -> Result<(), Failure> {
     let address = &with_socket_file(&endpoint.address);
     let mut awaited = receive_buffer.fetch(stream, HEADER_BYTES);
-    if awaited.is_err() && waits_longer(stream, endpoint, contact)? {
+    if awaited.is_err() && waits_longer(stream, endpoint, contact) {
         awaited = receive_buffer.fetch(stream, HEADER_BYTES);
     }
     if let Err(error) = awaited {
@@ -122,7 +122,8 @@ pub(super) fn await_answer(
     }
     let received = receive_buffer.unread();
     if is_message(received) {
-        return Ok(stream.expect_slow_steps(&endpoint.login)?);
+        stream.expect_slow_steps();
+        return Ok(());
     }
     if !matches!(received, [ERROR_RESPONSE_TAG, 1..=u8::MAX, ..]) {
         let text = PeerProtocol::Postgres.describe(address, received, None);
@@ -151,8 +152,8 @@ fn has_length(bytes: &[u8]) -> bool {
 }
 
 /// Returns whether to wait longer for the first answer, where that is possible.
-fn waits_longer(stream: &Socket, endpoint: &Endpoint, contact: Contact) -> Result<bool, Failure> {
-    Ok(contact == Contact::First && PeerProtocol::Postgres.waits_longer(stream, endpoint)?)
+fn waits_longer(stream: &mut Socket, endpoint: &Endpoint, contact: Contact) -> bool {
+    contact == Contact::First && PeerProtocol::Postgres.waits_longer(stream, endpoint)
 }
 
 /// Returns the failure of a connection without a first answer.
@@ -164,7 +165,7 @@ fn unanswered(
     contact: Contact,
 ) -> Failure {
     match contact {
-        Contact::Known => Failure::Lost(format!("no answer of {address}: {error}")),
+        Contact::Known => Failure::Lost(error.to_string()),
         Contact::First => {
             Failure::Unreachable(PeerProtocol::Postgres.describe(address, received, Some(error)))
         }
@@ -214,7 +215,7 @@ mod tests {
             thread::spawn(move || parts.iter().for_each(|it| theirs.write_all(it).unwrap()));
         let mut buffer = ReceiveBuffer::new(64);
         let endpoint = endpoint(Address::Socket("/dev/null/none".into()));
-        let done = await_answer(&mut Socket::Unix(ours), &mut buffer, &endpoint, Contact::First);
+        let done = await_answer(&mut Socket::unix(ours), &mut buffer, &endpoint, Contact::First);
         server.join().unwrap();
         done
     }
@@ -225,7 +226,7 @@ mod tests {
         answer.iter().for_each(|it| theirs.write_all(it).unwrap());
         let (host, tls) = ("127.0.0.1".to_owned(), Tls::Unverified);
         let address = Address::Tcp { host, port: 1, tls };
-        encrypt(&mut Socket::Unix(ours), &endpoint(address), Contact::First)
+        encrypt(&mut Socket::unix(ours), &endpoint(address), Contact::First)
     }
 
     /// What a server sends that could start no process, at once and in parts.

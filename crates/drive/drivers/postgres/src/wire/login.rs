@@ -5,7 +5,7 @@ use std::io::Write;
 
 use bytes::BytesMut;
 use driver_sql::{Contact, ReceiveBuffer, Socket};
-use model::Endpoint;
+use model::{AuthMethod, Endpoint};
 use postgres_protocol::authentication::md5_hash;
 use postgres_protocol::authentication::sasl::{
     ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
@@ -32,12 +32,14 @@ const CLEAR_TEXT: &str = "the password in clear text, and the connection is not 
 /// The parameter with the client's name.
 const APPLICATION_NAME: &str = "application_name";
 
-/// The state of an authentication by SCRAM.
+/// The state of an authentication, by SCRAM above all.
 #[derive(Default)]
 struct Scram {
     begun: Option<ScramSha256>,
     /// Whether the server has proved that it knows the password.
     is_finished: bool,
+    /// Whether the server has requested a password, by this or another method.
+    is_requested: bool,
     /// The hash of the server's certificate, where the connection is encrypted.
     end_point: Option<Vec<u8>>,
 }
@@ -139,6 +141,7 @@ fn answer(
     if endpoint.login.binds_channel && !is_bound {
         return Err(unbound("does not log in by SCRAM"));
     }
+    check_method(kind, endpoint, scram)?;
     match kind {
         // Source: RFC 5802, section 3: the client must verify the server's signature.
         authentication::NOTHING if scram.begun.is_some() && !scram.is_finished => {
@@ -171,6 +174,30 @@ fn answer(
         }
         kind => Err(impossible(endpoint, kind, data)),
     }
+}
+
+/// Checks that the dsn permits the method of an authentication request.
+fn check_method(kind: u32, endpoint: &Endpoint, scram: &mut Scram) -> Result<(), Failure> {
+    let method = match kind {
+        authentication::NOTHING if !scram.is_requested => AuthMethod::None,
+        authentication::CLEARTEXT => AuthMethod::Password,
+        authentication::MD5 => AuthMethod::Md5,
+        authentication::SASL => AuthMethod::Scram,
+        _ => return Ok(()),
+    };
+    scram.is_requested = true;
+    let permitted = &endpoint.login.methods;
+    if permitted.is_empty() || permitted.contains(&method) {
+        return Ok(());
+    }
+    let names: Vec<_> = permitted.iter().map(|it| it.name()).collect();
+    Err(Failure::Rejected(format!(
+        "the server at {} logs `{}` in by the method {method}, and the dsn permits {} alone: change \
+         require_auth in the dsn, or the line for this role in pg_hba.conf",
+        endpoint.address,
+        endpoint.user,
+        names.join(", ")
+    )))
 }
 
 /// Begins an authentication by one of the methods that the server offers.
@@ -294,6 +321,30 @@ mod tests {
         let plain = b"\0\0\0\x0aSCRAM-SHA-256\0\0";
         assert!(refused(plain, Some(b"hash")).contains("offers no channel binding"));
         assert!(refused(plus, None).contains("has a certificate that"));
+    }
+
+    #[test]
+    fn a_method_that_the_dsn_does_not_permit_is_refused() {
+        let login = model::LoginOptions { methods: vec![AuthMethod::Scram], ..Default::default() };
+        let known = Endpoint { login, ..endpoint(Some("hush")) };
+        let answered = |body: &[u8]| {
+            let mut out = BytesMut::new();
+            answer(body, &known, &mut Scram::default(), &mut out).map(|()| out.to_vec())
+        };
+        assert!(answered(b"\0\0\0\x0aSCRAM-SHA-256\0\0").is_ok());
+        for (body, method) in
+            [(&b"\0\0\0\0"[..], "none"), (b"\0\0\0\x03", "password"), (b"\0\0\0\x05abcd", "md5")]
+        {
+            let refused = answered(body).unwrap_err().to_string();
+            let expected = format!("by the method {method}, and the dsn permits scram-sha-256");
+            assert!(refused.contains(&expected), "{refused}");
+        }
+        // The end of an exchange by MD5 has no method of its own.
+        let login = model::LoginOptions { methods: vec![AuthMethod::Md5], ..Default::default() };
+        let (known, mut scram) = (Endpoint { login, ..known }, Scram::default());
+        for body in [&b"\0\0\0\x05abcd"[..], b"\0\0\0\0"] {
+            assert!(answer(body, &known, &mut scram, &mut BytesMut::new()).is_ok());
+        }
     }
 
     #[test]

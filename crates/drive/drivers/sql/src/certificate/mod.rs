@@ -7,7 +7,7 @@ mod verifier;
 mod weakness;
 
 pub(crate) use fault::text_of;
-pub(crate) use verifier::{AnyCertificate, Note, RootVerifier};
+pub(crate) use verifier::{Note, Roots, Verifier};
 
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 
 use super::fault::text_of;
-use super::verifier::{Note, RootVerifier};
+use super::verifier::{Note, Roots, Verifier};
 
 /// The time of every verification, seconds: January 2027.
 const NOW: u64 = 1_800_000_000;
@@ -114,7 +114,8 @@ fn verified(roots: &str, leaf: &str, host: &str) -> Result<Option<&'static str>,
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), roots).unwrap();
     let (provider, note) = (Arc::new(ring::default_provider()), Note::default());
-    let verifier = RootVerifier::new(file.path(), provider, Some(Arc::clone(&note))).unwrap();
+    let roots = Roots::read(file.path()).unwrap();
+    let verifier = Verifier::new(Some(roots), provider, Some(Arc::clone(&note)));
     let host = ServerName::try_from(host).unwrap();
     let now = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
     let place = file.path().display().to_string();

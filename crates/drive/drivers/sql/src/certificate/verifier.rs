@@ -8,7 +8,7 @@ use model::server::SYSTEM_ROOTS;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
 use rustls::crypto::CryptoProvider;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, ServerName, SignatureVerificationAlgorithm, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, Error, ProtocolVersion, RootCertStore, SignatureScheme};
 use x509_parser::certificate::X509Certificate;
@@ -24,39 +24,27 @@ use crate::roots;
 /// A note on how the certificate was accepted, set by the handshake.
 pub(crate) type Note = Arc<OnceLock<&'static str>>;
 
-/// Accepts certificates, of one host or of any, that are, or are signed by, a root of a file.
-///
-/// What WebPKI accepts is accepted, and what `psql` accepts besides it: a certificate that is
-/// itself in the file, one of X.509 version 1 or marked as an authority that a root of the file
-/// has signed, and a host that only the common name has.
+/// What is trusted: the certificates of a file, or those of this machine.
 #[derive(Debug)]
-pub(crate) struct RootVerifier {
+pub(crate) struct Roots {
     file: PathBuf,
-    roots: Vec<CertificateDer<'static>>,
+    certificates: Vec<CertificateDer<'static>>,
     anchors: RootCertStore,
-    provider: Arc<CryptoProvider>,
-    /// `None` where a certificate may be for any host.
-    note: Option<Note>,
 }
 
-impl RootVerifier {
-    /// Reads the roots of a PEM file, or those of this machine; without a `note` the host that the
-    /// certificate is for is not checked.
+impl Roots {
+    /// Reads the roots of a PEM file, or those of this machine.
     ///
     /// # Errors
     /// When the file cannot be read, or has no certificate.
-    pub(crate) fn new(
-        file: &Path,
-        provider: Arc<CryptoProvider>,
-        note: Option<Note>,
-    ) -> io::Result<Self> {
-        let roots = roots::trusted(file)?;
+    pub(crate) fn read(file: &Path) -> io::Result<Self> {
+        let certificates = roots::trusted(file)?;
         let mut anchors = RootCertStore::empty();
         // One that WebPKI cannot read, or that is no authority, may still be the server's own.
         let may_be_above =
             |root: &&CertificateDer<'_>| readable(root).is_some_and(|it| is_above(&it));
-        anchors.add_parsable_certificates(roots.iter().filter(may_be_above).cloned());
-        Ok(Self { file: file.to_owned(), roots, anchors, provider, note })
+        anchors.add_parsable_certificates(certificates.iter().filter(may_be_above).cloned());
+        Ok(Self { file: file.to_owned(), certificates, anchors })
     }
 
     /// Returns the file of the roots, as an error names it.
@@ -73,15 +61,16 @@ impl RootVerifier {
         certificate: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
+        algorithms: &[&dyn SignatureVerificationAlgorithm],
     ) -> Result<Trust, Error> {
         let leaf = parse(certificate)?;
-        let is_pinned = self.roots.iter().any(|root| root == certificate);
-        let above: Vec<_> = intermediates.iter().chain(&self.roots).filter_map(readable).collect();
+        let is_pinned = self.certificates.iter().any(|root| root == certificate);
+        let above: Vec<_> =
+            intermediates.iter().chain(&self.certificates).filter_map(readable).collect();
         let is_constrained = above.iter().any(has_name_constraints);
         if is_pinned {
             check_leaf(&leaf, now)?;
         } else if leaf.version() == X509Version::V3 && !leaf.is_ca() {
-            let algorithms = self.provider.signature_verification_algorithms.all;
             let parsed = ParsedCertificate::try_from(certificate);
             let verified = parsed.and_then(|parsed| {
                 verify_server_cert_signed_by_trust_anchor(
@@ -113,7 +102,7 @@ impl RootVerifier {
         if let Some(weakness) = weakness(leaf) {
             return Err(CertificateFault::Weak(weakness));
         }
-        let roots: Vec<_> = self.roots.iter().filter_map(readable).collect();
+        let roots: Vec<_> = self.certificates.iter().filter_map(readable).collect();
         let issues = |root: &&X509Certificate<'_>| {
             root.subject().as_raw() == leaf.issuer().as_raw() && may_sign(root)
         };
@@ -182,7 +171,33 @@ fn check_time(certificate: &X509Certificate<'_>, now: UnixTime) -> Result<(), Ce
     Ok(())
 }
 
-impl ServerCertVerifier for RootVerifier {
+/// Accepts certificates, of one host or of any, that are, or are signed by, a root; without roots
+/// every certificate whose owner has its key.
+///
+/// What WebPKI accepts is accepted, and what `psql` accepts besides it: a certificate that is
+/// itself in the file, one of X.509 version 1 or marked as an authority that a root of the file
+/// has signed, and a host that only the common name has.
+#[derive(Debug)]
+pub(crate) struct Verifier {
+    roots: Option<Roots>,
+    provider: Arc<CryptoProvider>,
+    /// `None` where a certificate may be for any host.
+    note: Option<Note>,
+}
+
+impl Verifier {
+    /// Returns the verifier of these roots; without a `note` the host that the certificate is for
+    /// is not checked.
+    pub(crate) const fn new(
+        roots: Option<Roots>,
+        provider: Arc<CryptoProvider>,
+        note: Option<Note>,
+    ) -> Self {
+        Self { roots, provider, note }
+    }
+}
+
+impl ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
@@ -191,7 +206,9 @@ impl ServerCertVerifier for RootVerifier {
         _ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let trust = self.verify_trust(certificate, intermediates, now)?;
+        let Some(roots) = &self.roots else { return Ok(ServerCertVerified::assertion()) };
+        let algorithms = self.provider.signature_verification_algorithms.all;
+        let trust = roots.verify_trust(certificate, intermediates, now, algorithms)?;
         let Some(note) = &self.note else { return Ok(ServerCertVerified::assertion()) };
         if let Some(found) = host_name::verify(certificate, &parse(certificate)?, host, &trust)? {
             // A second handshake has the same.
@@ -222,46 +239,5 @@ impl ServerCertVerifier for RootVerifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-/// Accepts every certificate whose owner has its key.
-#[derive(Debug)]
-pub(crate) struct AnyCertificate(pub(crate) Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify(ProtocolVersion::TLSv1_2, message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        verify(ProtocolVersion::TLSv1_3, message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
     }
 }
