@@ -69,8 +69,9 @@ fn resources<'a>(
     (step, variant): (&StepComparison, &'a str),
     uses: &[StorageUse],
 ) -> Option<Use<'a>> {
-    let is_own =
-        |run: &&model::RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
+    let is_own = |run: &&model::RunRecord| {
+        run.cell.variant == variant && run.cell.clients == step.clients.level
+    };
     let runs = context.valid().filter(is_own);
     let steps: Vec<&StepRecord> =
         runs.filter_map(|run| run.steps.iter().find(|one| one.index == step.index)).collect();
@@ -81,7 +82,7 @@ fn resources<'a>(
         (of.step_index, of.clients, of.variant.as_str()) == (step.index, step.clients, variant)
     });
     let most = of_device.max_by(|a, b| a.share.total_cmp(&b.share));
-    let (device, jobs) = most.map_or((0.0, step.clients), |of| (of.share, of.jobs));
+    let (device, jobs) = most.map_or((0.0, step.clients.number), |of| (of.share, of.jobs));
     Some(Use { variant, cpu, device, jobs })
 }
 

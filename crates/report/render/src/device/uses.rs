@@ -35,6 +35,8 @@ fn sentence(of: &StorageUse) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::StepClients;
+
     use super::*;
     use crate::document::Document;
     use crate::format::{Format, Style};
@@ -44,7 +46,7 @@ mod tests {
         let of = StorageUse {
             step_index: 0,
             step: "readrandom".to_owned(),
-            clients: 4,
+            clients: StepClients { level: 4, number: 4 },
             variant: "lmdb".to_owned(),
             test: IoTest::RANDREAD_4K,
             per_s: 6_100.0,

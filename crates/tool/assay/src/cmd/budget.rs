@@ -6,8 +6,10 @@ use analysis::budget::{
 };
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
-use model::units::{clients, parse_share, parse_span};
-use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, Step, StopRule, Unit, times};
+use model::units::{parse_share, parse_span};
+use model::{
+    Experiment, Host, Load, Manifest, Nanos, RunRecord, Step, StepClients, StopRule, Unit, times,
+};
 use render::figure::figure;
 use serde_json::Value;
 use stats::loads::Components;
@@ -242,7 +244,7 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
 
 /// Returns the noisiest comparison of each step and level, in order.
 fn noisiest(noise: &[StepNoise]) -> Vec<&StepNoise> {
-    largest(noise, |one| (one.clients, one.index), |one| one.variance())
+    largest(noise, |one| (one.clients.level, one.index), |one| one.variance())
 }
 
 /// Returns the largest of each place, in the order of the places.
@@ -263,8 +265,8 @@ pub(super) fn largest<T, P: PartialEq>(
 }
 
 /// Formats a step with its number of clients.
-pub(super) fn place(step: &str, level: u32) -> String {
-    format!("{step} with {}", clients(level))
+pub(super) fn place(step: &str, clients: StepClients) -> String {
+    format!("{step} with {clients}")
 }
 
 /// Formats the overhead of a run.

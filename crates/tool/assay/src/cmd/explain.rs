@@ -199,7 +199,7 @@ fn steps<'a>(args: &Args, comparison: &'a Comparison) -> Result<Vec<&'a StepComp
         return Err(miette!(help = help, "no run has a step `{name}`"));
     }
     let is_selected = |step: &&StepComparison| {
-        args.clients.is_none_or(|level| step.clients == level)
+        args.clients.is_none_or(|level| step.clients.level == level)
             && args.step.as_deref().is_none_or(|name| step.name == name)
     };
     Ok(comparison.steps.iter().filter(is_selected).collect())

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use analysis::{Comparison, RerunFinding, RerunOutcome, host_differences, rerun_findings};
 use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
-use model::units::clients;
 use model::{Experiment, Host, Identity, Manifest, ShellCommand, Variant};
 use render::complete_runs;
 use render::figure::interval;
@@ -260,7 +259,7 @@ fn next(original: &Original, manifest: &Manifest) -> ShellCommand {
 fn rows(findings: &[RerunFinding]) -> Vec<[String; 5]> {
     let head = ["finding", "ratio there", "ratio here", "outcome", ""].map(str::to_owned);
     let row = |one: &RerunFinding| {
-        let place = format!("{}, {}: {}", one.step, clients(one.clients), one.variant);
+        let place = format!("{}, {}: {}", one.step, one.clients, one.variant);
         let size = match one.is_size_alike {
             Some(false) if one.outcome == RerunOutcome::Reproduced => "of another size",
             Some(_) | None => "",
