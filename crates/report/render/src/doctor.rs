@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::document::{Document, Part};
 use crate::format::{Format, Style};
 use crate::report::Report;
-use crate::trust::many;
+use model::units::many;
 
 impl Report for [CheckResult] {
     fn document(&self, _: Format, _: Style) -> Document {

@@ -1,6 +1,7 @@
 //! A009: more runnable threads than CPUs.
 
 use model::record::Severity;
+use model::units::many;
 use model::{CpuCount, Variant};
 
 use super::{Observation, Rule, code};
@@ -28,8 +29,8 @@ fn crowded(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> 
     let clients = experiment.clients.iter().copied().chain(steps).max().unwrap_or(1);
     let jobs = variant.settings.background_jobs?;
     (CpuCount::of(clients.saturating_add(jobs)) > cpus).then(|| {
-        let clients_text = model::units::clients(clients);
-        let evidence = format!("{clients_text} and {jobs} background threads share {cpus} CPUs");
+        let (clients_text, jobs_text) = (many(clients, "client"), many(jobs, "background thread"));
+        let evidence = format!("{clients_text} and {jobs_text} share {}", many(cpus, "CPU"));
         let size = f64::from(clients.saturating_add(jobs));
         Observation::new(evidence).severity(Severity::Note).ranked("plan", size)
     })

@@ -18,7 +18,7 @@ use crate::label::{
 };
 use crate::sentence::{Claim, levels};
 use crate::validity::rate;
-use model::units::clients;
+use model::units::{clients, many};
 
 /// A gain beyond this share contradicts the rule of thumb.
 ///
@@ -283,7 +283,7 @@ fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
     }
     let is_over = |level: &&Level| level.busy.and_then(|busy| busy.is_over_cpus) == Some(true);
     let (over, within): (Vec<&Level>, Vec<&Level>) = scaling.levels.iter().partition(is_over);
-    let limit = format!("{cpus} busy threads of {cpus} CPUs");
+    let limit = format!("{} of {}", many(cpus, "busy thread"), many(cpus, "CPU"));
     let Some((most, before)) = highest(&over).zip(highest(&within)) else {
         return Some(format!("Rule of thumb not tested: no level on one side of {limit}"));
     };

@@ -7,7 +7,7 @@ use model::{IoTest, ShellCommand, Unit};
 
 use crate::document::Part;
 use crate::figure::{figure, percent};
-use crate::trust::many;
+use model::units::many;
 
 /// Returns a sentence for each use, and where the profile is.
 pub(crate) fn storage_uses(uses: &[StorageUse]) -> impl Iterator<Item = Part> {
@@ -23,7 +23,7 @@ fn sentence(of: &StorageUse) -> String {
     format!(
         "{} with {}, {}: {} {what}/s, {} of what this device does with {} ({}, O_DIRECT: {}/s)",
         of.step,
-        many(of.clients as usize, "client"),
+        of.clients,
         of.variant,
         figure(Unit::OpsPerSecond, of.per_s),
         percent(of.share),

@@ -16,7 +16,7 @@ use crate::document::known;
 use crate::figure::{digits, figure, limits, significant};
 use crate::input::Compared;
 use crate::sentence::{Claim, RatioStyle, clause, plain};
-use crate::trust::many;
+use model::units::many;
 
 /// Moved metrics and declared differences named before the rest is only counted.
 const NAMED: usize = 5;

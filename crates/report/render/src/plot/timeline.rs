@@ -13,7 +13,7 @@ use super::stall::shade;
 use super::subject::Subject;
 use crate::figure::figure;
 use crate::timeline::{associations, full_label, stall_phrase};
-use crate::trust::many;
+use model::units::many;
 
 const ROW: f64 = 36.0;
 /// Space between the panels of neighbouring rows.

@@ -7,6 +7,7 @@ use lint::{LintFinding, PlanContext, check_plan};
 use miette::{Result, miette};
 use model::record::{Finding, Severity};
 use model::sql::{CallMix, TrafficSpec};
+use model::units::many;
 use model::{
     Bytes, Experiment, Host, Load, LoadReuse, Nanos, Plan, Settings, Step, StopRule, Unit, Waiver,
 };
@@ -346,7 +347,7 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
         }
         StopRule::Operations(n) => match step_spec {
             Some(step_spec) => by_rows(step_spec, experiment.data.rows),
-            None => format!("{n} operations"),
+            None => many(n, "operation"),
         },
         StopRule::Duration(span) => {
             let probes = if is_searched { "probes of " } else { "" };
