@@ -8,6 +8,7 @@ mod cmd;
 mod diagnostic;
 mod directory;
 mod environment;
+mod misplaced;
 mod mistyped;
 mod phase;
 mod progress;
@@ -236,3 +237,43 @@ mod tests {
         Cli::command().debug_assert();
     }
 }
+
+    /// Returns the words of an example, up to its comment or the file of its output.
+    fn words(example: &str) -> Vec<String> {
+        let (mut words, mut is_quoted, mut spaces) = (vec![String::new()], false, 0);
+        for sign in example.trim_start().chars() {
+            match sign {
+                '\'' => is_quoted = !is_quoted,
+                '>' | '#' if !is_quoted && spaces > 0 => break,
+                ' ' if !is_quoted && spaces == 1 => break,
+                ' ' if !is_quoted => spaces += 1,
+                _ => {
+                    if spaces > 0 {
+                        words.push(String::new());
+                    }
+                    spaces = 0;
+                    words.last_mut().expect("a word").push(sign);
+                }
+            }
+        }
+        words
+    }
+
+    /// Parses the examples of a command and of those below it; returns how many there are.
+    fn parse_examples(command: &Command) -> usize {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let examples: Vec<&str> = help.lines().filter(|it| it.starts_with("  assay ")).collect();
+        for example in &examples {
+            let words = words(example);
+            assert!(Cli::try_parse_from(&words).is_ok(), "{example}: {words:?}");
+        }
+        examples.len() + command.get_subcommands().map(parse_examples).sum::<usize>()
+    }
+
+    #[test]
+    fn every_example_of_the_help_is_parsed() {
+        let count = parse_examples(&Cli::command());
+        assert!(count > 80, "{count} examples");
+        let example = "  assay run --sla 'p99 < 2ms' a.toml   adds > runs";
+        assert_eq!(words(example), ["assay", "run", "--sla", "p99 < 2ms", "a.toml"]);
+    }

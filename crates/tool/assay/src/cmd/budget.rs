@@ -20,6 +20,7 @@ use super::steady::Window;
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::aligned;
 
 /// Options of the budget proposal.
@@ -113,7 +114,7 @@ impl BudgetArgs {
     /// Finds the pilot: the named experiment, or the newest of the same name.
     fn find(&self, experiment: &Experiment, results: &Results, host: &Host) -> Result<Pilot> {
         let dir = match &self.pilot {
-            Some(name) => results.find(name).into_report()?,
+            Some(name) => misplaced::find(results, name)?,
             None => match results.find(&experiment.name) {
                 Ok(dir) => dir,
                 Err(_nothing_of_that_name) => return Ok(Pilot::default()),

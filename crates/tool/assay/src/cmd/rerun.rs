@@ -21,6 +21,7 @@ use super::steady::Window;
 use super::{plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::{Ui, aligned};
 
 /// Arguments of `assay rerun`.
@@ -102,7 +103,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 impl Original {
     /// Reads an experiment and what it found.
     fn read(name: &str, results: &Results, environment: &Environment) -> Result<Self> {
-        let dir = results.find(name).into_report()?;
+        let dir = misplaced::find(results, name)?;
         let manifest = dir.manifest().into_report()?;
         if manifest.plan.experiment.device.is_some() {
             return Err(miette!(
