@@ -55,8 +55,11 @@ fn document(results: &[CheckResult]) -> Document {
         }
     }
     if of(results, CheckState::Finding).next().is_some() {
-        let hint = "All remedies as one script to read and run: assay doctor --script";
-        document.add([Part::Text(hint.to_owned())]);
+        let hints = [
+            "All remedies as one script to read and run: assay doctor --script",
+            "Reason and source of each check: docs/reference/checks.md",
+        ];
+        document.add(hints.map(|hint| Part::Text(hint.to_owned())));
     }
     document
 }

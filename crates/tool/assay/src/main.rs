@@ -230,33 +230,34 @@ fn not_parsed(error: clap::Error, args: &[OsString]) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use clap::Command;
+
     use super::*;
 
     #[test]
     fn command_line_is_consistent() {
         Cli::command().debug_assert();
     }
-}
 
-    /// Returns the words of an example, up to its comment or the file of its output.
-    fn words(example: &str) -> Vec<String> {
-        let (mut words, mut is_quoted, mut spaces) = (vec![String::new()], false, 0);
+    /// Returns the arguments of an example, up to its comment or to what takes its output.
+    fn arguments(example: &str) -> Vec<String> {
+        let (mut args, mut is_quoted, mut spaces) = (vec![String::new()], false, 0);
         for sign in example.trim_start().chars() {
             match sign {
                 '\'' => is_quoted = !is_quoted,
-                '>' | '#' if !is_quoted && spaces > 0 => break,
+                '>' | '|' | '&' if !is_quoted && spaces > 0 => break,
                 ' ' if !is_quoted && spaces == 1 => break,
                 ' ' if !is_quoted => spaces += 1,
                 _ => {
                     if spaces > 0 {
-                        words.push(String::new());
+                        args.push(String::new());
                     }
                     spaces = 0;
-                    words.last_mut().expect("a word").push(sign);
+                    args.last_mut().expect("an argument").push(sign);
                 }
             }
         }
-        words
+        args
     }
 
     /// Parses the examples of a command and of those below it; returns how many there are.
@@ -264,8 +265,8 @@ mod tests {
         let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
         let examples: Vec<&str> = help.lines().filter(|it| it.starts_with("  assay ")).collect();
         for example in &examples {
-            let words = words(example);
-            assert!(Cli::try_parse_from(&words).is_ok(), "{example}: {words:?}");
+            let args = arguments(example);
+            assert!(Cli::try_parse_from(&args).is_ok(), "{example}: {args:?}");
         }
         examples.len() + command.get_subcommands().map(parse_examples).sum::<usize>()
     }
@@ -275,5 +276,6 @@ mod tests {
         let count = parse_examples(&Cli::command());
         assert!(count > 80, "{count} examples");
         let example = "  assay run --sla 'p99 < 2ms' a.toml   adds > runs";
-        assert_eq!(words(example), ["assay", "run", "--sla", "p99 < 2ms", "a.toml"]);
+        assert_eq!(arguments(example), ["assay", "run", "--sla", "p99 < 2ms", "a.toml"]);
     }
+}
