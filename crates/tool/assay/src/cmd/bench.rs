@@ -22,7 +22,7 @@ pub(super) const HEADING: &str = "Run control";
 #[derive(Debug, clap::Args)]
 pub(super) struct Limits {
     /// Longest time without a finished operation before an engine counts as hung
-    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = parse_span, help_heading = HEADING)]
+    #[arg(long, default_value = "120s", value_name = "SPAN", value_parser = positive_span, help_heading = HEADING)]
     watchdog: Nanos,
     /// Disk space that must stay free
     #[arg(long, default_value = "2GiB", value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
@@ -30,6 +30,14 @@ pub(super) struct Limits {
     /// Largest space for saved databases [default: half of the free space]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = HEADING)]
     snapshot_limit: Option<Bytes>,
+}
+
+/// Parses a span that is longer than zero.
+pub(super) fn positive_span(text: &str) -> std::result::Result<Nanos, String> {
+    match parse_span(text)? {
+        Nanos(0) => Err(format!("`{text}` is not above zero: write 20ms, 120s or 5m")),
+        span => Ok(span),
+    }
 }
 
 /// Checks that the disk floor is free on a place's file system, before anything else is done.

@@ -11,12 +11,13 @@ use std::process::{Child, ExitCode, Stdio};
 use child::Role;
 use micro::{Request, Responder, Response, Set};
 use miette::{Result, miette};
-use model::units::{parse_size, parse_span};
+use model::units::parse_size;
 use model::{BuildRef, Bytes, Implementation, Kernel, KernelTimes, MicroRecord, Nanos};
 use render::Format;
 use runner::{MessageReader, MessageWriter};
 use sampler::with_thread_limit;
 
+use super::bench::positive_span;
 use super::format::{ALL, formats};
 use super::requested_build;
 use crate::diagnostic::IntoReport as _;
@@ -52,7 +53,7 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=50))]
     rounds: u32,
     /// Time for one kernel in one round
-    #[arg(long, default_value = "20ms", value_name = "SPAN", value_parser = parse_span)]
+    #[arg(long, default_value = "20ms", value_name = "SPAN", value_parser = positive_span)]
     span: Nanos,
     /// Output format
     #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
