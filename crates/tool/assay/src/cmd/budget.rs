@@ -23,6 +23,9 @@ use crate::environment::Environment;
 use crate::misplaced;
 use crate::ui::aligned;
 
+/// Largest coefficient of variation that is printed: one beyond it has no use.
+const COV_MAX: f64 = 10.0;
+
 /// Options of the budget proposal.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Machine-time budget")]
@@ -205,10 +208,12 @@ fn overhead_of(run: &RunRecord) -> Option<u64> {
 
 /// Formats the noise of the noisiest comparison per step and level.
 fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
-    let cov = |variance: f64| figure(Unit::Share, variance.sqrt());
     let row = |one: &&StepNoise| {
         let seconds = one.within.map_or(String::new(), |within| {
-            format!(", and {} within runs over one second, less over longer spans", cov(within))
+            format!(
+                ", and {} within runs over one second, less over longer spans",
+                cov(within.sqrt())
+            )
         });
         let origin = match one.origin {
             Origin::Pilot { runs } => format!("{runs} runs each of {}", pilot.id),
@@ -226,7 +231,7 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
         [
             format!("noise     {}", place(&one.step, one.clients)),
             one.variant.clone(),
-            format!("{} of {} between runs{seconds}", cov(one.between), one.metric),
+            format!("{} of {} between runs{seconds}", cov(one.between.sqrt()), one.metric),
             format!("({origin})"),
         ]
     };
@@ -338,15 +343,14 @@ fn load_lines(shared: Option<&SharedLoads>, experiment: &Experiment) -> Vec<Stri
                     shows what shared loads would save";
         return vec![hint.to_owned()];
     };
-    let cov = |variance: f64| figure(Unit::Share, variance.sqrt());
     let Components { between, within: of_runs, loads, runs } = worst.components;
     let mut lines = vec![format!(
         "loads     {}, {}: {} between loads, {} between runs of one ({loads} loads, {runs} runs); \
          a load takes {load}, a run after it {run}",
         place(&worst.step, worst.clients),
         worst.variant,
-        cov(between),
-        cov(of_runs),
+        cov(between.sqrt()),
+        cov(of_runs.sqrt()),
     )];
     lines.push(match design {
         Some(LoadDesign { runs_per_load, loads, cost, half_width }) => format!(
@@ -377,6 +381,12 @@ fn alternatives(proposal: &Proposal) -> Vec<String> {
         within(proposal.if_double)
     ));
     lines
+}
+
+/// Formats a coefficient of variation.
+pub(super) fn cov(share: f64) -> String {
+    let limit = if share > COV_MAX { "over " } else { "" };
+    format!("{limit}{}", figure(Unit::Share, share.min(COV_MAX)))
 }
 
 /// Formats a half-width: plus or minus 2 %, and from a doubling on a factor.
