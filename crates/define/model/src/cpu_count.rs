@@ -51,6 +51,12 @@ impl CpuCount {
     }
 }
 
+impl From<u8> for CpuCount {
+    fn from(cpus: u8) -> Self {
+        Self::of(cpus.into())
+    }
+}
+
 impl fmt::Display for CpuCount {
     /// Writes `4`, or `1.5`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -13,7 +13,7 @@ use crate::server::{Dsn, Placement};
 use crate::setting::Settings;
 use crate::shared_load::{LoadReuse, LoadSharing};
 use crate::sql::Application;
-use crate::step::{Step, StepRole, StopRule};
+use crate::step::{Step, StepClients, StepRole, StopRule};
 use crate::units::{Bytes, Nanos};
 
 /// The rows an experiment works on.
@@ -275,10 +275,16 @@ impl Experiment {
         named.iter().filter_map(|name| metric::find(name))
     }
 
+    /// Returns the clients of the step at a position, in runs of a level.
+    pub fn clients_of(&self, index: u32, level: u32) -> StepClients {
+        let step = self.steps.get(index as usize);
+        step.map_or(StepClients { level, number: level }, |step| step.clients_at(level))
+    }
+
     /// Returns the steps as a cell with `clients` clients executes them.
     pub fn steps_for(&self, clients: u32) -> Vec<Step> {
         let follow = |step: &Step| {
-            let clients = if step.clients == 0 { clients } else { step.clients };
+            let clients = step.clients_at(clients).number;
             Step { clients, stop: self.stop_for(step, clients), ..step.clone() }
         };
         self.steps.iter().map(follow).collect()

@@ -107,7 +107,7 @@ pub use smoke_test::SmokeTestFailure;
 pub use sql::{Application, Argument, Bounds, Call, Dialect};
 pub use state::{EngineState, TableReadings};
 pub use statement_record::{StatementRecord, StatementState, StatementTotals};
-pub use step::{OpUnit, Step, StepInfo, StepRole, StopRule};
+pub use step::{OpUnit, Step, StepClients, StepInfo, StepRole, StopRule};
 pub use system_needs::{AccountNeed, Need, ServerLoad, SystemNeeds};
 pub use time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
 pub use units::{Bytes, Nanos, difference, times};

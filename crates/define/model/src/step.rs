@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use crate::capability::OpKind;
 use crate::device::{IoPattern, IoTest};
 use crate::load::{Limit, Load};
 use crate::op_summary::OpSummaries;
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, Nanos, clients};
 
 /// Description of a step kind, declared by the workload.
 #[derive(Debug, Clone, PartialEq)]
@@ -192,6 +193,29 @@ pub struct Step {
     pub unit: OpUnit,
 }
 
+/// Clients of a step in the runs of one level.
+///
+/// A step may have its own number: a fill in order has one client at every level.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct StepClients {
+    /// Level of the clients factor, as the user chose it.
+    #[serde(rename = "clients")]
+    pub level: u32,
+    /// Clients of the step.
+    #[serde(rename = "clients_of_step")]
+    pub number: u32,
+}
+
+impl fmt::Display for StepClients {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&clients(self.number))?;
+        match self.number == self.level {
+            true => Ok(()),
+            false => write!(f, " (in runs of {})", self.level),
+        }
+    }
+}
+
 /// Returns the bytes of a part of a value by default: a field of YCSB.
 ///
 /// Source: [Cooper et al. 2010], core workloads (ten fields of 100 bytes).
@@ -215,6 +239,12 @@ impl Default for Step {
 }
 
 impl Step {
+    /// Returns the clients of the step in runs of a level.
+    pub const fn clients_at(&self, level: u32) -> StepClients {
+        let number = if self.clients == 0 { level } else { self.clients };
+        StepClients { level, number }
+    }
+
     /// Returns whether it inserts rows behind those of the experiment.
     pub fn adds_rows(&self) -> bool {
         matches!(self.name.as_str(), "ycsb-d" | "ycsb-e")
@@ -260,6 +290,15 @@ mod tests {
             (kind, OpSummary { counts, ..OpSummary::default() })
         };
         kinds.iter().map(one).collect()
+    }
+
+    #[test]
+    fn clients_of_a_step_are_its_own_or_those_of_the_level() {
+        let fill = Step::new("fillseq", StopRule::Operations(1)).clients_at(2);
+        assert_eq!((fill.level, fill.number), (2, 1));
+        assert_eq!(fill.to_string(), "1 client (in runs of 2)");
+        let read = Step { clients: 0, ..Step::new("readrandom", StopRule::Operations(1)) };
+        assert_eq!(read.clients_at(2).to_string(), "2 clients");
     }
 
     #[test]

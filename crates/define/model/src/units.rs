@@ -118,9 +118,15 @@ impl fmt::Display for Nanos {
     }
 }
 
+/// Returns a number with its noun: `1 client`, `8 clients`, `1.5 CPUs`.
+pub fn many<N: fmt::Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+    let plural = if number == N::from(1) { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// Returns a number of clients as text: `1 client`, `8 clients`.
 pub fn clients(number: u32) -> String {
-    format!("{number} client{}", if number == 1 { "" } else { "s" })
+    many(number, "client")
 }
 
 /// Parses a span: a number with a unit, `ns` to `h`.

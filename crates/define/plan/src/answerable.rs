@@ -91,7 +91,7 @@ impl Resolver<'_> {
                 Err(PlanError::new(format!("no variant reports `{name}`: only {whose} have it"))
                     .at(place, "named here")
                     .remedy(format!(
-                        "name a metric that {lacking} can have; GLOSSARY.md lists all"
+                        "name a metric that {lacking} can have; docs/reference/metrics.md lists all"
                     )))
             }
             _ => {

@@ -1,7 +1,7 @@
 //! Rows and duration of typed steps, chosen for the machine.
 
 use model::setting::parse_short_size;
-use model::units::parse_size;
+use model::units::{many, parse_size};
 use model::{Bytes, Durability, Experiment, StepInfo, StepRole, StopRule};
 
 use crate::catalog::Machine;
@@ -91,8 +91,9 @@ impl Chosen {
         };
         let Machine { cpus, free_bytes, .. } = machine;
         let memory = memory(machine, overrides);
+        let cpus = many(cpus, "CPU");
         format!(
-            "rows {rows}{duration} chosen for this machine: {cpus} CPUs, {memory} of memory, \
+            "rows {rows}{duration} chosen for this machine: {cpus}, {memory} of memory, \
              {free_bytes} of free disk"
         )
     }

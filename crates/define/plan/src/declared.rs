@@ -89,8 +89,9 @@ impl Resolver<'_> {
         };
         let derived = METRICS.iter().filter(|one| one.kind == Kind::Derived).map(|one| one.name);
         let error = PlanError::here(place, message);
-        let alike: Vec<&str> = derived.clone().filter(|name| name.contains(word)).collect();
-        let otherwise = "GLOSSARY.md lists all; for instance cpu_us_per_op";
+        let is_alike = |name: &&str| !word.is_empty() && name.contains(word);
+        let alike: Vec<&str> = derived.clone().filter(is_alike).collect();
+        let otherwise = "docs/reference/metrics.md lists all; for instance cpu_us_per_op";
         Err(match alike[..] {
             [] => error.meant(word, derived, otherwise),
             _ => error.remedy(format!("did you mean {}?", alike.join(" or "))),

@@ -14,7 +14,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .into_iter()
         .filter_map(|candidate| Some((distance(candidate)?, candidate)))
         .filter(|(distance, _)| *distance <= limit)
-        .min()
+        // Of two at the same distance, the one that continues the word.
+        .min_by_key(|(distance, name)| (*distance, !name.starts_with(&lower), *name))
         .map(|(_, candidate)| candidate)
 }
 
@@ -29,5 +30,6 @@ mod tests {
         assert_eq!(nearest("filseq", known), Some("fillseq"));
         assert_eq!(nearest("vacuum", known), None);
         assert_eq!(nearest("FillSeq", known), Some("fillseq"));
+        assert_eq!(nearest("row", ["raw", "rows"]), Some("rows"));
     }
 }

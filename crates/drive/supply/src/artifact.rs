@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use model::units::many;
 use model::{BuildRef, Bytes};
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +98,7 @@ impl Artifact {
         let bytes = Bytes(self.bytes);
         match self.tree.as_ref().map(|tree| tree.files.as_ref().map(|files| files.count)) {
             None => bytes.to_string(),
-            Some(Some(files)) => format!("{bytes} in {files} files"),
+            Some(Some(files)) => format!("{bytes} in {}", many(files, "file")),
             Some(None) => format!("{bytes}, used in place"),
         }
     }

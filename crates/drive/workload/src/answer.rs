@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use engine::Rows;
+use model::units::many;
 use model::{DataShape, Direction, EntryRef};
 
 use crate::generator::WrongAnswer;
@@ -50,7 +51,10 @@ impl AnswerChecker {
     pub(crate) fn absent(key: &[u8], rows: &Rows) -> Result<u64, WrongAnswer> {
         match rows.count() {
             0 => Ok(0),
-            n => Err(wrong("get", key, format!("{n} rows came back for a key never written"))),
+            n => {
+                let rows = many(n, "row");
+                Err(wrong("get", key, format!("{rows} came back for a key never written")))
+            }
         }
     }
 
@@ -120,7 +124,7 @@ impl AnswerChecker {
             // The rows' numbers differ, so fewer than `from` of them are below it.
             let least = most.min((self.rows + 1).saturating_sub(from));
             if count > most || (self.presence == Presence::All && count < least) {
-                return Err(format!("{count} rows came back, not {least} to {most}"));
+                return Err(format!("{} came back, not {least} to {most}", many(count, "row")));
             }
             for (key, value) in rows.stored() {
                 self.bodies.check(self.id(key)?, value).map_err(|reason| at(key, &reason))?;
@@ -168,7 +172,11 @@ impl AnswerChecker {
         }
         if self.presence == Presence::All && rows.count() != limit.min(present) {
             let n = rows.count();
-            return Err(format!("{n} rows came back and {} are there", limit.min(present)));
+            return Err(format!(
+                "{} came back, of {} that are there",
+                many(n, "row"),
+                limit.min(present)
+            ));
         }
         // Distances from the start, which grow in either direction.
         let mut least = 0;

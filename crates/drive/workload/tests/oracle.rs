@@ -251,7 +251,7 @@ fn corrupted_ranges_are_found() {
         let all = |corrupt: Corruption| check_corrupted(name, Presence::All, corrupt);
         let some = |corrupt: Corruption| check_corrupted(name, Presence::Some, corrupt);
         assert_eq!((all(push_all), some(push_all)), ("accepted".to_owned(), "accepted".to_owned()));
-        assert!(all(|truth, rows| push_all(&truth[..9], rows)).contains("10 are there"));
+        assert!(all(|truth, rows| push_all(&truth[..9], rows)).contains("10 that are there"));
         assert_eq!(some(|truth, rows| push_all(&truth[..9], rows)), "accepted");
         assert_eq!(some(|truth, rows| push_all(&truth[2..], rows)), "accepted");
         assert!(

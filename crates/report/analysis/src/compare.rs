@@ -55,7 +55,7 @@ pub fn compare(
         name: key.name.clone(),
         distribution: distribution(experiment, key.index),
         unit: experiment.steps.get(key.index as usize).map(|step| step.unit).unwrap_or_default(),
-        clients: key.clients,
+        clients: experiment.clients_of(key.index, key.clients),
         is_rate_given: samples.is_rate_given,
         is_preparatory: experiment.is_preparatory(&key.name),
         primary: primary(samples, experiment, &key.name),
@@ -393,6 +393,9 @@ mod tests {
         runs[2].cell.clients = 4;
         let comparison = compare(&runs, &experiment(&["base"], 3), "base", &NONE).unwrap();
         assert_eq!(comparison.levels(), BTreeSet::from([1, 4]));
+        let clients = comparison.steps.iter().map(|step| step.clients.to_string());
+        let of_step = ["2 clients (in runs of 1)", "2 clients (in runs of 4)"];
+        assert_eq!(clients.collect::<Vec<_>>(), of_step, "the step has its own number");
         assert_eq!(comparison.steps[0].cells[0].metrics[METRIC].spread.n, 2);
     }
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Durability, Metric, OpUnit, metric};
+use model::{Durability, Metric, OpUnit, StepClients, metric};
 use serde::Serialize;
 use stats::{Effect, Interval, Spread, Verdict};
 
@@ -77,8 +77,9 @@ pub struct StepComparison {
     pub distribution: String,
     /// What counts as one operation.
     pub unit: OpUnit,
-    /// Level of the clients factor.
-    pub clients: u32,
+    /// Level of the clients factor, and the step's clients.
+    #[serde(flatten)]
+    pub clients: StepClients,
     /// Whether operations arrived at rates the experiment gives.
     pub is_rate_given: bool,
     /// Whether it only prepares the steps that the question is about.
@@ -371,7 +372,7 @@ impl Comparison {
 
     /// Returns the levels of the clients factor, ascending.
     pub fn levels(&self) -> BTreeSet<u32> {
-        self.steps.iter().map(|step| step.clients).collect()
+        self.steps.iter().map(|step| step.clients.level).collect()
     }
 
     /// Returns the smallest and the largest number of runs per cell.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Bytes, Experiment, Host, HostCheck, Metric, RunRecord, count, float};
+use model::{Bytes, Experiment, Host, HostCheck, Metric, RunRecord, StepClients, count, float};
 use serde::Serialize;
 use stats::Effect;
 
@@ -71,8 +71,9 @@ pub struct CellAcross {
     pub index: u32,
     /// The step's name.
     pub step: String,
-    /// Level of the clients factor.
-    pub clients: u32,
+    /// Level of the clients factor, and the step's clients.
+    #[serde(flatten)]
+    pub clients: StepClients,
     /// The variant.
     pub variant: String,
     /// Name of the metric.
@@ -161,7 +162,7 @@ fn add_step(
     let Some(metric) = named.map(|metric| metric.name).or(step.primary) else { return };
     for (place, cell) in step.cells.iter().enumerate() {
         let Some(measured) = cell.metric(metric) else { continue };
-        let order = (step.index, step.clients, place);
+        let order = (step.index, step.clients.level, place);
         let new = || CellAcross {
             index: step.index,
             step: step.name.clone(),
@@ -177,7 +178,7 @@ fn add_step(
         if across.metric != metric {
             continue;
         }
-        let key = Key { clients: step.clients, index: step.index, name: step.name.clone() };
+        let key = Key { clients: step.clients.level, index: step.index, name: step.name.clone() };
         across.hosts[at] = Some(OnHost {
             runs: measured.spread.n,
             mean: measured.spread.mean,
@@ -216,11 +217,11 @@ fn average(values: &[f64]) -> Option<f64> {
 
 /// Returns the variation of each host at each level of clients.
 fn setups(hosts: &[HostRuns<'_>], cells: &[CellAcross]) -> Vec<Setup> {
-    let mut levels: Vec<u32> = cells.iter().map(|cell| cell.clients).collect();
+    let mut levels: Vec<u32> = cells.iter().map(|cell| cell.clients.level).collect();
     levels.sort_unstable();
     levels.dedup();
     let setup = |at: usize, clients: u32| {
-        let own = cells.iter().filter(|cell| cell.clients == clients);
+        let own = cells.iter().filter(|cell| cell.clients.level == clients);
         let covs: Vec<f64> = own.filter_map(|cell| cell.hosts[at]?.cov).collect();
         Setup {
             host: hosts[at].name.to_owned(),

@@ -1,6 +1,6 @@
 //! An experiment and its rerun elsewhere: which findings are reproduced.
 
-use model::Expected;
+use model::{Expected, StepClients};
 use serde::Serialize;
 use stats::distribution::student;
 use stats::{Effect, Verdict};
@@ -45,8 +45,9 @@ pub struct RerunFinding {
     pub claim: Option<String>,
     /// The step's name.
     pub step: String,
-    /// Level of the clients factor.
-    pub clients: u32,
+    /// Level of the clients factor, and the step's clients.
+    #[serde(flatten)]
+    pub clients: StepClients,
     /// The variant.
     pub variant: String,
     /// Name of the metric.

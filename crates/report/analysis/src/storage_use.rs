@@ -1,7 +1,8 @@
 //! What a step requests from its device, against the device's measured profile.
 
 use model::{
-    Access, DeviceRecord, DeviceTarget, Host, IoTest, Metric, RunRecord, StepRecord, metric,
+    Access, DeviceRecord, DeviceTarget, Host, IoTest, Metric, RunRecord, StepClients, StepRecord,
+    metric,
 };
 use serde::Serialize;
 use stats::median;
@@ -23,7 +24,8 @@ pub struct StorageUse {
     /// Its position among the steps.
     pub step_index: u32,
     /// Its clients.
-    pub clients: u32,
+    #[serde(flatten)]
+    pub clients: StepClients,
     /// The variant's name.
     pub variant: String,
     /// The test whose rate is the limit.
@@ -89,7 +91,7 @@ fn step_uses(
     variant: &str,
 ) -> Vec<StorageUse> {
     let is_own = |run: &&RunRecord| {
-        run.cell.variant == variant && run.cell.clients == step.clients && run.is_counted()
+        run.cell.variant == variant && run.cell.clients == step.clients.level && run.is_counted()
     };
     let is_step = |one: &&StepRecord| one.index == step.index && one.step.name == step.name;
     let steps: Vec<&StepRecord> =
@@ -112,7 +114,8 @@ fn step_uses(
         [(reads, rate(metric::DEVICE_READS)), (IoTest::FDATASYNC_4K, rate(metric::DEVICE_FLUSHES))];
     let of_test = |(test, per_s): (IoTest, Option<f64>)| {
         let of_profile = |(id, figures): &'_ Profile<'_>| {
-            at_depth(figures, test, step.clients).map(|limit| ((*id).to_owned(), limit.clone()))
+            at_depth(figures, test, step.clients.number)
+                .map(|limit| ((*id).to_owned(), limit.clone()))
         };
         let (profile, limit) = sound.iter().find_map(of_profile)?;
         let per_s = per_s?;
@@ -210,8 +213,9 @@ mod tests {
         let mut run = run("a", 1, 1000);
         run.steps = vec![step];
         let runs = [run];
-        let compared =
-            compare(&runs, &experiment(&["a"], 1), "a", &NoiseHistory::default()).unwrap();
+        let mut spec = experiment(&["a"], 1);
+        spec.steps[0].clients = 1;
+        let compared = compare(&runs, &spec, "a", &NoiseHistory::default()).unwrap();
         let uses = storage_uses(&[profile()], &host(), &runs, &compared);
         assert_eq!(uses.len(), 1, "no flush, no sentence: {uses:?}");
         assert_eq!((uses[0].test, uses[0].jobs), (IoTest::RANDREAD_4K, 1));

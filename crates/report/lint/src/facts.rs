@@ -78,8 +78,9 @@ pub(crate) fn samples<'a>(
     };
     let of_cell = |step: &'a StepComparison, variant: &'a str| {
         let metric = step.primary?;
-        let is_own =
-            |run: &&RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
+        let is_own = |run: &&RunRecord| {
+            run.cell.variant == variant && run.cell.clients == step.clients.level
+        };
         let own = runs.iter().copied().filter(is_own);
         let runs: Vec<_> = own.filter_map(|run| Some((run, value(run, step, metric)?))).collect();
         (!runs.is_empty()).then_some(Sample { step, variant, runs })

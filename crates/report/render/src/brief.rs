@@ -1,5 +1,6 @@
 //! The findings that matter most, and the number of the others.
 
+use model::units::many;
 use std::collections::BTreeSet;
 
 use lint::{LintFinding, Origin};
@@ -10,7 +11,7 @@ use crate::document::fill;
 use crate::findings::is_folded;
 use crate::input::Compared;
 use crate::sentence::list;
-use crate::trust::{many, place, severity_mark};
+use crate::trust::{place, severity_mark};
 
 /// Most lines of findings in a text.
 ///

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::document::{Document, Part};
 use crate::format::{Format, Style};
 use crate::report::Report;
-use crate::trust::many;
+use model::units::many;
 
 impl Report for [CheckResult] {
     fn document(&self, _: Format, _: Style) -> Document {
@@ -55,8 +55,11 @@ fn document(results: &[CheckResult]) -> Document {
         }
     }
     if of(results, CheckState::Finding).next().is_some() {
-        let hint = "All remedies as one script to read and run: assay doctor --script";
-        document.add([Part::Text(hint.to_owned())]);
+        let hints = [
+            "All remedies as one script to read and run: assay doctor --script",
+            "Reason and source of each check: docs/reference/checks.md",
+        ];
+        document.add(hints.map(|hint| Part::Text(hint.to_owned())));
     }
     document
 }

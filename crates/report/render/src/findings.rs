@@ -4,13 +4,14 @@ use lint::{LintFinding, Origin, Rule};
 use model::Label;
 use model::experiment::MINUTES;
 use model::record::Severity;
+use model::units::many;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::document::{Document, Part, Table};
 use crate::format::{Format, Style};
 use crate::report::Report;
-use crate::trust::{many, place};
+use crate::trust::place;
 
 /// A checked plan, run or comparison.
 #[derive(Debug, Clone)]

@@ -173,7 +173,7 @@ fn table_of(
 ) -> Table {
     let has_levels = across.setups.iter().any(|one| one.clients != across.setups[0].clients);
     let step = |cell: &&CellAcross| match has_levels {
-        true => cell.step.clone() + &level_suffix(cell.clients),
+        true => format!("{}, {}", cell.step, cell.clients),
         false => cell.step.clone(),
     };
     let mut table = Table::named("step", cells.iter().map(step));
@@ -204,7 +204,7 @@ fn rows<'a>(
             cell.max_per_mean,
             cell.cov,
         ];
-        let clients = cell.clients.to_string();
+        let clients = cell.clients.level.to_string();
         let names = [&cell.step, &clients, &cell.variant, cell.metric, host].map(str::to_owned);
         let mut row = Vec::from(names);
         row.push(on.runs.to_string());

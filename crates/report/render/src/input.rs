@@ -118,8 +118,9 @@ impl<'a> Compared<'a> {
 
     /// Returns the records behind one step of one variant.
     pub(crate) fn records(&self, step: &StepComparison, variant: &str) -> Vec<&'a StepRecord> {
-        let of_cell =
-            |run: &&&RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
+        let of_cell = |run: &&&RunRecord| {
+            run.cell.variant == variant && run.cell.clients == step.clients.level
+        };
         let own = self.runs.iter().filter(of_cell).flat_map(|run| &run.steps);
         own.filter(|record| record.index == step.index).collect()
     }

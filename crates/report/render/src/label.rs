@@ -83,7 +83,7 @@ pub(crate) fn step_heading(comparison: &Comparison, step: &StepComparison) -> St
         });
     }
     if comparison.levels().len() > 1 {
-        heading.push_str(&level_suffix(step.clients));
+        heading.push_str(&format!(", {}", step.clients));
     }
     heading
 }

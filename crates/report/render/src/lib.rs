@@ -49,7 +49,7 @@ mod validity;
 pub use comparison::{CSV_COLUMNS, MetricReport, TradeOffs, render_answer};
 pub use device::{DeviceProfile, render_device_page};
 pub use doctor::doctor_script;
-pub use document::{Document, Rows};
+pub use document::{Document, Rows, labelled};
 pub use explain::Explained;
 pub use findings::{Checked, ExplainedRule, folded, is_folded};
 pub use format::{Format, Style};

@@ -3,7 +3,7 @@
 use analysis::{CellComparison, Comparison, Family, Noise};
 use stats::{Effect, Method};
 
-use crate::trust::many;
+use model::units::many;
 
 /// The methods that give an interval, in words.
 const NAMES: [(Method, &str); 6] = [

@@ -2,6 +2,7 @@
 
 use lint::{LintFinding, Place};
 use model::record::Severity;
+use model::units::many;
 use model::{Label, ShellCommand, Waiver};
 
 use crate::input::Compared;
@@ -174,9 +175,4 @@ fn named(names: &[String]) -> String {
     named.truncate(PLACES);
     let named = named.join(", ");
     if rest > 0 { format!("{named} and {rest} more") } else { named }
-}
-
-/// Returns a count with its noun.
-pub(crate) fn many(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

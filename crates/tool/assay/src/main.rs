@@ -8,6 +8,7 @@ mod cmd;
 mod diagnostic;
 mod directory;
 mod environment;
+mod misplaced;
 mod mistyped;
 mod phase;
 mod progress;
@@ -232,10 +233,52 @@ fn not_parsed(error: clap::Error, args: &[OsString]) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use clap::Command;
+
     use super::*;
 
     #[test]
     fn command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Returns the arguments of an example, up to its comment or to what takes its output.
+    fn arguments(example: &str) -> Vec<String> {
+        let (mut args, mut is_quoted, mut spaces) = (vec![String::new()], false, 0);
+        for sign in example.trim_start().chars() {
+            match sign {
+                '\'' => is_quoted = !is_quoted,
+                '>' | '|' | '&' if !is_quoted && spaces > 0 => break,
+                ' ' if !is_quoted && spaces == 1 => break,
+                ' ' if !is_quoted => spaces += 1,
+                _ => {
+                    if spaces > 0 {
+                        args.push(String::new());
+                    }
+                    spaces = 0;
+                    args.last_mut().expect("an argument").push(sign);
+                }
+            }
+        }
+        args
+    }
+
+    /// Parses the examples of a command and of those below it; returns how many there are.
+    fn parse_examples(command: &Command) -> usize {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let examples: Vec<&str> = help.lines().filter(|it| it.starts_with("  assay ")).collect();
+        for example in &examples {
+            let args = arguments(example);
+            assert!(Cli::try_parse_from(&args).is_ok(), "{example}: {args:?}");
+        }
+        examples.len() + command.get_subcommands().map(parse_examples).sum::<usize>()
+    }
+
+    #[test]
+    fn every_example_of_the_help_is_parsed() {
+        let count = parse_examples(&Cli::command());
+        assert!(count > 80, "{count} examples");
+        let example = "  assay run --sla 'p99 < 2ms' a.toml   adds > runs";
+        assert_eq!(arguments(example), ["assay", "run", "--sla", "p99 < 2ms", "a.toml"]);
     }
 }

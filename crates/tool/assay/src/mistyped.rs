@@ -6,6 +6,8 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
+use crate::misplaced;
+
 /// Options by which other tools name a server.
 const OF_SERVERS: [&str; 8] =
     ["dsn", "url", "uri", "host", "socket", "mysql-host", "mysql-socket", "pgsql-host"];
@@ -36,23 +38,55 @@ const SYNONYMS: [(&str, &str); 19] = [
     ("yes", "trust"),
 ];
 
-/// Adds what was meant to the error of an unknown option.
-pub(crate) fn explained(mut error: Error, args: &[OsString], mut root: Command) -> Error {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return error;
+/// Adds what was meant to the error of an unknown option or command.
+pub(crate) fn explained(error: Error, args: &[OsString], mut root: Command) -> Error {
+    root.build();
+    match error.kind() {
+        ErrorKind::UnknownArgument => with_option(error, args, &root),
+        ErrorKind::InvalidSubcommand => with_command(error, args, &root),
+        _ => error,
     }
+}
+
+/// Adds what was meant to the error of an unknown command.
+fn with_command(mut error: Error, args: &[OsString], root: &Command) -> Error {
+    let typed = error.get(ContextKind::InvalidSubcommand);
+    let Some(ContextValue::String(typed)) = typed else { return error };
+    let verb = verb_of(root, args);
+    let mut known = Vec::new();
+    collect(root, "assay", &mut known, &|command| command.find_subcommand(typed).is_some());
+    let tip = match (misplaced::remedy(typed), &known[..]) {
+        (Some(_), _) if verb.get_name() == "engine" => format!("assay engine show {typed}"),
+        (Some(remedy), _) => remedy,
+        (None, []) => return error,
+        (None, known) => format!("`{typed}` is a command of {}", known.join(", ")),
+    };
+    error.remove(ContextKind::SuggestedSubcommand);
+    with_tip(error, tip)
+}
+
+fn with_tip(mut error: Error, tip: String) -> Error {
+    let tips = vec![StyledStr::from(tip)];
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    error
+}
+
+/// Adds what was meant to the error of an unknown option.
+fn with_option(mut error: Error, args: &[OsString], root: &Command) -> Error {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
         return error;
     };
+    if typed.starts_with('-') && typed[1..].starts_with(|sign: char| sign.is_ascii_digit()) {
+        return with_tip(error, "leave out the minus sign: no amount is negative".to_owned());
+    }
     let Some(option) = typed.strip_prefix("--") else { return error };
     let option = option.split('=').next().unwrap_or_default().to_lowercase().replace('_', "-");
-    root.build();
-    let verb = verb_of(&root, args);
-    if let Some(tip) = here(&option, verb).or_else(|| elsewhere(&option, &root)) {
-        let tips = vec![StyledStr::from(tip)];
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    // How to pass the option as an operand is of no use.
+    error.remove(ContextKind::Suggested);
+    match here(&option, verb_of(root, args)).or_else(|| elsewhere(&option, root)) {
+        Some(tip) => with_tip(error, tip),
+        None => error,
     }
-    error
 }
 
 /// Returns the command that was typed, as far as it is one.
@@ -86,7 +120,7 @@ fn here(option: &str, verb: &Command) -> Option<String> {
 /// Returns where else an option, or a key of its name, is known.
 fn elsewhere(option: &str, root: &Command) -> Option<String> {
     let mut known = Vec::new();
-    collect(root, "assay", option, &mut known);
+    collect(root, "assay", &mut known, &|command| has(command, option));
     if !known.is_empty() {
         return Some(format!("--{option} is an option of {}", known.join(", ")));
     }
@@ -96,14 +130,20 @@ fn elsewhere(option: &str, root: &Command) -> Option<String> {
     Some(format!("`{key}` is a key of {table} in an experiment file, and not an option"))
 }
 
-/// Collects the commands that have an option.
-fn collect(command: &Command, path: &str, option: &str, known: &mut Vec<String>) {
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+/// Collects the commands below one that fulfil a condition.
+fn collect(
+    command: &Command,
+    path: &str,
+    known: &mut Vec<String>,
+    is_wanted: &dyn Fn(&Command) -> bool,
+) {
+    let is_own = |sub: &&Command| !sub.is_hide_set() && sub.get_name() != "help";
+    for sub in command.get_subcommands().filter(is_own) {
         let path = format!("{path} {}", sub.get_name());
-        if has(sub, option) {
+        if is_wanted(sub) {
             known.push(format!("`{path}`"));
         }
-        collect(sub, &path, option, known);
+        collect(sub, &path, known, is_wanted);
     }
 }
 
@@ -117,25 +157,34 @@ mod tests {
     /// Returns the tip of a command line with an unknown option.
     fn tip(line: &str) -> String {
         let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        let error = Cli::try_parse_from(&args).expect_err("an unknown option");
+        let error = Cli::try_parse_from(&args).expect_err("an unknown option or command");
         explained(error, &args, Cli::command()).to_string()
     }
 
     #[test]
-    fn an_unknown_option_is_explained_by_what_was_meant() {
+    fn an_unknown_option_or_command_is_explained_by_what_was_meant() {
         let cases = [
             ("assay run readrandom --dsn postgres://a", "--engine 'postgres://USER"),
             ("assay plan readrandom --threads 4", "tip: write --clients"),
             ("assay run --value_size=400 fillseq", "tip: write --value-bytes"),
             ("assay run --benchmarks fillseq", "steps are written without an option"),
             ("assay run readrandom --yes", "tip: write --trust"),
+            ("assay run readrandom --until -2%", "tip: leave out the minus sign"),
             ("assay plan readrandom --until 2%", "--until is an option of `assay run`"),
             ("assay compare a --disk-floor 1GiB", "`assay run`"),
             ("assay run readrandom --operations 5", "`operations` is a key of a step's table"),
             ("assay run readrandom --measure fillseq", "`measure` is a key of [experiment]"),
             ("assay run readrandom --duraton 5s", "'--duration'"),
         ];
-        for (line, expected) in cases {
+        let commands = [
+            ("assay lmdb", "assay run readrandom --engine lmdb"),
+            ("assay readrandom --engine lmdb", "assay run readrandom --engine lmdb"),
+            ("assay ibench-2023", "assay run --workload ibench-2023 --engine postgres@15.10"),
+            ("assay engine lmdb", "assay engine show lmdb"),
+            ("assay get lmdb", "`get` is a command of `assay engine`"),
+            ("assay runn", "a similar subcommand exists: 'run'"),
+        ];
+        for (line, expected) in cases.into_iter().chain(commands) {
             let found = tip(line);
             assert!(found.contains(expected), "{line}: {found}");
         }

@@ -141,7 +141,11 @@ impl Screen {
             all => format!("repetition {} of {all} \u{b7} ", self.repetition),
         };
         let left = self.left();
-        let place = format!("run {} of {} \u{b7} {repetition}{left} left", self.number, self.total);
+        let run = match self.total {
+            1 => String::new(),
+            all => format!("run {} of {all} \u{b7} ", self.number),
+        };
+        let place = format!("{run}{repetition}{left} left");
         match &self.lines {
             Some(lines) => {
                 let text = format!("Assay {}   {place}", self.name);

@@ -2,6 +2,7 @@
 
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
+use model::units::many;
 use model::{Direction, Op, Outcome};
 
 use crate::error::EngineError;
@@ -172,7 +173,7 @@ const fn name(outcome: Outcome) -> &'static str {
 
 /// Returns a number of rows as text.
 fn counted(rows: usize) -> String {
-    format!("{rows} row{}", if rows == 1 { "" } else { "s" })
+    many(rows, "row")
 }
 
 /// Describes an operation with its keys.

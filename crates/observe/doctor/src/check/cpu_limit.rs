@@ -1,6 +1,7 @@
 //! CPU caps of the control group.
 
 use model::record::Severity;
+use model::units::many;
 
 use super::Check;
 use super::memory_limit::groups;
@@ -27,8 +28,9 @@ fn run(source: &Source) -> Outcome {
         _ if groups.is_empty() => Outcome::unknown("the process is not in a control group"),
         None => Outcome::fine("none"),
         Some((cpus, dir)) => {
-            let evidence = format!("the quota of {dir} leaves this process {cpus} CPUs");
-            Outcome::finding(format!("{cpus} CPUs"), evidence)
+            let cpus = many(cpus, "CPU");
+            let evidence = format!("the quota of {dir} leaves this process {cpus}");
+            Outcome::finding(cpus, evidence)
                 .fix("# run outside of the container, or remove its CPU cap")
         }
     }

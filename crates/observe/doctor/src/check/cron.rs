@@ -1,6 +1,7 @@
 //! A cron daemon with daily jobs.
 
 use model::record::Severity;
+use model::units::many;
 
 use super::Check;
 use crate::outcome::Outcome;
@@ -36,7 +37,7 @@ fn run(source: &Source) -> Outcome {
         return Outcome::fine("none");
     }
     let evidence = format!("cron runs and has these daily jobs: {}", jobs.join(", "));
-    Outcome::finding(format!("{} jobs", jobs.len()), evidence)
+    Outcome::finding(many(jobs.len(), "job"), evidence)
         .fix("systemctl stop cron")
         .undo("systemctl start cron")
 }

@@ -1,6 +1,7 @@
 //! Time the drive was too hot.
 
 use model::record::Severity;
+use model::units::many;
 
 use super::Check;
 use crate::health;
@@ -26,11 +27,10 @@ fn run(source: &Source) -> Outcome {
         None => Outcome::unknown("the drive does not report it"),
         Some(0) => Outcome::fine("never"),
         Some(minutes) => {
-            let evidence = format!(
-                "the drive was above its warning temperature for {minutes} \
-                                    minutes so far"
-            );
-            Outcome::finding(format!("{minutes} minutes"), evidence)
+            let minutes = many(minutes, "minute");
+            let evidence =
+                format!("the drive was above its warning temperature for {minutes} so far");
+            Outcome::finding(minutes, evidence)
                 .fix("# put a heat sink on the drive, or cool the machine")
         }
     }

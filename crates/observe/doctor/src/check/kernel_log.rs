@@ -1,6 +1,7 @@
 //! Errors in the kernel's log since the boot.
 
 use model::record::Severity;
+use model::units::many;
 
 use super::Check;
 use crate::outcome::Outcome;
@@ -56,15 +57,9 @@ fn run(source: &Source) -> Outcome {
     let times: usize = found.iter().map(|(.., count)| count).sum();
     let lines: Vec<String> = found
         .iter()
-        .map(|(_, line, count)| {
-            format!(
-                "{} ({count} such \
-                                                     lines)",
-                line.trim()
-            )
-        })
+        .map(|(_, line, count)| format!("{} (such lines: {count})", line.trim()))
         .collect();
-    Outcome::finding(format!("{times} lines"), lines.join("; "))
+    Outcome::finding(many(times, "line"), lines.join("; "))
         .severity(most)
         .fix("# find the cause: dmesg --kernel --ctime")
 }

@@ -1,6 +1,7 @@
 //! Thermal throttling of the CPU since the boot.
 
 use model::record::Severity;
+use model::units::many;
 
 use super::Check;
 use crate::outcome::Outcome;
@@ -27,8 +28,9 @@ fn run(source: &Source) -> Outcome {
         None => Outcome::unknown("the kernel does not count it, as on AMD and in guests"),
         Some(0) => Outcome::fine("never"),
         Some(most) => {
-            let evidence = format!("heat throttled a CPU {most} times since boot");
-            Outcome::finding(format!("{most} times"), evidence)
+            let times = many(*most, "time");
+            let evidence = format!("heat throttled a CPU {times} since boot");
+            Outcome::finding(times, evidence)
                 .fix("# cool the machine; switch boost off (check boost)")
         }
     }

@@ -218,11 +218,11 @@ pub(crate) const REPORTED: &[(&str, (&str, &str), &str)] = &[
     (
         "dmesg",
         ("Linux version 6.1", "blk_update_request: I/O error, dev sda"),
-        "kernel_log: [    0.0] blk_update_request: I/O error, dev sda (1 such lines)",
+        "kernel_log: [    0.0] blk_update_request: I/O error, dev sda (such lines: 1)",
     ),
     (
         "dmesg",
         ("Linux version 6.1", "TSC found unstable after boot"),
-        "kernel_log: [    0.0] TSC found unstable after boot (1 such lines)",
+        "kernel_log: [    0.0] TSC found unstable after boot (such lines: 1)",
     ),
 ];

@@ -102,13 +102,14 @@ fn invalid_finding(step: &StepRecord) -> Option<Finding> {
 
 /// Names the operations that no rate and no time counts, if the longest of all is among them.
 fn left_out(step: &StepRecord, invalid_intervals: &InvalidIntervals) -> String {
+    let them = if invalid_intervals.intervals == 1 { "it" } else { "them" };
     match invalid_intervals.left_out(&step.clients) {
-        (1, Some(longest)) => format!(
-            "; the only operation in them, which took {longest}, is left \
-                                       out"
-        ),
+        (1, Some(longest)) => {
+            format!("; the only operation in {them}, which took {longest}, is left out")
+        }
         (count @ 2.., Some(longest)) => {
-            format!("; {} operations in them are left out, the longest {longest}", thousands(count))
+            let count = thousands(count);
+            format!("; {count} operations in {them} are left out, the longest {longest}")
         }
         _ => String::new(),
     }
@@ -340,7 +341,7 @@ mod tests {
         step.invalid_intervals = valid(summary(50, 700));
         let text = evidence(&step);
         assert!(
-            text.ends_with("1,200 operations in them are left out, the longest 5.00 s"),
+            text.ends_with("1,200 operations in it are left out, the longest 5.00 s"),
             "{text}"
         );
         step.invalid_intervals = valid(summary(50, 5_000_000_000));

@@ -1,6 +1,6 @@
 //! Loads and runs of each load, for a machine time or a precision.
 
-use model::{Experiment, Nanos, RunRecord};
+use model::{Experiment, Nanos, RunRecord, StepClients};
 use stats::distribution::student;
 use stats::loads::{Components, components, runs_per_load};
 
@@ -21,8 +21,8 @@ const LOADS_MAX: u32 = 200;
 pub struct LoadNoise {
     /// The step's name.
     pub step: String,
-    /// Level of the clients factor.
-    pub clients: u32,
+    /// Level of the clients factor, and the step's clients.
+    pub clients: StepClients,
     /// The variant.
     pub variant: String,
     /// Variances of ln(metric) of the step's primary metric.
@@ -62,7 +62,8 @@ pub fn load_noise(experiment: &Experiment, runs: &[RunRecord]) -> Vec<LoadNoise>
             loads.iter_mut().flatten().for_each(|value| *value = value.ln());
             let components = components(&loads)?;
             let (step, variant) = (key.name.clone(), (*variant).to_owned());
-            Some(LoadNoise { step, clients: key.clients, variant, components })
+            let clients = experiment.clients_of(key.index, key.clients);
+            Some(LoadNoise { step, clients, variant, components })
         });
         Some(of_variant)
     });

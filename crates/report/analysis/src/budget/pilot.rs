@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Experiment, Load, Nanos, RunRecord, Step, StepRecord, StopRule, metric};
+use model::{Experiment, Load, Nanos, RunRecord, Step, StepClients, StepRecord, StopRule, metric};
 use stats::CellVariance;
 use stats::planning::between_runs;
 
@@ -43,8 +43,8 @@ pub struct StepNoise {
     pub index: u32,
     /// The step's name.
     pub step: String,
-    /// Level of the clients factor.
-    pub clients: u32,
+    /// Level of the clients factor, and the step's clients.
+    pub clients: StepClients,
     /// The variant that is compared; the base when it is alone.
     pub variant: String,
     /// The metric that the step's verdict is about.
@@ -94,12 +94,12 @@ pub fn noise(
         names.push(&experiment.base);
     }
     let mut all = Vec::new();
-    for clients in &experiment.clients {
+    for level in &experiment.clients {
         for (index, step) in (0..).zip(&experiment.steps) {
             if step.stop == StopRule::Operations(0) || experiment.is_preparatory(&step.name) {
                 continue;
             }
-            let place = Place { index, clients: *clients, step };
+            let place = Place { index, clients: step.clients_at(*level), step };
             let samples = samples_of(&counted, &place);
             all.extend(names.iter().map(|variant| history.of(&place, samples, variant)));
         }
@@ -110,7 +110,7 @@ pub fn noise(
 /// A step at a level of clients.
 struct Place<'a> {
     index: u32,
-    clients: u32,
+    clients: StepClients,
     step: &'a Step,
 }
 
@@ -120,8 +120,9 @@ fn samples_of<'a, 'b>(
     place: &Place<'_>,
 ) -> Option<&'a VariantSamples<'b>> {
     let mut same = steps.iter().filter(|(key, _)| key.name == place.step.name);
-    let exact =
-        same.clone().find(|(key, _)| (key.index, key.clients) == (place.index, place.clients));
+    let exact = same
+        .clone()
+        .find(|(key, _)| (key.index, key.clients) == (place.index, place.clients.level));
     exact.or_else(|| same.next()).map(|(_, samples)| samples)
 }
 
@@ -222,7 +223,7 @@ impl History<'_> {
             let steps = runs.flat_map(|run| &run.steps);
             steps.filter(|step| step.step.name == place.step.name).collect()
         };
-        let own = of_level(Some(place.clients));
+        let own = of_level(Some(place.clients.level));
         Evidence::of(&if own.is_empty() { of_level(None) } else { own })
     }
 }

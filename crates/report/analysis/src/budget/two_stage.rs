@@ -1,6 +1,6 @@
 //! Stein's two-stage procedure: a pilot, then the repetitions for a precision.
 
-use model::{Experiment, RunRecord, metric};
+use model::{Experiment, RunRecord, StepClients, metric};
 use stats::CellVariance;
 use stats::distribution::student;
 use stats::planning::runs_needed;
@@ -19,8 +19,8 @@ pub struct Piloted {
     pub index: u32,
     /// The step's name.
     pub step: String,
-    /// Level of the clients factor.
-    pub clients: u32,
+    /// Level of the clients factor, and the step's clients.
+    pub clients: StepClients,
     /// The variant that is compared with the base.
     pub variant: String,
     /// The step's primary metric.
@@ -53,7 +53,7 @@ pub fn piloted(experiment: &Experiment, runs: &[RunRecord]) -> Vec<Piloted> {
             Some(Piloted {
                 index: key.index,
                 step: key.name.clone(),
-                clients: key.clients,
+                clients: experiment.clients_of(key.index, key.clients),
                 variant: variant.name.clone(),
                 metric,
                 noise,

@@ -1,6 +1,6 @@
 //! Data types of an explanation.
 
-use model::{Better, OpUnit, metric};
+use model::{Better, OpUnit, StepClients, metric};
 use serde::Serialize;
 use stats::{Effect, Verdict};
 
@@ -33,10 +33,9 @@ pub struct Explanation {
     pub index: u32,
     /// What counts as one operation.
     pub unit: OpUnit,
-    /// Level of the clients factor.
-    pub level: u32,
-    /// Clients of the step itself.
-    pub clients: u32,
+    /// Level of the clients factor, and the step's clients.
+    #[serde(flatten)]
+    pub clients: StepClients,
     /// Name of the base.
     pub base: String,
     /// Name of the variant.

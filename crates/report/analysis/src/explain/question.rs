@@ -1,6 +1,6 @@
 //! Explains the difference of two variants in one step.
 
-use model::{CpuCount, Experiment, Metric, RunRecord, StepRecord, count, metric};
+use model::{CpuCount, Experiment, Metric, RunRecord, StepClients, StepRecord, count, metric};
 
 use super::account::{Account, Part, account, subject};
 use super::bound::{bound, time_on_cpu};
@@ -95,8 +95,7 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         step: step.name.clone(),
         index: step.index,
         unit: first.step.unit,
-        level: step.clients,
-        clients: clients(first),
+        clients: StepClients { number: clients(first), ..step.clients },
         base: base.to_owned(),
         variant: variant.to_owned(),
         runs: (count(sides[0].len()), count(sides[1].len())),
@@ -137,7 +136,7 @@ fn missed(step: &StepComparison, sides: [&str; 2]) -> Option<String> {
 fn runs_of<'a>(question: &Question<'a>, variant: &str) -> Vec<(&'a RunRecord, &'a StepRecord)> {
     let wanted = question.step;
     let runs = question.runs.iter().filter(|run| {
-        run.cell.variant == variant && run.cell.clients == wanted.clients && run.is_counted()
+        run.cell.variant == variant && run.cell.clients == wanted.clients.level && run.is_counted()
     });
     let step = |run: &'a RunRecord| {
         let mut steps = run.steps.iter();

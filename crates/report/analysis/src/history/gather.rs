@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{BuildRef, Host, Manifest, RunRecord, Variant, metric};
+use model::{BuildRef, Host, Manifest, RunRecord, StepClients, Variant, metric};
 use serde::Serialize;
 use stats::mean_of_runs;
 
@@ -78,9 +78,11 @@ pub struct HostChange {
 struct Key {
     experiment: String,
     subject: String,
-    clients: u32,
+    level: u32,
     index: u32,
     step: String,
+    /// Clients of the step.
+    clients: u32,
 }
 
 /// One point: an experiment's runs of a variant.
@@ -263,9 +265,10 @@ impl HistoryQuery {
             let key = Key {
                 experiment: experiment.name.clone(),
                 subject: subject.to_owned(),
-                clients: run.cell.clients,
+                level: run.cell.clients,
                 index: step.index,
                 step: step.step.name.clone(),
+                clients: step.step.clients,
             };
             let known = step_metrics(step, &experiment.data);
             let known = with_memory(known, &variant.settings);
@@ -321,7 +324,7 @@ fn what(variant: &Variant) -> String {
 impl Key {
     fn history(&self, name: String, points: Vec<Point>) -> History {
         let metric = metric::find(&name);
-        let clients = model::units::clients(self.clients);
+        let clients = StepClients { level: self.level, number: self.clients };
         let subject = format!("{} of {}, {clients} ({})", self.step, self.subject, self.experiment);
         let values = points.iter().map(|point| mean_of_runs(&point.values)).collect();
         let labels: Vec<String> = points.into_iter().map(|point| point.label).collect();

@@ -116,7 +116,8 @@ fn check_finding(
     let assumed_cov = question.assumed_cov(own).max(question.assumed_cov(of_base));
     let effect = question.versus(&finding.metric, base_values, values, assumed_cov);
     let effect = effect.ok_or(Unmeasured::NoRatio { base, variant })?;
-    Ok(Here { step_index, clients: levels[0], base, variant, effect, runs_needed: None })
+    let clients = question.experiment.clients_of(step_index, levels[0]);
+    Ok(Here { step_index, clients, base, variant, effect, runs_needed: None })
 }
 
 /// Returns the runs of a variant in a step.

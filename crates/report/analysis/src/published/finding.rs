@@ -1,6 +1,6 @@
 //! Data types of checked publications.
 
-use model::PublishedFinding;
+use model::{PublishedFinding, StepClients};
 use serde::Serialize;
 use stats::{Effect, Spread};
 
@@ -35,8 +35,9 @@ pub struct HeldFinding {
 pub struct Here {
     /// Position of the step in the run, 0-based.
     pub step_index: u32,
-    /// Level of the clients factor.
-    pub clients: u32,
+    /// Level of the clients factor, and the step's clients.
+    #[serde(flatten)]
+    pub clients: StepClients,
     /// Mean and range of the base.
     pub base: Spread,
     /// Mean and range of the variant.

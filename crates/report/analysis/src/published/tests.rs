@@ -244,7 +244,7 @@ fn findings_compare_any_two_variants() {
     assert_eq!(outcomes, [Reproduces, Reproduces, Opposite, SameDirection, Differs]);
     let here = found[1].here.as_ref().unwrap();
     assert!((here.effect.ratio - 4.0).abs() < 0.01, "{here:?}");
-    assert_eq!((here.base.n, here.variant.n, here.clients), (3, 3, 1));
+    assert_eq!((here.base.n, here.variant.n, here.clients.level), (3, 3, 1));
     assert_eq!((here.base.median, here.variant.median), (250.0, 1_000.0));
     // Each is adjusted for the five of them, and no more.
     let effect = |index: usize| found[index].here.as_ref().unwrap().effect;
@@ -266,7 +266,7 @@ fn finding_compares_two_levels_of_clients_of_one_variant() {
     }));
     let found = held(&spec, &all);
     let here = found[0].here.as_ref().unwrap();
-    assert_eq!((here.base.median, here.variant.median, here.clients), (500.0, 250.0, 8));
+    assert_eq!((here.base.median, here.variant.median, here.clients.level), (500.0, 250.0, 8));
     assert_eq!(found[0].reproduction, Reproduces);
 }
 

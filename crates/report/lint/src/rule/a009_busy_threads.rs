@@ -1,6 +1,7 @@
 //! A009: more runnable threads than CPUs.
 
 use model::record::Severity;
+use model::units::many;
 use model::{CpuCount, Variant};
 
 use super::{Observation, Rule, code};
@@ -29,11 +30,14 @@ fn crowded(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> 
     // Without the setting, only the clients are known.
     let jobs = variant.settings.background_jobs.unwrap_or(0);
     (CpuCount::of(clients.saturating_add(jobs)) > cpus).then(|| {
-        let clients_text = model::units::clients(clients);
+        let (clients_text, cpus_text) = (many(clients, "client"), many(cpus, "CPU"));
         let evidence = match jobs {
-            0 if clients == 1 => format!("{clients_text} has {cpus} CPUs"),
-            0 => format!("{clients_text} share {cpus} CPUs"),
-            jobs => format!("{clients_text} and {jobs} background threads share {cpus} CPUs"),
+            0 if clients == 1 => format!("{clients_text} has {cpus_text}"),
+            0 => format!("{clients_text} share {cpus_text}"),
+            jobs => {
+                let jobs_text = many(jobs, "background thread");
+                format!("{clients_text} and {jobs_text} share {cpus_text}")
+            }
         };
         let size = f64::from(clients.saturating_add(jobs));
         Observation::new(evidence).severity(Severity::Note).ranked("plan", size)

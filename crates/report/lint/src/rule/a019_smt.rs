@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::record::Severity;
+use model::units::many;
 use model::{StepRecord, metric};
 
 use super::{Observation, Rule, code};
@@ -29,8 +30,8 @@ fn shared(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let cores = host.cores.filter(|_| host.is_smt_on == Some(true))?;
     let used = analysis::rate_metrics(step).value(metric::BUSY_THREADS)?;
     (used > f64::from(cores)).then(|| {
-        let cpus = host.cpus;
-        let evidence = format!("the worker used {used:.1} CPUs, and {cpus} CPUs are {cores} cores");
+        let (cpus, cores) = (many(host.cpus, "CPU"), many(cores, "core"));
+        let evidence = format!("the worker used {used:.1} CPUs, and {cpus} are {cores}");
         Observation::new(evidence).ranked("used", used)
     })
 }

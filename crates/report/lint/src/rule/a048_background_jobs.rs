@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::units::many;
 use model::{CpuCount, Variant};
 
 use super::{Observation, Rule, code};
@@ -54,7 +55,7 @@ fn misfit(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let jobs = jobs(variant)?;
     let is_wrong = jobs > cpus.times(MOST) || CpuCount::of(jobs.saturating_mul(FEWEST)) < cpus;
     is_wrong.then(|| {
-        let evidence = format!("{jobs} background jobs on {cpus} CPUs");
+        let evidence = format!("{} on {}", many(jobs, "background job"), many(cpus, "CPU"));
         Observation::new(evidence).ranked("misfit", f64::from(jobs) / cpus.value())
     })
 }

@@ -1,6 +1,7 @@
 //! A061: bound by CPU where storage is meant, or the reverse.
 
 use analysis::{StepComparison, StorageUse, storage_uses};
+use model::units::many;
 use model::{CpuCount, Metric, StepRecord, metric, percent};
 
 use super::a006_size_vs_intent::{Intent, intent};
@@ -69,8 +70,9 @@ fn resources<'a>(
     (step, variant): (&StepComparison, &'a str),
     uses: &[StorageUse],
 ) -> Option<Use<'a>> {
-    let is_own =
-        |run: &&model::RunRecord| run.cell.variant == variant && run.cell.clients == step.clients;
+    let is_own = |run: &&model::RunRecord| {
+        run.cell.variant == variant && run.cell.clients == step.clients.level
+    };
     let runs = context.valid().filter(is_own);
     let steps: Vec<&StepRecord> =
         runs.filter_map(|run| run.steps.iter().find(|one| one.index == step.index)).collect();
@@ -81,7 +83,7 @@ fn resources<'a>(
         (of.step_index, of.clients, of.variant.as_str()) == (step.index, step.clients, variant)
     });
     let most = of_device.max_by(|a, b| a.share.total_cmp(&b.share));
-    let (device, jobs) = most.map_or((0.0, step.clients), |of| (of.share, of.jobs));
+    let (device, jobs) = most.map_or((0.0, step.clients.number), |of| (of.share, of.jobs));
     Some(Use { variant, cpu, device, jobs })
 }
 
@@ -110,7 +112,8 @@ fn against_intent(
         |name: &String| name.starts_with("device_read") || name.contains("storage_read");
     let is_answer_io = context.experiment.answer.iter().any(is_answer)
         && !context.experiment.is_preparatory(&step.name);
-    let device = format!("{} of what its device does with {} jobs", percent(of.device), of.jobs);
+    let jobs = many(of.jobs, "job");
+    let device = format!("{} of what its device does with {jobs}", percent(of.device));
     match intent(context.experiment).or(is_answer_io.then_some(Intent::Storage))? {
         Intent::Storage if of.cpu >= BINDS_FROM && of.device < FREE_BELOW => {
             let evidence = format!(
@@ -173,7 +176,7 @@ mod tests {
     fn io_bound_workload_that_fills_its_cpu_is_reported() {
         let one = found(Some("iobuf"), [(0.95, 0.2), (0.95, 0.2)]);
         let evidence = "readrandom of a: the workload is meant to be IO-bound, and uses 95 % of \
-                        CPU and 20 % of what its device does with 1 jobs, likewise in 1 other \
+                        CPU and 20 % of what its device does with 1 job, likewise in 1 other \
                         variant";
         assert_eq!(one, [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(found(Some("iobuf"), [(0.3, 0.95), (0.3, 0.95)]), []);

@@ -75,7 +75,7 @@ pub(super) fn histograms<'a>(compared: &Compared<'a>) -> Vec<Histogram<'a>> {
                 all.push(Histogram {
                     step_index: step.index,
                     step: &step.name,
-                    clients: step.clients,
+                    clients: step.clients.level,
                     variant: &cell.variant,
                     operations,
                     runs: records.len(),

@@ -85,7 +85,7 @@ pub(super) fn rows(compared: &Compared<'_>) -> Rows {
         metrics.collect()
     };
     for step in &comparison.steps {
-        let mut place = Place::of(("step", ""), (step.clients, Some(step.index)), &step.name);
+        let mut place = Place::of(("step", ""), (step.clients.level, Some(step.index)), &step.name);
         rows.extend(step.cells.iter().flat_map(|cell| of_cell(&place, cell)));
         for part in &step.parts {
             (place.scope, place.part) = (snake(part.name.kind), &part.name.name);
@@ -111,7 +111,7 @@ pub(super) fn rows(compared: &Compared<'_>) -> Rows {
         let here = finding.here;
         let place = Place {
             scope: "published".to_owned(),
-            clients: here.map(|here| here.clients),
+            clients: here.map(|here| here.clients.level),
             index: here.map(|here| here.step_index),
             step: finding.step,
             part: "",

@@ -105,7 +105,8 @@ fn places<'a>(compared: &'a Compared<'_>) -> Vec<Place<'a>> {
     let mut places = Vec::new();
     for step in &comparison.steps {
         let heading = step_heading(comparison, step);
-        let (name, index, clients) = (Some(step.name.as_str()), Some(step.index), step.clients);
+        let (name, index, clients) =
+            (Some(step.name.as_str()), Some(step.index), step.clients.level);
         let place = |part: Option<&'a str>, heading, cells| Place {
             heading,
             step: name,

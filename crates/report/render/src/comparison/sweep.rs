@@ -18,7 +18,7 @@ use crate::label::{
 };
 use crate::sentence::{Claim, levels};
 use crate::validity::rate;
-use model::units::clients;
+use model::units::{clients, many};
 
 /// A gain beyond this share contradicts the rule of thumb.
 ///
@@ -121,7 +121,7 @@ fn table(
 ) -> Table {
     let comparison = compared.comparison;
     let unit = metric_label(steps[0], metric);
-    let levels = steps.iter().map(|step| step.clients.to_string());
+    let levels = steps.iter().map(|step| step.clients.level.to_string());
     let mut table = Table::named(format!("{}\nclients", steps[0].name), levels);
     for (index, variant) in comparison.variants.iter().enumerate() {
         let cells = || steps.iter().map(|step| &step.cells[index]);
@@ -147,11 +147,15 @@ fn table(
 /// Returns throughput as a share of linear scaling from one client.
 fn efficiency(steps: &[&StepComparison], step: &StepComparison, cell: &CellComparison) -> String {
     let mean = |cell: &CellComparison| cell.metric(THROUGHPUT).map(|it| it.spread.mean);
-    let single = steps.iter().find(|one| one.clients == 1).and_then(|one| {
+    let single = steps.iter().find(|one| one.clients.level == 1).and_then(|one| {
         one.cells.iter().find(|single| single.variant == cell.variant).and_then(mean)
     });
     let share = mean(cell).zip(single).filter(|(_, single)| *single > 0.0);
-    known(share.map(|(all, single)| figure(Unit::Share, all / (f64::from(step.clients) * single))))
+    known(
+        share.map(|(all, single)| {
+            figure(Unit::Share, all / (f64::from(step.clients.level) * single))
+        }),
+    )
 }
 
 /// Returns the part of a search for a number of clients.
@@ -279,7 +283,7 @@ fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
     }
     let is_over = |level: &&Level| level.busy.and_then(|busy| busy.is_over_cpus) == Some(true);
     let (over, within): (Vec<&Level>, Vec<&Level>) = scaling.levels.iter().partition(is_over);
-    let limit = format!("{cpus} busy threads of {cpus} CPUs");
+    let limit = format!("{} of {}", many(cpus, "busy thread"), many(cpus, "CPU"));
     let Some((most, before)) = highest(&over).zip(highest(&within)) else {
         return Some(format!("Rule of thumb not tested: no level on one side of {limit}"));
     };

@@ -1,6 +1,7 @@
 //! The tables of a storage profile in every format.
 
 use analysis::{DeviceFigure, device_figures, is_bogus, saturations};
+use model::units::many;
 use model::{Access, DeviceRecord, DeviceTarget, TracedRun, Unit};
 use serde::Serialize;
 use serde_json::json;
@@ -75,7 +76,7 @@ pub(super) fn summary(record: &DeviceRecord, earlier: Option<&DeviceRecord>) -> 
     )));
     let host = &record.host;
     let cpu = host.cpu_model.clone().unwrap_or_default();
-    parts.push(Part::Text(format!("{} CPUs {cpu}, {}", host.cpus, host.kernel)));
+    parts.push(Part::Text(format!("{} {cpu}, {}", many(host.cpus, "CPU"), host.kernel)));
     parts.extend(record.targets.iter().map(facts));
     if let Some(earlier) = earlier {
         parts.push(Part::Text(format!(

@@ -7,7 +7,7 @@ use model::{IoTest, ShellCommand, Unit};
 
 use crate::document::Part;
 use crate::figure::{figure, percent};
-use crate::trust::many;
+use model::units::many;
 
 /// Returns a sentence for each use, and where the profile is.
 pub(crate) fn storage_uses(uses: &[StorageUse]) -> impl Iterator<Item = Part> {
@@ -23,7 +23,7 @@ fn sentence(of: &StorageUse) -> String {
     format!(
         "{} with {}, {}: {} {what}/s, {} of what this device does with {} ({}, O_DIRECT: {}/s)",
         of.step,
-        many(of.clients as usize, "client"),
+        of.clients,
         of.variant,
         figure(Unit::OpsPerSecond, of.per_s),
         percent(of.share),
@@ -35,6 +35,8 @@ fn sentence(of: &StorageUse) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::StepClients;
+
     use super::*;
     use crate::document::Document;
     use crate::format::{Format, Style};
@@ -44,7 +46,7 @@ mod tests {
         let of = StorageUse {
             step_index: 0,
             step: "readrandom".to_owned(),
-            clients: 4,
+            clients: StepClients { level: 4, number: 4 },
             variant: "lmdb".to_owned(),
             test: IoTest::RANDREAD_4K,
             per_s: 6_100.0,

@@ -22,3 +22,4 @@ pub(crate) use json::json;
 pub use part::Document;
 pub(crate) use part::Part;
 pub(crate) use table::{Cell, Table, Tone, known};
+pub use text::labelled;

@@ -56,6 +56,18 @@ fn part(part: &Part, style: Style) -> String {
     }
 }
 
+/// Returns a line of text that begins with a label of `indent` columns.
+///
+/// A long one is broken, and goes on below its text.
+pub fn labelled(line: &str, indent: usize, style: Style) -> String {
+    match line.char_indices().nth(indent) {
+        Some((at, _)) if line.chars().count() > style.width => {
+            hanging(&line[..at], &line[at..], indent, style.width)
+        }
+        _ => line.to_owned(),
+    }
+}
+
 /// Returns text after a name, its further lines `indent` columns in.
 fn hanging(name: &str, text: &str, indent: usize, width: usize) -> String {
     let filled = fill(text, width.saturating_sub(indent).max(20));

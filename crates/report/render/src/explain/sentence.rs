@@ -16,7 +16,7 @@ use crate::document::known;
 use crate::figure::{digits, figure, limits, significant};
 use crate::input::Compared;
 use crate::sentence::{Claim, RatioStyle, clause, plain};
-use crate::trust::many;
+use model::units::many;
 
 /// Moved metrics and declared differences named before the rest is only counted.
 const NAMED: usize = 5;
@@ -26,11 +26,8 @@ const NAMED_SHARE: f64 = 0.1;
 
 /// Returns the metric and its difference with its interval, worded as in the comparison.
 pub(super) fn headline(compared: &Compared<'_>, explanation: &Explanation) -> String {
-    let Explanation { step, level, clients, variant, base, runs, .. } = explanation;
-    let mut place = format!("{step}, {}", model::units::clients(*clients));
-    if level != clients {
-        place.push_str(&format!(" (in runs of {level})"));
-    }
+    let Explanation { step, clients, variant, base, runs, .. } = explanation;
+    let mut place = format!("{step}, {clients}");
     place.push_str(&match runs {
         (one, two) if one == two => format!(", {} of each", many(*one as usize, "run")),
         (one, two) => format!(", {} of {base} and {two} of {variant}", many(*one as usize, "run")),
@@ -51,9 +48,9 @@ pub(super) fn headline(compared: &Compared<'_>, explanation: &Explanation) -> St
             unit = scale.unit,
         )
     };
-    let wanted = (explanation.index, explanation.level);
+    let wanted = (explanation.index, explanation.clients.level);
     let mut steps = compared.comparison.steps.iter();
-    let step = steps.find(|one| (one.index, one.clients) == wanted && one.name == *step);
+    let step = steps.find(|one| (one.index, one.clients.level) == wanted && one.name == *step);
     let text = match (&explanation.effect, explanation.subject) {
         (_, Subject::ResponseTime) => explanation.account.as_ref().map(of_account),
         (Some(effect), _) => step.map(|step| {
@@ -292,7 +289,7 @@ fn how(explanation: &Explanation) -> Option<&'static str> {
         | Part::Service => "a profile of each, perf record -g",
         Part::KernelCpu | Part::ServerKernel => "the system calls of each, strace -f -c",
         Part::Storage | Part::ServerWait => "a cache that holds the data, --cache SIZE",
-        Part::RunQueue | Part::Sleep if explanation.clients > 1 => "one client, --clients 1",
+        Part::RunQueue | Part::Sleep if explanation.clients.number > 1 => "one client, --clients 1",
         Part::RunQueue => "a host without other work, or fewer background threads",
         Part::Sleep => "the calls in which it waits, strace -f -c -w",
         Part::Waiting => "more clients, --clients N",

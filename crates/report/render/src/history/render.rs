@@ -10,7 +10,7 @@ use crate::format::{Format, Style};
 use crate::plot;
 use crate::report::Report;
 use crate::sparkline::sparkline;
-use crate::trust::many;
+use model::units::many;
 
 /// Widest sparkline.
 const SPARKLINE: usize = 60;

@@ -5,7 +5,7 @@ use model::{Unit, times};
 use stats::change::{Confidence, Drift};
 
 use crate::figure::{digits, figure};
-use crate::trust::many;
+use model::units::many;
 
 /// Returns the value in its unit; a column from elsewhere has none.
 pub(super) fn value(history: &History, value: f64) -> String {

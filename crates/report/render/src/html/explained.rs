@@ -6,7 +6,7 @@ use crate::device::storage_uses;
 use crate::document::Part;
 use crate::explain::{Block, chosen};
 use crate::input::{Compared, ReportInput};
-use crate::trust::many;
+use model::units::many;
 
 /// Returns the section: differences that are established, and use of the device.
 pub(crate) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {

@@ -1,6 +1,7 @@
 //! The page: sections in order, and what comes before the first.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use model::units::many;
 use model::{Label, visible};
 
 use super::{answer, explained, fold, how, lines, memory, method, shape};
@@ -11,7 +12,7 @@ use crate::list::complete_runs;
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
 use crate::published;
-use crate::trust::{headline, many};
+use crate::trust::headline;
 
 const PAGE_STYLE: &str = include_str!("page.css");
 

@@ -1,6 +1,7 @@
 //! Final tree shapes: levels of an LSM, height of a B-tree.
 
 use model::state::LevelShape;
+use model::units::many;
 use model::{Bytes, EngineState, RunRecord};
 
 use crate::document::{Cell, Part, Table, Tone};
@@ -64,7 +65,7 @@ impl<'a> Shape<'a> {
             Some(height) => format!("height {height}").into(),
             None => {
                 let files: u64 = self.levels().iter().map(|level| level.files).sum();
-                Cell::from(Bytes(self.bytes()).to_string()).with(format!("{files} files"))
+                Cell::from(Bytes(self.bytes()).to_string()).with(many(files, "file"))
             }
         }
     }
@@ -75,10 +76,7 @@ impl<'a> Shape<'a> {
             return Cell::new("\u{2013}", Tone::Grey);
         };
         let share = float(level.bytes) / float(self.bytes().max(1));
-        let files = match level.files {
-            1 => "1 file".to_owned(),
-            files => format!("{files} files"),
-        };
+        let files = many(level.files, "file");
         let cell = Cell::from(Bytes(level.bytes).to_string()).with(files);
         Cell { bar: Some(share), ..cell }
     }

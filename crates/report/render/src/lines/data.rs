@@ -47,7 +47,7 @@ pub(super) fn as_lines<'m>(
         Line {
             step: &one.step.name,
             step_index: one.step.index,
-            clients: one.step.clients,
+            clients: one.step.clients.level,
             variant: row.variant,
             n: row.runs,
             has_missed_rate: row.has_missed_rate,

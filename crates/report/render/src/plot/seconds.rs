@@ -97,8 +97,8 @@ fn traces(subject: &Subject<'_>, (column, row): (usize, usize), value: Value) ->
     let variant = &step.cells[row].variant;
     let input = &subject.input;
     let runs = input.runs.iter().zip(input.intervals);
-    let own =
-        runs.filter(|(run, _)| run.cell.variant == *variant && run.cell.clients == step.clients);
+    let own = runs
+        .filter(|(run, _)| run.cell.variant == *variant && run.cell.clients == step.clients.level);
     let Some(planned) = input.manifest.plan.experiment.steps.get(step.index as usize) else {
         return Vec::new();
     };

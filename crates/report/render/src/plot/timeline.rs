@@ -13,7 +13,7 @@ use super::stall::shade;
 use super::subject::Subject;
 use crate::figure::figure;
 use crate::timeline::{associations, full_label, stall_phrase};
-use crate::trust::many;
+use model::units::many;
 
 const ROW: f64 = 36.0;
 /// Space between the panels of neighbouring rows.
@@ -76,7 +76,7 @@ fn of_step(subject: &Subject<'_>, step: &StepComparison, heading: &str) -> Optio
         }
     }
     let title = format!("{heading}, second by second");
-    let name = format!("timeline-{}-c{}", step.index, step.clients);
+    let name = format!("timeline-{}-c{}", step.index, step.clients.level);
     let back = |area: &Area| {
         columns[area.column].timeline.as_ref().map_or(html! {}, |one| behind(area, one))
     };
@@ -102,7 +102,9 @@ fn of_step(subject: &Subject<'_>, step: &StepComparison, heading: &str) -> Optio
 fn first(subject: &Subject<'_>, step: &StepComparison, variant: &str) -> Option<Timeline> {
     let runs = subject.input.runs.iter().zip(subject.input.intervals);
     let is_own = |run: &RunRecord| {
-        run.cell.variant == variant && run.cell.clients == step.clients && run.end.is_complete()
+        run.cell.variant == variant
+            && run.cell.clients == step.clients.level
+            && run.end.is_complete()
     };
     let (run, intervals) = runs.into_iter().find(|(run, _)| is_own(run))?;
     let recorded = run.steps.iter().find(|recorded| recorded.index == step.index)?;

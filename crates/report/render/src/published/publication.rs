@@ -155,8 +155,8 @@ fn heading(compared: &Compared<'_>, held: &HeldFinding) -> String {
 fn step_of(compared: &Compared<'_>, held: &HeldFinding) -> String {
     let comparison = compared.comparison;
     let found = held.here.as_ref().ok().and_then(|here| {
-        let is_it = |key: (u32, u32)| key == (here.step_index, here.clients);
-        comparison.steps.iter().find(|step| is_it((step.index, step.clients)))
+        let wanted = (here.step_index, here.clients.level);
+        comparison.steps.iter().find(|step| (step.index, step.clients.level) == wanted)
     });
     if let Some(step) = found {
         return step_heading(comparison, step);

@@ -6,7 +6,7 @@ use super::outcome::{MARGIN, meanings, verdict};
 use super::row::{FINDINGS, Row, read, rows_of, write};
 use crate::document::{Document, Part, Table};
 use crate::input::Compared;
-use crate::trust::many;
+use model::units::many;
 
 /// Returns the files: every finding as a line of [`FINDINGS`], an index, and a page per experiment.
 ///

@@ -12,7 +12,7 @@ use super::publication::{Finding, publications};
 use crate::document::Rows;
 use crate::format::Format;
 use crate::input::Compared;
-use crate::trust::many;
+use model::units::many;
 
 /// Name of the file with every finding.
 pub const FINDINGS: &str = "findings.tsv";

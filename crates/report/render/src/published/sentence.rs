@@ -1,11 +1,12 @@
 //! The number of reproduced findings in one sentence.
 
 use analysis::Reproduction;
+use model::units::many;
 
 use super::publication::{Finding, Publication};
 use crate::input::Compared;
 use crate::sentence::list;
-use crate::trust::{blocking, many};
+use crate::trust::blocking;
 
 /// Returns the sentence that counts: `Of 6 published findings, 3 reproduce and 3 are undecided.`
 pub(crate) fn sentence(compared: &Compared<'_>, publications: &[Publication<'_>]) -> String {

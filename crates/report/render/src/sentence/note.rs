@@ -10,7 +10,7 @@ use super::step::{RatioStyle, plain};
 use crate::figure::{declared, percent};
 use crate::input::Compared;
 use crate::label::{measured_steps, metric_label, step_heading};
-use crate::trust::many;
+use model::units::many;
 
 /// Returns the differences between the base and its copy; `None` without a control.
 pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {

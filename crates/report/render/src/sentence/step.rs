@@ -124,7 +124,7 @@ pub(crate) fn levels(
     let headline = |name: &String| {
         let known = steps.iter().filter_map(|step| {
             let cell = step.cells.iter().find(|cell| cell.variant == *name)?;
-            Some((step.clients, cell.metric(claim.metric)?.versus_base.as_ref()?))
+            Some((step.clients.level, cell.metric(claim.metric)?.versus_base.as_ref()?))
         });
         let known = known.filter(|(_, effect)| compared.verdict(effect).is_some());
         let known: Vec<(u32, &Effect)> = known.collect();

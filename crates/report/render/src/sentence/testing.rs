@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use analysis::{CellComparison, Comparison, Measured, Noise, StepComparison, VariantRuns};
 use lint::{LintFinding, Place};
 use model::record::Severity;
-use model::{DataShape, Durability, Host};
+use model::{DataShape, Durability, Host, StepClients};
 use stats::{Effect, Interval, Method, Prior, SecondEstimate, Spread, Verdict, Why};
 
 use crate::input::Compared;
@@ -45,7 +45,7 @@ impl Sample {
         comparison.answering.insert("readrandom".to_owned());
         comparison.steps = vec![StepComparison {
             name: "readrandom".to_owned(),
-            clients: 1,
+            clients: StepClients { level: 1, number: 1 },
             primary: Some(THROUGHPUT),
             cells,
             ..StepComparison::default()

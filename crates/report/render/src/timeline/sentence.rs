@@ -5,7 +5,7 @@ use model::Unit;
 
 use crate::document::Part;
 use crate::figure::{digits, figure, float, percent};
-use crate::trust::many;
+use model::units::many;
 
 /// Stalls listed one by one.
 const STALLS_MAX: usize = 12;

@@ -9,7 +9,7 @@ use super::sentence::{associations, spans, stalls};
 use crate::document::{Document, Part, Rows};
 use crate::format::{Format, Style};
 use crate::report::Report;
-use crate::trust::many;
+use model::units::many;
 
 /// What is shown of a time line without server or engine.
 const OLD: &str = "These intervals contain no readings of the engine: an older version recorded \

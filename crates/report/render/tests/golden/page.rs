@@ -280,6 +280,10 @@ fn levels_of_clients_have_their_own_columns() {
     fixture.intervals.extend(fixture.intervals.clone());
     fixture.manifest.plan.cells.extend(more.iter().map(|run| run.cell.clone()));
     fixture.manifest.plan.experiment.clients.push(4);
+    // The fill has one client in all runs.
+    for step in &mut fixture.manifest.plan.experiment.steps[1..] {
+        step.clients = 0;
+    }
     fixture.runs.extend(more);
     let experiment = &fixture.manifest.plan.experiment;
     let comparison = analysis::compare(
@@ -292,6 +296,7 @@ fn levels_of_clients_have_their_own_columns() {
     let page = render_html(&ReportInput { comparison: &comparison, ..fixture.input() });
     store("levels.html", page.as_bytes());
     assert!(page.contains("readrandom, 1 client<") && page.contains("readrandom, 4 clients<"));
+    assert!(page.contains("filluniquerandom, 1 client (in runs of 4)<"));
     assert!(page.contains("id=\"amplification-c1\"") && page.contains("id=\"amplification-c4\""));
 }
 

@@ -1,7 +1,7 @@
 //! The share of the device, in JSON and on the page.
 
 use analysis::StorageUse;
-use model::IoTest;
+use model::{IoTest, StepClients};
 use render::{Compared, Explained, Format, Meta, Report, ReportInput, Style, render_html};
 
 use crate::fixture::two_releases;
@@ -11,7 +11,7 @@ fn share_of_the_device_is_in_json_and_on_the_page() {
     let uses = [StorageUse {
         step_index: 0,
         step: "readrandom".to_owned(),
-        clients: 1,
+        clients: StepClients { level: 1, number: 1 },
         variant: "rocksdb-9.10".to_owned(),
         test: IoTest::RANDREAD_4K,
         per_s: 6_100.0,

@@ -6,8 +6,10 @@ use analysis::budget::{
 };
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
-use model::units::{clients, parse_limit, parse_share};
-use model::{Experiment, Host, Load, Manifest, Nanos, RunRecord, Step, StopRule, Unit, times};
+use model::units::{parse_limit, parse_share};
+use model::{
+    Experiment, Host, Load, Manifest, Nanos, RunRecord, Step, StepClients, StopRule, Unit, times,
+};
 use render::figure::figure;
 use serde_json::Value;
 use stats::loads::Components;
@@ -18,7 +20,11 @@ use super::steady::Window;
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::aligned;
+
+/// Largest coefficient of variation that is printed: one beyond it has no use.
+const COV_MAX: f64 = 10.0;
 
 /// Options of the budget proposal.
 #[derive(Debug, clap::Args)]
@@ -111,7 +117,7 @@ impl BudgetArgs {
     /// Finds the pilot: the named experiment, or the newest of the same name.
     fn find(&self, experiment: &Experiment, results: &Results, host: &Host) -> Result<Pilot> {
         let dir = match &self.pilot {
-            Some(name) => results.find(name).into_report()?,
+            Some(name) => misplaced::find(results, name)?,
             None => match results.find(&experiment.name) {
                 Ok(dir) => dir,
                 Err(_nothing_of_that_name) => return Ok(Pilot::default()),
@@ -202,10 +208,12 @@ fn overhead_of(run: &RunRecord) -> Option<u64> {
 
 /// Formats the noise of the noisiest comparison per step and level.
 fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
-    let cov = |variance: f64| figure(Unit::Share, variance.sqrt());
     let row = |one: &&StepNoise| {
         let seconds = one.within.map_or(String::new(), |within| {
-            format!(", and {} within runs over one second, less over longer spans", cov(within))
+            format!(
+                ", and {} within runs over one second, less over longer spans",
+                cov(within.sqrt())
+            )
         });
         let origin = match one.origin {
             Origin::Pilot { runs } => format!("{runs} runs each of {}", pilot.id),
@@ -223,7 +231,7 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
         [
             format!("noise     {}", place(&one.step, one.clients)),
             one.variant.clone(),
-            format!("{} of {} between runs{seconds}", cov(one.between), one.metric),
+            format!("{} of {} between runs{seconds}", cov(one.between.sqrt()), one.metric),
             format!("({origin})"),
         ]
     };
@@ -242,7 +250,7 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
 
 /// Returns the noisiest comparison of each step and level, in order.
 fn noisiest(noise: &[StepNoise]) -> Vec<&StepNoise> {
-    largest(noise, |one| (one.clients, one.index), |one| one.variance())
+    largest(noise, |one| (one.clients.level, one.index), |one| one.variance())
 }
 
 /// Returns the largest of each place, in the order of the places.
@@ -263,8 +271,8 @@ pub(super) fn largest<T, P: PartialEq>(
 }
 
 /// Formats a step with its number of clients.
-pub(super) fn place(step: &str, level: u32) -> String {
-    format!("{step} with {}", clients(level))
+pub(super) fn place(step: &str, clients: StepClients) -> String {
+    format!("{step} with {clients}")
 }
 
 /// Formats the overhead of a run.
@@ -335,15 +343,14 @@ fn load_lines(shared: Option<&SharedLoads>, experiment: &Experiment) -> Vec<Stri
                     shows what shared loads would save";
         return vec![hint.to_owned()];
     };
-    let cov = |variance: f64| figure(Unit::Share, variance.sqrt());
     let Components { between, within: of_runs, loads, runs } = worst.components;
     let mut lines = vec![format!(
         "loads     {}, {}: {} between loads, {} between runs of one ({loads} loads, {runs} runs); \
          a load takes {load}, a run after it {run}",
         place(&worst.step, worst.clients),
         worst.variant,
-        cov(between),
-        cov(of_runs),
+        cov(between.sqrt()),
+        cov(of_runs.sqrt()),
     )];
     lines.push(match design {
         Some(LoadDesign { runs_per_load, loads, cost, half_width }) => format!(
@@ -374,6 +381,12 @@ fn alternatives(proposal: &Proposal) -> Vec<String> {
         within(proposal.if_double)
     ));
     lines
+}
+
+/// Formats a coefficient of variation.
+pub(super) fn cov(share: f64) -> String {
+    let limit = if share > COV_MAX { "over " } else { "" };
+    format!("{limit}{}", figure(Unit::Share, share.min(COV_MAX)))
 }
 
 /// Formats a half-width: plus or minus 2 %, and from a doubling on a factor.

@@ -165,7 +165,9 @@ pub(crate) fn known_metric(name: &str) -> Result<Metric> {
         names.filter(|known| shares_a_part(name, known)).take(SIMILAR_MAX).collect();
     let help = match nearest(name, known().map(|metric| metric.name)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if similar.is_empty() => "GLOSSARY.md lists all; CSV and JSON contain all".to_owned(),
+        None if similar.is_empty() => {
+            "docs/reference/metrics.md lists all; CSV and JSON contain all".to_owned()
+        }
         None => format!("similar metrics: {}", similar.join(", ")),
     };
     Err(miette!(help = help, "no metric is named `{name}`"))
@@ -187,7 +189,10 @@ pub(crate) fn missing_metric<'a>(
         cells.flat_map(|cell| cell.metrics.keys().map(String::as_str)).collect();
     let known: Vec<&str> = known.into_iter().collect();
     miette!(
-        help = format!("these runs have: {}", known.join(", ")),
+        help = format!(
+            "these runs have: {}; docs/reference/metrics.md defines them",
+            known.join(", ")
+        ),
         "no step of these runs has `{name}`: the metric was not measured, or does not apply"
     )
 }

@@ -16,6 +16,7 @@ use super::format::{DOCUMENT, formats};
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::Ui;
 
 /// Arguments of `assay explain`.
@@ -131,7 +132,7 @@ fn storage_of(
 /// Returns the named experiment, or the newest with both variants.
 fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
     if let Some(name) = &args.experiment {
-        return results.find(name).into_report();
+        return misplaced::find(results, name);
     }
     let newest = results.newest();
     let has_both = |dir: &ExperimentDir| {
@@ -145,13 +146,16 @@ fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
         return Ok(dir);
     }
     let help = match &known {
+        _ if misplaced::is_step(&args.a) => {
+            format!("a step comes after the variants: assay explain BASE VARIANT {}", args.a)
+        }
         Some(manifest) => {
             let experiment = &manifest.plan.experiment;
             let unknown =
                 [&args.a, &args.b].into_iter().find(|name| experiment.variant(name).is_none());
             format!("the newest, {}, has {}", experiment.name, known_variants(experiment, unknown))
         }
-        None => "run one first: assay run".to_owned(),
+        None => "run one first: assay run readrandom --engine lmdb --engine redb".to_owned(),
     };
     Err(miette!(help = help, "no experiment has both variants, `{}` and `{}`", args.a, args.b))
 }
@@ -199,7 +203,7 @@ fn steps<'a>(args: &Args, comparison: &'a Comparison) -> Result<Vec<&'a StepComp
         return Err(miette!(help = help, "no run has a step `{name}`"));
     }
     let is_selected = |step: &&StepComparison| {
-        args.clients.is_none_or(|level| step.clients == level)
+        args.clients.is_none_or(|level| step.clients.level == level)
             && args.step.as_deref().is_none_or(|name| step.name == name)
     };
     Ok(comparison.steps.iter().filter(is_selected).collect())

@@ -10,6 +10,7 @@ use model::units::thousands;
 
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::Ui;
 
 /// Arguments of `assay export`.
@@ -32,7 +33,7 @@ pub(crate) struct Args {
 
 /// Writes the file and prints what is in it.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let dir = Results::at(&environment.results).find(&args.experiment).into_report()?;
+    let dir = misplaced::find(&Results::at(&environment.results), &args.experiment)?;
     let to = match &args.output {
         Some(to) => to.clone(),
         None => {

@@ -222,7 +222,7 @@ fn to_report(error: HistoryError) -> miette::Report {
         match near {
             Some(near) => format!("did you mean `{near}`?"),
             None if known.len() <= 20 => format!("columns: {}", known.join(", ")),
-            None => "GLOSSARY.md lists the metrics".to_owned(),
+            None => "docs/reference/metrics.md lists the metrics".to_owned(),
         }
     } else if let HistoryError::Nothing { known, .. } = &error {
         format!("available: {}", known.join("; "))

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::format::TextOrJson;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::Ui;
 
 /// Arguments of `assay list`.
@@ -30,7 +31,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
     let damaged = match &args.experiment {
-        Some(name) => list_runs(&results.find(name).into_report()?, args.output, ui)?,
+        Some(name) => list_runs(&misplaced::find(&results, name)?, args.output, ui)?,
         None => list_experiments(&results, environment, args.output, ui),
     };
     for error in damaged {

@@ -52,7 +52,7 @@ pub(crate) struct Args {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=50))]
     rounds: u32,
     /// Time for one kernel in one round
-    #[arg(long, default_value = "20ms", value_name = "SPAN", value_parser = parse_span)]
+    #[arg(long, default_value = "20ms", value_name = "SPAN", value_parser = positive_span)]
     span: Nanos,
     /// Output format
     #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
@@ -253,5 +253,13 @@ impl Drop for Server {
         // The process is stateless, or has already ended.
         drop(self.process.kill());
         drop(self.process.wait());
+    }
+}
+
+/// Parses a span that is longer than zero.
+fn positive_span(text: &str) -> std::result::Result<Nanos, String> {
+    match parse_span(text)? {
+        Nanos(0) => Err(format!("`{text}` is not above zero: write 20ms or 5s")),
+        span => Ok(span),
     }
 }

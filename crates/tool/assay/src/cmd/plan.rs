@@ -8,12 +8,13 @@ use lint::{LintFinding, PlanContext, check_plan};
 use miette::{Result, miette};
 use model::record::{Finding, Severity};
 use model::sql::{CallMix, TrafficSpec};
+use model::units::many;
 use model::{
     Bytes, Experiment, Host, Load, LoadReuse, Nanos, Plan, Settings, Step, StopRule, Unit, Waiver,
 };
 use plan::{DISK_FLOOR_BYTES, Machine, Room};
 use render::figure::figure;
-use render::{Document, Format, Report, Style, folded, is_folded};
+use render::{Document, Format, Report, Style, folded, is_folded, labelled};
 use serde::Serialize;
 use serde_json::{Map, json};
 
@@ -45,6 +46,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     output: TextOrJson,
 }
+
+/// Columns of the label of a line.
+const LABEL: usize = 10;
 
 /// A plan with its lint findings.
 pub(crate) struct CheckedPlan {
@@ -118,14 +122,14 @@ struct Shown<'a> {
 }
 
 impl Report for Shown<'_> {
-    fn document(&self, _: Format, _: Style) -> Document {
+    fn document(&self, _: Format, style: Style) -> Document {
         let experiment = &self.planned.plan.experiment;
         let mut lines = match &self.proposed {
             Some(Proposed { lines, .. }) => {
                 let head = waived(experiment).into_iter().chain([experiment.title()]);
                 head.chain(lines.iter().cloned()).collect()
             }
-            None => lines(self.planned),
+            None => lines(self.planned, style),
         };
         let refusal = |text| format!("warning   `run` refuses this on this host: {text}");
         lines.extend(self.refusals.iter().map(refusal));
@@ -243,7 +247,7 @@ fn loads(plan: &Plan) -> Option<String> {
 }
 
 /// Formats the plan in lines.
-fn lines(planned: &CheckedPlan) -> Vec<String> {
+fn lines(planned: &CheckedPlan, style: Style) -> Vec<String> {
     let plan = &planned.plan;
     let experiment = &plan.experiment;
     let mut lines: Vec<String> = waived(experiment).into_iter().collect();
@@ -309,8 +313,9 @@ fn lines(planned: &CheckedPlan) -> Vec<String> {
     }
     let size = experiment.size.as_deref();
     let findings = planned.findings.iter().filter(|one| !is_folded(size, one));
-    lines.extend(findings.map(finding_line));
-    lines.extend(folded(size, &planned.findings).map(|line| format!("note      {line}")));
+    let notes = folded(size, &planned.findings).map(|line| format!("note      {line}"));
+    let findings = findings.map(finding_line).chain(notes);
+    lines.extend(findings.map(|line| labelled(&line, LABEL, style)));
     lines
 }
 
@@ -348,7 +353,7 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
         }
         StopRule::Operations(n) => match step_spec {
             Some(step_spec) => by_rows(step_spec, experiment.data.rows),
-            None => format!("{n} operations"),
+            None => many(n, "operation"),
         },
         StopRule::Duration(span) => {
             let probes = if is_searched { "probes of " } else { "" };

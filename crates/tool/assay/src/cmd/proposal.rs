@@ -75,7 +75,8 @@ fn noise(one: &StepNoise) -> Value {
     json!({
         "step": one.step,
         "step_index": one.index,
-        "clients": one.clients,
+        "clients": one.clients.level,
+        "clients_of_step": one.clients.number,
         "variant": one.variant,
         "metric": one.metric,
         "cov_between_runs": one.between.sqrt(),
@@ -101,7 +102,8 @@ fn design(budget: &Budget<'_>, design: &Design) -> Value {
         json!({
             "step": of.step,
             "step_index": of.index,
-            "clients": of.clients,
+            "clients": of.clients.level,
+            "clients_of_step": of.clients.number,
             "variant": of.variant,
             "half_width": one.half_width,
             "detectable": one.detectable,
@@ -124,7 +126,8 @@ fn shared(one: &SharedLoads) -> Value {
     });
     json!({
         "step": one.worst.step,
-        "clients": one.worst.clients,
+        "clients": one.worst.clients.level,
+        "clients_of_step": one.worst.clients.number,
         "variant": one.worst.variant,
         "cov_between_loads": components.between.sqrt(),
         "cov_between_runs_of_a_load": components.within.sqrt(),

@@ -22,6 +22,7 @@ use crate::catalog::read;
 use crate::diagnostic::IntoReport as _;
 use crate::directory::check_dir;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::Ui;
 
 /// Runs of each variant below which nothing is decided, where more are planned.
@@ -75,11 +76,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             write_output(to, page_of_hosts(&across, &experiments)).into_report()?;
             to.clone()
         }
-        ([name], _, _, Some(to)) => {
-            write_post(&results.find(name).into_report()?, to, args.window)?
-        }
+        ([name], _, _, Some(to)) => write_post(&misplaced::find(&results, name)?, to, args.window)?,
         ([name], _, to, None) => {
-            let dir = results.find(name).into_report()?;
+            let dir = misplaced::find(&results, name)?;
             // What is written to an experiment in one file is lost.
             let next = dir.is_unpacked().then(|| Path::new(name).with_extension("html"));
             write_page(&dir, to.as_ref().or(next.as_ref()).map(PathBuf::as_path), args.window)?

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use analysis::{Comparison, RerunFinding, RerunOutcome, host_differences, rerun_findings};
 use archive::{ExperimentDir, Results};
 use miette::{Report, Result, miette};
-use model::units::clients;
 use model::{Experiment, Host, Identity, Manifest, ShellCommand, Variant};
 use render::complete_runs;
 use render::figure::interval;
@@ -22,6 +21,7 @@ use super::steady::Window;
 use super::{plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::{Ui, aligned};
 
 /// Arguments of `assay rerun`.
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 impl Original {
     /// Reads an experiment and what it found.
     fn read(name: &str, results: &Results, environment: &Environment) -> Result<Self> {
-        let dir = results.find(name).into_report()?;
+        let dir = misplaced::find(results, name)?;
         let manifest = dir.manifest().into_report()?;
         if manifest.plan.experiment.device.is_some() {
             return Err(miette!(
@@ -260,7 +260,7 @@ fn next(original: &Original, manifest: &Manifest) -> ShellCommand {
 fn rows(findings: &[RerunFinding]) -> Vec<[String; 5]> {
     let head = ["finding", "ratio there", "ratio here", "outcome", ""].map(str::to_owned);
     let row = |one: &RerunFinding| {
-        let place = format!("{}, {}: {}", one.step, clients(one.clients), one.variant);
+        let place = format!("{}, {}: {}", one.step, one.clients, one.variant);
         let size = match one.is_size_alike {
             Some(false) if one.outcome == RerunOutcome::Reproduced => "of another size",
             Some(_) | None => "",

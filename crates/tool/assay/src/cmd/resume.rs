@@ -9,6 +9,7 @@ use super::consent::Origin;
 use super::{plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::Ui;
 
 /// A stored experiment.
@@ -25,7 +26,7 @@ pub(super) struct Stored {
 impl Stored {
     /// Finds an experiment that can be resumed.
     pub(super) fn find(results: &Results, name: &str, environment: &Environment) -> Result<Self> {
-        let dir = results.find(name).into_report()?;
+        let dir = misplaced::find(results, name)?;
         if dir.is_unpacked() {
             return Err(miette!(
                 help = format!(

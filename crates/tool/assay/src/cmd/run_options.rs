@@ -9,6 +9,7 @@ use model::setting::parse_whole;
 use plan::{Checked, Machine, Overrides, QuickVariants, Setting};
 
 use crate::catalog::{EXPERIMENT_BYTES_MAX, Program, read};
+use crate::misplaced::Typed;
 use crate::ui::Ui;
 
 /// Heading of the options that override the file.
@@ -16,6 +17,9 @@ const OVERRIDES: &str = "Overrides of the file";
 
 /// Key of the setting that a stored experiment takes, too.
 const REPETITIONS: &str = "repetitions";
+
+/// Key of the setting that names an application or a preset.
+const WORKLOAD: &str = "workload";
 
 /// Syntax of rates, shown below the examples of a command.
 macro_rules! rates {
@@ -132,10 +136,24 @@ impl ExperimentArgs {
         own.map(|(flag, _)| flag.to_owned()).or_else(setting)
     }
 
+    /// Returns the text of a setting given.
+    fn given(&self, key: &str) -> Option<&String> {
+        self.settings.0.iter().find(|(setting, _)| setting.key == key).map(|(_, text)| text)
+    }
+
+    /// Returns the names given, by their places.
+    fn typed(&self) -> Typed {
+        Typed {
+            steps: self.inputs.clone(),
+            engines: self.engine.clone(),
+            applications: self.given(WORKLOAD).into_iter().cloned().collect(),
+            profiles: self.profile.iter().cloned().collect(),
+        }
+    }
+
     /// Returns the repetitions given.
     pub(crate) fn repetitions(&self) -> Result<Option<u32>> {
-        let given = self.settings.0.iter().find(|(setting, _)| setting.key == REPETITIONS);
-        let parsed = given.map(|(_, text)| parse_whole(text)).transpose();
+        let parsed = self.given(REPETITIONS).map(|text| parse_whole(text)).transpose();
         parsed.map_err(|error| miette!("--repetitions: {error}"))
     }
 
@@ -157,6 +175,10 @@ impl ExperimentArgs {
             parameters: self.parameter.clone(),
             waivers: self.waive.clone(),
         };
+        let files = self.inputs.iter().filter(|input| is_file(input)).count();
+        if files == 0 {
+            self.typed().check(catalog)?;
+        }
         if self.inputs.is_empty() && !overrides.has_application() {
             return Err(miette!(
                 help = "give an experiment file, steps such as `readrandom --engine lmdb`, or an \
@@ -164,7 +186,6 @@ impl ExperimentArgs {
                 "no experiment given"
             ));
         }
-        let files = self.inputs.iter().filter(|input| is_file(input)).count();
         if files > 0 {
             let [file] = self.inputs.as_slice() else {
                 return Err(miette!("one experiment file at a time, without further steps"));

@@ -9,6 +9,7 @@ use model::{Experiment, Host, Manifest, RunRecord, count};
 
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
+use crate::misplaced;
 
 /// An experiment with its selected runs.
 pub(crate) struct Selected {
@@ -39,9 +40,9 @@ pub(crate) fn select(results: &Results, name: &str) -> Result<Selected> {
     let (dir, cell) = match (whole, parts) {
         (Ok(dir), _) => (dir, None),
         (Err(ArchiveError::Unknown(..)), Some((experiment, cell))) => {
-            (results.find(experiment).into_report()?, Some(cell))
+            (misplaced::find(results, experiment)?, Some(cell))
         }
-        (Err(error), _) => return Err(error).into_report(),
+        (Err(error), _) => return Err(misplaced::report(&error, name)),
     };
     let mut manifest = dir.manifest().into_report()?;
     let mut runs = dir.runs(&manifest).into_report()?;

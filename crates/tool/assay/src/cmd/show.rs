@@ -18,6 +18,7 @@ use super::published;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::Ui;
 
 /// Arguments of `assay show`.
@@ -50,7 +51,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             "runs have no CSV or TSV format, only their time lines"
         ));
     }
-    let dir = Results::at(&environment.results).find(&args.experiment).into_report()?;
+    let dir = misplaced::find(&Results::at(&environment.results), &args.experiment)?;
     let manifest = dir.manifest().into_report()?;
     let runs = args.window.runs(&dir, &manifest)?;
     let requested = args.run.as_deref();

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use miette::Result;
 use model::state::LevelShape;
+use model::units::many;
 use model::{Bytes, EngineState, metric};
 use render::{Document, Format, Report, Style};
 use serde::Serialize;
@@ -207,11 +208,11 @@ fn steps(record: &SnapshotRecord) -> Vec<&str> {
 fn line(record: &SnapshotRecord) -> String {
     let key = &record.key;
     format!(
-        "{}  {} {}  {} rows  {}  {}  {} of {}",
+        "{}  {} {}  {}  {}  {}  {} of {}",
         record.id,
         key.engine,
         key.version,
-        key.data.rows,
+        many(key.data.rows, "row"),
         steps(record).join(", "),
         record.bytes(),
         record.made_at,
@@ -246,10 +247,10 @@ fn lines(record: &SnapshotRecord) -> Vec<String> {
 /// Describes the shape of an engine's tree, and the work that is left.
 fn state(after: &EngineState) -> String {
     let level = |level: &LevelShape| {
-        format!("level {}: {} files, {}", level.level, level.files, Bytes(level.bytes))
+        format!("level {}: {}, {}", level.level, many(level.files, "file"), Bytes(level.bytes))
     };
     let levels = after.levels.iter().flatten().filter(|level| level.files > 0).map(level);
-    let height = after.tree_height.map(|height| format!("a tree of {height} levels"));
+    let height = after.tree_height.map(|height| format!("a tree of {}", many(height, "level")));
     let debt =
         after.readings.get(metric::ENGINE_DEBT_BYTES.name).map(|debt| format!("debt {debt} B"));
     let known: Vec<_> = levels.chain(height).chain(debt).collect();
@@ -262,7 +263,7 @@ fn verified(stores: &[Store], id: String) -> Result<Item> {
     match store.verify(&id) {
         Ok(record) => {
             let (files, bytes) = (record.files.len(), record.bytes());
-            let lines = vec![format!("{id}: {files} files as saved, {bytes}")];
+            let lines = vec![format!("{id}: {} as saved, {bytes}", many(files, "file"))];
             Ok(Item { lines, data: json!({ "id": id, "files": files, "bytes": bytes }) })
         }
         Err(error) => {

@@ -4,10 +4,9 @@ use analysis::budget::{Piloted, piloted};
 use archive::ExperimentDir;
 use miette::{Result, miette};
 use model::units::{parse_limit, parse_share};
-use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, ShellCommand, Unit};
-use render::figure::figure;
+use model::{Bytes, Experiment, Manifest, Nanos, RunRecord, ShellCommand};
 
-use super::budget::{largest, place, within};
+use super::budget::{cov, largest, place, within};
 use super::consent::Origin;
 use super::resume::longer;
 use super::steady::Window;
@@ -193,7 +192,7 @@ fn drawn(one: &Piloted) -> &'static str {
 
 /// Formats the comparison that needs the most runs.
 fn noisiest(one: &Piloted) -> String {
-    let cov = figure(Unit::Share, one.run_cov());
+    let cov = cov(one.run_cov());
     let (place, Piloted { variant, metric, runs, .. }) = (place(&one.step, one.clients), one);
     let drawn = drawn(one);
     format!("{place}, {variant}: {cov} of {metric} between {drawn}, from {runs} {drawn} each")

@@ -14,6 +14,7 @@ use serde_json::json;
 use super::format::TextOrJson;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::misplaced;
 use crate::ui::Ui;
 
 /// Arguments of `assay verify`.
@@ -50,7 +51,7 @@ struct Verified {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
     let dirs = match &args.experiment {
-        Some(name) => vec![results.find(name).into_report()?],
+        Some(name) => vec![misplaced::find(&results, name)?],
         None => results.newest(),
     };
     if dirs.is_empty() {

@@ -57,6 +57,35 @@ fn command_line_is_rejected_with_the_same_messages() {
 }
 
 #[test]
+fn names_in_the_place_of_others_are_rejected_with_what_was_meant() {
+    let workspace = Workspace::new();
+    let run = |arguments: &[&str]| rejected_at_once(&workspace, &[&["run"], arguments].concat());
+    assert_snapshot!(run(&["readrandom", "lmdb"]), @"
+    × `lmdb` is an engine, not a step
+    help: write `readrandom --engine lmdb`
+    nothing was run
+    ");
+    assert_snapshot!(run(&["--engine", "readrandom"]), @"
+    × `readrandom` is a step, not an engine
+    help: write `readrandom --engine lmdb`
+    nothing was run
+    ");
+    assert_snapshot!(run(&["readrandom", "--engine", "lmdb,redb"]), @"
+    × `lmdb,redb` joins 2 names by commas
+    help: write `readrandom --engine lmdb --engine redb`
+    nothing was run
+    ");
+    let compared = workspace.assay(&["compare", "lmdb", "redb"]);
+    assert_snapshot!(compared.err, @"
+    × there are no results named `lmdb` in results; `assay list` shows the results there
+    help: `lmdb` is an engine, which this command measures: assay run readrandom --engine lmdb
+    ");
+    let unknown = workspace.assay(&["ibench-2023"]);
+    let command = "assay run --workload ibench-2023 --engine postgres@15.10";
+    assert!(unknown.code == 2 && unknown.err.contains(command), "{}", unknown.err);
+}
+
+#[test]
 fn independent_mistakes_are_reported_at_once() {
     let workspace = Workspace::new();
     let typed = ["run", "raedrandom", "--engine", "lmbd", "--duration", "soon"];

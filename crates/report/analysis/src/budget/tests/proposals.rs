@@ -3,7 +3,7 @@
 #![expect(clippy::cast_possible_truncation, reason = "counts of a simulation are small")]
 #![expect(clippy::cast_sign_loss, reason = "counts of a simulation are not negative")]
 
-use model::{Experiment, Nanos, RunRecord, StopRule, metric};
+use model::{Experiment, Nanos, RunRecord, StepClients, StopRule, metric};
 use stats::distribution::student;
 use stats::testing::Noise;
 use stats::{Design as Rule, classify_difference};
@@ -24,7 +24,7 @@ pub(super) fn noise_of(
     StepNoise {
         index,
         step: step.to_owned(),
-        clients: 1,
+        clients: StepClients { level: 1, number: 1 },
         variant: "b".to_owned(),
         metric: metric::THROUGHPUT_OPS_PER_S.name,
         between: (between_percent / 100.0).powi(2),
@@ -285,7 +285,7 @@ fn waiting_steps_have_no_noise() {
     experiment.steps.push(settle);
     experiment.clients = vec![1, 2];
     let known = noise(&experiment, &[], &NoiseHistory::default());
-    let places: Vec<_> = known.iter().map(|one| (one.clients, one.step.as_str())).collect();
+    let places: Vec<_> = known.iter().map(|one| (one.clients.level, one.step.as_str())).collect();
     assert_eq!(places, [(1, "readrandom"), (2, "readrandom")]);
 }
 
