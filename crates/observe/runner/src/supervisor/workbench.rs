@@ -45,7 +45,7 @@ impl Interrupt {
 
     /// Returns the end of a run: a failure after a request to stop is an interruption.
     ///
-    /// Programs that the user's signal reached too, and waits that were cut short, fail in many ways.
+    /// Programs that the user's signal reached too, and waits that it ends, fail in many ways.
     pub(crate) fn end(&self, end: RunEnd) -> RunEnd {
         match end {
             RunEnd::Failed { step, .. }

@@ -51,7 +51,7 @@ fn a_command_that_resumes_names_the_limits_of_the_user() {
     assert!(again.err.contains("fillseq"), "{}", again.err);
 }
 
-/// Goal: whoever measured one engine gets a comparison next: more runs of it decide nothing.
+/// Goal: a comparison follows the measurement of one engine: more runs of it decide nothing.
 #[test]
 fn an_experiment_of_one_engine_proposes_a_second_one() {
     let workspace = Workspace::new();
