@@ -204,8 +204,7 @@ impl Supervisor<'_> {
 
     /// Notes a failure; the first one stays.
     fn failed(&mut self, step: String, reason: String) {
-        let end = self.bench.interrupt.end(RunEnd::Failed { step, reason });
-        self.end.get_or_insert(end);
+        self.end.get_or_insert(self.bench.interrupt.end(RunEnd::Failed { step, reason }));
     }
 
     /// Records the engine's identity, completed by facts of its build and of this host.

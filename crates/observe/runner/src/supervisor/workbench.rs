@@ -44,18 +44,15 @@ impl Interrupt {
 
     /// Returns the end of a run: a failure after a request to stop is an interruption.
     ///
-    /// Programs that the user's signal reached too, and waits that were cut short, fail in many ways.
+    /// Programs that the user's signal reached too, and waits that it ends, fail in many ways.
     pub(crate) fn end(&self, end: RunEnd) -> RunEnd {
-        match end {
-            RunEnd::Failed { step, .. }
-            | RunEnd::Crashed { step, .. }
-            | RunEnd::Hung { step, .. }
-                if self.level() > 0 =>
-            {
-                RunEnd::Interrupted { step }
-            }
-            end => end,
-        }
+        let (RunEnd::Failed { step, .. }
+        | RunEnd::Crashed { step, .. }
+        | RunEnd::Hung { step, .. }) = &end
+        else {
+            return end;
+        };
+        if self.level() > 0 { RunEnd::Interrupted { step: step.clone() } } else { end }
     }
 }
 

@@ -88,11 +88,14 @@ impl Bench {
             interrupt: Interrupt::default(),
         };
         let mut blocked = self.blocked;
-        let mut progress = |event: Progress<'_>| match event {
-            Progress::Second(..) => block(mem::take(&mut blocked)),
-            Progress::StepBegins(_) if self.is_stopped => bench.interrupt.raise(),
-            Progress::Note(text) => self.notes.borrow_mut().push(text.to_owned()),
-            _ => {}
+        let mut progress = |event: Progress<'_>| {
+            if matches!(event, Progress::Second(..)) {
+                block(mem::take(&mut blocked));
+            } else if let Progress::Note(text) = event {
+                self.notes.borrow_mut().push(text.to_owned());
+            } else if matches!(event, Progress::StepBegins(_)) && self.is_stopped {
+                bench.interrupt.raise();
+            }
         };
         run_cells(&bench, &self.manifest, &self.experiment, &mut progress).expect("a record");
         let cell = &self.manifest.plan.cells[0].id;

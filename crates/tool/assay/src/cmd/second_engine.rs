@@ -26,9 +26,9 @@ pub(super) fn command(manifest: &Manifest) -> Option<String> {
     let second = second.filter(|_| variant.dsn.is_none() && has("--engine"));
     Some(match second.filter(|_| !OWN_OPTIONS.into_iter().any(has)) {
         Some(second) => {
-            let words = typed.iter().map(|word| shell_word(&masked(word)));
-            let words = words.collect::<Vec<_>>().join(" ");
-            format!("assay {words} --engine {second}")
+            let args = typed.iter().map(|arg| shell_word(&masked(arg)));
+            let args = args.collect::<Vec<_>>().join(" ");
+            format!("assay {args} --engine {second}")
         }
         None => ShellCommand::of("assay engine list").to_string(),
     })

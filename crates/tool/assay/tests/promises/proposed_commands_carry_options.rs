@@ -51,7 +51,7 @@ fn a_command_that_resumes_names_the_limits_of_the_user() {
     assert!(again.err.contains("fillseq"), "{}", again.err);
 }
 
-/// Goal: whoever measured one engine gets a comparison next: more runs of it decide nothing.
+/// Goal: a comparison follows the measurement of one engine: more runs of it decide nothing.
 #[test]
 fn an_experiment_of_one_engine_proposes_a_second_one() {
     let workspace = Workspace::new();
@@ -63,7 +63,7 @@ fn an_experiment_of_one_engine_proposes_a_second_one() {
     assert!(compared.contains("memory (base)"), "{compared}");
     let resumed = "run --resume quick-fillseq --repetitions 3";
     assert!(!one.contains(resumed) && compared.contains(resumed), "{compared}");
-    let own = [&typed[..], &["--option", "fault=fail conflict at 5"]].concat();
+    let own = [&typed[..], &["--option", "fault=fail fatal at 1000000"]].concat();
     let own = own.iter().map(|word| if *word == "memory" { "faulty" } else { word });
     let own = workspace.assay(&own.collect::<Vec<_>>()).out;
     assert_eq!(next(&own)[0], "engine list", "an option of one engine is no option of another");
