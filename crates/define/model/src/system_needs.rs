@@ -11,6 +11,14 @@ pub struct Need {
     pub instead: &'static str,
 }
 
+impl Need {
+    /// Returns what the user may set instead, as a further remedy; empty where there is nothing.
+    pub fn or_instead(&self) -> String {
+        let separator = if self.instead.is_empty() { "" } else { ", or " };
+        format!("{separator}{}", self.instead)
+    }
+}
+
 /// The account of a server, and the threads or processes that run under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountNeed {

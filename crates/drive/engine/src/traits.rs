@@ -79,9 +79,7 @@ pub fn scans_in_reverse(capabilities: &Capabilities) -> bool {
 /// Capability: pipelined operations, see [`Pipeline`]; absent unless declared.
 pub const PIPELINING: &str = "pipelining";
 
-/// Returns whether the build's answers can be checked.
-///
-/// Checks are switched off for a build that denies [`ANSWERS`], as `null` does.
+/// Returns whether the build's answers can be checked: `null` denies [`ANSWERS`].
 pub fn gives_answers(capabilities: &Capabilities) -> bool {
     !matches!(capabilities.features.get(ANSWERS), Some(Feature::No(_)))
 }
@@ -378,9 +376,7 @@ pub trait Session {
         self.execute(&Op::Get { key }, rows)
     }
 
-    /// Writes one row, as [`Session::execute`] does.
-    ///
-    /// On the hot path: the caller knows the kind, and the driver need not test for it.
+    /// Writes one row, as [`Session::execute_get`] reads one.
     ///
     /// # Errors
     /// When the operation failed.
@@ -394,9 +390,7 @@ pub trait Session {
         self.execute(&Op::Put { key, value }, rows)
     }
 
-    /// Reads a range, as [`Session::execute`] does.
-    ///
-    /// On the hot path: the caller knows the kind, and the driver need not test for it.
+    /// Reads a range, as [`Session::execute_get`] reads one row.
     ///
     /// # Errors
     /// When the operation failed.

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::kernel_file::{read, read_of_process, value_of};
-use crate::memory_limit::tightest_limit;
 use crate::mount::{Mount, mounts};
 
 /// Version of the control group interface.
@@ -60,17 +59,12 @@ impl CgroupDir {
 
     /// Returns the number of out-of-memory kills in the group, if it is counted.
     pub fn oom_kills(&self) -> Option<u64> {
-        value_of(&read(self.dir.join(self.version.kills_file()))?, "oom_kill")
+        value_of(&read(self.kills_file())?, "oom_kill")
     }
 
-    /// Describes the out-of-memory kills in the group, and the limit that binds it.
-    pub fn oom_evidence(&self) -> String {
-        let file = self.dir.join(self.version.kills_file());
-        let kills = self.oom_kills().unwrap_or_default();
-        let limit = tightest_limit(&self.dir).map_or_else(String::new, |limit| {
-            format!(", and {} allows {}", limit.dir.display(), limit.bytes)
-        });
-        format!("`oom_kill` of {} is {kills}{limit}", file.display())
+    /// Returns the file that counts kills for lack of memory.
+    pub(crate) fn kills_file(&self) -> PathBuf {
+        self.dir.join(self.version.kills_file())
     }
 }
 

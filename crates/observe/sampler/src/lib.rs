@@ -37,7 +37,7 @@ pub use limit::{
     Limit, Quota, Shortage, aio_events, direct_io_error, has_no_thread_limit, io_uring_refusal,
     limits, shortages, tightest_thread_limit, with_thread_limit,
 };
-pub use memory_limit::memory_limit;
+pub use memory_limit::{memory_limit, oom_evidence};
 pub use mount::{Mount, holding, parse_mounts};
 pub use run::{Sampler, for_run};
 pub use server_group::ServerGroup;

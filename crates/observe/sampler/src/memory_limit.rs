@@ -38,6 +38,15 @@ pub(crate) fn tightest_limit(group: &Path) -> Option<GroupLimit> {
     limits.reduce(|inner, outer| if outer.bytes <= inner.bytes { outer } else { inner })
 }
 
+/// Describes the out-of-memory kills in a control group, and the limit that binds it.
+pub fn oom_evidence(group: &CgroupDir) -> String {
+    let kills = group.oom_kills().unwrap_or_default();
+    let limit = tightest_limit(&group.dir).map_or_else(String::new, |limit| {
+        format!(", and {} allows {}", limit.dir.display(), limit.bytes)
+    });
+    format!("`oom_kill` of {} is {kills}{limit}", group.kills_file().display())
+}
+
 /// Returns the memory limit that binds a control group in either version; `None` without one.
 ///
 /// `read` returns the text of a file of the group. Version 1 states the limits of enclosing groups

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::{EngineError, OpenSpec};
 use model::{
-    AccountNeed, Bytes, Experiment, Load, Need, ServerLoad, Step, StopRule, SystemNeeds, Variant,
+    AccountNeed, Bytes, Experiment, Load, ServerLoad, Step, StopRule, SystemNeeds, Variant,
 };
 use sampler::{MemoryCap, Shortage};
 use server::Kind;
@@ -91,15 +91,14 @@ pub fn host_refusals(
 
 /// Returns the shortage of a server that needs more than the memory cap of the experiment.
 fn beyond_cap(needs: &SystemNeeds, cap: Bytes) -> Option<Shortage> {
-    let Need { amount, instead } = needs.memory;
-    let more = if instead.is_empty() { String::new() } else { format!(", or {instead}") };
-    (amount > cap.0).then(|| Shortage {
+    let need = needs.memory;
+    (need.amount > cap.0).then(|| Shortage {
         limit: "memory",
         reason: format!(
             "the server may need {} of memory, and the memory cap of the experiment is {cap}",
-            Bytes(amount)
+            Bytes(need.amount)
         ),
-        remedy: format!("raise `memory` (--memory), use a smaller cache{more}"),
+        remedy: format!("raise `memory` (--memory), use a smaller cache{}", need.or_instead()),
     })
 }
 
@@ -136,10 +135,8 @@ fn client(
 /// Returns an upper bound of the CPU time of one process in a run, seconds.
 fn cpu_seconds(experiment: &Experiment) -> u64 {
     let time = |step: &Step| {
-        let probes = match step.load {
-            Load::FindRate(_) | Load::FindClients => PROBES,
-            Load::Closed | Load::Pipelined(_) | Load::Open(_) => 1,
-        };
+        let is_search = matches!(step.load, Load::FindRate(_) | Load::FindClients);
+        let probes = if is_search { PROBES } else { 1 };
         match step.stop {
             StopRule::Operations(0) => step.settle_cap.0,
             StopRule::Operations(count) => count.saturating_mul(OPERATION_NS),

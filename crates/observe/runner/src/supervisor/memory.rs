@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use model::Bytes;
 use rustix::process::Signal;
-use sampler::{CgroupDir, MemoryCap};
+use sampler::{CgroupDir, MemoryCap, oom_evidence};
 
 use super::process::Process;
 use crate::error::RunnerError;
@@ -81,10 +81,7 @@ impl KillCount {
     /// Describes the count and the limit of the group.
     pub(crate) fn evidence(&self) -> String {
         let counted = self.group.as_ref().filter(|group| group.oom_kills().is_some());
-        counted.map_or_else(
-            || "`oom_kill` of /proc/vmstat has grown".to_owned(),
-            CgroupDir::oom_evidence,
-        )
+        counted.map_or_else(|| "`oom_kill` of /proc/vmstat has grown".to_owned(), oom_evidence)
     }
 }
 

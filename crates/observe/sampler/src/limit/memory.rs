@@ -23,10 +23,6 @@ fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
 fn shortage(needs: &SystemNeeds, GroupLimit { bytes, dir }: &GroupLimit) -> Shortage {
     let needed = Bytes(needs.memory.amount);
     let mib = needed.0.div_ceil(1 << 20);
-    let more = match needs.memory.instead {
-        "" => String::new(),
-        instead => format!(", or {instead}"),
-    };
     Shortage {
         limit: LIMIT.name,
         reason: format!(
@@ -36,7 +32,8 @@ fn shortage(needs: &SystemNeeds, GroupLimit { bytes, dir }: &GroupLimit) -> Shor
         ),
         remedy: format!(
             "raise its limit (where the container is started, `docker run \
-             --memory={mib}m`), {SMALLER}{more}"
+             --memory={mib}m`), {SMALLER}{}",
+            needs.memory.or_instead()
         ),
     }
 }

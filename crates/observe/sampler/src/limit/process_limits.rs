@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Bytes, Nanos, SystemNeeds};
+use model::{Bytes, Nanos, Need, SystemNeeds};
 use rustix::process::Resource;
 
 use super::define::raise;
@@ -13,7 +13,10 @@ pub(crate) static LIMIT: Limit = Limit { name: "process_limits", check };
 /// Stack of a thread that each process can have. Our choice: that of Rust's threads.
 const STACK_BYTES: u64 = 2 << 20;
 
-/// A limit of this process that its children inherit.
+/// What the user may do where memory does not suffice.
+pub(super) const SMALLER: &str = "use a smaller cache or fewer clients";
+
+/// A limit of this process that its children inherit, and what they need.
 #[derive(Debug)]
 struct ProcessLimit {
     resource: Resource,
@@ -21,89 +24,53 @@ struct ProcessLimit {
     letter: char,
     /// What a process needs, before the amount.
     subject: &'static str,
-    need: fn(&SystemNeeds) -> u64,
-    /// Returns the amount as text.
-    text: fn(u64) -> String,
-    /// What the user may do without the limit being raised.
-    instead: fn(&SystemNeeds) -> &'static str,
+    need: Need,
 }
 
-/// Each limit. Source: getrlimit(2).
-static PROCESS_LIMITS: [ProcessLimit; 5] = [
-    ProcessLimit {
-        resource: Resource::Fsize,
-        letter: 'f',
-        subject: "a file of",
-        need: |needs| needs.file_bytes,
-        text: bytes,
-        instead: |_| "use fewer rows",
-    },
-    ProcessLimit {
-        resource: Resource::As,
-        letter: 'v',
-        subject: "an address space of",
-        need: |needs| needs.address_bytes.amount,
-        text: bytes,
-        instead: |needs| needs.address_bytes.instead,
-    },
-    ProcessLimit {
-        resource: Resource::Data,
-        letter: 'd',
-        subject: "private memory of",
-        need: |needs| needs.data_bytes,
-        text: bytes,
-        instead: |_| SMALLER,
-    },
-    ProcessLimit {
-        resource: Resource::Stack,
-        letter: 's',
-        subject: "a stack of",
-        need: |needs| if needs.threads > 0 { STACK_BYTES } else { 0 },
-        text: bytes,
-        instead: |_| "",
-    },
-    ProcessLimit {
-        resource: Resource::Cpu,
-        letter: 't',
-        subject: "CPU time of",
-        need: |needs| needs.cpu_seconds,
-        text: |seconds| Nanos::from_secs(seconds).to_string(),
-        instead: |_| "use shorter steps",
-    },
-];
-
-/// What the user may do where memory does not suffice.
-pub(super) const SMALLER: &str = "use a smaller cache or fewer clients";
-
-fn bytes(amount: u64) -> String {
-    Bytes(amount).to_string()
+/// Returns each limit. Source: getrlimit(2).
+fn limits(needs: &SystemNeeds) -> [ProcessLimit; 5] {
+    let limit = |resource, letter, subject, amount, instead| ProcessLimit {
+        resource,
+        letter,
+        subject,
+        need: Need { amount, instead },
+    };
+    let stack = if needs.threads > 0 { STACK_BYTES } else { 0 };
+    let Need { amount, instead } = needs.address_bytes;
+    [
+        limit(Resource::Fsize, 'f', "a file of", needs.file_bytes, "use fewer rows"),
+        limit(Resource::As, 'v', "an address space of", amount, instead),
+        limit(Resource::Data, 'd', "private memory of", needs.data_bytes, SMALLER),
+        limit(Resource::Stack, 's', "a stack of", stack, ""),
+        limit(Resource::Cpu, 't', "CPU time of", needs.cpu_seconds, "use shorter steps"),
+    ]
 }
 
 fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
-    PROCESS_LIMITS.iter().try_for_each(|limit| {
-        let need = (limit.need)(needs);
-        raise(limit.resource, need).map_err(|allowed| limit.shortage(needs, allowed))
+    limits(needs).iter().try_for_each(|limit| {
+        raise(limit.resource, limit.need.amount).map_err(|allowed| limit.shortage(allowed))
     })
 }
 
 impl ProcessLimit {
-    fn shortage(&self, needs: &SystemNeeds, allowed: u64) -> Shortage {
-        let Self { letter, subject, text, .. } = self;
-        let instead = match (self.instead)(needs) {
-            "" => String::new(),
-            instead => format!(", or {instead}"),
+    fn shortage(&self, allowed: u64) -> Shortage {
+        let Self { letter, subject, need, .. } = self;
+        let text = |amount: u64| match letter {
+            't' => Nanos::from_secs(amount).to_string(),
+            _ => Bytes(amount).to_string(),
         };
         Shortage {
             limit: LIMIT.name,
             reason: format!(
                 "a process of the run may need {subject} {}, and its hard limit (`ulimit \
                  -H{letter}`) is {}",
-                text((self.need)(needs)),
+                text(need.amount),
                 text(allowed)
             ),
             remedy: format!(
                 "raise it where the shell that runs assay gets it (`ulimit -{letter} \
-                 unlimited`){instead}"
+                 unlimited`){}",
+                need.or_instead()
             ),
         }
     }
@@ -122,8 +89,9 @@ mod tests {
             ..SystemNeeds::default()
         };
         let text = |letter, allowed| {
-            let limit = PROCESS_LIMITS.iter().find(|limit| limit.letter == letter).unwrap();
-            limit.shortage(&needs, allowed).to_string()
+            let limits = limits(&needs);
+            let limit = limits.iter().find(|limit| limit.letter == letter).unwrap();
+            limit.shortage(allowed).to_string()
         };
         assert_eq!(
             text('f', 1 << 20),

@@ -103,7 +103,7 @@ fn threads_of_the_server_s_account_are_counted() {
         return println!("skipped: {why}");
     }
     let texts =
-        ["16 clients need 40 threads", "ulimit -u allows 20 more (0 of 20", "`ulimit -u 40`"];
+        ["16 clients need 47 threads", "ulimit -u allows 20 more (0 of 20", "`ulimit -u 47`"];
     let prefix = &["prlimit", "--nproc=20:20", "--"];
     Limited { prefix, script: "true".to_owned() }.assert_refused("postgres@15.10", &texts);
 }

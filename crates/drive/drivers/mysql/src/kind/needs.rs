@@ -24,7 +24,8 @@ struct Footprint {
 }
 
 /// MySQL 8.0: control groups of 420 MiB with a pool in use of 80 MiB, and of 512 MiB with 128 MiB,
-/// did not suffice, of 460 and 560 MiB did; without the schema, 240 MiB did with 80 MiB. It mapped 785 of 1,793 MiB with 44 threads.
+/// did not suffice, of 460 and 560 MiB did; without the schema, 240 MiB did with 80 MiB. It mapped
+/// 785 of 1,793 MiB with 44 threads.
 const MYSQL: Footprint = Footprint {
     memory_bytes: 420 << 20,
     schema_bytes: 260 << 20,
