@@ -185,7 +185,7 @@ pub trait Connection: Send + Sized {
     /// Finds what has the name of an object in a schema, whatever its kind.
     fn find(&mut self, schema: &str, object: &Object) -> Reply<Option<CatalogEntry>, Self>;
 
-    /// Returns the foreign keys of tables to others, of the database in which a run creates its own.
+    /// Returns the foreign keys of tables to tables of the database in which a run creates its own.
     fn references(&mut self) -> Reply<Vec<Reference>, Self> {
         Ok(Vec::new())
     }

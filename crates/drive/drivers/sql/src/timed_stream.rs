@@ -80,18 +80,17 @@ impl TimedStream {
     /// "temporarily unavailable".
     #[cold]
     fn named(&self, error: Errno) -> io::Error {
-        let error = io::Error::from(error);
         let server = &self.server;
-        match error.kind() {
-            io::ErrorKind::Interrupted => error,
-            io::ErrorKind::WouldBlock => {
+        match error {
+            Errno::INTR => error.into(),
+            Errno::AGAIN => {
                 let text = match self.deadlines {
                     Some(_) => format!("{server} {NO_ANSWER} the login {LOGIN_LIMIT}"),
                     None => format!("{server} {NO_ANSWER} within the time limit"),
                 };
                 io::Error::new(io::ErrorKind::TimedOut, text)
             }
-            kind => io::Error::new(kind, format!("{server}: {error}")),
+            error => io::Error::new(error.kind(), format!("{server}: {}", io::Error::from(error))),
         }
     }
 }
