@@ -153,7 +153,7 @@ impl Resolver<'_> {
 
     /// Returns the error of the rows or the parameter that an application does not accept.
     ///
-    /// Its file points at a line that whoever set the value need not have written. `None` when the
+    /// Its file points at a line that the author of the value need not have written. `None` when the
     /// file is wrong itself.
     fn cause(&self, file: &Source, setup: Setup<'_>, rows_place: Place) -> Option<PlanError> {
         let read = |setup: Setup<'_>| application::read(file, setup, self.catalog);
