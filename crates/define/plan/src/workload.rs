@@ -153,8 +153,8 @@ impl Resolver<'_> {
 
     /// Returns the error of the rows or the parameter that an application does not accept.
     ///
-    /// Its file points at a line that the author of the value need not have written. `None` when the
-    /// file is wrong itself.
+    /// Its file points at a line that the author of the value need not have written. `None`
+    /// when the file is wrong itself.
     fn cause(&self, file: &Source, setup: Setup<'_>, rows_place: Place) -> Option<PlanError> {
         let read = |setup: Setup<'_>| application::read(file, setup, self.catalog);
         let name = Path::new(&file.name).file_stem().unwrap_or_default().to_string_lossy();

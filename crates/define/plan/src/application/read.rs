@@ -9,7 +9,7 @@ use model::{Application, StepInfo};
 use toml::de::DeTable;
 
 use super::check::checks_of_loaded;
-use super::expression::Variables;
+use super::expression::{Setup, Variables};
 use super::names::Names;
 use super::place::StatementPlaces;
 use crate::catalog::Catalog;
@@ -54,19 +54,6 @@ pub struct Described {
     pub(crate) rows: u64,
     /// Names of the checks that expect a number which follows from `loaded`.
     pub(crate) checks_of_loaded: Vec<String>,
-}
-
-/// What an experiment decides of its application.
-#[derive(Clone, Copy)]
-pub(crate) struct Setup<'a> {
-    /// The experiment's file, which has the places of the parameters.
-    pub(crate) experiment: &'a Source,
-    /// The parameters that it sets.
-    pub(crate) parameters: &'a Pairs,
-    /// The rows that it loads.
-    pub(crate) rows: u64,
-    /// The most clients of its levels.
-    pub(crate) clients: u32,
 }
 
 /// Finds the file of an application: a shipped one by its name, or the user's own by its path.
