@@ -21,6 +21,7 @@ pub mod option_reach;
 pub mod parts;
 pub mod refusal;
 pub mod rows;
+pub mod server_side;
 pub mod settings_check;
 pub mod statement_times;
 pub mod traits;
@@ -31,9 +32,10 @@ pub use lock_waits::{LockWaits, NO_ANSWER};
 pub use option_reach::{OptionReach, Reach};
 pub use refusal::{Refusal, Setting};
 pub use rows::{CountedRows, Rows};
+pub use server_side::{ApplicationSetup, ServerSide, WaitSampler};
 pub use statement_times::{EndedStatement, StatementTimes};
 pub use traits::{
-    ANSWERS, ApplicationSetup, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline,
-    REVERSE_SCANS, Session, WaitSampler, gives_answers, scans_in_reverse,
+    ANSWERS, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline, REVERSE_SCANS, Session,
+    gives_answers, scans_in_reverse,
 };
 pub use way::{VALUE_CHANGES, Way};

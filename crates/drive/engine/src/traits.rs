@@ -1,19 +1,17 @@
 //! The traits of a system under test.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 use model::capability::Feature;
-use model::sql::Copies;
 use model::{
-    Application, Bounds, Call, Capabilities, DataShape, Direction, DurabilityRecord, Endpoint,
-    EngineState, Identity, Op, OpKind, Options, Outcome, Settings, StatementState, WaitProfile,
+    Capabilities, DataShape, Direction, DurabilityRecord, Endpoint, EngineState, Identity, Op,
+    OpKind, Options, Outcome, Settings,
 };
 
 use crate::error::EngineError;
 use crate::lock_waits::LockWaits;
 use crate::rows::Rows;
+use crate::server_side::{ApplicationSetup, ServerSide};
 use crate::way::Way;
 
 /// Everything an engine needs to open its data.
@@ -37,31 +35,6 @@ impl OpenSpec {
     /// Returns the spec of an embedded engine without options.
     pub fn embedded(dir: PathBuf, settings: Settings, data: DataShape) -> Self {
         Self { dir, settings, options: Options::new(), data, endpoint: None, application: None }
-    }
-}
-
-/// An application and its maximum number of clients.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ApplicationSetup {
-    /// The application.
-    pub application: Arc<Application>,
-    /// Maximum clients of any step; each has its own per-client tables.
-    pub clients: u32,
-}
-
-impl ApplicationSetup {
-    /// Returns the number of copies of the table at `position`.
-    pub fn copies(&self, position: u16) -> u32 {
-        match self.application.tables.get(usize::from(position)).map(|table| table.copies) {
-            Some(Copies::PerClient) => self.clients,
-            Some(Copies::Fixed(count)) => count,
-            None => 0,
-        }
-    }
-
-    /// Returns the copy of the table at `position` that a call on copy `number` of another reaches.
-    pub fn reached(&self, position: u16, number: u32) -> u32 {
-        number % self.copies(position).max(1)
     }
 }
 
@@ -191,12 +164,9 @@ pub trait Engine: Send + Sync {
         self.session()
     }
 
-    /// Returns a sampler of what sessions wait for; `None` when the engine names no waits.
-    ///
-    /// # Errors
-    /// When the engine does not respond.
-    fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
-        Ok(None)
+    /// Returns what only a server has: tables, statements and waits; `None` for an embedded engine.
+    fn server(&self) -> Option<&dyn ServerSide> {
+        None
     }
 
     /// Returns which lock of another session its clients wait for, as a sentence.
@@ -255,63 +225,9 @@ pub trait Engine: Send + Sync {
         None
     }
 
-    /// Returns the structure of tables and indexes as text; it may read all of them.
-    ///
-    /// `None` when the engine does not report it. For the end of a run: it moves caches.
-    fn structure_text(&self) -> Option<String> {
-        None
-    }
-
     /// Returns the engine's own log and option files, to be archived with the run.
     fn own_files(&self) -> Vec<PathBuf> {
         Vec::new()
-    }
-
-    /// Returns the id range of copy `number` (from 0) of table `table`.
-    ///
-    /// `None` when the engine has no tables or this one assigns no ids.
-    ///
-    /// # Errors
-    /// When the engine does not respond.
-    fn bounds(&self, _table: u16, _number: u32) -> Result<Option<Bounds>, EngineError> {
-        Ok(None)
-    }
-
-    /// Counts the rows of copy `number` of table `table`.
-    ///
-    /// `None` when the engine has no tables.
-    ///
-    /// # Errors
-    /// When the engine does not respond.
-    fn count_rows(&self, _table: u16, _number: u32) -> Result<Option<u64>, EngineError> {
-        Ok(None)
-    }
-
-    /// Returns the first row of one of the application's checks, as texts; null is empty.
-    ///
-    /// `check` is its position, `number` the copy of its table. `None` without a row; an engine
-    /// that runs no application has none.
-    ///
-    /// # Errors
-    /// [`Refusal::Statement`](crate::Refusal::Statement) when the server rejects the query, another
-    /// when it does not respond.
-    fn check_row(&self, _check: u16, _number: u32) -> Result<Option<Vec<String>>, EngineError> {
-        Ok(None)
-    }
-
-    /// Returns the statements of a call as the server sees them now; empty without a server.
-    ///
-    /// Plans are those for the call's values. When `executes`, statements that only read are
-    /// executed once for the plan's text. Not for measured spans.
-    ///
-    /// # Errors
-    /// When the engine does not respond.
-    fn statements(
-        &self,
-        _call: &Call<'_>,
-        _executes: bool,
-    ) -> Result<Vec<StatementState>, EngineError> {
-        Ok(Vec::new())
     }
 
     /// Checks that so many clients and writers at once can have sessions.
@@ -322,34 +238,11 @@ pub trait Engine: Send + Sync {
         Ok(())
     }
 
-    /// Executes a call on data that will be discarded, to check its statements.
-    ///
-    /// # Errors
-    /// [`Refusal::Statement`](crate::Refusal::Statement) with the first one that the server
-    /// rejects, whatever the rows.
-    fn check_call(&self, _call: &Call<'_>) -> Result<(), EngineError> {
-        Ok(())
-    }
-
     /// Closes the engine cleanly.
     ///
     /// # Errors
     /// When data could not be written to disk.
     fn close(self: Box<Self>) -> Result<(), EngineError>;
-}
-
-/// Samples what the open sessions wait for, over a connection of its own.
-pub trait WaitSampler: Send {
-    /// Returns the shortest pause between two samples; after a shorter one a sample may be old.
-    fn least_pause(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    /// Adds one sample.
-    ///
-    /// # Errors
-    /// When the engine does not respond: what was sampled so far is not the whole span.
-    fn sample(&mut self, profile: &mut WaitProfile) -> Result<(), EngineError>;
 }
 
 /// One client's handle; it need not be `Send` or `Sync`.

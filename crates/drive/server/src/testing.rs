@@ -9,10 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use engine::conformance::wait_until;
-use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
+use engine::{Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, ServerSide, Session};
 use model::{
-    Bounds, Capabilities, DataShape, Direction, Durability, EngineState, Identity, Op, Options,
-    Settings,
+    Capabilities, DataShape, Direction, Durability, EngineState, Identity, Op, Options, Settings,
 };
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -314,12 +313,8 @@ impl Engine for Opened {
         self.running().files()
     }
 
-    fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
-        self.engine.bounds(table, number)
-    }
-
-    fn count_rows(&self, table: u16, number: u32) -> Result<Option<u64>, EngineError> {
-        self.engine.count_rows(table, number)
+    fn server(&self) -> Option<&dyn ServerSide> {
+        self.engine.server()
     }
 
     fn close(self: Box<Self>) -> Result<(), EngineError> {

@@ -117,7 +117,8 @@ fn on_server(
         Dialect::Mysql => driver_mysql::driver(),
     };
     let engine = driver.open(&spec)?;
-    let tables = Tables::query(&setup, 0, |table, number| engine.bounds(table, number))?;
+    let server = engine.server().ok_or("an embedded engine has no tables")?;
+    let tables = Tables::query(&setup, 0, |table, number| server.bounds(table, number))?;
     let kind = setup.application.procedures[0].kind;
     let (counts, done) = run(engine.as_ref(), step, (&data, Some(&tables)), kind)?;
     if counts.rows != counts.done {

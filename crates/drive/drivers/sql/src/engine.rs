@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use engine::{Engine, EngineError, Maintenance, Refusal, Session, WaitSampler};
+use engine::{Engine, EngineError, Maintenance, Refusal, ServerSide, Session, WaitSampler};
 use model::sql::StatementOwner;
 use model::{Bounds, Call, DurabilityRecord, EngineState, Identity, Options, StatementState};
 
@@ -48,12 +48,8 @@ impl<D: Database> Engine for SqlEngine<D> {
         Ok(Box::new(SqlSession::new(self, SessionRole::Background)?))
     }
 
-    fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
-        if !self.config.own.samples_waits {
-            return Ok(None);
-        }
-        let sampler = SqlWaits::open(self)?;
-        Ok(sampler.map(|sampler| Box::new(sampler) as Box<dyn WaitSampler>))
+    fn server(&self) -> Option<&dyn ServerSide> {
+        Some(self)
     }
 
     fn lock_wait(&self) -> Option<String> {
@@ -107,6 +103,28 @@ impl<D: Database> Engine for SqlEngine<D> {
         self.with_control(D::statistics).ok()
     }
 
+    fn check_clients(&self, clients: u64) -> Result<(), EngineError> {
+        self.check_limits(clients)
+    }
+
+    /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        self.lock_watch.during(|| {
+            D::restore(&self)?;
+            D::verify(&self)
+        })
+    }
+}
+
+impl<D: Database> ServerSide for SqlEngine<D> {
+    fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+        if !self.config.own.samples_waits {
+            return Ok(None);
+        }
+        let sampler = SqlWaits::open(self)?;
+        Ok(sampler.map(|sampler| Box::new(sampler) as Box<dyn WaitSampler>))
+    }
+
     fn structure_text(&self) -> Option<String> {
         self.lock_watch.during(|| D::structure(self)).ok().flatten()
     }
@@ -155,22 +173,10 @@ impl<D: Database> Engine for SqlEngine<D> {
         self.lock_watch.during(|| inspect::statements(self, call, executes))
     }
 
-    fn check_clients(&self, clients: u64) -> Result<(), EngineError> {
-        self.check_limits(clients)
-    }
-
     fn check_call(&self, call: &Call<'_>) -> Result<(), EngineError> {
         self.lock_watch.during(|| {
             let mut connection = self.connect_within(CHECK_WITHIN)?;
             check::check_call(self, &mut connection, call)
-        })
-    }
-
-    /// Leaves the tables: an own server is wiped with its run, a foreign one keeps them.
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
-        self.lock_watch.during(|| {
-            D::restore(&self)?;
-            D::verify(&self)
         })
     }
 }

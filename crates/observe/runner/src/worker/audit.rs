@@ -11,6 +11,7 @@ use workload::Tables;
 
 use super::context::StepContext;
 use super::counted::Counted;
+use super::open::server_of;
 use super::parent_link::Worker;
 use super::row_count_check::{RowCountCheck, TableCopy};
 use crate::message::{Message, StepEnds};
@@ -46,7 +47,7 @@ impl<W: Write + Send> Worker<'_, W> {
         } {
             row_counts.counted(copy, rows);
         }
-        let bounds = |table, copy| context.engine.bounds(table, copy);
+        let bounds = |table, copy| server_of(context.engine)?.bounds(table, copy);
         let tables = match Tables::query(row_counts.setup(), context.index, bounds) {
             Ok(tables) => tables,
             Err(error) => return failed(error),
@@ -120,7 +121,7 @@ impl<W: Write + Send> Worker<'_, W> {
         engine: &dyn Engine,
         (table, copy): TableCopy,
     ) -> Result<Option<u64>, EngineError> {
-        self.patiently(engine, || engine.count_rows(table, copy))
+        self.patiently(engine, || server_of(engine)?.count_rows(table, copy))
     }
 
     /// Runs a query of the driver, however long the engine works on it.

@@ -5,6 +5,7 @@ use std::io::Write;
 use engine::{ApplicationSetup, Engine};
 use model::sql::Check;
 
+use super::open::server_of;
 use super::parent_link::Worker;
 use crate::message::Message;
 
@@ -21,10 +22,10 @@ impl<W: Write + Send> Worker<'_, W> {
         for (at, check) in (0..).zip(&setup.application.checks) {
             self.send(&Message::stage(format!("check {}", check.name)));
             for copy in 0..setup.copies(check.table) {
-                let row =
-                    self.patiently(engine, || engine.check_row(at, copy)).map_err(|error| {
-                        format!("check `{}` could not be made: {error}", check.name)
-                    })?;
+                let query = || server_of(engine)?.check_row(at, copy);
+                let row = self.patiently(engine, query).map_err(|error| {
+                    format!("check `{}` could not be made: {error}", check.name)
+                })?;
                 holds(check, row)?;
             }
         }

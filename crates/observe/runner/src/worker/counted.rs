@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use engine::{
-    Engine, EngineError, Maintenance, Pipeline, Rows, Session, StatementTimes, WaitSampler,
+    Engine, EngineError, Maintenance, Pipeline, Rows, ServerSide, Session, StatementTimes,
 };
 use load::{Clock, SteadyClock, StopFlag};
 use model::record::ProcedureRecord;
@@ -246,8 +246,8 @@ impl Engine for Counted<'_> {
         Ok(self.counted(self.engine.writer_session()?))
     }
 
-    fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
-        self.engine.wait_sampler()
+    fn server(&self) -> Option<&dyn ServerSide> {
+        self.engine.server()
     }
 
     fn lock_wait(&self) -> Option<String> {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use engine::settings_check::check_durability;
-use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, Way};
+use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, ServerSide, Way};
 use model::{Capabilities, DurabilityRecord, Op, OpKind, Options};
 use sampler::OpenFiles;
 use workload::Tables;
@@ -78,17 +78,26 @@ pub(super) fn application_setup(order: &Order) -> Option<ApplicationSetup> {
     Some(ApplicationSetup { application, clients: order.clients_max })
 }
 
+/// Returns the server that runs an application.
+///
+/// # Errors
+/// When the engine is embedded.
+pub(super) fn server_of(engine: &dyn Engine) -> Result<&dyn ServerSide, EngineError> {
+    let none = || EngineError::Unsupported("an embedded engine runs no application".to_owned());
+    engine.server().ok_or_else(none)
+}
+
 /// Calls a procedure once.
 fn check_call(
-    engine: &dyn Engine,
+    server: &dyn ServerSide,
     setup: &ApplicationSetup,
     procedure: u16,
 ) -> Result<(), EngineError> {
-    let tables = Tables::query(setup, 0, |table, copy| engine.bounds(table, copy))?;
+    let tables = Tables::query(setup, 0, |table, copy| server.bounds(table, copy))?;
     let calls = workload::sample_calls(&tables, procedure);
     let mut calls = calls.map_err(|error| EngineError::Fatal(error.to_string()))?;
     match calls.next() {
-        Some(Op::Call(call)) => engine.check_call(&call),
+        Some(Op::Call(call)) => server.check_call(&call),
         Some(_) | None => Ok(()),
     }
 }
@@ -152,14 +161,15 @@ impl<W: Write + Send> Worker<'_, W> {
     /// Calls the order's procedures once; returns `false` when one was refused, which is reported.
     pub(super) fn check_calls(&self, engine: &dyn Engine, order: &Order) -> bool {
         let Some(setup) = application_setup(order) else { return true };
-        let mut calls = order.checked.iter().map(|called| check_call(engine, &setup, *called));
-        let error = calls.find_map(Result::err).or_else(|| {
-            let is_trial = !order.checked.is_empty();
-            let checks = 0..if is_trial { setup.application.checks.len() } else { 0 };
-            let mut checks = checks.filter_map(|at| u16::try_from(at).ok());
-            checks.find_map(|at| engine.check_row(at, 0).err())
+        if order.checked.is_empty() {
+            return true;
+        }
+        let checked = server_of(engine).and_then(|server| {
+            order.checked.iter().try_for_each(|called| check_call(server, &setup, *called))?;
+            let mut checks = (0..).zip(&setup.application.checks);
+            checks.try_for_each(|(at, _)| server.check_row(at, 0).map(drop))
         });
-        let Some(error) = error else { return true };
+        let Err(error) = checked else { return true };
         self.refuse(error.into());
         false
     }

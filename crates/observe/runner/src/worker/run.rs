@@ -159,7 +159,7 @@ impl<W: Write + Send> Worker<'_, W> {
         }
         if row_counts.is_some()
             && is_whole
-            && let Some(text) = engine.structure_text()
+            && let Some(text) = engine.server().and_then(|server| server.structure_text())
         {
             self.send(&Message::EngineText { name: "structure.txt".to_owned(), text });
         }

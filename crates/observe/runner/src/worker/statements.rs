@@ -7,7 +7,7 @@ use engine::{Engine, EngineError};
 use model::{Application, Op, StatementRecord, StatementState};
 use workload::Tables;
 
-use super::open::application_setup;
+use super::open::{application_setup, server_of};
 use super::parent_link::Worker;
 use crate::message::{Message, Order};
 
@@ -108,11 +108,12 @@ fn of_procedure(
     executes: bool,
 ) -> Result<Vec<StatementState>, EngineError> {
     let Some(setup) = application_setup(order) else { return Ok(Vec::new()) };
-    let tables = Tables::query(&setup, 0, |table, copy| engine.bounds(table, copy))?;
+    let server = server_of(engine)?;
+    let tables = Tables::query(&setup, 0, |table, copy| server.bounds(table, copy))?;
     let calls = workload::sample_calls(&tables, procedure);
     let mut calls = calls.map_err(|error| EngineError::Fatal(error.to_string()))?;
     match calls.next() {
-        Some(Op::Call(call)) => engine.statements(&call, executes),
+        Some(Op::Call(call)) => server.statements(&call, executes),
         Some(_) | None => Ok(Vec::new()),
     }
 }

@@ -38,7 +38,8 @@ pub(super) fn with_waits<T>(
     clock: &dyn Clock,
     load: impl FnOnce(&dyn Fn()) -> T,
 ) -> Result<(T, Sampled), EngineError> {
-    let Some(sampler) = engine.wait_sampler()? else { return Ok((load(&|| {}), Ok(None))) };
+    let sampler = engine.server().map_or(Ok(None), |server| server.wait_sampler())?;
+    let Some(sampler) = sampler else { return Ok((load(&|| {}), Ok(None))) };
     let (begin, begun) = sync_channel(1);
     scope(|threads| {
         let sampling = move || profile(sampler, clock, &begun);

@@ -206,7 +206,8 @@ impl Kind {
                 let own = steps.flat_map(|step| &step.statements);
                 let own = own.filter(|it| it.procedure == *procedure && it.number == *number);
                 let recorded: u64 = own.filter_map(|it| it.totals).map(|it| it.calls).sum();
-                let row = reader.check_row(at, 0).expect("it answers").expect("a row");
+                let server = reader.server().expect("a server");
+                let row = server.check_row(at, 0).expect("it answers").expect("a row");
                 let name = format!("{build} {procedure} {number} {pattern}");
                 assert!(recorded > 0, "{name}");
                 // The check before each run executes it too, for each line of an order at most.

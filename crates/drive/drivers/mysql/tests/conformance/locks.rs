@@ -83,8 +83,8 @@ pub(crate) fn statements_after_the_set_up_end_and_name_the_holder(fixture: &Fixt
     let engine = open_soon(fixture, &spec).0.expect("it is free");
     while_held(fixture, &spec, HOLDS[0], || {
         for (what, error) in [
-            ("count", engine.count_rows(0, 0).map(drop)),
-            ("bounds", engine.bounds(0, 0).map(drop)),
+            ("count", engine.server().expect("a server").count_rows(0, 0).map(drop)),
+            ("bounds", engine.server().expect("a server").bounds(0, 0).map(drop)),
             ("clean", engine.maintain(Maintenance::Clean).map(drop)),
         ] {
             let error = error.err().unwrap_or_else(|| panic!("{what}: the table is locked"));
@@ -92,7 +92,7 @@ pub(crate) fn statements_after_the_set_up_end_and_name_the_holder(fixture: &Fixt
             assert!(text.contains("Lock wait timeout") && text.contains("session "), "{text}");
         }
     });
-    assert_eq!(engine.count_rows(0, 0), Ok(Some(0)));
+    assert_eq!(engine.server().expect("a server").count_rows(0, 0), Ok(Some(0)));
     engine.close().expect("it closes");
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn wrong_type_of_an_update_is_found_by_the_check(fixture: &Fixture) {
     spec.endpoint.as_mut().expect("it has one").is_foreign = true;
     let engine = fixture.driver.open(&spec).expect("the server is good");
     let check = |(procedure, kind): (u16, OpKind), arguments: &[Argument]| {
-        engine.check_call(&Call {
+        engine.server().expect("a server").check_call(&Call {
             procedure,
             kind,
             table: 0,
@@ -87,10 +87,17 @@ fn calls(session: &mut dyn Session, engine: &dyn Engine) -> Vec<Vec<String>> {
     assert_eq!((deleted.0, deleted.1), (Outcome::Done, 2));
     let none = call(session, DELETE, &[Argument::Integer(200)], &[]).expect("no row is deleted");
     assert_eq!((none.0, none.1), (Outcome::Done, 0), "deleting what is absent succeeds");
-    assert_eq!(engine.bounds(0, 0), Ok(Some(Bounds { first: 1, next: 7 })));
-    assert_eq!(engine.bounds(0, 1), Ok(Some(Bounds::default())), "the other client's is empty");
-    assert_eq!(engine.count_rows(0, 0), Ok(Some(4)));
-    assert_eq!(engine.bounds(1, 0), Ok(None));
+    assert_eq!(
+        engine.server().expect("a server").bounds(0, 0),
+        Ok(Some(Bounds { first: 1, next: 7 }))
+    );
+    assert_eq!(
+        engine.server().expect("a server").bounds(0, 1),
+        Ok(Some(Bounds::default())),
+        "the other client's is empty"
+    );
+    assert_eq!(engine.server().expect("a server").count_rows(0, 0), Ok(Some(4)));
+    assert_eq!(engine.server().expect("a server").bounds(1, 0), Ok(None));
     call(session, DEFINE, &[], &[]).expect("the index is built");
 
     let integers = |ids: [i64; 3]| ids.map(Argument::Integer);

@@ -21,7 +21,8 @@ pub(crate) fn row_locks_are_sampled_as_waits(fixture: &Fixture) {
     let (engine, _dir) = fixture.open(sales());
     insert(&mut *engine.session().expect("there is room"), 10).expect("rows are inserted");
     let engine = &*engine;
-    let mut sampler = engine.wait_sampler().expect("it answers").expect("it has one");
+    let mut sampler =
+        engine.server().expect("a server").wait_sampler().expect("it answers").expect("it has one");
     let mut profile = WaitProfile::default();
     let is_over = AtomicBool::new(false);
     let (_open, never) = sync_channel::<()>(1);
@@ -61,7 +62,7 @@ pub(crate) fn totals_are_those_of_the_calls(fixture: &Fixture, protocols: &[&str
         let statements = |(procedure, kind): (u16, _), arguments: &[Argument]| {
             let call =
                 Call { procedure, kind, table: 0, arguments, bytes: &[], pause: model::Nanos(0) };
-            engine.statements(&call, true).expect("it answers")
+            engine.server().expect("a server").statements(&call, true).expect("it answers")
         };
         let calls = |of, arguments: &[Argument]| -> Vec<u64> {
             let states = statements(of, arguments).into_iter();
@@ -112,7 +113,7 @@ pub(crate) fn statements_have_plans(fixture: &Fixture) {
     let of = |(procedure, kind): (u16, _), arguments: &[Argument]| {
         let call =
             Call { procedure, kind, table: 0, arguments, bytes: &[], pause: model::Nanos(0) };
-        engine.statements(&call, true).expect("it answers")
+        engine.server().expect("a server").statements(&call, true).expect("it answers")
     };
     let found = &of(IN_LIST, &arguments)[0];
     let plan = found.plan.as_deref().expect("it is explained");

@@ -88,7 +88,7 @@ fn deferred_constraints_pass(server: &TestServer) {
         bytes: b"",
         pause: model::Nanos(0),
     };
-    assert_eq!(engine.check_call(&call), Ok(()));
+    assert_eq!(engine.server().unwrap().check_call(&call), Ok(()));
     let failed = just_call(&mut *engine.session().unwrap(), 0);
     assert!(matches!(failed, Err(EngineError::Constraint(_))), "{failed:?}");
     engine.close().unwrap();

@@ -127,7 +127,14 @@ fn procedures_that_weaken_their_session_are_refused() {
     let engine = open(&spec).unwrap();
     let check = |engine: &dyn Engine, procedure| {
         let (kind, pause) = (OpKind::Transaction, model::Nanos(0));
-        engine.check_call(&Call { procedure, kind, table: 0, arguments: &[], bytes: b"", pause })
+        engine.server().unwrap().check_call(&Call {
+            procedure,
+            kind,
+            table: 0,
+            arguments: &[],
+            bytes: b"",
+            pause,
+        })
     };
     for procedure in 0..2 {
         let Err(EngineError::Refused(Refusal::Statement { index, reason, .. })) =

@@ -65,7 +65,7 @@ fn statements_fail(engine: &dyn Engine, session: &mut dyn Session) {
     assert_eq!(just_call(session, INSERT), Ok(Outcome::Done));
     assert!(matches!(just_call(session, INSERT), Err(EngineError::Constraint(_))));
     assert!(matches!(just_call(session, BROKEN), Err(EngineError::Constraint(_))));
-    assert_eq!(engine.count_rows(0, 0), Ok(Some(1)), "rolled back");
+    assert_eq!(engine.server().unwrap().count_rows(0, 0), Ok(Some(1)), "rolled back");
     assert!(matches!(just_call(session, DIVIDE), Err(EngineError::Fatal(_))));
     assert!(matches!(just_call(session, SLOW), Err(EngineError::Timeout(_))));
     assert!(matches!(just_call(session, 99), Err(EngineError::Fatal(_))));
@@ -166,7 +166,7 @@ fn lost_lock_of_a_run_is_taken_again() {
     };
     assert_eq!(lock_count(0), 1);
     assert!(wait_until(|| lock_count(1) == 0));
-    assert_eq!(engine.count_rows(0, 0), Ok(Some(0)));
+    assert_eq!(engine.server().unwrap().count_rows(0, 0), Ok(Some(0)));
     assert_eq!(lock_count(1), 1);
     let error = open_error(&spec(second.path(), server.endpoint(), setup())).to_string();
     assert!(error.contains("another run of Assay uses database"), "{error}");

@@ -115,12 +115,12 @@ fn statements_before_and_after_steps_end_and_name_the_holder() {
     while_held(&server, lock, || {
         let (kind, pause) = (OpKind::Scan, model::Nanos(0));
         let call = Call { procedure: 0, kind, table: 0, arguments: &[], bytes: b"", pause };
-        names(&engine.count_rows(0, 0).unwrap_err(), lock);
-        names(&engine.bounds(0, 0).unwrap_err(), lock);
-        names(&engine.check_call(&call).unwrap_err(), lock);
+        names(&engine.server().unwrap().count_rows(0, 0).unwrap_err(), lock);
+        names(&engine.server().unwrap().bounds(0, 0).unwrap_err(), lock);
+        names(&engine.server().unwrap().check_call(&call).unwrap_err(), lock);
         names(&engine.maintain(Maintenance::Clean).unwrap_err(), lock);
     });
-    assert_eq!(engine.count_rows(0, 0), Ok(Some(0)));
+    assert_eq!(engine.server().unwrap().count_rows(0, 0), Ok(Some(0)));
     engine.close().unwrap();
     server.stop();
 }

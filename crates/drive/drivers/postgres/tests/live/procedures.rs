@@ -73,11 +73,11 @@ fn keys(rows: &Rows) -> Vec<String> {
 fn work(engine: &dyn Engine, table: u32) {
     let mut session = engine.session().unwrap();
     let session = &mut *session;
-    assert_eq!(engine.bounds(0, table), Ok(Some(Bounds { first: 0, next: 0 })));
+    assert_eq!(engine.server().unwrap().bounds(0, table), Ok(Some(Bounds { first: 0, next: 0 })));
     for _ in 0..3 {
         insert(session, table).unwrap();
     }
-    assert_eq!(engine.bounds(0, table), Ok(Some(Bounds { first: 1, next: 16 })));
+    assert_eq!(engine.server().unwrap().bounds(0, table), Ok(Some(Bounds { first: 1, next: 16 })));
     let mut rows = Rows::new();
     let mut call_with = |procedure, arguments: &[i64]| {
         let arguments: Vec<_> = arguments.iter().map(|value| Argument::Integer(*value)).collect();
@@ -91,9 +91,12 @@ fn work(engine: &dyn Engine, table: u32) {
     assert_eq!(call_with(MOVE, &[100, 4]), (Outcome::Done, 2, vec!["103".to_owned()]));
     assert_eq!(call_with(ABSENT, &[99]), (Outcome::NotFound, 0, vec![]));
     assert_eq!(call_with(INDEX, &[]), (Outcome::Done, 0, vec![]));
-    assert_eq!(engine.count_rows(0, table), Ok(Some(12)));
-    assert_eq!(engine.bounds(0, table), Ok(Some(Bounds { first: 4, next: 16 })));
-    assert_eq!((engine.bounds(7, 0), engine.count_rows(7, 0)), (Ok(None), Ok(None)));
+    assert_eq!(engine.server().unwrap().count_rows(0, table), Ok(Some(12)));
+    assert_eq!(engine.server().unwrap().bounds(0, table), Ok(Some(Bounds { first: 4, next: 16 })));
+    assert_eq!(
+        (engine.server().unwrap().bounds(7, 0), engine.server().unwrap().count_rows(7, 0)),
+        (Ok(None), Ok(None))
+    );
 }
 
 /// Goal: procedures have the same effects and results, prepared or as text.

@@ -113,7 +113,9 @@ fn a_server_that_falls_silent_is_named_within_the_limit() {
         case("pg_backend_pid()", Answer::Nothing, |_| Ok(())),
         case("pg_advisory_lock", Answer::Drips, |_| Ok(())),
         case("engine_cache_hits", Answer::Nothing, |engine| engine.state().map(drop)),
-        case("assay_waits", Answer::Nothing, |engine| engine.wait_sampler().map(drop)),
+        case("assay_waits", Answer::Nothing, |engine| {
+            engine.server().unwrap().wait_sampler().map(drop)
+        }),
         case("full_page_writes", Answer::Drips, |engine| engine.durability().map(drop)),
     ];
     let place = (dir.path(), "SELECT pg_sleep(2)");

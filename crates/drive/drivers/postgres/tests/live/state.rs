@@ -109,7 +109,7 @@ fn partitions_are_read_in_the_place_of_their_table() {
         assert_eq!(names, ["item1_rest", "item1_rest_pkey", "item2_rest", "item2_rest_pkey"]);
         assert!(tables["item1_rest"]["engine_disk_bytes"] > 2e4, "{tables:?}");
         // A partitioned index has no structure.
-        let text = engine.structure_text().unwrap();
+        let text = engine.server().unwrap().structure_text().unwrap();
         assert!(text.contains("item1_rest_pkey") && !text.contains("item1_pkey"), "{text}");
         engine.close().unwrap();
         server.stop();

@@ -57,7 +57,7 @@ fn a_row_lock_is_sampled_as_a_wait_of_the_session_s_role() {
         let engine = open(&spec(dir.path(), server.endpoint(), Some(setup()))).unwrap();
         just_call(&mut *engine.session().unwrap(), INSERT).unwrap();
         let profile = thread::scope(|scope| {
-            let mut sampler = engine.wait_sampler().unwrap().unwrap();
+            let mut sampler = engine.server().unwrap().wait_sampler().unwrap().unwrap();
             scope.spawn(|| just_call(&mut *engine.session().unwrap(), HOLD).unwrap());
             find(&mut *sampler, |profile| waits_in(&profile.clients, "timeout:pgsleep"));
             let writer = scope.spawn(|| just_call(&mut *engine.writer_session().unwrap(), MOVE));
@@ -69,7 +69,7 @@ fn a_row_lock_is_sampled_as_a_wait_of_the_session_s_role() {
         });
         assert!(!waits_in(&profile.clients, "lock:"), "{profile:?}");
         assert!(profile.background.events.contains_key("idle"), "{profile:?}");
-        let mut sampler = engine.wait_sampler().unwrap().unwrap();
+        let mut sampler = engine.server().unwrap().wait_sampler().unwrap().unwrap();
         // A session's process ends a moment later.
         assert!(wait_until(|| {
             let mut after = WaitProfile::default();
@@ -93,7 +93,7 @@ fn a_sync_of_the_log_is_sampled_as_a_wait() {
         let engine = open(&spec).unwrap();
         let is_done = std::sync::atomic::AtomicBool::new(false);
         thread::scope(|scope| {
-            let mut sampler = engine.wait_sampler().unwrap().unwrap();
+            let mut sampler = engine.server().unwrap().wait_sampler().unwrap().unwrap();
             scope.spawn(|| {
                 let mut session = engine.session().unwrap();
                 while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
@@ -121,7 +121,7 @@ fn sampling_is_switched_off_by_an_own_option() {
     let mut spec = spec(dir.path(), server.endpoint(), Some(setup()));
     spec.options.set("assay.waits", "off");
     let engine = open(&spec).unwrap();
-    assert!(engine.wait_sampler().unwrap().is_none());
+    assert!(engine.server().unwrap().wait_sampler().unwrap().is_none());
     assert_eq!(engine.effective_options().unwrap().get("assay.waits"), Some("off"));
     engine.close().unwrap();
     server.stop();
@@ -153,7 +153,7 @@ fn statements_of(engine: &dyn Engine, procedure: u16, executes: bool) -> Vec<Sta
     let kind = OpKind::Get;
     let pause = model::Nanos(0);
     let call = Call { procedure, kind, table: 0, arguments: &arguments, bytes: b"", pause };
-    engine.statements(&call, executes).unwrap()
+    engine.server().unwrap().statements(&call, executes).unwrap()
 }
 
 fn check_statements(engine: &dyn Engine, protocol: &str) {

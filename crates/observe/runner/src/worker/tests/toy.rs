@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use engine::{ApplicationSetup, Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
+use engine::{
+    ApplicationSetup, Driver, Engine, EngineError, Maintenance, OpenSpec, Rows, ServerSide, Session,
+};
 use model::sql::{
     Background, CallMix, Connections, Copies, Draw, Hold, PerDialect, Procedure, RowCount, Table,
     TrafficSpec,
@@ -174,6 +176,16 @@ impl Engine for Open {
         Ok(EngineState { is_idle: Some(true), ..EngineState::default() })
     }
 
+    fn server(&self) -> Option<&dyn ServerSide> {
+        Some(self)
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+impl ServerSide for Open {
     fn bounds(&self, table: u16, number: u32) -> Result<Option<Bounds>, EngineError> {
         Ok(Some(self.with((table, number), |queue| Bounds {
             first: queue.ids.front().copied().unwrap_or(queue.next),
@@ -183,10 +195,6 @@ impl Engine for Open {
 
     fn count_rows(&self, table: u16, number: u32) -> Result<Option<u64>, EngineError> {
         Ok(Some(self.with((table, number), |queue| queue.ids.len() as u64)))
-    }
-
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
-        Ok(())
     }
 }
 
