@@ -7,7 +7,9 @@ use model::limits::{
 };
 use model::setting::{parse_short_size, parse_whole};
 use model::units::{parse_count, parse_share, parse_size};
-use model::{BuildRef, Bytes, DataShape, Experiment, LoadSharing, Options, Settings, Variant};
+use model::{
+    BuildRef, Bytes, DataShape, Experiment, LoadSharing, Options, Setting, Settings, Variant,
+};
 
 use crate::catalog::{Catalog, Machine};
 use crate::checked::Checked;
@@ -21,8 +23,8 @@ use crate::profile;
 use crate::published::FindingContext;
 use crate::resolve::Resolver;
 use crate::settings::{
-    BASE, COMPRESSIBLE_TO, COMPRESSION, CONTROL, DISTRIBUTION, KEY_BYTES, MARGIN, MEMORY, NAME,
-    PROFILE, QUESTION, REPETITIONS, ROWS, SEED, SIZE, VALUE_BYTES, of_engines,
+    BASE, COMPRESSIBLE_TO, CONTROL, DISTRIBUTION, KEY_BYTES, MARGIN, MEMORY, NAME, PROFILE,
+    QUESTION, REPETITIONS, ROWS, SEED, SIZE, VALUE_BYTES, of_engines,
 };
 use crate::spec::{self, File, Section};
 use crate::workload::{self, Workload};
@@ -83,7 +85,7 @@ pub(crate) fn check(
     // Without a valid workload, it is unknown which steps and sizes there are.
     let is_known = application.is_some();
     let application = application.as_ref().and_then(Option::as_ref);
-    let is_distribution_typed = overrides.get(DISTRIBUTION).is_some();
+    let is_distribution_typed = overrides.get(DISTRIBUTION.key).is_some();
     let resolver = Resolver { application, preset, ..resolver };
     let checked = resolver.check(&file, (&written, is_distribution_typed), is_known, errors)?;
     // What readers of the archive would refuse is not run.
@@ -238,7 +240,8 @@ impl Resolver<'_> {
             compressible_to: errors
                 .or(self.value(&of, COMPRESSIBLE_TO, share), COMPRESSIBLE_TO_DEFAULT),
         };
-        let compression = benchmark.get(COMPRESSION).map(|text| text.value.as_str());
+        let compression =
+            benchmark.by_key(Setting::Compression.name()).map(|text| text.value.as_str());
         let derived = self.preset.map(|preset| preset.derive(machine, &data, compression));
         let rows = self.amount(&of, (ROWS, "the number of rows"), parse_count);
         match (errors.ok(rows), &derived) {

@@ -37,12 +37,12 @@ impl Overrides {
     /// Returns whether an application is typed: its steps need not be.
     pub fn has_application(&self) -> bool {
         let is_preset = |name| PRESETS.iter().any(|preset| preset.name == name);
-        self.get(WORKLOAD).is_some_and(|name| !is_preset(name))
+        self.get(WORKLOAD.key).is_some_and(|name| !is_preset(name))
     }
 
-    /// Returns the text of a setting.
-    pub(crate) fn get(&self, setting: &Setting) -> Option<&str> {
-        let found = self.settings.iter().rev().find(|(one, _)| one.key == setting.key);
+    /// Returns the text of the setting of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
+        let found = self.settings.iter().rev().find(|(one, _)| one.key == key);
         found.map(|(_, text)| text.as_str())
     }
 

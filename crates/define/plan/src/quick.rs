@@ -40,7 +40,7 @@ pub fn quick(
     machine: Machine,
 ) -> Result<Checked, PlanError> {
     let known = catalog.steps();
-    let workload = overrides.get(WORKLOAD);
+    let workload = overrides.get(WORKLOAD.key);
     let mut errors = Errors::default();
     let mut file = File::default();
     let whole = workload.filter(|_| steps.is_empty()).map(|name| Path::new(name).file_stem());
@@ -59,7 +59,7 @@ pub fn quick(
         .iter()
         .filter(|name| known.iter().find(|info| info.name == ***name).is_none_or(chosen::is_timed));
     let is_derived = workload.is_some() && !overrides.has_application();
-    let chosen = (!is_derived && overrides.get(ROWS).is_none()).then(|| {
+    let chosen = (!is_derived && overrides.get(ROWS.key).is_none()).then(|| {
         let has_server = variants.engines.iter().any(is_server);
         Chosen::of(machine, overrides, has_server, timed.count())
     });

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::setting::{parse_short_size, parse_whole};
+use model::setting::{Form, parse_short_size, parse_whole};
 use model::sql::TrafficSpec;
 use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule, float, whole};
@@ -84,7 +84,7 @@ impl Resolver<'_> {
         why: String,
     ) -> PlanError {
         let Placed { value: word, place } = text;
-        if let Kind::Name(names) = setting.kind {
+        if let Kind::One(Form::Name(names)) = setting.kind {
             let error = PlanError::here(place, format!("unknown {} `{word}`", setting.key));
             return error.meant(word, names(), setting.help);
         }

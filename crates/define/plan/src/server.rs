@@ -1,5 +1,6 @@
 //! Checks of variants that are SQL servers.
 
+use model::setting::Scope;
 use model::sql::{Application, PerDialect, Statement};
 use model::{BuildRef, Dialect, Dsn, Placement};
 
@@ -9,7 +10,7 @@ use crate::error::PlanError;
 use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::secret::has_at_behind;
-use crate::settings::{DSN, ENGINE, NAME, PLACEMENT, Scope};
+use crate::settings::{DSN, ENGINE, NAME, PLACEMENT};
 use crate::spec::Section;
 
 /// Prefix of the options of Assay's own drivers.

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use model::LoadReuse;
 use model::limits::joined_name;
+use model::setting::{Form, Scope};
 use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::error::{Errors, PlanError, Source};
 use crate::place::{Place, Placed};
 use crate::settings::{
-    Kind, LOAD, NAME, REUSE, SETTINGS, SIZE, STEP, Scope, Setting, Table, of_table, required,
+    Kind, LOAD, NAME, REUSE, SIZE, STEP, Setting, Table, all, of_table, required,
 };
 use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, wrong_type};
 use crate::unknown::{unknown_key, unknown_table};
@@ -134,14 +135,13 @@ impl Section {
 
     /// Returns the settings that it has and the table has not.
     pub(crate) fn outside(&self, table: Table) -> impl Iterator<Item = &'static Setting> + '_ {
-        let is_other = move |one: &&&Setting| of_table(table).all(|known| known.key != one.key);
-        SETTINGS.iter().filter(|one| self.get(one).is_some()).filter(is_other).copied()
+        let is_other = move |one: &&Setting| of_table(table).all(|known| known.key != one.key);
+        all().filter(|one| self.get(one).is_some()).filter(is_other)
     }
 
     /// Returns the keys and places of the settings of a scope.
     pub(crate) fn scoped(&self, scope: Scope) -> impl Iterator<Item = (&'static str, Place)> + '_ {
-        SETTINGS
-            .iter()
+        all()
             .filter(move |setting| setting.scope == scope)
             .filter_map(|setting| Some((setting.key, self.get(setting)?.place.clone())))
     }
@@ -306,15 +306,17 @@ impl Reader {
 fn value(kind: Kind, node: &Node<'_>) -> Result<String, PlanError> {
     let value = node.get_ref();
     let (fits, expected) = match kind {
-        Kind::Text | Kind::Name(_) => (value.is_str(), "text in quotes"),
-        Kind::Whole => (value.is_integer(), "a whole number"),
-        Kind::Number => (value.is_integer() || value.is_float(), "a number"),
-        Kind::Switch => (value.is_bool(), "true or false"),
+        Kind::One(Form::Text | Form::Name(_)) => (value.is_str(), "text in quotes"),
+        Kind::One(Form::Whole) => (value.is_integer(), "a whole number"),
+        Kind::One(Form::Number) => (value.is_integer() || value.is_float(), "a number"),
+        Kind::One(Form::Switch) => (value.is_bool(), "true or false"),
         Kind::Lines => (value.is_array(), "a list in brackets"),
         Kind::Levels => {
             (value.is_str() || value.is_array(), "a list such as [1, 2], \"sweep\" or \"adaptive\"")
         }
-        Kind::Amount | Kind::Pairs | Kind::Tables(_) | Kind::Load => return scalar(node),
+        Kind::One(Form::Amount) | Kind::Pairs | Kind::Tables(_) | Kind::Load => {
+            return scalar(node);
+        }
     };
     if !fits {
         return Err(wrong_type(expected, node));

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use model::setting::Scope;
 use model::units::parse_count;
 use model::{DataShape, StepInfo, StepRole};
 
@@ -10,7 +11,7 @@ use crate::error::{PlanError, Source};
 use crate::place::{Place, Placed};
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
-use crate::settings::{ROWS, STEP, Scope, WORKLOAD};
+use crate::settings::{ROWS, STEP, WORKLOAD};
 use crate::spec::Section;
 
 /// The remedy for an absent file that an experiment names.

@@ -1,6 +1,7 @@
 //! Tests of the places that errors name: a flag, a line of the user's file, or of a named file.
 
 use miette::Diagnostic as _;
+use model::setting::Form;
 
 use super::sample::{FILE, MACHINE, TestCatalog};
 use crate::check::load;
@@ -46,7 +47,7 @@ fn place(error: &PlanError) -> (String, String) {
 #[test]
 fn wrong_value_of_any_flag_is_reported_with_the_flag() {
     let mut checked = 0;
-    let is_free = |kind| matches!(kind, Kind::Text | Kind::Switch | Kind::Lines);
+    let is_free = |kind| matches!(kind, Kind::One(Form::Text | Form::Switch) | Kind::Lines);
     for setting in flags().filter(|setting| !is_free(setting.kind)) {
         // The size of storage is refused in a benchmark of engines, whatever it is.
         let wrong = Overrides::default().with(setting.key, "-?");
