@@ -98,3 +98,11 @@ fn error_of_a_named_file_is_shown_in_that_file() {
     let error = load("mine.toml", &text, &Overrides::default(), &catalog, MACHINE).unwrap_err();
     assert_eq!(place(&error), ("own.toml".to_owned(), "abut".to_owned()));
 }
+
+#[test]
+fn every_line_that_is_not_toml_is_reported_at_once() {
+    let text = FILE.replace("name = \"sample\"", "name = sample").replace("rows =", "rows");
+    let error = refused(&text, &Overrides::default());
+    let others: Vec<_> = error.related().into_iter().flatten().collect();
+    assert_eq!((place(&error).0.as_str(), others.len()), ("mine.toml", 1), "{error:?}");
+}
