@@ -1,7 +1,6 @@
 //! Rows and duration of typed steps, chosen for the machine.
 
-use model::setting::parse_short_size;
-use model::units::{many, parse_size};
+use model::units::many;
 use model::{Bytes, Durability, Experiment, Setting, StepInfo, StepRole, StopRule};
 
 use crate::catalog::Machine;
@@ -45,12 +44,9 @@ impl Chosen {
         has_server: bool,
         timed_steps: usize,
     ) -> Self {
-        let bytes = |key: &str, default: u32| {
-            let typed = overrides.get(key).and_then(|text| parse_short_size(text).ok());
-            u64::from(typed.unwrap_or(default))
-        };
-        let row_bytes =
-            bytes(KEY_BYTES.key, KEY_BYTES_DEFAULT) + bytes(VALUE_BYTES.key, VALUE_BYTES_DEFAULT);
+        let key_bytes = overrides.value(KEY_BYTES).unwrap_or(KEY_BYTES_DEFAULT);
+        let value_bytes = overrides.value(VALUE_BYTES).unwrap_or(VALUE_BYTES_DEFAULT);
+        let row_bytes = u64::from(key_bytes) + u64::from(value_bytes);
         let is_synced = overrides.get(Setting::Durability.name()) == Some(Durability::Sync.name());
         let rows_per_s = match (is_synced, has_server) {
             (true, _) => SYNCED_ROWS_PER_S,
@@ -106,7 +102,7 @@ pub(crate) fn is_timed(info: &StepInfo) -> bool {
 
 /// Returns the memory, or its cap.
 fn memory(machine: Machine, overrides: &Overrides) -> Bytes {
-    let cap = overrides.get(MEMORY.key).and_then(|text| parse_size(text).ok());
+    let cap = overrides.value(MEMORY);
     cap.map_or(machine.memory_bytes, |cap| cap.min(machine.memory_bytes))
 }
 

@@ -6,9 +6,10 @@ use model::setting::parse_whole;
 
 use crate::error::PlanError;
 use crate::place::Place;
-use crate::resolve::{Resolver, positive};
+use crate::resolve::Resolver;
 use crate::settings::CLIENTS;
 use crate::spec::Section;
+use crate::value::check_clients;
 
 /// Clients per CPU at the end of a sweep or search: beyond the knee of the throughput curve.
 const CLIENTS_PER_CPU: u32 = 4;
@@ -90,7 +91,7 @@ impl Resolver<'_> {
             .remedy(format!("at most {LEVELS_MAX}")));
         }
         for (index, &level) in levels.iter().enumerate() {
-            self.clients(level, place.clone())?;
+            check_clients(level).map_err(|error| error.placed(place))?;
             if levels[..index].contains(&level) {
                 let why = format!("the factor `clients` has the level {level} twice");
                 return Err(PlanError::here(place.clone(), why)
@@ -98,15 +99,6 @@ impl Resolver<'_> {
             }
         }
         Ok(levels.to_vec())
-    }
-
-    /// Checks a client count.
-    pub(crate) fn clients(&self, clients: u32, place: Place) -> Result<u32, PlanError> {
-        if clients > CLIENTS_MAX {
-            return Err(PlanError::here(place, format!("{clients} client threads are too many"))
-                .remedy(format!("at most {CLIENTS_MAX}")));
-        }
-        positive(clients, "the number of clients", place)
     }
 }
 

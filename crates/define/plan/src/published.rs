@@ -1,6 +1,5 @@
 //! Checks published findings against the experiment.
 
-use model::setting::parse_whole;
 use model::{Expected, Published, PublishedFinding, Step, Variant};
 
 use crate::clients::listed_levels;
@@ -8,7 +7,7 @@ use crate::error::PlanError;
 use crate::place::{Place, Placed};
 use crate::resolve::Resolver;
 use crate::settings::{
-    BASE, BASE_CLIENTS, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, OCCURRENCE,
+    BASE, BASE_CLIENTS, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, Key, METRIC, OCCURRENCE,
     RATIO, REASONS, SCALED, SETUP, SIZE, SIZES, SOURCE, STEP, STEP_CLIENTS, Setting, VALUE,
     VARIANT,
 };
@@ -164,7 +163,7 @@ impl Resolver<'_> {
         let known: Vec<_> = of_name.map(|step| step.distribution.as_str()).collect();
         let named = table.get(DISTRIBUTION).map(|text| &text.value);
         let is_meant = |known: &&&str| named.is_none_or(|named| named == **known);
-        let occurrence = self.value(&[table], OCCURRENCE, parse_whole)?;
+        let occurrence = table.value(OCCURRENCE);
         match (known.iter().filter(is_meant).count(), named, occurrence) {
             (1, _, None) => Ok((name, None)),
             (several, _, Some(at)) if at >= 1 && at as usize <= several => Ok((name, Some(at))),
@@ -204,7 +203,7 @@ impl Resolver<'_> {
         let known = context.written.size_names();
         if let Some(name) = list.value.lines().find(|name| !known.contains(name)) {
             return Err(PlanError::new(format!("the experiment has no size `{name}`"))
-                .at(list.place.clone(), "no such size")
+                .at(&list.place, "no such size")
                 .meant(name, known.iter().copied(), format!("sizes: {}", known.join(", "))));
         }
         Ok(list.value.lines().map(str::to_owned).collect())
@@ -243,13 +242,11 @@ impl Resolver<'_> {
     fn level_named(
         &self,
         table: &Section,
-        setting: &Setting,
+        key: &Key<u32>,
         context: &FindingContext<'_>,
         sizes: &[String],
     ) -> Result<Option<u32>, PlanError> {
-        let Some(level) = self.value(&[table], setting, parse_whole)? else { return Ok(None) };
-        let place = table.place_of(setting);
-        let level = self.clients(level, place.clone())?;
+        let Some(level) = table.value(key) else { return Ok(None) };
         let size = context.written.experiment.get(SIZE).map(|size| &size.value);
         let is_elsewhere = size.is_some_and(|own| !sizes.is_empty() && !sizes.contains(own));
         let (_, listed) = levels_of(context);
@@ -257,7 +254,7 @@ impl Resolver<'_> {
             return Ok(Some(level));
         }
         Err(PlanError::new(format!("the experiment has no level of {level} clients"))
-            .at(place, "no such level")
+            .at(table.place_of(key), "no such level")
             .remedy(format!("levels: {}", text_of(&listed))))
     }
 
@@ -268,21 +265,24 @@ impl Resolver<'_> {
 
     /// Checks the published result: two values, a ratio or a keyword, and only one of these.
     fn expected(&self, table: &Section) -> Result<(Option<f64>, Option<f64>, Expected), PlanError> {
-        let value = self.above_zero(table, VALUE, "a value")?;
-        let base = self.above_zero(table, BASE_VALUE, "a value")?;
-        let ratio = self.above_zero(table, RATIO, "a ratio")?;
-        let (message, setting, label) = match (value, base, ratio, table.get(EXPECT)) {
-            (Some(value), Some(base), None, None) => {
-                return Ok((Some(value), Some(base), Expected::Ratio(value / base)));
-            }
-            (None, None, Some(ratio), None) => return Ok((None, None, Expected::Ratio(ratio))),
-            (None, None, None, Some(word)) => return Ok((None, None, self.expectation(word)?)),
-            (None, None, None, None) => ("the finding has no result", CLAIM, "no number"),
-            (Some(_), None, None, None) => ("a ratio needs `base_value` too", VALUE, "only this"),
-            (None, Some(_), None, None) => ("a ratio needs `value` too", BASE_VALUE, "only this"),
-            (.., Some(_)) => ("the finding has two results", EXPECT, "the second"),
-            (.., None) => ("the finding has two results", RATIO, "the second"),
-        };
+        let [value, base, ratio] = [VALUE, BASE_VALUE, RATIO].map(|key| table.value(key));
+        let (message, setting, label): (_, &Setting, _) =
+            match (value, base, ratio, table.get(EXPECT)) {
+                (Some(value), Some(base), None, None) => {
+                    return Ok((Some(value), Some(base), Expected::Ratio(value / base)));
+                }
+                (None, None, Some(ratio), None) => return Ok((None, None, Expected::Ratio(ratio))),
+                (None, None, None, Some(word)) => return Ok((None, None, self.expectation(word)?)),
+                (None, None, None, None) => ("the finding has no result", CLAIM, "no number"),
+                (Some(_), None, None, None) => {
+                    ("a ratio needs `base_value` too", VALUE, "only this")
+                }
+                (None, Some(_), None, None) => {
+                    ("a ratio needs `value` too", BASE_VALUE, "only this")
+                }
+                (.., Some(_)) => ("the finding has two results", EXPECT, "the second"),
+                (.., None) => ("the finding has two results", RATIO, "the second"),
+            };
         Err(PlanError::new(message)
             .at(table.place_of(setting), label)
             .remedy("write `value` and `base_value`, or `ratio`, or `expect`"))
@@ -292,7 +292,7 @@ impl Resolver<'_> {
         let text = &word.value;
         let found = EXPECTED.iter().find(|(name, _)| name == text);
         found.map(|(_, expected)| *expected).ok_or_else(|| {
-            PlanError::here(word.place.clone(), format!("`{text}` is not a known expectation"))
+            PlanError::here(&word.place, format!("`{text}` is not a known expectation"))
                 .meant(
                     text,
                     EXPECTED.map(|(name, _)| name),
@@ -300,21 +300,6 @@ impl Resolver<'_> {
                      into `ratio`",
                 )
         })
-    }
-
-    fn above_zero(
-        &self,
-        table: &Section,
-        setting: &Setting,
-        what: &str,
-    ) -> Result<Option<f64>, PlanError> {
-        let Some(text) = table.get(setting) else { return Ok(None) };
-        match text.value.parse::<f64>() {
-            Ok(number) if number > 0.0 && number.is_finite() => Ok(Some(number)),
-            _ => Err(PlanError::new(format!("{what} of {} cannot be compared", text.value))
-                .at(text.place.clone(), "must be more than zero")
-                .remedy("write a number above zero, as published")),
-        }
     }
 }
 

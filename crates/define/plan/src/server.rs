@@ -95,7 +95,7 @@ impl Resolver<'_> {
         info: &EngineInfo,
     ) -> Result<Option<Dsn>, PlanError> {
         let Some(written) = table.get(DSN) else { return Ok(None) };
-        let refuse = |why: String| PlanError::here(written.place.clone(), why);
+        let refuse = |why: String| PlanError::here(&written.place, why);
         let Some(dialect) = info.dialect else {
             return Err(refuse(format!("{} is not a server", info.name))
                 .remedy("leave out `dsn`, or name postgres, mysql or mariadb as the engine"));
@@ -145,8 +145,7 @@ impl Resolver<'_> {
         benchmark: &Section,
         variants: &[Section],
     ) -> Result<Placement, PlanError> {
-        let placement: Placement =
-            self.value(&[benchmark], PLACEMENT, str::parse)?.unwrap_or_default();
+        let placement = benchmark.value(PLACEMENT).unwrap_or_default();
         if placement.is_free() {
             return Ok(placement);
         }

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use model::setting::Scope;
-use model::units::parse_count;
 use model::{DataShape, StepInfo, StepRole};
 
 use crate::application::{self, Described, ROWS_DESCRIBED, Setup};
@@ -97,7 +96,7 @@ impl Resolver<'_> {
         let presets: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
         let known = applications.iter().map(String::as_str).chain(presets.iter().copied());
         Err(PlanError::new(format!("unknown workload `{word}`"))
-            .at(name.place.clone(), "no such preset or application")
+            .at(&name.place, "no such preset or application")
             .meant(
                 word,
                 known,
@@ -119,7 +118,7 @@ impl Resolver<'_> {
         factors: &Section,
     ) -> Result<Option<Described>, PlanError> {
         let Some(Workload::Application(file)) = workload else {
-            return match benchmark.pairs.first() {
+            return match benchmark.pairs.first().filter(|_| benchmark.is_certain(WORKLOAD)) {
                 None => Ok(None),
                 Some((Placed { value, place }, _)) => {
                     let why = format!("`{value}` is a parameter, but there is no application");
@@ -128,8 +127,10 @@ impl Resolver<'_> {
                 }
             };
         };
-        let rows = self.amount(&[benchmark], (ROWS, "the number of rows"), parse_count)?;
-        let Some(rows) = rows else {
+        let given = benchmark.value(ROWS);
+        // The other mistakes of an experiment whose rows are wrong are reported as well.
+        let assumed = benchmark.may_have(ROWS).then_some(ROWS_DESCRIBED);
+        let Some(rows) = given.or(assumed) else {
             return Err(PlanError::new("the number of rows is missing").remedy(
                 "give `rows` in [benchmark] (or --rows): the rows that are loaded, over all \
                 clients",
@@ -147,7 +148,9 @@ impl Resolver<'_> {
             true => self.cause(file, setup, benchmark.place_of(ROWS)).unwrap_or(error),
             false => error,
         })?;
-        check_whole_calls(&loaded, &levels)?;
+        if given.is_some() {
+            check_whole_calls(&loaded, &levels)?;
+        }
         self.reject_key_settings(benchmark, &loaded)?;
         Ok(Some(loaded))
     }

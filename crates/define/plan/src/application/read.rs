@@ -90,7 +90,7 @@ fn checked(
     let root = parse(source)?;
     let file = Fields::of(&root, "the application", &KEYS)?;
     few_parts(&file)?;
-    let parameters = file.get("parameters").map(|node| scalars(node)).transpose()?;
+    let parameters = file.get("parameters").map(scalars).transpose()?;
     let parameters = parameters.unwrap_or_default();
     let variables = Variables::of(&parameters, setup)?;
     let none = DeTable::new();
@@ -113,7 +113,7 @@ fn checked(
     let places = names.places((file.list("table")?, file.list("check")?), &values)?;
     let steps = names.steps(file.list("step")?, &procedures)?;
     let order = names.order(list(file.required("order")?)?, &steps)?;
-    let disclaimer = file.get("disclaimer").map(|node| text(node)).transpose()?;
+    let disclaimer = file.get("disclaimer").map(text).transpose()?;
     let application = Application {
         name: (*name.get_ref()).to_owned(),
         about: (*file.text("about")?.get_ref()).to_owned(),
@@ -125,7 +125,7 @@ fn checked(
         checks,
         disclaimer: disclaimer.map(|text| (*text.get_ref()).to_owned()),
     };
-    let published_by = file.get("source").map(|node| text(node)).transpose()?;
+    let published_by = file.get("source").map(text).transpose()?;
     let published_by = published_by.map(|source| (*source.get_ref()).to_owned());
     let parameters = parameters.into_iter();
     let parameters = parameters.map(|(name, text)| (name.value, text.value));

@@ -106,3 +106,53 @@ fn every_line_that_is_not_toml_is_reported_at_once() {
     let others: Vec<_> = error.related().into_iter().flatten().collect();
     assert_eq!((place(&error).0.as_str(), others.len()), ("mine.toml", 1), "{error:?}");
 }
+
+/// Returns the messages of all errors of the sample in which texts are replaced.
+fn messages(replaced: &[(&str, &str)]) -> Vec<String> {
+    let text = replaced.iter().fold(FILE.to_owned(), |text, (old, new)| text.replace(old, new));
+    let error = refused(&text, &Overrides::default());
+    let others = error.related().into_iter().flatten().map(ToString::to_string);
+    let mut messages: Vec<_> = std::iter::once(error.to_string()).chain(others).collect();
+    messages.sort_unstable();
+    messages
+}
+
+/// Goal: one check of a file reports whatever is wrong with it. Method: wrong types, values, keys
+/// and names in every table.
+#[test]
+fn wrong_types_values_keys_and_names_are_reported_at_once() {
+    let wrong = messages(&[
+        ("name = \"sample\"", "name = 5"),
+        ("\"overwritesome\"", "\"overwritesum\""),
+        ("\"10k\"", "\"many\"\nduration = \"soon\"\ncache = \"big\"\n[factors]\nrepetitions = 0"),
+        ("engine = \"tree\"", "engine = \"tre\"\ncashe = 1"),
+    ]);
+    let expected = [
+        "`big` is not a size: write 4096, 64KiB, 512MiB or 2GiB",
+        "`many` is not a count: write 1000, 1.5k, 4M or 2B",
+        "`soon` is not a duration: write 500ms, 60s, 10m or 2h",
+        "expected text in quotes, found integer `5`",
+        "repetitions is zero: nothing would be measured",
+        "unknown engine `tre`",
+        "unknown key `cashe` in [[variant]]",
+        "unknown step `overwritesum`",
+    ];
+    assert_eq!(wrong, expected);
+}
+
+#[test]
+fn what_is_wrong_or_mistyped_is_not_reported_as_missing() {
+    let steps = "[\"fillseq\", \"overwritesome\", \"readwhilewriting\"]";
+    for (old, new, message) in [
+        ("rows = \"10k\"", "rows = \"many\"", "`many` is not a count: write 1000, 1.5k, 4M or 2B"),
+        ("rows =", "rwos =", "unknown key `rwos` in [benchmark]"),
+        ("[[variant]]", "[[variants]]", "unknown key `variants`"),
+        ("[benchmark]", "[benchmrak]", "unknown key `benchmrak`"),
+        ("engine = \"tree\"", "engine = 5", "expected text in quotes, found integer `5`"),
+        ("engine =", "engin =", "unknown key `engin` in [[variant]]"),
+        (steps, "\"fillseq\"", "expected a list in brackets, found string \"fillseq\""),
+        ("rows =", "load = { raet = \"5/s\" }\nrows =", "unknown key `raet` in a load's table"),
+    ] {
+        assert_eq!(messages(&[(old, new)]), [message], "{new}");
+    }
+}

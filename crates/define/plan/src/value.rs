@@ -1,0 +1,118 @@
+//! Parsers of the values of settings.
+
+use std::str::FromStr;
+
+use model::Bytes;
+use model::limits::{CLIENTS_MAX, COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, MEMORY_MIN, VALUE_BYTES_MAX};
+use model::setting::{parse_short_size, parse_whole};
+use model::units::parse_size;
+
+use crate::error::PlanError;
+use crate::place::Place;
+
+/// Label of the place of a quantity that is zero.
+const ABOVE_ZERO: &str = "must be more than zero";
+
+/// Returns any text.
+pub(crate) fn text(text: &str) -> Result<String, PlanError> {
+    Ok(text.to_owned())
+}
+
+/// Parses one of the names of a type.
+pub(crate) fn named<T: FromStr<Err = String>>(text: &str) -> Result<T, PlanError> {
+    Ok(text.parse()?)
+}
+
+/// Checks that a quantity is not zero; `what` names it in the message.
+pub(crate) fn above_zero<T: PartialEq + Default>(what: &str, value: T) -> Result<T, PlanError> {
+    if value != T::default() {
+        return Ok(value);
+    }
+    let error = PlanError::new(format!("{what} is zero: nothing would be measured"));
+    Err(error.at(Place::Unwritten, ABOVE_ZERO).remedy("give more than zero"))
+}
+
+/// Parses a number of clients.
+pub(crate) fn client_count(text: &str) -> Result<u32, PlanError> {
+    check_clients(parse_whole(text)?)
+}
+
+/// Checks a number of clients.
+pub(crate) fn check_clients(clients: u32) -> Result<u32, PlanError> {
+    if clients > CLIENTS_MAX {
+        let error = PlanError::new(format!("{clients} client threads are too many"));
+        return Err(error.remedy(format!("at most {CLIENTS_MAX}")));
+    }
+    above_zero("the number of clients", clients)
+}
+
+/// Parses the size of a key.
+pub(crate) fn key_bytes(text: &str) -> Result<u32, PlanError> {
+    match parse_short_size(text)? {
+        bytes if bytes < KEY_BYTES_MIN => Err(format!(
+            "keys of {bytes} bytes are too short for a row number: at least {KEY_BYTES_MIN}"
+        )
+        .into()),
+        bytes => Ok(bytes),
+    }
+}
+
+/// Parses the size of a value.
+pub(crate) fn value_bytes(text: &str) -> Result<u32, PlanError> {
+    match parse_short_size(text)? {
+        bytes if bytes > VALUE_BYTES_MAX => {
+            Err(format!("values of {bytes} bytes are too large: at most {VALUE_BYTES_MAX}").into())
+        }
+        bytes => Ok(bytes),
+    }
+}
+
+/// Parses the compressed size of a value, as a share.
+pub(crate) fn compressible_to(text: &str) -> Result<f64, PlanError> {
+    match text.parse() {
+        Ok(share) if (COMPRESSIBLE_TO_MIN..=1.0).contains(&share) => Ok(share),
+        _ => {
+            Err(format!("`{text}` is not a share of a value's size: write 0.01 to 1, such as 0.5")
+                .into())
+        }
+    }
+}
+
+/// Parses a cap on memory.
+pub(crate) fn memory(text: &str) -> Result<Bytes, PlanError> {
+    match above_zero("the memory", parse_size(text)?)? {
+        bytes if bytes < MEMORY_MIN => {
+            Err(format!("a cap of `{text}` is too small for a worker: give 4MiB or more").into())
+        }
+        bytes => Ok(bytes),
+    }
+}
+
+/// Parses a seed.
+pub(crate) fn seed(text: &str) -> Result<u64, PlanError> {
+    text.parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^64").into())
+}
+
+/// Parses a published number, above zero; `what` names it in the message.
+pub(crate) fn comparable(what: &str, text: &str) -> Result<f64, PlanError> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        _ => Err(PlanError::new(format!("{what} of {text} cannot be compared"))
+            .at(Place::Unwritten, ABOVE_ZERO)
+            .remedy("write a number above zero, as published")),
+    }
+}
+
+/// Parses a list of names without repetition; `key` names it in messages.
+pub(crate) fn distinct<T: FromStr<Err = String> + PartialEq>(
+    key: &str,
+    text: &str,
+) -> Result<Vec<T>, PlanError> {
+    let all: Vec<T> = text.lines().map(str::parse).collect::<Result<_, _>>()?;
+    let is_twice = |(index, one): (usize, &T)| all[..index].contains(one);
+    match all.iter().enumerate().any(is_twice) {
+        true => Err(format!("`{key}` names one twice").into()),
+        false if all.is_empty() => Err(format!("`{key}` is empty").into()),
+        false => Ok(all),
+    }
+}
