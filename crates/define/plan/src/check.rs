@@ -103,7 +103,7 @@ impl Resolver<'_> {
             memory_bytes: self.machine.memory_bytes.min(memory_bytes.unwrap_or(Bytes(u64::MAX))),
             ..self.machine
         };
-        let factor = errors.or_default(self.clients_factor(&file.factors));
+        let factor = self.clients_factor(&file.factors);
         let subject = match file.is_device {
             true => errors.or_default(self.storage(file, &factor)),
             false => self.engines(file, (machine, &factor), is_known, &mut errors),

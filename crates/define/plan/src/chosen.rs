@@ -9,6 +9,7 @@ use crate::cost::{DISK_PER_ROW, ROWS_PER_S, SERVER_ROWS_PER_S};
 use crate::expand::DISK_FLOOR_BYTES;
 use crate::overrides::Overrides;
 use crate::settings::{CLIENTS, DURATION, KEY_BYTES, MEMORY, RATE, VALUE_BYTES};
+use crate::value::Levels;
 
 /// Time that the load of the rows may take. Our choice: as long as the measurement.
 const LOAD_S: u64 = 10;
@@ -58,10 +59,8 @@ impl Chosen {
         let in_memory = memory(machine, overrides).0 / MEMORY_SHARE / row_bytes.max(1);
         let usable = machine.free_bytes.0.saturating_sub(DISK_FLOOR_BYTES.0);
         let on_disk = usable / DISK_SHARE / DISK_PER_ROW / row_bytes.max(1);
-        let steps = match overrides.get(CLIENTS.key) {
-            Some("adaptive") => timed_steps as u64 * SEARCHED_LEVELS,
-            _ => timed_steps as u64,
-        };
+        let is_adaptive = overrides.value(CLIENTS) == Some(Levels::Adaptive);
+        let steps = timed_steps as u64 * if is_adaptive { SEARCHED_LEVELS } else { 1 };
         let duration_s = (MEASURED_S / steps.max(1)).clamp(1, STEP_S_MAX);
         Self {
             rows: rounded(in_time.min(in_memory).min(on_disk).max(ROWS_MIN)),

@@ -2,7 +2,6 @@
 
 use model::{Expected, Published, PublishedFinding, Step, Variant};
 
-use crate::clients::listed_levels;
 use crate::error::PlanError;
 use crate::place::{Place, Placed};
 use crate::resolve::Resolver;
@@ -12,18 +11,10 @@ use crate::settings::{
     VARIANT,
 };
 use crate::spec::{File, Section};
+use crate::value::Levels;
 
 /// The metric of a finding that names none.
 const METRIC_DEFAULT: &str = "throughput_ops_per_s";
-
-/// Keywords for a published direction without a number.
-const EXPECTED: [(&str, Expected); 5] = [
-    ("higher", Expected::Higher),
-    ("lower", Expected::Lower),
-    ("same", Expected::Same),
-    ("not higher", Expected::NotHigher),
-    ("not lower", Expected::NotLower),
-];
 
 /// The experiment that findings are checked against.
 ///
@@ -267,12 +258,12 @@ impl Resolver<'_> {
     fn expected(&self, table: &Section) -> Result<(Option<f64>, Option<f64>, Expected), PlanError> {
         let [value, base, ratio] = [VALUE, BASE_VALUE, RATIO].map(|key| table.value(key));
         let (message, setting, label): (_, &Setting, _) =
-            match (value, base, ratio, table.get(EXPECT)) {
+            match (value, base, ratio, table.value(EXPECT)) {
                 (Some(value), Some(base), None, None) => {
                     return Ok((Some(value), Some(base), Expected::Ratio(value / base)));
                 }
                 (None, None, Some(ratio), None) => return Ok((None, None, Expected::Ratio(ratio))),
-                (None, None, None, Some(word)) => return Ok((None, None, self.expectation(word)?)),
+                (None, None, None, Some(expected)) => return Ok((None, None, expected)),
                 (None, None, None, None) => ("the finding has no result", CLAIM, "no number"),
                 (Some(_), None, None, None) => {
                     ("a ratio needs `base_value` too", VALUE, "only this")
@@ -287,27 +278,16 @@ impl Resolver<'_> {
             .at(table.place_of(setting), label)
             .remedy("write `value` and `base_value`, or `ratio`, or `expect`"))
     }
-
-    fn expectation(&self, word: &Placed<String>) -> Result<Expected, PlanError> {
-        let text = &word.value;
-        let found = EXPECTED.iter().find(|(name, _)| name == text);
-        found.map(|(_, expected)| *expected).ok_or_else(|| {
-            PlanError::here(&word.place, format!("`{text}` is not a known expectation"))
-                .meant(
-                    text,
-                    EXPECTED.map(|(name, _)| name),
-                    "write \"higher\", \"lower\", \"same\", \"not higher\" or \"not lower\"; a number goes \
-                     into `ratio`",
-                )
-        })
-    }
 }
 
 /// Returns whether the file sweeps over levels of clients, and those that it lists.
 fn levels_of(context: &FindingContext<'_>) -> (bool, Vec<u32>) {
-    let written = context.written.factors.get(CLIENTS).map(|levels| levels.value.as_str());
-    let listed = written.map_or(Some(vec![1]), listed_levels).unwrap_or_default();
-    (written == Some("sweep"), listed)
+    match context.written.factors.value(CLIENTS) {
+        None => (false, vec![1]),
+        Some(Levels::Listed(levels)) => (false, levels),
+        Some(Levels::Sweep) => (true, Vec::new()),
+        Some(Levels::Adaptive) => (false, Vec::new()),
+    }
 }
 
 fn text_of(levels: &[u32]) -> String {
@@ -382,7 +362,7 @@ FINDING
         let one = found(&format!("{B}value = 300\nbase_value = 200.0"));
         assert_eq!((one.value, one.base_value), (Some(300.0), Some(200.0)));
         assert_eq!(one.expected, Expected::Ratio(1.5));
-        for (word, expected) in EXPECTED {
+        for (word, expected) in crate::value::EXPECTED {
             assert_eq!(found(&format!("{B}expect = \"{word}\"")).expected, expected);
         }
     }

@@ -6,20 +6,20 @@ use std::sync::LazyLock;
 use model::setting::{Declared, Form, Scope, parse_short_size, parse_switch, parse_whole};
 use model::units::{parse_count, parse_share, parse_size, parse_span};
 use model::{
-    Access, Arrivals, Bytes, IoTest, Limit, LoadReuse, Nanos, Pacing, PageCache, Placement,
-    Settings,
+    Access, Arrivals, Bytes, Expected, IoTest, Limit, LoadReuse, Nanos, Pacing, PageCache,
+    Placement, Settings,
 };
 
 use crate::error::PlanError;
 use crate::place::Placed;
 use crate::value::{
-    above_zero, client_count, comparable, compressible_to, distinct, key_bytes, memory, named,
-    seed, text, value_bytes,
+    Levels, above_zero, client_count, comparable, compressible_to, distinct, expected, key_bytes,
+    levels, memory, named, seed, text, value_bytes,
 };
 use crate::window::parse_duration;
 
 use Form::{Amount, Name, Number, Switch, Text, Whole};
-use Kind::{Levels, Lines, One, Pairs, Tables};
+use Kind::{Lines, One, Pairs, Tables};
 use Table::{
     Benchmark, Device, Experiment, Factors, Finding, Load, Published, Size, Step, Variant, Waiver,
 };
@@ -180,7 +180,7 @@ declare! {
     VALUE: f64 = "value" [Finding], One(Number), |text| comparable("a value", text), Any, None, "";
     BASE_VALUE: f64 = "base_value" [Finding], One(Number), |text| comparable("a value", text), Any, None, "";
     RATIO: f64 = "ratio" [Finding], One(Number), |text| comparable("a ratio", text), Any, None, "";
-    EXPECT: String = "expect" [Finding], One(Text), text, Any, None, "";
+    EXPECT: Expected = "expect" [Finding], One(Text), expected, Any, None, "";
     REASONS: String = "reasons" [Finding], Lines, text, Any, None, "";
     OPERATIONS: u64 = "operations" [Step], One(Amount), |text| above_zero("operations", parse_count(text)?), Any, None, "";
     ROWS: u64 = "rows" [Benchmark], One(Amount), |text| above_zero("the number of rows", parse_count(text)?), Any, Some("COUNT"), "Rows of the key space, such as 200k or 4M";
@@ -189,7 +189,7 @@ declare! {
     COMPRESSIBLE_TO: f64 = "compressible_to" [Benchmark], One(Number), compressible_to, KeyValue, Some("SHARE"), "Compressed size of a value as a share, such as 0.5";
     DURATION: Nanos = "duration" [Benchmark, Device, Step], One(Amount), |text| above_zero("the duration", parse_duration(text)?), Any, Some("SPAN"), "Length of the steps that end by duration, such as 10s";
     WARMUP: Nanos = "warmup" [Benchmark, Step], One(Amount), |text| Ok(parse_span(text)?), Any, Some("SPAN"), "Unmeasured warm-up of these steps";
-    CLIENTS: String = "clients" [Factors], Levels, text, Any, Some("LEVELS"), "Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4 times the CPUs; `adaptive` to find the number with the highest throughput";
+    CLIENTS: Levels = "clients" [Factors], Kind::Levels, levels, Any, Some("LEVELS"), "Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4 times the CPUs; `adaptive` to find the number with the highest throughput";
     TESTS: Vec<IoTest> = "tests" [Device], Lines, |text| distinct("tests", text), Any, None, "";
     ACCESS: Vec<Access> = "access" [Device], Lines, |text| distinct("access", text), Any, None, "";
     FILL: bool = "fill" [Device], One(Switch), |text| Ok(parse_switch(text)?), Any, None, "";

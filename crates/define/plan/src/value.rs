@@ -2,10 +2,12 @@
 
 use std::str::FromStr;
 
-use model::Bytes;
-use model::limits::{CLIENTS_MAX, COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, MEMORY_MIN, VALUE_BYTES_MAX};
+use model::limits::{
+    CLIENTS_MAX, COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, LEVELS_MAX, MEMORY_MIN, VALUE_BYTES_MAX,
+};
 use model::setting::{parse_short_size, parse_whole};
 use model::units::parse_size;
+use model::{Bytes, Expected};
 
 use crate::error::PlanError;
 use crate::place::Place;
@@ -38,12 +40,59 @@ pub(crate) fn client_count(text: &str) -> Result<u32, PlanError> {
 }
 
 /// Checks a number of clients.
-pub(crate) fn check_clients(clients: u32) -> Result<u32, PlanError> {
+fn check_clients(clients: u32) -> Result<u32, PlanError> {
     if clients > CLIENTS_MAX {
         let error = PlanError::new(format!("{clients} client threads are too many"));
         return Err(error.remedy(format!("at most {CLIENTS_MAX}")));
     }
     above_zero("the number of clients", clients)
+}
+
+/// Levels of the factor `clients`, as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Levels {
+    /// Numbers of clients.
+    Listed(Vec<u32>),
+    /// The numbers that suit the CPUs.
+    Sweep,
+    /// A search for the best number.
+    Adaptive,
+}
+
+/// Parses levels of clients.
+pub(crate) fn levels(text: &str) -> Result<Levels, PlanError> {
+    let levels = text.split(',').map(str::trim).filter(|one| !text.is_empty() || !one.is_empty());
+    let listed: Option<Vec<u32>> = levels.map(|level| parse_whole(level).ok()).collect();
+    let listed = match (listed, text.trim()) {
+        (Some(listed), _) => listed,
+        (None, "sweep") => return Ok(Levels::Sweep),
+        (None, "adaptive") => return Ok(Levels::Adaptive),
+        (None, word) => {
+            let otherwise = "write counts such as 1,2,4, or sweep, or adaptive";
+            return Err(PlanError::new(format!("unknown levels of clients `{word}`")).meant(
+                word,
+                ["sweep", "adaptive"],
+                otherwise,
+            ));
+        }
+    };
+    if listed.is_empty() {
+        return Err(PlanError::new("the factor `clients` has no level")
+            .at(Place::Unwritten, "for instance [1, 2]"));
+    }
+    if listed.len() > LEVELS_MAX {
+        return Err(PlanError::new(format!("{} levels of clients are too many", listed.len()))
+            .remedy(format!("at most {LEVELS_MAX}")));
+    }
+    for (index, &level) in listed.iter().enumerate() {
+        check_clients(level)?;
+        if listed[..index].contains(&level) {
+            let why = format!("the factor `clients` has the level {level} twice");
+            return Err(PlanError::new(why)
+                .remedy("name each level once; `repetitions` sets how often each is run"));
+        }
+    }
+    Ok(Levels::Listed(listed))
 }
 
 /// Parses the size of a key.
@@ -101,6 +150,28 @@ pub(crate) fn comparable(what: &str, text: &str) -> Result<f64, PlanError> {
             .at(Place::Unwritten, ABOVE_ZERO)
             .remedy("write a number above zero, as published")),
     }
+}
+
+/// Keywords for a published direction without a number.
+pub(crate) const EXPECTED: [(&str, Expected); 5] = [
+    ("higher", Expected::Higher),
+    ("lower", Expected::Lower),
+    ("same", Expected::Same),
+    ("not higher", Expected::NotHigher),
+    ("not lower", Expected::NotLower),
+];
+
+/// Parses a published direction.
+pub(crate) fn expected(text: &str) -> Result<Expected, PlanError> {
+    let found = EXPECTED.iter().find(|(name, _)| *name == text);
+    found.map(|(_, expected)| *expected).ok_or_else(|| {
+        PlanError::new(format!("`{text}` is not a known expectation")).meant(
+            text,
+            EXPECTED.map(|(name, _)| name),
+            "write \"higher\", \"lower\", \"same\", \"not higher\" or \"not lower\"; a number goes \
+             into `ratio`",
+        )
+    })
 }
 
 /// Parses a list of names without repetition; `key` names it in messages.

@@ -136,7 +136,7 @@ impl Resolver<'_> {
                 clients",
             ));
         };
-        let levels = self.clients_factor(factors).map(|factor| factor.levels).unwrap_or_default();
+        let levels = self.clients_factor(factors).levels;
         let setup = Setup {
             experiment: self.source,
             parameters: &benchmark.pairs,
