@@ -38,6 +38,7 @@ impl Resolver<'_> {
             return Err(refuse(format!("unknown engine `{name}`")).meant(name, names, otherwise));
         };
         let (why, remedy) = match (info.builds, build.version.is_some(), table.get(DSN).is_some()) {
+            _ if !table.is_certain(DSN) => return Ok((build, info.clone())),
             (_, true, true) => (
                 "the version of a running server cannot be chosen".to_owned(),
                 format!("write \"{name}\" without a version, or leave out `dsn`"),

@@ -150,6 +150,11 @@ fn what_is_wrong_or_mistyped_is_not_reported_as_missing() {
         ("[benchmark]", "[benchmrak]", "unknown key `benchmrak`"),
         ("engine = \"tree\"", "engine = 5", "expected text in quotes, found integer `5`"),
         ("engine =", "engin =", "unknown key `engin` in [[variant]]"),
+        (
+            "engine = \"tree\"",
+            "engine = \"pg\"\ndsn = 5",
+            "expected text in quotes, found integer `5`",
+        ),
         (steps, "\"fillseq\"", "expected a list in brackets, found string \"fillseq\""),
         ("rows =", "load = { raet = \"5/s\" }\nrows =", "unknown key `raet` in a load's table"),
     ] {
