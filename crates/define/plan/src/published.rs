@@ -46,10 +46,6 @@ impl Resolver<'_> {
         table: &Section,
         context: &FindingContext<'_>,
     ) -> Result<Published, PlanError> {
-        let what = "the publication has no";
-        let source = self.filled(table, SOURCE, what, "author, date and title")?;
-        let setup = "hardware, engine builds, rows and clients of the publication";
-        let setup = self.filled(table, SETUP, what, setup)?;
         let findings = table.tables.as_deref().unwrap_or_default();
         if findings.is_empty() {
             return Err(PlanError::new("the publication has no finding")
@@ -60,24 +56,12 @@ impl Resolver<'_> {
         }
         let findings = findings.iter().map(|finding| self.finding([finding, table], context));
         let scaled = table.text(SCALED).trim().to_owned();
-        Ok(Published { source, setup, scaled, findings: findings.collect::<Result<_, _>>()? })
-    }
-
-    /// Returns a text that must not be empty.
-    fn filled(
-        &self,
-        table: &Section,
-        setting: &Setting,
-        what: &str,
-        remedy: &str,
-    ) -> Result<String, PlanError> {
-        let text = table.text(setting).trim();
-        if !text.is_empty() {
-            return Ok(text.to_owned());
-        }
-        Err(PlanError::new(format!("{what} {}", setting.key))
-            .at(table.place_of(setting), "empty")
-            .remedy(format!("write it here: {remedy}")))
+        Ok(Published {
+            source: table.value(SOURCE).unwrap_or_default(),
+            setup: table.value(SETUP).unwrap_or_default(),
+            scaled,
+            findings: findings.collect::<Result<_, _>>()?,
+        })
     }
 
     /// Checks a finding; its sizes are the publication's where it names none.
@@ -107,7 +91,7 @@ impl Resolver<'_> {
         let (value, base_value, expected) = self.expected(table)?;
         let distribution = table.get(DISTRIBUTION).map(|text| text.value.clone());
         Ok(PublishedFinding {
-            claim: self.filled(table, CLAIM, "the finding has no", "one sentence")?,
+            claim: table.value(CLAIM).unwrap_or_default(),
             variant,
             base,
             step,

@@ -97,23 +97,17 @@ pub(crate) fn levels(text: &str) -> Result<Levels, PlanError> {
 
 /// Parses the size of a key.
 pub(crate) fn key_bytes(text: &str) -> Result<u32, PlanError> {
-    match parse_short_size(text)? {
-        bytes if bytes < KEY_BYTES_MIN => Err(format!(
-            "keys of {bytes} bytes are too short for a row number: at least {KEY_BYTES_MIN}"
-        )
-        .into()),
-        bytes => Ok(bytes),
-    }
+    let bytes = parse_short_size(text)?;
+    let least = KEY_BYTES_MIN;
+    let why = format!("keys of {bytes} bytes are too short for a row number: at least {least}");
+    if bytes < KEY_BYTES_MIN { Err(why.into()) } else { Ok(bytes) }
 }
 
 /// Parses the size of a value.
 pub(crate) fn value_bytes(text: &str) -> Result<u32, PlanError> {
-    match parse_short_size(text)? {
-        bytes if bytes > VALUE_BYTES_MAX => {
-            Err(format!("values of {bytes} bytes are too large: at most {VALUE_BYTES_MAX}").into())
-        }
-        bytes => Ok(bytes),
-    }
+    let bytes = parse_short_size(text)?;
+    let why = format!("values of {bytes} bytes are too large: at most {VALUE_BYTES_MAX}");
+    if bytes > VALUE_BYTES_MAX { Err(why.into()) } else { Ok(bytes) }
 }
 
 /// Parses the compressed size of a value, as a share.
@@ -129,12 +123,9 @@ pub(crate) fn compressible_to(text: &str) -> Result<f64, PlanError> {
 
 /// Parses a cap on memory.
 pub(crate) fn memory(text: &str) -> Result<Bytes, PlanError> {
-    match above_zero("the memory", parse_size(text)?)? {
-        bytes if bytes < MEMORY_MIN => {
-            Err(format!("a cap of `{text}` is too small for a worker: give 4MiB or more").into())
-        }
-        bytes => Ok(bytes),
-    }
+    let bytes = above_zero("the memory", parse_size(text)?)?;
+    let why = format!("a cap of `{text}` is too small for a worker: give 4MiB or more");
+    if bytes < MEMORY_MIN { Err(why.into()) } else { Ok(bytes) }
 }
 
 /// Parses a seed.
@@ -149,6 +140,14 @@ pub(crate) fn comparable(what: &str, text: &str) -> Result<f64, PlanError> {
         _ => Err(PlanError::new(format!("{what} of {text} cannot be compared"))
             .at(Place::Unwritten, ABOVE_ZERO)
             .remedy("write a number above zero, as published")),
+    }
+}
+
+/// Returns a text without the spaces around it, which must not be empty.
+pub(crate) fn filled(why: &str, remedy: &str, text: &str) -> Result<String, PlanError> {
+    match text.trim() {
+        "" => Err(PlanError::new(why).at(Place::Unwritten, "empty").remedy(remedy)),
+        text => Ok(text.to_owned()),
     }
 }
 
