@@ -135,7 +135,8 @@ pub(crate) fn word<'a>(key: &'a Spanned<Cow<'a, str>>) -> Word<'a> {
 /// # Errors
 /// Every line that is not TOML, with its first error: others of the line follow from it.
 pub(crate) fn parse(source: &Source) -> Result<Node<'_>, PlanError> {
-    let (table, wrong) = DeTable::parse_recoverable(&source.text);
+    let (table, mut wrong) = DeTable::parse_recoverable(&source.text);
+    wrong.sort_by_key(|error| error.span().map_or(0, |place| place.start));
     let mut errors = Errors::default();
     let mut begin = None;
     for error in wrong {

@@ -105,6 +105,10 @@ fn every_line_that_is_not_toml_is_reported_at_once() {
     let error = refused(&text, &Overrides::default());
     let others: Vec<_> = error.related().into_iter().flatten().collect();
     assert_eq!((place(&error).0.as_str(), others.len()), ("mine.toml", 1), "{error:?}");
+    let begins = |error: &dyn miette::Diagnostic| {
+        error.labels().and_then(|mut labels| labels.next()).map(|label| label.offset())
+    };
+    assert!(begins(&error) < begins(others[0]), "in the order of the file");
 }
 
 /// Returns the messages of all errors of the sample in which texts are replaced.
