@@ -100,7 +100,7 @@ pub use server::{
     Address, AuthMethod, ClientCertificate, Dsn, Endpoint, LoginOptions, Placement, Replica,
     ServerRole, Tls, Transport,
 };
-pub use setting::Settings;
+pub use setting::{Setting, Settings};
 pub use shared_load::{LoadReuse, LoadSharing, PageCache, SharedLoad, Transfer};
 pub use shell::{ShellCommand, carry_options, shell_word};
 pub use smoke_test::SmokeTestFailure;
