@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use engine::{Engine, EngineError};
 use load::StepEnd;
+use sql_run::{Counted, RowCountCheck, TableCopy};
 use workload::Tables;
 
 use super::context::StepContext;
-use super::counted::Counted;
 use super::open::server_of;
 use super::parent_link::Worker;
-use super::row_count_check::{RowCountCheck, TableCopy};
 use crate::message::{Message, StepEnds};
 
 /// Interval of heartbeats while a table is counted.

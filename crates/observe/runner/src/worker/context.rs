@@ -5,9 +5,8 @@ use std::collections::BTreeSet;
 use engine::Engine;
 use model::sql::CallMix;
 use model::{Application, DataShape, OpKind, Step, StopRule};
+use sql_run::Counted;
 use workload::{Presence, Tables};
-
-use super::counted::Counted;
 
 /// One step of a run with its inputs.
 pub(crate) struct StepContext<'a> {

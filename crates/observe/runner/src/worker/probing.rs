@@ -8,9 +8,9 @@ use search::{
     ClientSearch, ClientSpec, Next, Probe, ProbeLoad, ProbeObservation, RateSearch, RateSpec,
     Search, Second,
 };
+use sql_run::Counted;
 
 use super::context::StepContext;
-use super::counted::Counted;
 use super::parent_link::Worker;
 use super::pending_work::{PendingWorkMonitor, WorkSources};
 use super::trial::Trial;

@@ -12,12 +12,12 @@ use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
 use model::{OpKind, Step};
 use sampler::with_thread_limit;
+use sql_run::RowCountCheck;
 use workload::{Presence, Stage};
 
 use super::context::StepContext;
 use super::open::{Registry, application_setup};
 use super::parent_link::{Worker, listen, send_to};
-use super::row_count_check::RowCountCheck;
 use super::settle::settle;
 use crate::connection::MessageWriter;
 use crate::message::{Message, Order};

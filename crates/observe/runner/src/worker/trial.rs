@@ -8,11 +8,11 @@ use load::{
     run_step,
 };
 use model::{EngineState, Load, Nanos, OpKind, Readings, Step, StopRule, WaitProfile, metric};
+use sql_run::with_waits;
 use workload::{Group, Request};
 
 use super::context::StepContext;
 use super::parent_link::Worker;
-use super::waits::with_waits;
 use crate::message::{IntervalMessage, Message, StepEnds};
 use crate::tally;
 
