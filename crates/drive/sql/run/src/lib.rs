@@ -1,8 +1,8 @@
 //! What a run of an application does around its calls.
 //!
-//! It counts calls by procedure and copy of a table, repeats those that failed by a conflict, checks
-//! the rows of tables, and samples what sessions wait for. It stands between `load`, which executes
-//! the clients, and `runner`, whose worker sends what is found here to the parent.
+//! It counts calls by procedure and copy of a table, repeats those that failed by a conflict,
+//! checks the rows of tables, and samples what sessions wait for. It stands between `load`, which
+//! executes the clients, and `runner`, whose worker sends what is found here to the parent.
 //!
 //! Invariants: a step of keys and values meets none of it; calls that failed may have been applied.
 //!

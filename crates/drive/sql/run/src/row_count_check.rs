@@ -82,11 +82,6 @@ impl RowCountCheck {
         &self.setup
     }
 
-    /// Returns the application's step of that name.
-    pub fn step_spec(&self, step: &str) -> Option<&TrafficSpec> {
-        self.setup.application.step(step)
-    }
-
     /// Returns the copies whose rows must be counted before the step.
     pub fn unknown(&self, step_spec: &TrafficSpec) -> Vec<TableCopy> {
         let called = self.setup.application.called(step_spec);
@@ -293,7 +288,7 @@ mod tests {
     fn only_copies_that_a_step_changes_are_counted_before_it_and_once() {
         let mut row_counts = row_counts();
         let unknown = |row_counts: &RowCountCheck, step: &str| {
-            let step_spec = row_counts.step_spec(step).cloned().unwrap();
+            let step_spec = row_counts.setup.application.step(step).cloned().unwrap();
             row_counts.unknown(&step_spec)
         };
         assert_eq!(unknown(&row_counts, "index"), []);

@@ -24,9 +24,8 @@ mod script;
 mod source;
 mod tables;
 
-pub(crate) use background::background_load;
-pub(crate) use calls::generators;
-pub use calls::sample_calls;
+pub use background::background_load;
+pub use calls::{generators, kinds, sample_calls};
 pub use executable::check_application;
 pub use hold::{Holders, holders};
 pub use tables::Tables;
