@@ -9,10 +9,10 @@ use crate::label::Waiver;
 use crate::metric::{self, Metric};
 use crate::options::Options;
 use crate::published::Published;
-use crate::server::{Dsn, Placement};
 use crate::setting::Settings;
 use crate::shared_load::{LoadReuse, LoadSharing};
 use crate::sql::Application;
+use crate::sql::server::{Dsn, Placement};
 use crate::step::{Step, StepClients, StepRole, StopRule};
 use crate::units::{Bytes, Nanos};
 

@@ -9,18 +9,12 @@
 //! To add a metric, add one line to the table of [`metric`].
 
 pub mod allocator;
-mod application_check;
 pub mod buckets;
 pub mod build;
-mod call;
-mod call_policy;
 pub mod capability;
-mod connections;
 mod cpu_count;
 pub mod device;
-mod dialect;
 pub mod doctor;
-mod draw;
 mod drive;
 mod exact;
 pub mod experiment;
@@ -41,17 +35,13 @@ pub mod number;
 mod op_summary;
 pub mod operation;
 pub mod options;
-mod procedure_record;
-mod protocol;
 pub mod published;
-mod query;
 mod readings;
 pub mod record;
 mod record_check;
 pub mod rule_code;
 mod run_end;
 pub mod secret;
-pub mod server;
 pub mod setting;
 mod shared_load;
 mod shell;
@@ -59,8 +49,6 @@ pub mod smoke_test;
 pub mod spreadsheet;
 pub mod sql;
 pub mod state;
-mod statement;
-mod statement_record;
 pub mod step;
 mod system_needs;
 pub mod time_profile;
@@ -68,7 +56,6 @@ mod unit;
 pub mod units;
 pub mod validity;
 mod visible;
-pub mod waits;
 
 pub use allocator::{Allocator, Bin, MallocRecord};
 pub use buckets::Buckets;
@@ -96,20 +83,20 @@ pub use published::{Expected, Published, PublishedFinding};
 pub use readings::Readings;
 pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
 pub use secret::Password;
-pub use server::{
-    Address, AuthMethod, ClientCertificate, Dsn, Endpoint, LoginOptions, Placement, Replica,
-    ServerRole, Tls, Transport,
-};
 pub use setting::{Setting, Settings};
 pub use shared_load::{LoadReuse, LoadSharing, PageCache, SharedLoad, Transfer};
 pub use shell::{ShellCommand, carry_options, shell_word};
 pub use smoke_test::SmokeTestFailure;
-pub use sql::{Application, Argument, Bounds, Call, Dialect};
+pub use sql::server::{
+    Address, AuthMethod, ClientCertificate, Dsn, Endpoint, LoginOptions, Placement, Replica,
+    ServerRole, Tls, Transport,
+};
+pub use sql::statement_record::{StatementRecord, StatementState, StatementTotals};
+pub use sql::waits::{SamplingEffect, SessionWaits, WaitProfile};
+pub use sql::{Application, Argument, Bounds, Call, Dialect, server, waits};
 pub use state::{EngineState, TableReadings};
-pub use statement_record::{StatementRecord, StatementState, StatementTotals};
 pub use step::{OpUnit, Step, StepClients, StepInfo, StepRole, StopRule};
 pub use system_needs::{AccountNeed, Need, ServerLoad, SystemNeeds};
 pub use time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
 pub use units::{Bytes, Nanos, difference, times};
 pub use visible::{in_line, is_obeyed, visible};
-pub use waits::{SamplingEffect, SessionWaits, WaitProfile};

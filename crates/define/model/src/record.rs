@@ -19,24 +19,24 @@ use crate::number::whole;
 use crate::options::Options;
 use crate::readings::Readings;
 use crate::shared_load::SharedLoad;
+use crate::sql::statement_record::StatementRecord;
+use crate::sql::waits::WaitProfile;
 use crate::state::{EngineState, TableReadings};
-use crate::statement_record::StatementRecord;
 use crate::step::{Step, StepRole};
 use crate::time_profile::TimeProfile;
 use crate::units::Nanos;
 use crate::validity::{
     ArrivalsRecord, Calibration, InvalidIntervals, InvalidReason, LoadStatus, SearchRecord,
 };
-use crate::waits::WaitProfile;
 
-pub use crate::connections::HoldsRecord;
 pub use crate::failure::{FailureClass, FailureCounts};
 pub use crate::finding::{Finding, Severity};
 pub use crate::op_summary::{
     OpCounts, OpSummaries, OpSummary, Percentiles, SpanningOp, total_counts,
 };
-pub use crate::procedure_record::{ProcedureRecord, StatementTiming};
 pub use crate::run_end::RunEnd;
+pub use crate::sql::connections::HoldsRecord;
+pub use crate::sql::procedure_record::{ProcedureRecord, StatementTiming};
 
 /// Version of the shapes in this file.
 pub const SCHEMA: u32 = 1;

@@ -8,7 +8,7 @@
 //! operation that failed is an `Err`, never a fast answer; a session belongs to the thread that
 //! opened it.
 //!
-//! To add an engine: a crate under `drivers/` that implements [`Driver`], a call of
+//! To add an engine: a crate under `drivers/` or `sql/` that implements [`Driver`], a call of
 //! [`conformance::battery`] in its tests, and one line in the program's registry.
 
 pub mod conformance;

@@ -16,7 +16,8 @@ use model::{
     Pace, Rate, Settings, Step, StepRole, StopRule,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-use workload::{Group, Presence, Request, Tables, generators};
+use workload::application::{Tables, generators};
+use workload::{Group, Presence, Request};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -87,12 +88,11 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
     };
     let engine = NullDriver.open(&spec).expect("the null engine opens everywhere");
     let (presence, group) = (Presence::All, Group::Clients);
-    let tables = Some(&tables);
-    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables };
+    let request = Request { step: &step, data: &data, seed: 1, presence, group };
     let mut run = StepRun {
         engine: &*engine,
         clients: GroupRun {
-            generators: generators(&request).expect("a step of the catalog"),
+            generators: generators(&request, &tables).expect("a step of the catalog"),
             load,
             kinds: BTreeSet::from([OpKind::Get, OpKind::Insert, OpKind::Delete]),
         },

@@ -15,7 +15,8 @@ use std::time::Instant;
 use engine::{ApplicationSetup, Rows};
 use model::sql::{CallMix, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
 use model::{Application, Bounds, Bytes, DataShape, Op, OpKind, OpUnit, Step, StepRole, StopRule};
-use workload::{Generator, Group, Presence, Request, Tables, generators};
+use workload::application::{self, Tables};
+use workload::{Generator, Group, Presence, Request, generators};
 
 /// Name, step and key distribution of every case.
 const CASES: &[(&str, &str, &str)] = &[
@@ -45,7 +46,7 @@ fn generator(step: &str, distribution: &str) -> Box<dyn Generator> {
         ..Step::new(step, StopRule::Operations(ROWS))
     };
     let (presence, group) = (Presence::All, Group::Clients);
-    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables: None };
+    let request = Request { step: &step, data: &data, seed: 1, presence, group };
     generators(&request).expect("the case is right").remove(0)
 }
 
@@ -92,9 +93,9 @@ fn calls(is_insert: bool) -> Box<dyn Generator> {
     let tables = Tables::query(&setup, 0, bounds).expect("the bounds are constant");
     let data = DataShape { rows: ROWS, key_bytes: 8, value_bytes: 8, compressible_to: 0.5 };
     let step = Step::new("calls", StopRule::Operations(ROWS));
-    let (presence, group, tables) = (Presence::All, Group::Clients, Some(&tables));
-    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables };
-    generators(&request).expect("the case is right").remove(0)
+    let (presence, group) = (Presence::All, Group::Clients);
+    let request = Request { step: &step, data: &data, seed: 1, presence, group };
+    application::generators(&request, &tables).expect("the case is right").remove(0)
 }
 
 /// Calls the generator as the load loop does, and touches what it returns.

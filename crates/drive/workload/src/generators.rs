@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::sql::CallMix;
 use model::{DataShape, OpKind, Step, StopRule};
 
-use crate::application::{self, check_application};
 use crate::distribution::{self, Access, Permuted, Picker, Sequential, Shuffled, Space, Uniform};
 use crate::error::WorkloadError;
 use crate::generator::{Generator, Group};
@@ -19,15 +17,12 @@ use crate::value::{Bodies, FIELD_BYTES_MIN, HEADER};
 
 /// Returns the generators of a step's group, one per client or writer.
 ///
-/// A step of the application goes before one of the catalog of the same name; its writers are one
-/// for each client.
-///
 /// A step that ends by count is divided among its clients: client c of n does the operations from
 /// `count * c / n` up to `count * (c + 1) / n`. `fillseq` and `filluniquerandom` divide the rows
 /// the same way, so each row is written once, whatever the number of clients.
 ///
 /// # Errors
-/// As [`check`] or [`check_application`].
+/// As [`check`].
 ///
 /// # Examples
 /// ```
@@ -41,18 +36,13 @@ use crate::value::{Bodies, FIELD_BYTES_MIN, HEADER};
 ///     ..Step::new("readrandom", StopRule::Operations(100))
 /// };
 /// let (presence, group) = (Presence::All, Group::Clients);
-/// let request = Request { step: &step, data: &data, seed: 42, presence, group, tables: None };
+/// let request = Request { step: &step, data: &data, seed: 42, presence, group };
 /// let mut clients = generators(&request)?;
 /// assert_eq!(clients.len(), 2);
 /// assert!(matches!(clients[0].next(), Some(Op::Get { key }) if key.len() == 20));
 /// # Ok::<(), workload::WorkloadError>(())
 /// ```
 pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
-    if let Some(tables) = request.tables.filter(|it| it.traffic_spec(&request.step.name).is_some())
-    {
-        check_application(&tables.setup().application, request.step)?;
-        return application::generators(request, tables);
-    }
     check(request.step, request.data)?;
     let recipe = find(&request.step.name)?;
     let (pattern, clients) = match request.group {
@@ -87,17 +77,7 @@ pub fn generators(request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, Work
 /// # Errors
 /// [`WorkloadError::UnknownStep`].
 pub fn kinds(request: &Request<'_>) -> Result<BTreeSet<OpKind>, WorkloadError> {
-    let own = request.tables.and_then(|it| Some((it, it.traffic_spec(&request.step.name)?)));
-    let Some((tables, traffic_spec)) = own else {
-        return Ok(find(&request.step.name)?.kinds(request.group));
-    };
-    let call_mix = match request.group {
-        Group::Clients => traffic_spec.clients.as_ref(),
-        Group::Writers => traffic_spec.background.as_ref().map(|background| &background.call_mix),
-    };
-    let procedure = |position| tables.setup().application.procedure(position);
-    let called = call_mix.into_iter().flat_map(CallMix::positions).filter_map(procedure);
-    Ok(called.map(|procedure| procedure.kind).collect())
+    Ok(find(&request.step.name)?.kinds(request.group))
 }
 
 /// Checks that a step can be executed on rows of this shape.

@@ -11,7 +11,7 @@
 //! `distribution/` and one line in its `registry.rs`. To add a kind of operation: see `stream`.
 
 mod answer;
-mod application;
+pub mod application;
 mod distribution;
 mod error;
 pub mod generator;
@@ -24,7 +24,6 @@ mod step;
 mod stream;
 mod value;
 
-pub use application::{Holders, Tables, check_application, holders, sample_calls};
 pub use distribution::check_distribution;
 pub use error::WorkloadError;
 pub use generator::{Generator, Group, WrongAnswer};

@@ -2,7 +2,6 @@
 
 use model::{DataShape, Step};
 
-use crate::application::Tables;
 use crate::generator::Group;
 
 /// Which rows of the key space are known to be present.
@@ -30,8 +29,6 @@ pub struct Request<'a> {
     pub presence: Presence,
     /// The group of clients.
     pub group: Group,
-    /// The application; `None` for steps of keys and values.
-    pub tables: Option<&'a Tables>,
 }
 
 /// One client among those that share the work.

@@ -41,8 +41,7 @@ struct Tally {
 /// Executes one step, turn by turn over all clients and the writer; every answer is checked.
 fn execute(engine: &dyn Engine, step: &Step, presence: Presence) -> Result<Tally, WrongAnswer> {
     let data = data();
-    let request =
-        Request { step, data: &data, seed: 11, presence, group: Group::Clients, tables: None };
+    let request = Request { step, data: &data, seed: 11, presence, group: Group::Clients };
     let mut clients = generators(&request).unwrap();
     let mut writers = generators(&Request { group: Group::Writers, ..request }).unwrap();
     let mut session = engine.session().unwrap();
@@ -180,7 +179,7 @@ fn a_step_by_duration_has_no_end_and_a_fill_ends_with_the_rows() {
     for (name, end) in [("overwrite", None), ("fillseq", Some(ROWS))] {
         let step = Step { clients: 1, stop: endless, ..step(name) };
         let (presence, group) = (Presence::Some, Group::Clients);
-        let request = Request { step: &step, data: &data, seed: 1, presence, group, tables: None };
+        let request = Request { step: &step, data: &data, seed: 1, presence, group };
         let mut client = generators(&request).unwrap().remove(0);
         let done = (0..10 * ROWS).take_while(|_| client.next().is_some()).count() as u64;
         assert_eq!(done, end.unwrap_or(10 * ROWS), "{name}");
@@ -198,14 +197,7 @@ fn check_corrupted(name: &str, presence: Presence, corrupt: Corruption) -> Strin
     let engine = open(&dir);
     execute(engine.as_ref(), &step("fillseq"), Presence::Some).unwrap();
     let (data, step) = (data(), Step { clients: 1, ..step(name) });
-    let request = Request {
-        step: &step,
-        data: &data,
-        seed: 5,
-        presence,
-        group: Group::Clients,
-        tables: None,
-    };
+    let request = Request { step: &step, data: &data, seed: 5, presence, group: Group::Clients };
     let mut client = generators(&request).unwrap().remove(0);
     let mut rows = Rows::new();
     rows.clear(true);

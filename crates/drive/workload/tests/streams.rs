@@ -21,7 +21,7 @@ fn data(rows: u64) -> DataShape {
 }
 
 fn of(step: &Step, data: &DataShape, seed: u64, group: Group) -> Vec<Box<dyn Generator>> {
-    let request = Request { step, data, seed, presence: Presence::Some, group, tables: None };
+    let request = Request { step, data, seed, presence: Presence::Some, group };
     generators(&request).expect("the step is right")
 }
 

@@ -9,7 +9,7 @@
 //!
 //! To add a rule, add a file under `rule/`, its `mod` line and its line in [`registry`].
 
-pub mod check;
+pub mod apply;
 pub mod context;
 mod difference;
 mod facts;
@@ -22,7 +22,7 @@ pub mod rule;
 #[cfg(test)]
 mod testing;
 
-pub use check::{check_comparison, check_plan, check_run};
+pub use apply::{check_comparison, check_plan, check_run};
 pub use context::{ComparisonContext, PlanContext, RunContext};
 pub use finding::{LintFinding, Place};
 pub use label::{block_verdicts, comparison_label, label, run_label};

@@ -12,7 +12,8 @@ use model::{
     StopRule,
 };
 use serde::{Deserialize, Serialize};
-use workload::{Group, Presence, Request, Tables, catalog, generators};
+use workload::application::{self, Tables};
+use workload::{Group, Presence, Request, catalog, generators};
 
 use crate::pairs::Done;
 use crate::process::Result;
@@ -142,7 +143,11 @@ fn run(
     kind: OpKind,
 ) -> Result<(OpCounts, Done)> {
     let (presence, group) = (Presence::All, Group::Clients);
-    let generators = generators(&Request { step, data, seed: 1, presence, group, tables })?;
+    let request = Request { step, data, seed: 1, presence, group };
+    let generators = match tables {
+        Some(tables) => application::generators(&request, tables),
+        None => generators(&request),
+    }?;
     let mut run = StepRun {
         engine,
         clients: GroupRun { generators, load: step.load.clone(), kinds: [kind].into() },

@@ -18,7 +18,7 @@ pub(crate) fn streams(step: &Step, clients: u32) -> Vec<Box<dyn Generator>> {
     let data = DataShape { rows: 1_000_000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
     let step = Step { clients, ..step.clone() };
     let (presence, group) = (Presence::All, Group::Clients);
-    generators(&Request { step: &step, data: &data, seed: 42, presence, group, tables: None })
+    generators(&Request { step: &step, data: &data, seed: 42, presence, group })
         .expect("a step of the catalog")
 }
 

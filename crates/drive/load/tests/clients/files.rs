@@ -21,7 +21,7 @@ fn a_client_keeps_no_file_open() {
     let stop = StopRule::Duration(Nanos::from_millis(300));
     let step = Step { clients: 200, ..Step::new("readrandom", stop) };
     let (presence, group) = (Presence::All, Group::Clients);
-    let request = Request { step: &step, data: &data, seed: 1, presence, group, tables: None };
+    let request = Request { step: &step, data: &data, seed: 1, presence, group };
     let mut run = StepRun {
         engine: &*engine,
         clients: GroupRun {

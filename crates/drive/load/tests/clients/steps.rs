@@ -16,7 +16,7 @@ const DATA: DataShape =
 fn run(engine: &dyn Engine, name: &str, kind: OpKind, presence: Presence) -> OpCounts {
     let step = Step { range_rows: 10, ..Step::new(name, StopRule::Operations(1000)) };
     let group = Group::Clients;
-    let request = Request { step: &step, data: &DATA, seed: 1, presence, group, tables: None };
+    let request = Request { step: &step, data: &DATA, seed: 1, presence, group };
     let mut run = StepRun {
         engine,
         clients: GroupRun {

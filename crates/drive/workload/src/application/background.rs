@@ -7,7 +7,7 @@ use model::{Application, Arrivals, Load, OpenLoad, Pace, Pacing, Rate};
 ///
 /// Evenly paced, never in bursts: each client's rate times the clients, divided by the rows of a
 /// call. Where inserts and deletes take turns, both reach the rate.
-pub(crate) fn background_load(
+pub fn background_load(
     application: &Application,
     traffic_spec: &TrafficSpec,
     clients: u32,

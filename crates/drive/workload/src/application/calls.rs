@@ -1,5 +1,6 @@
 //! Generator of procedure calls.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use engine::Rows;
@@ -8,6 +9,7 @@ use model::{Bounds, Call, Nanos, Op, OpKind};
 
 use super::bounded::most_rows;
 use super::call_buffer::{CallBuffer, DrawInputs};
+use super::executable::check_application;
 use super::lockstep::Lockstep;
 use super::pauses::Pauses;
 use super::script::{OnceCall, Script, ScriptedCall};
@@ -28,12 +30,13 @@ const PAUSES: u64 = 5;
 /// Returns the generators of a group: one for each client, none when the group does nothing.
 ///
 /// # Errors
-/// When a draw cannot be made.
-pub(crate) fn generators(
+/// As [`check_application`], and when a draw cannot be made.
+pub fn generators(
     request: &Request<'_>,
     tables: &Tables,
 ) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
     let step = request.step;
+    check_application(&tables.setup().application, step)?;
     let Some(traffic_spec) = tables.traffic_spec(&step.name) else { return Ok(Vec::new()) };
     let background = traffic_spec.background.as_ref();
     let (call_mix, connections, first_number) = match request.group {
@@ -63,6 +66,18 @@ pub(crate) fn generators(
     let made: Result<Vec<_>, String> = (0..step.clients).map(of_client).collect();
     let made = made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))?;
     Ok(made.into_iter().flatten().collect())
+}
+
+/// Returns the kinds of operation of a step's group; none where it calls nothing.
+pub fn kinds(request: &Request<'_>, tables: &Tables) -> BTreeSet<OpKind> {
+    let traffic_spec = tables.traffic_spec(&request.step.name);
+    let call_mix = traffic_spec.and_then(|spec| match request.group {
+        Group::Clients => spec.clients.as_ref(),
+        Group::Writers => spec.background.as_ref().map(|background| &background.call_mix),
+    });
+    let procedure = |position| tables.setup().application.procedure(position);
+    let called = call_mix.into_iter().flat_map(CallMix::positions).filter_map(procedure);
+    called.map(|procedure| procedure.kind).collect()
 }
 
 /// Returns the calls of one procedure by a single client, to try it out.

@@ -3,6 +3,7 @@
 use model::Nanos;
 
 use super::calls::single;
+use super::tables::Tables;
 use crate::error::WorkloadError;
 use crate::generator::{Generator, Group};
 use crate::random::Stream;
@@ -18,10 +19,9 @@ pub type Holders = (Vec<Box<dyn Generator>>, Nanos);
 ///
 /// # Errors
 /// When a draw cannot be made.
-pub fn holders(request: &Request<'_>) -> Result<Holders, WorkloadError> {
+pub fn holders(request: &Request<'_>, tables: &Tables) -> Result<Holders, WorkloadError> {
     let step = request.step;
-    let spec = request.tables.and_then(|tables| Some((tables, tables.traffic_spec(&step.name)?)));
-    let Some((tables, hold)) = spec.and_then(|(tables, spec)| Some((tables, spec.hold?))) else {
+    let Some(hold) = tables.traffic_spec(&step.name).and_then(|spec| spec.hold) else {
         return Ok((Vec::new(), Nanos(0)));
     };
     let one = |client| {

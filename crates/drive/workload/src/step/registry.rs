@@ -1,12 +1,9 @@
 //! The steps by name.
 
-use model::{
-    Application, Arrivals, DataShape, Direction, Load, OpenLoad, Pace, Pacing, Rate, Step, StepInfo,
-};
+use model::{Arrivals, DataShape, Direction, Load, OpenLoad, Pace, Pacing, Rate, Step, StepInfo};
 
 use super::recipe::{Recipe, Stage};
-use super::steps::{SETTLE, STEPS};
-use crate::application::background_load;
+use super::steps::STEPS;
 use crate::error::WorkloadError;
 use crate::request::Presence;
 use crate::stream::Action;
@@ -28,14 +25,8 @@ pub(crate) fn find(name: &str) -> Result<&'static Recipe, WorkloadError> {
 }
 
 /// Returns the stages after the step's clients; empty for most steps.
-///
-/// A step of the application that settles does what `settle` does.
-pub fn stages(step: &str, application: Option<&Application>) -> &'static [Stage] {
-    match application.and_then(|application| application.step(step)) {
-        Some(own) if own.settles => SETTLE,
-        Some(_) => &[],
-        None => find(step).map_or(&[], |recipe| recipe.stages),
-    }
+pub fn stages(step: &str) -> &'static [Stage] {
+    find(step).map_or(&[], |recipe| recipe.stages)
 }
 
 /// Returns whether the step reads ranges downwards.
@@ -54,16 +45,8 @@ pub fn presence_after(step: &str, before: Presence) -> Presence {
 
 /// Returns the load of the background writers; `None` without any.
 ///
-/// The rate limit counts bytes of keys and values; in an application's step, rows. Without a limit
-/// the writer is closed-loop.
-pub fn writer_load(
-    step: &Step,
-    data: &DataShape,
-    application: Option<&Application>,
-) -> Option<Load> {
-    if let Some((application, own)) = application.and_then(|it| Some((it, it.step(&step.name)?))) {
-        return background_load(application, own, step.clients);
-    }
+/// The rate limit counts bytes of keys and values. Without a limit the writer is closed-loop.
+pub fn writer_load(step: &Step, data: &DataShape) -> Option<Load> {
     let recipe = find(&step.name).ok().filter(|recipe| recipe.has_writer)?;
     debug_assert!(recipe.clients.is_some(), "a writer runs with clients");
     Some(match step.writer_bytes_per_s {
@@ -97,10 +80,7 @@ mod tests {
         for info in catalog() {
             let is_maintenance = info.role == StepRole::Maintain;
             assert_eq!(info.needs.is_empty(), is_maintenance, "{}", info.name);
-            assert_eq!(
-                is_maintenance,
-                !stages(&info.name, None).is_empty() && info.needs.is_empty()
-            );
+            assert_eq!(is_maintenance, !stages(&info.name).is_empty() && info.needs.is_empty());
             let writes = info.needs.iter().any(|kind| kind.is_write());
             let may_write = !matches!(info.role, StepRole::Read | StepRole::Maintain);
             assert_eq!(writes, may_write, "{}", info.name);
@@ -139,20 +119,20 @@ mod tests {
             ..Step::new(name, StopRule::Duration(Nanos::SECOND))
         };
         let limited = step("readwhilewriting", Some(Bytes(2_100_000)));
-        let Some(Load::Open(open)) = writer_load(&limited, &data, None) else {
+        let Some(Load::Open(open)) = writer_load(&limited, &data) else {
             panic!("a limited writer")
         };
         assert_eq!(open.rate, Rate::constant(5000.0));
-        assert_eq!(writer_load(&step("readwhilewriting", None), &data, None), Some(Load::Closed));
-        assert_eq!(writer_load(&step("readrandom", Some(Bytes(1))), &data, None), None);
+        assert_eq!(writer_load(&step("readwhilewriting", None), &data), Some(Load::Closed));
+        assert_eq!(writer_load(&step("readrandom", Some(Bytes(1))), &data), None);
     }
 
     #[test]
     fn settling_flushes_before_it_compacts() {
-        let names: Vec<_> = stages("settle", None).iter().map(|stage| stage.name()).collect();
+        let names: Vec<_> = stages("settle").iter().map(|stage| stage.name()).collect();
         assert_eq!(names, ["clean", "flush", "wait_idle", "compact_level0", "wait_idle"]);
-        assert_eq!(stages("overwriteandwait", None), [Stage::WaitIdle]);
-        assert!(stages("readrandom", None).is_empty() && stages("nonsense", None).is_empty());
+        assert_eq!(stages("overwriteandwait"), [Stage::WaitIdle]);
+        assert!(stages("readrandom").is_empty() && stages("nonsense").is_empty());
     }
 
     #[test]

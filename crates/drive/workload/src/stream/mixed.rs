@@ -211,7 +211,7 @@ mod tests {
         let data = DataShape { rows: ROWS, key_bytes: 8, value_bytes: 100, compressible_to: 0.5 };
         let step = Step { clients: 2, ..Step::new(step, StopRule::Operations(2 * count)) };
         let (presence, group) = (Presence::All, Group::Clients);
-        let request = Request { step: &step, data: &data, seed, presence, group, tables: None };
+        let request = Request { step: &step, data: &data, seed, presence, group };
         let mut generator = generators(&request).unwrap().swap_remove(client);
         let keys = KeyBuffer::new(8);
         let id = |key: &[u8]| keys.id_of(key).unwrap();

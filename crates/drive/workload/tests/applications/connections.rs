@@ -5,7 +5,8 @@ use std::sync::Arc;
 use engine::ApplicationSetup;
 use model::sql::{Connections, Hold};
 use model::{Argument, Bounds, Nanos};
-use workload::{Group, Presence, Request, Tables};
+use workload::application::{self, Tables};
+use workload::{Group, Presence, Request};
 
 use super::{DATA, OwnedCall, RANGE, integers, next, of, step, tables, tables_of, take, toy};
 
@@ -58,9 +59,8 @@ fn holders_are_one_for_each_client_with_a_hold() {
     let holders = |tables: &Tables| {
         let (presence, group) = (Presence::Some, Group::Clients);
         let step = step("query", 2);
-        let request =
-            Request { step: &step, data: &DATA, seed: 9, presence, group, tables: Some(tables) };
-        workload::holders(&request).unwrap()
+        let request = Request { step: &step, data: &DATA, seed: 9, presence, group };
+        application::holders(&request, tables).unwrap()
     };
     let (mut sessions, time) = holders(&holding);
     assert_eq!((sessions.len(), time), (2, hold.time_ns));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::OpKind;
-use workload::{Group, Presence, Request};
+use workload::{Group, Presence, Request, application};
 
 use crate::{DATA, step, tables};
 
@@ -12,8 +12,9 @@ use crate::{DATA, step, tables};
 fn kinds_are_those_of_the_group() {
     let tables = tables(2, 1, 100);
     let kinds = |name: &str, group: Group| {
-        let (step, presence, tables) = (&step(name, 2), Presence::Some, Some(&tables));
-        workload::kinds(&Request { step, data: &DATA, seed: 1, presence, group, tables }).unwrap()
+        let (step, presence) = (&step(name, 2), Presence::Some);
+        let request = Request { step, data: &DATA, seed: 1, presence, group };
+        application::kinds(&request, &tables)
     };
     let inserts = BTreeSet::from([OpKind::Insert, OpKind::Delete]);
     let queries = BTreeSet::from([OpKind::MultiGet, OpKind::Scan]);
@@ -21,7 +22,4 @@ fn kinds_are_those_of_the_group() {
     assert_eq!(kinds("churn", Group::Writers), [].into());
     assert_eq!(kinds("query", Group::Clients), queries);
     assert_eq!(kinds("query", Group::Writers), inserts);
-    // A step of the catalog.
-    assert_eq!(kinds("readwhilewriting", Group::Clients), [OpKind::Get].into());
-    assert_eq!(kinds("readwhilewriting", Group::Writers), [OpKind::Put].into());
 }

@@ -18,10 +18,8 @@ use model::{
     StopRule,
 };
 use proptest::prelude::*;
-use workload::{
-    Generator, Group, Presence, Request, Stage, Tables, WorkloadError, generators, stages,
-    writer_load,
-};
+use workload::application::{Tables, background_load, check_application, generators};
+use workload::{Generator, Group, Presence, Request, WorkloadError};
 
 const DATA: DataShape =
     DataShape { rows: 1_000, key_bytes: 20, value_bytes: 8, compressible_to: 0.5 };
@@ -151,9 +149,8 @@ fn step(name: &str, clients: u32) -> Step {
 }
 
 fn of(step: &Step, tables: &Tables, seed: u64, group: Group) -> Vec<Box<dyn Generator>> {
-    let (presence, tables) = (Presence::Some, Some(tables));
-    let request = Request { step, data: &DATA, seed, presence, group, tables };
-    generators(&request).expect("the toy can be executed")
+    let request = Request { step, data: &DATA, seed, presence: Presence::Some, group };
+    generators(&request, tables).expect("the toy can be executed")
 }
 
 /// A call with values of its own.
@@ -344,24 +341,20 @@ fn too_many_rows_are_a_wrong_answer_and_too_few_are_not() {
 
 #[test]
 fn the_background_s_rate_is_that_of_inserts_and_of_deletes() {
-    let (toy, query) = (toy(), step("query", 4));
-    let Some(Load::Open(open)) = writer_load(&query, &DATA, Some(&toy)) else { panic!("paced") };
+    let toy = toy();
+    let load = |name| background_load(&toy, toy.step(name).unwrap(), 4);
+    let Some(Load::Open(open)) = load("query") else { panic!("paced") };
     // 4 clients, 300 rows/s each, 3 rows a call; for each insert a delete.
     assert_eq!(open.rate, Rate::constant(800.0));
-    assert_eq!(writer_load(&step("load", 4), &DATA, Some(&toy)), None);
+    assert_eq!(load("load"), None);
 }
 
 #[test]
-fn steps_have_kinds_of_operations_and_stages() {
+fn steps_have_kinds_of_operations() {
     let toy = toy();
     let kinds = toy.called(toy.step("query").unwrap()).map(|procedure| procedure.kind);
     let needs = [OpKind::MultiGet, OpKind::Scan, OpKind::Insert, OpKind::Delete];
     assert_eq!(kinds.collect::<BTreeSet<_>>(), needs.into());
-    let names: Vec<_> =
-        stages("query", Some(&toy)).iter().map(|stage: &Stage| stage.name()).collect();
-    assert_eq!(names, ["clean", "flush", "wait_idle", "compact_level0", "wait_idle"]);
-    assert!(stages("load", Some(&toy)).is_empty());
-    assert_eq!(stages("overwriteandwait", Some(&toy)), [Stage::WaitIdle]);
 }
 
 #[test]
@@ -369,7 +362,7 @@ fn impossible_draws_are_rejected_with_the_procedure_s_name() {
     let refused = |change: &dyn Fn(&mut Application)| {
         let mut toy = toy();
         change(&mut toy);
-        let error = workload::check_application(&toy, &step("query", 1)).unwrap_err();
+        let error = check_application(&toy, &step("query", 1)).unwrap_err();
         assert!(matches!(error, WorkloadError::Step(..)), "{error:?}");
         error.to_string()
     };
@@ -389,7 +382,7 @@ fn impossible_draws_are_rejected_with_the_procedure_s_name() {
     assert!(refused(&|toy| toy.procedures.truncate(3)).contains("no procedure 3"));
     let weightless = CallMix::Mix(vec![(POINTS, 0)]);
     assert!(refused(&|toy| toy.steps[3].clients = Some(weightless.clone())).contains("above 0"));
-    let unknown = workload::check_application(&toy(), &step("l.i9", 1)).unwrap_err().to_string();
+    let unknown = check_application(&toy(), &step("l.i9", 1)).unwrap_err().to_string();
     assert!(unknown.contains("load, index, churn"), "{unknown}");
 }
 

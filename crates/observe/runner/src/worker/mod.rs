@@ -1,27 +1,21 @@
 //! The child process: executes one run's order and reports to the parent.
 //!
 //! `run` executes an order, `step` one of its steps; `trial` runs a load, `probing` a search;
-//! `waits` samples a server meanwhile, `statements` reads its plans before and after; `settle` and
-//! `pending_work` wait for the engine; `audit` checks row counts. Each adds to
+//! `operations` is what its clients execute; `settle` and `pending_work` wait for the engine;
+//! `application` is all that only SQL applications need. Each adds to
 //! `parent_link::Worker`. Nothing is archived here: the supervisor does that.
 
-mod audit;
-mod conditions;
+mod application;
 mod context;
-mod counted;
 mod open;
+mod operations;
 mod parent_link;
 mod pending_work;
 mod probing;
-mod procedure_tally;
-mod retry;
-mod row_count_check;
 mod run;
 mod settle;
-mod statements;
 mod step;
 mod trial;
-mod waits;
 
 pub use open::Registry;
 pub use run::work;

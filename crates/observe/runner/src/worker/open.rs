@@ -7,7 +7,7 @@ use engine::settings_check::check_durability;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, ServerSide, Way};
 use model::{Capabilities, DurabilityRecord, Op, OpKind, Options};
 use sampler::OpenFiles;
-use workload::Tables;
+use workload::application::{Tables, sample_calls};
 
 use super::parent_link::Worker;
 use crate::message::{Library, Message, Order};
@@ -94,7 +94,7 @@ fn check_call(
     procedure: u16,
 ) -> Result<(), EngineError> {
     let tables = Tables::query(setup, 0, |table, copy| server.bounds(table, copy))?;
-    let calls = workload::sample_calls(&tables, procedure);
+    let calls = sample_calls(&tables, procedure);
     let mut calls = calls.map_err(|error| EngineError::Fatal(error.to_string()))?;
     match calls.next() {
         Some(Op::Call(call)) => server.check_call(&call),

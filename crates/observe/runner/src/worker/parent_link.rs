@@ -40,9 +40,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let is_patient = context.kinds.contains(&OpKind::Define);
         self.send(&Message::MeasuringBegins { before, is_patient });
         self.wait_for_go();
-        if let Some(counted) = context.counted {
-            counted.begin_measuring();
-        }
+        context.operations.begin_measuring();
     }
 
     /// Returns the state of engine and allocator while clients run; empty without an answer.

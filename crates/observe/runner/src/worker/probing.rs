@@ -10,7 +10,6 @@ use search::{
 };
 
 use super::context::StepContext;
-use super::counted::Counted;
 use super::parent_link::Worker;
 use super::pending_work::{PendingWorkMonitor, WorkSources};
 use super::trial::Trial;
@@ -91,9 +90,7 @@ impl<W: Write + Send> Worker<'_, W> {
             length: probe.warmup.after(probe.measure),
         }));
         let mut watcher = Watcher::new(context.step, context.engine.state().unwrap_or_default());
-        if let Some(counted) = context.counted {
-            counted.begin_warmup();
-        }
+        context.operations.begin_warmup();
         let tried = self.try_load(context, &trial, &mut |interval, engine| {
             watcher.add(interval, engine);
         });
@@ -106,7 +103,7 @@ impl<W: Write + Send> Worker<'_, W> {
             Ok(tried) => tried.step_ends(context.index),
             Err(end) => StepEnds::without_clients(context.index, end),
         };
-        ends.procedures = context.counted.map(Counted::procedures).unwrap_or_default();
+        ends.procedures = context.operations.procedures();
         observation.settle_time = waited;
         observation.stop = match &ends.end {
             StepEnd::Finished => None,
@@ -262,6 +259,7 @@ mod tests {
     use workload::Presence;
 
     use super::*;
+    use crate::worker::operations::KeyValues;
     use crate::worker::tests::scripted::Scripted;
 
     const DATA: DataShape =
@@ -313,8 +311,7 @@ mod tests {
             is_checking: false,
             kinds: std::collections::BTreeSet::new(),
             seed: 7,
-            counted: None,
-            tables: None,
+            operations: &KeyValues,
         };
         let probe = |number, load| Probe {
             number,

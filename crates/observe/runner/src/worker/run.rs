@@ -12,12 +12,13 @@ use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
 use model::{OpKind, Step};
 use sampler::with_thread_limit;
+use sql_run::RowCountCheck;
 use workload::{Presence, Stage};
 
 use super::context::StepContext;
 use super::open::{Registry, application_setup};
+use super::operations::KeyValues;
 use super::parent_link::{Worker, listen, send_to};
-use super::row_count_check::RowCountCheck;
 use super::settle::settle;
 use crate::connection::MessageWriter;
 use crate::message::{Message, Order};
@@ -129,8 +130,7 @@ impl<W: Write + Send> Worker<'_, W> {
                 is_checking,
                 kinds: kinds(order, &step.name),
                 seed: step_seed(order, index),
-                counted: None,
-                tables: None,
+                operations: &KeyValues,
             };
             let ends = match &mut row_counts {
                 Some(row_counts) => self.application_step(&context, row_counts),

@@ -21,7 +21,7 @@ impl<W: Write + Send> Worker<'_, W> {
     ///
     /// A step with operations and its settle are two spans; the parent takes readings in between.
     pub(crate) fn step(&self, context: &StepContext<'_>) -> StepEnds {
-        let stages = workload::stages(&context.step.name, context.application());
+        let stages = context.operations.stages(context.step);
         let mut ends = if context.step.stop == StopRule::Operations(0) {
             self.maintain(context, stages)
         } else {
@@ -82,7 +82,7 @@ impl<W: Write + Send> Worker<'_, W> {
         };
         match self.try_load(context, &trial, &mut |_, _| {}) {
             Ok(mut tried) => {
-                let is_load = context.step.role(context.application()) == StepRole::Load;
+                let is_load = context.operations.role(context.step) == StepRole::Load;
                 if is_load
                     && tried.totals.end == StepEnd::Finished
                     && let Some(reason) = lost_rows(&tried.totals.clients)

@@ -4,15 +4,14 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use load::{
-    Clock as _, Event, GroupRun, HolderRun, Interval, LoadError, StepEnd, StepRun, StepTotals,
-    run_step,
+    Clock as _, Event, GroupRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step,
 };
 use model::{EngineState, Load, Nanos, OpKind, Readings, Step, StopRule, WaitProfile, metric};
+use sql_run::with_waits;
 use workload::{Group, Request};
 
 use super::context::StepContext;
 use super::parent_link::Worker;
-use super::waits::with_waits;
 use crate::message::{IntervalMessage, Message, StepEnds};
 use crate::tally;
 
@@ -149,27 +148,25 @@ impl<W: Write + Send> Worker<'_, W> {
         trial: &Trial,
     ) -> Result<StepRun<'a>, workload::WorkloadError> {
         let step = Step { clients: trial.clients, ..context.step.clone() };
+        let operations = context.operations;
         let request = |group| Request {
             step: &step,
             data: context.data,
             seed: trial.seed,
             presence: context.presence,
             group,
-            tables: context.tables,
         };
         let group = |group: Group, load: Load| {
-            let generators = workload::generators(&request(group))?;
-            Ok(GroupRun { generators, load, kinds: workload::kinds(&request(group))? })
+            let generators = operations.generators(&request(group))?;
+            Ok(GroupRun { generators, load, kinds: operations.kinds(&request(group))? })
         };
-        let writer_load = workload::writer_load(&step, context.data, context.application());
-        let writer_load = writer_load.unwrap_or(Load::Closed);
-        let (generators, time) = workload::holders(&request(Group::Clients))?;
+        let writer_load = operations.writer_load(&step, context.data).unwrap_or(Load::Closed);
         Ok(StepRun {
             engine: context.engine,
             clients: group(Group::Clients, trial.load.clone())?,
             writers: group(Group::Writers, writer_load)?,
-            holders: HolderRun { generators, time },
-            stop: context.stop(trial.stop),
+            holders: operations.holders(&request(Group::Clients))?,
+            stop: operations.stop(trial.stop),
             warmup: trial.warmup,
             interval: INTERVAL,
             is_checking: context.is_checking,

@@ -4,13 +4,13 @@
 //! effect here does, for the two variants that a finding names. The findings are a family of their
 //! own: they were stated before anything was run.
 
-mod check;
 mod finding;
+mod held;
 mod reproduction;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use check::check;
-pub use check::untried;
 pub use finding::{Held, HeldFinding, Here, Unmeasured};
+pub(crate) use held::check;
+pub use held::untried;
 pub use reproduction::{Reproduction, reproduction};

@@ -70,7 +70,7 @@ fn imports(row: &Row) -> impl Iterator<Item = &str> {
 /// Returns the name of a package's row: its own, or that of every driver.
 fn name_of<'a>(rows: &[Row], package: &'a Package) -> &'a str {
     let has_own = rows.iter().any(|row| row.cells[0] == package.name);
-    if !has_own && package.folder.starts_with(DRIVERS) { DRIVER } else { &package.name }
+    if !has_own && package.name.starts_with(DRIVERS) { DRIVER } else { &package.name }
 }
 
 /// Returns whether an import is in the row, or is for tests and does not point down the groups.

@@ -15,7 +15,7 @@ fn absent_reads(stop: StopRule) -> Vec<Box<dyn Generator>> {
     let data = DataShape { rows: 1000, key_bytes: 20, value_bytes: 8, compressible_to: 0.5 };
     let (presence, group) = (Presence::All, Group::Clients);
     let step = Step::new("readmissing", stop);
-    generators(&Request { step: &step, data: &data, seed: 1, presence, group, tables: None })
+    generators(&Request { step: &step, data: &data, seed: 1, presence, group })
         .expect("a step of the catalog")
 }
 

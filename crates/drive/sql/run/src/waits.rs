@@ -23,7 +23,7 @@ const PAUSE_PER_SAMPLE: u32 = 100;
 const GOLDEN: u32 = 0x9e37_79b9;
 
 /// Waits of a span; `None` where none are sampled.
-pub(super) type Sampled = Result<Option<WaitProfile>, EngineError>;
+pub type Sampled = Result<Option<WaitProfile>, EngineError>;
 
 /// Runs `load`, which reports through its argument when its measured span begins.
 ///
@@ -33,7 +33,7 @@ pub(super) type Sampled = Result<Option<WaitProfile>, EngineError>;
 ///
 /// # Errors
 /// When it does not answer before the load.
-pub(super) fn with_waits<T>(
+pub fn with_waits<T>(
     engine: &dyn Engine,
     clock: &dyn Clock,
     load: impl FnOnce(&dyn Fn()) -> T,

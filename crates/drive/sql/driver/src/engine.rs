@@ -12,7 +12,7 @@ use crate::database::{Database, SqlEngine};
 use crate::open_sessions::SessionRole;
 use crate::session::SqlSession;
 use crate::waits::SqlWaits;
-use crate::{check, inspect, pooler, table_spec};
+use crate::{inspect, pooler, table_spec, trial_call};
 
 /// Longest time of a statement that is checked: on next to no rows, a valid one is done by then.
 const CHECK_WITHIN: Duration = Duration::from_secs(5);
@@ -176,7 +176,7 @@ impl<D: Database> ServerSide for SqlEngine<D> {
     fn check_call(&self, call: &Call<'_>) -> Result<(), EngineError> {
         self.lock_watch.during(|| {
             let mut connection = self.connect_within(CHECK_WITHIN)?;
-            check::check_call(self, &mut connection, call)
+            trial_call::check_call(self, &mut connection, call)
         })
     }
 }

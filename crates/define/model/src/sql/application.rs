@@ -1,20 +1,15 @@
-//! SQL applications: tables, procedures and steps.
-//!
-//! An application is data: `plan` reads it from a file, `workload` draws its values, and each SQL
-//! driver uses its own dialect.
+//! An application: its tables, procedures and steps.
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::call::{Argument, Bounds, Call};
-pub use crate::call_policy::{CallPolicy, Retry};
 use crate::capability::OpKind;
-pub use crate::connections::{CALLS_APART_MAX, Connections, Hold};
-pub use crate::dialect::{Dialect, PerDialect};
-pub use crate::draw::{Draw, ReadKind};
 use crate::number::whole;
-pub use crate::protocol::Protocol;
-pub use crate::query::{Check, Condition, Part, Read, Statement};
-pub use crate::statement::{Piece, StatementOwner};
+use crate::sql::call_policy::CallPolicy;
+use crate::sql::connections::{Connections, Hold};
+use crate::sql::dialect::PerDialect;
+use crate::sql::draw::Draw;
+use crate::sql::protocol::Protocol;
+use crate::sql::query::{Check, Statement};
 use crate::step::{OpUnit, Step, StepRole};
 
 /// Tables, procedures and steps, checked.
@@ -28,7 +23,7 @@ pub struct Application {
     pub row_bytes: u32,
     /// The tables.
     pub tables: Vec<Table>,
-    /// The procedures, indexed by [`Call::procedure`].
+    /// The procedures, indexed by [`Call::procedure`](crate::Call::procedure).
     pub procedures: Vec<Procedure>,
     /// The steps a benchmark may name.
     pub steps: Vec<TrafficSpec>,
@@ -49,7 +44,8 @@ pub struct Table {
     pub name: String,
     /// How many there are.
     pub copies: Copies,
-    /// Statements that create one of them; [`Part::Table`] stands for its name.
+    /// Statements that create one of them; [`Part::Table`](crate::sql::Part::Table) stands for its
+    /// name.
     pub create: PerDialect<Vec<Statement>>,
     /// Column of integers that the server assigns in ascending order.
     ///
@@ -85,9 +81,10 @@ pub struct Procedure {
     pub myrocks: Vec<Statement>,
     /// Values drawn once per call.
     pub arguments: Vec<Draw>,
-    /// Values drawn for each row of [`Part::Rows`].
+    /// Values drawn for each row of [`Part::Rows`](crate::sql::Part::Rows).
     pub row: Vec<Draw>,
-    /// Rows that a call writes or deletes ([`Part::Rows`]); 0 when that varies.
+    /// Rows that a call writes or deletes ([`Part::Rows`](crate::sql::Part::Rows)); 0 when that
+    /// varies.
     pub rows: u32,
     /// Rows that one call should return on average; `None` when that varies.
     pub rows_expected: Option<f64>,
@@ -377,6 +374,7 @@ impl Background {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sql::{Part, Piece};
 
     #[test]
     fn rows_are_written_out_with_the_places_of_their_values() {

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use engine::{Engine, EngineError};
 use load::StepEnd;
-use workload::Tables;
+use sql_run::{Counted, RowCountCheck, TableCopy};
+use workload::application::Tables;
 
-use super::context::StepContext;
-use super::counted::Counted;
-use super::open::server_of;
-use super::parent_link::Worker;
-use super::row_count_check::{RowCountCheck, TableCopy};
+use super::calls::Calls;
 use crate::message::{Message, StepEnds};
+use crate::worker::context::StepContext;
+use crate::worker::open::server_of;
+use crate::worker::parent_link::Worker;
 
 /// Interval of heartbeats while a table is counted.
 const BEAT: Duration = Duration::from_millis(500);
@@ -33,10 +33,11 @@ impl<W: Write + Send> Worker<'_, W> {
         context: &StepContext<'_>,
         row_counts: &mut RowCountCheck,
     ) -> StepEnds {
-        let Some(step_spec) = row_counts.step_spec(&context.step.name) else {
+        let setup = row_counts.setup().clone();
+        let Some(spec) = setup.application.step(&context.step.name) else {
             return self.step(context);
         };
-        let unknown = row_counts.unknown(step_spec);
+        let unknown = row_counts.unknown(spec);
         let failed = |error: EngineError| {
             let end = StepEnd::Failed { reason: error.to_string() };
             StepEnds::without_clients(context.index, end)
@@ -48,17 +49,15 @@ impl<W: Write + Send> Worker<'_, W> {
             row_counts.counted(copy, rows);
         }
         let bounds = |table, copy| server_of(context.engine)?.bounds(table, copy);
-        let tables = match Tables::query(row_counts.setup(), context.index, bounds) {
+        let tables = match Tables::query(&setup, context.index, bounds) {
             Ok(tables) => tables,
             Err(error) => return failed(error),
         };
-        let setup = row_counts.setup().clone();
         let counted =
             Counted::new(context.engine, &setup.application, (self.clock, self.stop.clone()));
         let mut ends = self.step(&StepContext {
             engine: &counted,
-            counted: Some(&counted),
-            tables: Some(&tables),
+            operations: &Calls { tables: &tables, spec, counted: &counted },
             kinds: context.kinds.clone(),
             ..*context
         });
@@ -127,7 +126,7 @@ impl<W: Write + Send> Worker<'_, W> {
     /// Runs a query of the driver, however long the engine works on it.
     ///
     /// Where it does not, there are no heartbeats, and the watchdog ends the wait.
-    pub(super) fn patiently<T: Send>(
+    pub(crate) fn patiently<T: Send>(
         &self,
         engine: &dyn Engine,
         query: impl FnOnce() -> Result<T, EngineError> + Send,
@@ -163,7 +162,7 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     /// Returns whether the engine works on a statement; one that does not is reported.
-    pub(super) fn is_busy(&self, engine: &dyn Engine) -> bool {
+    pub(crate) fn is_busy(&self, engine: &dyn Engine) -> bool {
         let is_busy = engine.is_busy();
         if !is_busy {
             self.lock_waits.report(NOT_BUSY);

@@ -17,23 +17,23 @@ use model::sql::CallPolicy;
 use model::{Application, Call, EngineState, Identity, Nanos, Op, Options, Outcome};
 use workload::random::Stream;
 
-use super::procedure_tally::{EndedCall, ProcedureTallies};
-use super::retry;
+use crate::procedure_tally::{EndedCall, ProcedureTallies};
+use crate::retry;
 
 /// Totals of the calls of one procedure on one copy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Calls {
+pub struct Calls {
     /// Calls that did not fail.
-    pub(crate) done: u64,
+    pub done: u64,
     /// Calls that failed: they may have been applied or not.
-    pub(crate) failed: u64,
+    pub failed: u64,
     /// Rows that those done returned or wrote.
-    pub(crate) rows: u64,
+    pub rows: u64,
 }
 
 impl Calls {
     /// Adds `other`.
-    pub(crate) const fn merge(&mut self, other: &Self) {
+    pub const fn merge(&mut self, other: &Self) {
         self.done += other.done;
         self.failed += other.failed;
         self.rows += other.rows;
@@ -41,10 +41,10 @@ impl Calls {
 }
 
 /// A procedure, and the copy of its table.
-pub(crate) type Called = (u16, u32);
+pub type Called = (u16, u32);
 
 /// Calls by procedure and copy.
-pub(crate) type Tallies = BTreeMap<Called, Calls>;
+pub type Tallies = BTreeMap<Called, Calls>;
 
 #[inline]
 const fn called(op: &Op<'_>) -> Option<Called> {
@@ -52,7 +52,7 @@ const fn called(op: &Op<'_>) -> Option<Called> {
 }
 
 /// An engine whose sessions count their calls; everything else is the engine's own.
-pub(crate) struct Counted<'a> {
+pub struct Counted<'a> {
     engine: &'a dyn Engine,
     tallies: Mutex<Tallies>,
     procedures: Mutex<ProcedureTallies>,
@@ -67,7 +67,7 @@ pub(crate) struct Counted<'a> {
 
 impl<'a> Counted<'a> {
     /// Returns `engine`, counted from now on.
-    pub(crate) fn new(
+    pub fn new(
         engine: &'a dyn Engine,
         application: &'a Application,
         (clock, stop): (&'a SteadyClock, StopFlag),
@@ -85,18 +85,18 @@ impl<'a> Counted<'a> {
     }
 
     /// Begins a warm-up, of a step or of a search's next probe: its calls are not those of a span.
-    pub(crate) fn begin_warmup(&self) {
+    pub fn begin_warmup(&self) {
         self.measured_from.store(u64::MAX, Ordering::Relaxed);
     }
 
     /// Begins the measured span, of a step or of a search's next probe.
-    pub(crate) fn begin_measuring(&self) {
+    pub fn begin_measuring(&self) {
         *self.procedures.lock().unwrap_or_else(PoisonError::into_inner) = Default::default();
         self.measured_from.store(self.clock.now().0, Ordering::Relaxed);
     }
 
     /// Returns the calls that began in the measured span, of sessions that have ended.
-    pub(crate) fn procedures(&self) -> Vec<ProcedureRecord> {
+    pub fn procedures(&self) -> Vec<ProcedureRecord> {
         let procedures = self.procedures.lock().unwrap_or_else(PoisonError::into_inner);
         procedures.records(self.application)
     }
@@ -117,7 +117,7 @@ impl<'a> Counted<'a> {
     }
 
     /// Returns the calls of sessions that have ended.
-    pub(crate) fn tallies(&self) -> Tallies {
+    pub fn tallies(&self) -> Tallies {
         // A client that panicked while it counted has failed its step already.
         self.tallies.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

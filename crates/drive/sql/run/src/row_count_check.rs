@@ -10,7 +10,7 @@ use model::record::{Finding, Severity};
 use model::sql::{Part, Procedure, TrafficSpec};
 use model::{OpKind, rule_code};
 
-use super::counted::{Calls, Tallies};
+use crate::counted::{Calls, Tallies};
 
 /// Most rows that are counted between two steps: a fraction of a second's work, and few pages.
 ///
@@ -25,7 +25,7 @@ const CHANCE: f64 = 3.0;
 const CHANGING: [&str; 5] = ["insert", "delete", "replace", "truncate", "merge"];
 
 /// One copy of a table: its position among the tables, and its number.
-pub(crate) type TableCopy = (u16, u32);
+pub type TableCopy = (u16, u32);
 
 /// Effect of a procedure's calls on the number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,29 +66,24 @@ impl Entry {
 
 /// Expected row counts of one run.
 #[derive(Debug)]
-pub(crate) struct RowCountCheck {
+pub struct RowCountCheck {
     setup: ApplicationSetup,
     entries: BTreeMap<TableCopy, Entry>,
 }
 
 impl RowCountCheck {
     /// Returns a check without any table.
-    pub(crate) const fn new(setup: ApplicationSetup) -> Self {
+    pub const fn new(setup: ApplicationSetup) -> Self {
         Self { setup, entries: BTreeMap::new() }
     }
 
     /// Returns the application and its clients.
-    pub(crate) const fn setup(&self) -> &ApplicationSetup {
+    pub const fn setup(&self) -> &ApplicationSetup {
         &self.setup
     }
 
-    /// Returns the application's step of that name.
-    pub(crate) fn step_spec(&self, step: &str) -> Option<&TrafficSpec> {
-        self.setup.application.step(step)
-    }
-
     /// Returns the copies whose rows must be counted before the step.
-    pub(crate) fn unknown(&self, step_spec: &TrafficSpec) -> Vec<TableCopy> {
+    pub fn unknown(&self, step_spec: &TrafficSpec) -> Vec<TableCopy> {
         let called = self.setup.application.called(step_spec);
         let changing = called.filter(|it| matches!(effect(it), Effect::Adds | Effect::Removes));
         let copies = changing
@@ -100,12 +95,12 @@ impl RowCountCheck {
     }
 
     /// Notes the rows that a copy holds.
-    pub(crate) fn counted(&mut self, copy: TableCopy, rows: u64) {
+    pub fn counted(&mut self, copy: TableCopy, rows: u64) {
         self.entries.insert(copy, Entry { before: rows, ..Entry::default() });
     }
 
     /// Notes a step's calls.
-    pub(crate) fn note(&mut self, tallies: &Tallies) {
+    pub fn note(&mut self, tallies: &Tallies) {
         for ((at, copy), calls) in tallies {
             let procedure = self.setup.application.procedures.get(usize::from(*at));
             let Some(procedure) = procedure else { continue };
@@ -129,7 +124,7 @@ impl RowCountCheck {
     }
 
     /// Returns the copies to be counted now that a step has ended.
-    pub(crate) fn due(&self, is_last: bool) -> Vec<TableCopy> {
+    pub fn due(&self, is_last: bool) -> Vec<TableCopy> {
         let changed = || self.entries.iter().filter(|(_, entry)| entry.is_changed());
         let rows: u64 = changed().map(|(_, entry)| entry.range().1).sum();
         let is_due = is_last || rows <= COUNTED_BETWEEN_MAX;
@@ -140,7 +135,7 @@ impl RowCountCheck {
     ///
     /// # Errors
     /// Names the table, the expected and the counted rows.
-    pub(crate) fn check(&mut self, copy: TableCopy, found: u64) -> Result<(), String> {
+    pub fn check(&mut self, copy: TableCopy, found: u64) -> Result<(), String> {
         let Some(entry) = self.entries.get(&copy).copied() else { return Ok(()) };
         self.counted(copy, found);
         let (least, most) = entry.range();
@@ -168,7 +163,7 @@ impl RowCountCheck {
     }
 
     /// Returns warnings about procedures that returned unexpected numbers of rows.
-    pub(crate) fn warnings(&self, tallies: &Tallies) -> Vec<Finding> {
+    pub fn warnings(&self, tallies: &Tallies) -> Vec<Finding> {
         let procedures = (0..).zip(&self.setup.application.procedures);
         let one = |(at, procedure): (u16, &Procedure)| {
             let mut calls = Calls::default();
@@ -266,7 +261,7 @@ mod tests {
     use model::sql::Statement;
 
     use super::*;
-    use crate::worker::tests::toy::application;
+    use crate::testing::application;
 
     const COPY: TableCopy = (0, 1);
 
@@ -293,7 +288,7 @@ mod tests {
     fn only_copies_that_a_step_changes_are_counted_before_it_and_once() {
         let mut row_counts = row_counts();
         let unknown = |row_counts: &RowCountCheck, step: &str| {
-            let step_spec = row_counts.step_spec(step).cloned().unwrap();
+            let step_spec = row_counts.setup.application.step(step).cloned().unwrap();
             row_counts.unknown(&step_spec)
         };
         assert_eq!(unknown(&row_counts, "index"), []);

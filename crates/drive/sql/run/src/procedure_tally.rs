@@ -180,7 +180,7 @@ mod tests {
     use model::record::FailureClass;
 
     use super::*;
-    use crate::worker::tests::toy::application;
+    use crate::testing::application;
 
     fn call(outcome: Option<Outcome>, ms: u64) -> EndedCall {
         EndedCall {

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::query::{Part, Statement};
 use crate::sql::Procedure;
+use crate::sql::query::{Part, Statement};
 
 /// What a statement of an application belongs to, by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -5,21 +5,21 @@ use std::io::Write;
 
 use engine::{Engine, EngineError};
 use model::{Application, Op, StatementRecord, StatementState};
-use workload::Tables;
+use workload::application::{Tables, sample_calls};
 
-use super::open::{application_setup, server_of};
-use super::parent_link::Worker;
 use crate::message::{Message, Order};
+use crate::worker::open::{application_setup, server_of};
+use crate::worker::parent_link::Worker;
 
 /// The statements of each procedure, by its position.
-pub(super) type Statements = BTreeMap<u16, Vec<StatementState>>;
+pub(crate) type Statements = BTreeMap<u16, Vec<StatementState>>;
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Returns the statements of a step's procedures as the server sees them now.
     ///
     /// Called outside of measured spans. What the server does not report is left out: the run goes
     /// on without it.
-    pub(super) fn statements(
+    pub(crate) fn statements(
         &self,
         engine: &dyn Engine,
         order: &Order,
@@ -42,7 +42,7 @@ impl<W: Write + Send> Worker<'_, W> {
     /// Reports a step's statements, and archives the texts of their plans, before and after it.
     ///
     /// After a step that did not finish they are not read: its plans are those before it.
-    pub(super) fn report_statements(
+    pub(crate) fn report_statements(
         &self,
         engine: &dyn Engine,
         order: &Order,
@@ -110,7 +110,7 @@ fn of_procedure(
     let Some(setup) = application_setup(order) else { return Ok(Vec::new()) };
     let server = server_of(engine)?;
     let tables = Tables::query(&setup, 0, |table, copy| server.bounds(table, copy))?;
-    let calls = workload::sample_calls(&tables, procedure);
+    let calls = sample_calls(&tables, procedure);
     let mut calls = calls.map_err(|error| EngineError::Fatal(error.to_string()))?;
     match calls.next() {
         Some(Op::Call(call)) => server.statements(&call, executes),

@@ -5,9 +5,9 @@ use std::io::Write;
 use engine::{ApplicationSetup, Engine};
 use model::sql::Check;
 
-use super::open::server_of;
-use super::parent_link::Worker;
 use crate::message::Message;
+use crate::worker::open::server_of;
+use crate::worker::parent_link::Worker;
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Evaluates the application's checks on each copy of their tables.

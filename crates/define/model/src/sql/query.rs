@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::PerDialect;
-use crate::draw::ReadKind;
+use crate::sql::dialect::PerDialect;
+use crate::sql::draw::ReadKind;
 
 /// A statement with its placeholders.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::draw::Draw;
 use crate::limits::{
     ATTEMPTS_MAX, CLIENTS_MAX, HOLD_SECONDS_MAX, PAUSE_MAX_MS, PROCEDURES_MAX, RETRY_MAX,
     STATEMENT_VALUES_MAX, STATEMENTS_MAX, TEXT_BYTES_MAX, WAIT_MAX_MS, check_number, check_share,
     check_time, is_sql_name,
 };
+use crate::sql::draw::Draw;
 use crate::sql::{
     Application, CallMix, CallPolicy, Copies, Part, Procedure, Retry, Statement, Table, TrafficSpec,
 };

@@ -10,7 +10,6 @@
 //! never repeated; only tables and routines with the identity in the marker table are ever dropped.
 
 mod certificate;
-mod check;
 mod command;
 mod config;
 mod connection;
@@ -44,6 +43,7 @@ mod template;
 pub mod testing;
 mod timed_stream;
 mod tls;
+mod trial_call;
 mod wait_query;
 mod waits;
 

@@ -1,0 +1,72 @@
+//! What the clients of a step execute.
+
+use std::collections::BTreeSet;
+
+use load::HolderRun;
+use model::record::ProcedureRecord;
+use model::{DataShape, Load, OpKind, Step, StepRole, StopRule};
+use workload::{Generator, Request, Stage, WorkloadError};
+
+/// What the clients of a step execute, and what belongs to it.
+pub(crate) trait StepOperations: Sync {
+    /// Returns the generators of a group, one for each client.
+    fn generators(&self, request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, WorkloadError>;
+
+    /// Returns the kinds of operation of a group.
+    fn kinds(&self, request: &Request<'_>) -> Result<BTreeSet<OpKind>, WorkloadError>;
+
+    /// Returns the load of background writers; `None` without any.
+    fn writer_load(&self, step: &Step, data: &DataShape) -> Option<Load>;
+
+    /// Returns the sessions that hold transactions open.
+    fn holders(&self, _request: &Request<'_>) -> Result<HolderRun, WorkloadError> {
+        Ok(HolderRun::default())
+    }
+
+    /// Returns the stages after the clients.
+    fn stages(&self, step: &Step) -> &'static [Stage];
+
+    /// Returns what the step does.
+    fn role(&self, step: &Step) -> StepRole;
+
+    /// Returns the stop rule of a load, given the step's.
+    fn stop(&self, stop: StopRule) -> StopRule {
+        stop
+    }
+
+    /// Begins a warm-up, of a step or of a search's next probe.
+    fn begin_warmup(&self) {}
+
+    /// Begins the measured span.
+    fn begin_measuring(&self) {}
+
+    /// Returns the calls of procedures that began in the measured span.
+    fn procedures(&self) -> Vec<ProcedureRecord> {
+        Vec::new()
+    }
+}
+
+/// Operations on keys and values.
+pub(crate) struct KeyValues;
+
+impl StepOperations for KeyValues {
+    fn generators(&self, request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
+        workload::generators(request)
+    }
+
+    fn kinds(&self, request: &Request<'_>) -> Result<BTreeSet<OpKind>, WorkloadError> {
+        workload::kinds(request)
+    }
+
+    fn writer_load(&self, step: &Step, data: &DataShape) -> Option<Load> {
+        workload::writer_load(step, data)
+    }
+
+    fn stages(&self, step: &Step) -> &'static [Stage] {
+        workload::stages(&step.name)
+    }
+
+    fn role(&self, step: &Step) -> StepRole {
+        step.role(None)
+    }
+}
