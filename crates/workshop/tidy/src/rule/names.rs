@@ -65,6 +65,7 @@ mod tests {
             ("b/mod.rs", "mod c;\nfn f() {}\nmod tests {}\n"),
             ("c/utils.rs", "//! U.\n"),
             ("tests/common/keys.rs", "//! C.\n"),
+            ("d/mod.rs", "//! D.\nmod e;\nstatic ALL: &[&E] = &[&e::E];\n"),
         ]);
         let found: Vec<_> = check(&repo).into_iter().map(|v| v.to_string()).collect();
         assert_eq!(
