@@ -73,5 +73,5 @@ pub use timeline::{
     Activity, MeasuredStep, TimeSeries, Timeline, TimelineStall, counted_seconds, timeline,
 };
 pub use trade_offs::TRADE_OFFS;
-pub use usl::{Estimate, Fit, NoFit, Observation, Peak};
+pub use usl::{Fit, NoFit, Observation, Peak};
 pub use warmup_trim::{WarmupTrims, moment, warmup_trim_phrase, warmup_trims};

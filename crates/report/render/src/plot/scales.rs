@@ -43,7 +43,7 @@ pub(crate) fn scales(subject: &Subject<'_>) -> Option<Picture> {
                    for all variants of a step. One ring per run; the line is the Universal \
                    Scalability Law fitted to them, dotted beyond what was measured and drawn no \
                    further than 1.5 times that. The dotted upright line stands at the CPUs of the \
-                   host, the other at the fitted peak with its interval, if a peak was measured.";
+                   host, the other at the fitted peak, if one was measured.";
     let labels = Labels::new("scaling", "Throughput by number of clients", caption);
     let legend = html! {
         circle cx="8" cy="8" r="3.4" class="run" stroke=(INK) {}
@@ -86,8 +86,9 @@ fn law(plane: &Plane, fit: &Fit, colour: &str) -> Markup {
     };
     html! {
         @if let Peak::At(at) = fit.peak {
-            @let high = at.high.unwrap_or(f64::MAX);
-            (plane.found([at.low, at.value, high], &format!("peak {:.0}", at.value)))
+            @let x = plane.x(at);
+            (line((x, plane.top), (x, plane.bottom), "mark"))
+            (text(x - 5.0, plane.bottom - 6.0, "base end halo", &format!("peak {at:.0}")))
         }
         (path(&places(1.0, most), "solid", colour))
         (path(&places(most, TRUSTED * most), "dotted", colour))
