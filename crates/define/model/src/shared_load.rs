@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::names;
 use crate::units::{Bytes, Nanos};
 
 /// The snapshot of a loaded database that a run's measured steps began from.
@@ -36,16 +37,8 @@ pub enum Transfer {
     Copy,
 }
 
-impl Transfer {
-    /// Returns its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reflink => "reflink",
-            Self::HardLinks => "hard links",
-            Self::Copy => "copy",
-        }
-    }
-}
+names!(Transfer, "a way to transfer files":
+    Reflink "reflink", HardLinks "hard links", Copy "copy");
 
 /// Which runs of an experiment share a load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,19 +53,10 @@ pub enum LoadReuse {
     PerVariant,
 }
 
+names!(LoadReuse, "a way to share loads":
+    Fresh "fresh", PerBlock "per-block", PerVariant "per-variant");
+
 impl LoadReuse {
-    /// Every way, in the order of the documents.
-    pub const ALL: [Self; 3] = [Self::Fresh, Self::PerBlock, Self::PerVariant];
-
-    /// Returns its name in an experiment file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fresh => "fresh",
-            Self::PerBlock => "per-block",
-            Self::PerVariant => "per-variant",
-        }
-    }
-
     /// Returns whether each run loads its own database.
     pub fn is_fresh(&self) -> bool {
         matches!(self, Self::Fresh)
@@ -90,18 +74,8 @@ pub enum PageCache {
     Dropped,
 }
 
-impl PageCache {
-    /// Every state.
-    pub const ALL: [Self; 2] = [Self::Warm, Self::Dropped];
-
-    /// Returns its name in an experiment file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Warm => "warm",
-            Self::Dropped => "dropped",
-        }
-    }
-}
+names!(PageCache, "a state of the page cache":
+    Warm "warm", Dropped "dropped");
 
 /// How the runs of an experiment share loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,7 +1,5 @@
 //! Output formats and text style.
 
-use std::str::FromStr;
-
 /// An output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
@@ -18,30 +16,8 @@ pub enum Format {
     Json,
 }
 
-impl Format {
-    /// Every format.
-    pub const ALL: [Self; 5] = [Self::Text, Self::Markdown, Self::Csv, Self::Tsv, Self::Json];
-
-    /// Returns the format's name as typed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Markdown => "markdown",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::Json => "json",
-        }
-    }
-}
-
-impl FromStr for Format {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let names = Self::ALL.map(Self::name).join(", ");
-        let found = Self::ALL.into_iter().find(|format| format.name() == text);
-        found.ok_or_else(|| format!("`{text}` is not a format: write one of {names}"))
-    }
-}
+model::names!(Format, "a format":
+    Text "text", Markdown "markdown", Csv "csv", Tsv "tsv", Json "json");
 
 /// Width, colour and extent of text output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
