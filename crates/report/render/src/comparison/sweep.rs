@@ -182,14 +182,9 @@ fn searched(scaling: &Scaling) -> Section {
     }
 }
 
-/// Returns the best level, the fits and the rule of thumb of one variant, in words.
+/// Returns the best level, the fit and the rule of thumb of one variant, in words.
 fn summary(scaling: &Scaling) -> String {
     let mut parts = vec![best_level(scaling), fit_text(&scaling.throughput_fit)];
-    let is_fitted = |fit: &&Result<Fit, NoFit>| fit.is_ok();
-    let of_goodput = scaling.goodput_fit.as_ref().filter(is_fitted);
-    parts.extend(of_goodput.map(|fit| format!("Goodput, {}", fit_text(fit))));
-    let within = scaling.within_cpus_fit.as_ref().filter(is_fitted);
-    parts.extend(within.map(|fit| format!("Up to as many clients as CPUs, {}", fit_text(fit))));
     parts.extend(rule_of_thumb(scaling));
     format!("{} of {}: {}.", scaling.step, scaling.variant, parts.join(". "))
 }
@@ -326,8 +321,6 @@ mod tests {
             cpus: Some(model::CpuCount::of(2)),
             levels: levels.iter().map(level).collect(),
             throughput_fit: Err(NoFit::TooFewLevels { levels: 3, needed: 6 }),
-            goodput_fit: None,
-            within_cpus_fit: None,
         }
     }
 
