@@ -64,7 +64,6 @@ mod statement_record;
 pub mod step;
 mod system_needs;
 pub mod time_profile;
-mod unit;
 pub mod units;
 pub mod validity;
 mod visible;

@@ -8,8 +8,7 @@ use model::{DataShape, OpKind, Step, StopRule};
 
 use crate::application::{self, check_application};
 use crate::distribution::{self, Access, Permuted, Picker, Sequential, Shuffled, Space, Uniform};
-use crate::error::WorkloadError;
-use crate::generator::{Generator, Group};
+use crate::generator::{Generator, Group, WorkloadError};
 use crate::key::{ID_BYTES, length};
 use crate::random::Stream;
 use crate::request::{Part, Request};

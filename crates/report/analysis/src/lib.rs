@@ -28,7 +28,6 @@ pub mod noise;
 pub mod part;
 mod primary;
 pub mod published;
-mod question;
 pub mod rate_curve;
 pub mod rerun;
 mod samples;

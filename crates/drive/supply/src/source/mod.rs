@@ -10,7 +10,6 @@ mod distribution;
 mod limits;
 mod maven;
 mod npm;
-mod registry;
 mod source_trait;
 mod unpack;
 
@@ -21,6 +20,5 @@ pub use distribution::Distribution;
 pub(crate) use distribution::headers_package;
 pub use maven::Maven;
 pub use npm::Npm;
-pub(crate) use registry::registry;
 pub use source_trait::{Client, Fetched, Offer, Progress, Source};
 pub(crate) use source_trait::{add_own, client_failed, no_client, no_source, not_for_machine};

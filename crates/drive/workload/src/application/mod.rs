@@ -10,7 +10,6 @@
 //! To add a kind of value: one variant of `source::Source`, made in `Source::new` and drawn in
 //! `CallBuffer::draw`; of a value made of others, of `made::Made`.
 
-mod background;
 mod bounded;
 mod call_buffer;
 mod calls;
@@ -24,7 +23,6 @@ mod script;
 mod source;
 mod tables;
 
-pub(crate) use background::background_load;
 pub(crate) use calls::generators;
 pub use calls::sample_calls;
 pub use check::check_application;

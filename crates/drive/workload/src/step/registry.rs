@@ -1,13 +1,13 @@
 //! The steps by name.
 
+use model::sql::TrafficSpec;
 use model::{
     Application, Arrivals, DataShape, Direction, Load, OpenLoad, Pace, Pacing, Rate, Step, StepInfo,
 };
 
 use super::recipe::{Recipe, Stage};
 use super::steps::{SETTLE, STEPS};
-use crate::application::background_load;
-use crate::error::WorkloadError;
+use crate::generator::WorkloadError;
 use crate::request::Presence;
 use crate::stream::Action;
 
@@ -73,6 +73,24 @@ pub fn writer_load(
         }),
         None => Load::Closed,
     })
+}
+
+/// Returns the load of a step's background writers; `None` without any.
+///
+/// Evenly paced, never in bursts: each client's rate times the clients, divided by the rows of a
+/// call. Where inserts and deletes take turns, both reach the rate.
+fn background_load(
+    application: &Application,
+    traffic_spec: &TrafficSpec,
+    clients: u32,
+) -> Option<Load> {
+    let background = traffic_spec.background.as_ref()?;
+    let rows_per_s = background.rows_per_s * f64::from(clients);
+    let calls_per_s = rows_per_s / application.rows_per_call(&background.call_mix);
+    Some(Load::Open(OpenLoad {
+        rate: Rate::constant(calls_per_s),
+        pace: Pace { arrivals: Arrivals::Constant, pacing: Pacing::Auto },
+    }))
 }
 
 #[cfg(test)]
