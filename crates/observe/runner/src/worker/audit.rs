@@ -53,7 +53,7 @@ impl<W: Write + Send> Worker<'_, W> {
         };
         let setup = row_counts.setup().clone();
         let counted =
-            Counted::new(context.engine, &setup.application, (self.clock, self.stop.clone()));
+            Counted::new(context.engine, &setup.application, self.clock, self.stop.clone());
         let mut ends = self.step(&StepContext {
             engine: &counted,
             counted: Some(&counted),
