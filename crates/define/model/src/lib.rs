@@ -53,7 +53,6 @@ pub mod step;
 mod system_needs;
 pub mod time_profile;
 mod topic;
-mod unit;
 pub mod units;
 pub mod validity;
 mod visible;

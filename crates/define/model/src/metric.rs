@@ -6,7 +6,7 @@
 use crate::metric_kind::lower_case;
 pub use crate::metric_kind::{Better, Kind, Metric};
 pub use crate::readings::Readings;
-pub use crate::unit::Unit;
+pub use crate::units::Unit;
 
 /// Declares one constant for each metric, named as in records, and the list of all.
 macro_rules! metrics {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::unit::Unit;
+use crate::units::Unit;
 
 /// How a metric's value behaves over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

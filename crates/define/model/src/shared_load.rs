@@ -37,16 +37,8 @@ pub enum Transfer {
     Copy,
 }
 
-impl Transfer {
-    /// Returns its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Reflink => "reflink",
-            Self::HardLinks => "hard links",
-            Self::Copy => "copy",
-        }
-    }
-}
+names!(Transfer, "a way to transfer files":
+    Reflink "reflink", HardLinks "hard links", Copy "copy");
 
 /// Which runs of an experiment share a load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

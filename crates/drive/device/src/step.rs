@@ -10,7 +10,8 @@ use model::{
 /// Of the test that syncs, an operation is a sync. The counters are those of the block layer,
 /// and the CPU is that of fio.
 pub fn step_record(
-    (index, step): (u32, Step),
+    index: u32,
+    step: Step,
     test: IoTest,
     sample: &IoSample,
     started_at: String,
@@ -99,7 +100,7 @@ mod tests {
             IoSample { read: Some(read), issued: Some(issued), cpu, ..IoSample::default() };
         let test: IoTest = "randread-512".parse().unwrap();
         let step = Step::new(test.to_string(), StopRule::Duration(Nanos::from_secs(2)));
-        let record = step_record((0, step), test, &sample, String::new());
+        let record = step_record(0, step, test, &sample, String::new());
         assert_eq!(record.duration_ns, Nanos::from_secs(2));
         assert_eq!(record.clients[&OpKind::Get].counts.done, 1000);
         assert_eq!(record.counters.value(metric::DEVICE_READ_BYTES), Some(4_096_000.0));
@@ -115,7 +116,7 @@ mod tests {
         };
         let sample = IoSample { write: of(101), sync: of(100), ..IoSample::default() };
         let step = Step::new("fdatasync-4k", StopRule::Duration(Nanos::from_secs(1)));
-        let record = step_record((0, step), IoTest::FDATASYNC_4K, &sample, String::new());
+        let record = step_record(0, step, IoTest::FDATASYNC_4K, &sample, String::new());
         assert_eq!(record.clients[&OpKind::Put].counts.done, 100);
         assert_eq!(record.clients.len(), 1);
     }

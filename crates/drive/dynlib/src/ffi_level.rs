@@ -238,10 +238,10 @@ impl<'a> Client<'a> {
             }
         };
         let left = if rows.is_storing() {
-            self.walk(iter, (limit, step), |key, value| rows.push(key, value))
+            self.walk(iter, limit, step, |key, value| rows.push(key, value))
         } else {
             let mut counted = CountedRows::default();
-            let left = self.walk(iter, (limit, step), |key, value| counted.push(key, value));
+            let left = self.walk(iter, limit, step, |key, value| counted.push(key, value));
             rows.push_counted(limit - left, counted);
             left
         };
@@ -261,7 +261,8 @@ impl<'a> Client<'a> {
     fn walk(
         &self,
         iter: *mut Iter,
-        (limit, step): (u32, unsafe extern "C" fn(*mut Iter)),
+        limit: u32,
+        step: unsafe extern "C" fn(*mut Iter),
         mut row: impl FnMut(&[u8], &[u8]),
     ) -> u32 {
         // Copied to locals: through the reference each foreign call would reload them.

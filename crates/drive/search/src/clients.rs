@@ -250,7 +250,7 @@ impl Search for ClientSearch {
             Verdict::RetryLonger | Verdict::RetrySettled => Outcome::Undecided,
             Verdict::Invalid => Outcome::Invalid,
         };
-        let line = probe_record(&probe, self.request.clients, observation, (outcome, tested));
+        let line = probe_record(&probe, self.request.clients, observation, outcome, tested);
         self.record.probes.push(line);
         if let Some(why) = &observation.stop {
             return self.end(format!("stopped: {why}"));

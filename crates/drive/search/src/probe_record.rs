@@ -11,7 +11,8 @@ pub(crate) fn probe_record(
     probe: &Probe,
     clients: u32,
     observation: &ProbeObservation,
-    (outcome, tested): (Outcome, ProbeOutcome),
+    outcome: Outcome,
+    tested: ProbeOutcome,
 ) -> ProbeRecord {
     let window = Window::of(observation);
     let (clients, offered_ops_per_s) = match probe.load {

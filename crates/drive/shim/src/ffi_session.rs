@@ -46,6 +46,14 @@ impl TakesRows for Field<'_> {
     }
 }
 
+/// A change of a part of a value.
+struct Change<'a> {
+    key: &'a [u8],
+    bytes: &'a [u8],
+    /// Where the bytes are written; `None` at the end of the value.
+    offset: Option<u32>,
+}
+
 impl<'e> ShimSession<'e> {
     /// Begins a session on the calling thread.
     pub(crate) fn begin(handle: &'e Handle, is_modifying: bool) -> Result<Self, EngineError> {
@@ -84,18 +92,18 @@ impl<'e> ShimSession<'e> {
     fn change(
         &mut self,
         op: &Op<'_>,
-        (key, bytes): (&[u8], &[u8]),
-        (offset, is_append): (u32, bool),
+        change: Change<'_>,
         rows: &mut Rows,
     ) -> Result<Outcome, EngineError> {
+        let Change { key, bytes, offset } = change;
         let modify = self.handle.api.functions.modify.filter(|_| self.is_modifying);
         let Some(modify) = modify else { return parts::execute(SHIM, self, op, rows) };
         let (key_start, start) = (key.as_ptr().cast(), bytes.as_ptr().cast());
-        let (session, failure) = (self.session, &mut *self.failure);
-        let (key_bytes, count, is_append) = (key.len(), bytes.len(), i32::from(is_append));
+        let (session, failure, from) = (self.session, &mut *self.failure, offset.unwrap_or(0));
+        let (key_bytes, count, is_append) = (key.len(), bytes.len(), i32::from(offset.is_none()));
         // SAFETY: the session lives; key and bytes are borrowed.
         let code = unsafe {
-            modify(session, key_start, key_bytes, offset, is_append, start, count, failure)
+            modify(session, key_start, key_bytes, from, is_append, start, count, failure)
         };
         let outcome = self.failure.outcome(code)?;
         if outcome == Outcome::Done {
@@ -156,9 +164,9 @@ impl Session for ShimSession<'_> {
             }
             Op::FieldRead { key, offset, length } => self.field(key, (offset, length), rows),
             Op::PartialUpdate { key, offset, bytes } => {
-                self.change(op, (key, bytes), (offset, false), rows)
+                self.change(op, Change { key, bytes, offset: Some(offset) }, rows)
             }
-            Op::Append { key, bytes } => self.change(op, (key, bytes), (0, true), rows),
+            Op::Append { key, bytes } => self.change(op, Change { key, bytes, offset: None }, rows),
             Op::Call(_) | Op::ScanSequence { .. } => parts::execute(SHIM, self, op, rows),
         }
     }

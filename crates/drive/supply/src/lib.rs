@@ -12,7 +12,7 @@
 //! build; the cache is read without network.
 //!
 //! To add a source of builds, write one file under `source/` with a [`Source`] and add its line to
-//! `source::registry`.
+//! `store::registry`.
 
 mod artifact;
 mod commit;

@@ -26,9 +26,8 @@ use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
 use crate::library::{check_loadable, digest};
-use crate::release;
-use crate::shims;
-use crate::source::{Fetched, Progress, Source, registry};
+use crate::source::{Debian, Distribution, Fetched, Maven, Npm, Progress, Source};
+use crate::{release, shims};
 
 /// Hex digits of the hash that names an unnamed library.
 const NAME_DIGITS: usize = 12;
@@ -435,4 +434,14 @@ fn names_in(dir: &Path) -> Vec<String> {
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| !name.starts_with('.'))
         .collect()
+}
+
+/// Returns every source, in order of precedence.
+fn registry() -> Vec<Box<dyn Source>> {
+    vec![
+        Box::new(Distribution::default()),
+        Box::new(Maven::default()),
+        Box::new(Npm::default()),
+        Box::new(Debian),
+    ]
 }

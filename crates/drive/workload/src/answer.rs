@@ -97,7 +97,8 @@ impl AnswerChecker {
     pub(crate) fn field(
         &self,
         key: &[u8],
-        (offset, length): (u32, u32),
+        offset: u32,
+        length: u32,
         rows: &Rows,
     ) -> Result<u64, WrongAnswer> {
         let check = || match only(rows)? {
@@ -152,14 +153,15 @@ impl AnswerChecker {
             Direction::Reverse => "reverse scan",
         };
         let first = self.key.id_of(start).unwrap_or_default();
-        self.walk(first, (limit, direction), rows)
+        self.walk(first, limit, direction, rows)
             .map_err(|reason| wrong(operation, start, format!("limit {limit}: {reason}")))
     }
 
     fn walk(
         &self,
         first: u64,
-        (limit, direction): (u32, Direction),
+        limit: u32,
+        direction: Direction,
         rows: &Rows,
     ) -> Result<u64, Reason> {
         let limit = u64::from(limit);

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use model::{DataShape, OpKind, Step, StopRule};
 
 use crate::distribution::{self, Access, Permuted, Picker, Sequential, Shuffled, Space, Uniform};
-use crate::error::WorkloadError;
-use crate::generator::{Generator, Group};
+use crate::generator::{Generator, Group, WorkloadError};
 use crate::key::{ID_BYTES, length};
 use crate::random::Stream;
 use crate::request::{Part, Request};

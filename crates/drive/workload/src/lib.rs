@@ -13,7 +13,6 @@
 mod answer;
 pub mod application;
 mod distribution;
-mod error;
 pub mod generator;
 mod generators;
 mod key;
@@ -25,8 +24,7 @@ mod stream;
 mod value;
 
 pub use distribution::check_distribution;
-pub use error::WorkloadError;
-pub use generator::{Generator, Group, WrongAnswer};
+pub use generator::{Generator, Group, WorkloadError, WrongAnswer};
 pub use generators::{check, generators, kinds};
 pub use request::{Part, Presence, Request};
 pub use step::{Stage, catalog, presence_after, reads_downwards, stages, writer_load};

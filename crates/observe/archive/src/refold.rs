@@ -166,7 +166,7 @@ impl RunLogs {
                     let short = || self.response.damaged("it ends before the intervals do");
                     let (response, service) = lines.next().ok_or_else(short)?;
                     if is_measured {
-                        let tally = self.decode_line(*kind, summary, (response?, service?))?;
+                        let tally = self.decode_line(*kind, summary, response?, service?)?;
                         group.insert(*kind, tally);
                     }
                 }
@@ -185,7 +185,8 @@ impl RunLogs {
         &self,
         kind: OpKind,
         summary: &OpSummary,
-        (response, service): (LogLine<'_>, LogLine<'_>),
+        response: LogLine<'_>,
+        service: LogLine<'_>,
     ) -> Result<KindTally, ArchiveError> {
         let (tag, of_service) = (response.tag(), service.tag());
         if response.is_warmup() || !tag.ends_with(&format!(".{kind}")) || of_service != tag {

@@ -75,7 +75,7 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
             entry = next()?.ok_or_else(|| damaged(format!("{} is missing", member.name)))?;
         }
         check_entry(&entry, &member.name, name.as_deref()).map_err(damaged)?;
-        unpack_file(entry, (member, &mut totals), &dir)?.map_err(damaged)?;
+        unpack_file(entry, member, &mut totals, &dir)?.map_err(damaged)?;
     }
     if next()?.is_some() {
         return Err(damaged("it has more files than its index".to_owned()));
@@ -178,7 +178,8 @@ impl Totals {
 /// Writes one file, whose size and checksum must be those of the index.
 fn unpack_file(
     mut entry: Entry<'_, impl Read>,
-    (member, totals): (&Member, &mut Totals),
+    member: &Member,
+    totals: &mut Totals,
     dir: &Path,
 ) -> Result<Result<(), String>, ArchiveError> {
     let name = &member.name;

@@ -14,10 +14,9 @@ use crate::comparison::{
 };
 use crate::error::AnalysisError;
 use crate::family;
-use crate::noise::{self, NoiseHistory};
+use crate::noise::{self, NoiseHistory, Question};
 use crate::primary::primary;
 use crate::published::check as check_published;
-use crate::question::Question;
 use crate::samples::{
     Key, Origin, PartSamples, Sample, VariantSamples, by_load, has_missed_rate, is_of_writers,
     numbers, run_samples, share_loads, step_samples,

@@ -28,7 +28,6 @@ pub mod noise;
 pub mod part;
 mod primary;
 pub mod published;
-mod question;
 pub mod rate_curve;
 pub mod rerun;
 mod samples;
@@ -73,5 +72,5 @@ pub use timeline::{
     Activity, MeasuredStep, TimeSeries, Timeline, TimelineStall, counted_seconds, timeline,
 };
 pub use trade_offs::TRADE_OFFS;
-pub use usl::{Estimate, Fit, NoFit, Observation, Peak};
+pub use usl::{Fit, NoFit, Observation, Peak};
 pub use warmup_trim::{WarmupTrims, moment, warmup_trim_phrase, warmup_trims};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{DataShape, RunRecord, count};
+use model::{DataShape, Experiment, RunRecord, count};
 use serde::{Deserialize, Serialize};
 use stats::{CellVariance, Prior, median, prior};
 
@@ -133,6 +133,13 @@ fn is_alike(cell: &NoiseCell, spans: &BTreeMap<&str, Vec<f64>>) -> bool {
         (1.0 / SPAN_RATIO..=SPAN_RATIO).contains(&ratio)
     };
     spans.get(cell.step.as_str()).is_some_and(|own| own.iter().any(is_near))
+}
+
+/// Experiment, base and prior noise of a comparison.
+pub(crate) struct Question<'a> {
+    pub(crate) experiment: &'a Experiment,
+    pub(crate) base: &'a str,
+    pub(crate) noise: &'a BTreeMap<String, Noise>,
 }
 
 #[cfg(test)]

@@ -22,21 +22,8 @@ pub enum RerunOutcome {
     NotMeasured,
 }
 
-impl RerunOutcome {
-    /// Every outcome, from agreement to none.
-    pub const ALL: [Self; 4] =
-        [Self::Reproduced, Self::NotReproduced, Self::Undecided, Self::NotMeasured];
-
-    /// Returns its name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Reproduced => "reproduced",
-            Self::NotReproduced => "not reproduced",
-            Self::Undecided => "undecided",
-            Self::NotMeasured => "not measured",
-        }
-    }
-}
+model::names!(RerunOutcome, "an outcome":
+    Reproduced "reproduced", NotReproduced "not reproduced", Undecided "undecided", NotMeasured "not measured");
 
 /// One finding of an experiment, there and here.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -32,13 +32,6 @@ pub struct Scaling {
     pub levels: Vec<Level>,
     /// The law fitted to throughput.
     pub throughput_fit: Result<Fit, NoFit>,
-    /// The law fitted to goodput; absent without a limit.
-    pub goodput_fit: Option<Result<Fit, NoFit>>,
-    /// The law fitted to levels of at most one client a CPU.
-    ///
-    /// Absent when these are all levels or the CPUs are not known. A knee at the CPUs is hardware,
-    /// not contention.
-    pub within_cpus_fit: Option<Result<Fit, NoFit>>,
 }
 
 /// Source of the levels.
@@ -184,18 +177,20 @@ struct Draft {
 }
 
 impl Draft {
-    /// Returns the levels with their fits; `None` when there are fewer than two levels.
+    /// Returns the levels with their fit; `None` when there are fewer than two levels.
     fn finish(self, key: Key, cpus: Option<CpuCount>) -> Option<Scaling> {
         let (variant, step_index, step, origin) = key;
         if self.levels.len() < 2 {
             return None;
         }
-        let is_within = |clients: u32| cpus.is_some_and(|cpus| CpuCount::of(clients) <= cpus);
-        let has_beyond = cpus.is_some() && !self.levels.keys().all(|clients| is_within(*clients));
-        let throughput = |evidence: &LevelRun| Some(evidence.throughput);
-        let goodput_fit =
-            self.limit.map(|_| fit(&self.observed(|_| true, |evidence| evidence.goodput)));
-        let within = has_beyond.then(|| fit(&self.observed(is_within, throughput)));
+        let observed: Vec<Observation> = self
+            .levels
+            .iter()
+            .flat_map(|(&clients, evidence)| {
+                let throughputs = evidence.iter().map(|one| one.throughput);
+                throughputs.map(move |ops_per_s| Observation { clients, ops_per_s })
+            })
+            .collect();
         Some(Scaling {
             variant,
             step_index,
@@ -203,28 +198,13 @@ impl Draft {
             origin,
             limit: self.limit,
             cpus,
-            throughput_fit: fit(&self.observed(|_| true, throughput)),
-            goodput_fit,
-            within_cpus_fit: within,
+            throughput_fit: fit(&observed),
             levels: self
                 .levels
                 .iter()
                 .filter_map(|(clients, evidence)| level(*clients, evidence, cpus))
                 .collect(),
         })
-    }
-
-    fn observed(
-        &self,
-        is_taken: impl Fn(u32) -> bool,
-        value: impl Fn(&LevelRun) -> Option<f64>,
-    ) -> Vec<Observation> {
-        let mut observed = Vec::new();
-        for (clients, evidence) in self.levels.iter().filter(|(clients, _)| is_taken(**clients)) {
-            let values = evidence.iter().filter_map(&value);
-            observed.extend(values.map(|ops_per_s| Observation { clients: *clients, ops_per_s }));
-        }
-        observed
     }
 }
 
@@ -265,7 +245,6 @@ mod tests {
 
     use super::*;
     use crate::testing::{clients_probe, run, search, summary};
-    use crate::usl::Peak;
 
     fn host(cpus: u32) -> Host {
         Host { cpus: CpuCount::of(cpus), ..Host::default() }
@@ -304,7 +283,7 @@ mod tests {
         assert_eq!(scaling.levels[0].throughputs, [1_000.5, 1_001.0, 1_001.5]);
         assert_eq!((scaling.origin, scaling.cpus), (Origin::Factor, Some(CpuCount::of(4))));
         assert_eq!(scaling.throughput_fit, Err(NoFit::TooFewLevels { levels: 3, needed: 6 }));
-        assert_eq!((scaling.goodput_fit.clone(), scaling.limit), (None, None));
+        assert_eq!(scaling.limit, None);
         assert_eq!(scalability(&sweep(&[4]), &host(4)), []);
     }
 
@@ -334,18 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_within_the_cpus_are_fitted_apart() {
-        let levels = [1, 2, 3, 4, 6, 8, 12, 16];
-        let scaling = &scalability(&sweep(&levels), &host(8))[0];
-        let all = scaling.throughput_fit.clone().unwrap();
-        let within = scaling.within_cpus_fit.clone().unwrap().unwrap();
-        assert_eq!((all.levels, within.levels, within.most_clients), (8, 6, 8));
-        assert_eq!(scalability(&sweep(&levels), &host(16))[0].within_cpus_fit, None);
-        assert_eq!(scalability(&sweep(&levels), &host(0))[0].within_cpus_fit, None);
-    }
-
-    #[test]
-    fn goodput_is_fitted_with_a_limit() {
+    fn goodput_is_known_with_a_limit() {
         let mut runs = sweep(&[1, 2, 4, 8, 16, 32]);
         for run in &mut runs {
             let step = &mut run.steps[0];
@@ -355,8 +323,6 @@ mod tests {
             step.within_limit = Some(within * u64::from(run.cell.clients.min(4)));
         }
         let scaling = &scalability(&runs, &host(4))[0];
-        let goodput = scaling.goodput_fit.clone().unwrap().unwrap();
-        assert!(matches!(goodput.peak, Peak::At(_)), "{goodput:?}");
         assert!(scaling.levels[5].goodput.unwrap().max < scaling.levels[5].throughput.min);
     }
 

@@ -7,7 +7,7 @@ use stats::Spread;
 
 use crate::comparison::{MeanOfRuns, Pair, TradeOff};
 use crate::family::adjust_pairs;
-use crate::question::Question;
+use crate::noise::Question;
 use crate::samples::{Sample, VariantSamples, numbers, variance};
 
 /// Metrics of whole runs that an engine can trade for each other, in the order of tables.

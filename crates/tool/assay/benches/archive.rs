@@ -180,7 +180,7 @@ impl Place {
                         repetition,
                         seed: u64::from(repetition),
                     };
-                    let run = noisy(record, &cell, (id, &stamp), noise);
+                    let run = noisy(record, &cell, id, &stamp, noise);
                     let path = dir.join("runs").join(&cell.id).join("record.json");
                     bytes += write(&path, serde_json::to_vec_pretty(&run));
                     manifest.plan.cells.push(cell);
@@ -259,7 +259,7 @@ fn stamp(id: &str) -> String {
 }
 
 /// Returns the record as that of another cell, with noise in every figure.
-fn noisy(record: &RunRecord, cell: &Cell, (id, at): (&str, &str), noise: &mut Noise) -> RunRecord {
+fn noisy(record: &RunRecord, cell: &Cell, id: &str, at: &str, noise: &mut Noise) -> RunRecord {
     let mut run = record.clone();
     run.id = format!("{id}/{}", cell.id);
     run.cell = cell.clone();

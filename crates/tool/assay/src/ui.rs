@@ -35,6 +35,13 @@ const ERROR_WIDTH: usize = 100;
 /// Source: miette 7, `GraphicalReportHandler`, `render_related`.
 const FURTHER: &str = "\nError: \n";
 
+/// The process: its environment and its output.
+#[derive(Clone, Copy)]
+pub(crate) struct Process<'a> {
+    pub(crate) environment: &'a Environment,
+    pub(crate) ui: &'a Ui,
+}
+
 /// Output settings of this process.
 #[derive(Debug, Clone)]
 pub(crate) struct Ui {

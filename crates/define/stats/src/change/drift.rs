@@ -134,7 +134,8 @@ pub(super) fn ramps(
     values: &[f64],
     sums: &Sums,
     changes: &[usize],
-    (long_run, strictness): (f64, f64),
+    long_run: f64,
+    strictness: f64,
 ) -> Vec<Ramp> {
     if changes.is_empty() || long_run <= 0.0 {
         return Vec::new();
@@ -257,10 +258,10 @@ mod tests {
         let step: Vec<f64> =
             (0..60).map(|i| f64::from(i % 2) + 4.0 * f64::from(u8::from(i >= 30))).collect();
         let sums = Sums::of(&step);
-        assert_eq!(ramps(&step, &sums, &[30], (0.25, 4.0)), []);
+        assert_eq!(ramps(&step, &sums, &[30], 0.25, 4.0), []);
         let slow: Vec<f64> = (0..60).map(|i| f64::from(i % 2) + 0.1 * f64::from(i)).collect();
         let sums = Sums::of(&slow);
-        let found = ramps(&slow, &sums, &[14, 30, 44], (0.25, 4.0));
+        let found = ramps(&slow, &sums, &[14, 30, 44], 0.25, 4.0);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].from < 6 && found[0].to > 53, "{found:?}");
     }

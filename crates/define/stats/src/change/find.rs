@@ -85,7 +85,7 @@ impl Found {
         let (mut sums, mut boundaries, mut noise) = part(&flat);
         let mut all = Vec::new();
         for _ in 0..RAMP_ROUNDS {
-            let new = ramps(&flat, &sums, &places(&boundaries), (noise.long_run(), strictness));
+            let new = ramps(&flat, &sums, &places(&boundaries), noise.long_run(), strictness);
             if new.is_empty() {
                 break;
             }

@@ -43,7 +43,8 @@ impl<'e> LmdbSession<'e> {
     fn scan(
         &mut self,
         start: &[u8],
-        (limit, direction): (u32, Direction),
+        limit: u32,
+        direction: Direction,
         rows: &mut Rows,
     ) -> Result<(), EngineError> {
         let snapshot = self.reader.snapshot()?;
@@ -89,7 +90,7 @@ impl Session for LmdbSession<'_> {
             // LMDB stores no empty key and fails on its deletion.
             Op::Delete { key: [] } => return Ok(Outcome::Done),
             Op::Delete { key } => return self.env.write(key, None).map(|()| Outcome::Done),
-            Op::Scan { start, limit, direction } => self.scan(start, (limit, direction), rows)?,
+            Op::Scan { start, limit, direction } => self.scan(start, limit, direction, rows)?,
             Op::MultiGet { keys } => self.get(keys, rows)?,
             Op::FieldRead { key, offset, length } => self.field(key, (offset, length), rows)?,
             Op::Call(_)

@@ -161,7 +161,8 @@ impl<'a> RocksSession<'a> {
     fn merge(
         &mut self,
         key: &[u8],
-        (offset, bytes): (Option<u32>, &[u8]),
+        offset: Option<u32>,
+        bytes: &[u8],
         rows: &mut Rows,
     ) -> Result<Outcome, EngineError> {
         self.count();
@@ -240,9 +241,9 @@ impl Session for RocksSession<'_> {
             Op::MultiGet { keys } => self.multi_get(keys, rows),
             Op::FieldRead { key, offset, length } => self.field(key, (offset, length), rows),
             Op::PartialUpdate { key, offset, bytes } if self.is_merging => {
-                self.merge(key, (Some(offset), bytes), rows)
+                self.merge(key, Some(offset), bytes, rows)
             }
-            Op::Append { key, bytes } if self.is_merging => self.merge(key, (None, bytes), rows),
+            Op::Append { key, bytes } if self.is_merging => self.merge(key, None, bytes, rows),
             Op::Call(_)
             | Op::PartialUpdate { .. }
             | Op::Append { .. }

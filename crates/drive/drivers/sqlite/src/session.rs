@@ -81,7 +81,7 @@ impl Session for SqliteSession<'_> {
                 })?;
             }
             Op::FieldRead { key, offset, length } => {
-                get_part(field, key, (offset, length), rows)?;
+                get_part(field, key, offset, length, rows)?;
             }
             Op::PartialUpdate { key, offset, bytes } => {
                 let start = Integer(offset.into());
@@ -143,7 +143,8 @@ fn get(statement: &mut Statement, key: &[u8], rows: &mut Rows) -> Result<(), Eng
 fn get_part(
     statement: &mut Statement,
     key: &[u8],
-    (offset, length): (u32, u32),
+    offset: u32,
+    length: u32,
     rows: &mut Rows,
 ) -> Result<(), EngineError> {
     let mut beyond = Ok(());

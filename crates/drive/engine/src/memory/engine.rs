@@ -171,7 +171,7 @@ impl Session for MemorySession<'_> {
                 keys.iter().for_each(|key| push_found(&state.table, key, rows));
             }
             Op::Scan { start, limit, direction } => {
-                push_range(&self.engine.read()?.table, start, (limit, direction), rows);
+                push_range(&self.engine.read()?.table, start, limit, direction, rows);
             }
             Op::Put { key, value } => return self.write(key, Some(value)),
             Op::Delete { key } => return self.write(key, None),
@@ -209,7 +209,7 @@ fn push_found(table: &Table, key: &[u8], rows: &mut Rows) {
     }
 }
 
-fn push_range(table: &Table, start: &[u8], (limit, direction): (u32, Direction), rows: &mut Rows) {
+fn push_range(table: &Table, start: &[u8], limit: u32, direction: Direction, rows: &mut Rows) {
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let bounds = match direction {
         Direction::Forward => (Bound::Included(start), Bound::Unbounded),

@@ -5,8 +5,7 @@ use model::OpKind;
 use model::record::FailureClass;
 use workload::Generator;
 
-use super::meter::Meter;
-use super::role::{ClientEnd, Role};
+use super::meter::{ClientEnd, Meter, Role};
 use crate::stop::Halt;
 
 /// Failures in a row after which a client gives up.

@@ -7,9 +7,8 @@ use model::{Nanos, Op, OpKind, Outcome};
 use workload::{Generator, PointReads, RangeReads, Writes};
 
 use super::drive::{Drive, Waiting, fail, verify};
-use super::meter::Meter;
+use super::meter::{ClientEnd, Meter, Role};
 use super::pipelined;
-use super::role::{ClientEnd, Role};
 use crate::schedule::SharedArrivals;
 use crate::tally::Times;
 use crate::ticks::{Ticker, Ticks};
@@ -114,7 +113,7 @@ fn run<T: Ticker, C: Clock, S: Schedule, G: Generator + ?Sized>(
 
         // Outside the stamps from here on.
         meter.ended += 1;
-        'rare: {
+        'counted: {
             // No guard: the result would be tested again, to drop it.
             let outcome = match outcome {
                 Ok(outcome) => {
@@ -122,7 +121,7 @@ fn run<T: Ticker, C: Clock, S: Schedule, G: Generator + ?Sized>(
                         let times = times::<T, S>(clock, begun.intended, begun.started, ended);
                         meter.tally.record(op.kind(), outcome, times, moved(op, &rows));
                         left -= 1;
-                        break 'rare;
+                        break 'counted;
                     }
                     Ok(outcome)
                 }

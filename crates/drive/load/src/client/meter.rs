@@ -1,15 +1,39 @@
 //! One client's recorder: its tally, its intervals and its heartbeat.
 
+use engine::EngineError;
 use model::record::SpanningOp;
 use model::{Nanos, OpKind};
 
-use crate::client::{ClientEnd, Role};
 use crate::collector::Delivery;
 use crate::handoff::{ClientExit, ClientSender, Message};
 use crate::stop::Heartbeat;
 use crate::tally::{ClientTally, Times};
 use crate::timeline::Timeline;
 use crate::usage::{Usage, thread_run_queue};
+
+/// Role of a client in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It is measured, and ends at the deadline.
+    Measured,
+    /// It writes in the background, and runs until it is halted.
+    Background,
+}
+
+/// How a client ended.
+#[derive(Debug)]
+pub(crate) enum ClientEnd {
+    /// It reached its limit or deadline.
+    Finished,
+    /// It was halted.
+    Stopped,
+    /// It never ran: the engine gave it no session.
+    Refused(EngineError),
+    /// The engine failed, or the thread panicked.
+    Failed(String),
+    /// An answer was wrong.
+    Wrong(String),
+}
 
 /// Longest time between two publications of the number of operations ended.
 const HEARTBEAT_EVERY: Nanos = Nanos::from_millis(100);

@@ -16,9 +16,7 @@ mod drive;
 mod execute;
 mod meter;
 mod pipelined;
-mod role;
 
 pub(crate) use drive::{Drive, Waiting};
 pub(crate) use execute::run_scheduled;
-pub(crate) use meter::Meter;
-pub(crate) use role::{ClientEnd, Role};
+pub(crate) use meter::{ClientEnd, Meter, Role};

@@ -12,8 +12,7 @@ use model::{Op, OpKind, Outcome};
 use workload::Generator;
 
 use super::drive::{Drive, fail, verify};
-use super::meter::Meter;
-use super::role::ClientEnd;
+use super::meter::{ClientEnd, Meter};
 use crate::tally::Times;
 use crate::ticks::Ticks;
 use crate::traits::Clock;

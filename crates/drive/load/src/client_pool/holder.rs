@@ -27,7 +27,9 @@ pub(super) type Held = (HoldsRecord, Option<String>);
 /// Starts one thread for each session; they end with the background writers.
 pub(super) fn start<'scope, 'env: 'scope, C: Clock>(
     scope: &'scope thread::Scope<'scope, 'env>,
-    (clock, pool, engine): (&'env C, &'env ClientPool, &'env dyn Engine),
+    clock: &'env C,
+    pool: &'env ClientPool,
+    engine: &'env dyn Engine,
     run: &'env mut HolderRun,
 ) -> std::io::Result<Vec<JoinHandle<'scope, Held>>> {
     let time = run.time;

@@ -68,7 +68,7 @@ pub fn run_step<C: Clock>(
         for (group, role) in groups {
             started.start_group(scope, &call, group, role)?;
         }
-        let holders = holder::start(scope, (clock, pool, engine), holder_run);
+        let holders = holder::start(scope, clock, pool, engine, holder_run);
         let holders = holders.map_err(|source| LoadError::Thread("a holder".to_owned(), source))?;
         let mut totals = Coordinator::begin(clock, pool, inbox, span, on_event)?.run();
         drop(stop_on_drop);

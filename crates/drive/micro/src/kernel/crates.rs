@@ -1,10 +1,21 @@
-//! The kernels of Rust crates, and the distribution's Zstandard.
+//! The interface of a source of kernels, and the kernels of Rust crates and of the system.
 
 use model::Kernel;
 use twox_hash::XxHash3_64;
 
 use super::ffi::Zstd;
-use super::work::Work;
+
+/// The kernels of one source.
+pub(crate) trait Work {
+    /// Returns what serves the kernel, or why nothing does.
+    fn serves(&self, kernel: Kernel) -> Result<String, String>;
+
+    /// Returns the checksum or hash of `input`, or the bytes of it that were compressed or
+    /// decompressed into `output`; 0 when the library fails.
+    ///
+    /// `output` is as long as the result may get.
+    fn run(&mut self, kernel: Kernel, input: &[u8], output: &mut [u8]) -> u64;
+}
 
 /// Kernels of linked crates; Zstandard is the library of the distribution.
 pub(super) struct Crates {

@@ -4,8 +4,7 @@ mod crates;
 mod ffi;
 mod rocksdb;
 mod set;
-mod work;
 
+pub(crate) use crates::Work;
 pub use set::Set;
 pub(crate) use set::{packed, room};
-pub(crate) use work::Work;

@@ -8,8 +8,8 @@ use std::path::Path;
 use engine::EngineError;
 use model::Kernel;
 
+use super::crates::Work;
 use super::ffi::{Checksums, Lz4, Zstd};
-use super::work::Work;
 
 /// One library's kernels.
 pub(super) struct RocksDb {

@@ -6,9 +6,8 @@ use std::path::Path;
 use engine::EngineError;
 use model::Kernel;
 
-use super::crates::Crates;
+use super::crates::{Crates, Work};
 use super::rocksdb::RocksDb;
-use super::work::Work;
 
 /// The kernels of this process.
 pub struct Set {

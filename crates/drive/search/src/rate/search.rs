@@ -309,7 +309,8 @@ impl Search for RateSearch {
             &probe,
             self.spec.clients,
             observation,
-            (outcome, probe_outcome),
+            outcome,
+            probe_outcome,
         ));
         match (&observation.stop, follow_up) {
             (Some(why), _) => self.end(format!("stopped: {why}")),

@@ -70,7 +70,8 @@ impl<'a> Counted<'a> {
     pub fn new(
         engine: &'a dyn Engine,
         application: &'a Application,
-        (clock, stop): (&'a SteadyClock, StopFlag),
+        clock: &'a SteadyClock,
+        stop: StopFlag,
     ) -> Self {
         Self {
             engine,
@@ -160,14 +161,17 @@ impl Session for CountedSession<'_> {
         let policy = application.procedure(call.procedure).map(|it| it.policy);
         let CallPolicy { retry, limit, .. } = policy.unwrap_or_default();
         self.executed += 1;
-        let (began, spread) = (clock.now(), (self.spread, self.executed));
+        let (spread, number) = (self.spread, self.executed);
+        let policy = retry.as_ref();
+        let retrying = retry::Retrying { policy, clock: *clock, stop, spread, number };
+        let began = clock.now();
         let is_measured = began.0 >= self.of.measured_from.load(Ordering::Relaxed);
         if is_measured {
             rows.replace_statement_times(self.times.take());
         }
         let session = &mut *self.session;
         let retry::Attempted { answer, retried, last_began } =
-            retry::execute(session, (op, rows), retry.as_ref(), (*clock, stop), spread);
+            retry::execute(session, op, rows, retrying);
         self.count(called(op), answer.is_ok(), rows);
         let service = clock.now().since(began);
         let ended = EndedCall {

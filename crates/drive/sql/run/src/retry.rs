@@ -16,6 +16,18 @@ pub(crate) struct Attempted {
     pub(crate) last_began: Nanos,
 }
 
+/// How failed calls of a session are repeated.
+#[derive(Clone, Copy)]
+pub(crate) struct Retrying<'a, C> {
+    pub(crate) policy: Option<&'a Retry>,
+    pub(crate) clock: &'a C,
+    pub(crate) stop: &'a StopFlag,
+    /// Random numbers of the session's pauses: clients that met do not meet again.
+    pub(crate) spread: Stream,
+    /// Number of the call in its session.
+    pub(crate) number: u64,
+}
+
 /// Returns whether a call that failed so may succeed when it is repeated as it is.
 ///
 /// The server has rolled it back: a constraint would be violated again, and what a lost connection
@@ -24,17 +36,16 @@ const fn is_conflict(class: FailureClass) -> bool {
     matches!(class, FailureClass::Deadlock | FailureClass::Serialisation | FailureClass::Timeout)
 }
 
-/// Executes an operation, and again by `policy` while it fails by a conflict.
+/// Executes an operation, and again by the policy while it fails by a conflict.
 ///
-/// Pauses are half to all of the policy's, by the random numbers of `spread`: clients that
-/// met do not meet again.
+/// Pauses are half to all of the policy's.
 pub(crate) fn execute(
     session: &mut dyn Session,
-    (op, rows): (&Op<'_>, &mut Rows),
-    policy: Option<&Retry>,
-    (clock, stop): (&impl Clock, &StopFlag),
-    spread: (Stream, u64),
+    op: &Op<'_>,
+    rows: &mut Rows,
+    retrying: Retrying<'_, impl Clock>,
 ) -> Attempted {
+    let Retrying { policy, clock, stop, spread, number } = retrying;
     let mut retried = FailureCounts::default();
     let mut last_began = clock.now();
     for attempt in 1.. {
@@ -50,7 +61,7 @@ pub(crate) fn execute(
         }
         retried.add(class);
         let pause = policy.map_or(Nanos(0), |policy| policy.pause_before(attempt + 1));
-        let word = spread.0.branch(spread.1).word(u64::from(attempt));
+        let word = spread.branch(number).word(u64::from(attempt));
         let share = 0.5 + unit(word) / 2.0;
         let pause = Nanos(model::whole(pause.0 as f64 * share));
         if pause > Nanos(0) {
@@ -83,10 +94,11 @@ mod tests {
         let policy = Retry { attempts, pause, pause_max };
         let (clock, mut rows) = (ManualClock::new(Nanos(0)), Rows::new());
         let op = Op::Get { key: b"k" };
-        let (stop, spread) = (StopFlag::default(), (Stream::fixed(1), 0));
+        let (stop, spread) = (StopFlag::default(), Stream::fixed(1));
         let mut session = Failing(errors.to_vec());
         let policy = Some(&policy).filter(|_| attempts > 1);
-        let done = execute(&mut session, (&op, &mut rows), policy, (&clock, &stop), spread);
+        let retrying = Retrying { policy, clock: &clock, stop: &stop, spread, number: 0 };
+        let done = execute(&mut session, &op, &mut rows, retrying);
         (done, rows.count())
     }
 

@@ -1,7 +1,7 @@
 //! Sources of engine builds.
 //!
 //! A source does not cache and does not check hashes; the store does. To add a source, write one
-//! file here with a [`Source`] and add its line to [`registry`].
+//! file here with a [`Source`] and add its line to `registry` in `store.rs`.
 
 mod apt;
 mod client;
@@ -11,7 +11,6 @@ mod distribution;
 mod limits;
 mod maven;
 mod npm;
-mod registry;
 mod source_trait;
 mod unpack;
 
@@ -24,6 +23,5 @@ pub use distribution::Distribution;
 pub(crate) use distribution::headers_package;
 pub use maven::Maven;
 pub use npm::Npm;
-pub(crate) use registry::registry;
 pub use source_trait::{Fetched, Offer, Progress, Source};
 pub(crate) use source_trait::{no_source, not_for_machine};

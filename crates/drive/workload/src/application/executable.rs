@@ -6,7 +6,7 @@ use model::{Application, Step};
 use super::payload::LETTERS_BYTES;
 use super::source::text_bytes;
 use crate::distribution::check_distribution;
-use crate::error::WorkloadError;
+use crate::generator::WorkloadError;
 
 /// Most bytes of the texts of one call: no server takes a statement that long.
 const CALL_BYTES_MAX: u64 = 1 << 30;

@@ -4,8 +4,7 @@ use model::Nanos;
 
 use super::calls::single;
 use super::tables::Tables;
-use crate::error::WorkloadError;
-use crate::generator::{Generator, Group};
+use crate::generator::{Generator, Group, WorkloadError};
 use crate::random::Stream;
 use crate::request::{Part, Request};
 

@@ -12,13 +12,11 @@ mod picker;
 mod plain;
 mod registry;
 mod scrambled;
-mod space;
 mod zipf;
 
 pub(crate) use picker::{Permuted, Picker};
-pub(crate) use plain::{Sequential, Shuffled, Uniform};
+pub(crate) use plain::{Access, Sequential, Shuffled, Space, Uniform};
 pub use registry::check_distribution;
 pub(crate) use registry::parse;
 pub(crate) use scrambled::Scrambled;
-pub(crate) use space::{Access, Space};
 pub(crate) use zipf::{Ranks, THETA_DEFAULT};

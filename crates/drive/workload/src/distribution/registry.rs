@@ -1,9 +1,8 @@
 //! The key distributions by name.
 
 use super::picker::{Permuted, Picker};
-use super::plain::{Sequential, Uniform};
+use super::plain::{Access, Sequential, Space, Uniform};
 use super::scrambled::Scrambled;
-use super::space::{Access, Space};
 use super::zipf::{self, Latest, Zipf};
 
 /// Reads what stands behind the colon, for one client's rows; the error names the range.

@@ -5,7 +5,7 @@
 //!
 //! Source: [YCSB source], `ScrambledZipfianGenerator` and `fnvhash64`.
 
-use super::space::Space;
+use super::plain::Space;
 use super::zipf::Ranks;
 use crate::random::Stream;
 

@@ -6,7 +6,7 @@
 //!
 //! Source: [Hormann Derflinger 1996], section 4, algorithm ZRI (with v = 0).
 
-use super::space::Space;
+use super::plain::Space;
 use crate::permutation::Permutation;
 use crate::random::{Stream, unit};
 

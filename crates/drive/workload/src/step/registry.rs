@@ -4,7 +4,7 @@ use model::{Arrivals, DataShape, Direction, Load, OpenLoad, Pace, Pacing, Rate, 
 
 use super::recipe::{Recipe, Stage};
 use super::steps::STEPS;
-use crate::error::WorkloadError;
+use crate::generator::WorkloadError;
 use crate::request::Presence;
 use crate::stream::Action;
 

@@ -86,7 +86,7 @@ impl RowAction for FieldReads {
     }
 
     fn check(&self, key: &[u8], rows: &Rows) -> Result<u64, WrongAnswer> {
-        self.checker.field(key, (self.offset, self.field_bytes), rows)
+        self.checker.field(key, self.offset, self.field_bytes, rows)
     }
 }
 

@@ -49,7 +49,8 @@ pub(crate) fn with_connections(options: &Options, experiment: &Experiment) -> Op
 /// # Errors
 /// [`Refusal::Option`] where the user's option is the cause, else [`Refusal::Build`].
 pub(crate) fn check_connections(
-    (effective, options): (&Options, &Options),
+    effective: &Options,
+    options: &Options,
     experiment: &Experiment,
 ) -> Result<(), Refusal> {
     let Some(most) = effective.get(OPTION) else { return Ok(()) };

@@ -44,7 +44,7 @@ pub fn check_text(
         }
     }
     for variant in &experiment.variants {
-        let checked = check_variant(experiment, variant, (registry, kinds));
+        let checked = check_variant(experiment, variant, registry, kinds);
         checked.map_err(|refusal| RunnerError::Refused(variant.name.clone(), refusal))?;
     }
     Ok(())
@@ -53,7 +53,8 @@ pub fn check_text(
 fn check_variant(
     experiment: &Experiment,
     variant: &Variant,
-    (registry, kinds): (&Registry, &Kinds),
+    registry: &Registry,
+    kinds: &Kinds,
 ) -> Result<(), Refusal> {
     let kind = kinds(&variant.build.engine);
     if kind.is_none() && variant.build.version.is_some() {
@@ -106,7 +107,7 @@ fn check_server(
         reason: format!("{reason}: `assay engine list` shows the releases"),
     })?;
     let options = with_connections(&variant.options, experiment);
-    check_connections((&variant.options, &variant.options), experiment)?;
+    check_connections(&variant.options, &variant.options, experiment)?;
     let transport = options.get(TRANSPORT).and_then(|text| text.parse().ok()).unwrap_or_default();
     let log = Path::new(NOWHERE).join("log");
     let site = Site { data: PathBuf::from("/data"), log, transport, ..Site::default() };

@@ -43,7 +43,7 @@ pub fn check_variants(
     check_demand(experiment)?;
     let mut identities = BTreeMap::new();
     for variant in &experiment.variants {
-        let checked = check_variant(bench, (experiment, variant), progress)?;
+        let checked = check_variant(bench, experiment, variant, progress)?;
         for text in &checked.durability.notes {
             progress(Progress::Note(&format!("{}: {text}", variant.name)));
         }
@@ -57,7 +57,8 @@ pub fn check_variants(
 
 fn check_variant(
     bench: &Workbench<'_>,
-    (experiment, variant): (&Experiment, &Variant),
+    experiment: &Experiment,
+    variant: &Variant,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Checked, RunnerError> {
     let name = &variant.name;
@@ -66,7 +67,7 @@ fn check_variant(
         format!("for `{name}` to be opened and closed once, at most {limit}")
     });
     progress(Progress::Begins(&start));
-    let mut checked = open_once(bench, (experiment, variant), progress);
+    let mut checked = open_once(bench, experiment, variant, progress);
     if checked.is_err() && bench.interrupt.level() > 0 {
         return Err(RunnerError::Interrupted);
     }
@@ -77,7 +78,7 @@ fn check_variant(
         // A server has more options than its driver lists.
         let plain = Variant { options: Options::new(), ..variant.clone() };
         let names = |options: Options| options.iter().map(|(name, _)| name.to_owned()).collect();
-        let opened = open_once(bench, (experiment, &plain), progress);
+        let opened = open_once(bench, experiment, &plain, progress);
         *known = opened.map(|opened| names(opened.effective_options)).unwrap_or_default();
     }
     checked
@@ -93,7 +94,8 @@ struct Checked {
 /// Opens a variant's engine in a scratch directory.
 fn open_once(
     bench: &Workbench<'_>,
-    (experiment, variant): (&Experiment, &Variant),
+    experiment: &Experiment,
+    variant: &Variant,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Checked, RunnerError> {
     let cell = Cell {
@@ -123,7 +125,7 @@ fn open_once(
         |text: &str| progress(Progress::Waits(&format!("variant `{}`: {text}", variant.name)));
     let mut result = follow(process, &memory, bench, &mut report);
     if let Some(Ok(Checked { effective_options, .. })) = &result
-        && let Err(refusal) = check_connections((effective_options, &variant.options), experiment)
+        && let Err(refusal) = check_connections(effective_options, &variant.options, experiment)
     {
         result = Some(Err(refusal));
     }

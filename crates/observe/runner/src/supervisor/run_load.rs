@@ -43,7 +43,7 @@ impl<'a> RunLoad<'a> {
         Some(Self {
             bench,
             store: Store::below(bench.data.path()),
-            key: key(bench, manifest, (variant, cell.clients, seed)),
+            key: key(bench, manifest, variant, cell.clients, seed),
             id: format!("{}/{}", manifest.id, cell.id),
             keeps_cached: experiment.load.page_cache == PageCache::Warm,
             left_out: if is_server { OF_SERVER } else { &[] },
@@ -240,7 +240,9 @@ enum Failure {
 fn key(
     bench: &Workbench<'_>,
     manifest: &Manifest,
-    (variant, clients, seed): (&Variant, u32, u64),
+    variant: &Variant,
+    clients: u32,
+    seed: u64,
 ) -> Key {
     let experiment = &manifest.plan.experiment;
     let mut steps = experiment.steps_for(clients);

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use model::{Options, RunRecord, Settings, Variant};
 use serde::Serialize;
 
+use super::identity::Pair;
+
 /// Kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -53,8 +55,8 @@ impl Declared {
 
 /// Returns the differences of two variants; a run of each has the options in force.
 pub(super) fn declared(
-    (base, variant): (&Variant, &Variant),
-    (run_of_base, run_of_variant): (&RunRecord, &RunRecord),
+    Pair { base, variant }: Pair<&Variant>,
+    first_runs: Pair<&RunRecord>,
 ) -> Declared {
     let builds = (base.build.to_string(), variant.build.to_string());
     let is_one_engine = base.build.engine == variant.build.engine;
@@ -72,7 +74,8 @@ pub(super) fn declared(
         changes.extend(options(&base.options, &variant.options));
     }
     changes.extend(settings(&base.settings, &variant.settings));
-    let mut in_force = options(&run_of_base.effective_options, &run_of_variant.effective_options);
+    let mut in_force =
+        options(&first_runs.base.effective_options, &first_runs.variant.effective_options);
     in_force.retain(|change| {
         // An option that only one release reports is no difference in force.
         let is_known = change.base.is_some() && change.variant.is_some();

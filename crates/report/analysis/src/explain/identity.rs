@@ -2,6 +2,13 @@
 
 use serde::Serialize;
 
+/// A thing of the base, and the same of the variant.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair<T> {
+    pub(super) base: T,
+    pub(super) variant: T,
+}
+
 /// One factor of a product.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Factor {
@@ -26,22 +33,23 @@ pub struct Identity {
 
 /// Divides the change of `whole` = first x second among both; `None` unless all are positive.
 ///
-/// `whole` and `first` are (base, variant); the second factor is their quotient.
+/// The second factor is the quotient of `whole` and `first`.
 ///
 /// Source: additive LMDI: the weight of ln(factor ratio) is the logarithmic mean [Ang 2005].
 pub(super) fn identity(
     name: &'static str,
-    (first_name, second_name): (&'static str, &'static str),
-    whole: (f64, f64),
-    first: (f64, f64),
+    [first_name, second_name]: [&'static str; 2],
+    whole: Pair<f64>,
+    first: Pair<f64>,
 ) -> Option<Identity> {
-    let second = (whole.0 / first.0, whole.1 / first.1);
+    let second = Pair { base: whole.base / first.base, variant: whole.variant / first.variant };
     let all = [whole, first, second];
-    if !all.iter().all(|(a, b)| *a > 0.0 && *b > 0.0 && a.is_finite() && b.is_finite()) {
+    let is_positive = |value: f64| value > 0.0 && value.is_finite();
+    if !all.iter().all(|pair| is_positive(pair.base) && is_positive(pair.variant)) {
         return None;
     }
-    let weight = logarithmic_mean(whole.0, whole.1);
-    let factor = |name, (base, variant): (f64, f64)| Factor {
+    let weight = logarithmic_mean(whole.base, whole.variant);
+    let factor = |name, Pair { base, variant }: Pair<f64>| Factor {
         name,
         base,
         variant,
@@ -64,16 +72,22 @@ mod tests {
 
     use super::*;
 
+    const fn pair((base, variant): (f64, f64)) -> Pair<f64> {
+        Pair { base, variant }
+    }
+
     #[test]
     fn a_product_s_growth_is_divided_by_the_logarithms_of_its_factors() {
         // 2 x 10 = 20 became 4 x 15 = 60: ln 2 and ln 1.5 of ln 3.
-        let found = identity("time", ("reads", "each"), (20.0, 60.0), (2.0, 4.0)).unwrap();
+        let found =
+            identity("time", ["reads", "each"], pair((20.0, 60.0)), pair((2.0, 4.0))).unwrap();
         let [reads, each] = found.factors;
         assert!((reads.adds - 40.0 * 2_f64.ln() / 3_f64.ln()).abs() < 1e-9);
         assert!((each.adds - 40.0 * 1.5_f64.ln() / 3_f64.ln()).abs() < 1e-9);
         assert_eq!((each.base, each.variant), (10.0, 15.0));
-        assert_eq!(identity("time", ("reads", "each"), (0.0, 60.0), (2.0, 4.0)), None);
-        let same = identity("time", ("reads", "each"), (20.0, 20.0), (2.0, 4.0)).unwrap();
+        assert_eq!(identity("time", ["reads", "each"], pair((0.0, 60.0)), pair((2.0, 4.0))), None);
+        let same =
+            identity("time", ["reads", "each"], pair((20.0, 20.0)), pair((2.0, 4.0))).unwrap();
         assert!((same.factors[0].adds - 20.0 * 2_f64.ln()).abs() < 1e-9);
     }
 
@@ -82,7 +96,7 @@ mod tests {
         fn the_factors_add_up_to_the_change(
             whole in (1e-3..1e6_f64, 1e-3..1e6_f64), first in (1e-3..1e6_f64, 1e-3..1e6_f64),
         ) {
-            let found = identity("w", ("a", "b"), whole, first).unwrap();
+            let found = identity("w", ["a", "b"], pair(whole), pair(first)).unwrap();
             let sum: f64 = found.factors.iter().map(|factor| factor.adds).sum();
             prop_assert!((sum - (whole.1 - whole.0)).abs() <= 1e-6 * whole.0.max(whole.1));
         }

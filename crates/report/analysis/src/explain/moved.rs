@@ -4,6 +4,7 @@ use model::{Better, Metric, metric};
 use serde::Serialize;
 use stats::{Effect, Verdict};
 
+use super::identity::Pair;
 use crate::comparison::{CellComparison, StepComparison};
 
 /// A metric whose change is established.
@@ -66,20 +67,31 @@ const MOVABLE: &[(Metric, f64)] = &[
 const OF_WORKERS: [Metric; 3] =
     [metric::CPU_US_PER_OP, metric::BACKGROUND_CPU_US_PER_OP, metric::KERNEL_CPU_US_PER_OP];
 
+/// The metric that is explained, with its effect.
+#[derive(Clone, Copy)]
+pub(super) struct Explained<'a> {
+    pub(super) metric: Metric,
+    pub(super) effect: Option<&'a Effect>,
+}
+
 /// Returns what moved between the base and `variant`: along with what is explained first, then by
 /// the largest ratio.
 pub(super) fn moved(
     step: &StepComparison,
-    (base, variant): (&str, &str),
-    explained: (Metric, Option<&Effect>),
+    names: Pair<&str>,
+    explained: Explained<'_>,
 ) -> Vec<Moved> {
     let cell = |name: &str| step.cells.iter().find(|cell| cell.variant == name);
-    let (Some(base), Some(variant)) = (cell(base), cell(variant)) else { return Vec::new() };
+    let (Some(base), Some(variant)) = (cell(names.base), cell(names.variant)) else {
+        return Vec::new();
+    };
     // With a known server CPU, the client's CPU is only the canary.
     let has_server = base.metric(metric::SERVER_CPU_US_PER_OP).is_some();
-    let is_listed =
-        |metric: &Metric| *metric != explained.0 && !(has_server && OF_WORKERS.contains(metric));
-    let one = |(metric, least): &(Metric, f64)| one(*metric, *least, (base, variant), explained);
+    let is_listed = |metric: &Metric| {
+        *metric != explained.metric && !(has_server && OF_WORKERS.contains(metric))
+    };
+    let one =
+        |(metric, least): &(Metric, f64)| one(*metric, *least, Pair { base, variant }, explained);
     let movable = MOVABLE.iter().filter(|(metric, _)| is_listed(metric));
     let mut all: Vec<Moved> = movable.filter_map(one).collect();
     all.sort_by(|a, b| {
@@ -92,8 +104,8 @@ pub(super) fn moved(
 fn one(
     metric: Metric,
     least: f64,
-    (base, variant): (&CellComparison, &CellComparison),
-    (explained, its_effect): (Metric, Option<&Effect>),
+    Pair { base, variant }: Pair<&CellComparison>,
+    explained: Explained<'_>,
 ) -> Option<Moved> {
     let (base, variant) = (base.metric(metric)?, variant.metric(metric)?);
     let effect = variant.versus_base?;
@@ -108,8 +120,8 @@ fn one(
         Better::Higher => Some(!is_above),
         Better::Neither => None,
     };
-    let is_along = its_effect.is_some_and(|effect| {
-        let [own, its] = [(metric, is_above), (explained, effect.ratio > 1.0)]
+    let is_along = explained.effect.is_some_and(|effect| {
+        let [own, its] = [(metric, is_above), (explained.metric, effect.ratio > 1.0)]
             .map(|(metric, is_above)| is_worse(metric, is_above));
         own.is_some() && own == its
     });

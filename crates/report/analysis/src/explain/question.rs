@@ -6,8 +6,8 @@ use super::account::{Account, Part, account, subject};
 use super::bound::{bound, time_on_cpu};
 use super::declared::{Declared, declared};
 use super::explanation::{Explanation, Rung};
-use super::identity::{Identity, identity};
-use super::moved::{Moved, moved};
+use super::identity::{Identity, Pair, identity};
+use super::moved::{Explained, Moved, moved};
 use super::refusal::{Case, refusals};
 use super::settle::settle;
 use crate::comparison::{CellComparison, Comparison, StepComparison};
@@ -20,22 +20,22 @@ const FACTORED_SHARE: f64 = 0.1;
 const WRITES_PER_READ: f64 = 0.1;
 
 /// A metric's name in words, the metric, its first factor, and the names of both factors.
-type Product = (&'static str, Metric, Metric, (&'static str, &'static str));
+type Product = (&'static str, Metric, Metric, [&'static str; 2]);
 
 /// Metrics that are products of two factors.
 #[rustfmt::skip]
 const PRODUCTS: [Product; 5] = [
     ("KiB read from the device/op", metric::DEVICE_READ_KIB_PER_OP, metric::DEVICE_READS_PER_OP,
-        ("device reads/op", "KiB per read")),
+        ["device reads/op", "KiB per read"]),
     ("KiB written to the device/op", metric::DEVICE_WRITE_KIB_PER_OP, metric::DEVICE_WRITES_PER_OP,
-        ("device writes/op", "KiB per write")),
+        ["device writes/op", "KiB per write"]),
     ("KiB the server read/op", metric::SERVER_READ_KIB_PER_OP, metric::SERVER_READS_PER_OP,
-        ("server reads/op", "KiB per read")),
+        ["server reads/op", "KiB per read"]),
     ("KiB the server wrote/op", metric::SERVER_WRITE_KIB_PER_OP, metric::SERVER_WRITES_PER_OP,
-        ("server writes/op", "KiB per write")),
+        ["server writes/op", "KiB per write"]),
     ("bytes written to the device per byte put", metric::WRITE_AMPLIFICATION_DEVICE,
         metric::WRITE_AMPLIFICATION_WITH_WAL,
-        ("bytes the engine wrote per byte put", "device bytes per engine byte")),
+        ["bytes the engine wrote per byte put", "device bytes per engine byte"]),
 ];
 
 /// Input of an explanation.
@@ -84,11 +84,13 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         missed: missed(step, [base, variant]).as_deref(),
         blocking: question.blocking,
     });
-    let moved = moved(step, (base, variant), (metric, effect.as_ref()));
+    let names = Pair { base, variant };
+    let moved = moved(step, names, Explained { metric, effect: effect.as_ref() });
     let of = |name: &str| question.experiment.variant(name);
-    let first_runs = (sides[0].first()?.0, sides[1].first()?.0);
-    let declared =
-        of(base).zip(of(variant)).map_or_else(Declared::default, |both| declared(both, first_runs));
+    let first_runs = Pair { base: sides[0].first()?.0, variant: sides[1].first()?.0 };
+    let declared = of(base).zip(of(variant)).map_or_else(Declared::default, |(base, variant)| {
+        declared(Pair { base, variant }, first_runs)
+    });
     let on_cpu = time_on_cpu(subject, account.as_ref());
     let is_caused = declared.intervention().is_some() && !declared.is_control;
     Some(Explanation {
@@ -102,7 +104,7 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         metric: metric.name,
         subject,
         effect,
-        identities: identities(account.as_ref(), (metric, &moved), step, (base, variant)),
+        identities: identities(account.as_ref(), metric, &moved, step, names),
         account,
         moved,
         settle: settle(step, base, variant),
@@ -149,16 +151,17 @@ fn runs_of<'a>(question: &Question<'a>, variant: &str) -> Vec<(&'a RunRecord, &'
 /// Divides what changed among factors, where both are known and it matters.
 fn identities(
     account: Option<&Account>,
-    (explained, moved): (Metric, &[Moved]),
+    explained: Metric,
+    moved: &[Moved],
     step: &StepComparison,
-    (base, variant): (&str, &str),
+    names: Pair<&str>,
 ) -> Vec<Identity> {
     let means = |metric: Metric| {
         let of = |wanted: &str| {
             let cell = step.cells.iter().find(|cell| cell.variant == wanted)?;
             Some(cell.metric(metric)?.spread.mean)
         };
-        Some((of(base)?, of(variant)?))
+        Some(Pair { base: of(names.base)?, variant: of(names.variant)? })
     };
     let storage = || {
         let account = account?;
@@ -167,17 +170,17 @@ fn identities(
         let (reads, writes) =
             (means(metric::DEVICE_READS_PER_OP)?, means(metric::DEVICE_WRITES_PER_OP)?);
         let is_reading = |reads: f64, writes: f64| reads > 0.0 && writes <= WRITES_PER_READ * reads;
-        if !is_reading(reads.0, writes.0) || !is_reading(reads.1, writes.1) {
+        if !is_reading(reads.base, writes.base) || !is_reading(reads.variant, writes.variant) {
             return None;
         }
-        let whole = (wait.base, wait.variant);
-        let names = ("device reads/op", "µs waited per read");
-        identity("waiting for storage, µs/op", names, whole, reads)
+        let whole = Pair { base: wait.base, variant: wait.variant };
+        let factors = ["device reads/op", "µs waited per read"];
+        identity("waiting for storage, µs/op", factors, whole, reads)
     };
-    let product = |&(name, whole, first, names): &Product| {
+    let product = |&(name, whole, first, factors): &Product| {
         let is_moved = moved.iter().any(|one| one.metric == whole.name);
         if is_moved || explained == whole {
-            identity(name, names, means(whole)?, means(first)?)
+            identity(name, factors, means(whole)?, means(first)?)
         } else {
             None
         }

@@ -57,7 +57,7 @@ pub(super) fn waits(base: Waited<'_>, variant: Waited<'_>) -> Option<WaitAccount
     }
     let mut sides = [base, variant].map(|(runs, waited)| -> Vec<BTreeMap<String, f64>> {
         let runs = runs.iter().zip(waited);
-        runs.map(|((_, step), waited)| parts(step, *waited, (has_profile, has_queue))).collect()
+        runs.map(|((_, step), waited)| parts(step, *waited, has_profile, has_queue)).collect()
     });
     let wholes = [base.1, variant.1];
     merge_small(&mut sides, &wholes);
@@ -97,7 +97,8 @@ pub(super) fn waits(base: Waited<'_>, variant: Waited<'_>) -> Option<WaitAccount
 fn parts(
     step: &StepRecord,
     waited: f64,
-    (has_profile, has_queue): (bool, bool),
+    has_profile: bool,
+    has_queue: bool,
 ) -> BTreeMap<String, f64> {
     let ops = primary_operations(step) as f64;
     let mut parts = BTreeMap::new();

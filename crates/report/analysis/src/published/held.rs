@@ -7,7 +7,7 @@ use stats::family::benjamini_hochberg;
 use super::finding::{Held, HeldFinding, Here, Unmeasured};
 use super::reproduction::{Reproduction, reproduction, runs_needed};
 use crate::comparison::is_given;
-use crate::question::Question;
+use crate::noise::Question;
 use crate::samples::{
     Key, Sample, StepSamples, VariantSamples, has_missed_rate, is_of_writers, numbers,
 };

@@ -1,18 +1,12 @@
-//! Fit of the law to a sweep: curve, intervals, peak.
+//! Fit of the law to a sweep: curve, coherency, peak.
 
-use super::law::{Estimate, Fit, NoFit, Observation, Peak};
-use super::profile::Profiles;
+use super::law::{Fit, NoFit, Observation, Peak, SIGNIFICANT};
 use super::sweep::Sweep;
 
 /// Fewest levels of a fit.
 ///
 /// Our choice: three parameters leave three degrees of freedom.
 pub const LEVELS_NEEDED: u32 = 6;
-
-/// p-value of the lack-of-fit test below which the law does not fit.
-///
-/// Our choice: 5 %, as the intervals are of 95 %.
-const MIN_P: f64 = 0.05;
 
 /// Fits the law to the runs of a sweep.
 ///
@@ -32,30 +26,26 @@ pub fn fit(observations: &[Observation]) -> Result<Fit, NoFit> {
         return Err(NoFit::NoSingleClient);
     }
     let best = sweep.universal();
+    let [one, alpha, beta] = best.coefficients;
     let pooled = sweep.pooled_noise(best.rss);
     let lack_of_fit = sweep.lack_of_fit(best.rss);
-    let has_lack_of_fit = lack_of_fit.is_some_and(|p| p < MIN_P);
+    let has_lack_of_fit = lack_of_fit.is_some_and(|p| p < SIGNIFICANT);
     let noise = if has_lack_of_fit { sweep.noise_of_levels(best.rss) } else { pooled };
-    let profiles = Profiles::new(&sweep, &best, noise.limit());
-    let (alpha, beta) = (profiles.alpha(), profiles.beta());
-    Ok(Fit {
-        gamma: best.coefficients[0].recip(),
-        alpha,
-        beta,
-        peak: peak(&profiles, &beta, sweep.most_clients),
+    let mut fit = Fit {
+        gamma: one.recip(),
+        alpha: alpha / one,
+        beta: beta / one,
+        coherency_p: noise.p_of(sweep.amdahl().rss - best.rss),
+        peak: Peak::NotMeasured,
         residual: pooled.variance.sqrt(),
         lack_of_fit,
         runs: sweep.runs,
         levels,
         most_clients: sweep.most_clients,
-    })
-}
-
-/// Returns the peak, if coherency is significant and a level lies beyond the peak.
-fn peak(profiles: &Profiles<'_>, beta: &Estimate, most_clients: u32) -> Peak {
-    if beta.low <= 0.0 {
-        return Peak::NotMeasured;
+    };
+    let peak = ((one - alpha).max(0.0) / beta).sqrt().max(1.0);
+    if fit.has_coherency() && peak < f64::from(sweep.most_clients) {
+        fit.peak = Peak::At(peak);
     }
-    let peak = profiles.peak();
-    if peak.value < f64::from(most_clients) { Peak::At(peak) } else { Peak::NotMeasured }
+    Ok(fit)
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// Furthest extrapolation of the curve, as a multiple of measured clients.
 ///
-/// Our choice: beyond it the interval of the curve is wider than its use.
+/// Our choice: an extrapolated [Gunther 2008] fit is unreliable.
 pub const REACH: f64 = 1.5;
 
 /// Throughput of one run at one number of clients.
@@ -16,26 +16,17 @@ pub struct Observation {
     pub ops_per_s: f64,
 }
 
-/// A value with its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Estimate {
-    /// The value of the best fit.
-    pub value: f64,
-    /// Lower limit.
-    pub low: f64,
-    /// Upper limit; absent when the data set none.
-    pub high: Option<f64>,
-}
-
 /// The law fitted to one sweep.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fit {
     /// Throughput of one client, operations per second.
     pub gamma: f64,
     /// Contention, >= 0.
-    pub alpha: Estimate,
+    pub alpha: f64,
     /// Coherency, >= 0.
-    pub beta: Estimate,
+    pub beta: f64,
+    /// p-value of the test that coherency is zero.
+    pub coherency_p: f64,
     /// Where throughput is highest, if measured.
     pub peak: Peak,
     /// Typical distance of a run from the curve, as a share.
@@ -55,9 +46,9 @@ pub struct Fit {
 #[serde(rename_all = "snake_case")]
 pub enum Peak {
     /// At this number of clients.
-    At(Estimate),
-    /// No peak within the measured range: the interval of the coherency touches zero, or no level
-    /// lies beyond the fitted peak.
+    At(f64),
+    /// No peak within the measured range: coherency is not significant, or no level lies beyond the
+    /// fitted peak.
     NotMeasured,
 }
 
@@ -76,7 +67,17 @@ pub enum NoFit {
     NoSingleClient,
 }
 
+/// Largest p-value of a significant test.
+///
+/// Our choice: 5 %, as of all tests.
+pub(super) const SIGNIFICANT: f64 = 0.05;
+
 impl Fit {
+    /// Returns whether throughput is known to fall beyond some number of clients.
+    pub fn has_coherency(&self) -> bool {
+        self.coherency_p < SIGNIFICANT
+    }
+
     /// Returns the curve's throughput at `clients`, operations per second.
     ///
     /// `None` below one client and beyond [`REACH`] times the most that were measured.
@@ -87,7 +88,7 @@ impl Fit {
             return None;
         }
         let others = clients - 1.0;
-        let slowed = 1.0 + self.alpha.value * others + self.beta.value * clients * others;
+        let slowed = 1.0 + self.alpha * others + self.beta * clients * others;
         Some(self.gamma * clients / slowed)
     }
 }

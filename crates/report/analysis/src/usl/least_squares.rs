@@ -1,8 +1,8 @@
 //! Nonlinear least squares on logarithms, with non-negative coefficients.
 //!
 //! In c0 = 1/g, c1 = a/g and c2 = b/g the law is ln(N / X) = ln(c0 + c1 (N-1) + c2 N (N-1)): the
-//! logarithm of a sum that is linear in the coefficients, and all of it is at least zero. So is
-//! every law with one of a, b or the peak held fixed, with other columns.
+//! logarithm of a sum that is linear in the coefficients, and all of it is at least zero. Without
+//! the last column it is Amdahl's law.
 
 /// Steps after which the search is taken to have converged; it takes fewer than ten as a rule.
 const MAX_STEPS: u32 = 60;

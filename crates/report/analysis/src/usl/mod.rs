@@ -5,22 +5,19 @@
 //! costs. With b = 0 it is Amdahl's law, with a = b = 0 a straight line. Noise is multiplicative,
 //! so the logarithm of throughput is fitted, each run counting once.
 //!
-//! Intervals are those of the profile likelihood with unknown noise: the values at which the best
-//! fit of all else leaves no more than s^2 F(0.95; 1, n - 3) of additional squares. A parameter
-//! whose interval touches zero is not significant. Noise is taken from all runs, unless the lack of
-//! fit is significant: then the levels' distances from the curve are the noise.
+//! Coherency is significant when the fit without it leaves more squares than the F-test of nested
+//! models allows. Noise is taken from all runs, unless the lack of fit is significant: then the
+//! levels' distances from the curve are the noise.
 //!
-//! Source: [Gunther 2007, chapters 4-6]; [Gunther 2008]. Intervals: [Venzon Moolgavkar 1988];
-//! [Bates Watts 1988, chapter 6].
+//! Source: [Gunther 2007, chapters 4-6]; [Gunther 2008]. Nested models: [Bates Watts 1988, chapter
+//! 3].
 
 mod fit;
-mod interval;
 mod law;
 mod least_squares;
-mod profile;
 mod sweep;
 #[cfg(test)]
 mod tests;
 
 pub use fit::{LEVELS_NEEDED, fit};
-pub use law::{Estimate, Fit, NoFit, Observation, Peak, REACH};
+pub use law::{Fit, NoFit, Observation, Peak, REACH};

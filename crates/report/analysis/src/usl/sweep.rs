@@ -2,16 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use statrs::distribution::{ContinuousCDF, FisherSnedecor};
-
 use super::Observation;
 use super::least_squares::{Level, Solution, least_squares};
 
 /// Parameters of the whole law.
 const PARAMETERS: f64 = 3.0;
-
-/// Confidence of all intervals.
-const CONFIDENCE: f64 = 0.95;
 
 /// Smallest relative noise: below it is rounding.
 const MIN_NOISE: f64 = 1e-9;
@@ -66,6 +61,11 @@ impl Sweep {
         least_squares(&self.levels, |n| [1.0, n - 1.0, n * (n - 1.0)])
     }
 
+    /// Fits 1/g and a/g, without coherency.
+    pub(super) fn amdahl(&self) -> Solution<2> {
+        least_squares(&self.levels, |n| [1.0, n - 1.0])
+    }
+
     /// Returns the noise of all runs around the curve, which leaves `rss` between levels.
     pub(super) fn pooled_noise(&self, rss: f64) -> Noise {
         let degrees = f64::from(self.runs) - PARAMETERS;
@@ -102,10 +102,8 @@ impl Sweep {
 }
 
 impl Noise {
-    /// Returns the squares by which a point of an interval may exceed the best fit.
-    pub(super) fn limit(&self) -> f64 {
-        let quantile = FisherSnedecor::new(1.0, self.degrees)
-            .map_or(f64::INFINITY, |law| law.inverse_cdf(CONFIDENCE));
-        self.variance * quantile
+    /// Returns the p-value of a parameter without which `squares` more are left.
+    pub(super) fn p_of(&self, squares: f64) -> f64 {
+        stats::distribution::fisher::above(squares / self.variance, (1.0, self.degrees))
     }
 }

@@ -1,4 +1,4 @@
-//! Known laws are recovered by the fit, with nominal coverage.
+//! Known laws are recovered by the fit, and their peaks.
 
 use proptest::prelude::*;
 use stats::testing::cases;
@@ -48,47 +48,32 @@ impl Noisy {
     }
 }
 
-fn holds(estimate: &Estimate, truth: f64) -> bool {
-    estimate.low <= truth && estimate.high.is_none_or(|high| truth <= high)
-}
-
 fn near(value: f64, expected: f64, relative: f64) -> bool {
     (value - expected).abs() <= relative * expected.abs()
 }
 
-/// Goal: the intervals of a law's parameters, and of the peak where one is claimed, have 95 %
-/// coverage. Method: sweeps of a known law with noise, of several designs; 800 of each, so that 1.5
-/// % is twice the error of the simulation, or 2.2 % with half of them.
+/// Goal: where throughput falls within the measured range, the peak is claimed, near its place.
+/// Method: sweeps of a known law with noise of 2 %, of several designs.
 #[test]
-fn intervals_have_nominal_coverage() {
-    let sweeps = u32::try_from(cases(400, 800)).unwrap();
+fn peak_within_the_levels_is_claimed_near_its_place() {
     let designs: [(&[u32], u32, [f64; 3]); 3] = [
         (&LEVELS, 3, [10_000.0, 0.05, 0.001]),
         (&LEVELS[..6], 3, [250_000.0, 0.03, 0.004]),
         (&LEVELS, 1, [900.0, 0.08, 0.002]),
     ];
-    let mut noisy = Noisy(7);
+    let (mut noisy, sweeps) = (Noisy(7), cases(200, 400));
     for (levels, runs, truth) in designs {
         let peak = ((1.0 - truth[1]) / truth[2]).sqrt();
-        let (mut held, mut held_peak, mut claimed) = ([0_u32; 2], 0_u32, 0_u32);
+        let (mut claimed, mut is_near) = (0, 0);
         for _ in 0..sweeps {
             let fit = fit(&noisy.sweep(levels, runs, truth)).unwrap();
-            for (held, (estimate, truth)) in
-                held.iter_mut().zip([fit.alpha, fit.beta].iter().zip([truth[1], truth[2]]))
-            {
-                *held += u32::from(holds(estimate, truth));
-            }
             if let Peak::At(found) = fit.peak {
                 claimed += 1;
-                held_peak += u32::from(holds(&found, peak));
+                is_near += u64::from(near(found, peak, 0.15));
             }
         }
-        let share = |held: u32, of: u32| f64::from(held) / f64::from(of);
-        let shares = held.map(|held| share(held, sweeps));
-        let expected = 0.93..=0.97;
-        assert!(shares.iter().all(|share| expected.contains(share)), "{levels:?}: {shares:?}");
-        assert!(expected.contains(&share(held_peak, claimed)), "{held_peak} of {claimed}");
-        assert!(share(claimed, sweeps) > 0.9, "{levels:?}: {claimed} peaks");
+        assert!(10 * claimed > 9 * sweeps, "{levels:?}: {claimed} peaks");
+        assert!(20 * is_near > 19 * claimed, "{levels:?}: {is_near} of {claimed}");
     }
 }
 
@@ -101,7 +86,7 @@ fn no_peak_is_claimed_where_there_is_none() {
         let (mut positive, mut claimed) = (0, 0);
         for _ in 0..sweeps {
             let fit = fit(&noisy.sweep(&LEVELS, 3, truth)).unwrap();
-            positive += u64::from(fit.beta.low > 0.0);
+            positive += u64::from(fit.has_coherency());
             claimed += u64::from(matches!(fit.peak, Peak::At(_)));
         }
         assert!(20 * positive <= sweeps && claimed <= positive, "{positive}, {claimed}");
@@ -119,8 +104,8 @@ fn a_law_without_noise_is_found_exactly() {
     ] {
         let fit = fit(&exact(&LEVELS, truth)).unwrap();
         assert!(near(fit.gamma, truth[0], 1e-9), "{fit:?}");
-        assert!((fit.alpha.value - truth[1]).abs() < 1e-9, "{fit:?}");
-        assert!((fit.beta.value - truth[2]).abs() < 1e-9, "{fit:?}");
+        assert!((fit.alpha - truth[1]).abs() < 1e-9, "{fit:?}");
+        assert!((fit.beta - truth[2]).abs() < 1e-9, "{fit:?}");
         assert!(near(fit.ops_per_s(12.0).unwrap(), law(12, truth), 1e-9));
         assert_eq!(matches!(fit.peak, Peak::At(_)), truth[2] > 0.0, "{fit:?}");
     }
@@ -149,7 +134,7 @@ const SDM91: [(u32, f64); 7] = [
 fn the_published_example_is_fitted_as_far_as_the_methods_agree() {
     let observations = SDM91.map(|(clients, ops_per_s)| Observation { clients, ops_per_s });
     let fit = fit(&observations).unwrap();
-    let ours = [fit.gamma, fit.alpha.value, fit.beta.value];
+    let ours = [fit.gamma, fit.alpha, fit.beta];
     let published = [89.995_233, 0.027_728_5, 0.000_104_4];
     let squares = |parameters: [f64; 3], error: fn(f64, f64) -> f64| {
         SDM91.iter().map(|(n, evidence)| error(law(*n, parameters), *evidence).powi(2)).sum::<f64>()
@@ -160,27 +145,26 @@ fn the_published_example_is_fitted_as_far_as_the_methods_agree() {
     assert!(near(ours[0], 67.942_323, 1e-6), "{fit:?}");
     assert!(near(ours[1], 0.013_452_473, 1e-6), "{fit:?}");
     assert!(near(ours[2], 0.000_115_110_08, 1e-6), "{fit:?}");
-    assert!(near(fit.beta.low, 5.281_831e-5, 1e-5), "{fit:?}");
-    assert!(near(fit.beta.high.unwrap(), 1.775_328e-4, 1e-5), "{fit:?}");
+    assert!(near(fit.coherency_p, 0.007_580_005_4, 1e-5), "{fit:?}");
     let Peak::At(peak) = fit.peak else { panic!("a peak was measured: {fit:?}") };
     let published_peak = ((1.0 - published[1]) / published[2]).sqrt();
-    assert!(near(peak.value, published_peak, 0.05) && holds(&peak, published_peak), "{peak:?}");
+    assert!(near(peak, published_peak, 0.05), "{peak:?}");
 }
 
 #[test]
 fn peak_beyond_all_levels_is_not_claimed() {
     let truth = [10_000.0, 0.02, 0.000_1];
     let fit = fit(&exact(&LEVELS, truth)).unwrap();
-    assert!(fit.beta.low > 0.0);
+    assert!(fit.has_coherency());
     assert_eq!(fit.peak, Peak::NotMeasured);
     assert!(fit.ops_per_s(96.0).is_some());
     assert_eq!((fit.ops_per_s(97.0), fit.ops_per_s(0.5)), (None, None));
 }
 
-/// Goal: intervals widen where the law is only approximate. Method: eight CPUs shared without loss,
-/// a hard knee, runs that differ by 0.1 %; against the same runs around the fitted law.
+/// Goal: coherency is less significant where the law is only approximate. Method: eight CPUs shared
+/// without loss, a hard knee, runs that differ by 0.1 %; against the same runs around the fitted law.
 #[test]
-fn levels_that_lie_off_the_law_widen_its_intervals() {
+fn levels_that_lie_off_the_law_are_its_noise() {
     let knee = |clients: u32| 1_000.0 * f64::from(clients.min(8));
     let with_runs = |curve: &dyn Fn(u32) -> f64| {
         let level = |clients: &u32| {
@@ -193,8 +177,7 @@ fn levels_that_lie_off_the_law_widen_its_intervals() {
     let rough = with_runs(&knee);
     let smooth = with_runs(&|clients| rough.ops_per_s(f64::from(clients)).unwrap());
     assert!(rough.lack_of_fit.unwrap() < 1e-6 && smooth.lack_of_fit.unwrap() > 0.5);
-    let width = |estimate: Estimate| estimate.high.unwrap() - estimate.low;
-    assert!(width(rough.alpha) > 20.0 * width(smooth.alpha), "{rough:?} {smooth:?}");
+    assert!(rough.coherency_p > 1e6 * smooth.coherency_p, "{rough:?} {smooth:?}");
 }
 
 #[test]
@@ -227,15 +210,12 @@ proptest! {
             let error = |one: &Observation| (law(one.clients, parameters) / one.ops_per_s).ln();
             sweep.iter().map(|one| error(one).powi(2)).sum::<f64>()
         };
-        let best = [fit.gamma, fit.alpha.value, fit.beta.value];
+        let best = [fit.gamma, fit.alpha, fit.beta];
         let moved = [
             best[0] * steps[0].exp(),
             (best[1] + steps[1] * 0.1).max(0.0),
             (best[2] + steps[2] * 0.001).max(0.0),
         ];
         prop_assert!(squares(best) <= squares(moved) * (1.0 + 1e-9), "{:?} {:?}", best, moved);
-        for estimate in [fit.alpha, fit.beta] {
-            prop_assert!(holds(&estimate, estimate.value), "{:?}", estimate);
-        }
     }
 }

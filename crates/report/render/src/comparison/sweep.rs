@@ -182,14 +182,9 @@ fn searched(scaling: &Scaling) -> Section {
     }
 }
 
-/// Returns the best level, the fits and the rule of thumb of one variant, in words.
+/// Returns the best level, the fit and the rule of thumb of one variant, in words.
 fn summary(scaling: &Scaling) -> String {
     let mut parts = vec![best_level(scaling), fit_text(&scaling.throughput_fit)];
-    let is_fitted = |fit: &&Result<Fit, NoFit>| fit.is_ok();
-    let of_goodput = scaling.goodput_fit.as_ref().filter(is_fitted);
-    parts.extend(of_goodput.map(|fit| format!("Goodput, {}", fit_text(fit))));
-    let within = scaling.within_cpus_fit.as_ref().filter(is_fitted);
-    parts.extend(within.map(|fit| format!("Up to as many clients as CPUs, {}", fit_text(fit))));
     parts.extend(rule_of_thumb(scaling));
     format!("{} of {}: {}.", scaling.step, scaling.variant, parts.join(". "))
 }
@@ -218,7 +213,7 @@ fn highest<'a>(levels: &[&'a Level]) -> Option<&'a Level> {
     levels.iter().max_by(by).copied()
 }
 
-/// Returns a fit with its intervals.
+/// Returns a fit in words.
 fn fit_text(fit: &Result<Fit, NoFit>) -> String {
     let fit = match fit {
         Ok(fit) => fit,
@@ -228,22 +223,15 @@ fn fit_text(fit: &Result<Fit, NoFit>) -> String {
         Err(NoFit::NoSingleClient) => return "USL: not fitted, one client was not measured".into(),
     };
     let peak = match fit.peak {
-        Peak::At(at) => {
-            // Whole clients, unless they would hide the interval.
-            let is_narrow = at.high.is_some_and(|high| high - at.low < 2.0);
-            let places = usize::from(is_narrow);
-            format!("peak at {:.places$} clients {}", at.value, interval(&at, places))
-        }
+        Peak::At(peak) => format!("peak at {peak:.1} clients"),
         Peak::NotMeasured => "no peak within the measured range".to_owned(),
     };
-    let estimate = |one: &analysis::Estimate, least: usize| {
-        let places = places(one.value, least);
-        format!("{:.places$} {}", one.value, interval(one, places))
-    };
+    let (alpha, beta) = (places(fit.alpha, 3), places(fit.beta, 4));
     let mut text = format!(
-        "USL: contention {}, coherency {}: {peak}",
-        estimate(&fit.alpha, 3),
-        estimate(&fit.beta, 4)
+        "USL: contention {:.alpha$}, coherency {:.beta$} ({}significant): {peak}",
+        fit.alpha,
+        fit.beta,
+        if fit.has_coherency() { "" } else { "not " }
     );
     if fit.lack_of_fit.is_some_and(|chance| chance < MISFIT) {
         text.push_str(
@@ -252,13 +240,6 @@ fn fit_text(fit: &Result<Fit, NoFit>) -> String {
         );
     }
     text
-}
-
-/// Returns the 95 % interval.
-fn interval(estimate: &analysis::Estimate, places: usize) -> String {
-    let low = format!("{:.places$}", estimate.low);
-    let high = estimate.high.map(|high| format!("{high:.places$}"));
-    format!("[{low}, {}]", high.unwrap_or_else(|| "no upper limit".to_owned()))
 }
 
 /// Returns the decimal places that show a small share, `least` or more.
@@ -340,8 +321,6 @@ mod tests {
             cpus: Some(model::CpuCount::of(2)),
             levels: levels.iter().map(level).collect(),
             throughput_fit: Err(NoFit::TooFewLevels { levels: 3, needed: 6 }),
-            goodput_fit: None,
-            within_cpus_fit: None,
         }
     }
 

@@ -11,7 +11,6 @@ mod answer;
 mod explained;
 mod fold;
 mod how;
-mod lines;
 mod memory;
 mod method;
 mod options;

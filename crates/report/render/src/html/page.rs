@@ -4,10 +4,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::units::many;
 use model::{Label, visible};
 
-use super::{answer, explained, fold, how, lines, memory, method, shape};
+use super::{answer, explained, fold, how, memory, method, shape};
 use crate::comparison::{TRADE_OFFS, details, folded, problems, trade_offs};
 use crate::document::{self, Document, Part};
 use crate::input::{Compared, ReportInput};
+use crate::lines::{Lines, folded_lines};
 use crate::list::complete_runs;
 use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
@@ -108,7 +109,7 @@ fn sections(
     let figures =
         |pictures: Vec<Picture>| pictures.into_iter().map(Part::Picture).collect::<Vec<_>>();
     let mut costs = figures(pictures.costs);
-    costs.extend(lines::section(input, compared));
+    costs.extend(lines_section(input, compared));
     costs.extend(details(compared).map(folded));
     let published = below(published::TITLE, published::document(compared)).collect();
     let how = how::section(input, compared.meta, method::section(compared));
@@ -149,4 +150,20 @@ const fn verdict_class(label: Label) -> &'static str {
 /// Returns the day of an RFC 3339 stamp.
 fn day(stamp: &str) -> &str {
     stamp.split('T').next().unwrap_or(stamp)
+}
+
+/// Returns the report of the experiment's kind, then the device's; those without a value are left
+/// out.
+///
+/// The names of all insert benchmarks begin with their report's.
+fn lines_section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
+    let experiment = &input.manifest.plan.experiment;
+    let own = match &experiment.application {
+        Some(application) => {
+            application.name.starts_with(Lines::Ibench.name()).then_some(Lines::Ibench)
+        }
+        None => experiment.device.is_none().then_some(Lines::Rocksdb),
+    };
+    let all = own.into_iter().chain([Lines::Iostat]);
+    all.filter_map(|lines| folded_lines(compared, lines, input.manifest.host.cpus)).collect()
 }

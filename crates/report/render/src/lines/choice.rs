@@ -14,19 +14,10 @@ pub enum Lines {
     Iostat,
 }
 
+model::names!(Lines, "a report":
+    Ibench "ibench", Rocksdb "rocksdb", Iostat "iostat");
+
 impl Lines {
-    /// Every report.
-    pub const ALL: [Self; 3] = [Self::Ibench, Self::Rocksdb, Self::Iostat];
-
-    /// Returns the name as typed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ibench => "ibench",
-            Self::Rocksdb => "rocksdb",
-            Self::Iostat => "iostat",
-        }
-    }
-
     /// Returns its columns.
     pub(super) fn report(self) -> &'static Report {
         match self {

@@ -6,11 +6,10 @@
 //! To add a column, add its line in `table::GAUGES`.
 
 mod classes;
-mod reading;
 mod show;
 mod table;
 
+pub(crate) use classes::reading;
 pub(crate) use classes::{classes, most_wasted};
-pub(crate) use reading::reading;
 pub(crate) use show::memory;
 pub(crate) use table::{Row, allocator, is_recorded, table};

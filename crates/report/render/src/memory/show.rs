@@ -2,8 +2,7 @@
 
 use model::{DataShape, RunRecord};
 
-use super::classes::{classes, most_wasted};
-use super::reading::reading;
+use super::classes::{classes, most_wasted, reading};
 use super::table::{Row, allocator, is_recorded, table};
 use crate::document::{Document, Part};
 

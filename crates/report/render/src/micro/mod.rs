@@ -1,4 +1,3 @@
 //! Microbenchmarks: cost of a block by implementation, and published times.
 
-mod published;
 mod render;

@@ -52,12 +52,12 @@ pub(crate) fn bars(subject: &Subject<'_>, columns: &[Column], labels: Labels) ->
     let cell = |area: &Area, row: usize| {
         let column = &columns[area.column];
         let colour = subject.rows[row].colour;
-        bar(area, axis(column), (column.unit, column.cells[row]), colour)
+        bar(area, axis(column), column.unit, column.cells[row], colour)
     };
     matrix.picture(labels, &back, &cell)
 }
 
-fn bar(area: &Area, axis: Linear, (unit, spread): (Unit, Option<Spread>), colour: &str) -> Markup {
+fn bar(area: &Area, axis: Linear, unit: Unit, spread: Option<Spread>, colour: &str) -> Markup {
     let middle = area.y + area.height / 2.0;
     let right = area.x + area.width;
     let Some(spread) = spread else {

@@ -8,7 +8,7 @@ use model::{Access, IoTest, Unit};
 
 use super::palette::{CPU, INK};
 use super::picture::{Labels, Picture, line, px, text};
-use super::plane::{Panel, Plane, path, planes, sample};
+use super::plane::{Axes, Ends, Panel, Plane, path, planes, sample};
 
 /// The axis reaches this far above the highest rate.
 const HEADROOM: f64 = 1.06;
@@ -59,7 +59,9 @@ pub(crate) fn device_pictures(figures: &[DeviceFigure]) -> Vec<Picture> {
                  scale for each test; medians. A small upright line stands at the fewest jobs with \
                  95 % of the highest throughput.",
             ),
-            (&tests, &rates, Unit::OpsPerSecond),
+            &tests,
+            &rates,
+            Unit::OpsPerSecond,
         ),
         picture(
             Labels::new(
@@ -68,26 +70,28 @@ pub(crate) fn device_pictures(figures: &[DeviceFigure]) -> Vec<Picture> {
                 "Across: jobs, from zero. Up: 99th percentile of the response time, logarithmic; \
                  medians of the runs.",
             ),
-            (&tests, &times, Unit::Nanos),
+            &tests,
+            &times,
+            Unit::Nanos,
         ),
     ]
 }
 
-fn picture(labels: Labels, (tests, curves, unit): (&[IoTest], &[Curves], Unit)) -> Picture {
+fn picture(labels: Labels, tests: &[IoTest], curves: &[Curves], unit: Unit) -> Picture {
     let panel = |(test, curves): (&IoTest, &'_ Curves)| {
         let all = || curves.points.iter().flat_map(|(_, points)| points);
         let across = all().map(|(jobs, _)| *jobs).fold(0.0, f64::max);
         let high = all().map(|(_, value)| *value).fold(0.0, f64::max);
         let low = all().map(|(_, value)| *value).fold(f64::INFINITY, f64::min);
         let up = if unit == Unit::Nanos { (low, high) } else { (0.0, HEADROOM * high) };
-        (test.to_string(), across, up)
+        (test.to_string(), Ends { across, up })
     };
     let panels: Vec<_> = tests
         .iter()
         .zip(curves)
         .map(|of| {
-            let (heading, across, up) = panel(of);
-            Panel::lone(heading, of.1, (across, up))
+            let (heading, ends) = panel(of);
+            Panel::lone(heading, of.1, ends)
         })
         .collect();
     let is_drawn = |(access, ..): &&(Access, &str, &str)| {
@@ -100,7 +104,8 @@ fn picture(labels: Labels, (tests, curves, unit): (&[IoTest], &[Curves], Unit)) 
         }
     };
     let draw = |plane: &Plane, curves: &Curves, _: &str| draw(plane, curves, unit);
-    planes((labels, legend), &panels, ((Unit::Count, unit), "jobs"), &draw)
+    let axes = Axes { across: Unit::Count, up: unit, name: "jobs" };
+    planes(labels, legend, &panels, axes, &draw)
 }
 
 fn draw(plane: &Plane, curves: &Curves, unit: Unit) -> Markup {

@@ -32,16 +32,30 @@ pub(crate) struct Panel<'a, C> {
     heading: String,
     colour: &'static str,
     curve: Option<&'a C>,
+    ends: Ends,
+}
+
+/// The ends of a panel's axes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
     /// Largest value across.
-    across: f64,
+    pub(crate) across: f64,
     /// Lowest and highest value up; the axis is logarithmic unless the lowest is 0.
-    up: (f64, f64),
+    pub(crate) up: (f64, f64),
+}
+
+/// Units of the axes, and the name of the axis across.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Axes {
+    pub(crate) across: Unit,
+    pub(crate) up: Unit,
+    pub(crate) name: &'static str,
 }
 
 impl<'a, C> Panel<'a, C> {
     /// Returns a panel that is of no variant.
-    pub(crate) fn lone(heading: String, curve: &'a C, (across, up): (f64, (f64, f64))) -> Self {
-        Self { heading, colour: super::palette::INK, curve: Some(curve), across, up }
+    pub(crate) fn lone(heading: String, curve: &'a C, ends: Ends) -> Self {
+        Self { heading, colour: super::palette::INK, curve: Some(curve), ends }
     }
 }
 
@@ -49,7 +63,7 @@ impl<'a, C> Panel<'a, C> {
 pub(crate) fn panels<'a, C>(
     subject: &Subject<'_>,
     heading: &str,
-    (across, up): (f64, (f64, f64)),
+    ends: Ends,
     curve: impl Fn(&str) -> Option<&'a C>,
 ) -> Vec<Panel<'a, C>> {
     let variants = subject.compared.comparison.variants.iter().zip(&subject.rows);
@@ -57,17 +71,17 @@ pub(crate) fn panels<'a, C>(
         heading: format!("{}\n{heading}", row.label),
         colour: row.colour,
         curve: curve(&variant.name),
-        across,
-        up,
+        ends,
     };
     variants.map(panel).collect()
 }
 
-/// Draws the panels: units and name of the axis across, then `draw` for each curve.
+/// Draws the panels: their axes, then `draw` for each curve.
 pub(crate) fn planes<C>(
-    (labels, legend): (Labels, Markup),
+    labels: Labels,
+    legend: Markup,
     panels: &[Panel<'_, C>],
-    (units, name): ((Unit, Unit), &str),
+    axes: Axes,
     draw: &dyn Fn(&Plane, &C, &str) -> Markup,
 ) -> Picture {
     let headings: Vec<String> = panels.iter().map(|panel| panel.heading.clone()).collect();
@@ -80,11 +94,11 @@ pub(crate) fn planes<C>(
     };
     let cell = |area: &Area, _: usize| {
         let panel = &panels[area.column];
-        let known = panel.curve.zip(Plane::within(area, panel.across, panel.up));
+        let known = panel.curve.zip(Plane::within(area, panel.ends));
         let Some((curve, plane)) = known else {
             return text(area.x + area.width, area.y + ROW / 2.0, "none end", "not known");
         };
-        html! { (plane.axes(units, name)) (draw(&plane, curve, panel.colour)) }
+        html! { (plane.axes(axes)) (draw(&plane, curve, panel.colour)) }
     };
     matrix.picture(labels, &|_| html! {}, &cell)
 }
@@ -101,7 +115,8 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
-    fn within(area: &Area, across: f64, (low, high): (f64, f64)) -> Option<Self> {
+    fn within(area: &Area, ends: Ends) -> Option<Self> {
+        let (low, high) = ends.up;
         let height = area.height - ABOVE - BELOW;
         let up = match low > 0.0 {
             true => Up::Decades(Log::holding([low, high], height)?),
@@ -112,7 +127,7 @@ impl Plane {
             right: area.x + area.width,
             top: area.y + ABOVE,
             bottom: area.y + area.height - BELOW,
-            across: Linear::holding([across], area.width - LEFT),
+            across: Linear::holding([ends.across], area.width - LEFT),
             up,
         })
     }
@@ -145,7 +160,7 @@ impl Plane {
     }
 
     /// Returns grid, numbers and the name of the axis across.
-    fn axes(&self, units: (Unit, Unit), name: &str) -> Markup {
+    fn axes(&self, axes: Axes) -> Markup {
         let marks: Vec<f64> = match self.up {
             Up::FromZero(axis) => ticks(axis.max()),
             Up::Decades(axis) => axis.decades().collect(),
@@ -154,15 +169,15 @@ impl Plane {
             @for value in marks {
                 @let y = self.y(value);
                 (line((self.left, y), (self.right, y), "grid"))
-                (text(self.left - 5.0, y + 3.5, "axis end", &round(units.1, value)))
+                (text(self.left - 5.0, y + 3.5, "axis end", &round(axes.up, value)))
             }
             (line((self.left, self.bottom), (self.right, self.bottom), "rule"))
             @for value in ticks(self.across.max()) {
                 @let x = self.x(value);
                 (line((x, self.bottom), (x, self.bottom + 3.0), "rule"))
-                (text(x, self.bottom + 13.0, "axis mid", &round(units.0, value)))
+                (text(x, self.bottom + 13.0, "axis mid", &round(axes.across, value)))
             }
-            (text(self.right, self.bottom + 26.0, "axis end", name))
+            (text(self.right, self.bottom + 26.0, "axis end", axes.name))
         }
     }
 }

@@ -9,7 +9,7 @@ use super::mark::{Mark, legend};
 use super::matrix::float as place;
 use super::palette::INK;
 use super::picture::{Labels, Picture, line, text};
-use super::plane::{Plane, panels, path, planes, sample};
+use super::plane::{Axes, Ends, Plane, panels, path, planes, sample};
 use super::subject::Subject;
 use crate::figure::float;
 use crate::validity::rate;
@@ -53,7 +53,7 @@ pub(crate) fn rates(subject: &Subject<'_>) -> Option<Picture> {
         let most = points().map(|point| point.offered_ops_per_s).fold(0.0, f64::max);
         let limit = first.limit.map(|limit| format!("\nlimit {limit}")).unwrap_or_default();
         let heading = format!("{}, {}{limit}", first.step, clients(first.clients));
-        panels(subject, &heading, (most, (low, high)), |variant| {
+        panels(subject, &heading, Ends { across: most, up: (low, high) }, |variant| {
             own.iter().copied().find(|curve| curve.variant == variant)
         })
     };
@@ -64,8 +64,9 @@ pub(crate) fn rates(subject: &Subject<'_>) -> Option<Picture> {
                    response time. The dashed line across is the limit, the upright one the highest \
                    rate found, its band the range over the runs.";
     let labels = Labels::new("rates", "Response time by offered rate", caption);
-    let axes = ((Unit::OpsPerSecond, Unit::Nanos), "offered operations per second");
-    (!keys.is_empty()).then(|| planes((labels, marks_and_lines()), &all_panels, axes, &draw))
+    let name = "offered operations per second";
+    let axes = Axes { across: Unit::OpsPerSecond, up: Unit::Nanos, name };
+    (!keys.is_empty()).then(|| planes(labels, marks_and_lines(), &all_panels, axes, &draw))
 }
 
 fn is_curve(curve: &RateCurve) -> bool {

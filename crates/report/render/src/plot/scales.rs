@@ -8,7 +8,7 @@ use model::Unit;
 
 use super::palette::INK;
 use super::picture::{Labels, Picture, line, px, text};
-use super::plane::{Plane, panels, path, planes, sample};
+use super::plane::{Axes, Ends, Plane, panels, path, planes, sample};
 use super::subject::Subject;
 use crate::figure::figure;
 
@@ -34,7 +34,7 @@ pub(crate) fn scales(subject: &Subject<'_>) -> Option<Picture> {
         let most = levels().map(|level| f64::from(level.clients)).chain(beyond).fold(0.0, f64::max);
         let fitted = fits().filter_map(|fit| fit.ops_per_s(TRUSTED * f64::from(fit.most_clients)));
         let high = levels().map(|level| level.throughput.max).chain(fitted).fold(0.0, f64::max);
-        panels(subject, &wanted.2, (most, (0.0, HEADROOM * high)), |variant| {
+        panels(subject, &wanted.2, Ends { across: most, up: (0.0, HEADROOM * high) }, |variant| {
             own.iter().copied().find(|one| one.variant == variant)
         })
     };
@@ -43,7 +43,7 @@ pub(crate) fn scales(subject: &Subject<'_>) -> Option<Picture> {
                    for all variants of a step. One ring per run; the line is the Universal \
                    Scalability Law fitted to them, dotted beyond what was measured and drawn no \
                    further than 1.5 times that. The dotted upright line stands at the CPUs of the \
-                   host, the other at the fitted peak with its interval, if a peak was measured.";
+                   host, the other at the fitted peak, if one was measured.";
     let labels = Labels::new("scaling", "Throughput by number of clients", caption);
     let legend = html! {
         circle cx="8" cy="8" r="3.4" class="run" stroke=(INK) {}
@@ -51,8 +51,8 @@ pub(crate) fn scales(subject: &Subject<'_>) -> Option<Picture> {
         (sample(84.0, "solid", INK, "law, where measured"))
         (sample(254.0, "dotted", INK, "law, beyond"))
     };
-    let axes = ((Unit::Count, Unit::OpsPerSecond), "clients");
-    (!keys.is_empty()).then(|| planes((labels, legend), &all_panels, axes, &draw))
+    let axes = Axes { across: Unit::Count, up: Unit::OpsPerSecond, name: "clients" };
+    (!keys.is_empty()).then(|| planes(labels, legend, &all_panels, axes, &draw))
 }
 
 fn draw(plane: &Plane, scaling: &Scaling, colour: &str) -> Markup {
@@ -86,8 +86,9 @@ fn law(plane: &Plane, fit: &Fit, colour: &str) -> Markup {
     };
     html! {
         @if let Peak::At(at) = fit.peak {
-            @let high = at.high.unwrap_or(f64::MAX);
-            (plane.found([at.low, at.value, high], &format!("peak {:.0}", at.value)))
+            @let x = plane.x(at);
+            (line((x, plane.top), (x, plane.bottom), "mark"))
+            (text(x - 5.0, plane.bottom - 6.0, "base end halo", &format!("peak {at:.0}")))
         }
         (path(&places(1.0, most), "solid", colour))
         (path(&places(most, TRUSTED * most), "dotted", colour))

@@ -102,13 +102,14 @@ fn traces(subject: &Subject<'_>, (column, row): (usize, usize), value: Value) ->
     let Some(planned) = input.manifest.plan.experiment.steps.get(step.index as usize) else {
         return Vec::new();
     };
-    own.map(|(run, intervals)| trace(run, intervals, (step.index, planned), value)).collect()
+    own.map(|(run, intervals)| trace(run, intervals, step.index, planned, value)).collect()
 }
 
 fn trace(
     run: &RunRecord,
     intervals: &[IntervalRecord],
-    (index, planned): (u32, &Step),
+    index: u32,
+    planned: &Step,
     value: Value,
 ) -> Trace {
     let is_own = |interval: &&IntervalRecord| interval.step_index == index && !interval.is_warmup;

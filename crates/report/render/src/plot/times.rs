@@ -77,10 +77,10 @@ pub(crate) fn times(subject: &Subject<'_>) -> Option<Picture> {
         html! {
             @if is_open[area.column] {
                 @for (kind, aside) in [("response", -ASIDE), ("service", ASIDE)] {
-                    (marks((area, aside), &known(kind), colour, Some(kind)))
+                    (marks(area, aside, &known(kind), colour, Some(kind)))
                 }
             } @else {
-                (marks((area, 0.0), &known("service"), colour, None))
+                (marks(area, 0.0, &known("service"), colour, None))
             }
         }
     };
@@ -113,7 +113,8 @@ fn decades(area: &Area, axis: Log) -> Markup {
 
 /// Draws the marks of one line, `aside` of the row's middle.
 fn marks(
-    (area, aside): (&Area, f64),
+    area: &Area,
+    aside: f64,
     known: &[(f64, Mark)],
     colour: &str,
     name: Option<&str>,

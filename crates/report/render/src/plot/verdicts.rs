@@ -68,7 +68,7 @@ pub(crate) fn verdicts(subject: &Subject<'_>) -> Option<Picture> {
     let back = |area: &Area| columns[area.column].back(area, margin);
     let cell = |area: &Area, row: usize| {
         let column = &columns[area.column];
-        column.cell((area, compared), column.effects[row], rows[row].colour)
+        column.cell(area, compared, column.effects[row], rows[row].colour)
     };
     let labels = labels(compared);
     Some(matrix.picture(labels, &back, &cell))
@@ -112,7 +112,8 @@ impl Column<'_> {
     /// Draws a ratio with its interval; a ring has none.
     fn cell(
         &self,
-        (area, compared): (&Area, &Compared<'_>),
+        area: &Area,
+        compared: &Compared<'_>,
         effect: Option<&Effect>,
         colour: &str,
     ) -> Markup {

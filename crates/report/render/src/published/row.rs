@@ -125,7 +125,7 @@ pub(super) fn rows_of(compared: &Compared<'_>) -> Vec<Row> {
     for (shown, held) in publications(compared).iter().zip(&compared.comparison.published) {
         let here = setup(compared, held);
         for (finding, one) in shown.findings.iter().zip(&held.findings) {
-            rows.push(row(compared, held, &here, (finding, one)));
+            rows.push(row(compared, held, &here, finding, one));
         }
     }
     rows
@@ -135,7 +135,8 @@ fn row(
     compared: &Compared<'_>,
     publication: &Held,
     here: &str,
-    (finding, held): (&Finding<'_>, &HeldFinding),
+    finding: &Finding<'_>,
+    held: &HeldFinding,
 ) -> Row {
     let waived = compared.meta.waivers.iter().map(|waiver| waiver.code.as_str());
     let metric = finding.other_metric().map(|metric| format!(", {metric}")).unwrap_or_default();

@@ -24,7 +24,7 @@ pub(super) fn waits(steps: &[&StepRecord]) -> Vec<Part> {
     for (step, profile) in &sampled {
         let groups = [("clients", &profile.clients), ("writers", &profile.writers)];
         for (by, waits) in groups {
-            rows(&mut table, (step, by), waits, profile.samples);
+            rows(&mut table, step, by, waits, profile.samples);
         }
     }
     let costs = sampled.iter().map(|(_, profile)| cost_us(profile));
@@ -47,7 +47,7 @@ fn effect_line(step: &str, effect: &SamplingEffect) -> String {
     )
 }
 
-fn rows(table: &mut Table, (step, by): (&str, &str), waits: &SessionWaits, samples: u64) {
+fn rows(table: &mut Table, step: &str, by: &str, waits: &SessionWaits, samples: u64) {
     let mut events: Vec<(&String, &u64)> = waits.events.iter().collect();
     events.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     for (event, found) in events {

@@ -1,11 +1,34 @@
 //! Time lines for programs: JSON and CSV.
 
-use analysis::{Activity, TimeSeries, Timeline};
+use analysis::{Activity, MeasuredStep, TimeSeries, Timeline, timeline};
+use model::{IntervalRecord, RunRecord};
 use serde::Serialize;
 
-use super::run::RunTimeline;
 use crate::document::{Rows, number};
 use crate::figure::unit_name;
+
+/// One step of one run with its intervals.
+#[derive(Debug)]
+pub struct RunTimeline<'a> {
+    /// The run.
+    pub run: &'a RunRecord,
+    /// The step.
+    pub step: MeasuredStep<'a>,
+    /// Its time line.
+    pub timeline: Timeline,
+}
+
+impl<'a> RunTimeline<'a> {
+    /// Returns the time line of a step; `None` when it has no interval.
+    pub fn of(
+        run: &'a RunRecord,
+        step: MeasuredStep<'a>,
+        intervals: &[IntervalRecord],
+    ) -> Option<Self> {
+        let timeline = timeline(&step, intervals)?;
+        Some(Self { run, step, timeline })
+    }
+}
 
 #[derive(Serialize)]
 struct Of<'a> {

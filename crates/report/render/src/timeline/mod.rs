@@ -2,10 +2,9 @@
 
 mod data;
 mod rows;
-mod run;
 mod sentence;
 mod show;
 
+pub use data::RunTimeline;
 pub(crate) use rows::full_label;
-pub use run::RunTimeline;
 pub(crate) use sentence::{associations, stall_phrase};

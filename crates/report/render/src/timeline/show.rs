@@ -2,9 +2,8 @@
 
 use serde::Serialize;
 
-use super::data;
+use super::data::{self, RunTimeline};
 use super::rows::{activities, series};
-use super::run::RunTimeline;
 use super::sentence::{associations, spans, stalls};
 use crate::document::{Document, Part, Rows};
 use crate::format::{Format, Style};

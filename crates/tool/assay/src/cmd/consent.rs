@@ -58,7 +58,8 @@ impl Origin {
     /// Marks an experiment that begins, or goes on with another manifest, if it is this account's.
     pub(super) fn mark(
         self,
-        (dir, manifest): (&ExperimentDir, &Manifest),
+        dir: &ExperimentDir,
+        manifest: &Manifest,
         environment: &Environment,
         ui: &Ui,
     ) {

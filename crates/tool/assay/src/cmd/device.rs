@@ -21,7 +21,7 @@ use crate::diagnostic::IntoReport as _;
 use crate::directory::{check_dir, check_existing_dir};
 use crate::environment::Environment;
 use crate::signals;
-use crate::ui::Ui;
+use crate::ui::{Process, Ui};
 
 /// Arguments of `assay device`.
 #[derive(Debug, clap::Args)]
@@ -113,7 +113,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
                 ui.error(&error);
                 return Ok(Label::EXIT_NOTHING.into());
             }
-            let record = measure(&args.measure, (&mut storage, host), &results, (environment, ui))?;
+            let record =
+                measure(&args.measure, &mut storage, host, &results, Process { environment, ui })?;
             drop(deferred);
             let records = stored(&results, ui);
             let code = print(&record, earlier(&records, &record), &args.output, ui)?;
@@ -141,16 +142,17 @@ fn open(args: &Measure, interrupt: Interrupt) -> Result<(Storage, Host)> {
 /// Measures, and returns the profile.
 fn measure(
     args: &Measure,
-    (storage, host): (&mut Storage, Host),
+    storage: &mut Storage,
+    host: Host,
     results: &Results,
-    (environment, ui): (&Environment, &Ui),
+    Process { environment, ui }: Process<'_>,
 ) -> Result<DeviceRecord> {
     if let Some(limit) = args.steady.write_limit {
         ui.status(format_args!(
             "takes     minutes to hours: writes go on at each fill level until their rate is steady, or \
              {limit} are written"
         ));
-        return until_steady((storage, results), host, limit, ui);
+        return until_steady(storage, results, host, limit, ui);
     }
     let checked = args.experiment()?;
     let room = Room { free: Bytes(u64::MAX), floor: args.disk_floor };
@@ -165,7 +167,7 @@ fn measure(
     let builds = storage.identities(&plan.experiment);
     let mut manifest = super::run::manifest(plan, host, builds);
     let dir = results.create(&mut manifest).into_report()?;
-    Origin::Own.mark((&dir, &manifest), environment, ui);
+    Origin::Own.mark(&dir, &manifest, environment, ui);
     storage::run_cells(storage, (&dir, &manifest), results, ui)?;
     let (profiles, _) = results.devices();
     let found = profiles.into_iter().find(|profile| profile.id == manifest.id);

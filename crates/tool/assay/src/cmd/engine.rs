@@ -139,15 +139,11 @@ fn add(own: &UserBuild<'_>, environment: &Environment, ui: &Ui) -> Result<Artifa
     own.headers.map_or(Ok(()), |headers| check_existing_dir("--headers", headers))?;
     let progress = &mut |what: &str| ui.status(format_args!("{engine}: {what}"));
     let added = store(environment)?.add(own, progress);
-    added.map_err(|error| not_added(own, (&names, is_known), &error))
+    added.map_err(|error| not_added(own, &names, is_known, &error))
 }
 
 /// Returns the error for a library that is not added: absent, or of an engine that is not known.
-fn not_added(
-    own: &UserBuild<'_>,
-    (names, is_known): (&[String], bool),
-    error: &SupplyError,
-) -> Report {
+fn not_added(own: &UserBuild<'_>, names: &[String], is_known: bool, error: &SupplyError) -> Report {
     if let SupplyError::Io { action: "read", .. } = error {
         let (what, help) = match registry::kind(own.engine) {
             Some(_) => {

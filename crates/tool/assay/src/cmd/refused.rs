@@ -83,7 +83,7 @@ pub(super) fn text(error: &RunnerError) -> String {
 /// Returns the report of a rejected setting, at its place in the file.
 pub(super) fn rejection(checked: &Checked, error: &RunnerError, data: &Path) -> Report {
     if let RunnerError::Refused(variant, refusal) = error {
-        return refused_variant(checked, (variant, refusal), data).into();
+        return refused_variant(checked, variant, refusal, data).into();
     }
     if let RunnerError::Load(step_index, message, remedy) = error {
         return checked.load_refusal(*step_index, message, remedy).into();
@@ -95,11 +95,7 @@ pub(super) fn rejection(checked: &Checked, error: &RunnerError, data: &Path) -> 
 }
 
 /// Returns the error of a refused variant, at the option or setting that is the cause.
-fn refused_variant(
-    checked: &Checked,
-    (variant, refusal): (&str, &Refusal),
-    data: &Path,
-) -> PlanError {
+fn refused_variant(checked: &Checked, variant: &str, refusal: &Refusal, data: &Path) -> PlanError {
     match refusal {
         Refusal::Option { name, reason, known } => {
             let mut all = known_options(data);
@@ -163,7 +159,7 @@ page_sise = 4096
             plan::load("f.toml", FILE, &Overrides::default(), &Program::default(), machine)
                 .expect("valid");
         let refused =
-            refused_variant(&checked, ("one", &error.into()), Path::new("/no/such/directory"));
+            refused_variant(&checked, "one", &error.into(), Path::new("/no/such/directory"));
         let label = refused.labels().and_then(|mut labels| labels.next()).expect("a place");
         let place = FILE[label.offset()..label.offset() + label.len()].to_owned();
         (place, refused.help().map_or(String::new(), |help| help.to_string()))

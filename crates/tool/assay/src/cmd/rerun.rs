@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let here = host_of_run(data.path(), environment);
     let mut manifest = manifest(planned.plan, here, identities);
     let dir = results.create(&mut manifest).into_report()?;
-    origin.mark((&dir, &manifest), environment, ui);
+    origin.mark(&dir, &manifest, environment, ui);
     let complete = measure(&mut bench, &manifest, &dir, ui)?;
     let deferred = bench.close();
     drop((data, deferred));

@@ -10,7 +10,7 @@ use super::{plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::misplaced;
-use crate::ui::Ui;
+use crate::ui::Process;
 
 /// A stored experiment.
 pub(super) struct Stored {
@@ -83,7 +83,7 @@ pub(super) fn longer(
 pub(super) fn resume(
     stored: Stored,
     bench: &mut Bench<'_>,
-    (environment, ui): (&Environment, &Ui),
+    Process { environment, ui }: Process<'_>,
 ) -> Result<(ExperimentDir, Manifest)> {
     let Stored { mut dir, mut manifest, origin, extended } = stored;
     dir.lock().into_report()?;
@@ -133,7 +133,7 @@ pub(super) fn resume(
         }
     }
     if let Some(extended) = extended {
-        origin.mark((&dir, &extended), environment, ui);
+        origin.mark(&dir, &extended, environment, ui);
         dir.extend(&extended).into_report()?;
         manifest = extended;
     }

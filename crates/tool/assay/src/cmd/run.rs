@@ -27,7 +27,7 @@ use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::progress::Screen;
-use crate::ui::Ui;
+use crate::ui::{Process, Ui};
 
 /// Arguments of `assay run`.
 #[derive(Debug, clap::Args)]
@@ -104,8 +104,10 @@ fn execute(
     let origin = prepared.origin();
     bench.engines.confinement = origin.confinement(environment, ui).into_report()?;
     let (dir, manifest) = match prepared {
-        Prepared::Fresh(fresh) => begin(&results, *fresh, &mut bench, (environment, ui))?,
-        Prepared::Stored(stored) => resume::resume(*stored, &mut bench, (environment, ui))?,
+        Prepared::Fresh(fresh) => begin(&results, *fresh, &mut bench, Process { environment, ui })?,
+        Prepared::Stored(stored) => {
+            resume::resume(*stored, &mut bench, Process { environment, ui })?
+        }
     };
     *has_begun = true;
     let meta = Meta::of(&manifest);
@@ -117,7 +119,7 @@ fn execute(
     let mut planned = manifest;
     if outcome.is_ok() && bench.engines.interrupt.level() == 0 {
         let floor = args.limits.disk_floor;
-        match args.until.extend((&dir, origin), &planned, floor, (environment, ui)) {
+        match args.until.extend((&dir, origin), &planned, floor, Process { environment, ui }) {
             Ok(Some(extended)) => {
                 // Complete runs stay, and failed ones are not repeated.
                 let rest = until::rest(&extended, &planned);
@@ -222,7 +224,7 @@ fn begin(
     results: &Results,
     (checked, plan): (Checked, Plan),
     bench: &mut Bench<'_>,
-    (environment, ui): (&Environment, &Ui),
+    Process { environment, ui }: Process<'_>,
 ) -> Result<(ExperimentDir, Manifest)> {
     bench.engines.servers = servers::of(&plan.experiment, ui)
         .map_err(|(variant, message)| checked.variant_error(&variant, &message))?;
@@ -240,7 +242,7 @@ fn begin(
         identities.map_err(|error| rejection(&checked, &error, bench.engines.data.path()))?;
     let mut manifest = manifest(plan, host, identities);
     let dir = results.create(&mut manifest).into_report()?;
-    Origin::Own.mark((&dir, &manifest), environment, ui);
+    Origin::Own.mark(&dir, &manifest, environment, ui);
     Ok((dir, manifest))
 }
 

@@ -176,7 +176,7 @@ pub(crate) fn run_cells(
         if storage.is_interrupted() {
             break;
         }
-        let end = run_cell(storage, (dir, manifest, cell), &mut profile)?;
+        let end = run_cell(storage, dir, manifest, cell, &mut profile)?;
         if !end.is_complete() {
             ui.status(format_args!("{}: {}", cell.id, end.phrase()));
         }
@@ -238,7 +238,9 @@ fn seconds(stop: StopRule) -> u64 {
 /// A test that fio rejects does not end the others: a device may have larger sectors.
 fn run_cell(
     storage: &Storage,
-    (dir, manifest, cell): (&ExperimentDir, &Manifest, &Cell),
+    dir: &ExperimentDir,
+    manifest: &Manifest,
+    cell: &Cell,
     profile: &mut DeviceRecord,
 ) -> Result<RunEnd> {
     let experiment = &manifest.plan.experiment;
@@ -273,7 +275,7 @@ fn run_cell(
             break;
         }
         match &sample {
-            Ok(sample) => run.steps.push(step_record((index, step), test, sample, started_at)),
+            Ok(sample) => run.steps.push(step_record(index, step, test, sample, started_at)),
             Err(error) if run.end.is_complete() => {
                 run.end = RunEnd::Failed { step: step.name, reason: error.to_string() };
             }

@@ -59,7 +59,8 @@ fn fill_size(storage: &Storage, full: f64) -> std::result::Result<Bytes, DeviceE
 ///
 /// What an interrupt leaves is stored too.
 pub(crate) fn until_steady(
-    (storage, results): (&Storage, &Results),
+    storage: &Storage,
+    results: &Results,
     host: model::Host,
     limit: Bytes,
     ui: &Ui,
@@ -73,7 +74,7 @@ pub(crate) fn until_steady(
     });
     for full in LEVELS {
         let mut level = SteadyLevel { full, round_s: ROUND_S, ..SteadyLevel::default() };
-        match one_level(storage, (&mut level, &mut budget), ui) {
+        match one_level(storage, &mut level, &mut budget, ui) {
             Ok(()) => {}
             Err(DeviceError::NoRoom(..)) => level.ended = "the disk floor".to_owned(),
             Err(_) if storage.is_interrupted() => level.ended = "interrupted".to_owned(),
@@ -93,7 +94,8 @@ pub(crate) fn until_steady(
 /// Fills the storage to a level, and writes there.
 fn one_level(
     storage: &Storage,
-    (level, budget): (&mut SteadyLevel, &mut WriteBudget),
+    level: &mut SteadyLevel,
+    budget: &mut WriteBudget,
     ui: &Ui,
 ) -> std::result::Result<(), DeviceError> {
     let size = fill_size(storage, level.full)?;

@@ -11,8 +11,7 @@ use super::consent::Origin;
 use super::resume::longer;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
-use crate::environment::Environment;
-use crate::ui::Ui;
+use crate::ui::{Process, Ui};
 
 /// Fewest repetitions of a pilot.
 ///
@@ -95,7 +94,7 @@ impl Until {
         (dir, origin): (&ExperimentDir, Origin),
         manifest: &Manifest,
         floor: Bytes,
-        (environment, ui): (&Environment, &Ui),
+        Process { environment, ui }: Process<'_>,
     ) -> Result<Option<Manifest>> {
         let (Some(goal), None) = (self.until, manifest.plan.pilot_repetitions) else {
             return Ok(None);
@@ -130,7 +129,7 @@ impl Until {
         }
         let mut extended = longer(manifest, repetitions, floor, environment)?;
         extended.plan.pilot_repetitions = Some(made);
-        origin.mark((dir, &extended), environment, ui);
+        origin.mark(dir, &extended, environment, ui);
         dir.extend(&extended).into_report()?;
         Ok(Some(extended))
     }

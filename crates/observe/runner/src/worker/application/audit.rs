@@ -54,7 +54,7 @@ impl<W: Write + Send> Worker<'_, W> {
             Err(error) => return failed(error),
         };
         let counted =
-            Counted::new(context.engine, &setup.application, (self.clock, self.stop.clone()));
+            Counted::new(context.engine, &setup.application, self.clock, self.stop.clone());
         let mut ends = self.step(&StepContext {
             engine: &counted,
             operations: &Calls { tables: &tables, spec, counted: &counted },
