@@ -5,10 +5,10 @@
 //! collector, and may have been put off its CPU, the client puts its part in the queue and goes on.
 //! Only a client that finds the queue full waits for the lock.
 
+use engine::EngineError;
 use model::Nanos;
 use nix::unistd::Pid;
 
-use crate::client::ClientEnd;
 use crate::collector::{Collector, Delivery};
 use crate::sync::{Arc, Mutex, Receiver, SyncSender, TrySendError, sync_channel};
 use crate::tally::{ClientTally, GroupSum};
@@ -18,6 +18,21 @@ const WAITING_PER_CLIENT: usize = 2;
 
 /// Nothing that can panic happens under the lock.
 const UNPOISONED: &str = "no panic while merging";
+
+/// How a client ended.
+#[derive(Debug)]
+pub(crate) enum ClientEnd {
+    /// It reached its limit or deadline.
+    Finished,
+    /// It was halted.
+    Stopped,
+    /// It never ran: the engine gave it no session.
+    Refused(EngineError),
+    /// The engine failed, or the thread panicked.
+    Failed(String),
+    /// An answer was wrong.
+    Wrong(String),
+}
 
 /// A client's last message, after its last part.
 #[derive(Debug)]

@@ -5,7 +5,8 @@ use model::OpKind;
 use model::record::FailureClass;
 use workload::Generator;
 
-use super::meter::{ClientEnd, Meter, Role};
+use super::meter::{Meter, Role};
+use crate::handoff::ClientEnd;
 use crate::stop::Halt;
 
 /// Failures in a row after which a client gives up.

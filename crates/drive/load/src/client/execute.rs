@@ -7,8 +7,9 @@ use model::{Nanos, Op, OpKind, Outcome};
 use workload::{Generator, PointReads, RangeReads, Writes};
 
 use super::drive::{Drive, Waiting, fail, verify};
-use super::meter::{ClientEnd, Meter, Role};
+use super::meter::{Meter, Role};
 use super::pipelined;
+use crate::handoff::ClientEnd;
 use crate::schedule::SharedArrivals;
 use crate::tally::Times;
 use crate::ticks::{Ticker, Ticks};

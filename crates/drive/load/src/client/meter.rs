@@ -1,11 +1,10 @@
 //! One client's recorder: its tally, its intervals and its heartbeat.
 
-use engine::EngineError;
 use model::record::SpanningOp;
 use model::{Nanos, OpKind};
 
 use crate::collector::Delivery;
-use crate::handoff::{ClientExit, ClientSender, Message};
+use crate::handoff::{ClientEnd, ClientExit, ClientSender, Message};
 use crate::stop::Heartbeat;
 use crate::tally::{ClientTally, Times};
 use crate::timeline::Timeline;
@@ -18,21 +17,6 @@ pub(crate) enum Role {
     Measured,
     /// It writes in the background, and runs until it is halted.
     Background,
-}
-
-/// How a client ended.
-#[derive(Debug)]
-pub(crate) enum ClientEnd {
-    /// It reached its limit or deadline.
-    Finished,
-    /// It was halted.
-    Stopped,
-    /// It never ran: the engine gave it no session.
-    Refused(EngineError),
-    /// The engine failed, or the thread panicked.
-    Failed(String),
-    /// An answer was wrong.
-    Wrong(String),
 }
 
 /// Longest time between two publications of the number of operations ended.

@@ -19,4 +19,4 @@ mod pipelined;
 
 pub(crate) use drive::{Drive, Waiting};
 pub(crate) use execute::run_scheduled;
-pub(crate) use meter::{ClientEnd, Meter, Role};
+pub(crate) use meter::{Meter, Role};

@@ -12,7 +12,8 @@ use model::{Op, OpKind, Outcome};
 use workload::Generator;
 
 use super::drive::{Drive, fail, verify};
-use super::meter::{ClientEnd, Meter};
+use super::meter::Meter;
+use crate::handoff::ClientEnd;
 use crate::tally::Times;
 use crate::ticks::Ticks;
 use crate::traits::Clock;

@@ -7,8 +7,8 @@ use nix::unistd::gettid;
 use workload::Generator;
 
 use super::barrier::StartBarrier;
-use crate::client::{ClientEnd, Drive, Meter, Role, run_scheduled};
-use crate::handoff::{ClientSender, Message};
+use crate::client::{Drive, Meter, Role, run_scheduled};
+use crate::handoff::{ClientEnd, ClientSender, Message};
 use crate::schedule::SharedArrivals;
 use crate::stop::Heartbeat;
 use crate::tally::ClientTally;

@@ -162,7 +162,8 @@ fn peak_beyond_all_levels_is_not_claimed() {
 }
 
 /// Goal: coherency is less significant where the law is only approximate. Method: eight CPUs shared
-/// without loss, a hard knee, runs that differ by 0.1 %; against the same runs around the fitted law.
+/// without loss, a hard knee, runs that differ by 0.1 %; against the same runs around the fitted
+/// law.
 #[test]
 fn levels_that_lie_off_the_law_are_its_noise() {
     let knee = |clients: u32| 1_000.0 * f64::from(clients.min(8));
