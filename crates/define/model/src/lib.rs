@@ -83,7 +83,7 @@ pub use published::{Expected, Published, PublishedFinding};
 pub use readings::Readings;
 pub use record::{IntervalRecord, Manifest, RunEnd, RunRecord, StepRecord};
 pub use secret::Password;
-pub use setting::Settings;
+pub use setting::{Setting, Settings};
 pub use shared_load::{LoadReuse, LoadSharing, PageCache, SharedLoad, Transfer};
 pub use shell::{ShellCommand, carry_options, shell_word};
 pub use smoke_test::SmokeTestFailure;

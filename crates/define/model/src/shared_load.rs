@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::names;
 use crate::units::{Bytes, Nanos};
 
 /// The snapshot of a loaded database that a run's measured steps began from.
@@ -60,19 +61,10 @@ pub enum LoadReuse {
     PerVariant,
 }
 
+names!(LoadReuse, "a way to share loads":
+    Fresh "fresh", PerBlock "per-block", PerVariant "per-variant");
+
 impl LoadReuse {
-    /// Every way, in the order of the documents.
-    pub const ALL: [Self; 3] = [Self::Fresh, Self::PerBlock, Self::PerVariant];
-
-    /// Returns its name in an experiment file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fresh => "fresh",
-            Self::PerBlock => "per-block",
-            Self::PerVariant => "per-variant",
-        }
-    }
-
     /// Returns whether each run loads its own database.
     pub fn is_fresh(&self) -> bool {
         matches!(self, Self::Fresh)
@@ -90,18 +82,7 @@ pub enum PageCache {
     Dropped,
 }
 
-impl PageCache {
-    /// Every state.
-    pub const ALL: [Self; 2] = [Self::Warm, Self::Dropped];
-
-    /// Returns its name in an experiment file.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Warm => "warm",
-            Self::Dropped => "dropped",
-        }
-    }
-}
+names!(PageCache, "a state of the page cache": Warm "warm", Dropped "dropped");
 
 /// How the runs of an experiment share loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,13 +1,10 @@
 //! Checks an experiment file and resolves its defaults.
 
 use model::experiment::MARGIN_DEFAULT;
-use model::limits::{
-    COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, MEMORY_MIN, NAME_BYTES_MAX, VALUE_BYTES_MAX, VARIANTS_MAX,
-    is_name,
+use model::limits::{NAME_BYTES_MAX, VARIANTS_MAX, is_name};
+use model::{
+    BuildRef, Bytes, DataShape, Experiment, LoadSharing, Options, Setting, Settings, Variant,
 };
-use model::setting::{parse_short_size, parse_whole};
-use model::units::{parse_count, parse_share, parse_size};
-use model::{BuildRef, Bytes, DataShape, Experiment, LoadSharing, Options, Settings, Variant};
 
 use crate::catalog::{Catalog, Machine};
 use crate::checked::Checked;
@@ -21,8 +18,8 @@ use crate::profile;
 use crate::published::FindingContext;
 use crate::resolve::Resolver;
 use crate::settings::{
-    BASE, COMPRESSIBLE_TO, COMPRESSION, CONTROL, DISTRIBUTION, KEY_BYTES, MARGIN, MEMORY, NAME,
-    PROFILE, QUESTION, REPETITIONS, ROWS, SEED, SIZE, VALUE_BYTES, of_engines,
+    BASE, COMPRESSIBLE_TO, CONTROL, DISTRIBUTION, ENGINE, KEY_BYTES, MARGIN, MEMORY, NAME, PROFILE,
+    QUESTION, REPETITIONS, ROWS, SEED, SIZE, VALUE_BYTES, WORKLOAD, of_engines,
 };
 use crate::spec::{self, File, Section};
 use crate::workload::{self, Workload};
@@ -65,12 +62,12 @@ pub(crate) fn check(
     machine: Machine,
 ) -> Result<Checked, PlanError> {
     let mut file = file;
-    let mut errors = Errors::default();
+    let mut errors = std::mem::take(&mut file.errors);
     if let Some(size) = &overrides.size {
         errors.ok(file.resize(size));
     }
     let written = file.clone();
-    errors.ok(overrides.apply(&mut file));
+    overrides.apply(&mut file, &mut errors);
     let resolver = Resolver { source, catalog, machine, application: None, preset: None };
     let workload = errors.ok(resolver.workload(&file.benchmark));
     let application = workload.as_ref().and_then(|workload| {
@@ -81,24 +78,14 @@ pub(crate) fn check(
         Some(Workload::Application(_)) | None => None,
     };
     // Without a valid workload, it is unknown which steps and sizes there are.
-    let is_known = application.is_some();
+    let is_known = application.is_some() && file.benchmark.is_certain(WORKLOAD);
     let application = application.as_ref().and_then(Option::as_ref);
-    let is_distribution_typed = overrides.get(DISTRIBUTION).is_some();
+    let is_distribution_typed = overrides.get(DISTRIBUTION.key).is_some();
     let resolver = Resolver { application, preset, ..resolver };
     let checked = resolver.check(&file, (&written, is_distribution_typed), is_known, errors)?;
     // What readers of the archive would refuse is not run.
     checked.experiment.check().map_err(PlanError::new)?;
     Ok(checked)
-}
-
-/// Parses the cap on memory, bytes.
-fn parse_memory(text: &str) -> Result<u64, String> {
-    match parse_size(text)? {
-        bytes if bytes.0 > 0 && bytes < MEMORY_MIN => {
-            Err(format!("a cap of `{text}` is too small for a worker: give 4MiB or more"))
-        }
-        bytes => Ok(bytes.0),
-    }
 }
 
 impl Resolver<'_> {
@@ -111,20 +98,19 @@ impl Resolver<'_> {
         mut errors: Errors,
     ) -> Result<Checked, PlanError> {
         let benchmark = &file.benchmark;
-        let memory = self.amount(&[benchmark], (MEMORY, "the memory"), parse_memory);
-        let memory_bytes = errors.or_default(memory).map(Bytes);
+        let memory_bytes = benchmark.value(MEMORY);
         let machine = Machine {
             memory_bytes: self.machine.memory_bytes.min(memory_bytes.unwrap_or(Bytes(u64::MAX))),
             ..self.machine
         };
-        let factor = errors.or_default(self.clients_factor(&file.factors));
+        let factor = self.clients_factor(&file.factors);
         let subject = match file.is_device {
             true => errors.or_default(self.storage(file, &factor)),
             false => self.engines(file, (machine, &factor), is_known, &mut errors),
         };
         let Subject { data, steps, loads, mut variants, device } = subject;
         let base = errors.ok(self.base(file, &variants));
-        if file.experiment.text(CONTROL) == "true"
+        if file.experiment.value(CONTROL) == Some(true)
             && let Some(base) = base.as_ref().filter(|_| !variants.is_empty())
         {
             errors.ok(self.add_control(&mut variants, base, file));
@@ -141,17 +127,16 @@ impl Resolver<'_> {
         let is_valid = errors.len() == 0;
         let published =
             is_valid.then(|| errors.or_default(self.published(&file.published, &context)));
-        let (experiment, of) = (&file.experiment, [&file.experiment]);
-        let seed = |text: &str| {
-            text.parse().map_err(|_invalid| format!("`{text}` is not a whole number below 2^64"))
-        };
-        let repetitions = self.amount(&[&file.factors], (REPETITIONS, "repetitions"), parse_whole);
+        let experiment = &file.experiment;
         let mut checked = Experiment {
             load: LoadSharing::default(),
             application: self.application.map(|loaded| loaded.application.clone()),
             placement: errors.or_default(self.placement(benchmark, &file.variants)),
-            name: errors.or_default(self.file_name(experiment, "the experiment's name")),
-            margin: errors.or(self.value(&of, MARGIN, parse_share), MARGIN_DEFAULT),
+            name: match experiment.get(NAME) {
+                Some(_) => errors.or_default(self.file_name(experiment, "the experiment's name")),
+                None => String::new(),
+            },
+            margin: experiment.value(MARGIN).unwrap_or(MARGIN_DEFAULT),
             measure: errors.or_default(self.measure(experiment, &steps)),
             answer,
             waivers: errors.or_default(self.waivers(&file.waivers)),
@@ -161,9 +146,9 @@ impl Resolver<'_> {
             workload: self.preset.map(|preset| preset.name.to_owned()),
             data: data.unwrap_or(NO_DATA),
             memory_bytes,
-            seed: errors.or(self.value(&of, SEED, seed), SEED_DEFAULT),
+            seed: experiment.value(SEED).unwrap_or(SEED_DEFAULT),
             clients: factor.levels,
-            repetitions: errors.or(repetitions, 1),
+            repetitions: file.factors.value(REPETITIONS).unwrap_or(1),
             steps,
             published: published.unwrap_or_default(),
             device,
@@ -192,7 +177,7 @@ impl Resolver<'_> {
         errors: &mut Errors,
     ) -> Subject {
         let benchmark = &file.benchmark;
-        let sizes = is_known.then(|| errors.ok(self.data(benchmark, machine)));
+        let sizes = is_known.then(|| errors.or_default(self.data(benchmark, machine)));
         let (data, derived) = sizes.flatten().unzip();
         let steps =
             is_known.then(|| errors.or_default(self.steps(benchmark, data.as_ref(), factor)));
@@ -203,56 +188,37 @@ impl Resolver<'_> {
     }
 
     /// Checks the shape of the rows, and derives their number from a preset.
+    ///
+    /// `None` when the number of rows is wrong, which has been reported.
     fn data(
         &self,
         benchmark: &Section,
         machine: Machine,
-    ) -> Result<(DataShape, Option<Derived>), PlanError> {
+    ) -> Result<Option<(DataShape, Option<Derived>)>, PlanError> {
         if let Some(loaded) = self.application {
-            return Ok((workload::shape(loaded), None));
+            return Ok(Some((workload::shape(loaded), None)));
         }
-        let mut errors = Errors::default();
-        let value_bytes = |text: &str| match parse_short_size(text)? {
-            bytes if bytes > VALUE_BYTES_MAX => {
-                Err(format!("values of {bytes} bytes are too large: at most {VALUE_BYTES_MAX}"))
-            }
-            bytes => Ok(bytes),
-        };
-        let key_bytes = |text: &str| match parse_short_size(text)? {
-            bytes if bytes < KEY_BYTES_MIN => Err(format!(
-                "keys of {bytes} bytes are too short for a row number: at least {KEY_BYTES_MIN}"
-            )),
-            bytes => Ok(bytes),
-        };
-        let share = |text: &str| match text.parse() {
-            Ok(share) if (COMPRESSIBLE_TO_MIN..=1.0).contains(&share) => Ok(share),
-            _ => Err(format!(
-                "`{text}` is not a share of a value's size: write 0.01 to 1, such as 0.5"
-            )),
-        };
-        let of = [benchmark];
         let mut data = DataShape {
             rows: 0,
-            key_bytes: errors.or(self.value(&of, KEY_BYTES, key_bytes), KEY_BYTES_DEFAULT),
-            value_bytes: errors.or(self.value(&of, VALUE_BYTES, value_bytes), VALUE_BYTES_DEFAULT),
-            compressible_to: errors
-                .or(self.value(&of, COMPRESSIBLE_TO, share), COMPRESSIBLE_TO_DEFAULT),
+            key_bytes: benchmark.value(KEY_BYTES).unwrap_or(KEY_BYTES_DEFAULT),
+            value_bytes: benchmark.value(VALUE_BYTES).unwrap_or(VALUE_BYTES_DEFAULT),
+            compressible_to: benchmark.value(COMPRESSIBLE_TO).unwrap_or(COMPRESSIBLE_TO_DEFAULT),
         };
-        let compression = benchmark.get(COMPRESSION).map(|text| text.value.as_str());
+        let compression =
+            benchmark.by_key(Setting::Compression.name()).map(|text| text.value.as_str());
         let derived = self.preset.map(|preset| preset.derive(machine, &data, compression));
-        let rows = self.amount(&of, (ROWS, "the number of rows"), parse_count);
-        match (errors.ok(rows), &derived) {
-            (Some(Some(rows)), _) => data.rows = rows,
-            (Some(None), Some(derived)) => data.rows = derived.rows,
-            (Some(None), None) => {
-                errors.push(PlanError::new("the number of rows is missing").remedy(
+        match (benchmark.value(ROWS), &derived) {
+            (Some(rows), _) => data.rows = rows,
+            (None, _) if benchmark.may_have(ROWS) => return Ok(None),
+            (None, Some(derived)) => data.rows = derived.rows,
+            (None, None) => {
+                return Err(PlanError::new("the number of rows is missing").remedy(
                     "give `rows` in [benchmark] (or --rows), or a `workload` preset that derives \
                      them from the machine",
-                ))
+                ));
             }
-            (None, _) => {}
         }
-        errors.result((data, derived))
+        Ok(Some((data, derived)))
     }
 
     fn variants(&self, file: &File, derived: Option<Derived>) -> Result<Vec<Variant>, PlanError> {
@@ -260,18 +226,22 @@ impl Resolver<'_> {
         let mut variants: Vec<Variant> = Vec::new();
         if let Some(beyond) = file.variants.get(VARIANTS_MAX) {
             let why = format!("{} variants are too many to compare", file.variants.len());
-            return Err(PlanError::here(beyond.place.clone(), why)
-                .remedy(format!("at most {VARIANTS_MAX}")));
+            return Err(
+                PlanError::here(&beyond.place, why).remedy(format!("at most {VARIANTS_MAX}"))
+            );
         }
         for (index, table) in file.variants.iter().enumerate() {
-            variants.extend(errors.ok(self.variant(table, &file.benchmark, derived)));
+            if table.get(NAME).is_some() && table.get(ENGINE).is_some() {
+                variants.extend(errors.ok(self.variant(table, &file.benchmark, derived)));
+            }
             let name = table.text(NAME);
-            if file.variants[..index].iter().any(|other| other.text(NAME) == name) {
+            let is_same = |other: &Section| !name.is_empty() && other.text(NAME) == name;
+            if file.variants[..index].iter().any(is_same) {
                 let error = PlanError::new(format!("two variants are named `{name}`"));
                 errors.push(error.at(table.place_of(NAME), "the second"));
             }
         }
-        if file.variants.is_empty() {
+        if file.variants.is_empty() && !file.is_partial {
             errors.push(
                 PlanError::new(
                     "there is nothing to compare: the experiment has no \
@@ -279,6 +249,10 @@ impl Resolver<'_> {
                 )
                 .remedy("add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)"),
             );
+        }
+        // What concerns all variants can be checked when each is valid.
+        if variants.len() < file.variants.len() {
+            variants.clear();
         }
         errors.result(variants)
     }
@@ -315,7 +289,7 @@ impl Resolver<'_> {
         for setting in of_engines() {
             if let Some(text) = table.get(setting).or(benchmark.get(setting)) {
                 let set = settings.set(setting.key, &text.value);
-                errors.ok(set.map_err(|why| self.invalid(setting, text, why)));
+                errors.ok(set.map_err(|why| PlanError::here(&text.place, why)));
             }
         }
         errors.ok(self.file_name(table, "a variant's name"));
@@ -355,11 +329,11 @@ impl Resolver<'_> {
         let Some(base) = file.experiment.get(BASE) else {
             return Ok(names.first().copied().unwrap_or_default().to_owned());
         };
-        if names.is_empty() || names.contains(&base.value.as_str()) {
+        if names.is_empty() || ["", &base.value].iter().any(|name| names.contains(name)) {
             return Ok(base.value.clone());
         }
         Err(PlanError::new(format!("the base case `{}` is not a variant", base.value))
-            .at(base.place.clone(), "no such variant")
+            .at(&base.place, "no such variant")
             .remedy(format!("variants: {}", names.join(", "))))
     }
 

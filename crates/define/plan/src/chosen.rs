@@ -1,15 +1,15 @@
 //! Rows and duration of typed steps, chosen for the machine.
 
-use model::setting::parse_short_size;
-use model::units::{many, parse_size};
-use model::{Bytes, Durability, Experiment, StepInfo, StepRole, StopRule};
+use model::units::many;
+use model::{Bytes, Durability, Experiment, Setting, StepInfo, StepRole, StopRule};
 
 use crate::catalog::Machine;
 use crate::check::{KEY_BYTES_DEFAULT, VALUE_BYTES_DEFAULT};
 use crate::cost::{DISK_PER_ROW, ROWS_PER_S, SERVER_ROWS_PER_S};
 use crate::expand::DISK_FLOOR_BYTES;
 use crate::overrides::Overrides;
-use crate::settings::{CLIENTS, DURABILITY, DURATION, KEY_BYTES, MEMORY, RATE, VALUE_BYTES};
+use crate::settings::{CLIENTS, DURATION, KEY_BYTES, MEMORY, RATE, VALUE_BYTES};
+use crate::value::Levels;
 
 /// Time that the load of the rows may take. Our choice: as long as the measurement.
 const LOAD_S: u64 = 10;
@@ -45,13 +45,10 @@ impl Chosen {
         has_server: bool,
         timed_steps: usize,
     ) -> Self {
-        let bytes = |setting, default: u32| {
-            let typed = overrides.get(setting).and_then(|text| parse_short_size(text).ok());
-            u64::from(typed.unwrap_or(default))
-        };
-        let row_bytes =
-            bytes(KEY_BYTES, KEY_BYTES_DEFAULT) + bytes(VALUE_BYTES, VALUE_BYTES_DEFAULT);
-        let is_synced = overrides.get(DURABILITY) == Some(Durability::Sync.name());
+        let key_bytes = overrides.value(KEY_BYTES).unwrap_or(KEY_BYTES_DEFAULT);
+        let value_bytes = overrides.value(VALUE_BYTES).unwrap_or(VALUE_BYTES_DEFAULT);
+        let row_bytes = u64::from(key_bytes) + u64::from(value_bytes);
+        let is_synced = overrides.get(Setting::Durability.name()) == Some(Durability::Sync.name());
         let rows_per_s = match (is_synced, has_server) {
             (true, _) => SYNCED_ROWS_PER_S,
             (false, true) => SERVER_ROWS_PER_S,
@@ -62,14 +59,12 @@ impl Chosen {
         let in_memory = memory(machine, overrides).0 / MEMORY_SHARE / row_bytes.max(1);
         let usable = machine.free_bytes.0.saturating_sub(DISK_FLOOR_BYTES.0);
         let on_disk = usable / DISK_SHARE / DISK_PER_ROW / row_bytes.max(1);
-        let steps = match overrides.get(CLIENTS) {
-            Some("adaptive") => timed_steps as u64 * SEARCHED_LEVELS,
-            _ => timed_steps as u64,
-        };
+        let is_adaptive = overrides.value(CLIENTS) == Some(Levels::Adaptive);
+        let steps = timed_steps as u64 * if is_adaptive { SEARCHED_LEVELS } else { 1 };
         let duration_s = (MEASURED_S / steps.max(1)).clamp(1, STEP_S_MAX);
         Self {
             rows: rounded(in_time.min(in_memory).min(on_disk).max(ROWS_MIN)),
-            duration_s: overrides.get(RATE).is_none().then_some(duration_s),
+            duration_s: overrides.get(RATE.key).is_none().then_some(duration_s),
         }
     }
 
@@ -81,7 +76,7 @@ impl Chosen {
         experiment: &Experiment,
     ) -> String {
         let is_timed = |stop| matches!(stop, StopRule::Duration(_));
-        let is_used = overrides.get(DURATION).is_none()
+        let is_used = overrides.get(DURATION.key).is_none()
             && experiment.steps.iter().any(|step| is_timed(step.stop));
         let duration = self.duration_s.filter(|_| is_used);
         let duration = duration.map_or(String::new(), |s| format!(" and duration {s}s"));
@@ -106,7 +101,7 @@ pub(crate) fn is_timed(info: &StepInfo) -> bool {
 
 /// Returns the memory, or its cap.
 fn memory(machine: Machine, overrides: &Overrides) -> Bytes {
-    let cap = overrides.get(MEMORY).and_then(|text| parse_size(text).ok());
+    let cap = overrides.value(MEMORY);
     cap.map_or(machine.memory_bytes, |cap| cap.min(machine.memory_bytes))
 }
 

@@ -1,14 +1,13 @@
 //! The client factor: levels as written, a sweep, or a search.
 
 use model::CpuCount;
-use model::limits::{CLIENTS_MAX, LEVELS_MAX};
-use model::setting::parse_whole;
+use model::limits::CLIENTS_MAX;
 
-use crate::error::PlanError;
 use crate::place::Place;
-use crate::resolve::{Resolver, positive};
+use crate::resolve::Resolver;
 use crate::settings::CLIENTS;
 use crate::spec::Section;
+use crate::value::Levels;
 
 /// Clients per CPU at the end of a sweep or search: beyond the knee of the throughput curve.
 const CLIENTS_PER_CPU: u32 = 4;
@@ -16,8 +15,6 @@ const CLIENTS_PER_CPU: u32 = 4;
 const SWEEP_LEVELS_MIN: usize = 6;
 /// Lowest upper bound of a search.
 const ADAPTIVE_MIN: u32 = 8;
-/// Keywords in place of a list.
-const KEYWORDS: [&str; 2] = ["sweep", "adaptive"];
 
 /// The levels of the client factor, and their place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,7 +23,7 @@ pub(crate) struct ClientsFactor {
     pub(crate) levels: Vec<u32>,
     /// Whether the best number is searched.
     pub(crate) is_adaptive: bool,
-    /// Its place in the file; empty when it is not in a file.
+    /// Where it is written.
     pub(crate) place: Place,
 }
 
@@ -48,65 +45,20 @@ pub(crate) fn levels_up_to(most: u32) -> u64 {
     series().take_while(|clients| *clients <= most).count() as u64
 }
 
-/// Parses a list of levels; `None` for a keyword.
-pub(crate) fn listed_levels(text: &str) -> Option<Vec<u32>> {
-    let levels =
-        text.split(',').map(str::trim).filter(|level| !text.is_empty() || !level.is_empty());
-    levels.map(|level| parse_whole(level).ok()).collect()
-}
-
 impl Resolver<'_> {
-    /// Checks the factor; one client by default.
-    pub(crate) fn clients_factor(&self, factors: &Section) -> Result<ClientsFactor, PlanError> {
-        let Some(text) = factors.get(CLIENTS) else {
-            return Ok(ClientsFactor { levels: vec![1], ..ClientsFactor::default() });
+    /// Returns the factor; one client by default, and no level where they are wrong.
+    pub(crate) fn clients_factor(&self, factors: &Section) -> ClientsFactor {
+        let most = self.machine.cpus.times(CLIENTS_PER_CPU);
+        let levels = factors.value(CLIENTS);
+        let is_adaptive = levels == Some(Levels::Adaptive);
+        let levels = match levels {
+            None if factors.may_have(CLIENTS) => Vec::new(),
+            None => vec![1],
+            Some(Levels::Listed(levels)) => levels,
+            Some(Levels::Sweep) => sweep(self.machine.cpus),
+            Some(Levels::Adaptive) => vec![most.clamp(ADAPTIVE_MIN, CLIENTS_MAX)],
         };
-        let place = text.place.clone();
-        let (levels, is_adaptive) = match (listed_levels(&text.value), text.value.trim()) {
-            (Some(levels), _) => (self.levels(&levels, &place)?, false),
-            (None, "sweep") => (sweep(self.machine.cpus), false),
-            (None, "adaptive") => {
-                let most = self.machine.cpus.times(CLIENTS_PER_CPU);
-                (vec![most.clamp(ADAPTIVE_MIN, CLIENTS_MAX)], true)
-            }
-            (None, word) => {
-                return Err(PlanError::here(place, format!("unknown levels of clients `{word}`"))
-                    .meant(word, KEYWORDS, "write counts such as 1,2,4, or sweep, or adaptive"));
-            }
-        };
-        Ok(ClientsFactor { levels, is_adaptive, place })
-    }
-
-    fn levels(&self, levels: &[u32], place: &Place) -> Result<Vec<u32>, PlanError> {
-        if levels.is_empty() {
-            return Err(PlanError::new("the factor `clients` has no level")
-                .at(place, "for instance [1, 2]"));
-        }
-        if levels.len() > LEVELS_MAX {
-            return Err(PlanError::here(
-                place.clone(),
-                format!("{} levels of clients are too many", levels.len()),
-            )
-            .remedy(format!("at most {LEVELS_MAX}")));
-        }
-        for (index, &level) in levels.iter().enumerate() {
-            self.clients(level, place.clone())?;
-            if levels[..index].contains(&level) {
-                let why = format!("the factor `clients` has the level {level} twice");
-                return Err(PlanError::here(place.clone(), why)
-                    .remedy("name each level once; `repetitions` sets how often each is run"));
-            }
-        }
-        Ok(levels.to_vec())
-    }
-
-    /// Checks a client count.
-    pub(crate) fn clients(&self, clients: u32, place: Place) -> Result<u32, PlanError> {
-        if clients > CLIENTS_MAX {
-            return Err(PlanError::here(place, format!("{clients} client threads are too many"))
-                .remedy(format!("at most {CLIENTS_MAX}")));
-        }
-        positive(clients, "the number of clients", place)
+        ClientsFactor { levels, is_adaptive, place: factors.place_of(CLIENTS) }
     }
 }
 

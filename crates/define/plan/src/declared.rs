@@ -30,14 +30,14 @@ impl Resolver<'_> {
             let steps: Vec<&str> = known().collect();
             errors.push(
                 error
-                    .at(list.place.clone(), "no such step")
+                    .at(&list.place, "no such step")
                     .remedy(format!("steps: {}", steps.join(", "))),
             );
         }
         if names.is_empty() {
             errors.push(
                 PlanError::new("`measure` names no step")
-                    .at(list.place.clone(), "an empty list")
+                    .at(&list.place, "an empty list")
                     .remedy("name the steps the question is about, or leave it out"),
             );
         }
@@ -64,7 +64,7 @@ impl Resolver<'_> {
             )));
             if name.is_some() && names.contains(&name) {
                 errors.push(
-                    PlanError::here(list.place.clone(), format!("`answer` names `{word}` twice"))
+                    PlanError::here(&list.place, format!("`answer` names `{word}` twice"))
                         .remedy("leave out the second: the first of the list decides"),
                 );
             }
@@ -73,7 +73,7 @@ impl Resolver<'_> {
         if names.is_empty() {
             errors.push(
                 PlanError::new("`answer` names no metric")
-                    .at(list.place.clone(), "an empty list")
+                    .at(&list.place, "an empty list")
                     .remedy("name the metrics the question is about, or leave it out"),
             );
         }
@@ -101,7 +101,8 @@ impl Resolver<'_> {
     /// Checks the waivers: known rules, one reason each.
     pub(crate) fn waivers(&self, tables: &[Section]) -> Result<Vec<Waiver>, PlanError> {
         let (mut waivers, mut errors) = (Vec::new(), Errors::default());
-        for table in tables {
+        let whole = |table: &&Section| table.get(CODE).is_some() && table.get(REASON).is_some();
+        for table in tables.iter().filter(whole) {
             waivers.extend(errors.ok(self.waiver(table, &waivers)));
         }
         errors.result(waivers)

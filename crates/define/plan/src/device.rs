@@ -1,7 +1,6 @@
 //! Experiments on storage: the table `[device]`.
 
 use model::limits::{FIO_MIN, JOB_BYTES, JOBS_MAX};
-use model::units::{parse_size, parse_span};
 use model::{
     Access, BuildRef, Bytes, DataShape, DeviceSpec, FIO, IoTest, Nanos, Settings, Step, StopRule,
     Variant,
@@ -44,20 +43,20 @@ impl Resolver<'_> {
         }
         if let Some(table) = file.variants.first() {
             let why = "the variants of an experiment on storage are its accesses";
-            let error = PlanError::here(table.place.clone(), why);
+            let error = PlanError::here(&table.place, why);
             errors.push(error.remedy("leave [[variant]] out, and name them in `access`"));
         }
-        let tests: Vec<IoTest> = errors.or_default(self.list(device, TESTS, &IoTest::PROFILE));
-        let accesses = errors.or_default(self.list(device, ACCESS, &Access::ALL));
+        let tests = device.value(TESTS).unwrap_or_else(|| IoTest::PROFILE.to_vec());
+        let accesses = device.value(ACCESS).unwrap_or_else(|| Access::ALL.to_vec());
         let raw = device.get(RAW).map(|name| name.value.clone());
-        let size_bytes = errors.or_default(self.value(&[device], FILE_SIZE, parse_size));
-        let is_filled = device.get(FILL).is_none_or(|fill| fill.value == "true");
+        let size_bytes = device.value(FILE_SIZE);
+        let is_filled = device.value(FILL).unwrap_or(true);
         let spec = DeviceSpec { raw, size_bytes, is_filled };
-        let duration = self.value(&[device], DURATION, |text| match parse_span(text)? {
-            span if span < FIO_MIN => Err("a run of fio takes 1s at least".to_owned()),
-            span => Ok(span),
-        });
-        let duration = errors.or(duration, DURATION_DEFAULT);
+        let duration = device.value(DURATION).unwrap_or(DURATION_DEFAULT);
+        if duration < FIO_MIN {
+            let why = "a run of fio takes 1s at least";
+            errors.push(PlanError::here(device.place_of(DURATION), why));
+        }
         errors.ok(self.check_jobs(device, factor, spec.file_bytes()));
         let is_named = |access: &Access| device.get(ACCESS).is_some() || *access != Access::Raw;
         let is_there = |access: &Access| spec.raw.is_some() || is_named(access);
@@ -72,25 +71,6 @@ impl Resolver<'_> {
             variants: accesses.into_iter().filter(is_there).map(variant).collect(),
             device: Some(spec),
         })
-    }
-
-    /// Checks a list of names without repetition; the default is for an absent one.
-    fn list<T: std::str::FromStr<Err = String> + PartialEq + Clone>(
-        &self,
-        device: &Section,
-        setting: &'static Setting,
-        default: &[T],
-    ) -> Result<Vec<T>, PlanError> {
-        let parse = |text: &str| -> Result<Vec<T>, String> {
-            let all: Vec<T> = text.lines().map(str::parse).collect::<Result<_, _>>()?;
-            let is_twice = |(index, one): (usize, &T)| all[..index].contains(one);
-            match all.iter().enumerate().any(is_twice) {
-                true => Err(format!("`{}` names one twice", setting.key)),
-                false if all.is_empty() => Err(format!("`{}` is empty", setting.key)),
-                false => Ok(all),
-            }
-        };
-        Ok(self.value(&[device], setting, parse)?.unwrap_or_else(|| default.to_vec()))
     }
 
     /// Checks that the numbers of jobs are a list, and that each has its part of the file.
@@ -121,7 +101,8 @@ impl Resolver<'_> {
 
     /// Rejects settings of storage in a benchmark of engines.
     pub(crate) fn check_no_storage(&self, benchmark: &Section) -> Result<(), PlanError> {
-        let found = [RAW, FILE_SIZE].into_iter().find(|one| benchmark.get(one).is_some());
+        let known: [&Setting; 2] = [RAW, FILE_SIZE];
+        let found = known.into_iter().find(|one| benchmark.get(one).is_some());
         let Some(setting) = found else { return Ok(()) };
         Err(PlanError::here(
             benchmark.place_of(setting),

@@ -37,7 +37,7 @@ impl PlanError {
             message: masked(&message.into()).into_owned(),
             source_text: None,
             place: None,
-            label: "".into(),
+            label: "here".into(),
             remedy: None,
             others: Vec::new(),
         }
@@ -45,16 +45,18 @@ impl PlanError {
 
     /// Returns an error about what is written at a place.
     pub(crate) fn here(place: impl Into<Place>, message: impl Into<String>) -> Self {
-        Self::new(message).at(place, "here")
+        Self::new(message).placed(place)
+    }
+
+    /// Points the error at a place, with a label.
+    pub(crate) fn at(self, place: impl Into<Place>, label: impl Into<String>) -> Self {
+        Self { label: label.into().into(), ..self }.placed(place)
     }
 
     /// Points the error at a place in the text that is read, or names the flag.
-    pub(crate) fn at(mut self, place: impl Into<Place>, label: impl Into<String>) -> Self {
+    pub(crate) fn placed(mut self, place: impl Into<Place>) -> Self {
         match place.into() {
-            Place::Text(range) if !range.is_empty() => {
-                self.place = Some(range.into());
-                self.label = label.into().into();
-            }
+            Place::Text(range) if !range.is_empty() => self.place = Some(range.into()),
             Place::Flag(flag) => self.message = format!("{flag}: {}", self.message),
             Place::Text(_) | Place::Unwritten => {}
         }
@@ -103,13 +105,19 @@ impl PlanError {
     }
 }
 
+impl From<String> for PlanError {
+    fn from(message: String) -> Self {
+        Self::new(message)
+    }
+}
+
 /// Most errors that are collected: who repairs fifty of them checks again.
 ///
 /// Our choice: a file may have thousands of wrong words, each with the text around it.
 const ERRORS_MAX: usize = 50;
 
 /// The independent errors of one experiment, in the order of the checks.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Errors(Vec<PlanError>);
 
 impl Errors {
@@ -131,11 +139,6 @@ impl Errors {
     /// Returns a value or its type's default; adds the error, if it is one.
     pub(crate) fn or_default<T: Default>(&mut self, result: Result<T, PlanError>) -> T {
         self.ok(result).unwrap_or_default()
-    }
-
-    /// Returns an optional value or a default; adds the error, if it is one.
-    pub(crate) fn or<T>(&mut self, result: Result<Option<T>, PlanError>, default: T) -> T {
-        self.ok(result).flatten().unwrap_or(default)
     }
 
     /// Returns whether no further error is collected: what follows need not be checked.

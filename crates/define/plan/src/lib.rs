@@ -7,7 +7,7 @@
 //! line at fault and the remedy; the order of runs is a function of the seed.
 //!
 //! To add a workload preset, add one line to `preset::PRESETS`; to add a setting, one line to
-//! `settings`, and a field of `model::Settings` when drivers translate it.
+//! `settings`, or to `model::setting` when drivers translate it.
 
 mod answerable;
 mod application;
@@ -46,6 +46,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 mod unknown;
+mod value;
 mod window;
 mod workload;
 

@@ -5,7 +5,7 @@ use model::Waiver;
 use crate::error::{Errors, PlanError};
 use crate::place::{Place, Placed};
 use crate::preset::PRESETS;
-use crate::settings::{CODE, REASON, Setting, Table, WORKLOAD};
+use crate::settings::{CODE, Key, REASON, Setting, Table, WORKLOAD};
 use crate::spec::{File, Section, replace_pairs};
 use crate::syntax::Pairs;
 
@@ -37,17 +37,22 @@ impl Overrides {
     /// Returns whether an application is typed: its steps need not be.
     pub fn has_application(&self) -> bool {
         let is_preset = |name| PRESETS.iter().any(|preset| preset.name == name);
-        self.get(WORKLOAD).is_some_and(|name| !is_preset(name))
+        self.get(WORKLOAD.key).is_some_and(|name| !is_preset(name))
     }
 
-    /// Returns the text of a setting.
-    pub(crate) fn get(&self, setting: &Setting) -> Option<&str> {
-        let found = self.settings.iter().rev().find(|(one, _)| one.key == setting.key);
+    /// Returns the text of the setting of a key.
+    pub(crate) fn get(&self, key: &str) -> Option<&str> {
+        let found = self.settings.iter().rev().find(|(one, _)| one.key == key);
         found.map(|(_, text)| text.as_str())
     }
 
-    /// Replaces the file's values.
-    pub(crate) fn apply(&self, file: &mut File) -> Result<(), PlanError> {
+    /// Returns the value of a setting, if it has a valid one.
+    pub(crate) fn value<T>(&self, key: &Key<T>) -> Option<T> {
+        (key.parse)(self.get(key.key)?).ok()
+    }
+
+    /// Replaces the file's values, and adds the errors of those that are wrong.
+    pub(crate) fn apply(&self, file: &mut File, errors: &mut Errors) {
         for (setting, text) in &self.settings {
             let section = match setting.tables.first() {
                 Some(Table::Experiment) => &mut file.experiment,
@@ -55,10 +60,11 @@ impl Overrides {
                 Some(Table::Load) => file.benchmark.load_table(),
                 _ => &mut file.benchmark,
             };
-            section.set_typed(setting, text);
+            let typed = Placed::new(text.clone(), Place::flag(&setting.flag()));
+            section.read(setting, Ok(typed), errors);
             // Errors of a load that is typed as a whole name a flag of it.
             if section.place == Place::Unwritten {
-                section.place = section.place_of(setting);
+                section.place = Place::flag(&setting.flag());
             }
         }
         for Waiver { code, reason } in &self.waivers {
@@ -68,10 +74,8 @@ impl Overrides {
             waiver.set(REASON, reason, Place::flag("waive"));
             file.waivers.push(waiver);
         }
-        let mut errors = Errors::default();
-        let typed = pairs(&self.parameters, "parameter", &mut errors);
+        let typed = pairs(&self.parameters, "parameter", errors);
         replace_pairs(&mut file.benchmark.pairs, typed);
-        errors.result(())
     }
 }
 

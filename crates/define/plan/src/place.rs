@@ -40,6 +40,12 @@ impl From<Range<usize>> for Place {
     }
 }
 
+impl From<&Range<usize>> for Place {
+    fn from(range: &Range<usize>) -> Self {
+        Self::Text(range.clone())
+    }
+}
+
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Placed<T> {

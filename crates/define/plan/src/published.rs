@@ -1,30 +1,20 @@
 //! Checks published findings against the experiment.
 
-use model::setting::parse_whole;
 use model::{Expected, Published, PublishedFinding, Step, Variant};
 
-use crate::clients::listed_levels;
 use crate::error::PlanError;
 use crate::place::{Place, Placed};
 use crate::resolve::Resolver;
 use crate::settings::{
-    BASE, BASE_CLIENTS, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, METRIC, OCCURRENCE,
+    BASE, BASE_CLIENTS, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, Key, METRIC, OCCURRENCE,
     RATIO, REASONS, SCALED, SETUP, SIZE, SIZES, SOURCE, STEP, STEP_CLIENTS, Setting, VALUE,
     VARIANT,
 };
 use crate::spec::{File, Section};
+use crate::value::Levels;
 
 /// The metric of a finding that names none.
 const METRIC_DEFAULT: &str = "throughput_ops_per_s";
-
-/// Keywords for a published direction without a number.
-const EXPECTED: [(&str, Expected); 5] = [
-    ("higher", Expected::Higher),
-    ("lower", Expected::Lower),
-    ("same", Expected::Same),
-    ("not higher", Expected::NotHigher),
-    ("not lower", Expected::NotLower),
-];
 
 /// The experiment that findings are checked against.
 ///
@@ -56,10 +46,6 @@ impl Resolver<'_> {
         table: &Section,
         context: &FindingContext<'_>,
     ) -> Result<Published, PlanError> {
-        let what = "the publication has no";
-        let source = self.filled(table, SOURCE, what, "author, date and title")?;
-        let setup = "hardware, engine builds, rows and clients of the publication";
-        let setup = self.filled(table, SETUP, what, setup)?;
         let findings = table.tables.as_deref().unwrap_or_default();
         if findings.is_empty() {
             return Err(PlanError::new("the publication has no finding")
@@ -70,24 +56,12 @@ impl Resolver<'_> {
         }
         let findings = findings.iter().map(|finding| self.finding([finding, table], context));
         let scaled = table.text(SCALED).trim().to_owned();
-        Ok(Published { source, setup, scaled, findings: findings.collect::<Result<_, _>>()? })
-    }
-
-    /// Returns a text that must not be empty.
-    fn filled(
-        &self,
-        table: &Section,
-        setting: &Setting,
-        what: &str,
-        remedy: &str,
-    ) -> Result<String, PlanError> {
-        let text = table.text(setting).trim();
-        if !text.is_empty() {
-            return Ok(text.to_owned());
-        }
-        Err(PlanError::new(format!("{what} {}", setting.key))
-            .at(table.place_of(setting), "empty")
-            .remedy(format!("write it here: {remedy}")))
+        Ok(Published {
+            source: table.value(SOURCE).unwrap_or_default(),
+            setup: table.value(SETUP).unwrap_or_default(),
+            scaled,
+            findings: findings.collect::<Result<_, _>>()?,
+        })
     }
 
     /// Checks a finding; its sizes are the publication's where it names none.
@@ -117,7 +91,7 @@ impl Resolver<'_> {
         let (value, base_value, expected) = self.expected(table)?;
         let distribution = table.get(DISTRIBUTION).map(|text| text.value.clone());
         Ok(PublishedFinding {
-            claim: self.filled(table, CLAIM, "the finding has no", "one sentence")?,
+            claim: table.value(CLAIM).unwrap_or_default(),
             variant,
             base,
             step,
@@ -164,7 +138,7 @@ impl Resolver<'_> {
         let known: Vec<_> = of_name.map(|step| step.distribution.as_str()).collect();
         let named = table.get(DISTRIBUTION).map(|text| &text.value);
         let is_meant = |known: &&&str| named.is_none_or(|named| named == **known);
-        let occurrence = self.value(&[table], OCCURRENCE, parse_whole)?;
+        let occurrence = table.value(OCCURRENCE);
         match (known.iter().filter(is_meant).count(), named, occurrence) {
             (1, _, None) => Ok((name, None)),
             (several, _, Some(at)) if at >= 1 && at as usize <= several => Ok((name, Some(at))),
@@ -204,7 +178,7 @@ impl Resolver<'_> {
         let known = context.written.size_names();
         if let Some(name) = list.value.lines().find(|name| !known.contains(name)) {
             return Err(PlanError::new(format!("the experiment has no size `{name}`"))
-                .at(list.place.clone(), "no such size")
+                .at(&list.place, "no such size")
                 .meant(name, known.iter().copied(), format!("sizes: {}", known.join(", "))));
         }
         Ok(list.value.lines().map(str::to_owned).collect())
@@ -243,13 +217,11 @@ impl Resolver<'_> {
     fn level_named(
         &self,
         table: &Section,
-        setting: &Setting,
+        key: &Key<u32>,
         context: &FindingContext<'_>,
         sizes: &[String],
     ) -> Result<Option<u32>, PlanError> {
-        let Some(level) = self.value(&[table], setting, parse_whole)? else { return Ok(None) };
-        let place = table.place_of(setting);
-        let level = self.clients(level, place.clone())?;
+        let Some(level) = table.value(key) else { return Ok(None) };
         let size = context.written.experiment.get(SIZE).map(|size| &size.value);
         let is_elsewhere = size.is_some_and(|own| !sizes.is_empty() && !sizes.contains(own));
         let (_, listed) = levels_of(context);
@@ -257,7 +229,7 @@ impl Resolver<'_> {
             return Ok(Some(level));
         }
         Err(PlanError::new(format!("the experiment has no level of {level} clients"))
-            .at(place, "no such level")
+            .at(table.place_of(key), "no such level")
             .remedy(format!("levels: {}", text_of(&listed))))
     }
 
@@ -268,61 +240,38 @@ impl Resolver<'_> {
 
     /// Checks the published result: two values, a ratio or a keyword, and only one of these.
     fn expected(&self, table: &Section) -> Result<(Option<f64>, Option<f64>, Expected), PlanError> {
-        let value = self.above_zero(table, VALUE, "a value")?;
-        let base = self.above_zero(table, BASE_VALUE, "a value")?;
-        let ratio = self.above_zero(table, RATIO, "a ratio")?;
-        let (message, setting, label) = match (value, base, ratio, table.get(EXPECT)) {
-            (Some(value), Some(base), None, None) => {
-                return Ok((Some(value), Some(base), Expected::Ratio(value / base)));
-            }
-            (None, None, Some(ratio), None) => return Ok((None, None, Expected::Ratio(ratio))),
-            (None, None, None, Some(word)) => return Ok((None, None, self.expectation(word)?)),
-            (None, None, None, None) => ("the finding has no result", CLAIM, "no number"),
-            (Some(_), None, None, None) => ("a ratio needs `base_value` too", VALUE, "only this"),
-            (None, Some(_), None, None) => ("a ratio needs `value` too", BASE_VALUE, "only this"),
-            (.., Some(_)) => ("the finding has two results", EXPECT, "the second"),
-            (.., None) => ("the finding has two results", RATIO, "the second"),
-        };
+        let [value, base, ratio] = [VALUE, BASE_VALUE, RATIO].map(|key| table.value(key));
+        let (message, setting, label): (_, &Setting, _) =
+            match (value, base, ratio, table.value(EXPECT)) {
+                (Some(value), Some(base), None, None) => {
+                    return Ok((Some(value), Some(base), Expected::Ratio(value / base)));
+                }
+                (None, None, Some(ratio), None) => return Ok((None, None, Expected::Ratio(ratio))),
+                (None, None, None, Some(expected)) => return Ok((None, None, expected)),
+                (None, None, None, None) => ("the finding has no result", CLAIM, "no number"),
+                (Some(_), None, None, None) => {
+                    ("a ratio needs `base_value` too", VALUE, "only this")
+                }
+                (None, Some(_), None, None) => {
+                    ("a ratio needs `value` too", BASE_VALUE, "only this")
+                }
+                (.., Some(_)) => ("the finding has two results", EXPECT, "the second"),
+                (.., None) => ("the finding has two results", RATIO, "the second"),
+            };
         Err(PlanError::new(message)
             .at(table.place_of(setting), label)
             .remedy("write `value` and `base_value`, or `ratio`, or `expect`"))
-    }
-
-    fn expectation(&self, word: &Placed<String>) -> Result<Expected, PlanError> {
-        let text = &word.value;
-        let found = EXPECTED.iter().find(|(name, _)| name == text);
-        found.map(|(_, expected)| *expected).ok_or_else(|| {
-            PlanError::here(word.place.clone(), format!("`{text}` is not a known expectation"))
-                .meant(
-                    text,
-                    EXPECTED.map(|(name, _)| name),
-                    "write \"higher\", \"lower\", \"same\", \"not higher\" or \"not lower\"; a number goes \
-                     into `ratio`",
-                )
-        })
-    }
-
-    fn above_zero(
-        &self,
-        table: &Section,
-        setting: &Setting,
-        what: &str,
-    ) -> Result<Option<f64>, PlanError> {
-        let Some(text) = table.get(setting) else { return Ok(None) };
-        match text.value.parse::<f64>() {
-            Ok(number) if number > 0.0 && number.is_finite() => Ok(Some(number)),
-            _ => Err(PlanError::new(format!("{what} of {} cannot be compared", text.value))
-                .at(text.place.clone(), "must be more than zero")
-                .remedy("write a number above zero, as published")),
-        }
     }
 }
 
 /// Returns whether the file sweeps over levels of clients, and those that it lists.
 fn levels_of(context: &FindingContext<'_>) -> (bool, Vec<u32>) {
-    let written = context.written.factors.get(CLIENTS).map(|levels| levels.value.as_str());
-    let listed = written.map_or(Some(vec![1]), listed_levels).unwrap_or_default();
-    (written == Some("sweep"), listed)
+    match context.written.factors.value(CLIENTS) {
+        None => (false, vec![1]),
+        Some(Levels::Listed(levels)) => (false, levels),
+        Some(Levels::Sweep) => (true, Vec::new()),
+        Some(Levels::Adaptive) => (false, Vec::new()),
+    }
 }
 
 fn text_of(levels: &[u32]) -> String {
@@ -397,7 +346,7 @@ FINDING
         let one = found(&format!("{B}value = 300\nbase_value = 200.0"));
         assert_eq!((one.value, one.base_value), (Some(300.0), Some(200.0)));
         assert_eq!(one.expected, Expected::Ratio(1.5));
-        for (word, expected) in EXPECTED {
+        for (word, expected) in crate::value::EXPECTED {
             assert_eq!(found(&format!("{B}expect = \"{word}\"")).expected, expected);
         }
     }

@@ -11,7 +11,7 @@ use crate::catalog::{Catalog, Machine};
 use crate::check::check;
 use crate::checked::Checked;
 use crate::chosen::{self, Chosen};
-use crate::error::{Errors, PlanError, Source};
+use crate::error::{PlanError, Source};
 use crate::overrides::{Overrides, QuickVariants, pairs};
 use crate::place::Place;
 use crate::profile::is_path;
@@ -29,9 +29,6 @@ use crate::syntax::Pairs;
 ///
 /// # Errors
 /// Every independent error, with the remedy.
-///
-/// # Panics
-/// Never: without an error there is a checked experiment.
 pub fn quick(
     steps: &[String],
     variants: &QuickVariants,
@@ -40,8 +37,7 @@ pub fn quick(
     machine: Machine,
 ) -> Result<Checked, PlanError> {
     let known = catalog.steps();
-    let workload = overrides.get(WORKLOAD);
-    let mut errors = Errors::default();
+    let workload = overrides.get(WORKLOAD.key);
     let mut file = File::default();
     let whole = workload.filter(|_| steps.is_empty()).map(|name| Path::new(name).file_stem());
     let whole = whole.flatten().and_then(OsStr::to_str);
@@ -59,7 +55,7 @@ pub fn quick(
         .iter()
         .filter(|name| known.iter().find(|info| info.name == ***name).is_none_or(chosen::is_timed));
     let is_derived = workload.is_some() && !overrides.has_application();
-    let chosen = (!is_derived && overrides.get(ROWS).is_none()).then(|| {
+    let chosen = (!is_derived && overrides.get(ROWS.key).is_none()).then(|| {
         let has_server = variants.engines.iter().any(is_server);
         Chosen::of(machine, overrides, has_server, timed.count())
     });
@@ -69,7 +65,7 @@ pub fn quick(
             file.benchmark.set(DURATION, format!("{seconds}s"), Place::Unwritten);
         }
     }
-    let options = pairs(&variants.options, "option", &mut errors);
+    let options = pairs(&variants.options, "option", &mut file.errors);
     file.variants = name_variants(variants, &options);
     file.experiment.set(
         QUESTION,
@@ -82,12 +78,11 @@ pub fn quick(
         },
         Place::Unwritten,
     );
-    let checked = errors.ok(check(&Source::default(), file, overrides, catalog, machine));
-    let checked = checked.map(|checked| Checked {
+    let checked = check(&Source::default(), file, overrides, catalog, machine)?;
+    Ok(Checked {
         chosen: chosen.map(|chosen| chosen.line(machine, overrides, &checked.experiment)),
         ..checked
-    });
-    errors.result(checked).map(|checked| checked.expect("checked without an error"))
+    })
 }
 
 /// Names an experiment after its application or steps; what is too long ends with their number.
@@ -158,7 +153,7 @@ fn name_variants(variants: &QuickVariants, options: &Pairs) -> Vec<Section> {
             table.set(DSN, build, place);
         }
         if let Some(profile) = profile {
-            table.set_typed(PROFILE, profile);
+            table.set(PROFILE, profile, Place::flag("profile"));
         }
         table
     };
@@ -326,12 +321,12 @@ mod tests {
             all,
             [
                 "--option: `size` is not NAME=VALUE",
-                "--clients: unknown levels of clients `swep`",
                 "--duration: `soon` is not a duration: write 500ms, 60s, 10m or 2h",
-                "unknown step `raedrandom`",
-                "--engine: unknown engine `tre`",
                 "--durability: unknown durability `paper`",
                 "--cache: `big` is not a size: write 4096, 64KiB, 512MiB or 2GiB",
+                "--clients: unknown levels of clients `swep`",
+                "unknown step `raedrandom`",
+                "--engine: unknown engine `tre`",
             ]
         );
     }

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use model::setting::{parse_short_size, parse_whole};
 use model::sql::TrafficSpec;
-use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule, float, whole};
 
 use crate::application::{Described, describe};
@@ -13,11 +11,10 @@ use crate::error::{Errors, PlanError, Source};
 use crate::place::{Place, Placed};
 use crate::preset::Preset;
 use crate::settings::{
-    BATCH_KEYS, DISTRIBUTION, DURATION, FIELD_BYTES, Kind, OPERATIONS, RANGE_ROWS, SETTLE_CAP,
-    STEP, STEP_CLIENTS, Setting, WARMUP, WRITER_RATE,
+    BATCH_KEYS, DISTRIBUTION, DURATION, FIELD_BYTES, Key, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP,
+    STEP_CLIENTS, WARMUP, WRITER_RATE,
 };
 use crate::spec::Section;
-use crate::window::parse_duration;
 
 /// Default length of a step that ends by duration.
 ///
@@ -51,46 +48,6 @@ pub(crate) struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Returns a setting's value in the first of the tables that has it.
-    pub(crate) fn value<T>(
-        &self,
-        tables: &[&Section],
-        setting: &Setting,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, PlanError> {
-        let Some(text) = tables.iter().find_map(|table| table.get(setting)) else {
-            return Ok(None);
-        };
-        parse(&text.value).map(Some).map_err(|why| self.invalid(setting, text, why))
-    }
-
-    /// Returns a quantity that must not be zero, in the same way.
-    pub(crate) fn amount<T: Copy + Into<u64>>(
-        &self,
-        tables: &[&Section],
-        (setting, what): (&Setting, &str),
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Result<Option<T>, PlanError> {
-        let Some(value) = self.value(tables, setting, parse)? else { return Ok(None) };
-        let text = tables.iter().find_map(|table| table.get(setting));
-        positive(value, what, text.map_or(Place::Unwritten, |text| text.place.clone())).map(Some)
-    }
-
-    /// Returns the error of an invalid value.
-    pub(crate) fn invalid(
-        &self,
-        setting: &Setting,
-        text: &Placed<String>,
-        why: String,
-    ) -> PlanError {
-        let Placed { value: word, place } = text;
-        if let Kind::Name(names) = setting.kind {
-            let error = PlanError::here(place, format!("unknown {} `{word}`", setting.key));
-            return error.meant(word, names(), setting.help);
-        }
-        PlanError::here(place, why)
-    }
-
     /// Returns the folder that a path is relative to: the file's, or the current directory.
     pub(crate) fn folder(&self, place: &Place) -> &Path {
         let folder = Path::new(&self.source.name).parent().filter(|_| place.is_text());
@@ -109,26 +66,18 @@ impl Resolver<'_> {
         self.check_step_settings(table)?;
         let mut errors = Errors::default();
         let stop =
-            errors.ok(self.stop_rule(&tables, &info, rows)).unwrap_or(StopRule::Operations(1));
-        let warmup = errors.or_default(self.value(&tables, WARMUP, parse_span));
+            errors.ok(self.stop_rule(tables, &info, rows)).unwrap_or(StopRule::Operations(1));
         let warmup = match stop {
             StopRule::Operations(_) => Nanos(0),
             StopRule::Duration(length) => {
-                warmup.unwrap_or_else(|| Nanos(length.0 / 10).min(WARMUP_MAX))
+                first(tables, WARMUP).unwrap_or_else(|| Nanos(length.0 / 10).min(WARMUP_MAX))
             }
         };
-        let uniform = "uniform".to_owned();
-        let distribution = self.value(&tables, DISTRIBUTION, |text| {
-            self.catalog.check_distribution(text, rows).map(|()| text.to_owned())
-        });
-        let mut amount = |setting: &Setting, parse: fn(&str) -> Result<u32, String>| {
-            errors.or_default(self.amount(&tables, (setting, setting.key), parse))
-        };
-        let range_rows = amount(RANGE_ROWS, parse_whole).unwrap_or(RANGE_ROWS_DEFAULT);
-        let batch_keys = amount(BATCH_KEYS, parse_whole).unwrap_or(BATCH_KEYS_DEFAULT);
-        let field_bytes = amount(FIELD_BYTES, parse_short_size);
-        let field_bytes = field_bytes.unwrap_or_else(|| Step::default().field_bytes);
-        let settle_cap = errors.or_default(self.value(&tables, SETTLE_CAP, parse_span));
+        let distribution = tables.iter().find_map(|table| table.get(DISTRIBUTION));
+        if let Some(Placed { value, place }) = distribution {
+            let checked = self.catalog.check_distribution(value, rows);
+            errors.ok(checked.map_err(|why| PlanError::here(place, why)));
+        }
         let step = Step {
             clients: errors.ok(self.step_clients(table, &info)).unwrap_or(1),
             connections: self.traffic_spec(name).map_or(1, |spec| spec.client_connections().max(1)),
@@ -136,12 +85,14 @@ impl Resolver<'_> {
             warmup,
             load: Load::Closed,
             limit: None,
-            distribution: errors.or_default(distribution).unwrap_or(uniform),
-            range_rows,
-            batch_keys,
-            field_bytes,
-            writer_bytes_per_s: errors.or_default(self.writer_rate(&tables, &info)),
-            settle_cap: settle_cap.unwrap_or_else(|| self.settle_cap(rows)),
+            distribution: distribution.map_or_else(|| "uniform".to_owned(), |it| it.value.clone()),
+            range_rows: first(tables, RANGE_ROWS).unwrap_or(RANGE_ROWS_DEFAULT),
+            batch_keys: first(tables, BATCH_KEYS).unwrap_or(BATCH_KEYS_DEFAULT),
+            field_bytes: first(tables, FIELD_BYTES).unwrap_or_else(|| Step::default().field_bytes),
+            writer_bytes_per_s: info
+                .has_writer
+                .then(|| first(tables, WRITER_RATE).unwrap_or(WRITER_RATE_DEFAULT)),
+            settle_cap: first(tables, SETTLE_CAP).unwrap_or_else(|| self.settle_cap(rows)),
             unit: self
                 .traffic_spec(name)
                 .map_or(OpUnit::Operation, |traffic_spec| traffic_spec.unit),
@@ -203,16 +154,16 @@ impl Resolver<'_> {
 
     fn stop_rule(
         &self,
-        tables: &[&Section; 2],
+        tables: [&Section; 2],
         info: &StepInfo,
         rows: u64,
     ) -> Result<StopRule, PlanError> {
         let table = tables[0];
-        let refuse = |why: String| PlanError::here(table.place.clone(), why);
+        let refuse = |why: String| PlanError::here(&table.place, why);
         if info.role == StepRole::Maintain {
             return Ok(StopRule::Operations(0));
         }
-        if let Some(operations) = self.amount(&[table], (OPERATIONS, "operations"), parse_count)? {
+        if let Some(operations) = table.value(OPERATIONS) {
             let is_of_rows = self.application.is_some() && info.share_of_rows.is_some();
             if info.role == StepRole::Load || is_of_rows {
                 return Err(refuse(format!("{} ends by rows: set `rows` instead", info.name)));
@@ -220,9 +171,7 @@ impl Resolver<'_> {
             return Ok(StopRule::Operations(operations));
         }
         let Some(share) = info.share_of_rows else {
-            let parse = |text: &str| parse_duration(text).map(|span| span.0);
-            let span = self.amount(tables, (DURATION, "the duration"), parse)?;
-            return Ok(StopRule::Duration(span.map_or(DURATION_DEFAULT, Nanos)));
+            return Ok(StopRule::Duration(first(tables, DURATION).unwrap_or(DURATION_DEFAULT)));
         };
         if table.get(DURATION).is_some() {
             return Err(refuse(format!("{} ends by rows, it takes no duration", info.name)));
@@ -236,40 +185,20 @@ impl Resolver<'_> {
 
     /// Returns the step's own client count; 0 means that it follows the experiment's factor.
     fn step_clients(&self, table: &Section, info: &StepInfo) -> Result<u32, PlanError> {
-        match self.value(&[table], STEP_CLIENTS, parse_whole)? {
+        match table.value(STEP_CLIENTS) {
             Some(clients) if info.is_single_client && clients > 1 => {
                 let why = format!("{} runs with one client", info.name);
-                Err(PlanError::here(table.place.clone(), why))
+                Err(PlanError::here(&table.place, why))
             }
-            Some(clients) => self.clients(clients, table.place.clone()),
+            Some(clients) => Ok(clients),
             None => Ok(u32::from(info.is_single_client)),
         }
     }
-
-    fn writer_rate(
-        &self,
-        tables: &[&Section; 2],
-        info: &StepInfo,
-    ) -> Result<Option<Bytes>, PlanError> {
-        let parse =
-            |text: &str| parse_size(text.strip_suffix("/s").unwrap_or(text)).map(|size| size.0);
-        let rate = self.amount(tables, (WRITER_RATE, "the writer's rate"), parse)?;
-        Ok(info.has_writer.then(|| rate.map_or(WRITER_RATE_DEFAULT, Bytes)))
-    }
 }
 
-/// Checks that a number is not zero.
-pub(crate) fn positive<T: Copy + Into<u64>>(
-    value: T,
-    what: &str,
-    place: Place,
-) -> Result<T, PlanError> {
-    if value.into() > 0 {
-        return Ok(value);
-    }
-    Err(PlanError::new(format!("{what} is zero: nothing would be measured"))
-        .at(place, "must be more than zero")
-        .remedy("give more than zero"))
+/// Returns the value of a setting in the first of the tables that has one.
+fn first<T>(tables: [&Section; 2], key: &Key<T>) -> Option<T> {
+    tables.into_iter().find_map(|table| table.value(key))
 }
 
 /// Returns `share` of `rows`, at least one.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::setting::parse_whole;
 use model::{
     Bytes, Cell, Experiment, LoadReuse, LoadSharing, Nanos, PageCache, Step, StepRole, Variant,
 };
@@ -41,14 +40,14 @@ impl Resolver<'_> {
 
     fn load_reuse(&self, file: &File) -> Result<Option<LoadReuse>, PlanError> {
         let load = file.benchmark.load.as_deref();
-        let Some(text) = load.and_then(|load| load.get(REUSE)) else { return Ok(None) };
-        let known = LoadReuse::ALL.into_iter().find(|one| one.name() == text.value);
-        let Some(reuse) = known else { return Err(self.invalid(REUSE, text, String::new())) };
+        let Some((load, reuse)) = load.and_then(|load| Some((load, load.value(REUSE)?))) else {
+            return Ok(None);
+        };
         let foreign = file.variants.iter().find(|variant| variant.get(DSN).is_some());
         if let Some(variant) = foreign.filter(|_| !reuse.is_fresh()) {
             let name = variant.text(NAME);
             let why = format!("variant {name} is a running server: its files cannot be saved");
-            let error = PlanError::here(text.place.clone(), why);
+            let error = PlanError::here(load.place_of(REUSE), why);
             return Err(error.remedy("write load = \"fresh\", or leave the variant out"));
         }
         Ok(Some(reuse))
@@ -63,11 +62,7 @@ impl Resolver<'_> {
         benchmark: &Section,
         memory: Option<Bytes>,
     ) -> Result<PageCache, PlanError> {
-        let by_name = |text: &str| {
-            let known = PageCache::ALL.into_iter().find(|state| state.name() == text);
-            known.ok_or_else(|| format!("`{text}` is neither warm nor dropped"))
-        };
-        let requested = self.value(&[benchmark], PAGE_CACHE, by_name)?;
+        let requested = benchmark.value(PAGE_CACHE);
         if memory.is_some() && requested == Some(PageCache::Warm) {
             let why = "a warm page cache would hold the database outside of the memory cap";
             let error = PlanError::here(benchmark.place_of(PAGE_CACHE), why);
@@ -86,8 +81,7 @@ impl Resolver<'_> {
         factors: &Section,
         reuse: Option<LoadReuse>,
     ) -> Result<Option<u32>, PlanError> {
-        let what = (RUNS_PER_LOAD, "the number of runs of a load");
-        let runs = self.amount(&[factors], what, parse_whole)?;
+        let runs = factors.value(RUNS_PER_LOAD);
         if runs.is_some() && !matches!(reuse, Some(LoadReuse::PerVariant)) {
             let why = "runs_per_load is for runs of a variant that share loads";
             let error = PlanError::here(factors.place_of(RUNS_PER_LOAD), why);

@@ -1,5 +1,6 @@
 //! Checks of variants that are SQL servers.
 
+use model::setting::Scope;
 use model::sql::{Application, PerDialect, Statement};
 use model::{BuildRef, Dialect, Dsn, Placement};
 
@@ -9,7 +10,7 @@ use crate::error::PlanError;
 use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::secret::has_at_behind;
-use crate::settings::{DSN, ENGINE, NAME, PLACEMENT, Scope};
+use crate::settings::{DSN, ENGINE, NAME, PLACEMENT};
 use crate::spec::Section;
 
 /// Prefix of the options of Assay's own drivers.
@@ -37,6 +38,7 @@ impl Resolver<'_> {
             return Err(refuse(format!("unknown engine `{name}`")).meant(name, names, otherwise));
         };
         let (why, remedy) = match (info.builds, build.version.is_some(), table.get(DSN).is_some()) {
+            _ if !table.is_certain(DSN) => return Ok((build, info.clone())),
             (_, true, true) => (
                 "the version of a running server cannot be chosen".to_owned(),
                 format!("write \"{name}\" without a version, or leave out `dsn`"),
@@ -94,7 +96,7 @@ impl Resolver<'_> {
         info: &EngineInfo,
     ) -> Result<Option<Dsn>, PlanError> {
         let Some(written) = table.get(DSN) else { return Ok(None) };
-        let refuse = |why: String| PlanError::here(written.place.clone(), why);
+        let refuse = |why: String| PlanError::here(&written.place, why);
         let Some(dialect) = info.dialect else {
             return Err(refuse(format!("{} is not a server", info.name))
                 .remedy("leave out `dsn`, or name postgres, mysql or mariadb as the engine"));
@@ -144,8 +146,7 @@ impl Resolver<'_> {
         benchmark: &Section,
         variants: &[Section],
     ) -> Result<Placement, PlanError> {
-        let placement: Placement =
-            self.value(&[benchmark], PLACEMENT, str::parse)?.unwrap_or_default();
+        let placement = benchmark.value(PLACEMENT).unwrap_or_default();
         if placement.is_free() {
             return Ok(placement);
         }

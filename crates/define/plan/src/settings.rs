@@ -1,7 +1,25 @@
 //! The table of settings: every key of experiment files and its flag.
 
-use model::{Allocator, Arrivals, Durability, LoadReuse, Pacing, PageCache, Placement};
+use std::ops::Deref;
+use std::sync::LazyLock;
 
+use model::setting::{Declared, Form, Scope, parse_short_size, parse_switch, parse_whole};
+use model::units::{parse_count, parse_share, parse_size, parse_span};
+use model::{
+    Access, Arrivals, Bytes, Expected, IoTest, Limit, LoadReuse, Nanos, Pacing, PageCache,
+    Placement, Settings,
+};
+
+use crate::error::PlanError;
+use crate::place::Placed;
+use crate::value::{
+    Levels, above_zero, client_count, comparable, compressible_to, distinct, expected, filled,
+    key_bytes, levels, memory, named, seed, text, value_bytes,
+};
+use crate::window::parse_duration;
+
+use Form::{Amount, Name, Number, Switch, Text, Whole};
+use Kind::{Lines, One, Pairs, Tables};
 use Table::{
     Benchmark, Device, Experiment, Factors, Finding, Load, Published, Size, Step, Variant, Waiver,
 };
@@ -27,21 +45,11 @@ model::names!(Table, "a table":
     Size "[size.NAME]", Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
     Published "[[published]]", Finding "[[published.finding]]");
 
-/// The form of a setting's value.
+/// What a key has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
-    /// A quantity: text or a bare number.
-    Amount,
-    /// Text.
-    Text,
-    /// One of these names.
-    Name(fn() -> Vec<&'static str>),
-    /// A whole number.
-    Whole,
-    /// A number.
-    Number,
-    /// True or false; a flag without a value.
-    Switch,
+    /// One value.
+    One(Form),
     /// Levels of a factor: a list, or a keyword.
     Levels,
     /// A table of names and values.
@@ -54,16 +62,8 @@ pub(crate) enum Kind {
     Load,
 }
 
-/// The experiments that take a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// All of them.
-    Any,
-    /// Key-value workloads; applications define their own rows.
-    KeyValue,
-    /// Engines and servers that Assay starts.
-    OwnServer,
-}
+/// Returns why a text is no value of a setting.
+type Check = fn(&str) -> Result<(), PlanError>;
 
 /// Declaration of one setting.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +72,7 @@ pub struct Setting {
     pub key: &'static str,
     /// The tables that may have it.
     pub(crate) tables: &'static [Table],
-    /// The form of its value.
+    /// What it has.
     pub(crate) kind: Kind,
     /// The experiments that take it.
     pub(crate) scope: Scope,
@@ -80,9 +80,24 @@ pub struct Setting {
     pub value_name: Option<&'static str>,
     /// Help text of the flag.
     pub help: &'static str,
+    /// Checks a text; `None` for the settings of engines, which `model` reads.
+    check: Option<Check>,
 }
 
 impl Setting {
+    /// Checks that a text is a value of the setting.
+    pub(crate) fn check(&self, text: &Placed<String>) -> Result<(), PlanError> {
+        let checked = match self.check {
+            Some(check) => check(&text.value),
+            None => Settings::default().set(self.key, &text.value).map_err(PlanError::new),
+        };
+        checked.map_err(|error| {
+            let One(Name(names)) = self.kind else { return error.placed(&text.place) };
+            let why = format!("unknown {} `{}`", self.key, text.value);
+            PlanError::here(&text.place, why).meant(&text.value, names(), self.help)
+        })
+    }
+
     /// Returns the name of its flag, without the hyphens before it.
     pub fn flag(&self) -> String {
         match self.key {
@@ -100,116 +115,149 @@ impl Setting {
     }
 }
 
+/// A setting with the type of its values.
+#[derive(Debug)]
+pub(crate) struct Key<T: 'static> {
+    setting: Setting,
+    /// Returns the value of a text, which is checked where it is read.
+    pub(crate) parse: fn(&str) -> Result<T, PlanError>,
+}
+
+impl<T> Deref for Key<T> {
+    type Target = Setting;
+
+    fn deref(&self) -> &Setting {
+        &self.setting
+    }
+}
+
 /// Declares settings: a constant each, and the table of them.
 macro_rules! declare {
-    ($($constant:ident $key:literal $tables:expr, $kind:expr, $scope:ident, $value:expr, $help:literal;)*) => {
-        $(pub(crate) const $constant: &Setting = &Setting {
-            key: $key,
-            tables: &$tables,
-            kind: $kind,
-            scope: Scope::$scope,
-            value_name: $value,
-            help: $help,
+    ($($constant:ident: $type:ty = $key:literal $tables:expr, $kind:expr, $parse:expr, $scope:ident, $value:expr, $help:literal;)*) => {
+        $(pub(crate) const $constant: &Key<$type> = &Key {
+            setting: Setting {
+                key: $key,
+                tables: &$tables,
+                kind: $kind,
+                scope: Scope::$scope,
+                value_name: $value,
+                help: $help,
+                check: Some(|text| ($constant.parse)(text).map(drop)),
+            },
+            parse: $parse,
         };)*
 
-        /// Every setting, those of flags in the order of the help.
-        pub(crate) const SETTINGS: &[&Setting] = &[$($constant),*];
+        /// Every setting but those of engines.
+        const SETTINGS: &[&Setting] = &[$(&$constant.setting),*];
     };
 }
 
 #[rustfmt::skip]
 declare! {
-    NAME "name" [Experiment, Variant], Kind::Text, Any, None, "";
-    QUESTION "question" [Experiment], Kind::Text, Any, None, "";
-    SIZE "size" [Experiment], Kind::Text, Any, None, "";
-    ENGINE "engine" [Variant], Kind::Text, Any, None, "";
-    STEP "step" [Step, Finding], Kind::Text, Any, None, "";
-    DSN "dsn" [Variant], Kind::Text, Any, None, "";
-    PROFILE "profile" [Variant], Kind::Text, OwnServer, None, "";
-    OPTIONS "options" [Variant], Kind::Pairs, Any, None, "";
-    STEPS "steps" [Benchmark], Kind::Tables(Step), Any, None, "";
-    LOAD "load" [Benchmark, Step], Kind::Load, Any, None, "";
-    OCCURRENCE "occurrence" [Finding], Kind::Whole, Any, None, "";
-    STEP_CLIENTS "clients" [Step, Finding], Kind::Whole, Any, None, "";
-    BASE_CLIENTS "base_clients" [Finding], Kind::Whole, Any, None, "";
-    CODE "code" [Waiver], Kind::Text, Any, None, "";
-    REASON "reason" [Waiver], Kind::Text, Any, None, "";
-    SOURCE "source" [Published], Kind::Text, Any, None, "";
-    SETUP "setup" [Published], Kind::Text, Any, None, "";
-    SCALED "scaled" [Published], Kind::Text, Any, None, "";
-    SIZES "sizes" [Published, Finding], Kind::Lines, Any, None, "";
-    FINDINGS "finding" [Published], Kind::Tables(Finding), Any, None, "";
-    CLAIM "claim" [Finding], Kind::Text, Any, None, "";
-    VARIANT "variant" [Finding], Kind::Text, Any, None, "";
-    METRIC "metric" [Finding], Kind::Text, Any, None, "";
-    VALUE "value" [Finding], Kind::Number, Any, None, "";
-    BASE_VALUE "base_value" [Finding], Kind::Number, Any, None, "";
-    RATIO "ratio" [Finding], Kind::Number, Any, None, "";
-    EXPECT "expect" [Finding], Kind::Text, Any, None, "";
-    REASONS "reasons" [Finding], Kind::Lines, Any, None, "";
-    OPERATIONS "operations" [Step], Kind::Amount, Any, None, "";
-    ROWS "rows" [Benchmark], Kind::Amount, Any, Some("COUNT"), "Rows of the key space, such as 200k or 4M";
-    KEY_BYTES "key_bytes" [Benchmark], Kind::Amount, KeyValue, Some("SIZE"), "Size of a key, in bytes";
-    VALUE_BYTES "value_bytes" [Benchmark], Kind::Amount, KeyValue, Some("SIZE"), "Size of a value, in bytes or as 4KiB";
-    COMPRESSIBLE_TO "compressible_to" [Benchmark], Kind::Number, KeyValue, Some("SHARE"), "Compressed size of a value as a share, such as 0.5";
-    DURATION "duration" [Benchmark, Device, Step], Kind::Amount, Any, Some("SPAN"), "Length of the steps that end by duration, such as 10s";
-    WARMUP "warmup" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Unmeasured warm-up of these steps";
-    CLIENTS "clients" [Factors], Kind::Levels, Any, Some("LEVELS"), "Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4 times the CPUs; `adaptive` to find the number with the highest throughput";
-    TESTS "tests" [Device], Kind::Lines, Any, None, "";
-    ACCESS "access" [Device], Kind::Lines, Any, None, "";
-    FILL "fill" [Device], Kind::Switch, Any, None, "";
-    RAW "raw" [Device], Kind::Text, Any, Some("DEVICE"), "Unused block device that an experiment on storage only reads";
-    FILE_SIZE "file_size" [Device], Kind::Amount, Any, Some("SIZE"), "Size of the file of an experiment on storage";
-    RATE "rate" [Load], Kind::Amount, Any, Some("RATE"), "Offered rate of an open loop, such as 50k/s, in steps that end by duration";
-    ARRIVALS "arrivals" [Load], Kind::Name(|| Arrivals::ALL.map(Arrivals::name).into()), Any, Some("NAME"), "Arrival process of the rate: poisson or constant";
-    PACING "pacing" [Load], Kind::Name(|| Pacing::ALL.map(Pacing::name).into()), Any, Some("NAME"), "How a free client waits for an arrival: auto, spin or hybrid";
-    SLA "sla" [Load], Kind::Amount, Any, Some("LIMIT"), "Response-time limit, such as 'p99.9 < 2ms': tests the --rate, or searches for the highest rate within the limit";
-    REUSE "reuse" [Load], Kind::Name(|| LoadReuse::ALL.map(LoadReuse::name).into()), Any, Some("WHICH"), "Runs that share a load: fresh (none, each run loads its data), per-block or per-variant";
-    PIPELINE "pipeline" [Load], Kind::Whole, Any, Some("DEPTH"), "Operations that each client keeps in flight, such as 16; for SQL servers, in steps that end by duration";
-    RUNS_PER_LOAD "runs_per_load" [Factors], Kind::Whole, Any, Some("N"), "Repetitions that share a load, with --load per-variant; default: all";
-    REPETITIONS "repetitions" [Factors], Kind::Whole, Any, Some("N"), "Repetitions of every cell";
-    DISTRIBUTION "distribution" [Benchmark, Step, Finding], Kind::Text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
-    RANGE_ROWS "range_rows" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Rows of a range read";
-    BATCH_KEYS "batch_keys" [Benchmark, Step], Kind::Whole, KeyValue, Some("N"), "Keys of a multi_get";
-    FIELD_BYTES "field_bytes" [Benchmark, Step], Kind::Amount, KeyValue, Some("SIZE"), "Bytes of a value that are read, replaced or appended, at least 8";
-    WRITER_RATE "writer_rate" [Benchmark, Step], Kind::Amount, KeyValue, Some("SIZE/s"), "Rate limit of the background writer, such as 2MiB/s";
-    SETTLE_CAP "settle_cap" [Benchmark, Step], Kind::Amount, Any, Some("SPAN"), "Longest wait of a settle step until the engine is idle";
-    MEMORY "memory" [Benchmark], Kind::Amount, OwnServer, Some("SIZE"), "Memory cap of the worker, such as 2GiB";
-    PAGE_CACHE "page_cache" [Benchmark], Kind::Name(|| PageCache::ALL.map(PageCache::name).into()), OwnServer, Some("STATE"), "Page cache when runs that share a load start to measure: warm or dropped";
-    PLACEMENT "placement" [Benchmark], Kind::Name(|| Placement::ALL.map(Placement::name).into()), Any, Some("NAME"), "CPUs of the client and its server: free, same-cpu or split";
-    WORKLOAD "workload" [Benchmark], Kind::Text, Any, Some("NAME"), "Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or application of SQL servers: ibench-2023, ibench-current, sysbench, or the path of your file";
-    PARAMETERS "parameters" [Benchmark, Size], Kind::Pairs, Any, None, "";
-    SEED "seed" [Experiment], Kind::Whole, Any, Some("N"), "Seed of all random numbers";
-    BASE "base" [Experiment, Finding], Kind::Text, Any, Some("VARIANT"), "Base case of the relative tables";
-    MARGIN "margin" [Experiment], Kind::Amount, Any, Some("PERCENT"), "Smallest difference that matters, such as 2%";
-    MEASURE "measure" [Experiment], Kind::Lines, Any, None, "";
-    ANSWER "answer" [Experiment], Kind::Lines, Any, None, "";
-    CONTROL "control" [Experiment], Kind::Switch, Any, Some(""), "Run the base a second time under another name; a difference between the two is noise";
-    DURABILITY "durability" [Benchmark, Variant], Kind::Name(|| Durability::ALL.map(Durability::name).into()), Any, Some("CLASS"), "Durability class of every write: none, os (survives a process crash) or sync";
-    CACHE "cache" [Benchmark, Variant], Kind::Amount, OwnServer, Some("SIZE"), "Size of the engine's cache, such as 1GiB";
-    DIRECT_IO "direct_io" [Benchmark, Variant], Kind::Switch, OwnServer, Some(""), "Bypass the page cache in reads and background writes";
-    COMPRESSION "compression" [Benchmark, Variant], Kind::Text, OwnServer, Some("NAME"), "Block compression: none, lz4 or zstd";
-    BACKGROUND_JOBS "background_jobs" [Benchmark, Variant], Kind::Whole, OwnServer, Some("N"), "Background threads that the engine may use";
-    ALLOCATOR "allocator" [Benchmark, Variant], Kind::Name(|| Allocator::ALL.map(Allocator::name).into()), OwnServer, Some("NAME"), "Allocator that serves malloc: system, jemalloc, tcmalloc or mimalloc";
+    NAME: String = "name" [Experiment, Variant], One(Text), text, Any, None, "";
+    QUESTION: String = "question" [Experiment], One(Text), text, Any, None, "";
+    SIZE: String = "size" [Experiment], One(Text), text, Any, None, "";
+    ENGINE: String = "engine" [Variant], One(Text), text, Any, None, "";
+    STEP: String = "step" [Step, Finding], One(Text), text, Any, None, "";
+    DSN: String = "dsn" [Variant], One(Text), text, Any, None, "";
+    PROFILE: String = "profile" [Variant], One(Text), text, OwnServer, None, "";
+    OPTIONS: String = "options" [Variant], Pairs, text, Any, None, "";
+    STEPS: String = "steps" [Benchmark], Tables(Step), text, Any, None, "";
+    LOAD: String = "load" [Benchmark, Step], Kind::Load, text, Any, None, "";
+    OCCURRENCE: u32 = "occurrence" [Finding], One(Whole), |text| Ok(parse_whole(text)?), Any, None, "";
+    STEP_CLIENTS: u32 = "clients" [Step, Finding], One(Whole), client_count, Any, None, "";
+    BASE_CLIENTS: u32 = "base_clients" [Finding], One(Whole), client_count, Any, None, "";
+    CODE: String = "code" [Waiver], One(Text), text, Any, None, "";
+    REASON: String = "reason" [Waiver], One(Text), text, Any, None, "";
+    SOURCE: String = "source" [Published], One(Text), |text| filled("the publication has no source", "write it here: author, date and title", text), Any, None, "";
+    SETUP: String = "setup" [Published], One(Text), |text| filled("the publication has no setup", "write it here: hardware, engine builds, rows and clients of the publication", text), Any, None, "";
+    SCALED: String = "scaled" [Published], One(Text), text, Any, None, "";
+    SIZES: String = "sizes" [Published, Finding], Lines, text, Any, None, "";
+    FINDINGS: String = "finding" [Published], Tables(Finding), text, Any, None, "";
+    CLAIM: String = "claim" [Finding], One(Text), |text| filled("the finding has no claim", "write it here: one sentence", text), Any, None, "";
+    VARIANT: String = "variant" [Finding], One(Text), text, Any, None, "";
+    METRIC: String = "metric" [Finding], One(Text), text, Any, None, "";
+    VALUE: f64 = "value" [Finding], One(Number), |text| comparable("a value", text), Any, None, "";
+    BASE_VALUE: f64 = "base_value" [Finding], One(Number), |text| comparable("a value", text), Any, None, "";
+    RATIO: f64 = "ratio" [Finding], One(Number), |text| comparable("a ratio", text), Any, None, "";
+    EXPECT: Expected = "expect" [Finding], One(Text), expected, Any, None, "";
+    REASONS: String = "reasons" [Finding], Lines, text, Any, None, "";
+    OPERATIONS: u64 = "operations" [Step], One(Amount), |text| above_zero("operations", parse_count(text)?), Any, None, "";
+    ROWS: u64 = "rows" [Benchmark], One(Amount), |text| above_zero("the number of rows", parse_count(text)?), Any, Some("COUNT"), "Rows of the key space, such as 200k or 4M";
+    KEY_BYTES: u32 = "key_bytes" [Benchmark], One(Amount), key_bytes, KeyValue, Some("SIZE"), "Size of a key, in bytes";
+    VALUE_BYTES: u32 = "value_bytes" [Benchmark], One(Amount), value_bytes, KeyValue, Some("SIZE"), "Size of a value, in bytes or as 4KiB";
+    COMPRESSIBLE_TO: f64 = "compressible_to" [Benchmark], One(Number), compressible_to, KeyValue, Some("SHARE"), "Compressed size of a value as a share, such as 0.5";
+    DURATION: Nanos = "duration" [Benchmark, Device, Step], One(Amount), |text| above_zero("the duration", parse_duration(text)?), Any, Some("SPAN"), "Length of the steps that end by duration, such as 10s";
+    WARMUP: Nanos = "warmup" [Benchmark, Step], One(Amount), |text| Ok(parse_span(text)?), Any, Some("SPAN"), "Unmeasured warm-up of these steps";
+    CLIENTS: Levels = "clients" [Factors], Kind::Levels, levels, Any, Some("LEVELS"), "Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4 times the CPUs; `adaptive` to find the number with the highest throughput";
+    TESTS: Vec<IoTest> = "tests" [Device], Lines, |text| distinct("tests", text), Any, None, "";
+    ACCESS: Vec<Access> = "access" [Device], Lines, |text| distinct("access", text), Any, None, "";
+    FILL: bool = "fill" [Device], One(Switch), |text| Ok(parse_switch(text)?), Any, None, "";
+    RAW: String = "raw" [Device], One(Text), text, Any, Some("DEVICE"), "Unused block device that an experiment on storage only reads";
+    FILE_SIZE: Bytes = "file_size" [Device], One(Amount), |text| Ok(parse_size(text)?), Any, Some("SIZE"), "Size of the file of an experiment on storage";
+    RATE: String = "rate" [Load], One(Amount), text, Any, Some("RATE"), "Offered rate of an open loop, such as 50k/s, in steps that end by duration";
+    ARRIVALS: Arrivals = "arrivals" [Load], One(Name(|| Arrivals::ALL.map(Arrivals::name).into())), named, Any, Some("NAME"), "Arrival process of the rate: poisson or constant";
+    PACING: Pacing = "pacing" [Load], One(Name(|| Pacing::ALL.map(Pacing::name).into())), named, Any, Some("NAME"), "How a free client waits for an arrival: auto, spin or hybrid";
+    SLA: Limit = "sla" [Load], One(Amount), |text| Ok(Limit::parse(text)?), Any, Some("LIMIT"), "Response-time limit, such as 'p99.9 < 2ms': tests the --rate, or searches for the highest rate within the limit";
+    REUSE: LoadReuse = "reuse" [Load], One(Name(|| LoadReuse::ALL.map(LoadReuse::name).into())), named, Any, Some("WHICH"), "Runs that share a load: fresh (none, each run loads its data), per-block or per-variant";
+    PIPELINE: u32 = "pipeline" [Load], One(Whole), |text| Ok(parse_whole(text)?), Any, Some("DEPTH"), "Operations that each client keeps in flight, such as 16; for SQL servers, in steps that end by duration";
+    RUNS_PER_LOAD: u32 = "runs_per_load" [Factors], One(Whole), |text| above_zero("the number of runs of a load", parse_whole(text)?), Any, Some("N"), "Repetitions that share a load, with --load per-variant; default: all";
+    REPETITIONS: u32 = "repetitions" [Factors], One(Whole), |text| above_zero("repetitions", parse_whole(text)?), Any, Some("N"), "Repetitions of every cell";
+    DISTRIBUTION: String = "distribution" [Benchmark, Step, Finding], One(Text), text, KeyValue, Some("NAME"), "Key distribution, such as uniform, zipf:0.99 or hotspot:64.512";
+    RANGE_ROWS: u32 = "range_rows" [Benchmark, Step], One(Whole), |text| above_zero("range_rows", parse_whole(text)?), KeyValue, Some("N"), "Rows of a range read";
+    BATCH_KEYS: u32 = "batch_keys" [Benchmark, Step], One(Whole), |text| above_zero("batch_keys", parse_whole(text)?), KeyValue, Some("N"), "Keys of a multi_get";
+    FIELD_BYTES: u32 = "field_bytes" [Benchmark, Step], One(Amount), |text| above_zero("field_bytes", parse_short_size(text)?), KeyValue, Some("SIZE"), "Bytes of a value that are read, replaced or appended, at least 8";
+    WRITER_RATE: Bytes = "writer_rate" [Benchmark, Step], One(Amount), |text| above_zero("the writer's rate", parse_size(text.strip_suffix("/s").unwrap_or(text))?), KeyValue, Some("SIZE/s"), "Rate limit of the background writer, such as 2MiB/s";
+    SETTLE_CAP: Nanos = "settle_cap" [Benchmark, Step], One(Amount), |text| Ok(parse_span(text)?), Any, Some("SPAN"), "Longest wait of a settle step until the engine is idle";
+    MEMORY: Bytes = "memory" [Benchmark], One(Amount), memory, OwnServer, Some("SIZE"), "Memory cap of the worker, such as 2GiB";
+    PAGE_CACHE: PageCache = "page_cache" [Benchmark], One(Name(|| PageCache::ALL.map(PageCache::name).into())), named, OwnServer, Some("STATE"), "Page cache when runs that share a load start to measure: warm or dropped";
+    PLACEMENT: Placement = "placement" [Benchmark], One(Name(|| Placement::ALL.map(Placement::name).into())), named, Any, Some("NAME"), "CPUs of the client and its server: free, same-cpu or split";
+    WORKLOAD: String = "workload" [Benchmark], One(Text), text, Any, Some("NAME"), "Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or application of SQL servers: ibench-2023, ibench-current, sysbench, or the path of your file";
+    PARAMETERS: String = "parameters" [Benchmark, Size], Pairs, text, Any, None, "";
+    SEED: u64 = "seed" [Experiment], One(Whole), seed, Any, Some("N"), "Seed of all random numbers";
+    BASE: String = "base" [Experiment, Finding], One(Text), text, Any, Some("VARIANT"), "Base case of the relative tables";
+    MARGIN: f64 = "margin" [Experiment], One(Amount), |text| Ok(parse_share(text)?), Any, Some("PERCENT"), "Smallest difference that matters, such as 2%";
+    MEASURE: String = "measure" [Experiment], Lines, text, Any, None, "";
+    ANSWER: String = "answer" [Experiment], Lines, text, Any, None, "";
+    CONTROL: bool = "control" [Experiment], One(Switch), |text| Ok(parse_switch(text)?), Any, Some(""), "Run the base a second time under another name; a difference between the two is noise";
+}
+
+/// The settings common to all engines, which drivers translate.
+static OF_ENGINES: LazyLock<Vec<Setting>> = LazyLock::new(|| {
+    let of_engines = |declared: &Declared| Setting {
+        key: declared.key,
+        tables: &[Benchmark, Variant],
+        kind: One(declared.form),
+        scope: declared.scope,
+        value_name: Some(declared.value_name),
+        help: declared.help,
+        check: None,
+    };
+    Settings::DECLARED.iter().map(of_engines).collect()
+});
+
+/// Returns every setting, those of flags in the order of the help.
+pub(crate) fn all() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().copied().chain(of_engines())
 }
 
 /// Returns the settings of a table.
 pub(crate) fn of_table(table: Table) -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().copied().filter(move |setting| setting.is_of(table))
+    all().filter(move |setting| setting.is_of(table))
 }
 
 /// Returns the settings common to all engines, which drivers translate.
 pub(crate) fn of_engines() -> impl Iterator<Item = &'static Setting> {
-    of_table(Variant).filter(|setting| setting.tables.contains(&Benchmark))
+    OF_ENGINES.iter()
 }
 
 /// Returns the settings that have a flag.
 pub fn flags() -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().copied().filter(|setting| setting.value_name.is_some())
+    all().filter(|setting| setting.value_name.is_some())
 }
 
 /// Returns the keys that a table must have.
-pub(crate) const fn required(table: Table) -> &'static [&'static Setting] {
+pub(crate) const fn required(table: Table) -> &'static [&'static Key<String>] {
     match table {
         Experiment => &[NAME, QUESTION],
         Variant => &[NAME, ENGINE],
@@ -239,16 +287,10 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_engines_are_those_of_the_record() {
-        let labels = model::Settings::default().labels();
-        assert!(of_engines().map(|setting| setting.key).eq(labels.iter().map(|(key, _)| *key)));
-    }
-
-    #[test]
     fn the_help_of_a_setting_with_names_lists_them() {
         let mut with_names = 0;
-        for setting in SETTINGS {
-            let Kind::Name(names) = setting.kind else { continue };
+        for setting in all() {
+            let One(Name(names)) = setting.kind else { continue };
             with_names += 1;
             let is_listed = |name: &&str| setting.help.contains(name);
             assert!(!names().is_empty() && names().iter().all(is_listed), "{}", setting.help);

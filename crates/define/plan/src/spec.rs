@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use model::LoadReuse;
 use model::limits::joined_name;
+use model::setting::{Form, Scope};
 use toml::Spanned;
 use toml::de::DeTable;
 
 use crate::error::{Errors, PlanError, Source};
 use crate::place::{Place, Placed};
 use crate::settings::{
-    Kind, LOAD, NAME, REUSE, SETTINGS, SIZE, STEP, Scope, Setting, Table, of_table, required,
+    Key, Kind, LOAD, NAME, REUSE, SIZE, STEP, Setting, Table, all, of_table, required,
 };
 use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, wrong_type};
 use crate::unknown::{unknown_key, unknown_table};
@@ -24,12 +25,16 @@ pub(crate) struct File {
     pub(crate) benchmark: Section,
     /// Whether storage is measured, and no engine.
     pub(crate) is_device: bool,
+    /// Whether parts of it could not be read: nothing of it is missing for certain.
+    pub(crate) is_partial: bool,
     pub(crate) factors: Section,
     /// The sizes with their names, in the file's order.
     pub(crate) sizes: Vec<(Placed<String>, Section)>,
     pub(crate) variants: Vec<Section>,
     pub(crate) waivers: Vec<Section>,
     pub(crate) published: Vec<Section>,
+    /// What is wrong with its tables, before they are checked together.
+    pub(crate) errors: Errors,
 }
 
 impl File {
@@ -66,16 +71,17 @@ impl File {
                 true => &mut self.factors,
                 false => &mut self.benchmark,
             };
-            section.values.insert(setting.key, text.clone());
+            section.values.insert(setting.key, Field::Given(text.clone()));
         }
         replace_pairs(&mut self.benchmark.pairs, size.pairs.iter().cloned());
         let joined = joined_name(self.experiment.text(NAME), name);
         self.experiment.set(NAME, joined, &named.place);
         let size = named.clone();
         // Findings may name the file's own size, whichever is chosen.
-        if let Some(own) = self.experiment.values.insert(SIZE.key, size) {
+        if let Some(own) = self.experiment.get(SIZE).cloned() {
             self.sizes.push((own, Section::default()));
         }
+        self.experiment.set(SIZE, size.value, size.place);
         Ok(())
     }
 }
@@ -91,10 +97,21 @@ pub(crate) fn replace_pairs(
     }
 }
 
+/// What a table has of a setting.
+#[derive(Clone)]
+enum Field {
+    /// A value, which has been reported as wrong.
+    Wrong,
+    /// A valid text.
+    Given(Placed<String>),
+}
+
 /// A table of a file, or of the command line.
 #[derive(Clone, Default)]
 pub(crate) struct Section {
-    values: BTreeMap<&'static str, Placed<String>>,
+    values: BTreeMap<&'static str, Field>,
+    /// Whether parts of it could not be read, such as a mistyped key.
+    pub(crate) is_partial: bool,
     /// Parameters of an application, or options of an engine.
     pub(crate) pairs: Pairs,
     /// Steps of a benchmark, or findings of a publication.
@@ -119,7 +136,25 @@ impl Section {
 
     /// Returns the text of the setting of a key, with its place.
     pub(crate) fn by_key(&self, key: &str) -> Option<&Placed<String>> {
-        self.values.get(key)
+        match self.values.get(key)? {
+            Field::Given(text) => Some(text),
+            Field::Wrong => None,
+        }
+    }
+
+    /// Returns the value of a setting, if it has a valid one.
+    pub(crate) fn value<T>(&self, key: &Key<T>) -> Option<T> {
+        (key.parse)(&self.get(key)?.value).ok()
+    }
+
+    /// Returns whether it is known if it has a setting.
+    pub(crate) fn is_certain(&self, setting: &Setting) -> bool {
+        self.get(setting).is_some() || !self.may_have(setting)
+    }
+
+    /// Returns whether it has a setting, or may have a wrong one: nothing is missing then.
+    pub(crate) fn may_have(&self, setting: &Setting) -> bool {
+        self.is_partial || self.values.contains_key(setting.key)
     }
 
     /// Returns the text of a required setting.
@@ -134,31 +169,37 @@ impl Section {
 
     /// Returns the settings that it has and the table has not.
     pub(crate) fn outside(&self, table: Table) -> impl Iterator<Item = &'static Setting> + '_ {
-        let is_other = move |one: &&&Setting| of_table(table).all(|known| known.key != one.key);
-        SETTINGS.iter().filter(|one| self.get(one).is_some()).filter(is_other).copied()
+        let is_other = move |one: &&Setting| of_table(table).all(|known| known.key != one.key);
+        all().filter(|one| self.get(one).is_some()).filter(is_other)
     }
 
     /// Returns the keys and places of the settings of a scope.
     pub(crate) fn scoped(&self, scope: Scope) -> impl Iterator<Item = (&'static str, Place)> + '_ {
-        SETTINGS
-            .iter()
+        all()
             .filter(move |setting| setting.scope == scope)
             .filter_map(|setting| Some((setting.key, self.get(setting)?.place.clone())))
     }
 
-    /// Sets a value.
+    /// Sets a valid value.
     pub(crate) fn set(
         &mut self,
         setting: &Setting,
         text: impl Into<String>,
         place: impl Into<Place>,
     ) {
-        self.values.insert(setting.key, Placed::new(text.into(), place));
+        self.values.insert(setting.key, Field::Given(Placed::new(text.into(), place)));
     }
 
-    /// Sets the value of a setting's flag.
-    pub(crate) fn set_typed(&mut self, setting: &Setting, text: impl Into<String>) {
-        self.set(setting, text, Place::flag(&setting.flag()));
+    /// Sets a written value, or adds the error of one that is wrong.
+    pub(crate) fn read(
+        &mut self,
+        setting: &Setting,
+        text: Result<Placed<String>, PlanError>,
+        errors: &mut Errors,
+    ) {
+        let checked = text.and_then(|text| setting.check(&text).map(|()| text));
+        let field = errors.ok(checked).map_or(Field::Wrong, Field::Given);
+        self.values.insert(setting.key, field);
     }
 
     /// Returns its load as a table, in place of a word.
@@ -180,44 +221,60 @@ const KEYS: [&str; 8] =
 
 /// Reads an experiment file's text.
 ///
+/// Unknown keys and wrong values are among the file's errors.
+///
 /// # Errors
-/// Every unknown key and every value of another type than its key's.
+/// When the text is not TOML.
 pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
     let root = crate::syntax::parse(source)?;
     let mut reader = Reader { errors: Errors::default() };
-    let is_device = root.get_ref().get("device").is_some();
+    let root_has = |key: &str| root.get_ref().get(key).is_some();
+    let is_device = root_has("device") && !root_has("benchmark");
     let mut file = File { is_device, ..File::default() };
-    for key in ["experiment", "benchmark"] {
-        if root.get_ref().get(key).is_none() && !(key == "benchmark" && file.is_device) {
-            let remedy = format!(
-                "{} has no table [{key}]: add it, as in docs/guide/experiment-files.md",
-                source.name
-            );
-            reader.errors.push(missing(key, Place::Unwritten).remedy(remedy));
-        }
-    }
     for (key, node) in root.get_ref().as_table().into_iter().flatten() {
         match &**key.get_ref() {
             "experiment" => file.experiment = reader.section(Table::Experiment, node),
             "benchmark" => file.benchmark = reader.section(Table::Benchmark, node),
-            "device" if root.get_ref().get("benchmark").is_some() => {
+            "device" if root_has("benchmark") => {
                 let error = PlanError::new("the file has both [benchmark] and [device]");
                 let error = error.at(key.span(), "storage alone is measured by this");
                 reader.errors.push(error.remedy("write two experiment files"));
+                file.is_partial = true;
             }
             "device" => file.benchmark = reader.section(Table::Device, node),
             "factors" => file.factors = reader.section(Table::Factors, node),
             "size" => file.sizes = reader.sizes(node),
-            "variant" => file.variants = reader.sections(Table::Variant, node),
-            "waive" => file.waivers = reader.sections(Table::Waiver, node),
-            "published" => file.published = reader.sections(Table::Published, node),
+            "variant" => {
+                let variants = reader.sections(Table::Variant, node);
+                file.is_partial |= variants.is_none();
+                file.variants = variants.unwrap_or_default();
+            }
+            "waive" => file.waivers = reader.sections(Table::Waiver, node).unwrap_or_default(),
+            "published" => {
+                file.published = reader.sections(Table::Published, node).unwrap_or_default();
+            }
             unknown => {
                 let error = unknown_table(unknown, &KEYS);
                 reader.errors.push(error.at(key.span(), "no such key"));
+                file.is_partial = true;
             }
         }
     }
-    reader.errors.result(file)
+    let is_mistyped = file.is_partial;
+    for key in ["experiment", "benchmark"] {
+        // A mistyped table may be the missing one.
+        if root_has(key) || key == "benchmark" && is_device || is_mistyped {
+            continue;
+        }
+        let remedy = format!(
+            "{} has no table [{key}]: add it, as in docs/guide/experiment-files.md",
+            source.name
+        );
+        reader.errors.push(missing(key, Place::Unwritten).remedy(remedy));
+        file.is_partial = true;
+    }
+    file.benchmark.is_partial |= file.is_partial;
+    Ok(File { errors: reader.errors, ..file })
 }
 
 /// Reads the tables of a file, and collects what is wrong with them.
@@ -227,9 +284,9 @@ struct Reader {
 
 impl Reader {
     /// Reads a list of tables, or of names in place of tables.
-    fn sections(&mut self, table: Table, node: &Node<'_>) -> Vec<Section> {
-        let items = self.errors.or_default(list(node));
-        items.iter().map(|item| self.section(table, item)).collect()
+    fn sections(&mut self, table: Table, node: &Node<'_>) -> Option<Vec<Section>> {
+        let items = self.errors.ok(list(node))?;
+        Some(items.iter().map(|item| self.section(table, item)).collect())
     }
 
     /// Reads a table of named sizes.
@@ -250,11 +307,12 @@ impl Reader {
     fn section(&mut self, table: Table, node: &Node<'_>) -> Section {
         let mut section = Section { place: node.span().into(), ..Section::default() };
         let value = node.get_ref();
-        let (word, expected) = if table == Table::Step {
+        let (word, expected): (Option<&Setting>, _) = if table == Table::Step {
             (Some(STEP), "the name of a step, or a table such as { step = \"readrandom\" }")
         } else if table == Table::Load {
             let is_reuse = |text: &&str| LoadReuse::ALL.iter().any(|known| known.name() == *text);
-            let setting = if value.as_str().filter(is_reuse).is_some() { REUSE } else { LOAD };
+            let is_reuse = value.as_str().filter(is_reuse).is_some();
+            let setting: &Setting = if is_reuse { REUSE } else { LOAD };
             (Some(setting), "\"closed\", or a table such as { rate = \"50k/s\" }")
         } else {
             (None, "a table")
@@ -264,15 +322,15 @@ impl Reader {
             (None, Some(text), Some(setting)) => {
                 section.set(setting, text, node.span());
             }
-            (None, ..) => self.errors.push(wrong_type(expected, node)),
+            (None, ..) => {
+                self.errors.push(wrong_type(expected, node));
+                section.is_partial = true;
+            }
         }
         section
     }
 
     fn entries(&mut self, table: Table, entries: &DeTable<'_>, section: &mut Section) {
-        let unread: Vec<_> =
-            required(table).iter().filter(|setting| !entries.contains_key(setting.key)).collect();
-        let errors_before = self.errors.len();
         for (key, node) in entries {
             // Each error has the text around it.
             if self.errors.is_full() {
@@ -281,23 +339,25 @@ impl Reader {
             let Some(setting) = of_table(table).find(|one| one.key == *key.get_ref()) else {
                 let error = unknown_key(key.get_ref(), table);
                 self.errors.push(error.at(key.span(), "no such key"));
+                section.is_partial = true;
                 continue;
             };
             let kind = setting.kind;
             if let Kind::Tables(of) = kind {
                 section.set(setting, "", node.span());
-                section.tables = Some(self.sections(of, node));
+                section.tables = self.sections(of, node);
+                section.is_partial |= section.tables.is_none();
             } else if matches!(kind, Kind::Load) {
                 section.load = Some(Box::new(self.section(Table::Load, node)));
             } else if matches!(kind, Kind::Pairs) {
                 section.pairs = self.errors.or_default(scalars(node));
-            } else if let Some(text) = self.errors.ok(value(kind, node)) {
-                section.set(setting, text, node.span());
+            } else {
+                let text = value(kind, node).map(|text| Placed::new(text, node.span()));
+                section.read(setting, text, &mut self.errors);
             }
         }
-        // A mistyped key may be the missing one.
-        if let Some(setting) = unread.first().filter(|_| self.errors.len() == errors_before) {
-            self.errors.push(missing(setting.key, &section.place));
+        if let Some(key) = required(table).iter().find(|key| !section.may_have(key)) {
+            self.errors.push(missing(key.key, &section.place));
         }
     }
 }
@@ -306,15 +366,17 @@ impl Reader {
 fn value(kind: Kind, node: &Node<'_>) -> Result<String, PlanError> {
     let value = node.get_ref();
     let (fits, expected) = match kind {
-        Kind::Text | Kind::Name(_) => (value.is_str(), "text in quotes"),
-        Kind::Whole => (value.is_integer(), "a whole number"),
-        Kind::Number => (value.is_integer() || value.is_float(), "a number"),
-        Kind::Switch => (value.is_bool(), "true or false"),
+        Kind::One(Form::Text | Form::Name(_)) => (value.is_str(), "text in quotes"),
+        Kind::One(Form::Whole) => (value.is_integer(), "a whole number"),
+        Kind::One(Form::Number) => (value.is_integer() || value.is_float(), "a number"),
+        Kind::One(Form::Switch) => (value.is_bool(), "true or false"),
         Kind::Lines => (value.is_array(), "a list in brackets"),
         Kind::Levels => {
             (value.is_str() || value.is_array(), "a list such as [1, 2], \"sweep\" or \"adaptive\"")
         }
-        Kind::Amount | Kind::Pairs | Kind::Tables(_) | Kind::Load => return scalar(node),
+        Kind::One(Form::Amount) | Kind::Pairs | Kind::Tables(_) | Kind::Load => {
+            return scalar(node);
+        }
     };
     if !fits {
         return Err(wrong_type(expected, node));

@@ -1,7 +1,6 @@
 //! Resolves a step's load from step, benchmark and client factor.
 
-use model::setting::parse_whole;
-use model::{Arrivals, Limit, Load, Nanos, OpenLoad, Pace, Pacing, Rate, Step, StopRule};
+use model::{Limit, Load, Nanos, OpenLoad, Pace, Rate, Step, StopRule};
 
 use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError, Source};
@@ -58,7 +57,7 @@ impl Resolver<'_> {
             let why =
                 format!("step {}: runs share the load of a database, steps do not", step.name);
             let remedy = "write it as `load` of [benchmark]";
-            return Err(PlanError::here(reuse.place.clone(), why).remedy(remedy));
+            return Err(PlanError::here(&reuse.place, why).remedy(remedy));
         }
         let written = own.or(shared.filter(|_| is_timed(step)));
         let fields = written.map(|table| self.load_fields(table)).transpose()?.unwrap_or_default();
@@ -137,24 +136,23 @@ impl Resolver<'_> {
                 return Err(PlanError::here(place, format!("unknown load `{word}`")).remedy(FORMS));
             }
         }
-        let is_absent = |setting: &&Setting| table.get(setting).is_none();
-        let of_requests = [RATE, SLA, PIPELINE, ARRIVALS, PACING];
+        let is_absent = |setting: &&Setting| !table.may_have(setting);
+        let of_requests: [&Setting; 5] = [RATE, SLA, PIPELINE, ARRIVALS, PACING];
         if table.get(REUSE).is_some() && of_requests.iter().all(is_absent) {
             return Ok(LoadFields::default());
         }
         let mut errors = Errors::default();
         let rate = table.get(RATE).and_then(|text| errors.ok(self.rate(text)));
-        let limit = errors.or_default(self.value(&[table], SLA, Limit::parse));
-        let pipeline = errors.or_default(self.value(&[table], PIPELINE, parse_whole));
+        let (limit, pipeline) = (table.value(SLA), table.value(PIPELINE));
         let pace = Pace {
-            arrivals: errors.or(self.value(&[table], ARRIVALS, str::parse), Arrivals::default()),
-            pacing: errors.or(self.value(&[table], PACING, str::parse), Pacing::default()),
+            arrivals: table.value(ARRIVALS).unwrap_or_default(),
+            pacing: table.value(PACING).unwrap_or_default(),
         };
         let pace_place = table.get(ARRIVALS).or(table.get(PACING)).map(|text| text.place.clone());
         if let Some(depth) = pipeline {
             let is_paced = rate.is_some() || limit.is_some() || pace_place.is_some();
             errors.ok(self.check_depth(depth, table.place_of(PIPELINE), is_paced));
-        } else if [RATE, SLA, PIPELINE].iter().all(is_absent) {
+        } else if of_requests[..3].iter().all(is_absent) {
             let why = match pace_place {
                 Some(_) => "arrivals and pacing belong to a rate, but no rate is given",
                 None => "the load has neither a rate nor a limit",
@@ -168,7 +166,7 @@ impl Resolver<'_> {
 
     /// Parses a rate, reading its file if it names one.
     fn rate(&self, text: &Placed<String>) -> Result<Rate, PlanError> {
-        let refuse = |why: String| self.invalid(RATE, text, why);
+        let refuse = |why: String| PlanError::here(&text.place, why);
         let path = match rate::parse(&text.value).map_err(refuse)? {
             WrittenRate::Known(rate) => return Ok(rate),
             WrittenRate::InFile(path) => path,

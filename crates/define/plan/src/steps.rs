@@ -2,19 +2,15 @@
 
 use model::limits::STEPS_MAX;
 use model::sql::{CallMix, Copies, TrafficSpec};
-use model::units::parse_span;
 use model::{DataShape, Load, OpKind, Step, StepInfo, StepRole, StopRule};
 
 use crate::clients::ClientsFactor;
 use crate::error::{Errors, PlanError};
 use crate::place::Place;
 use crate::resolve::Resolver;
-use crate::settings::{
-    BATCH_KEYS, DURATION, FIELD_BYTES, RANGE_ROWS, SETTLE_CAP, STEPS, Setting, WARMUP, WRITER_RATE,
-};
+use crate::settings::{BATCH_KEYS, FIELD_BYTES, RANGE_ROWS, STEP, STEPS, Setting, WRITER_RATE};
 use crate::spec::Section;
 use crate::step_load::is_timed;
-use crate::window::parse_duration;
 
 /// Returns whether a step uses a setting.
 type Uses = fn(&StepInfo) -> bool;
@@ -39,19 +35,15 @@ impl Resolver<'_> {
         let tables = self.requested_steps(benchmark);
         if let Some(beyond) = tables.get(STEPS_MAX) {
             let why = format!("{} steps are too many for one run", tables.len());
-            let error = PlanError::here(beyond.place.clone(), why);
+            let error = PlanError::here(&beyond.place, why);
             return Err(error.remedy(format!("at most {STEPS_MAX}: divide the experiment")));
         }
         let (mut steps, mut loads, mut errors) = (Vec::new(), Vec::new(), Errors::default());
-        // Whichever step takes them, the benchmark's own values must be valid.
-        errors.ok(self.value(&[benchmark], DURATION, parse_duration));
-        for setting in [WARMUP, SETTLE_CAP] {
-            errors.ok(self.value(&[benchmark], setting, parse_span));
-        }
         if let Some(load) = &benchmark.load {
             errors.ok(self.load_fields(load));
         }
-        for (index, table) in tables.iter().enumerate() {
+        let named = |(_, table): &(usize, &Section)| table.get(STEP).is_some();
+        for (index, table) in tables.iter().enumerate().filter(named) {
             let rows = data.map_or(ROWS_ASSUMED, |data| data.rows);
             let Some((step, info)) = errors.ok(self.step(table, benchmark, rows)) else { continue };
             errors.ok(self.check_order(index, &info, table.place.clone()));
@@ -71,7 +63,7 @@ impl Resolver<'_> {
             });
             steps.push(step);
         }
-        if tables.is_empty() {
+        if tables.is_empty() && !benchmark.is_partial {
             let remedy = match self.application {
                 None => "for instance steps = [\"fillseq\", \"readrandom\"]",
                 Some(_) => "leave out `steps` to run the steps of the application, in its order",
@@ -81,6 +73,9 @@ impl Resolver<'_> {
             errors.push(error.at(place, "an empty list").remedy(remedy));
         }
         // What concerns all steps can be checked when each is valid.
+        if steps.len() < tables.len() || benchmark.is_partial {
+            return errors.result((Vec::new(), Vec::new()));
+        }
         if errors.len() == 0 {
             errors.ok(self.check_tables(&steps, &tables, factor));
             errors.ok(self.check_reach(benchmark, (&tables, &steps), factor));
@@ -114,7 +109,7 @@ impl Resolver<'_> {
 
     /// Checks that a step can be executed.
     fn check_step(&self, step: &Step, data: &DataShape, table: &Section) -> Result<(), PlanError> {
-        let refuse = |why: String| PlanError::here(table.place.clone(), why);
+        let refuse = |why: String| PlanError::here(&table.place, why);
         let traffic_spec = self.application.and_then(|loaded| loaded.application.step(&step.name));
         match traffic_spec {
             None => self.catalog.check_step(step, data).map_err(refuse),
@@ -170,7 +165,7 @@ impl Resolver<'_> {
         if factor.is_adaptive {
             let why = format!("tables `{}` are each client's own", table.name);
             return Err(PlanError::new(format!("{why}: their number cannot change within a run"))
-                .at(factor.place.clone(), "requested here")
+                .at(&factor.place, "requested here")
                 .remedy("give clients as a list or as \"sweep\""));
         }
         let levels = &factor.levels;
@@ -190,7 +185,7 @@ impl Resolver<'_> {
                     first.name, step.name, table.name
                 );
                 let remedy = "leave out the step's `clients`: all follow the factor `clients`";
-                Err(PlanError::here(entry.place.clone(), why).remedy(remedy))
+                Err(PlanError::here(&entry.place, why).remedy(remedy))
             }
         }
     }
@@ -229,7 +224,7 @@ impl Resolver<'_> {
     ) -> Result<(), PlanError> {
         if factor.is_adaptive && !steps.iter().any(|step| step.load == Load::FindClients) {
             return Err(PlanError::new("no step can try numbers of clients")
-                .at(factor.place.clone(), "requested here")
+                .at(&factor.place, "requested here")
                 .remedy("add a step that ends by duration and does not set `clients`"));
         }
         let Some(load) = &benchmark.load else { return Ok(()) };
@@ -240,7 +235,7 @@ impl Resolver<'_> {
             return Ok(());
         }
         Err(PlanError::new("no step takes the benchmark's load")
-            .at(load.place.clone(), "requested here")
+            .at(&load.place, "requested here")
             .remedy(
                 "it is for steps that end by duration and have no `load` of their own, such as \
                  readwhilewriting; fills and maintenance stay a closed loop",

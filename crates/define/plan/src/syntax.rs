@@ -8,7 +8,7 @@ use model::secret::{has_secret, is_secret_name};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{PlanError, Source};
+use crate::error::{Errors, PlanError, Source};
 use crate::place::{Place, Placed};
 use crate::secret::misplaced_secret;
 
@@ -131,21 +131,36 @@ pub(crate) fn word<'a>(key: &'a Spanned<Cow<'a, str>>) -> Word<'a> {
 }
 
 /// Parses a file's text; the place of the whole is empty.
+///
+/// # Errors
+/// Every line that is not TOML, with its first error: others of the line follow from it.
 pub(crate) fn parse(source: &Source) -> Result<Node<'_>, PlanError> {
-    let table = DeTable::parse(&source.text).map_err(|error| {
+    let (table, mut wrong) = DeTable::parse_recoverable(&source.text);
+    wrong.sort_by_key(|error| error.span().map_or(0, |place| place.start));
+    let mut errors = Errors::default();
+    let mut begin = None;
+    for error in wrong {
         let place = visible(source, error.span().unwrap_or(0..0));
-        let remedy = match source.text.get(..place.start) {
-            _ if error.message() != DUPLICATE => None,
-            Some(before) if before.ends_with('[') => Some(TABLE_OF_LIST),
-            _ => Some("leave one of them out"),
-        };
-        let error = PlanError::here(place, error.message());
-        remedy.into_iter().fold(error, |error, remedy| error.remedy(remedy))
-    })?;
+        let line = source.text.get(..place.start).and_then(|before| before.rfind('\n'));
+        if begin.replace(line) != Some(line) {
+            errors.push(syntax_error(source, error.message(), place));
+        }
+    }
+    errors.result(())?;
     if let Some(place) = misplaced_secret(&table) {
         return Err(misplaced(place));
     }
     Ok(Spanned::new(0..0, DeValue::Table(table.into_inner())))
+}
+
+fn syntax_error(source: &Source, message: &str, place: Range<usize>) -> PlanError {
+    let remedy = match source.text.get(..place.start) {
+        _ if message != DUPLICATE => None,
+        Some(before) if before.ends_with('[') => Some(TABLE_OF_LIST),
+        _ => Some("leave one of them out"),
+    };
+    let error = PlanError::here(place, message);
+    remedy.into_iter().fold(error, PlanError::remedy)
 }
 
 /// Returns the error of a password outside of a `dsn`.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::units::parse_count;
+use model::setting::Scope;
 use model::{DataShape, StepInfo, StepRole};
 
 use crate::application::{self, Described, ROWS_DESCRIBED, Setup};
@@ -10,7 +10,7 @@ use crate::error::{PlanError, Source};
 use crate::place::{Place, Placed};
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
-use crate::settings::{ROWS, STEP, Scope, WORKLOAD};
+use crate::settings::{ROWS, STEP, WORKLOAD};
 use crate::spec::Section;
 
 /// The remedy for an absent file that an experiment names.
@@ -96,7 +96,7 @@ impl Resolver<'_> {
         let presets: Vec<_> = PRESETS.iter().map(|preset| preset.name).collect();
         let known = applications.iter().map(String::as_str).chain(presets.iter().copied());
         Err(PlanError::new(format!("unknown workload `{word}`"))
-            .at(name.place.clone(), "no such preset or application")
+            .at(&name.place, "no such preset or application")
             .meant(
                 word,
                 known,
@@ -118,7 +118,7 @@ impl Resolver<'_> {
         factors: &Section,
     ) -> Result<Option<Described>, PlanError> {
         let Some(Workload::Application(file)) = workload else {
-            return match benchmark.pairs.first() {
+            return match benchmark.pairs.first().filter(|_| benchmark.is_certain(WORKLOAD)) {
                 None => Ok(None),
                 Some((Placed { value, place }, _)) => {
                     let why = format!("`{value}` is a parameter, but there is no application");
@@ -127,14 +127,16 @@ impl Resolver<'_> {
                 }
             };
         };
-        let rows = self.amount(&[benchmark], (ROWS, "the number of rows"), parse_count)?;
-        let Some(rows) = rows else {
+        let given = benchmark.value(ROWS);
+        // The other mistakes of an experiment whose rows are wrong are reported as well.
+        let assumed = benchmark.may_have(ROWS).then_some(ROWS_DESCRIBED);
+        let Some(rows) = given.or(assumed) else {
             return Err(PlanError::new("the number of rows is missing").remedy(
                 "give `rows` in [benchmark] (or --rows): the rows that are loaded, over all \
                 clients",
             ));
         };
-        let levels = self.clients_factor(factors).map(|factor| factor.levels).unwrap_or_default();
+        let levels = self.clients_factor(factors).levels;
         let setup = Setup {
             experiment: self.source,
             parameters: &benchmark.pairs,
@@ -146,15 +148,17 @@ impl Resolver<'_> {
             true => self.cause(file, setup, benchmark.place_of(ROWS)).unwrap_or(error),
             false => error,
         })?;
-        check_whole_calls(&loaded, &levels)?;
+        if given.is_some() {
+            check_whole_calls(&loaded, &levels)?;
+        }
         self.reject_key_settings(benchmark, &loaded)?;
         Ok(Some(loaded))
     }
 
     /// Returns the error of the rows or the parameter that an application does not accept.
     ///
-    /// Its file points at a line that whoever set the value need not have written. `None` when the
-    /// file is wrong itself.
+    /// Its file points at a line that the author of the value need not have written. `None`
+    /// when the file is wrong itself.
     fn cause(&self, file: &Source, setup: Setup<'_>, rows_place: Place) -> Option<PlanError> {
         let read = |setup: Setup<'_>| application::read(file, setup, self.catalog);
         let name = Path::new(&file.name).file_stem().unwrap_or_default().to_string_lossy();

@@ -3,8 +3,8 @@
 //! A variable may hold a password of a database, and a library or a server reads its whole
 //! environment. So a child gets the variables that its role needs, and no other. A child whose
 //! parent is killed would go on writing to a disk that others take for free. A child in the
-//! group of its parent would end by the Ctrl-C of a terminal, which is a request to Assay alone. This
-//! is the only place that makes a `std::process::Command`, which `tidy` checks.
+//! group of its parent would end by the Ctrl-C of a terminal, which is a request to Assay
+//! alone. This is the only place that makes a `std::process::Command`, which `tidy` checks.
 
 mod build_group;
 mod confine;

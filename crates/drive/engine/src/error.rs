@@ -1,9 +1,9 @@
 //! Engine errors, classified by what the caller may do.
 
-use model::Options;
 use model::record::FailureClass;
+use model::{Options, Setting};
 
-use crate::refusal::{OTHER_BUILD, Refusal, Setting};
+use crate::refusal::{OTHER_BUILD, Refusal};
 
 /// A refusal or failure of an engine.
 ///

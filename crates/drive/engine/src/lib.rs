@@ -29,8 +29,9 @@ pub mod way;
 
 pub use error::EngineError;
 pub use lock_waits::{LockWaits, NO_ANSWER};
+pub use model::Setting;
 pub use option_reach::{OptionReach, Reach};
-pub use refusal::{Refusal, Setting};
+pub use refusal::Refusal;
 pub use rows::{CountedRows, Rows};
 pub use server_side::{ApplicationSetup, ServerSide, WaitSampler};
 pub use statement_times::{EndedStatement, StatementTimes};

@@ -1,5 +1,6 @@
 //! Refusals: what an engine rejects before it opens, as typed values.
 
+use model::Setting;
 use model::sql::StatementOwner;
 use serde::{Deserialize, Serialize};
 
@@ -8,34 +9,6 @@ const LISTED_MAX: usize = 30;
 /// Remedy for whatever another build may support.
 pub(crate) const OTHER_BUILD: &str =
     "leave it out, or find a build that has it with `assay engine show`";
-
-/// A setting of an experiment that an engine may refuse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Setting {
-    /// The durability class.
-    Durability,
-    /// The size of the cache.
-    Cache,
-    /// Direct I/O.
-    DirectIo,
-    /// The compression of rows.
-    Compression,
-    /// The number of background threads.
-    BackgroundJobs,
-    /// The memory allocator.
-    Allocator,
-    /// The length of keys.
-    KeyBytes,
-    /// The length of values.
-    ValueBytes,
-}
-
-// Those with a capability have its name.
-model::names!(Setting, "a setting of engines":
-    Durability "durability", Cache "cache", DirectIo "direct_io", Compression "compression",
-    BackgroundJobs "background_jobs", Allocator "allocator", KeyBytes "key_bytes",
-    ValueBytes "value_bytes");
 
 /// Why an engine does not open, by what is the cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]

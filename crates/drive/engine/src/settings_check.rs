@@ -7,10 +7,10 @@ use std::path::Path;
 use std::str::FromStr;
 
 use model::units::parse_size;
-use model::{Capabilities, Durability, DurabilityRecord, Options, Settings};
+use model::{Capabilities, Durability, DurabilityRecord, Options, Setting, Settings};
 
 use crate::error::EngineError;
-use crate::refusal::{Refusal, Setting};
+use crate::refusal::Refusal;
 
 /// Checks that `engine` supports the `settings`.
 ///

@@ -4,8 +4,7 @@ use model::limits::is_sql_name;
 use model::units::{parse_count, parse_share};
 use model::{float, whole};
 
-use super::read::Setup;
-use crate::error::PlanError;
+use crate::error::{PlanError, Source};
 use crate::nearest::nearest;
 use crate::place::Placed;
 use crate::syntax::Pairs;
@@ -23,6 +22,19 @@ const COMPARISONS: [Comparison; 5] =
     [(">=", i128::ge), ("<=", i128::le), (">", i128::gt), ("<", i128::lt), ("=", i128::eq)];
 /// Longest expression: a sanity limit that also bounds the recursion.
 const LENGTH_MAX: usize = 200;
+
+/// What an experiment decides of its application.
+#[derive(Clone, Copy)]
+pub(crate) struct Setup<'a> {
+    /// The experiment's file, which has the places of the parameters.
+    pub(crate) experiment: &'a Source,
+    /// The parameters that it sets.
+    pub(crate) parameters: &'a Pairs,
+    /// The rows that it loads.
+    pub(crate) rows: u64,
+    /// The most clients of its levels.
+    pub(crate) clients: u32,
+}
 
 /// The loaded rows and the parameters, in the file's order, with their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,7 +193,6 @@ pub(super) fn share_of(count: u64, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Source;
     use crate::place::Place;
 
     fn variables() -> Variables {

@@ -68,10 +68,8 @@ impl Names<'_> {
         };
         match all.find(needs) {
             None => Ok(()),
-            Some(text) => {
-                Err(PlanError::here(text.place.clone(), "this statement needs a transaction")
-                    .remedy("set `transaction = true` on the procedure"))
-            }
+            Some(text) => Err(PlanError::here(&text.place, "this statement needs a transaction")
+                .remedy("set `transaction = true` on the procedure")),
         }
     }
 

@@ -48,7 +48,7 @@ impl Names<'_> {
                     "`{name}` has {width} values, but a row has a place for one \
                                    value"
                 );
-                return Err(PlanError::here(used.place.clone(), why));
+                return Err(PlanError::here(&used.place, why));
             }
             let drawn = if in_row { layout.row.len() } else { layout.once.len() };
             let base = self.few_values(drawn, procedure.span())?;
@@ -59,7 +59,7 @@ impl Names<'_> {
             let source = source.transpose()?;
             if in_row && matches!(value.draw, Draw::Read(_)) {
                 let why = format!("`{name}` is read from a result, and rows are drawn before");
-                return Err(PlanError::here(used.place.clone(), why));
+                return Err(PlanError::here(&used.place, why));
             }
             let draws = if in_row { &mut layout.row } else { &mut layout.once };
             for (copy, nth) in (0..copies).flat_map(|copy| (0..width).map(move |nth| (copy, nth))) {
@@ -174,7 +174,7 @@ impl Names<'_> {
             } else {
                 continue;
             };
-            return Err(PlanError::here(here.place.clone(), format!("`{name}` is used {clash}"))
+            return Err(PlanError::here(&here.place, format!("`{name}` is used {clash}"))
                 .remedy("set `once = true` on it to share one value, or use two"));
         }
         Ok(())

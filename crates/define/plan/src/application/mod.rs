@@ -28,6 +28,7 @@ mod text;
 mod token;
 mod value;
 
+pub(crate) use expression::Setup;
 pub(crate) use place::StatementPlaces;
 pub use read::{Described, describe};
-pub(crate) use read::{ROWS_DESCRIBED, Setup, find, read, step_infos};
+pub(crate) use read::{ROWS_DESCRIBED, find, read, step_infos};

@@ -9,7 +9,7 @@ use model::{Application, StepInfo};
 use toml::de::DeTable;
 
 use super::check::checks_of_loaded;
-use super::expression::Variables;
+use super::expression::{Setup, Variables};
 use super::names::Names;
 use super::place::StatementPlaces;
 use crate::catalog::Catalog;
@@ -56,19 +56,6 @@ pub struct Described {
     pub(crate) checks_of_loaded: Vec<String>,
 }
 
-/// What an experiment decides of its application.
-#[derive(Clone, Copy)]
-pub(crate) struct Setup<'a> {
-    /// The experiment's file, which has the places of the parameters.
-    pub(crate) experiment: &'a Source,
-    /// The parameters that it sets.
-    pub(crate) parameters: &'a Pairs,
-    /// The rows that it loads.
-    pub(crate) rows: u64,
-    /// The most clients of its levels.
-    pub(crate) clients: u32,
-}
-
 /// Finds the file of an application: a shipped one by its name, or the user's own by its path.
 pub(crate) fn find(
     word: &str,
@@ -103,7 +90,7 @@ fn checked(
     let root = parse(source)?;
     let file = Fields::of(&root, "the application", &KEYS)?;
     few_parts(&file)?;
-    let parameters = file.get("parameters").map(|node| scalars(node)).transpose()?;
+    let parameters = file.get("parameters").map(scalars).transpose()?;
     let parameters = parameters.unwrap_or_default();
     let variables = Variables::of(&parameters, setup)?;
     let none = DeTable::new();
@@ -126,7 +113,7 @@ fn checked(
     let places = names.places((file.list("table")?, file.list("check")?), &values)?;
     let steps = names.steps(file.list("step")?, &procedures)?;
     let order = names.order(list(file.required("order")?)?, &steps)?;
-    let disclaimer = file.get("disclaimer").map(|node| text(node)).transpose()?;
+    let disclaimer = file.get("disclaimer").map(text).transpose()?;
     let application = Application {
         name: (*name.get_ref()).to_owned(),
         about: (*file.text("about")?.get_ref()).to_owned(),
@@ -138,7 +125,7 @@ fn checked(
         checks,
         disclaimer: disclaimer.map(|text| (*text.get_ref()).to_owned()),
     };
-    let published_by = file.get("source").map(|node| text(node)).transpose()?;
+    let published_by = file.get("source").map(text).transpose()?;
     let published_by = published_by.map(|source| (*source.get_ref()).to_owned());
     let parameters = parameters.into_iter();
     let parameters = parameters.map(|(name, text)| (name.value, text.value));

@@ -145,7 +145,7 @@ impl Names<'_> {
             true => Ok(()),
             false => {
                 let why = format!("the statements up to here have {all} values");
-                Err(PlanError::here(text.place.clone(), why)
+                Err(PlanError::here(&text.place, why)
                     .remedy(format!("fewer statements, or `times`: at most {PLACES_MAX} values")))
             }
         }

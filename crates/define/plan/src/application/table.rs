@@ -48,7 +48,7 @@ impl<'a> Names<'a> {
             ));
         }
         let copies = fields.get("copies").map_or(Ok(Copies::Fixed(1)), |node| self.copies(node))?;
-        let id = fields.get("id").map(|id| text(id)).transpose()?;
+        let id = fields.get("id").map(text).transpose()?;
         if let Some(id) = &id {
             own_name(id, "a column")?;
         }

@@ -83,7 +83,7 @@ impl<'a> Names<'a> {
             }
         };
         let source = SOURCES.iter().find_map(|key| fields.get(key));
-        let source = source.map(|of| text(of)).transpose()?;
+        let source = source.map(text).transpose()?;
         let is_once = switch(fields.get("once"))?;
         Ok(Value { name, draw, source, count, apart, is_once })
     }
@@ -160,7 +160,7 @@ impl<'a> Names<'a> {
             }),
             "syllables" => {
                 fields.required("of")?;
-                let texts = list(node)?.iter().map(|syllable| text(syllable));
+                let texts = list(node)?.iter().map(text);
                 let texts = texts.collect::<Result<Vec<_>, _>>()?;
                 let bytes: usize = texts.iter().map(|text| text.get_ref().len()).sum();
                 if texts.len() != DIGITS || bytes > TEXT_BYTES_MAX as usize {

@@ -1,6 +1,7 @@
 //! Tests of the places that errors name: a flag, a line of the user's file, or of a named file.
 
 use miette::Diagnostic as _;
+use model::setting::Form;
 
 use super::sample::{FILE, MACHINE, TestCatalog};
 use crate::check::load;
@@ -46,7 +47,7 @@ fn place(error: &PlanError) -> (String, String) {
 #[test]
 fn wrong_value_of_any_flag_is_reported_with_the_flag() {
     let mut checked = 0;
-    let is_free = |kind| matches!(kind, Kind::Text | Kind::Switch | Kind::Lines);
+    let is_free = |kind| matches!(kind, Kind::One(Form::Text | Form::Switch) | Kind::Lines);
     for setting in flags().filter(|setting| !is_free(setting.kind)) {
         // The size of storage is refused in a benchmark of engines, whatever it is.
         let wrong = Overrides::default().with(setting.key, "-?");
@@ -96,4 +97,71 @@ fn error_of_a_named_file_is_shown_in_that_file() {
     let text = TPROC_C.replace("\"tproc-c\"", "\"own.toml\"");
     let error = load("mine.toml", &text, &Overrides::default(), &catalog, MACHINE).unwrap_err();
     assert_eq!(place(&error), ("own.toml".to_owned(), "abut".to_owned()));
+}
+
+#[test]
+fn every_line_that_is_not_toml_is_reported_at_once() {
+    let text = FILE.replace("name = \"sample\"", "name = sample").replace("rows =", "rows");
+    let error = refused(&text, &Overrides::default());
+    let others: Vec<_> = error.related().into_iter().flatten().collect();
+    assert_eq!((place(&error).0.as_str(), others.len()), ("mine.toml", 1), "{error:?}");
+    let begins = |error: &dyn miette::Diagnostic| {
+        error.labels().and_then(|mut labels| labels.next()).map(|label| label.offset())
+    };
+    assert!(begins(&error) < begins(others[0]), "in the order of the file");
+}
+
+/// Returns the messages of all errors of the sample in which texts are replaced.
+fn messages(replaced: &[(&str, &str)]) -> Vec<String> {
+    let text = replaced.iter().fold(FILE.to_owned(), |text, (old, new)| text.replace(old, new));
+    let error = refused(&text, &Overrides::default());
+    let others = error.related().into_iter().flatten().map(ToString::to_string);
+    let mut messages: Vec<_> = std::iter::once(error.to_string()).chain(others).collect();
+    messages.sort_unstable();
+    messages
+}
+
+/// Goal: one check of a file reports whatever is wrong with it. Method: wrong types, values, keys
+/// and names in every table.
+#[test]
+fn wrong_types_values_keys_and_names_are_reported_at_once() {
+    let wrong = messages(&[
+        ("name = \"sample\"", "name = 5"),
+        ("\"overwritesome\"", "\"overwritesum\""),
+        ("\"10k\"", "\"many\"\nduration = \"soon\"\ncache = \"big\"\n[factors]\nrepetitions = 0"),
+        ("engine = \"tree\"", "engine = \"tre\"\ncashe = 1"),
+    ]);
+    let expected = [
+        "`big` is not a size: write 4096, 64KiB, 512MiB or 2GiB",
+        "`many` is not a count: write 1000, 1.5k, 4M or 2B",
+        "`soon` is not a duration: write 500ms, 60s, 10m or 2h",
+        "expected text in quotes, found integer `5`",
+        "repetitions is zero: nothing would be measured",
+        "unknown engine `tre`",
+        "unknown key `cashe` in [[variant]]",
+        "unknown step `overwritesum`",
+    ];
+    assert_eq!(wrong, expected);
+}
+
+#[test]
+fn what_is_wrong_or_mistyped_is_not_reported_as_missing() {
+    let steps = "[\"fillseq\", \"overwritesome\", \"readwhilewriting\"]";
+    for (old, new, message) in [
+        ("rows = \"10k\"", "rows = \"many\"", "`many` is not a count: write 1000, 1.5k, 4M or 2B"),
+        ("rows =", "rwos =", "unknown key `rwos` in [benchmark]"),
+        ("[[variant]]", "[[variants]]", "unknown key `variants`"),
+        ("[benchmark]", "[benchmrak]", "unknown key `benchmrak`"),
+        ("engine = \"tree\"", "engine = 5", "expected text in quotes, found integer `5`"),
+        ("engine =", "engin =", "unknown key `engin` in [[variant]]"),
+        (
+            "engine = \"tree\"",
+            "engine = \"pg\"\ndsn = 5",
+            "expected text in quotes, found integer `5`",
+        ),
+        (steps, "\"fillseq\"", "expected a list in brackets, found string \"fillseq\""),
+        ("rows =", "load = { raet = \"5/s\" }\nrows =", "unknown key `raet` in a load's table"),
+    ] {
+        assert_eq!(messages(&[(old, new)]), [message], "{new}");
+    }
 }

@@ -363,7 +363,9 @@ mod tests {
         let dir = tempdir().unwrap();
         let mut wrong = spec(&dir, Durability::Os);
         wrong.settings.direct_io = true;
-        use crate::refusal::{Refusal, Setting};
+        use model::Setting;
+
+        use crate::refusal::Refusal;
         let refused = |spec: &OpenSpec| match MemoryDriver.open(spec) {
             Err(EngineError::Refused(Refusal::Setting { setting, .. })) => setting,
             _ => panic!("no refused setting"),

@@ -134,7 +134,7 @@ fn oversized_keys_and_values_are_rejected_at_their_setting() {
     let workspace = Workspace::new();
     workspace.write("mine.toml", TINY.replace("sqlite", "lmdb"));
     assert_snapshot!(rejected(&workspace, &["run", "mine.toml", "--key-bytes", "600"]), @"
-    × variant one: keys of 600 bytes: lmdb 0.9.70 takes at most 511
+    × --key-bytes: variant one: keys of 600 bytes: lmdb 0.9.70 takes at most 511
     help: set `key_bytes` to 511 or less, or leave this variant out
     nothing was run
     ");

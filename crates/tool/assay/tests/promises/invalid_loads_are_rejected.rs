@@ -117,7 +117,7 @@ fn percentile_needs_enough_operations_in_the_window() {
         &[&typed[..], &["--rate", "100/s", "--sla", "p99 < 1ms"]].concat(),
     );
     assert_snapshot!(output, @"
-    × step readrandom: p99 needs 10,000 operations; 2.00 s at 100/s have 200
+    × --sla: step readrandom: p99 needs 10,000 operations; 2.00 s at 100/s have 200
     help: measure for at least 100 s, or use p50
     nothing was run
     ");
@@ -344,12 +344,12 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["--clients", "1,x"]), @"
-    × unknown levels of clients `1,x`
+    × --clients: unknown levels of clients `1,x`
     help: write counts such as 1,2,4, or sweep, or adaptive
     nothing was run
     ");
     assert_snapshot!(output(&["--clients", "adaptive", "--rate", "5k/s"]), @r#"
-    × step readrandom: adaptive clients are a closed loop, which has no rate
+    × --rate: step readrandom: adaptive clients are a closed loop, which has no rate
     help: leave out the rate, or give clients as a list or as "sweep"
     nothing was run
     "#);
