@@ -1,9 +1,9 @@
 //! Which variants can produce the metrics that a question names.
 
 use model::{Metric, Variant, metric};
+use reader::error::PlanError;
+use reader::place::Place;
 
-use crate::error::PlanError;
-use crate::place::Place;
 use crate::resolve::Resolver;
 
 /// The kind of engine of which alone a metric can be known.

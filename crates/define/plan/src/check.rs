@@ -5,14 +5,14 @@ use model::limits::{NAME_BYTES_MAX, VARIANTS_MAX, is_name};
 use model::{
     BuildRef, Bytes, DataShape, Experiment, LoadSharing, Options, Setting, Settings, Variant,
 };
+use reader::error::{Errors, PlanError, Source};
+use reader::place::Placed;
 
 use crate::catalog::{Catalog, Machine};
 use crate::checked::Checked;
 use crate::clients::ClientsFactor;
 use crate::device::Subject;
-use crate::error::{Errors, PlanError, Source};
 use crate::overrides::Overrides;
-use crate::place::Placed;
 use crate::preset::Derived;
 use crate::profile;
 use crate::published::FindingContext;

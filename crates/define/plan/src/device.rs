@@ -5,10 +5,10 @@ use model::{
     Access, BuildRef, Bytes, DataShape, DeviceSpec, FIO, IoTest, Nanos, Settings, Step, StopRule,
     Variant,
 };
+use reader::error::{Errors, PlanError};
+use reader::place::Place;
 
 use crate::clients::ClientsFactor;
-use crate::error::{Errors, PlanError};
-use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::settings::{ACCESS, DURATION, FILE_SIZE, FILL, RAW, Setting, TESTS, Table};
 use crate::spec::{File, Section};

@@ -2,9 +2,9 @@
 
 use model::sql::PerDialect;
 use model::{Load, OpKind, PIPELINE_MAX, Step, StopRule};
+use reader::error::PlanError;
+use reader::place::Place;
 
-use crate::error::PlanError;
-use crate::place::Place;
 use crate::resolve::Resolver;
 
 impl Resolver<'_> {

@@ -3,10 +3,10 @@
 use model::limits::STEPS_MAX;
 use model::sql::{CallMix, Copies, TrafficSpec};
 use model::{DataShape, Load, OpKind, Step, StepInfo, StepRole, StopRule};
+use reader::error::{Errors, PlanError};
+use reader::place::Place;
 
 use crate::clients::ClientsFactor;
-use crate::error::{Errors, PlanError};
-use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::settings::{BATCH_KEYS, FIELD_BYTES, RANGE_ROWS, STEP, STEPS, Setting, WRITER_RATE};
 use crate::spec::Section;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use model::setting::Scope;
 use model::{DataShape, StepInfo, StepRole};
+use reader::error::{PlanError, Source};
+use reader::place::{Place, Placed};
 
 use crate::application::{self, Described, ROWS_DESCRIBED, Setup};
-use crate::error::{PlanError, Source};
-use crate::place::{Place, Placed};
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
 use crate::settings::{ROWS, STEP, WORKLOAD};

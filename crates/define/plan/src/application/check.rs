@@ -1,12 +1,12 @@
 //! Checks of an application: what holds after every run.
 
 use model::sql::{Check, Table};
+use reader::error::PlanError;
+use reader::syntax::{Fields, Node, text};
 
 use super::names::{Names, position};
 use super::statement::{Layout, table_names};
 use super::text::DIALECTS;
-use crate::error::PlanError;
-use crate::syntax::{Fields, Node, text};
 
 /// Keys of a check.
 pub(super) const CHECK_KEYS: [&str; 4] = ["name", "table", "sql", "expect"];

@@ -3,11 +3,10 @@
 use model::limits::is_sql_name;
 use model::units::{parse_count, parse_share};
 use model::{float, whole};
-
-use crate::error::{PlanError, Source};
-use crate::nearest::nearest;
-use crate::place::Placed;
-use crate::syntax::Pairs;
+use reader::error::{PlanError, Source};
+use reader::nearest;
+use reader::place::Placed;
+use reader::syntax::Pairs;
 
 /// Name of the number of loaded rows.
 const LOADED: &str = "loaded";
@@ -193,7 +192,7 @@ pub(super) fn share_of(count: u64, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Place;
+    use reader::place::Place;
 
     fn variables() -> Variables {
         let known = [("loaded", 1000), ("tables", 8), ("zero", 0)];

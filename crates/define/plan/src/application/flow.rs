@@ -1,14 +1,14 @@
 //! Flow of a procedure: values read from results, conditions, repetitions.
 
 use model::sql::{Condition, Draw, Read, ReadKind, Statement};
+use reader::error::PlanError;
+use reader::syntax::Word;
 
 use super::names::{FOUND, Names, position};
 use super::statement::Layout;
 use super::text::{SqlText, SqlTexts};
 use super::token::Token;
 use super::value::Value;
-use crate::error::PlanError;
-use crate::syntax::Word;
 
 impl Names<'_> {
     /// Checks that values are read from results before they are used, and from nothing else.

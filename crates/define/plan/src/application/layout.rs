@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use model::sql::Draw;
+use reader::error::PlanError;
+use reader::syntax::Word;
 use toml::Spanned;
 
 use super::flow::is_integer;
@@ -12,8 +14,6 @@ use super::statement::{Layout, Slot};
 use super::text::{SqlText, SqlTexts};
 use super::token::Token;
 use super::value::Value;
-use crate::error::PlanError;
-use crate::syntax::Word;
 
 /// How a value is used in a procedure.
 #[derive(Debug, Clone)]

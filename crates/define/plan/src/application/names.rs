@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use model::limits::is_sql_name;
+use reader::error::{PlanError, Source};
+use reader::syntax::{Node, Word, plain, scalar, text};
 use toml::de::DeTable;
 
 use super::expression::Variables;
 use super::token::TokenError;
 use crate::catalog::Catalog;
-use crate::error::{PlanError, Source};
-use crate::syntax::{Node, Word, plain, scalar, text};
 
 /// Keyword for rows of the last statement without a condition.
 pub(super) const FOUND: &str = "found";

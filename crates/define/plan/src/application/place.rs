@@ -5,13 +5,13 @@ use std::ops::Range;
 
 use model::Dialect;
 use model::sql::{PerDialect, StatementOwner};
+use reader::error::{PlanError, Source};
+use reader::syntax::{Fields, Node, word};
 
 use super::check::CHECK_KEYS;
 use super::names::{Names, TABLE_KEYS};
 use super::text::{DIALECTS, DIALECTS_OF_PROCEDURE, SqlText, SqlTexts, executed};
 use super::value::Value;
-use crate::error::{PlanError, Source};
-use crate::syntax::{Fields, Node, word};
 
 /// Places of the statements of an application, in the order of their execution.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use model::Nanos;
 use model::limits::{ATTEMPTS_MAX, PAUSE_MAX_MS, RETRY_MAX, WAIT_MAX_MS};
 use model::sql::{CallPolicy, Retry};
+use reader::error::PlanError;
+use reader::syntax::{Fields, Node};
 
 use super::names::Names;
 use super::procedure::Written;
-use crate::error::PlanError;
-use crate::syntax::{Fields, Node};
 
 impl<'a> Names<'a> {
     /// Returns how a procedure is called.

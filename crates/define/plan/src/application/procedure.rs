@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use model::OpKind;
 use model::sql::{Copies, Draw, Part, PerDialect, Procedure, Protocol, Statement, Table};
+use reader::error::PlanError;
+use reader::syntax::{Fields, Node, Word, real, switch, text, word};
 
 use super::names::{Names, own_name};
 use super::statement::{Layout, table_names};
 use super::text::{DIALECTS, DIALECTS_OF_PROCEDURE};
 use super::value::Value;
-use crate::error::PlanError;
-use crate::syntax::{Fields, Node, Word, real, switch, text, word};
 
 /// Longest chain of procedures that extend one another; a loop is longer.
 const EXTENDS_MAX: usize = 8;

@@ -1,13 +1,13 @@
 //! The table that a procedure works on, and the others that its statements name.
 
 use model::sql::{Copies, Table};
+use reader::error::PlanError;
+use reader::syntax::text;
 
 use super::names::{Names, position};
 use super::procedure::Written;
 use super::text::SqlText;
 use super::token::Token;
-use crate::error::PlanError;
-use crate::syntax::text;
 
 impl<'a> Names<'a> {
     /// Returns the position of a procedure's table: the given one, or the only one.

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use model::sql::{CallMix, TrafficSpec};
 use model::{Application, StepInfo};
+use reader::error::{PlanError, Source};
+use reader::syntax::{Fields, Pairs, few, list, parse, scalars, text};
 use toml::de::DeTable;
 
 use super::check::checks_of_loaded;
@@ -13,8 +15,6 @@ use super::expression::{Setup, Variables};
 use super::names::Names;
 use super::place::StatementPlaces;
 use crate::catalog::Catalog;
-use crate::error::{PlanError, Source};
-use crate::syntax::{Fields, Pairs, few, list, parse, scalars, text};
 
 /// Keys of an application file.
 const KEYS: [&str; 12] = [

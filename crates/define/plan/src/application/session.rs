@@ -4,10 +4,10 @@ use model::OpKind;
 use model::limits::HOLD_SECONDS_MAX;
 use model::sql::{CallMix, Connections, Hold, Procedure};
 use model::units::Nanos;
+use reader::error::PlanError;
+use reader::syntax::{Fields, Node};
 
 use super::names::Names;
-use crate::error::PlanError;
-use crate::syntax::{Fields, Node};
 
 impl<'a> Names<'a> {
     /// Checks how many connections the procedures of a list have for each client.

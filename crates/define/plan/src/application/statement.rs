@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use model::limits::STATEMENT_VALUES_MAX;
 use model::sql::{Draw, Part, PerDialect, Statement, Table};
+use reader::error::PlanError;
 
 use super::names::Names;
 use super::text::{SqlText, SqlTexts, executed};
 use super::token::{Token, TokenError, collapsed};
-use crate::error::PlanError;
 
 /// Most values in all statements of a file. Our choice: each takes some 100 bytes.
 const PLACES_MAX: usize = 1_000_000;

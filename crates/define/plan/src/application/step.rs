@@ -6,11 +6,11 @@ use model::limits::{NAME_BYTES_MAX, is_name};
 use model::sql::{Background, CallMix, Procedure, RowCount, TrafficSpec};
 use model::units::parse_share;
 use model::{OpUnit, StepRole};
+use reader::error::PlanError;
+use reader::syntax::{Fields, Node, Word, list, plain, switch, text, word, wrong_type};
 
 use super::expression::share_of;
 use super::names::{Names, position};
-use crate::error::PlanError;
-use crate::syntax::{Fields, Node, Word, list, plain, switch, text, word, wrong_type};
 
 /// Keywords of `role`.
 const ROLES: [(&str, StepRole); 5] = [

@@ -2,13 +2,13 @@
 
 use model::limits::CLIENTS_MAX;
 use model::sql::{Copies, Table};
+use reader::error::PlanError;
+use reader::syntax::{Fields, Node, text};
 
 use super::expression::PER_CLIENT;
 use super::names::{Names, TABLE_KEYS, own_name};
 use super::statement::{Layout, table_names};
 use super::text::DIALECTS;
-use crate::error::PlanError;
-use crate::syntax::{Fields, Node, text};
 
 impl<'a> Names<'a> {
     /// Checks the tables.

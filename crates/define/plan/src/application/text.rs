@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use model::sql::Draw;
+use reader::error::PlanError;
+use reader::syntax::{Fields, Node, Word, text};
 
 use super::names::{FOUND, Names};
 use super::token::{Token, tokenize};
 use super::value::Value;
-use crate::error::PlanError;
-use crate::syntax::{Fields, Node, Word, text};
 
 /// Keys of a statement, or of several that are repeated or conditioned together.
 const KEYS: [&str; 7] = ["sql", "times", "when", "if", "unless", "into", "copy"];

@@ -2,10 +2,10 @@
 
 use model::limits::TEXT_BYTES_MAX;
 use model::sql::{Draw, ReadKind};
+use reader::error::PlanError;
+use reader::syntax::{Fields, Node, Word, entries, list, real, switch, text};
 
 use super::names::{FOUND, Names, own_name};
-use crate::error::PlanError;
-use crate::syntax::{Fields, Node, Word, entries, list, real, switch, text};
 
 /// Generators of values, each with the fields that belong to it alone.
 const KINDS: [(&str, &[&str]); 12] = [

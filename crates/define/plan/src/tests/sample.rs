@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use model::{Bytes, CpuCount, DataShape, Dialect, Experiment, OpKind, Step, StepInfo, StepRole};
+use reader::error::{PlanError, Source};
+use reader::place::{Place, Placed};
 
 use crate::application::{Described, Setup, read};
 use crate::catalog::{Builds, Catalog, EngineInfo, Machine};
 use crate::check::load;
 use crate::checked::Checked;
-use crate::error::{PlanError, Source};
 use crate::overrides::Overrides;
-use crate::place::{Place, Placed};
 
 /// A machine of moderate size.
 pub(crate) const MACHINE: Machine =

@@ -2,10 +2,10 @@
 
 use miette::Diagnostic as _;
 use model::{Address, Experiment, Load, Nanos, OpUnit, Password, Placement, StopRule};
+use reader::error::PlanError;
 
 use crate::check::load;
 use crate::checked::Checked;
-use crate::error::PlanError;
 use crate::overrides::{Overrides, QuickVariants};
 use crate::quick::quick;
 use crate::tests::sample::{MACHINE, SHIPPED, TestCatalog};

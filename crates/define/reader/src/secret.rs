@@ -93,7 +93,7 @@ pub(crate) fn misplaced_secret(table: &Spanned<DeTable<'_>>) -> Option<Range<usi
 /// Returns whether an `@` follows the text that ends at `end` on its line.
 ///
 /// A quote of a password may have ended the text: what it has after an `@` may be secret.
-pub(crate) fn has_at_behind(text: &str, end: usize) -> bool {
+pub fn has_at_behind(text: &str, end: usize) -> bool {
     rest_of_line(text, end).contains('@')
 }
 

@@ -6,7 +6,7 @@ use toml::Spanned;
 
 /// Where a value of an experiment is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// Part of the text of the file that is read.
     Text(Range<usize>),
     /// A flag of the command line, with its hyphens.
@@ -18,12 +18,12 @@ pub(crate) enum Place {
 
 impl Place {
     /// Returns the place of what is typed after `--name`.
-    pub(crate) fn flag(name: &str) -> Self {
+    pub fn flag(name: &str) -> Self {
         Self::Flag(format!("--{name}"))
     }
 
     /// Returns whether it is in a file.
-    pub(crate) const fn is_text(&self) -> bool {
+    pub const fn is_text(&self) -> bool {
         matches!(self, Self::Text(_))
     }
 }
@@ -48,13 +48,16 @@ impl From<&Range<usize>> for Place {
 
 /// A value with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Placed<T> {
-    pub(crate) value: T,
-    pub(crate) place: Place,
+pub struct Placed<T> {
+    /// The value.
+    pub value: T,
+    /// Its place.
+    pub place: Place,
 }
 
 impl<T> Placed<T> {
-    pub(crate) fn new(value: T, place: impl Into<Place>) -> Self {
+    /// Returns a value with its place.
+    pub fn new(value: T, place: impl Into<Place>) -> Self {
         Self { value, place: place.into() }
     }
 }

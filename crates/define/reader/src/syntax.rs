@@ -13,11 +13,11 @@ use crate::place::{Place, Placed};
 use crate::secret::misplaced_secret;
 
 /// A value of a file, with its place.
-pub(crate) type Node<'a> = Spanned<DeValue<'a>>;
+pub type Node<'a> = Spanned<DeValue<'a>>;
 /// A text of a file, with its place.
-pub(crate) type Word<'a> = Spanned<&'a str>;
+pub type Word<'a> = Spanned<&'a str>;
 /// Names and texts of a table, in the file's order.
-pub(crate) type Pairs = Vec<(Placed<String>, Placed<String>)>;
+pub type Pairs = Vec<(Placed<String>, Placed<String>)>;
 
 /// The parser's message about a key that occurs twice.
 const DUPLICATE: &str = "duplicate key";
@@ -27,14 +27,18 @@ const TABLE_OF_LIST: &str = "write the name of a table that can occur again in t
 
 /// A table that has only known keys.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fields<'a> {
-    pub(crate) node: &'a Node<'a>,
+pub struct Fields<'a> {
+    /// The table's own value.
+    pub node: &'a Node<'a>,
     table: &'a DeTable<'a>,
 }
 
 impl<'a> Fields<'a> {
     /// Returns the fields of a table; `what` names it in messages.
-    pub(crate) fn of(node: &'a Node<'a>, what: &str, keys: &[&str]) -> Result<Self, PlanError> {
+    ///
+    /// # Errors
+    /// When the value is not a table, or the table has an unknown key.
+    pub fn of(node: &'a Node<'a>, what: &str, keys: &[&str]) -> Result<Self, PlanError> {
         let table = node.get_ref().as_table().ok_or_else(|| wrong_type(what, node))?;
         match table.keys().find(|key| !keys.contains(&&**key.get_ref())) {
             None => Ok(Self { node, table }),
@@ -47,34 +51,49 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns a field, if the table has it.
-    pub(crate) fn get(&self, key: &str) -> Option<&'a Node<'a>> {
+    pub fn get(&self, key: &str) -> Option<&'a Node<'a>> {
         self.table.get(key)
     }
 
     /// Returns a field that the table must have.
-    pub(crate) fn required(&self, key: &str) -> Result<&'a Node<'a>, PlanError> {
+    ///
+    /// # Errors
+    /// When the table has no such field.
+    pub fn required(&self, key: &str) -> Result<&'a Node<'a>, PlanError> {
         self.get(key).ok_or_else(|| missing(key, self.node.span()))
     }
 
     /// Returns a text that the table must have.
-    pub(crate) fn text(&self, key: &str) -> Result<Word<'a>, PlanError> {
+    ///
+    /// # Errors
+    /// When the table has no such field, or it is not a text.
+    pub fn text(&self, key: &str) -> Result<Word<'a>, PlanError> {
         text(self.required(key)?)
     }
 
     /// Returns a list; an absent one is empty.
-    pub(crate) fn list(&self, key: &str) -> Result<&'a [Node<'a>], PlanError> {
+    ///
+    /// # Errors
+    /// When the field is not a list, or has too many elements.
+    pub fn list(&self, key: &str) -> Result<&'a [Node<'a>], PlanError> {
         self.get(key).map_or(Ok(&[]), |node| list(node))
     }
 }
 
 /// Returns a text.
-pub(crate) fn text<'a>(node: &'a Node<'a>) -> Result<Word<'a>, PlanError> {
+///
+/// # Errors
+/// When the value is not a text.
+pub fn text<'a>(node: &'a Node<'a>) -> Result<Word<'a>, PlanError> {
     let text = node.get_ref().as_str().map(|text| Spanned::new(node.span(), text));
     text.ok_or_else(|| wrong_type("text in quotes", node))
 }
 
 /// Returns the elements of a list.
-pub(crate) fn list<'a>(node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> {
+///
+/// # Errors
+/// When the value is not a list, or has too many elements.
+pub fn list<'a>(node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> {
     let list: Option<&[Node<'a>]> = node.get_ref().as_array().map(AsRef::as_ref);
     let list = list.ok_or_else(|| {
         let error = wrong_type("a list in brackets", node);
@@ -85,13 +104,19 @@ pub(crate) fn list<'a>(node: &'a Node<'a>) -> Result<&'a [Node<'a>], PlanError> 
 }
 
 /// Returns a truth value, false when it is absent.
-pub(crate) fn switch(node: Option<&Node<'_>>) -> Result<bool, PlanError> {
+///
+/// # Errors
+/// When the value is neither true nor false.
+pub fn switch(node: Option<&Node<'_>>) -> Result<bool, PlanError> {
     let Some(node) = node else { return Ok(false) };
     node.get_ref().as_bool().ok_or_else(|| wrong_type("true or false", node))
 }
 
 /// Returns a real number within a range, which `otherwise` explains.
-pub(crate) fn real(
+///
+/// # Errors
+/// When the value is not a number, or is out of range.
+pub fn real(
     node: &Node<'_>,
     is_valid: impl Fn(f64) -> bool,
     otherwise: &str,
@@ -106,7 +131,10 @@ pub(crate) fn real(
 }
 
 /// Returns the entries of a table of names.
-pub(crate) fn entries<'a>(
+///
+/// # Errors
+/// When the value is not a table.
+pub fn entries<'a>(
     node: &'a Node<'a>,
 ) -> Result<impl Iterator<Item = (Word<'a>, &'a Node<'a>)> + use<'a>, PlanError> {
     let table = node.get_ref().as_table();
@@ -115,7 +143,10 @@ pub(crate) fn entries<'a>(
 }
 
 /// Checks that a list or a table of a file has few entries, before each is read.
-pub(crate) fn few(length: usize, node: &Node<'_>) -> Result<(), PlanError> {
+///
+/// # Errors
+/// When there are more than are read.
+pub fn few(length: usize, node: &Node<'_>) -> Result<(), PlanError> {
     match length <= LIST_MAX {
         true => Ok(()),
         false => {
@@ -126,7 +157,7 @@ pub(crate) fn few(length: usize, node: &Node<'_>) -> Result<(), PlanError> {
 }
 
 /// Returns the key of a table as a text.
-pub(crate) fn word<'a>(key: &'a Spanned<Cow<'a, str>>) -> Word<'a> {
+pub fn word<'a>(key: &'a Spanned<Cow<'a, str>>) -> Word<'a> {
     Spanned::new(key.span(), key.get_ref())
 }
 
@@ -134,7 +165,7 @@ pub(crate) fn word<'a>(key: &'a Spanned<Cow<'a, str>>) -> Word<'a> {
 ///
 /// # Errors
 /// Every line that is not TOML, with its first error: others of the line follow from it.
-pub(crate) fn parse(source: &Source) -> Result<Node<'_>, PlanError> {
+pub fn parse(source: &Source) -> Result<Node<'_>, PlanError> {
     let (table, mut wrong) = DeTable::parse_recoverable(&source.text);
     wrong.sort_by_key(|error| error.span().map_or(0, |place| place.start));
     let mut errors = Errors::default();
@@ -170,7 +201,10 @@ fn misplaced(place: Range<usize>) -> PlanError {
 }
 
 /// Returns the names and texts of a table of scalars.
-pub(crate) fn scalars(node: &Node<'_>) -> Result<Pairs, PlanError> {
+///
+/// # Errors
+/// When the value is not a table of scalars, or has a password.
+pub fn scalars(node: &Node<'_>) -> Result<Pairs, PlanError> {
     let table = node.get_ref().as_table();
     let table = table.ok_or_else(|| wrong_type("a table of names and values", node))?;
     let pair = |(name, node): (&Spanned<Cow<'_, str>>, &Node<'_>)| {
@@ -183,7 +217,10 @@ pub(crate) fn scalars(node: &Node<'_>) -> Result<Pairs, PlanError> {
 }
 
 /// Returns the text of a scalar value.
-pub(crate) fn scalar(node: &Node<'_>) -> Result<String, PlanError> {
+///
+/// # Errors
+/// When the value is a list, a table or a date.
+pub fn scalar(node: &Node<'_>) -> Result<String, PlanError> {
     let value = node.get_ref();
     if value.is_table() || value.is_array() || value.is_datetime() {
         return Err(wrong_type("text, a number, true or false", node));
@@ -192,7 +229,7 @@ pub(crate) fn scalar(node: &Node<'_>) -> Result<String, PlanError> {
 }
 
 /// Returns the text of a value; of a number in its shortest form.
-pub(crate) fn plain(value: &DeValue<'_>) -> String {
+pub fn plain(value: &DeValue<'_>) -> String {
     match value {
         DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
             .map_or_else(|_| number.to_string(), |number| number.to_string()),
@@ -208,7 +245,7 @@ pub(crate) fn plain(value: &DeValue<'_>) -> String {
 
 /// Returns the error of a value of another type.
 #[expect(clippy::wildcard_enum_match_arm, reason = "all other types are wrong alike")]
-pub(crate) fn wrong_type(expected: &str, node: &Node<'_>) -> PlanError {
+pub fn wrong_type(expected: &str, node: &Node<'_>) -> PlanError {
     let found = match node.get_ref() {
         DeValue::String(text) => format!("string {text:?}"),
         DeValue::Array(_) => "a list".to_owned(),
@@ -219,12 +256,12 @@ pub(crate) fn wrong_type(expected: &str, node: &Node<'_>) -> PlanError {
 }
 
 /// Returns the remedy that lists the keys of a table.
-pub(crate) fn listed_keys(known: &[&str]) -> String {
+pub fn listed_keys(known: &[&str]) -> String {
     format!("known keys: {}", known.join(", "))
 }
 
 /// Returns the error of a key that is missing in the table at `place`.
-pub(crate) fn missing(key: &str, place: impl Into<Place>) -> PlanError {
+pub fn missing(key: &str, place: impl Into<Place>) -> PlanError {
     PlanError::here(place, format!("missing field `{key}`"))
 }
 

@@ -1,4 +1,4 @@
-//! The error of this crate: message, place and remedy.
+//! The error of what a user wrote: message, place and remedy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -44,17 +44,17 @@ impl PlanError {
     }
 
     /// Returns an error about what is written at a place.
-    pub(crate) fn here(place: impl Into<Place>, message: impl Into<String>) -> Self {
+    pub fn here(place: impl Into<Place>, message: impl Into<String>) -> Self {
         Self::new(message).placed(place)
     }
 
     /// Points the error at a place, with a label.
-    pub(crate) fn at(self, place: impl Into<Place>, label: impl Into<String>) -> Self {
+    pub fn at(self, place: impl Into<Place>, label: impl Into<String>) -> Self {
         Self { label: label.into().into(), ..self }.placed(place)
     }
 
     /// Points the error at a place in the text that is read, or names the flag.
-    pub(crate) fn placed(mut self, place: impl Into<Place>) -> Self {
+    pub fn placed(mut self, place: impl Into<Place>) -> Self {
         match place.into() {
             Place::Text(range) if !range.is_empty() => self.place = Some(range.into()),
             Place::Flag(flag) => self.message = format!("{flag}: {}", self.message),
@@ -64,7 +64,7 @@ impl PlanError {
     }
 
     /// Joins the text that was read to the places in it, unless they have theirs.
-    pub(crate) fn within(mut self, source: &Source) -> Self {
+    pub fn within(mut self, source: &Source) -> Self {
         let text = Arc::new(NamedSource::new(&source.name, masked_source(&source.text)));
         for error in &mut self.others {
             error.source_text.get_or_insert_with(|| Arc::clone(&text));
@@ -74,13 +74,13 @@ impl PlanError {
     }
 
     /// Returns whether the error points at a place in that text.
-    pub(crate) fn is_within(&self, source: &Source) -> bool {
+    pub fn is_within(&self, source: &Source) -> bool {
         let text = self.source_text.as_ref().filter(|_| self.place.is_some());
         text.is_some_and(|text| text.name() == source.name)
     }
 
     /// Adds the remedy of a wrong word: the nearest known one, or else `otherwise`.
-    pub(crate) fn meant<'a>(
+    pub fn meant<'a>(
         self,
         word: &str,
         known: impl IntoIterator<Item = &'a str>,
@@ -118,11 +118,11 @@ const ERRORS_MAX: usize = 50;
 
 /// The independent errors of one experiment, in the order of the checks.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Errors(Vec<PlanError>);
+pub struct Errors(Vec<PlanError>);
 
 impl Errors {
     /// Adds an error, with those related to it, unless it is there already.
-    pub(crate) fn push(&mut self, mut error: PlanError) {
+    pub fn push(&mut self, mut error: PlanError) {
         let others = std::mem::take(&mut error.others);
         for error in std::iter::once(error).chain(others) {
             if !self.is_full() && !self.0.iter().any(|known| known.is_same(&error)) {
@@ -132,27 +132,30 @@ impl Errors {
     }
 
     /// Returns a value; adds the error instead, if it is one.
-    pub(crate) fn ok<T>(&mut self, result: Result<T, PlanError>) -> Option<T> {
+    pub fn ok<T>(&mut self, result: Result<T, PlanError>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
 
     /// Returns a value or its type's default; adds the error, if it is one.
-    pub(crate) fn or_default<T: Default>(&mut self, result: Result<T, PlanError>) -> T {
+    pub fn or_default<T: Default>(&mut self, result: Result<T, PlanError>) -> T {
         self.ok(result).unwrap_or_default()
     }
 
     /// Returns whether no further error is collected: what follows need not be checked.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.0.len() >= ERRORS_MAX
     }
 
     /// Returns the number of errors so far.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Returns the value when there is no error, or else the first with the others.
-    pub(crate) fn result<T>(self, value: T) -> Result<T, PlanError> {
+    ///
+    /// # Errors
+    /// The first error, with the others.
+    pub fn result<T>(self, value: T) -> Result<T, PlanError> {
         let mut errors = self.0.into_iter();
         match errors.next() {
             None => Ok(value),
@@ -163,7 +166,7 @@ impl Errors {
 
 /// Name and text of a file, whether the user's or a shipped one.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub(crate) struct Source {
+pub struct Source {
     /// Name for messages; empty for experiments typed on the command line.
     pub name: String,
     /// The whole text, passwords included.
@@ -172,7 +175,7 @@ pub(crate) struct Source {
 
 impl Source {
     /// Returns a file of that name with that text.
-    pub(crate) fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self { name: name.into(), text: text.into() }
     }
 }

@@ -3,16 +3,16 @@
 use model::Dialect;
 
 /// A scheme, which may name a driver as JDBC and `SQLAlchemy` do.
-pub(crate) struct Scheme {
+pub struct Scheme {
     /// The server family, in lower case.
-    pub(crate) family: String,
+    pub family: String,
     /// The family's dialect; `None` for an unknown one.
-    pub(crate) dialect: Option<Dialect>,
+    pub dialect: Option<Dialect>,
 }
 
 impl Scheme {
     /// Reads what stands in front of `://`; `None` where it cannot be a scheme.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let plain = text.to_ascii_lowercase();
         let prefixes = ["jdbc:", "r2dbc:"];
         let plain = prefixes.iter().find_map(|it| plain.strip_prefix(it)).unwrap_or(&plain);
