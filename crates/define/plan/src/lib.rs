@@ -1,8 +1,8 @@
 //! Reads, checks and expands experiment files into ordered plans.
 //!
 //! This crate runs nothing and does not inspect the machine; the facts about engines, steps and the
-//! machine come in through [`Catalog`] and [`Machine`]. It imports only `model` and
-//! `reader`.
+//! machine come in through [`Catalog`] and [`Machine`]. It imports
+//! `model`, `reader` and `application`.
 //!
 //! Invariants: a checked experiment is complete, with every default resolved; every error names the
 //! line at fault and the remedy; the order of runs is a function of the seed.
@@ -11,7 +11,6 @@
 //! `settings`, or to `model::setting` when drivers translate it.
 
 mod answerable;
-mod application;
 mod catalog;
 mod cells;
 mod check;
@@ -45,7 +44,7 @@ mod value;
 mod window;
 mod workload;
 
-pub use application::{Described, describe};
+pub use application::{ApplicationFiles, Described, describe};
 pub use catalog::{Builds, Catalog, EngineInfo, Machine};
 pub use check::load;
 pub use checked::Checked;

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use application::{Described, describe};
 use model::sql::TrafficSpec;
 use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule, float, whole};
 use reader::error::{Errors, PlanError, Source};
 use reader::place::{Place, Placed};
 
-use crate::application::{Described, describe};
 use crate::catalog::{Catalog, Machine};
 use crate::preset::Preset;
 use crate::settings::{

@@ -1,5 +1,6 @@
 //! Tests of experiments on SQL servers.
 
+use application::testing::SHIPPED;
 use miette::Diagnostic as _;
 use model::{Address, Experiment, Load, Nanos, OpUnit, Password, Placement, StopRule};
 use reader::error::PlanError;
@@ -8,7 +9,7 @@ use crate::check::load;
 use crate::checked::Checked;
 use crate::overrides::{Overrides, QuickVariants};
 use crate::quick::quick;
-use crate::tests::sample::{MACHINE, SHIPPED, TestCatalog};
+use crate::tests::sample::{MACHINE, TestCatalog};
 
 const FILE: &str = r#"
 [experiment]
