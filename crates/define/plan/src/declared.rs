@@ -159,7 +159,7 @@ mod tests {
     use model::Waiver;
 
     use crate::catalog::Machine;
-    use crate::check::load;
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 

@@ -127,7 +127,7 @@ fn variant(access: Access) -> Variant {
 
 #[cfg(test)]
 mod tests {
-    use crate::check::load;
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{MACHINE, TestCatalog};
     use crate::{Checked, DISK_FLOOR_BYTES, PlanError, Room, expand};

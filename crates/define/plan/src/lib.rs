@@ -13,7 +13,6 @@
 mod answerable;
 mod catalog;
 mod cells;
-mod check;
 mod checked;
 mod chosen;
 mod clients;
@@ -22,6 +21,7 @@ mod declared;
 mod device;
 mod dsn;
 mod expand;
+mod experiment;
 mod layout;
 mod overrides;
 mod pipeline;
@@ -46,9 +46,9 @@ mod workload;
 
 pub use application::{ApplicationFiles, Described, describe};
 pub use catalog::{Builds, Catalog, EngineInfo, Machine};
-pub use check::load;
 pub use checked::Checked;
 pub use expand::{DISK_FLOOR_BYTES, Room, expand, layout, run_time};
+pub use experiment::load;
 pub use overrides::{Overrides, QuickVariants};
 pub use preset::{PRESETS, Preset};
 pub use profile::{KnownOptions, profile_options, profile_tables};

@@ -78,7 +78,7 @@ impl Resolver<'_> {
 mod tests {
     use miette::Diagnostic as _;
 
-    use crate::check::load;
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 

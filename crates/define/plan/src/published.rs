@@ -281,7 +281,7 @@ fn text_of(levels: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::load;
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{FILE, MACHINE, TestCatalog};
 

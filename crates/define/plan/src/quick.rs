@@ -12,9 +12,9 @@ use reader::place::Place;
 use reader::syntax::Pairs;
 
 use crate::catalog::{Catalog, Machine};
-use crate::check::check;
 use crate::checked::Checked;
 use crate::chosen::{self, Chosen};
+use crate::experiment::check;
 use crate::overrides::{Overrides, QuickVariants, pairs};
 use crate::profile::is_path;
 use crate::settings::{DSN, DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};

@@ -196,7 +196,7 @@ mod tests {
     use model::{Experiment, RatePiece};
 
     use super::*;
-    use crate::check::load;
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 

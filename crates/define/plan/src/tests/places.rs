@@ -5,7 +5,7 @@ use model::setting::Form;
 use reader::error::PlanError;
 
 use super::sample::{FILE, MACHINE, TestCatalog};
-use crate::check::load;
+use crate::experiment::load;
 use crate::overrides::Overrides;
 use crate::settings::{Kind, flags};
 

@@ -9,8 +9,8 @@ use model::{Bytes, CpuCount, DataShape, Dialect, Experiment, OpKind, Step, StepI
 use reader::PlanError;
 
 use crate::catalog::{Builds, Catalog, EngineInfo, Machine};
-use crate::check::load;
 use crate::checked::Checked;
+use crate::experiment::load;
 use crate::overrides::Overrides;
 
 /// A machine of moderate size.

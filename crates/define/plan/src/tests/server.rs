@@ -5,8 +5,8 @@ use miette::Diagnostic as _;
 use model::{Address, Experiment, Load, Nanos, OpUnit, Password, Placement, StopRule};
 use reader::error::PlanError;
 
-use crate::check::load;
 use crate::checked::Checked;
+use crate::experiment::load;
 use crate::overrides::{Overrides, QuickVariants};
 use crate::quick::quick;
 use crate::tests::sample::{MACHINE, TestCatalog};
