@@ -124,7 +124,7 @@ impl Resolver<'_> {
             steps: &steps,
             levels: &factor.levels,
         };
-        let is_valid = errors.len() == 0;
+        let is_valid = errors.is_empty();
         let published =
             is_valid.then(|| errors.or_default(self.published(&file.published, &context)));
         let experiment = &file.experiment;

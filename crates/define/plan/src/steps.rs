@@ -76,7 +76,7 @@ impl Resolver<'_> {
         if steps.len() < tables.len() || benchmark.is_partial {
             return errors.result((Vec::new(), Vec::new()));
         }
-        if errors.len() == 0 {
+        if errors.is_empty() {
             errors.ok(self.check_tables(&steps, &tables, factor));
             errors.ok(self.check_reach(benchmark, (&tables, &steps), factor));
             errors.ok(self.check_use(benchmark, &steps));

@@ -146,9 +146,9 @@ impl Errors {
         self.0.len() >= ERRORS_MAX
     }
 
-    /// Returns the number of errors so far.
-    pub fn len(&self) -> usize {
-        self.0.len()
+    /// Returns whether there is no error so far.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Returns the value when there is no error, or else the first with the others.
