@@ -51,7 +51,7 @@ throughputs() { # MODE, ENGINE, STEP
 cov() { jq -rs '(add / length) as $mean
     | (map(pow(. - $mean; 2)) | add / (length - 1) | sqrt) / $mean * 100 * 100 | round / 100'; }
 
-printf '| engine | step | CoV of fresh, %% | of restored, %% | throughput, restored / fresh | CPU per operation, restored / fresh |\n'
+printf '| engine | step | CoV of fresh runs, %% | CoV of restored runs, %% | throughput, restored / fresh | CPU per operation, restored / fresh |\n'
 printf '|---|---|---|---|---|---|\n'
 for variant in rocksdb@9.10.0:rocksdb-leveled lmdb: sqlite: postgres@15.10:postgres mysql@8.0.31:innodb; do
     engine=${variant%%[@:]*}

@@ -15,12 +15,12 @@ simulated() {
 }
 
 {
-    printf '# Validation\n\n`make validation` generates this page. It tests the statistics on simulated data whose truth is known, with fixed seeds, and measures the cost of the client. [Histories](validation-histories.md) and [shared loads](validation-loads.md) have separate pages.\n'
-    printf '\n## Verdicts\n\nRun-to-run CoVs are 0.5 to 5 %% and differ from step to step (sd of ln sigma 0.4). "Slow runs" are lognormal runs of which 15 %% are slower by four CoVs. The guarantee holds per campaign of 4 to 12 steps, 1 to 3 variants and 2 to 10 repetitions: at most 5 %% of the campaigns report any difference where none exists. `Slow(c)` is AR(1) noise from step to step with the correlation c. `Bursts(p)` is noise with two states, where p is the chance that a state stays.\n'
+    printf '# Validation\n\n`make validation` generates this page. The page tests the statistics of Assay on simulated data whose truth is known, with fixed seeds, and measures the cost of the client. [Histories](validation-histories.md) and [shared loads](validation-loads.md) have separate pages.\n'
+    printf '\n## Verdicts\n\nA campaign is a simulated experiment of 4 to 12 steps, 1 to 3 variants and 2 to 10 repetitions. The guarantee to test is: at most 5 %% of the campaigns report any difference where none exists. The simulated run-to-run CoVs are 0.5 to 5 %% and differ from step to step (standard deviation of ln sigma 0.4). The noise "15 %% slow runs" is lognormal, and 15 %% of the runs are slower by four CoVs. `Slow(c)` is AR(1) noise from step to step with the correlation c. `Bursts(p)` is noise with two states, where p is the chance that a state stays.\n'
     simulated --package stats --test quality -- --skip shared_loads
-    printf '\n## Steady states\n\nThe series have 1,800 s with 4 %% of noise a second and a correlation of 0.6, and there are 100 series of each shape. The column *not steady* has the share of series that were reported as not steady. The bias is the bias of the mean of the steady part.\n'
+    printf '\n## Steady states\n\nEach simulated series has 1,800 s with 4 %% of noise a second and a correlation of 0.6 between neighbouring seconds. There are 100 series of each shape. The column *not steady* has the share of series that were reported as not steady. The columns *bias* have the bias of the mean of the steady part.\n'
     simulated --package stats --test steady --
-    printf '\n## Designs from a pilot\n\nThe noise is 1 %% from run to run, and 5 %% from second to second with a correlation of 0.9. Each figure comes from 200 experiments.\n'
+    printf '\n## Designs from a pilot\n\nA pilot is a first experiment from which Assay chooses the number of repetitions. The simulated noise is 1 %% from run to run, and 5 %% from second to second with a correlation of 0.9. Each figure comes from 200 simulated experiments.\n'
     simulated --package analysis --lib injected --
     printf '\n## What the client costs\n\n```\n'
     cargo bench --quiet --package load --bench null_loop 2>/dev/null
@@ -34,14 +34,14 @@ simulated() {
 } >"$scratch/page"
 {
     printf '# Validation of histories\n\n`make validation` generates this page. [History](method/history.md) describes the method.\n\n'
-    printf 'This page has two measures of `assay history`, next to Apache Otava 0.8.0 on the same series: the number of false changes in series without changes, and recall and precision on 18 families of 20 labelled series. The set of series is ours, and the ramp rule was made with this set in view.\n'
+    printf 'Two measures show how well `assay history` finds changes: the number of false changes in series without changes, and recall and precision on 18 families of 20 labelled series. Apache Otava 0.8.0 is measured on the same series if it is installed. The authors of Assay made the set of series, and chose the rule for ramps with this set in view.\n'
     simulated --package stats --test history --
 } >"$scratch/histories"
 {
     printf '# Validation of shared loads\n\n`make validation` generates this page. [Shared loads](method/shared-loads.md) describes the method.\n'
-    printf '\n## Coverage\n\nLoads differ by the CoV in the first column, and runs within a load by 1 %%. A false campaign reports a difference where none exists.\n'
+    printf '\n## Coverage\n\nThe simulated loads differ by the CoV in the first column, and runs of one load differ by 1 %%. A *false campaign* is a simulated experiment that reports a difference where none exists.\n'
     simulated --package stats --test quality -- shared_loads
-    printf '\n## Fresh and restored databases\n\nFor each engine, ten runs that each load their data alternate with ten runs that begin from one load. There are 100,000 rows of 400 bytes, 3 s a step after 2 s of warm-up, and a margin of 5 %%.\n\n'
+    printf '\n## Fresh and restored databases\n\nFor each engine, ten fresh runs, which each load their data, alternate with ten restored runs, which begin from one load. There are 100,000 rows of 400 bytes. A step takes 3 s after 2 s of warm-up. The margin is 5 %%.\n\n'
     ./scripts/loads.sh
 } >"$scratch/loads"
 cp "$scratch/page" docs/validation.md

@@ -61,3 +61,8 @@ impl SupplyError {
         move |source| Self::Io { action, path, source }
     }
 }
+
+/// Returns how users add a build of their own.
+pub(crate) fn add_own(engine: &str) -> String {
+    format!("add your own with `assay engine add {engine} PATH`")
+}

@@ -5,9 +5,9 @@ use std::env::consts::ARCH;
 use model::BuildRef;
 
 use crate::compile::compilable;
-use crate::error::SupplyError;
+use crate::error::{SupplyError, add_own};
 use crate::release::{nearest, parse};
-use crate::source::{Offer, add_own, no_source};
+use crate::source::{Offer, no_source};
 use crate::store::Store;
 
 impl Store {

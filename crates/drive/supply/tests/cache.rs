@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 use supply::{
-    Artifact, Distribution, Engines, Maven, Source, Store, SupplyError, UserBuild,
+    Artifact, Client, Distribution, Engines, Maven, Source, Store, SupplyError, UserBuild,
     default_cache_dir,
 };
 use tempfile::TempDir;
@@ -73,7 +73,12 @@ impl Bench {
         let script = self.path("mvn.sh").display().to_string();
         let sources: Vec<Box<dyn Source>> = vec![
             Box::new(Distribution::new(self.path("system"))),
-            Box::new(Maven { command: vec!["sh".to_owned(), script] }),
+            Box::new(Maven {
+                client: Client {
+                    command: vec!["sh".to_owned(), script],
+                    ..Maven::default().client
+                },
+            }),
         ];
         Store::with_sources(self.path("cache"), sources).expect("a cache")
     }
@@ -229,8 +234,8 @@ fn offline_fetch_uses_the_local_maven_repository() {
 #[test]
 fn missing_maven_error_has_two_remedies() {
     let bench = Bench::new();
-    let absent = vec!["mvn-that-is-not-installed".to_owned()];
-    let sources: Vec<Box<dyn Source>> = vec![Box::new(Maven { command: absent })];
+    let client = Client::new("mvn-that-is-not-installed", "Maven", "maven");
+    let sources: Vec<Box<dyn Source>> = vec![Box::new(Maven { client })];
     let store = Store::with_sources(bench.path("cache"), sources).unwrap();
     let error = get(&store, "rocksdb@9.10.0").unwrap_err();
     assert!(matches!(error, SupplyError::NoProgram(_)), "{error}");

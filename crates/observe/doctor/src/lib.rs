@@ -7,7 +7,7 @@
 //! is the machine's own, so that two machines can be compared by values; checks of the snapshot
 //! read files only, since they run before every experiment.
 //!
-//! To add a check, write one file under `check/` and add its line to `registry::CHECKS`.
+//! To add a check, write one file under `check/`, and its `mod` line and its entry in `check/mod.rs`.
 
 mod check;
 mod health;
@@ -17,7 +17,7 @@ mod outcome;
 mod registry;
 mod source;
 
-pub use check::Check;
+pub use check::{Check, Probe};
 pub use health::drive_health;
 pub use machine::{Machine, Space, ThisMachine};
 pub use registry::{checks, examine, snapshot};

@@ -8,7 +8,7 @@
 //! at the moment of the call (no averages of averages, no first sample since boot); parsers are
 //! pure functions over text.
 //!
-//! To add a sampler, write one file under `source/` and add its line to [`for_run`]. Limits that a
+//! To add a sampler, write one file under `source/`, with its `mod` line and its entry there. Limits that a
 //! run is checked against before it begins are in `limit/`.
 
 mod block_device;
@@ -39,10 +39,10 @@ pub use limit::{
 };
 pub use memory_limit::{memory_limit, oom_evidence};
 pub use mount::{Mount, holding, parse_mounts};
-pub use run::{Sampler, for_run};
+pub use run::for_run;
 pub use server_group::ServerGroup;
 
 pub use source::disk_free::free_space;
 pub use source::host::{dirty_bytes, sample as host_readings};
 pub use storage_basis::{OpenFiles, file_system, storage_basis};
-pub use targets::{Foreign, IsLog, RunTargets, ServerTargets};
+pub use targets::{Foreign, IsLog, RunTargets, Sampler, ServerTargets};

@@ -1,71 +1,23 @@
 //! The samplers of a run.
 
-use std::path::Path;
-
-use model::{Readings, metric};
-
-use crate::block_device::BlockDevice;
-use crate::source::cgroup::{CgroupSampler, Throttling};
-use crate::source::heat::HeatSampler;
-use crate::source::others::OthersSampler;
-use crate::source::server::ServerSampler;
-use crate::source::suspension::SuspensionSampler;
-use crate::source::{data_dir, device, disk_free, host, process};
-use crate::targets::{Foreign, RunTargets};
-
-/// One source of readings, cheap enough for once a second.
-///
-/// The argument is whether this is a step's boundary: costly readings are taken there only. What
-/// cannot be read is absent, as of a process that has ended.
-pub type Sampler = Box<dyn FnMut(bool) -> Readings + Send>;
+use crate::source::SAMPLERS;
+use crate::targets::{RunTargets, Sampler};
 
 /// Returns the samplers of one run.
-pub fn for_run(targets: RunTargets<'_>) -> Vec<Sampler> {
-    let RunTargets { pid, data_dir: dir, cgroup: own, is_log, server, foreign } = targets;
-    let mut cgroup = CgroupSampler { own, pid, throttling: Throttling::default() };
-    let mut suspension = SuspensionSampler::default();
-    let disk = dir.clone();
-    let mut samplers: Vec<Sampler> = vec![
-        Box::new(move |_| process::io(pid)),
-        Box::new(move |is_boundary| process::memory(pid, is_boundary)),
-        Box::new(|_| host::sample()),
-        Box::new(move |_| suspension.sample()),
-        Box::new(move |is_boundary| disk_free::sample(&disk, is_boundary)),
-        Box::new(move |_| cgroup.sample()),
-    ];
-    let device = BlockDevice::under(&dir).ok().filter(|_| foreign == Foreign::Nowhere);
-    let mut heat = HeatSampler::new(Path::new("/sys"), device.as_ref());
-    samplers.push(Box::new(move |is_boundary| heat.sample(is_boundary)));
-    if foreign == Foreign::Nowhere {
-        if let Some(device) = device {
-            samplers.push(Box::new(move |_| device::sample(&device)));
-        }
-        samplers.push(Box::new(move |_| data_dir::sample(&dir, is_log.as_ref())));
-    }
-    if foreign != Foreign::Here {
-        let mut others = OthersSampler::new(pid, server.as_ref());
-        samplers.push(Box::new(move |_| others.sample()));
-    }
-    if let Some(server) = &server {
-        let mut server = ServerSampler::new(server.group);
-        samplers.push(Box::new(move |is_boundary| server.sample(is_boundary)));
-    } else if foreign == Foreign::Nowhere {
-        samplers.push(Box::new(move |is_boundary| {
-            let maps = is_boundary.then(|| process::uncounted_write_maps(pid)).flatten();
-            Readings::from_iter([(metric::UNCOUNTED_WRITE_MAPS, maps)])
-        }));
-    }
-    samplers
+pub fn for_run(targets: &RunTargets<'_>) -> Vec<Sampler> {
+    SAMPLERS.iter().filter_map(|start| start(targets)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
+    use model::{Readings, metric};
+
     use super::*;
     use crate::control_group::CgroupDir;
     use crate::server_group::ServerGroup;
-    use crate::targets::ServerTargets;
+    use crate::targets::{Foreign, ServerTargets};
 
     #[test]
     fn every_reading_is_a_metric() {
@@ -81,7 +33,7 @@ mod tests {
             foreign: Foreign::Nowhere,
         };
         let mut all = Readings::new();
-        for mut sampler in for_run(targets) {
+        for mut sampler in for_run(&targets) {
             let readings = sampler(true);
             assert!(readings.keys().all(|name| metric::find(name).is_some()));
             all.extend(readings);

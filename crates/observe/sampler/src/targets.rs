@@ -1,10 +1,22 @@
-//! What the samplers of one run read: worker, directories, server.
+//! The samplers of one run, and what they read: worker, directories, server.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use model::Readings;
+
+use crate::block_device::BlockDevice;
 use crate::control_group::CgroupDir;
 use crate::server_group::ServerGroup;
+
+/// One source of readings, cheap enough for once a second.
+///
+/// The argument is whether this is a step's boundary: costly readings are taken there only. What
+/// cannot be read is absent, as of a process that has ended.
+pub type Sampler = Box<dyn FnMut(bool) -> Readings + Send>;
+
+/// Starts a sampler; `None` for a run without such readings.
+pub(crate) type Start = fn(&RunTargets<'_>) -> Option<Sampler>;
 
 /// Whether a path below the data directory is a write-ahead log.
 pub type IsLog = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
@@ -24,6 +36,13 @@ pub struct RunTargets<'a> {
     pub server: Option<ServerTargets<'a>>,
     /// The server that Assay did not start.
     pub foreign: Foreign,
+}
+
+impl RunTargets<'_> {
+    /// Returns the device below the data; `None` for the data of a server that Assay did not start.
+    pub(crate) fn local_device(&self) -> Option<BlockDevice> {
+        BlockDevice::under(&self.data_dir).ok().filter(|_| self.foreign == Foreign::Nowhere)
+    }
 }
 
 /// The place of a server that Assay did not start.

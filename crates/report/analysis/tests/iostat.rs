@@ -265,7 +265,7 @@ fn sampler_of(dir: &Path) -> Option<Sampler> {
         server: None,
         foreign: Foreign::Nowhere,
     };
-    for_run(targets).into_iter().find_map(|mut sampler| {
+    for_run(&targets).into_iter().find_map(|mut sampler| {
         let is_of_device = sampler(true).has(metric::DEVICE_READS);
         is_of_device.then_some(sampler)
     })

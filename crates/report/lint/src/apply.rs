@@ -9,8 +9,8 @@ use crate::context::{ComparisonContext, PlanContext, RunContext};
 use crate::facts::operations;
 use crate::finding::LintFinding;
 use crate::grouping::{PlaceDetail, group};
-use crate::registry::rules;
-use crate::rule::{Observation, Rule, code};
+use crate::registry::{has_rule, rules};
+use crate::rule::{FAILED_CHECK, Observation, Rule, code};
 
 /// Returns the findings of a plan, the most severe first.
 pub fn check_plan(context: &PlanContext<'_>) -> Vec<LintFinding> {
@@ -35,11 +35,12 @@ pub fn check_comparison(context: &ComparisonContext<'_>) -> Vec<LintFinding> {
         experiment: context.experiment,
         cells: &[],
         host: context.hosts.first().copied(),
+        has_rule,
     };
     let observe = |rule: &Rule| {
         let mut observations = in_plan(rule, &plan);
         observations.extend(in_runs(rule, context));
-        observations.extend(rule.comparison.map(|check| check(context)).unwrap_or_default());
+        observations.extend(rule.check.comparison.map(|check| check(context)).unwrap_or_default());
         observations
     };
     apply_waivers(findings(PlaceDetail::All, observe), &context.experiment.waivers)
@@ -47,15 +48,15 @@ pub fn check_comparison(context: &ComparisonContext<'_>) -> Vec<LintFinding> {
 
 /// Returns the observations of one rule in a plan.
 fn in_plan(rule: &Rule, context: &PlanContext<'_>) -> Vec<Observation> {
-    let check = |one: &Variant| Some(rule.variant?(context, one)?.variant(&one.name));
+    let check = |one: &Variant| Some(rule.check.variant?(context, one)?.variant(&one.name));
     let of_variants = context.experiment.variants.iter().filter_map(check);
-    let of_plan = rule.plan.map(|check| check(context)).unwrap_or_default();
+    let of_plan = rule.check.plan.map(|check| check(context)).unwrap_or_default();
     of_variants.chain(of_plan).collect()
 }
 
 /// Returns whether a rule applies to a run.
 fn applies(rule: &Rule, run: &RunRecord) -> bool {
-    run.is_counted() || [code::A011, code::A069].contains(&rule.code)
+    run.is_counted() || [code::A011, FAILED_CHECK.code].contains(&rule.code)
 }
 
 /// Returns the observations of one rule in each run, with their places.
@@ -70,7 +71,7 @@ fn in_runs<'a>(rule: &Rule, context: &ComparisonContext<'a>) -> Vec<Observation>
     }
     let in_one = |run: &'a RunRecord| {
         let peers = counts.get(&cell(run)).copied().unwrap_or_default();
-        let observations = in_run(rule, &RunContext { experiment, host, run, peers });
+        let observations = in_run(rule, &RunContext { experiment, host, run, peers, has_rule });
         observations.into_iter().map(|one| one.variant(&run.cell.variant).run(&run.id))
     };
     runs.flat_map(in_one).collect()
@@ -78,10 +79,11 @@ fn in_runs<'a>(rule: &Rule, context: &ComparisonContext<'a>) -> Vec<Observation>
 
 /// Returns the observations of a rule in a run, and those the runner recorded under its code.
 fn in_run(rule: &Rule, context: &RunContext<'_>) -> Vec<Observation> {
-    let mut observations = rule.run.map(|check| check(context)).unwrap_or_default();
+    let mut observations = rule.check.run.map(|check| check(context)).unwrap_or_default();
     for step in &context.run.steps {
-        let measured = rule.measured.iter().filter(|_| operations(step).is_some());
-        let found = rule.steps.iter().chain(measured).filter_map(|check| check(context, step));
+        let measured = rule.check.measured.iter().filter(|_| operations(step).is_some());
+        let found =
+            rule.check.steps.iter().chain(measured).filter_map(|check| check(context, step));
         observations.extend(found.map(|one| one.step(&step.step.name)));
     }
     let is_recorded = context.run.is_counted();

@@ -16,6 +16,8 @@ pub struct PlanContext<'a> {
     pub cells: &'a [Cell],
     /// The machine; `None` when the plan is read elsewhere.
     pub host: Option<&'a Host>,
+    /// Whether a rule has a code: [`crate::has_rule`].
+    pub has_rule: fn(&str) -> bool,
 }
 
 impl PlanContext<'_> {
@@ -36,6 +38,8 @@ pub struct RunContext<'a> {
     pub run: &'a RunRecord,
     /// Valid runs of its variant and level; 0 when alone.
     pub peers: usize,
+    /// Whether a rule has a code: [`crate::has_rule`].
+    pub has_rule: fn(&str) -> bool,
 }
 
 /// A comparison, with the runs behind it.

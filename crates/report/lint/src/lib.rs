@@ -7,7 +7,8 @@
 //! same findings in the same order. Only a waiver of the experiment sets a finding aside, and a
 //! waived finding stays in the list.
 //!
-//! To add a rule, add a file under `rule/`, its `mod` line and its line in [`registry`].
+//! To add a rule, add a file under `rule/`, and its `mod` line and its entry in
+//! `rule/mod.rs`.
 
 pub mod apply;
 pub mod context;
@@ -26,5 +27,5 @@ pub use apply::{check_comparison, check_plan, check_run};
 pub use context::{ComparisonContext, PlanContext, RunContext};
 pub use finding::{LintFinding, Place};
 pub use label::{block_verdicts, comparison_label, label, run_label};
-pub use registry::{find, rules};
-pub use rule::{Origin, Rule};
+pub use registry::{find, has_rule, rules};
+pub use rule::{CONTROL, Checks, INCOMPLETE, Origin, Rule, moments};

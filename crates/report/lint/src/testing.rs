@@ -123,7 +123,12 @@ pub(crate) fn runs(variants: &[&str]) -> Vec<RunRecord> {
 pub(crate) fn in_plan(rule: &Rule, experiment: &Experiment) -> Vec<(Severity, String)> {
     let cells = [run("a", 1).cell];
     let host = host();
-    let found = check_plan(&PlanContext { experiment, cells: &cells, host: Some(&host) });
+    let found = check_plan(&PlanContext {
+        experiment,
+        cells: &cells,
+        host: Some(&host),
+        has_rule: crate::has_rule,
+    });
     let own = found.into_iter().filter(|one| one.code == rule.code);
     own.map(|one| (one.severity, one.evidence)).collect()
 }

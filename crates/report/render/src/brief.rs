@@ -3,9 +3,9 @@
 use model::units::many;
 use std::collections::BTreeSet;
 
-use lint::{LintFinding, Origin};
+use lint::{INCOMPLETE, LintFinding, Origin};
+use model::ShellCommand;
 use model::record::Severity;
-use model::{ShellCommand, rule_code};
 
 use crate::document::fill;
 use crate::findings::is_folded;
@@ -36,7 +36,7 @@ impl Class {
     /// Returns the class of a finding in an experiment of that size.
     fn of(size: Option<&str>, one: &LintFinding) -> Self {
         let is_choice = lint::find(one.code)
-            .is_some_and(|rule| matches!(rule.origin, Origin::ChosenSize | Origin::Chosen));
+            .is_some_and(|rule| matches!(rule.check.origin, Origin::ChosenSize | Origin::Chosen));
         match one.severity {
             _ if one.waived.is_some() => Self::Waived,
             Severity::Blocking => Self::Blocking,
@@ -73,7 +73,7 @@ pub(crate) struct Brief {
 pub(crate) fn brief(compared: &Compared<'_>, width: usize) -> Brief {
     let size = compared.meta.size.as_deref();
     let is_listed = |one: &LintFinding| {
-        one.code == rule_code::A045 && !compared.comparison.incomplete.is_empty()
+        one.code == INCOMPLETE.code && !compared.comparison.incomplete.is_empty()
     };
     let mut others: Vec<(Class, &LintFinding)> = compared
         .findings

@@ -1,6 +1,6 @@
 //! Findings and lint rules: the output of `assay lint`.
 
-use lint::{LintFinding, Origin, Rule};
+use lint::{LintFinding, Origin, Rule, moments};
 use model::Label;
 use model::experiment::MINUTES;
 use model::record::Severity;
@@ -75,7 +75,7 @@ fn grouped(checked: &Checked) -> Document {
 /// Returns whether a finding follows from the size of its experiment, `minutes`, alone.
 pub fn is_folded(size: Option<&str>, one: &LintFinding) -> bool {
     let is_of_size = lint::find(one.code)
-        .is_some_and(|rule| matches!(rule.origin, Origin::Size | Origin::ChosenSize));
+        .is_some_and(|rule| matches!(rule.check.origin, Origin::Size | Origin::ChosenSize));
     let is_short = size == Some(MINUTES);
     is_short && is_of_size && one.waived.is_none() && one.severity != Severity::Blocking
 }
@@ -148,18 +148,12 @@ impl ExplainedRule<'_> {
 impl Report for ExplainedRule<'_> {
     fn document(&self, _: Format, _: Style) -> Document {
         let rule = self.rule;
-        let moments = rule.moments().join(", ");
+        let moments = moments(rule).join(", ");
         let severity = rule.severity;
         let title = format!("{} {} ({severity}; checked on {moments})", rule.code, rule.name);
         let evidence =
             self.own().map(|one| ("Evidence", format!("{}{}", one.evidence, place(one))));
-        let texts = [
-            ("Trigger", rule.trigger),
-            ("Why", rule.why),
-            ("Remedy", rule.remedy),
-            ("Source", rule.source),
-        ];
-        let facts = evidence.chain(texts.map(|(name, text)| (name, text.to_owned())));
+        let facts = evidence.chain(rule.texts().map(|(name, text)| (name, text.to_owned())));
         Document::from([vec![Part::Heading(1, title), Part::facts(facts)]])
     }
 
@@ -174,7 +168,7 @@ impl Report for [&Rule] {
     fn document(&self, _: Format, _: Style) -> Document {
         let mut table = Table::new(["", "<", "<", "<"]);
         for rule in self {
-            let (severity, moments) = (rule.severity.name(), rule.moments().join(", "));
+            let (severity, moments) = (rule.severity.name(), moments(rule).join(", "));
             table.push([rule.code, severity, rule.name, &moments]);
         }
         Document::from([vec![Part::Table(table)]])
@@ -191,7 +185,7 @@ fn texts_of(rule: &Rule) -> Value {
         "code": rule.code,
         "name": rule.name,
         "severity": rule.severity,
-        "checked_on": rule.moments(),
+        "checked_on": moments(rule),
         "trigger": rule.trigger,
         "why": rule.why,
         "remedy": rule.remedy,

@@ -1,37 +1,49 @@
-//! Output formats and text style.
+//! Output formats.
+//!
+//! To add one: its file below `document/` with a function `write`, its `mod` line there, and its line
+//! in the table below.
 
 use std::str::FromStr;
 
-/// An output format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Format {
-    /// Aligned text for a terminal.
-    #[default]
-    Text,
-    /// Markdown tables.
-    Markdown,
-    /// One line per metric, for spreadsheets and scripts.
-    Csv,
-    /// The same, separated by tabs.
-    Tsv,
-    /// Everything, for programs.
-    Json,
+use crate::document::{Content, csv, json, markdown, text};
+pub use crate::style::Style;
+
+/// Declares the formats, one line each: meaning, variant, name as typed, and writer.
+macro_rules! formats {
+    ($($meaning:literal $variant:ident $name:literal $write:path;)*) => {
+        /// An output format.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Format {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl Format {
+            /// Every format.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+
+            /// Returns the format's name as typed.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// Returns content in this format.
+            pub(crate) fn write(self, content: &Content<'_>) -> String {
+                match self {
+                    $(Self::$variant => $write(content),)*
+                }
+            }
+        }
+    };
 }
 
-impl Format {
-    /// Every format.
-    pub const ALL: [Self; 5] = [Self::Text, Self::Markdown, Self::Csv, Self::Tsv, Self::Json];
-
-    /// Returns the format's name as typed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Markdown => "markdown",
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::Json => "json",
-        }
-    }
+formats! {
+    "Aligned text for a terminal." Text "text" text::write;
+    "Markdown tables." Markdown "markdown" markdown::write;
+    "One line per metric, for spreadsheets and scripts." Csv "csv" csv::commas;
+    "The same, separated by tabs." Tsv "tsv" csv::tabs;
+    "Everything, for programs." Json "json" json::write;
 }
 
 impl FromStr for Format {
@@ -40,23 +52,5 @@ impl FromStr for Format {
         let names = Self::ALL.map(Self::name).join(", ");
         let found = Self::ALL.into_iter().find(|format| format.name() == text);
         found.ok_or_else(|| format!("`{text}` is not a format: write one of {names}"))
-    }
-}
-
-/// Width, colour and extent of text output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
-    /// Columns of the terminal.
-    pub width: usize,
-    /// Whether colour codes are written.
-    pub has_colour: bool,
-    /// Whether the cost tables follow the throughput tables.
-    pub has_costs: bool,
-}
-
-impl Default for Style {
-    /// Returns the style of a file or pipe: 120 columns, no colour.
-    fn default() -> Self {
-        Self { width: 120, has_colour: false, has_costs: false }
     }
 }

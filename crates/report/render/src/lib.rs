@@ -42,6 +42,7 @@ pub mod report;
 pub mod run;
 mod sentence;
 mod sparkline;
+mod style;
 pub mod timeline;
 mod trust;
 mod validity;

@@ -2,7 +2,6 @@
 
 use crate::comparison;
 use crate::document::Part;
-use crate::format::{Format, Style};
 use crate::html::{command, explained};
 use crate::input::{Compared, ReportInput};
 use crate::meta::Meta;
@@ -29,7 +28,7 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     document.add(drawn.into_iter().map(Part::Picture));
     let line = command(&input.manifest.command_line);
     document.add([Part::Heading(2, "To repeat it".to_owned()), Part::Verbatim(line)]);
-    let text = document.render(Format::Markdown, Style::default());
+    let text = document.markdown();
     let mut files = vec![("report.md".to_owned(), text.into_bytes())];
     files.extend(pictures);
     files

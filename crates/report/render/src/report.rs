@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::document::{Document, Rows, json};
+use crate::document::{Content, Document, Rows, json};
 use crate::format::{Format, Style};
 
 /// A subject that people read, and programs.
@@ -23,12 +23,11 @@ pub trait Report {
     /// Returns the report in `format`; `style` matters to text. Without rows, text takes the place
     /// of CSV and TSV.
     fn render(&self, format: Format, style: Style) -> String {
-        let rows = match format {
-            Format::Json => return json(&self.data()),
-            Format::Csv | Format::Tsv => self.rows(),
-            Format::Text | Format::Markdown => None,
-        };
-        let document = || self.document(format, style).render(format, style);
-        rows.map_or_else(document, |rows| rows.text(format))
+        format.write(&Content {
+            document: &|| self.document(format, style),
+            rows: &|| self.rows(),
+            data: &|| json::json(&self.data()),
+            style,
+        })
     }
 }

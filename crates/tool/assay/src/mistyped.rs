@@ -41,10 +41,12 @@ const SYNONYMS: [(&str, &str); 19] = [
 /// Adds what was meant to the error of an unknown option or command.
 pub(crate) fn explained(error: Error, args: &[OsString], mut root: Command) -> Error {
     root.build();
-    match error.kind() {
-        ErrorKind::UnknownArgument => with_option(error, args, &root),
-        ErrorKind::InvalidSubcommand => with_command(error, args, &root),
-        _ => error,
+    if error.kind() == ErrorKind::UnknownArgument {
+        with_option(error, args, &root)
+    } else if error.kind() == ErrorKind::InvalidSubcommand {
+        with_command(error, args, &root)
+    } else {
+        error
     }
 }
 

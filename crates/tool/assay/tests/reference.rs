@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use model::metric::{METRICS, Metric, Unit};
-use model::record::Severity;
 
 /// Pages by path below docs/reference.
 type Pages = BTreeMap<String, String>;
@@ -95,23 +94,18 @@ fn rules(pages: &mut Pages) {
     let mut details: BTreeMap<String, String> = BTreeMap::new();
     for rule in lint::rules() {
         let page = format!("rules-{}0.md", &rule.code[..3]);
-        let severity = match rule.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Blocking => "blocking",
-        };
-        let moments = rule.moments().join(", ");
+        let severity = rule.severity;
+        let moments = lint::moments(rule).join(", ");
         writeln!(list, "| [{}]({page}) | {} | {severity} | {moments} |", rule.code, rule.name)
             .unwrap();
         let text = details
             .entry(page)
             .or_insert_with(|| format!("# Rules {0}0 to {0}9\n\n{NOTE}", &rule.code[..3]));
-        writeln!(
-            text,
-            "\n## {} {}\n\n{severity}, tested on: {moments}\n\n- **Trigger**: {}\n- **Why**: {}\n- **Remedy**: {}\n- **Source**: {}",
-            rule.code, rule.name, rule.trigger, rule.why, rule.remedy, rule.source
-        )
-        .unwrap();
+        writeln!(text, "\n## {} {}\n\n{severity}, tested on: {moments}\n", rule.code, rule.name)
+            .unwrap();
+        for (heading, words) in rule.texts() {
+            writeln!(text, "- **{heading}**: {words}").unwrap();
+        }
     }
     pages.insert("rules.md".to_owned(), list);
     pages.extend(details);
@@ -124,8 +118,8 @@ fn checks(pages: &mut Pages) {
          |---|---|---|---|---|---|\n"
     );
     for one in doctor::checks() {
-        let manifests = if one.is_in_snapshot { "yes" } else { "no" };
-        let (name, subject, severity) = (one.name, one.subject, one.severity);
+        let manifests = if one.check.is_in_manifests { "yes" } else { "no" };
+        let (name, subject, severity) = (one.code, one.name, one.severity);
         let (why, source) = (one.why, one.source);
         writeln!(text, "| {name} | {subject} | {severity} | {manifests} | {why} | {source} |")
             .unwrap();

@@ -1,5 +1,6 @@
 //! Targets that plan: experiment, profile, application, rate.
 
+use lint::{PlanContext, check_plan, has_rule};
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use model::Plan;
 use plan::{
@@ -120,7 +121,7 @@ fn plan(text: &str, overrides: &Overrides, catalog: &OneText<'_>) -> Option<Chec
 /// Lints a plan, and stores and reads it as the archive would.
 fn lint(plan: &Plan) {
     let Plan { experiment, cells, .. } = plan;
-    let findings = lint::check_plan(&lint::PlanContext { experiment, cells, host: None });
+    let findings = check_plan(&PlanContext { experiment, cells, host: None, has_rule });
     let label = lint::label(&findings);
     let checked = render::Checked { name: layout(experiment), size: None, label, findings };
     [checked].render(Format::Text, Style::default());

@@ -8,7 +8,7 @@ use analysis::{Comparison, NoiseHistory, compare, explain, noise_cells, warmup_t
 use archive::{ArchiveError, ExperimentDir};
 use lint::{
     ComparisonContext, LintFinding, RunContext, block_verdicts, check_comparison, check_run,
-    run_label,
+    has_rule, run_label,
 };
 use model::{Manifest, RunRecord, metric};
 use render::{
@@ -55,7 +55,8 @@ fn show(manifest: &Manifest, run: &RunRecord) {
         report.render(format, STYLE);
     }
     let experiment = &manifest.plan.experiment;
-    let findings = check_run(&RunContext { experiment, host: &manifest.host, run, peers: 0 });
+    let findings =
+        check_run(&RunContext { experiment, host: &manifest.host, run, peers: 0, has_rule });
     let label = run_label(experiment, run, &findings);
     let checked = render::Checked { name: run.id.clone(), size: None, label, findings };
     [checked].render(Format::Text, STYLE);

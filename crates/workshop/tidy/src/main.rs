@@ -5,7 +5,7 @@
 //! Invariants: a rule is a pure function of a [`repo::Repo`], so its test builds one in memory; a
 //! violation names place, defect and remedy.
 //!
-//! To add a rule: one file under `rule/`, with its test, and one line in [`rule::registry::RULES`].
+//! To add a rule: one file under `rule/`, with its test, its `mod` line and its entry there.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the output of a program")]
 
 mod disk;

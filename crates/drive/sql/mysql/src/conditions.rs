@@ -29,6 +29,13 @@ const IDLE_S_MIN: u64 = 60;
 
 const IS_ON: fn(&str) -> bool = |value| matches!(value, "ON" | "1");
 const IS_OFF: fn(&str) -> bool = |value| matches!(value, "OFF" | "0");
+/// Whether a limit of rows is larger than every table; none is a number too.
+const IS_UNLIMITED: fn(&str) -> bool =
+    |value| value.parse().is_ok_and(|limit: u64| limit >= 1 << 32);
+/// The limit on the rows of an answer.
+const SELECT_LIMIT: &str = "sql_select_limit";
+/// The column whose values a server draws.
+const DRAWN_IDS: &str = "AUTO_INCREMENT";
 /// Storage engines whose tables lose rows, or take few.
 const LOSSY: [&str; 6] = ["ARCHIVE", "BLACKHOLE", "CSV", "EXAMPLE", "FEDERATED", "MEMORY"];
 /// Bytes of a packet in addition to the values of a row: its key, names and keywords.
@@ -40,7 +47,7 @@ const IS_USUAL: fn(&str) -> bool = |value| matches!(value, "REPEATABLE-READ" | "
 ///
 /// Source: [MySQL Manual], "Server System Variables"; [MariaDB Docs], the same.
 #[rustfmt::skip]
-static CONDITIONS: [Condition; 16] = [
+static CONDITIONS: [Condition; 17] = [
     Condition { name: "autocommit", is_good: IS_ON, usual: "1", is_note: false,
         need: "a statement outside of a transaction commits by itself" },
     Condition { name: "completion_type", is_good: |it| matches!(it, "NO_CHAIN" | "0"), usual: "0",
@@ -50,8 +57,10 @@ static CONDITIONS: [Condition; 16] = [
         usual: "InnoDB", is_note: false, need: "tables keep their rows, and values of any length" },
     Condition { name: "sql_safe_updates", is_good: IS_OFF, usual: "0", is_note: false,
         need: "updates without a key in their condition are executed" },
-    Condition { name: "sql_select_limit", is_good: |it| lasts(it, 1 << 62), usual: "DEFAULT",
-        is_note: false, need: "queries return all rows" },
+    Condition { name: SELECT_LIMIT, is_good: IS_UNLIMITED, usual: "DEFAULT", is_note: false,
+        need: "queries return all rows" },
+    Condition { name: "max_join_size", is_good: IS_UNLIMITED, usual: "DEFAULT", is_note: false,
+        need: "queries examine all rows of their tables" },
     Condition { name: "transaction_read_only", is_good: IS_OFF, usual: "0", is_note: false,
         need: "a run writes" },
     Condition { name: "tx_read_only", is_good: IS_OFF, usual: "0", is_note: false,
@@ -106,10 +115,22 @@ fn lasts(value: &str, least: u64) -> bool {
     whole.parse().is_ok_and(|limit: u64| limit == 0 || limit >= least)
 }
 
-/// Returns the variables of the session.
+/// Returns the variables of the session, as it began.
+///
+/// A limit on the rows of an answer holds for the list of variables too, and is lifted first.
 pub(crate) fn variables(connection: &mut Connection) -> Result<Variables, Failure> {
-    let pairs = connection.pairs("SHOW SESSION VARIABLES")?;
-    Ok(pairs.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect())
+    let limit = format!("SELECT '{SELECT_LIMIT}', @@{SELECT_LIMIT} LIMIT 1");
+    // A compatible system may have no such variable.
+    let limit = match connection.pairs(&limit) {
+        Err(Failure::Refused(_)) => Vec::new(),
+        read => read?,
+    };
+    if !limit.is_empty() {
+        connection.run(&format!("SET SESSION {SELECT_LIMIT} = {}", u64::MAX))?;
+    }
+    let pairs = connection.pairs("SHOW SESSION VARIABLES")?.into_iter();
+    let pairs = pairs.map(|(name, value)| (name.to_ascii_lowercase(), value));
+    Ok(pairs.chain(limit).collect())
 }
 
 /// Returns what a run cannot have: variables of its sessions, and a server of another kind than
@@ -122,6 +143,7 @@ pub(crate) fn obstacles(
     let variables = variables(connection)?;
     let mut obstacles = found(&variables, false);
     obstacles.extend(packet_limit(&variables, spec));
+    obstacles.extend(gaps(&variables, spec));
     obstacles.extend(named.and_then(|named| other_flavour(named, &variables)));
     let is_bad = |mode: &&SqlMode| depends_on(spec, mode.sign);
     obstacles.extend(modes(&variables).filter(is_bad).map(|mode| Obstacle {
@@ -146,6 +168,19 @@ pub(crate) fn guard_tables(connection: &mut Connection) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Returns the obstacle of ids with gaps, of which the statements of a load know nothing.
+fn gaps(variables: &Variables, spec: &OpenSpec) -> Option<Obstacle> {
+    let step = variables.get("auto_increment_increment").filter(|step| *step != "1")?;
+    let is_drawn = depends_on(spec, DRAWN_IDS) || depends_on(spec, "auto_increment");
+    is_drawn.then(|| Obstacle {
+        setting: format!("auto_increment_increment = {step}"),
+        need: format!("statements of this experiment have {DRAWN_IDS}, and its ids have no gaps"),
+        remedy: "SET GLOBAL auto_increment_increment = 1 on the server, which one of several \
+                 writable servers of a group must not"
+            .to_owned(),
+    })
 }
 
 /// Returns the obstacle of packets that are shorter than a statement or a row.
@@ -253,6 +288,8 @@ mod tests {
         for (name, value, is_note) in [
             ("autocommit", "OFF", false),
             ("sql_select_limit", "1000", false),
+            ("sql_select_limit", "0", false),
+            ("max_join_size", "100", false),
             ("max_execution_time", "5000", false),
             ("max_statement_time", "5.000000", false),
             ("wait_timeout", "10", false),

@@ -5,8 +5,8 @@ use std::path::Path;
 use model::BuildRef;
 
 use super::apt::{Apt, install_missing_libraries};
-use super::{Client, Fetched, Offer, Progress, Source, add_own};
-use crate::error::SupplyError;
+use super::{Client, Fetched, Offer, Progress, Source};
+use crate::error::{SupplyError, add_own};
 use crate::release::parse;
 
 const ENGINE: &str = "mariadb";
@@ -33,7 +33,7 @@ impl Source for Debian {
     }
 
     fn offer(&self, engine: &str, arch: &str) -> Option<Offer> {
-        let client = Client { command: "apt-get".to_owned(), package: "apt" };
+        let client = Client::new("apt-get", "apt-get", "apt");
         let offer = Offer::published(client, |_any| KNOWN, arch).filter(|_| engine == ENGINE);
         offer.map(|offer| offer.and("of Debian 12; elsewhere the distribution's own release"))
     }

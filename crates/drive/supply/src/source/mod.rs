@@ -4,6 +4,7 @@
 //! file here with a [`Source`] and add its line to [`registry`].
 
 mod apt;
+mod client;
 mod crates;
 mod debian;
 mod distribution;
@@ -15,6 +16,8 @@ mod source_trait;
 mod unpack;
 
 pub(crate) use apt::with_missing_libraries;
+pub use client::Client;
+use client::{client_failed, no_client};
 pub(crate) use crates::{Packages, WantedCrate, obtain};
 pub use debian::Debian;
 pub use distribution::Distribution;
@@ -22,5 +25,5 @@ pub(crate) use distribution::headers_package;
 pub use maven::Maven;
 pub use npm::Npm;
 pub(crate) use registry::registry;
-pub use source_trait::{Client, Fetched, Offer, Progress, Source};
-pub(crate) use source_trait::{add_own, client_failed, no_client, no_source, not_for_machine};
+pub use source_trait::{Fetched, Offer, Progress, Source};
+pub(crate) use source_trait::{no_source, not_for_machine};

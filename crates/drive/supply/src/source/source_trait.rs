@@ -1,14 +1,13 @@
 //! The `Source` trait, the result of a fetch, and the errors of sources.
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
+use super::client::Client;
 use crate::artifact::Artifact;
-use crate::error::SupplyError;
-use crate::program::is_installed;
+use crate::error::{SupplyError, add_own};
 
 /// Receives progress messages, one short line each.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
@@ -35,27 +34,6 @@ impl Fetched {
     /// Returns a copy of the library at `path`.
     pub fn copy_of(path: PathBuf, origin: String) -> Self {
         Self { copied: Some(path), ..Self::of(origin) }
-    }
-}
-
-/// A program that obtains builds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Client {
-    /// Its command.
-    pub command: String,
-    /// Its package in Debian.
-    pub package: &'static str,
-}
-
-impl Client {
-    /// Returns the client that a command line starts.
-    pub(crate) fn of(command: &[String], package: &'static str) -> Self {
-        Self { command: command.first().cloned().unwrap_or_default(), package }
-    }
-
-    /// Returns whether it is installed.
-    pub fn is_installed(&self) -> bool {
-        is_installed(&self.command)
     }
 }
 
@@ -137,11 +115,6 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// Returns how users add a build of their own.
-pub(crate) fn add_own(engine: &str) -> String {
-    format!("add your own with `assay engine add {engine} PATH`")
-}
-
 pub(crate) fn no_source(build: &BuildRef, hint: &str) -> SupplyError {
     SupplyError::Unavailable(format!("no source offers {build}: {hint}"))
 }
@@ -150,21 +123,4 @@ pub(crate) fn no_source(build: &BuildRef, hint: &str) -> SupplyError {
 pub(crate) fn not_for_machine(build: &BuildRef) -> SupplyError {
     let (arch, own) = (std::env::consts::ARCH, add_own(&build.engine));
     SupplyError::Unavailable(format!("{build} is not published for {arch}: {own}"))
-}
-
-/// Returns the text of the error for a missing program that obtains builds.
-pub(crate) fn no_client(build: &BuildRef, command: &str, package: &str) -> String {
-    format!(
-        "there is no `{command}` on this machine, which obtains {build}: install it (Debian: apt \
-         install {package}), or {}",
-        add_own(&build.engine)
-    )
-}
-
-/// Returns the error for a failed program that obtains builds.
-pub(crate) fn client_failed(build: impl Display, command: &str, summary: &str) -> SupplyError {
-    SupplyError::ClientFailed(format!(
-        "{build} could not be fetched, {command} reports: {summary}; check the network and the \
-         proxy settings of {command} and repeat; builds already cached keep working"
-    ))
 }

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "address_layout",
-    subject: "entropy of the address layout",
+    code: "address_layout",
+    name: "entropy of the address layout",
     severity: Severity::Note,
     why: "Without randomisation all runs have the same address layout, which may be a lucky one. \
           Repetitions then cannot show its effect.",
     source: "[Mytkowicz 2009]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

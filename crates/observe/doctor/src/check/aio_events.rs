@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "aio_events",
-    subject: "free events of asynchronous I/O",
+    code: "aio_events",
+    name: "free events of asynchronous I/O",
     severity: Severity::Warning,
     why: "InnoDB reserves events when it starts, and a server that gets none does not start. All \
           processes of a host, in all containers, share one limit.",
     source: "[Linux sysctl-fs]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Events that are enough: those of a server and its standby with the default threads.

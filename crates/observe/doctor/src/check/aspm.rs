@@ -2,20 +2,19 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 use crate::source::chosen;
 
 pub(crate) static CHECK: Check = Check {
-    name: "aspm",
-    subject: "PCIe ASPM",
+    code: "aspm",
+    name: "PCIe ASPM",
     severity: Severity::Warning,
     why: "A link that sleeps adds its wake-up latency to requests, and on some boards it causes \
           PCIe errors.",
     source: "[Callaghan 2022-10-24]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,18 +2,17 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "block_sizes",
-    subject: "sizes of requests",
+    code: "block_sizes",
+    name: "sizes of requests",
     severity: Severity::Note,
     why: "Before a write that is smaller than a physical block, the drive must read the block.",
     source: "[Callaghan 2022-11-18]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

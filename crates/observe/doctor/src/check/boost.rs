@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "boost",
-    subject: "CPU boost",
+    code: "boost",
+    name: "CPU boost",
     severity: Severity::Warning,
     why: "A boosted clock depends on heat and on the number of busy cores, so results vary with \
           the time of day.",
     source: "[Callaghan 2022-10-24]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Intel's switch: 1 is off.

@@ -5,18 +5,17 @@ use std::time::Duration;
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "busy_processes",
-    subject: "other busy processes",
+    code: "busy_processes",
+    name: "other busy processes",
     severity: Severity::Warning,
     why: "These processes take CPU, cache and I/O away from the measured engine.",
     source: "[Callaghan 2022-08-23]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// How long processes are watched.

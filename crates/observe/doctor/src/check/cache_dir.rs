@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "cache_dir",
-    subject: "directory of builds",
+    code: "cache_dir",
+    name: "directory of builds",
     severity: Severity::Note,
     why: "Builds are stored below XDG_CACHE_HOME or HOME. If neither is set, engines with a \
           version need --cache-dir.",
     source: "[XDG Base Directory]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,18 +2,17 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "clock_read",
-    subject: "cost of a clock read",
+    code: "clock_read",
+    name: "cost of a clock read",
     severity: Severity::Warning,
     why: "Engines and clients read the clock several times per operation.",
     source: "[Callaghan 2022-10-24]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Cost from which it is slow, ns: a read without a system call takes 20 to 60. Our choice.

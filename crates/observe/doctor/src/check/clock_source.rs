@@ -3,19 +3,18 @@
 use model::host::CHEAP_CLOCK_SOURCES;
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "clock_source",
-    subject: "clock source",
+    code: "clock_source",
+    name: "clock source",
     severity: Severity::Blocking,
     why: "A clock outside of the CPU costs a system call and a slow read. With hpet, clock reads \
           took half of the CPU time of an I/O benchmark.",
     source: "[Callaghan 2022-10-24]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "context_switch",
-    subject: "cost of a context switch",
+    code: "context_switch",
+    name: "cost of a context switch",
     severity: Severity::Note,
     why: "Servers switch threads for each request, so this cost limits the requests per second of \
           one CPU.",
     source: "[McVoy Staelin 1996]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Cost from which it is slow, ns: with its pipe it takes 1 to 4 us. Our choice.

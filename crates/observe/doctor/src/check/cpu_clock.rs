@@ -4,19 +4,18 @@ use std::collections::BTreeSet;
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "cpu_clock",
-    subject: "CPU model and highest clock",
+    code: "cpu_clock",
+    name: "CPU model and highest clock",
     severity: Severity::Warning,
     why: "If the machine has two kinds of CPUs, the speed of a thread depends on the core it \
           happens to run on.",
     source: "[Linux cpufreq]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// The kernel reports kHz. Clocks within a tenth are of one kind, which is our choice.

@@ -3,19 +3,18 @@
 use model::record::Severity;
 use model::units::many;
 
-use super::Check;
 use super::memory_limit::groups;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "cpu_limit",
-    subject: "CPU cap",
+    code: "cpu_limit",
+    name: "CPU cap",
     severity: Severity::Warning,
     why: "The kernel throttles a group that reaches its CPU cap. The figures then measure the cap.",
     source: "[Linux cgroup-v2]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,18 +2,17 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "cpu_pressure",
-    subject: "CPU pressure",
+    code: "cpu_pressure",
+    name: "CPU pressure",
     severity: Severity::Warning,
     why: "On a busy machine, a benchmark measures only what the other work leaves.",
     source: "[Linux psi]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Share of the last minute from which it is reported, per cent. Our choice.

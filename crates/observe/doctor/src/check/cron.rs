@@ -3,18 +3,17 @@
 use model::record::Severity;
 use model::units::many;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "cron",
-    subject: "daily jobs of cron",
+    code: "cron",
+    name: "daily jobs of cron",
     severity: Severity::Note,
     why: "Daily jobs start in the middle of runs that last over night.",
     source: "[systemd.timer 5]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 fn run(source: &Source) -> Outcome {

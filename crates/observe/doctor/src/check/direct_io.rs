@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "direct_io",
-    subject: "direct I/O",
+    code: "direct_io",
+    name: "direct I/O",
     severity: Severity::Note,
     why: "Variants with direct_io are refused if the file system of the data does not support it. \
           Some file systems in memory, and file systems above them, do not.",
     source: "[open 2]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -3,19 +3,18 @@
 use model::Bytes;
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "dirty_pages",
-    subject: "vm.dirty_* limits",
+    code: "dirty_pages",
+    name: "vm.dirty_* limits",
     severity: Severity::Note,
     why: "Writes that the kernel may hold back reach the drive later, in a burst, perhaps during \
           the next step.",
     source: "[Linux sysctl-vm]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Limit from which a burst is longer than seconds on an SSD. Our choice.

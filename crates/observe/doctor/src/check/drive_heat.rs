@@ -3,19 +3,18 @@
 use model::record::Severity;
 use model::units::many;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::health;
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "drive_heat",
-    subject: "heat of the drive",
+    code: "drive_heat",
+    name: "heat of the drive",
     severity: Severity::Warning,
     why: "Above its warning temperature, a drive slows itself down.",
     source: "[NVM Express 1.4]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 fn run(source: &Source) -> Outcome {

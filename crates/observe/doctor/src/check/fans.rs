@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
 use super::temperature::sensors;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
+    code: "fans",
     name: "fans",
-    subject: "fans",
     severity: Severity::Note,
     why: "If a fan stands still that should turn, the machine heats up and slows down.",
     source: "[Linux hwmon]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -3,20 +3,19 @@
 use model::record::Severity;
 use model::shell_word;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::{NO_MOUNTS, Source};
 
 pub(crate) static CHECK: Check = Check {
-    name: "file_system",
-    subject: "file system",
+    code: "file_system",
+    name: "file system",
     severity: Severity::Warning,
     why: "A file system in memory, on the network or above another file system is measured instead \
           of the drive. Without a journal, a crash may damage the file system, and an fsync costs \
           less.",
     source: "[Callaghan 2022-11-18]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// File systems in memory, in the network, or over others.

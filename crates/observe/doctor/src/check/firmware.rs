@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "firmware",
-    subject: "firmware of the drive",
+    code: "firmware",
+    name: "firmware of the drive",
     severity: Severity::Warning,
     why: "Some firmware versions wear the drive down or make it read-only. Others change its \
           speed.",
     source: "[Samsung SSD firmware]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Firmware with faults that its vendor fixed in the next version.

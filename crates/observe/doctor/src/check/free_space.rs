@@ -3,19 +3,18 @@
 use model::record::Severity;
 use model::{Bytes, percent, shell_word};
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "free_space",
-    subject: "free space",
+    code: "free_space",
+    name: "free space",
     severity: Severity::Warning,
     why: "A full SSD has few free blocks for writes. It slows down, and its write latency varies \
           more.",
     source: "[Callaghan 2022-11-18]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Share in use from which it is full. Our choice.

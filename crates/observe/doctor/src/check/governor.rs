@@ -5,19 +5,18 @@ use std::collections::BTreeSet;
 use model::record::Severity;
 use model::shell_word;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "governor",
-    subject: "CPU frequency governor",
+    code: "governor",
+    name: "CPU frequency governor",
     severity: Severity::Warning,
     why: "With other governors the clock follows the load: it differs in a run after a pause or \
           next to more threads.",
     source: "[Linux cpufreq]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Keeps the clock at its highest.

@@ -2,20 +2,19 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 use crate::source::chosen;
 
 pub(crate) static CHECK: Check = Check {
-    name: "huge_pages",
-    subject: "transparent huge pages",
+    code: "huge_pages",
+    name: "transparent huge pages",
     severity: Severity::Warning,
     why: "With `always`, engines use memory for pages they never touch, and the kernel compacts \
           memory during runs.",
     source: "[Linux transhuge]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "idle_states",
-    subject: "CPU idle states",
+    code: "idle_states",
+    name: "CPU idle states",
     severity: Severity::Note,
     why: "Waking from a deep idle state adds latency to requests at low load, but not at high \
           load.",
     source: "[Linux cpuidle]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Latency from which a state is deep, us: about that of one read of an SSD. Our choice.

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
+    code: "io_uring",
     name: "io_uring",
-    subject: "io_uring",
     severity: Severity::Note,
     why: "MariaDB uses io_uring. If io_uring is refused, MariaDB silently uses another method to \
           read and write, and the figures measure that method.",
     source: "[Linux sysctl-kernel]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -3,18 +3,17 @@
 use model::record::Severity;
 use model::units::many;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "kernel_log",
-    subject: "kernel log",
+    code: "kernel_log",
+    name: "kernel log",
     severity: Severity::Warning,
     why: "Drives that time out, file systems with errors and throttled CPUs spoil every later run.",
     source: "[Callaghan 2022-10-24]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Longest quote of a line, characters.

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "layers",
-    subject: "layers above the drives",
+    code: "layers",
+    name: "layers above the drives",
     severity: Severity::Note,
     why: "Each layer splits, copies or encrypts requests, so figures of the file system differ \
           from figures of the drive. An array that is rebuilding competes with the benchmark.",
     source: "[Linux md]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -4,18 +4,17 @@ use std::path::Path;
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "link",
-    subject: "PCIe link of the drive",
+    code: "link",
+    name: "PCIe link of the drive",
     severity: Severity::Warning,
     why: "A narrow or slow slot limits the throughput of a drive.",
     source: "[Linux sysfs-pci]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,20 +2,19 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::health;
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "media_errors",
-    subject: "media errors of the drive",
+    code: "media_errors",
+    name: "media errors of the drive",
     severity: Severity::Blocking,
     why: "If the drive must read a block repeatedly, requests take longer for a reason outside of \
           the engine. Data may be lost.",
     source: "[NVM Express 1.4]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -4,19 +4,18 @@ use std::path::Path;
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "memory_limit",
-    subject: "memory cap",
+    code: "memory_limit",
+    name: "memory cap",
     severity: Severity::Note,
     why: "A memory cap includes the page cache. A container with less memory than the machine \
           caches less.",
     source: "[Linux cgroup-v2]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "mitigations",
-    subject: "mitigations of CPU vulnerabilities",
+    code: "mitigations",
+    name: "mitigations of CPU vulnerabilities",
     severity: Severity::Note,
     why: "Mitigations make system calls and context switches slower. Results with and without them \
           do not compare, and production servers have them on.",
     source: "[Linux hw-vuln]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Parameters that switch mitigations off. Source: [Linux kernel-parameters].

@@ -3,19 +3,18 @@
 use model::record::Severity;
 use model::shell_word;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::{NO_MOUNTS, Source};
 
 pub(crate) static CHECK: Check = Check {
-    name: "mount_options",
-    subject: "mount options",
+    code: "mount_options",
+    name: "mount options",
     severity: Severity::Note,
     why: "With relatime or strictatime a read may cause a write. Without barriers an fsync is not \
           durable. With discard, removing a file may stall the drive.",
     source: "[mount 8]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

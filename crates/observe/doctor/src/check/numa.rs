@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "numa",
-    subject: "NUMA nodes",
+    code: "numa",
+    name: "NUMA nodes",
     severity: Severity::Note,
     why: "Access to memory of another node takes longer, and the placement of memory differs from \
           run to run.",
     source: "[Linux numa]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

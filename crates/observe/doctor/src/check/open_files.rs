@@ -2,18 +2,17 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "open_files",
-    subject: "limit of open files",
+    code: "open_files",
+    name: "limit of open files",
     severity: Severity::Note,
     why: "Engines with many files fail at this limit, or close and reopen files, which takes time.",
     source: "[RocksDB Tuning Guide]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Files that are enough: an LSM of 4 TiB in files of 64 MiB. Our choice.

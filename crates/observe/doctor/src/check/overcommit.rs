@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "overcommit",
-    subject: "vm.overcommit_memory",
+    code: "overcommit",
+    name: "vm.overcommit_memory",
     severity: Severity::Note,
     why: "If the kernel refuses to overcommit memory, engines that reserve address space fail or \
           run with smaller caches.",
     source: "[Linux sysctl-vm]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

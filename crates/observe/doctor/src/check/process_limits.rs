@@ -3,21 +3,20 @@
 use model::record::Severity;
 use model::{Bytes, Nanos};
 
-use super::Check;
 use super::open_files::limit_of;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "process_limits",
-    subject: "limits of a process",
+    code: "process_limits",
+    name: "limits of a process",
     severity: Severity::Warning,
     why: "A process that reaches its limit on file size or CPU time is killed by a signal. One \
           that reaches its limit on memory, address space or stack fails or dies, in the middle \
           of a run.",
     source: "[getrlimit 2]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Each limit by its name in `/proc`, its option of `ulimit`, and the amount that is enough.

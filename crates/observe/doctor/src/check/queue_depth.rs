@@ -2,18 +2,17 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "queue_depth",
-    subject: "queue depth",
+    code: "queue_depth",
+    name: "queue depth",
     severity: Severity::Warning,
     why: "A SATA drive without command queueing serves only one request at a time.",
     source: "[Linux sysfs-block]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Depth of SATA's native command queueing, less the one tag that Linux reserves.

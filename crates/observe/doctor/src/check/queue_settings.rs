@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "queue_settings",
-    subject: "settings of the queue",
+    code: "queue_settings",
+    name: "settings of the queue",
     severity: Severity::Warning,
     why: "Read-ahead, request size and write throttling change the requests that reach a drive. \
           Without iostats the kernel does not count requests.",
     source: "[Linux sysfs-block]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Settings that no other check has.

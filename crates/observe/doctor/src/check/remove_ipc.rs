@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "remove_ipc",
-    subject: "RemoveIPC of systemd-logind",
+    code: "remove_ipc",
+    name: "RemoveIPC of systemd-logind",
     severity: Severity::Warning,
     why: "When a session ends, systemd-logind removes files in /dev/shm that servers of this user \
           need. The servers then fail.",
     source: "[Callaghan 2022-10-24]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

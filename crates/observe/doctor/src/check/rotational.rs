@@ -3,19 +3,18 @@
 use model::record::Severity;
 use model::shell_word;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "rotational",
-    subject: "kind of drive",
+    code: "rotational",
+    name: "kind of drive",
     severity: Severity::Note,
     why: "For a rotating disk the kernel uses other schedulers and collects entropy from requests. \
           Results of disks and SSDs do not compare.",
     source: "[Linux sysfs-block]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 use crate::source::chosen;
 
 pub(crate) static CHECK: Check = Check {
-    name: "scheduler",
-    subject: "I/O scheduler",
+    code: "scheduler",
+    name: "I/O scheduler",
     severity: Severity::Note,
     why: "A scheduler for rotating disks delays and reorders requests to an SSD.",
     source: "[Linux sysfs-block]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Schedulers that add little to an SSD.

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "setpriv",
-    subject: "setpriv of util-linux",
+    code: "setpriv",
+    name: "setpriv of util-linux",
     severity: Severity::Note,
     why: "Assay starts servers with setpriv, so that they have no privileges and end with Assay. \
           The setpriv of busybox lacks both options. Embedded engines do not need it.",
     source: "[setpriv 1]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 fn run(source: &Source) -> Outcome {

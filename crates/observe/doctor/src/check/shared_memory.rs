@@ -6,19 +6,18 @@ use model::record::Severity;
 use model::units::parse_size;
 use sampler::{Mount, parse_mounts};
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::{NO_MOUNTS, Source};
 
 pub(crate) static CHECK: Check = Check {
-    name: "shared_memory",
-    subject: "size of /dev/shm",
+    code: "shared_memory",
+    name: "size of /dev/shm",
     severity: Severity::Warning,
     why: "Parallel queries and vacuums of Postgres use shared memory in /dev/shm. If it is full, \
           they fail, which happens after the load. Most containers have 64 MiB.",
     source: "[Docker run]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Bytes that are enough: a parallel vacuum with the default memory, and queries next to it.

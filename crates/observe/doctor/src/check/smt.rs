@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "smt",
-    subject: "SMT (hyper-threads)",
+    code: "smt",
+    name: "SMT (hyper-threads)",
     severity: Severity::Warning,
     why: "Two threads on one core are slower than one thread alone, and the slowdown depends on \
           the other thread.",
     source: "[Callaghan 2022-10-24]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::health;
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "spare",
-    subject: "spare blocks of the drive",
+    code: "spare",
+    name: "spare blocks of the drive",
     severity: Severity::Warning,
     why: "When no spare blocks are left, the drive becomes read-only.",
     source: "[NVM Express 1.4]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Spare blocks below which it is reported, per cent: a new drive has 100. Our choice.

@@ -3,18 +3,17 @@
 use model::percent;
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
+    code: "steal",
     name: "steal",
-    subject: "steal",
     severity: Severity::Warning,
     why: "The work of other guests changes from run to run, and does not describe the engine.",
     source: "[Callaghan 2023-01-02]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Share from which it is reported, as by rule A021 of lint. Our choice.

@@ -3,18 +3,17 @@
 use model::record::Severity;
 use model::{Bytes, shell_word};
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
+    code: "swap",
     name: "swap",
-    subject: "swap",
     severity: Severity::Warning,
     why: "A page that returns from swap costs a storage read that no engine requested.",
     source: "[Callaghan 2022-08-23]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "swappiness",
-    subject: "vm.swappiness",
+    code: "swappiness",
+    name: "vm.swappiness",
     severity: Severity::Note,
     why: "With the default, the kernel moves memory of engines to swap in order to enlarge the \
           page cache.",
     source: "[Linux sysctl-vm]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Largest value for a machine that measures: the kernel swaps to avoid running out only.

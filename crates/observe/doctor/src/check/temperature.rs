@@ -2,18 +2,17 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "temperature",
-    subject: "temperatures",
+    code: "temperature",
+    name: "temperatures",
     severity: Severity::Warning,
     why: "Hot CPUs and drives slow themselves down.",
     source: "[Linux hwmon]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Sensors report thousandths.

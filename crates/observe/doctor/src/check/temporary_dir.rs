@@ -5,20 +5,19 @@ use std::path::{Path, PathBuf};
 use model::record::Severity;
 use sampler::{holding, parse_mounts};
 
-use super::Check;
 use super::cache_dir::variable;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::{NO_MOUNTS, Source};
 
 pub(crate) static CHECK: Check = Check {
-    name: "temporary_dir",
-    subject: "directory of sockets and temporary files",
+    code: "temporary_dir",
+    name: "directory of sockets and temporary files",
     severity: Severity::Warning,
     why: "Servers that Assay starts listen on sockets in /tmp, or in TMPDIR if /tmp is not \
           writable. If neither is writable, no server starts.",
     source: "[Docker run]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,21 +2,20 @@
 
 use model::record::Severity;
 
-use super::Check;
 use super::memory_limit::groups;
 use super::open_files::limit_of;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "thread_limit",
-    subject: "limit on threads",
+    code: "thread_limit",
+    name: "limit on threads",
     severity: Severity::Warning,
     why: "Clients, servers and background work of engines are threads or processes. An engine that \
           cannot create them fails or works with fewer.",
     source: "[Linux cgroup-v2]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Threads that are enough: 64 clients, as many processes of a server, and background work.

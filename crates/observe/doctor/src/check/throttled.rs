@@ -3,18 +3,17 @@
 use model::record::Severity;
 use model::units::many;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "throttled",
-    subject: "CPU throttling by heat",
+    code: "throttled",
+    name: "CPU throttling by heat",
     severity: Severity::Warning,
     why: "A CPU that was throttled before will be throttled again under the same load.",
     source: "[Linux sysfs-cpu]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 fn run(source: &Source) -> Outcome {

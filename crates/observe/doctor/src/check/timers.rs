@@ -2,18 +2,17 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "timers",
-    subject: "timers of systemd",
+    code: "timers",
+    name: "timers of systemd",
     severity: Severity::Note,
     why: "Package updates and file indexing start by themselves, read the disk and use a CPU.",
     source: "[systemd.timer 5]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Timers of Debian, Ubuntu and Fedora whose work reads much or uses a CPU for long.

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "trim",
-    subject: "TRIM",
+    code: "trim",
+    name: "TRIM",
     severity: Severity::Note,
     why: "An SSD that is not informed of freed blocks copies them, so writes become slower as the \
           drive ages.",
     source: "[Linux sysfs-block]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "user_namespaces",
-    subject: "user namespaces",
+    code: "user_namespaces",
+    name: "user namespaces",
     severity: Severity::Note,
     why: "Postgres's setup programs read the name of their account. An account without a name, as \
           in OpenShift, gets one only in a user namespace.",
     source: "[user_namespaces 7]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 /// Settings with the value that refuses namespaces. The second is Debian's, the third Ubuntu's.

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::health;
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "wear",
-    subject: "wear of the drive",
+    code: "wear",
+    name: "wear of the drive",
     severity: Severity::Warning,
     why: "A worn SSD is slower and fails earlier. Benchmarks wear small drives out within months.",
     source: "[Callaghan 2022-10-24]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 /// Rated writes from which it is worn, per cent. Our choice.

@@ -3,19 +3,18 @@
 use model::record::Severity;
 use model::shell_word;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "write_cache",
-    subject: "write cache",
+    code: "write_cache",
+    name: "write cache",
     severity: Severity::Note,
     why: "With `write through`, the kernel sends no flushes. An fsync then costs nothing, and is \
           durable only if the drive has no volatile cache.",
     source: "[Linux sysfs-block]",
-    is_in_snapshot: true,
-    run,
+    ..Check::of(Probe::in_manifests(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::Check;
+use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
-    name: "xfs_geometry",
-    subject: "geometry of XFS",
+    code: "xfs_geometry",
+    name: "geometry of XFS",
     severity: Severity::Note,
     why: "If XFS sectors are smaller than the drive's physical blocks, the log writes parts of \
           blocks, and the drive must read them first.",
     source: "[xfs_info 8]",
-    is_in_snapshot: false,
-    run,
+    ..Check::of(Probe::live(run))
 };
 
 fn run(source: &Source) -> Outcome {

@@ -125,7 +125,7 @@ fn every_check_is_provoked_by_some_fault() {
     let findings = of_files.chain(of_programs).chain(of_changes);
     let provoked: BTreeSet<&str> =
         findings.filter_map(|finding| Some(finding.split_once(": ")?.0)).collect();
-    let all: BTreeSet<&str> = checks().iter().map(|check| check.name).collect();
+    let all: BTreeSet<&str> = checks().iter().map(|check| check.code).collect();
     assert_eq!(provoked, all);
 }
 

@@ -131,10 +131,7 @@ fn open_once(
         identity.facts.extend(host.facts(bench));
         identity.facts.extend(cpus.fact(experiment.placement));
     } else if let (Some(result), Some(end)) = (&mut result, host.exit_of_server("open")) {
-        let reason = match end {
-            RunEnd::Crashed { reason, .. } => reason,
-            end => end.phrase(),
-        };
+        let reason = if let RunEnd::Crashed { reason, .. } = end { reason } else { end.phrase() };
         *result = Err(Refusal::Build { reason });
     }
     // Its data are not needed.

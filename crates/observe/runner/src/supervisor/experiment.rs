@@ -241,7 +241,7 @@ fn samplers(
 ) -> Vec<sampler::Sampler> {
     let is_log: IsLog = Arc::new(is_log);
     let (data_dir, is_log) = host.data().unwrap_or_else(|| (data.path.clone(), is_log));
-    sampler::for_run(sampler::RunTargets {
+    sampler::for_run(&sampler::RunTargets {
         pid: process.pid(),
         data_dir,
         cgroup: memory.own_group(),

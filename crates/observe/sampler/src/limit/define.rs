@@ -42,7 +42,7 @@ impl fmt::Display for Shortage {
 pub(super) fn raise(resource: Resource, need: u64) -> Result<(), u64> {
     let now = getrlimit(resource);
     let Some(raised) = raised(&now, need)? else { return Ok(()) };
-    setrlimit(resource, raised).map_err(|_| now.current.unwrap_or_default())
+    setrlimit(resource, raised).map_err(|_refused| now.current.unwrap_or_default())
 }
 
 /// Returns the limit to set; `None` where the need is allowed now.

@@ -4,22 +4,7 @@ use std::path::Path;
 
 use model::SystemNeeds;
 
-use super::{Limit, Shortage};
-use super::{
-    aio_events, direct_io, io_uring, memory, open_files, process_limits, shared_memory, threads,
-};
-
-/// Every limit.
-static LIMITS: &[&Limit] = &[
-    &threads::LIMIT,
-    &open_files::LIMIT,
-    &process_limits::LIMIT,
-    &memory::LIMIT,
-    &shared_memory::LIMIT,
-    &aio_events::LIMIT,
-    &io_uring::LIMIT,
-    &direct_io::LIMIT,
-];
+use super::{LIMITS, Limit, Shortage};
 
 /// Returns every limit.
 pub fn limits() -> &'static [&'static Limit] {

@@ -5,17 +5,25 @@ use model::{Readings, metric};
 use crate::control_group::{CgroupDir, Version, locate};
 use crate::kernel_file::{read, read_of_process, value_of};
 use crate::mount::mounts;
+use crate::targets::{RunTargets, Sampler};
+
+/// Starts the sampler.
+pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
+    let (own, pid) = (targets.cgroup.clone(), targets.pid);
+    let mut sampler = CgroupSampler { own, pid, throttling: Throttling::default() };
+    Some(Box::new(move |_| sampler.sample()))
+}
 
 /// Reads the accounts of the worker's control group.
-pub(crate) struct CgroupSampler {
+struct CgroupSampler {
     /// The run's own group: the memory of a shared one is not the run's.
-    pub(crate) own: Option<CgroupDir>,
-    pub(crate) pid: u32,
-    pub(crate) throttling: Throttling,
+    own: Option<CgroupDir>,
+    pid: u32,
+    throttling: Throttling,
 }
 
 impl CgroupSampler {
-    pub(crate) fn sample(&mut self) -> Readings {
+    fn sample(&mut self) -> Readings {
         let mut readings = Readings::new();
         if let Some(group) = &self.own {
             readings.set(metric::CGROUP_MEMORY_BYTES, group.memory_bytes());
@@ -32,7 +40,7 @@ impl CgroupSampler {
 /// A worker may be moved to another group while it runs (by a container's manager, by a user who
 /// caps it): what a group counted before the worker came to it is not the worker's.
 #[derive(Default)]
-pub(crate) struct Throttling {
+struct Throttling {
     /// The worker's `/proc/PID/cgroup` when its groups were last located.
     text: String,
     groups: Vec<CgroupDir>,

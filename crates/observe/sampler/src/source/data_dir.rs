@@ -12,17 +12,24 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, statat
 use rustix::io::Errno;
 use rustix::path::Arg;
 
-use crate::targets::IsLog;
+use crate::targets::{Foreign, IsLog, RunTargets, Sampler};
 
 /// Unit of `st_blocks` on every file system. Source: stat(2).
 const BLOCK_BYTES: u64 = 512;
 /// Deepest directory that is counted; no engine comes near, and each level holds a descriptor.
 const DEPTH_MAX: usize = 40;
 
+/// Starts the sampler.
+pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
+    let (dir, is_log) = (targets.data_dir.clone(), targets.is_log.clone());
+    let is_here = targets.foreign == Foreign::Nowhere;
+    is_here.then(|| -> Sampler { Box::new(move |_| sample(&dir, is_log.as_ref())) })
+}
+
 /// Measures the data directory; files may come and go meanwhile.
 ///
 /// It may belong to a server's account: no link is followed. `is_log` gets paths below it.
-pub(crate) fn sample(dir: &Path, is_log: Option<&IsLog>) -> Readings {
+fn sample(dir: &Path, is_log: Option<&IsLog>) -> Readings {
     let is_log_below = |path: &Path| is_log.is_some_and(|is_log| is_log(path));
     let mut sizes = Sizes::default();
     let mut readings = Readings::new();
@@ -161,7 +168,10 @@ mod tests {
     fn files_that_vanish_are_not_counted_and_the_size_of_a_missing_directory_is_absent() {
         assert_eq!(if_there::<()>(Err(Errno::NOENT)).unwrap(), None);
         assert!(if_there::<()>(Err(Errno::ACCESS)).is_err());
-        assert!(super::sample(Path::new("/nonexistent"), None).is_empty());
+        assert!(
+            super::sample(&Path::new(env!("CARGO_MANIFEST_DIR")).join("no directory"), None)
+                .is_empty()
+        );
     }
 
     /// Goal: files that are not the engine's own are never counted.

@@ -4,6 +4,7 @@ use model::{Metric, Readings, metric};
 
 use crate::block_device::BlockDevice;
 use crate::kernel_file::read;
+use crate::targets::{RunTargets, Sampler};
 
 /// Bytes of a sector in the block layer's counters, whatever the device's own.
 /// Source: Linux, Documentation/block/stat.rst.
@@ -29,8 +30,14 @@ const OTHERS: [(Metric, usize, u64); 13] = [
     (metric::DEVICE_FLUSH_US, 16, MS),
 ];
 
+/// Starts the sampler.
+pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
+    let device = targets.local_device()?;
+    Some(Box::new(move |_| sample(&device)))
+}
+
 /// Reads the device's counters.
-pub(crate) fn sample(device: &BlockDevice) -> Readings {
+fn sample(device: &BlockDevice) -> Readings {
     readings(&read(device.sys_dir.join("stat")).unwrap_or_default())
 }
 

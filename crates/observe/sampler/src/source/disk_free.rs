@@ -8,9 +8,16 @@ use rustix::fs::StatVfs;
 
 use crate::kernel_file::{bytes_of, read};
 use crate::memory_limit::usable_memory;
+use crate::targets::{RunTargets, Sampler};
+
+/// Starts the sampler.
+pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
+    let dir = targets.data_dir.clone();
+    Some(Box::new(move |is_boundary| sample(&dir, is_boundary)))
+}
 
 /// Reads the free space of the file system under `dir`; the size only at boundaries.
-pub(crate) fn sample(dir: &Path, is_boundary: bool) -> Readings {
+fn sample(dir: &Path, is_boundary: bool) -> Readings {
     let mut readings = Readings::new();
     let space = rustix::fs::statvfs(dir).ok().filter(|space| !is_unlimited(space));
     let Some(space) = space else { return readings };

@@ -6,13 +6,21 @@ use model::{Readings, metric};
 
 use crate::block_device::BlockDevice;
 use crate::kernel_file::read_trimmed;
+use crate::targets::{RunTargets, Sampler};
+
+/// Starts the sampler.
+pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
+    let device = targets.local_device();
+    let mut sampler = HeatSampler::new(Path::new("/sys"), device.as_ref());
+    Some(Box::new(move |is_boundary| sampler.sample(is_boundary)))
+}
 
 /// The kernel files that report heat and clock, found once per run.
 ///
 /// Most virtual machines have none of them; a reading is then absent. Each file is one read a
 /// second: on bare metal as many as CPUs and sensors.
 #[derive(Debug, Default)]
-pub(crate) struct HeatSampler {
+struct HeatSampler {
     device_sensors: Vec<PathBuf>,
     host_sensors: Vec<PathBuf>,
     clocks: Vec<PathBuf>,
@@ -25,7 +33,7 @@ impl HeatSampler {
     ///
     /// Source: Linux, Documentation/hwmon/sysfs-interface.rst (`temp*_input`, thousandths of a
     /// degree); Documentation/admin-guide/pm/cpufreq.rst (`scaling_cur_freq`, kHz).
-    pub(crate) fn new(sys: &Path, device: Option<&BlockDevice>) -> Self {
+    fn new(sys: &Path, device: Option<&BlockDevice>) -> Self {
         let mut found = Self::default();
         let of_device = device.and_then(|it| it.sys_dir.join("device").canonicalize().ok());
         for monitor in entries(&sys.join("class/hwmon"), "hwmon", "") {
@@ -50,7 +58,7 @@ impl HeatSampler {
     }
 
     /// Reads temperatures and clock; the counts of throttling only at boundaries.
-    pub(crate) fn sample(&mut self, is_boundary: bool) -> Readings {
+    fn sample(&mut self, is_boundary: bool) -> Readings {
         let mut readings = Readings::new();
         let celsius = |paths| largest(paths).map(|thousandths| thousandths / 1e3);
         readings.set(metric::DEVICE_TEMPERATURE_CELSIUS, celsius(&self.device_sensors));

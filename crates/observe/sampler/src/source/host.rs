@@ -3,6 +3,12 @@
 use model::{Readings, metric};
 
 use crate::kernel_file::{bytes_of, read, value_of};
+use crate::targets::{RunTargets, Sampler};
+
+/// Starts the sampler.
+pub(crate) fn start(_: &RunTargets<'_>) -> Option<Sampler> {
+    Some(Box::new(|_| sample()))
+}
 
 /// Reads the host's accounts.
 pub fn sample() -> Readings {

@@ -1,16 +1,32 @@
 //! The sources of readings, one file each.
 //!
-//! A source reads; it does not compute differences or rates. To add one, write its file and add its
-//! line to [`crate::for_run`].
+//! A source reads; it does not compute differences or rates. To add one: its file with a
+//! function `start`, its `mod` line and its entry in [`SAMPLERS`].
 
-pub(crate) mod cgroup;
-pub(crate) mod data_dir;
-pub(crate) mod device;
+mod cgroup;
+mod data_dir;
+mod device;
 pub(crate) mod disk_free;
-pub(crate) mod heat;
+mod heat;
 pub(crate) mod host;
-pub(crate) mod others;
-pub(crate) mod process;
-pub(crate) mod server;
-pub(crate) mod server_processes;
-pub(crate) mod suspension;
+mod others;
+mod process;
+mod server;
+mod server_processes;
+mod suspension;
+
+use crate::targets::Start;
+
+/// Every sampler.
+pub(crate) static SAMPLERS: &[Start] = &[
+    process::start,
+    host::start,
+    suspension::start,
+    disk_free::start,
+    cgroup::start,
+    heat::start,
+    device::start,
+    data_dir::start,
+    others::start,
+    server::start,
+];

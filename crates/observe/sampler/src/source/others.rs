@@ -8,7 +8,14 @@ use model::{Readings, metric};
 use super::server::user_cpu_like_host_us;
 use crate::control_group::CgroupDir;
 use crate::kernel_file::{micros, read, read_of_process};
-use crate::targets::ServerTargets;
+use crate::targets::{Foreign, RunTargets, Sampler, ServerTargets};
+
+/// Starts the sampler.
+pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
+    let mut sampler = OthersSampler::new(targets.pid, targets.server.as_ref());
+    let is_countable = targets.foreign != Foreign::Here;
+    is_countable.then(|| -> Sampler { Box::new(move |_| sampler.sample()) })
+}
 
 /// Reads what is left of the host's user CPU when that of the worker, of its server and our own
 /// are taken away.
@@ -16,7 +23,7 @@ use crate::targets::ServerTargets;
 /// User CPU only: kernel threads have none, and what they do (write-back, block layer) is mostly
 /// work that the engine has caused. Accounts of processes are rounded down to whole ticks, so a
 /// growth may be off by a few of them.
-pub(crate) struct OthersSampler {
+struct OthersSampler {
     worker: u32,
     server: Option<Server>,
     /// The largest value so far: a counter does not fall because a tick was rounded off.
@@ -43,7 +50,7 @@ impl Server {
 
 impl OthersSampler {
     /// Returns the sampler of all processes but process `worker`, its server and this process.
-    pub(crate) fn new(worker: u32, server: Option<&ServerTargets<'_>>) -> Self {
+    fn new(worker: u32, server: Option<&ServerTargets<'_>>) -> Self {
         let server = server.map(|server| match server.group.accounts().cpu {
             Some(cpu) => Server::Group(cpu),
             None => Server::Tree(server.pid),
@@ -51,7 +58,7 @@ impl OthersSampler {
         Self { worker, server, largest_us: 0 }
     }
 
-    pub(crate) fn sample(&mut self) -> Readings {
+    fn sample(&mut self) -> Readings {
         let mut readings = Readings::new();
         // The processes first: what they use until the host's account is read is theirs, so that
         // the difference errs by counting too much for an instant, never by falling.

@@ -3,6 +3,7 @@
 use model::{Metric, Readings, metric};
 
 use crate::kernel_file::{bytes_of, read_of_process, value_of};
+use crate::targets::{Foreign, RunTargets, Sampler};
 
 /// Names of the readings, each with its key in the file.
 ///
@@ -18,8 +19,22 @@ const KEYS: [(Metric, &str); 6] = [
     (metric::PROCESS_WRITE_BYTES, "write_bytes"),
 ];
 
+/// Starts the sampler.
+pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
+    let pid = targets.pid;
+    // A server writes for the worker.
+    let has_maps = targets.server.is_none() && targets.foreign == Foreign::Nowhere;
+    Some(Box::new(move |is_boundary| {
+        let mut readings = io(pid);
+        readings.extend(memory(pid, is_boundary));
+        let maps = (is_boundary && has_maps).then(|| uncounted_write_maps(pid)).flatten();
+        readings.set(metric::UNCOUNTED_WRITE_MAPS, maps);
+        readings
+    }))
+}
+
 /// Reads the worker's IO by calls and by storage.
-pub(crate) fn io(pid: u32) -> Readings {
+fn io(pid: u32) -> Readings {
     read_of_process(pid, "io").map_or_else(Readings::new, |text| io_in(&text))
 }
 
@@ -58,7 +73,7 @@ fn is_uncounted_write_map(line: &str) -> bool {
 }
 
 /// Reads the worker's memory and threads; the proportional share only at boundaries.
-pub(crate) fn memory(pid: u32, is_boundary: bool) -> Readings {
+fn memory(pid: u32, is_boundary: bool) -> Readings {
     let mut readings = Readings::new();
     if let Some(text) = read_of_process(pid, "status") {
         add_status(&mut readings, &text);

@@ -8,12 +8,19 @@ use crate::control_group::{CgroupDir, Version};
 use crate::kernel_file::{micros, read, value_of};
 use crate::server_group::{Accounts, ServerGroup};
 use crate::source::server_processes::ServerProcesses;
+use crate::targets::{RunTargets, Sampler};
+
+/// Starts the sampler.
+pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
+    let mut sampler = ServerSampler::new(targets.server.as_ref()?.group);
+    Some(Box::new(move |is_boundary| sampler.sample(is_boundary)))
+}
 
 /// Reads the accounts of a server's control group.
 ///
 /// A group's account survives the processes that come and go in it, which a sum over running ones
 /// does not.
-pub(crate) struct ServerSampler {
+struct ServerSampler {
     accounts: Accounts,
     cpu: Cpu,
     processes: ServerProcesses,
@@ -21,12 +28,12 @@ pub(crate) struct ServerSampler {
 
 impl ServerSampler {
     /// Returns the sampler of a server's group.
-    pub(crate) fn new(group: &ServerGroup) -> Self {
+    fn new(group: &ServerGroup) -> Self {
         let (cpu, processes) = (Cpu::default(), ServerProcesses::default());
         Self { accounts: group.accounts(), cpu, processes }
     }
 
-    pub(crate) fn sample(&mut self, is_boundary: bool) -> Readings {
+    fn sample(&mut self, is_boundary: bool) -> Readings {
         let mut readings = Readings::new();
         if let Some(dir) = &self.accounts.cpu
             && let Some((all_us, user, kernel)) = cpu_us(dir)

@@ -3,17 +3,25 @@
 use model::{Nanos, Readings, metric};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
+use crate::targets::{RunTargets, Sampler};
+
 /// Offsets read for one sample: the smallest has the least delay between its two clocks.
 const TRIES: usize = 3;
 
+/// Starts the sampler.
+pub(crate) fn start(_: &RunTargets<'_>) -> Option<Sampler> {
+    let mut sampler = SuspensionSampler::default();
+    Some(Box::new(move |_| sampler.sample()))
+}
+
 /// Reads the difference between the clock that counts suspends and the one that does not.
 #[derive(Default)]
-pub(crate) struct SuspensionSampler {
+struct SuspensionSampler {
     most: Nanos,
 }
 
 impl SuspensionSampler {
-    pub(crate) fn sample(&mut self) -> Readings {
+    fn sample(&mut self) -> Readings {
         let now = |id| nanos(clock_gettime(id));
         let offset = || {
             let running = now(ClockId::Monotonic);

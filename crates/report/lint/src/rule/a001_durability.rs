@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 
 use model::{Durability, RunRecord, StepRecord, metric};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{ComparisonContext, PlanContext};
 use crate::facts::measured;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A001,
+    code: "A001",
     name: "durability mismatch",
     severity: Severity::Blocking,
     trigger: "the variants have different durability classes; or all variants have class sync, one \
@@ -23,9 +23,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "give all variants the same durability class, or waive A001 if the durability class is \
              what the experiment compares",
     source: "[Callaghan 2022-12-02] (SplinterDB does not sync writes); our choice: a factor of 2",
-    plan: Some(plan),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// Quotient of syncs per operation beyond which two variants of one class are unlike.

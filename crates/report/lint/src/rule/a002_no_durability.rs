@@ -3,11 +3,11 @@
 use model::record::Severity;
 use model::{Durability, StepRecord, Variant, metric};
 
-use super::{Observation, Origin, Rule, code};
+use super::{Checks, Observation, Origin, Rule};
 use crate::context::{PlanContext, RunContext};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A002,
+    code: "A002",
     name: "no durability",
     trigger: "a step writes with class none; blocking when a step of class sync wrote and the \
               engine counted no syncs",
@@ -15,10 +15,12 @@ pub(crate) static RULE: Rule = Rule {
           amplification is understated and throughput is overstated.",
     remedy: "request the class that the application needs (durability = \"os\" or \"sync\")",
     source: "[Callaghan 2022-12-02] (write throughput will be over-stated)",
-    variant: Some(lax),
-    measured: &[uncounted],
-    origin: Origin::Chosen,
-    ..Rule::EMPTY
+    ..Rule::of(Checks {
+        origin: Origin::Chosen,
+        variant: Some(lax),
+        measured: &[uncounted],
+        ..Checks::NONE
+    })
 };
 
 fn lax(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {

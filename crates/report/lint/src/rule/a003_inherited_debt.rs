@@ -2,7 +2,7 @@
 
 use model::{Experiment, Metric, StepRecord, StepRole, metric, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule, code};
 use crate::context::RunContext;
 use crate::facts::bytes;
 
@@ -18,9 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "put `settle` before the step; raise `settle_cap` if a settle reached it",
     source: "[Callaghan 2022-08-23] (testing an LSM is complicated); our choice: a twentieth of \
              the data",
-    is_recorded: true,
-    steps: &[capped, inherited, paid, dirty, garbage],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { steps: &[capped, inherited, paid, dirty, garbage], ..Checks::NONE })
 };
 
 /// The gauge of deferred work.

@@ -3,7 +3,7 @@
 use model::record::Severity;
 use model::{Nanos, StepRecord, StopRule, TimeProfile, TrendClass, metric, percent};
 
-use super::{Observation, Origin, Rule, code};
+use super::{Checks, Observation, Origin, Rule, code};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
@@ -17,10 +17,7 @@ pub(crate) static RULE: Rule = Rule {
           not describe the engine.",
     remedy: "measure for longer, warm up for longer, or read the result as a trend",
     source: "[Callaghan 2022-08-23] (throughput over time)",
-    is_recorded: true,
-    steps: &[unsteady],
-    origin: Origin::Size,
-    ..Rule::EMPTY
+    ..Rule::of(Checks { origin: Origin::Size, steps: &[unsteady], ..Checks::NONE })
 };
 
 fn unsteady(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {

@@ -2,11 +2,11 @@
 
 use model::{StepRecord, metric};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A005,
+    code: "A005",
     name: "cache carried over",
     trigger: "over the steady part of a step, the cache hit share moved by more than 5 points and \
               by more than three standard errors of its slope",
@@ -15,8 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "warm up for longer, or measure for longer (`warmup` and `duration`)",
     source: "[Callaghan 2022-11-18] (buffered reads benefit from hits in the page cache); our \
              choice: 5 points",
-    measured: &[moved],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { measured: &[moved], ..Checks::NONE })
 };
 
 /// Points by which the share may move. Our choice.

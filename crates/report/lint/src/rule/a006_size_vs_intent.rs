@@ -4,12 +4,12 @@ use analysis::per_op;
 use model::record::Severity;
 use model::{Experiment, StepRecord, StepRole, Variant, metric, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{PlanContext, RunContext};
 use crate::facts::{bytes, memory};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A006,
+    code: "A006",
     name: "size against intent",
     severity: Severity::Blocking,
     trigger: "a cached workload (byrx, byos) has rows that do not fit its cache, or more than 0.01 \
@@ -21,9 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "use the preset's values of `rows` and `cache`, or choose another preset",
     source: "[Callaghan 2022-08-18] (byrx, byos, iobuf, iodir); [Callaghan 2023-01-02] (the \
              database was larger than memory by mistake); our choice: thresholds",
-    variant: Some(misfit),
-    measured: &[read],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { variant: Some(misfit), measured: &[read], ..Checks::NONE })
 };
 
 /// Share of the cache that rows of a cached workload may fill. Our choice.

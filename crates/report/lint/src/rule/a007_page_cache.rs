@@ -1,10 +1,10 @@
 //! A007: some variants bypass the page cache, and others do not.
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A007,
+    code: "A007",
     name: "page cache in some variants",
     trigger: "in an experiment on engines, some variants use direct IO and others do not",
     why: "The page cache is a second cache that uses all free memory. Variants that read through \
@@ -12,8 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "use direct IO in all variants or in none, or waive A007 if direct IO is what the \
              experiment compares",
     source: "[Callaghan 2022-11-18] (buffered reads benefit from hits in the page cache)",
-    plan: Some(plan),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {

@@ -3,7 +3,7 @@
 use model::record::Severity;
 use model::{Load, StepRecord, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule, code};
 use crate::context::ComparisonContext;
 use crate::facts::requests;
 
@@ -20,9 +20,7 @@ pub(crate) static RULE: Rule = Rule {
           late, the engine is idle.",
     remedy: "use larger operations (batches, ranges), lower the rate, or give the client more CPUs",
     source: "[Callaghan 2023-01-05] (the client uses too much CPU); our choice: shares",
-    is_recorded: true,
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// Share of an operation's time that may be the client's without a warning. Our choice.

@@ -4,7 +4,7 @@ use model::record::Severity;
 use model::units::many;
 use model::{CpuCount, Variant};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule, code};
 use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
@@ -17,9 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "use fewer clients or background threads, or read the result as a test of a saturated \
              machine",
     source: "[Callaghan 2022-07-20] (busy threads should not exceed the cores)",
-    is_recorded: true,
-    variant: Some(crowded),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { variant: Some(crowded), ..Checks::NONE })
 };
 
 fn crowded(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {

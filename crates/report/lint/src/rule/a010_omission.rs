@@ -3,12 +3,12 @@
 use model::record::Severity;
 use model::{Load, Nanos, StepRecord};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::requests;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A010,
+    code: "A010",
     name: "coordinated omission",
     severity: Severity::Note,
     trigger: "during the longest operation of a closed loop, its client would have sent at least \
@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "use an open loop (--rate), which counts every operation that was due; the response \
              times of a closed loop are response times of clients that wait",
     source: "[Callaghan 2022-08-23] (coordinated omission); [Tene 2015]",
-    steps: &[omitted],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { steps: &[omitted], ..Checks::NONE })
 };
 
 /// Omitted operations from which a step is reported. Our choice.

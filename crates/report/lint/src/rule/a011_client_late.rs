@@ -1,6 +1,6 @@
 //! A011: intervals and runs in which the client was late.
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule, code};
 use crate::context::RunContext;
 use model::record::Severity;
 
@@ -14,9 +14,7 @@ pub(crate) static RULE: Rule = Rule {
           excluded, and if too many are excluded the step has no evidence.",
     remedy: "find what delayed the client, then run the cell again",
     source: "our choice: a late client makes late responses that are not the engine's",
-    is_recorded: true,
-    run: Some(run),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { run: Some(run), ..Checks::NONE })
 };
 
 /// Runs that count from which a variant can do without those that do not.

@@ -3,11 +3,11 @@
 use model::record::Severity;
 use model::{Load, StepRecord, StopRule, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A012,
+    code: "A012",
     name: "durations differ",
     severity: Severity::Blocking,
     trigger: "a step that ends by time was measured for longer or shorter than requested, by more \
@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "find what delayed the clients at the end of the step, then run the cell again",
     source: "[Callaghan 2022-12-02] (1200 seconds for one engine, 1800 for the other: were I to \
              repeat this I would use the same duration); our choice: 1 %",
-    measured: &[misfit],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { measured: &[misfit], ..Checks::NONE })
 };
 
 /// Share by which windows or counts may differ. Our choice.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::record::Severity;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A013,
+    code: "A013",
     name: "other keys",
     severity: Severity::Blocking,
     trigger: "the same step has different key distributions, ranges or batches in different runs; \
@@ -17,8 +17,7 @@ pub(crate) static RULE: Rule = Rule {
           workload, and its chance becomes part of the difference between the variants.",
     remedy: "run all variants in one experiment, which gives the runs of a block the same seed",
     source: "[Callaghan 2022-12-02] (whether both see the same key sequence)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// Distribution, rows of a range, keys of a batch.

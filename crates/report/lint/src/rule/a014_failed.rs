@@ -3,19 +3,18 @@
 use model::record::{OpCounts, OpSummaries, total_counts};
 use model::{StepRecord, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A014,
+    code: "A014",
     name: "failed operations",
     trigger: "an operation failed; blocking above 0.1 % of a step's operations",
     why: "A failed operation is not counted as done, but its time was spent. An engine that fails \
           fast seems fast.",
     remedy: "read the engine's own log, in the run's engine/ directory",
     source: "[Callaghan 2022-10-31] (unexplained results turned out bogus); our choice: 0.1 %",
-    steps: &[of_clients, of_writers],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { steps: &[of_clients, of_writers], ..Checks::NONE })
 };
 
 /// Share of failed operations that blocks a verdict. Our choice.

@@ -5,12 +5,12 @@ use model::sql::CallMix;
 use model::step::name;
 use model::{Experiment, StepRecord, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
 use crate::facts::Sample;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A015,
+    code: "A015",
     name: "reading nothing",
     severity: Severity::Blocking,
     trigger: "more than half of a step's reads found nothing (a warning above 0.1 %), or the share \
@@ -21,9 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "load with `fillseq` or `filluniquerandom`, so that every row exists",
     source: "[Callaghan 2022-12-02] (reloaded to make sure all keys would exist); our choice: 0.1 \
              %",
-    measured: &[lost],
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { measured: &[lost], comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// Share of reads that may find nothing. Our choice.

@@ -1,6 +1,6 @@
 //! A018: a CPU frequency that may change.
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule, code};
 use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
@@ -15,9 +15,7 @@ pub(crate) static RULE: Rule = Rule {
              /sys/devices/system/cpu/cpufreq/boost",
     source: "[Callaghan 2022-10-24] (turbo disabled to reduce variance); 95 % and a tenth are our \
              choice",
-    is_recorded: true,
-    plan: Some(plan),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {

@@ -6,11 +6,11 @@ use model::record::Severity;
 use model::units::many;
 use model::{StepRecord, metric};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A019,
+    code: "A019",
     name: "shared cores",
     trigger: "SMT is on, and the worker used more CPUs over a step than there are physical cores; \
               blocking when SMT is on in some of the compared runs and off in others",
@@ -20,9 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "use fewer clients or background threads, or switch SMT off: echo off > \
              /sys/devices/system/cpu/smt/control",
     source: "[Callaghan 2022-10-24] (hyper-threads disabled, kernel option `nosmt`)",
-    measured: &[shared],
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { measured: &[shared], comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn shared(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {

@@ -3,11 +3,11 @@
 use model::host::CHEAP_CLOCK_SOURCES;
 use model::record::{ClockRecord, Severity};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{PlanContext, RunContext};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A020,
+    code: "A020",
     name: "clock",
     trigger: "the kernel's clock source is neither the CPU's counter nor a virtual clock of the \
               same kind; blocking when the clock of the operations drifted from the kernel's clock \
@@ -17,9 +17,7 @@ pub(crate) static RULE: Rule = Rule {
           wrong.",
     remedy: "boot with the clock source tsc if the CPU has a constant TSC",
     source: "our choice: 0.1 %",
-    plan: Some(plan),
-    run: Some(run),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), run: Some(run), ..Checks::NONE })
 };
 
 /// Drift from which a rate is wrong, parts per million. Our choice.

@@ -2,7 +2,7 @@
 
 use model::{StepRecord, metric, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule, code};
 use crate::context::RunContext;
 use crate::facts::sampled_us;
 
@@ -17,9 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "stop the other processes of the host, or repeat on a host whose CPUs are not shared",
     source: "[Callaghan 2022-08-23] (stable platform); [Callaghan 2023-01-02]; our choice: \
              thresholds",
-    is_recorded: true,
-    measured: &[stolen, foreign],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { measured: &[stolen, foreign], ..Checks::NONE })
 };
 
 /// Share of the host's CPU time that other guests may take. Our choice.

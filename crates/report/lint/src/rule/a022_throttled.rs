@@ -3,12 +3,12 @@
 use model::record::Severity;
 use model::{StepRecord, metric, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::sampled_us;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A022,
+    code: "A022",
     name: "throttling",
     severity: Severity::Blocking,
     trigger: "the control group of the run was throttled for more than 0.5 % of a step (a warning \
@@ -16,8 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     why: "The figures measure the cap: the engine waited for CPU, or had a slower CPU.",
     remedy: "raise the CPU cap of the control group in which assay runs",
     source: "our choice: 0.5 %, as for invalid intervals",
-    measured: &[throttled, heated],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { measured: &[throttled, heated], ..Checks::NONE })
 };
 
 /// Share of a step from which it blocks a verdict: that of invalid intervals.

@@ -3,12 +3,12 @@
 use analysis::per_op;
 use model::{StepRecord, StepRole, metric};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::{bytes, sampled_us};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A023,
+    code: "A023",
     name: "swap and reclaim",
     trigger: "the host moved more than 1 MiB to or from swap during a step (blocking when more \
               than 1 MiB of the worker was in swap); tasks of the host had to reclaim memory \
@@ -19,8 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "stop other programs that need memory, switch swap off (swapoff -a), or use smaller \
              caches",
     source: "[Callaghan 2022-08-23] (watch RSS, it might lead to OOM); proc_vmstat(5)",
-    measured: &[swapped, stalled, faulted],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { measured: &[swapped, stalled, faulted], ..Checks::NONE })
 };
 
 /// Bytes below which swapping is not reported: an idle daemon's pages that move once.

@@ -2,12 +2,12 @@
 
 use model::{StepRecord, metric, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::{bytes, memory};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A024,
+    code: "A024",
     name: "memory growth",
     trigger: "resident memory grows by more than 1 % an hour, significantly over a minute or more \
               and beyond what fills the cache; or, where the engine reports its cache, resident \
@@ -19,8 +19,7 @@ pub(crate) static RULE: Rule = Rule {
              = ...)",
     source: "[Callaghan 2022-09-19], [Callaghan 2022-08-23] (watch RSS, it might lead to OOM); our \
              choice: thresholds",
-    measured: &[grows, beyond_cache, nearly_all],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { measured: &[grows, beyond_cache, nearly_all], ..Checks::NONE })
 };
 
 /// Growth an hour. Our choice.

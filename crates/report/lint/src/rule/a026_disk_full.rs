@@ -2,12 +2,12 @@
 
 use model::{StepRecord, metric, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::bytes;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A026,
+    code: "A026",
     name: "disk nearly full",
     trigger: "less than 10 % of the file system of the data is free (blocking below 5 %); if a \
               record lacks the size of the file system, free space is compared with free space \
@@ -17,8 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "free space, or put the data on another file system (--data-dir)",
     source: "[Callaghan 2022-12-02] (unexpected disk full errors); [Callaghan 2022-08-23] (SSD \
              GC); our choice: thresholds",
-    steps: &[nearly_full],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { steps: &[nearly_full], ..Checks::NONE })
 };
 
 /// Free share below which it is reported. Our choice.

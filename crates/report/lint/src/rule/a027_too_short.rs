@@ -4,12 +4,12 @@ use model::record::Severity;
 use model::validity::Outcome;
 use model::{Load, Nanos, Step, StepRecord, StopRule, TimeProfile, TrendClass, percent};
 
-use super::{Observation, Origin, Rule, code};
+use super::{Checks, Observation, Origin, Rule};
 use crate::context::{PlanContext, RunContext};
 use crate::facts::requests;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A027,
+    code: "A027",
     name: "too short",
     trigger: "a step is shorter than one period of its changing rate; its steady part is worth \
               less than 30 independent seconds, contains fewer than 3 of its cycles, or has fewer \
@@ -20,10 +20,12 @@ pub(crate) static RULE: Rule = Rule {
           rate that was never offered was not tested.",
     remedy: "measure for longer (--duration 60s), or shorten the period of the changing rate",
     source: "our choice: 30 independent seconds, for a mean within a fifth of a standard deviation",
-    plan: Some(plan),
-    steps: &[few, short, tail, undecided],
-    origin: Origin::ChosenSize,
-    ..Rule::EMPTY
+    ..Rule::of(Checks {
+        origin: Origin::ChosenSize,
+        plan: Some(plan),
+        steps: &[few, short, tail, undecided],
+        ..Checks::NONE
+    })
 };
 
 /// Operations without which a span has no rate. Our choice: a dozen give it within a third.

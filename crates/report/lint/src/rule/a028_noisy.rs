@@ -3,12 +3,12 @@
 use model::percent;
 use stats::Variation;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::facts::Sample;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A028,
+    code: "A028",
     name: "noisy set-up",
     trigger: "the coefficient of variation of a step's own metric over at least 3 runs is above 3 \
               %",
@@ -17,8 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "measure for longer, quiet the host, or run more repetitions; `assay show` marks an \
              outlier run",
     source: "[Callaghan 2023-01-02] (a good result is a coefficient of variation of at most .03)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// Coefficient of variation above which it is reported. Source: [Callaghan 2023-01-02].

@@ -3,11 +3,11 @@
 use model::step::name;
 use model::{Step, StepRole};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A029,
+    code: "A029",
     name: "key-order load",
     trigger: "a step only reads, and `fillseq` is the only step that wrote before it",
     why: "After a load in key order, files do not overlap and pages are full. Queries are cheaper \
@@ -15,8 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "load with `filluniquerandom`, or put `overwritesome` and `settle` before the reads",
     source: "[Callaghan 2022-08-23] (if the load is done in key order ... which hides some of the \
              overhead), [Callaghan 2022-08-18] (fragment the LSM tree)",
-    plan: Some(plan),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {

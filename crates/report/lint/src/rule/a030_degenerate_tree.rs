@@ -4,11 +4,11 @@ use model::record::Severity;
 use model::step::name;
 use model::{RunRecord, StepRecord, StepRole, float};
 
-use super::{Observation, Origin, Rule, code};
+use super::{Checks, Observation, Origin, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A030,
+    code: "A030",
     name: "degenerate tree",
     trigger: "a step only reads an LSM tree that a `compact` step left with one level or one file; \
               a note when fewer than 3 levels have files",
@@ -17,9 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "use `settle` instead of `compact`; load more rows, or make files and levels smaller",
     source: "[Callaghan 2022-08-23] (after a full compaction there is only one level or one SST); \
              our choice: 3 levels",
-    measured: &[shape],
-    origin: Origin::Size,
-    ..Rule::EMPTY
+    ..Rule::of(Checks { origin: Origin::Size, measured: &[shape], ..Checks::NONE })
 };
 
 /// Levels with files that a tree should have. Our choice.

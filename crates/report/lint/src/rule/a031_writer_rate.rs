@@ -4,11 +4,11 @@ use analysis::RATE_SUSTAINED;
 use model::load::SERVED_SHARE;
 use model::{Readings, StepRecord, metric, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A031,
+    code: "A031",
     name: "writer not sustained",
     trigger: "the background writer reached less than 99 % of its rate (blocking when the base's \
               writer reached less than 95 %); next to the queries of an application, the \
@@ -20,8 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "lower the writer's rate, or read the step as overloaded",
     source: "[Callaghan 2023-01-05] (read+write and target insert rate); the 95 % rule of the \
              insert benchmark",
-    steps: &[missed, failed],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { steps: &[missed, failed], ..Checks::NONE })
 };
 
 /// Reports an application's writers that did not sustain their rate.

@@ -2,11 +2,11 @@
 
 use model::percent;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A032,
+    code: "A032",
     name: "constant values",
     trigger: "values compress to less than 10 % of their size, and a variant does not disable \
               compression",
@@ -14,8 +14,7 @@ pub(crate) static RULE: Rule = Rule {
           not the sizes and IO of real rows.",
     remedy: "set `compressible_to` to 0.5, the default of db_bench, or to the ratio of your rows",
     source: "db_bench, --compression_ratio",
-    plan: Some(plan),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })
 };
 
 /// Share of their size below which values are next to constant.

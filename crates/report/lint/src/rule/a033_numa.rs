@@ -1,11 +1,11 @@
 //! A033: memory is nearer to some CPUs than to others.
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::PlanContext;
 use model::record::Severity;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A033,
+    code: "A033",
     name: "NUMA",
     severity: Severity::Note,
     trigger: "the machine has more than one NUMA node; records do not show whether runs were bound \
@@ -15,8 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "bind all runs in the same way: put numactl --cpunodebind=0 --membind=0 before assay \
              run",
     source: "Linux, Documentation/admin-guide/mm/numa_memory_policy.rst",
-    plan: Some(plan),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {

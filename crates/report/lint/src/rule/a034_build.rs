@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use model::Identity;
 use model::record::Severity;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
 use crate::difference::{Config, differences};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A034,
+    code: "A034",
     name: "build",
     severity: Severity::Blocking,
     trigger: "a build reports debugging code; a warning when builds of one engine come from \
@@ -20,9 +20,7 @@ pub(crate) static RULE: Rule = Rule {
           be a difference between makers.",
     remedy: "take all builds from one source, or compile them in the same way (assay engine add)",
     source: "[Callaghan 2023-01-17], [Callaghan 2023-01-03] (gcc and clang differ by 1.4)",
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { run: Some(run), comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// Parts of a build's facts that name debugging code: SQLite's compile options.

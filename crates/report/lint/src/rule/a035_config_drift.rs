@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use model::record::Severity;
 use model::{Options, RunRecord};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
 use crate::difference::{Config, Difference, differences};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A035,
+    code: "A035",
     name: "config drift",
     severity: Severity::Blocking,
     trigger: "the value in force of an option is another number than the requested one; options in \
@@ -21,9 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "request a value that the engine accepts, or set the option in every variant",
     source: "[Callaghan 2022-08-18] (configuration by scripts); [Callaghan 2022-10-31] (version \
              tested, configuration details)",
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { run: Some(run), comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// Options named before "and N more".

@@ -2,11 +2,11 @@
 
 use model::RunRecord;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A036,
+    code: "A036",
     name: "order confounded",
     trigger: "the variant and the base have at least 2 runs each, and all runs of one began before \
               all runs of the other",
@@ -14,8 +14,7 @@ pub(crate) static RULE: Rule = Rule {
           is part of the difference.",
     remedy: "run both in one experiment, which interleaves them in random blocks",
     source: "[Callaghan 2022-08-23] (stable platform)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {

@@ -3,12 +3,12 @@
 use model::float;
 use stats::median;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::facts::Sample;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A037,
+    code: "A037",
     name: "outlier run",
     trigger: "of at least 5 runs, one differs from the median by more than 10 robust standard \
               deviations and 3 %; or the runs fall into two groups whose gap is above 3 % and \
@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "find what is different in that run (assay show); the run is still counted",
     source: "[Callaghan 2022-08-23] (the shape of an LSM tree is a source of variance); our \
              choice: thresholds",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// Runs from which it is reported. Our choice.

@@ -4,11 +4,11 @@ use model::{RunRecord, percent};
 use stats::family::benjamini_hochberg;
 use stats::{Design, Effect, classify_difference};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A038,
+    code: "A038",
     name: "platform shifted",
     trigger: "before every run, the client's loop is timed on an engine that does nothing; this \
               time differs by more than 3 % between a variant and the base, or between the first \
@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
           build of Assay) also changed the measured steps.",
     remedy: "quiet the machine and fix the CPU frequency, then repeat all runs in one experiment",
     source: "[Callaghan 2022-08-23] (stable platform)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// Ratio beyond which it is reported; a quiet machine stays within.

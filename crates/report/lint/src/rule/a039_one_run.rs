@@ -1,19 +1,17 @@
 //! A039: too few repetitions to estimate the noise.
 
-use super::{Observation, Origin, Rule, code};
+use super::{Checks, Observation, Origin, Rule};
 use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A039,
+    code: "A039",
     name: "too few repetitions",
     trigger: "there are fewer than 3 repetitions",
     why: "The unit of analysis is a run. With one run each, a difference cannot be distinguished \
           from noise. With two runs, the noise itself is hardly known.",
     remedy: "set `repetitions` to 3 or more (--repetitions 3)",
     source: "our choice: two runs leave one degree of freedom for the noise",
-    plan: Some(plan),
-    origin: Origin::ChosenSize,
-    ..Rule::EMPTY
+    ..Rule::of(Checks { origin: Origin::ChosenSize, plan: Some(plan), ..Checks::NONE })
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {

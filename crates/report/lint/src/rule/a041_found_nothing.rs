@@ -2,7 +2,7 @@
 
 use model::record::Severity;
 
-use super::{Rule, code};
+use super::{Checks, Rule, code};
 
 /// No rate or number of clients was within the limit.
 pub(crate) static RULE: Rule = Rule {
@@ -13,8 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     why: "The search confirmed no value, so the step has no figures to compare.",
     remedy: "loosen the limit, or find what exceeded it in the probes (assay show)",
     source: "our choice: an unconfirmed rate is not a result",
-    is_recorded: true,
-    ..Rule::EMPTY
+    ..Rule::of(Checks::NONE)
 };
 
 #[cfg(test)]

@@ -2,19 +2,18 @@
 
 use model::{Load, StepRecord};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A042,
+    code: "A042",
     name: "lower limit only",
     trigger: "a search found a rate, and no rate above it failed",
     why: "The engine may reach a higher rate: the client or the upper limit of the search ended \
           the search.",
     remedy: "read the rate as \"at least\": the engine did not end the search",
     source: "our choice: a maximum needs a failing rate above it",
-    steps: &[unlimited],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { steps: &[unlimited], ..Checks::NONE })
 };
 
 fn unlimited(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {

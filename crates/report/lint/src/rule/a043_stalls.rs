@@ -2,18 +2,17 @@
 
 use model::StepRecord;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A043,
+    code: "A043",
     name: "stalls",
     trigger: "no operation ended during a whole second of a step",
     why: "A mean hides the stall, and every operation that was due in that second waited.",
     remedy: "read the throughput of each second (assay show)",
     source: "[Callaghan 2022-08-23] (define your goals: stalls show in throughput over time)",
-    steps: &[stalled],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { steps: &[stalled], ..Checks::NONE })
 };
 
 fn stalled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {

@@ -2,19 +2,18 @@
 
 use analysis::VariantRuns;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A044,
+    code: "A044",
     name: "runs missing",
     trigger: "a variant has fewer records than the plan has runs of the variant",
     why: "Figures of variants with fewer runs are less certain, and blocks with missing runs do \
           not cancel drift.",
     remedy: "resume the experiment to execute the missing runs (assay run --resume)",
     source: "our choice: a comparison needs the planned runs",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {

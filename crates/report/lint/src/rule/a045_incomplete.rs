@@ -1,18 +1,18 @@
 //! A045: a run that did not execute every step.
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
-pub(crate) static RULE: Rule = Rule {
-    code: code::A045,
+/// Runs of a variant are missing.
+pub static RULE: Rule = Rule {
+    code: "A045",
     name: "incomplete run",
     trigger: "a run was interrupted, failed, crashed, hung, or was stopped for memory or disk",
     why: "Only the finished steps of the run are counted. That an engine did not reach the end is \
           itself a result.",
     remedy: "read the engine's log of the run, then resume the experiment (assay run --resume)",
     source: "[Callaghan 2022-08-23] (make the DBMS unhappy)",
-    run: Some(run),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { run: Some(run), ..Checks::NONE })
 };
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {

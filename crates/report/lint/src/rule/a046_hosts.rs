@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use model::Host;
 use model::record::Severity;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::difference::{Config, Difference, differences};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A046,
+    code: "A046",
     name: "hosts differ",
     severity: Severity::Blocking,
     trigger: "the fingerprints of the hosts differ: CPU, number of CPUs, memory, device or kernel; \
@@ -19,8 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     why: "Two machines differ more than most engines do.",
     remedy: "run all variants in one experiment on one machine",
     source: "[Callaghan 2023-01-23] (servers that were to be alike and were not)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {

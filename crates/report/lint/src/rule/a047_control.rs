@@ -4,11 +4,12 @@ use analysis::StepComparison;
 use model::record::Severity;
 use stats::Verdict;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 
-pub(crate) static RULE: Rule = Rule {
-    code: code::A047,
+/// The control run differs from its base.
+pub static RULE: Rule = Rule {
+    code: "A047",
     name: "control differs",
     severity: Severity::Blocking,
     trigger: "in the control variant, one of a step's own metrics is above or below the base \
@@ -19,8 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "find what changes from run to run on this machine, then repeat all runs",
     source: "[Callaghan 2023-01-02] (false positives); our choice: chance in one of 20 experiments \
              is no reason to trust the step",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::units::many;
 use model::{CpuCount, Variant};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A048,
+    code: "A048",
     name: "background jobs",
     trigger: "`max_background_jobs`, or the setting `background_jobs`, is above twice the number \
               of CPUs or below a tenth of it, or differs between variants of one engine",
@@ -19,9 +19,7 @@ pub(crate) static RULE: Rule = Rule {
              (background_jobs = ...), or waive A048 if the jobs are what the experiment compares",
     source: "[Callaghan 2022-07-20] (busy threads at most the cores; 1.4 times the throughput with \
              16 in place of 8)",
-    plan: Some(unlike),
-    variant: Some(misfit),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(unlike), variant: Some(misfit), ..Checks::NONE })
 };
 
 /// The engine's own name of the option.

@@ -2,12 +2,12 @@
 
 use model::{Bytes, Variant, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::PlanContext;
 use crate::facts::memory;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A049,
+    code: "A049",
     name: "cache against memory",
     trigger: "the requested cache is more than 90 % of the memory cap, or of the machine's memory \
               if there is no cap (blocking when it is larger than that memory); with MySQL, also \
@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     source: "[Callaghan 2022-09-19] (RSS larger than the cache that was configured); our choice: \
              90 %; measured here: mysqld 8.0.31 with its performance schema takes 480 MiB besides \
              its buffer pool, and is killed with less",
-    variant: Some(too_large),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { variant: Some(too_large), ..Checks::NONE })
 };
 
 /// Share of the memory that a cache may take.

@@ -1,10 +1,10 @@
 //! A050: a build with a defect that is known.
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A050,
+    code: "A050",
     name: "known defect",
     trigger: "the driver reports a defect of the build that changes what is measured",
     why: "The result may measure the defect and not the design.",
@@ -12,8 +12,7 @@ pub(crate) static RULE: Rule = Rule {
              defect",
     source: "[Callaghan 2022-12-02] (a leak that was reported and fixed, disk full errors of issue \
              10533)",
-    run: Some(run),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { run: Some(run), ..Checks::NONE })
 };
 
 /// The fact in which a driver reports it.

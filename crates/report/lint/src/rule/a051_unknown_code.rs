@@ -3,11 +3,11 @@
 use model::record::Finding;
 use model::record::Severity;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{PlanContext, RunContext};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A051,
+    code: "A051",
     name: "unknown code",
     severity: Severity::Note,
     trigger: "a waiver, or a finding in a record, has a code that no rule of this version has",
@@ -15,13 +15,12 @@ pub(crate) static RULE: Rule = Rule {
           was recorded.",
     remedy: "find the code in the list of rules (assay lint --rules)",
     source: "our choice: records outlive the program that wrote them",
-    plan: Some(plan),
-    run: Some(run),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), run: Some(run), ..Checks::NONE })
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
-    let waivers = context.experiment.waivers.iter().filter(|waiver| !is_known(&waiver.code));
+    let waivers =
+        context.experiment.waivers.iter().filter(|waiver| !(context.has_rule)(&waiver.code));
     let observe =
         |code: &String| Observation::new(format!("`{code}` is waived, but no rule has this code"));
     waivers.map(|waiver| observe(&waiver.code)).collect()
@@ -30,12 +29,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let steps = context.run.steps.iter();
     let all = steps.flat_map(|step| step.findings.iter().map(move |one| (step, one)));
-    let foreign = all.filter(|(_, one)| !is_known(&one.code));
+    let foreign = all.filter(|(_, one)| !(context.has_rule)(&one.code));
     foreign.map(|(step, one)| passed_on(one).step(&step.step.name)).collect()
-}
-
-fn is_known(code: &str) -> bool {
-    code::ALL.iter().any(|known| known.eq_ignore_ascii_case(code))
 }
 
 fn passed_on(finding: &Finding) -> Observation {

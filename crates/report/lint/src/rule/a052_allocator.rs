@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use model::{Allocator, MallocRecord, RunRecord};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::difference::{Config, differences};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A052,
+    code: "A052",
     name: "allocator tuned",
     trigger: "runs with the same allocator differ in its version or in a setting in force, such as \
               arenas, decay times or parts of the environment (MALLOC_CONF)",
@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "make all runs in one environment, and do not resume an experiment in another \
              environment",
     source: "[Callaghan 2022-09-19] (320 arenas on 80 CPUs); jemalloc(3), \"TUNING\"",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use model::{Dialect, Placement, RunRecord, StepRecord};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::facts::{is_server, measured, operations, span_us};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A054,
+    code: "A054",
     name: "client cost jumped",
     trigger: "the client of a server uses more CPU per operation than 1.35 times the lowest value \
               among the compared runs with the same step, the same clients, and between half and \
@@ -21,8 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "put both on one CPU (placement = \"same-cpu\"), and exclude the run until then",
     source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query, pinned \
              ones stayed within 10 %",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// What is left to do where both are on one CPU.

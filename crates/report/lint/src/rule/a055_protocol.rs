@@ -2,13 +2,13 @@
 
 use model::Variant;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::PlanContext;
 use crate::difference::{Config, differences};
 use crate::facts::is_server;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A055,
+    code: "A055",
     name: "protocols differ",
     trigger: "variants that are servers differ in `assay.protocol` (prepared statements or text), \
               and also in something else",
@@ -16,8 +16,7 @@ pub(crate) static RULE: Rule = Rule {
           throughput by a factor of 1.25, which is more than most releases do.",
     remedy: "give all variants the same `assay.protocol`, or compare the protocols with one build",
     source: "[Callaghan 2023-01-23] (prepared statements)",
-    variant: Some(unlike),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { variant: Some(unlike), ..Checks::NONE })
 };
 
 /// The option that chooses the protocol.

@@ -3,12 +3,12 @@
 use model::record::Severity;
 use model::{CpuCount, Placement};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::PlanContext;
 use crate::facts::is_server;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A056,
+    code: "A056",
     name: "placement not fixed",
     severity: Severity::Note,
     trigger: "one client queries a server that Assay starts, and both may run on any of several \
@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
           it, which is more than any release costs.",
     remedy: "use placement = \"same-cpu\" to compare CPU per operation",
     source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query",
-    plan: Some(plan),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {

@@ -3,12 +3,12 @@
 use model::Placement;
 use model::record::Severity;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::PlanContext;
 use crate::facts::is_server;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A057,
+    code: "A057",
     name: "client and server share a CPU",
     severity: Severity::Note,
     trigger: "servers are measured with placement = \"same-cpu\"",
@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "compare CPU per operation (assay compare --costs); to compare throughput, measure \
              with placement = \"split\" and more clients",
     source: "our choice: one CPU serialises client, server and background threads",
-    plan: Some(plan),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {

@@ -2,11 +2,11 @@
 
 use model::Variant;
 
-use super::{Observation, Origin, Rule, code};
+use super::{Checks, Observation, Origin, Rule};
 use crate::context::PlanContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A058,
+    code: "A058",
     name: "foreign server",
     trigger: "a variant has a `dsn`, so Assay did not start its server",
     why: "The record lacks the server's machine, options, other users and earlier work, and also \
@@ -14,9 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "keep the server's configuration with the results; compare with the same server before \
              and after a change, not with servers that Assay starts",
     source: "our choice: a record without the server's configuration cannot be reproduced",
-    variant: Some(foreign),
-    origin: Origin::Chosen,
-    ..Rule::EMPTY
+    ..Rule::of(Checks { origin: Origin::Chosen, variant: Some(foreign), ..Checks::NONE })
 };
 
 fn foreign(_: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {

@@ -1,6 +1,6 @@
 //! A059: Assay, its worker or the machine was paused.
 
-use super::{Rule, code};
+use super::{Checks, Rule, code};
 
 /// Readings of a pause are left out.
 pub(crate) static RULE: Rule = Rule {
@@ -12,8 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "let nothing pause Assay or its workers (Ctrl-Z, a debugger, a freezer, a suspend), \
              and repeat",
     source: "our choice: half an interval; spans within a tenth of their interval are its own",
-    is_recorded: true,
-    ..Rule::EMPTY
+    ..Rule::of(Checks::NONE)
 };
 
 #[cfg(test)]

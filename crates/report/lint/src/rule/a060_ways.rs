@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use model::record::Severity;
 use model::{Identity, OpKind};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 use crate::difference::{Config, differences};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A060,
+    code: "A060",
     name: "ways differ",
     severity: Severity::Note,
     trigger: "one variant has a native operation to update, read or append to a part of a value, \
@@ -21,8 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "read the step as such a comparison, or compare engines that use the same method \
              (assay engine show)",
     source: "[Callaghan 2022-09-28b] (partial updates of large documents)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {

@@ -5,11 +5,11 @@ use model::units::many;
 use model::{CpuCount, Metric, StepRecord, metric, percent};
 
 use super::a006_size_vs_intent::{Intent, intent};
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A061,
+    code: "A061",
     name: "bound by another resource",
     trigger: "a workload that is meant to be IO-bound (iobuf, iodir, or an `answer` of device \
               reads) uses 90 % of its CPUs or clients and less than half of what its device does \
@@ -23,8 +23,7 @@ pub(crate) static RULE: Rule = Rule {
              that the intended resource limits it",
     source: "[Callaghan 2022-10-26] (CPU is needed for IO: when a read-only workload saturates storage \
              and when not); [Denning Buzen 1978]; our choice: thresholds",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// Share of a resource from which it binds, as in explanations.

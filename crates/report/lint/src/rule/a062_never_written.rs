@@ -4,11 +4,11 @@ use analysis::{is_bogus, is_profile_of, target_on};
 use model::record::Severity;
 use model::{Access, DeviceRecord, DeviceTarget, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A062,
+    code: "A062",
     name: "never-written storage",
     severity: Severity::Blocking,
     trigger: "an experiment on storage read a file or device of which more than 1 % was never \
@@ -19,8 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "fill the file (`fill = true`); write the raw device once (assay device --raw DEVICE \
              --destroy DEVICE), or leave it out",
     source: "[Callaghan 2022-11-18] (its update: a mostly empty device was read twice as fast)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {

@@ -3,11 +3,11 @@
 use model::percent;
 use stats::detectable::cov_of;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A063,
+    code: "A063",
     name: "one load",
     trigger: "a measured step counts several runs of a variant, and all of them begin from one \
               load",
@@ -17,8 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "set `runs_per_load` (--runs-per-load 3) so that each variant has several loads, or \
              load = \"fresh\"",
     source: "[Kalibera Jones 2013] (repeat at the highest level that varies)",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {

@@ -2,11 +2,11 @@
 
 use model::{DriveHealth, DriveSpan};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A064,
+    code: "A064",
     name: "drive in trouble",
     trigger: "during a run, the drive counted media errors or minutes above its warning \
               temperature, or it reports that it is failing",
@@ -14,8 +14,7 @@ pub(crate) static RULE: Rule = Rule {
           measures the drive's state and not the engine.",
     remedy: "cool or replace the drive (assay doctor shows its state), and repeat",
     source: "[NVM Express 1.4], section 5.14.1.2, SMART / Health Information",
-    run: Some(run),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { run: Some(run), ..Checks::NONE })
 };
 
 /// A counter of a drive.

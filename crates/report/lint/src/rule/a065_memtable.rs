@@ -2,12 +2,12 @@
 
 use model::{StepRecord, StepRole, metric, percent};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 use crate::facts::requests;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A065,
+    code: "A065",
     name: "reads served by the memtable",
     trigger: "in a reading step, a memtable answered more than half of the point reads; the engine \
               counts these reads (RocksDB with assay.statistics = \"on\", MyRocks), and at least \
@@ -18,8 +18,7 @@ pub(crate) static RULE: Rule = Rule {
              without a skew that writer and readers share",
     source: "[Callaghan 2022-10-19] (results of reads with a writer are bogus where the few rows \
              read are in the memtable); our choice: half",
-    measured: &[answered],
-    ..Rule::EMPTY
+    ..Rule::of(Checks { measured: &[answered], ..Checks::NONE })
 };
 
 /// Share from which a step is about the memtable. Our choice.

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use model::record::Severity;
 use model::{RunRecord, StatementRecord, StepRecord};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A066,
+    code: "A066",
     name: "plan changed",
     trigger: "the access paths of a statement differ between the runs of a variant, between \
               variants of one engine, or between the beginning and the end of a measured step",
@@ -19,9 +19,7 @@ pub(crate) static RULE: Rule = Rule {
              server, or read the difference as a difference of plans",
     source: "our choice: plans are compared by their nodes, tables and indexes, without values and \
              estimates",
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { run: Some(run), comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// A step, a procedure and its statement.

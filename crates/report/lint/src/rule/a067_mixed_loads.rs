@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A067,
+    code: "A067",
     name: "restored and fresh loads",
     trigger: "runs that began from a saved load are compared with runs that loaded their data",
     why: "A load that was closed, copied and opened again differs from a fresh load in some \
@@ -14,8 +14,7 @@ pub(crate) static RULE: Rule = Rule {
           lie in other places. The difference is then not between the variants.",
     remedy: "run all variants with the same --load",
     source: "our own measurement, docs/method/shared-loads.md: SQLite reads 12 to 20 % slower",
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stats::rank::centre_of_many;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{ComparisonContext, RunContext};
 
 /// Least loss that is reported.
@@ -13,7 +13,7 @@ const LOSS: f64 = 0.01;
 const LEVEL: f64 = 0.99;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A068,
+    code: "A068",
     name: "slowed by sampling",
     trigger: "in a step, or in all steps of a variant together, seconds in which Assay sampled the \
               server's waits had more than 1 % less throughput than seconds without samples (99 % \
@@ -22,9 +22,7 @@ pub(crate) static RULE: Rule = Rule {
           views pays more.",
     remedy: "set assay.waits = \"off\" in the variant's options and run again",
     source: "differences of blocks of four seconds [Hodges Lehmann 1963]; the limit is our choice",
-    run: Some(run),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { run: Some(run), comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {

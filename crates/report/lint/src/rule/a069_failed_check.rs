@@ -2,19 +2,18 @@
 
 use model::record::Severity;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A069,
+    code: "A069",
     name: "failed check",
     trigger: "an answer was wrong, rows were lost, or a check of the application failed",
     why: "Work that is done wrong, or not at all, costs less. No figure of the run is counted.",
     remedy: "find what the engine lost or changed (assay show NAME), and repeat the run",
     source: "[TPC-C 5.11], clause 3.3.2 (consistency)",
     severity: Severity::Blocking,
-    run: Some(run),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { run: Some(run), ..Checks::NONE })
 };
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {

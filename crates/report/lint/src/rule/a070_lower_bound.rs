@@ -4,11 +4,11 @@ use analysis::run_metrics;
 use model::metric;
 use model::record::Severity;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::RunContext;
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A070,
+    code: "A070",
     name: "bytes written not counted",
     severity: Severity::Note,
     trigger: "a run puts rows, its engine writes also without write calls (files mapped for \
@@ -19,8 +19,7 @@ pub(crate) static RULE: Rule = Rule {
              use_stats), or let the engine use write calls (LMDB: without MDB_WRITEMAP)",
     source: "[proc(5)], /proc/pid/io: wchar has what write calls got, and nothing of mapped files, \
              AIO and io_uring",
-    run: Some(run),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { run: Some(run), ..Checks::NONE })
 };
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {

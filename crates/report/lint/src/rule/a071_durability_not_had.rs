@@ -3,11 +3,11 @@
 use model::record::Severity;
 use model::{Durability, DurabilityBasis, Variant};
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{PlanContext, RunContext};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A071,
+    code: "A071",
     name: "durability not provided",
     severity: Severity::Blocking,
     trigger: "the file system of the data, or a setting that a run read back from the file system, \
@@ -19,9 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "put the data on a drive (--data-dir DIR), or claim the class that the writes have: \
              --durability none",
     source: "[Callaghan 2022-12-02] (write throughput will be over-stated)",
-    variant: Some(plan),
-    run: Some(run),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { variant: Some(plan), run: Some(run), ..Checks::NONE })
 };
 
 /// Predicts what a run would read back: of servers that Assay does not start nothing is known.
@@ -72,7 +70,8 @@ mod tests {
         let storage = Some(DurabilityBasis { evidence, class: Durability::None });
         let host = Host { storage, ..host() };
         let found = |experiment: &model::Experiment| {
-            let context = PlanContext { experiment, cells: &cells, host: Some(&host) };
+            let context =
+                PlanContext { experiment, cells: &cells, host: Some(&host), has_rule: |_| true };
             plan(&context, &experiment.variants[0]).map(|one| one.evidence)
         };
         let text = "class os is claimed, but data on tmpfs (in memory) allows class `none` at most \

@@ -3,11 +3,11 @@
 use model::Host;
 use model::record::Severity;
 
-use super::{Observation, Rule, code};
+use super::{Checks, Observation, Rule};
 use crate::context::{ComparisonContext, PlanContext};
 
 pub(crate) static RULE: Rule = Rule {
-    code: code::A072,
+    code: "A072",
     name: "data apart",
     trigger: "the data is on another file system than the results (a note if --data-dir named \
               their place)",
@@ -16,9 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     remedy: "choose the file system with --data-dir for the data, or with --results for the \
              results",
     source: "our choice: results are read next to the place they were measured in",
-    plan: Some(plan),
-    comparison: Some(comparison),
-    ..Rule::EMPTY
+    ..Rule::of(Checks { plan: Some(plan), comparison: Some(comparison), ..Checks::NONE })
 };
 
 fn plan(context: &PlanContext<'_>) -> Vec<Observation> {

@@ -1,7 +1,6 @@
 //! The definition of a rule: its texts and its checks.
 
-use model::record::Severity;
-use model::{StepRecord, Variant};
+use model::{StepRecord, Topic, Variant, rule_code};
 
 use super::Observation;
 use crate::context::{ComparisonContext, PlanContext, RunContext};
@@ -23,24 +22,11 @@ pub enum Origin {
 }
 
 /// One rule.
+pub type Rule = Topic<Checks>;
+
+/// What a rule checks.
 #[derive(Debug, Clone, Copy)]
-pub struct Rule {
-    /// Stable code (`A021`).
-    pub code: &'static str,
-    /// Short name, lower case (`inherited debt`).
-    pub name: &'static str,
-    /// Severity of its findings, unless an observation has its own.
-    pub severity: Severity,
-    /// When it fires, with its thresholds.
-    pub trigger: &'static str,
-    /// Why it matters, in one or two sentences.
-    pub why: &'static str,
-    /// The remedy.
-    pub remedy: &'static str,
-    /// Keys of the references, or the reason of our own choice.
-    pub source: &'static str,
-    /// Whether the runner records its findings, which only the runner can observe.
-    pub is_recorded: bool,
+pub struct Checks {
     /// What its findings follow from, unless they block.
     pub origin: Origin,
     /// Observations in a plan.
@@ -57,17 +43,9 @@ pub struct Rule {
     pub(crate) comparison: Option<fn(&ComparisonContext<'_>) -> Vec<Observation>>,
 }
 
-impl Rule {
+impl Checks {
     /// The defaults of the fields.
-    pub(crate) const EMPTY: Self = Self {
-        code: "",
-        name: "",
-        severity: Severity::Warning,
-        trigger: "",
-        why: "",
-        remedy: "",
-        source: "",
-        is_recorded: false,
+    pub(crate) const NONE: Self = Self {
         origin: Origin::Measured,
         plan: None,
         variant: None,
@@ -76,14 +54,16 @@ impl Rule {
         measured: &[],
         comparison: None,
     };
+}
 
-    /// Returns what it checks: plans, runs, comparisons.
-    pub fn moments(&self) -> Vec<&'static str> {
-        let has_plan = self.plan.is_some() || self.variant.is_some();
-        let has_steps = !self.steps.is_empty() || !self.measured.is_empty();
-        let has_run = self.run.is_some() || has_steps || self.is_recorded;
-        let moments =
-            [(has_plan, "plans"), (has_run, "runs"), (self.comparison.is_some(), "comparisons")];
-        moments.iter().filter(|(is_checked, _)| *is_checked).map(|(_, name)| *name).collect()
-    }
+/// Returns what a rule checks: plans, runs, comparisons.
+pub fn moments(rule: &Rule) -> Vec<&'static str> {
+    let checks = &rule.check;
+    let has_plan = checks.plan.is_some() || checks.variant.is_some();
+    let has_steps = !checks.steps.is_empty() || !checks.measured.is_empty();
+    let is_recorded = rule_code::ALL.contains(&rule.code);
+    let has_run = checks.run.is_some() || has_steps || is_recorded;
+    let moments =
+        [(has_plan, "plans"), (has_run, "runs"), (checks.comparison.is_some(), "comparisons")];
+    moments.iter().filter(|(is_checked, _)| *is_checked).map(|(_, name)| *name).collect()
 }

@@ -152,7 +152,7 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
     // The figures of a single variant are a table alone: there is nothing to compare them with.
     let plain = plain_steps(compared.comparison).into_iter().filter(|_| level.is_none());
     let sentences: Vec<_> = plain.flat_map(|step| claim_sentences(compared, step)).collect();
-    let below = evidence(compared, level, style.width).render(Format::Text, style);
+    let below = evidence(compared, level, style.width).text(style);
     let whole = |shown: usize| {
         let mut entries = sentences[..shown].to_vec();
         let (rest, name) = (sentences.len() - shown, &compared.meta.name);
@@ -160,7 +160,7 @@ pub fn render_answer(compared: &Compared<'_>, style: Style) -> String {
         entries.extend((rest > 0).then(|| format!("and {rest} more: {command}")));
         let mut document = Document::from([vec![Part::Text(headline(compared))]]);
         document.add([Part::Sentences(entries)]);
-        format!("{}\n{below}", document.render(Format::Text, style))
+        format!("{}\n{below}", document.text(style))
     };
     let fewest = sentences.len().min(1);
     let texts = (fewest..=sentences.len()).rev().map(whole);

@@ -39,7 +39,7 @@ mod tests {
 
     use super::*;
     use crate::document::Document;
-    use crate::format::{Format, Style};
+    use crate::style::Style;
 
     #[test]
     fn share_of_the_device_is_a_sentence() {
@@ -57,7 +57,7 @@ mod tests {
         };
         let mut document = Document::default();
         document.add(storage_uses(&[of]));
-        let text = document.render(Format::Text, Style::default());
+        let text = document.text(Style::default());
         let sentence = "readrandom with 4 clients, lmdb: 6.10 k device reads/s, 61 % of what this \
                         device does with 4 jobs (randread-4k, O_DIRECT: 10.0 k/s)";
         assert!(text.replace('\n', " ").contains(sentence), "{text}");

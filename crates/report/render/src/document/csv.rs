@@ -3,7 +3,22 @@
 use model::spreadsheet::to_cell;
 use model::visible;
 
-use crate::format::Format;
+use super::content::Content;
+use super::text;
+
+/// Returns the rows of content, separated by commas.
+pub(crate) fn commas(content: &Content<'_>) -> String {
+    separated(content, b',')
+}
+
+/// Returns the rows of content, separated by tabs.
+pub(crate) fn tabs(content: &Content<'_>) -> String {
+    separated(content, b'\t')
+}
+
+fn separated(content: &Content<'_>, delimiter: u8) -> String {
+    (content.rows)().map_or_else(|| text::write(content), |rows| rows.text(delimiter))
+}
 
 /// A header with rows that are as long; an unknown value is an empty field.
 #[derive(Debug)]
@@ -28,11 +43,10 @@ impl Rows {
         self
     }
 
-    /// Returns them as text, separated by tabs in [`Format::Tsv`], else by commas.
+    /// Returns them as text.
     ///
     /// Source: [RFC 4180], as the `csv` crate writes it; quoted in the same way between tabs.
-    pub(crate) fn text(&self, format: Format) -> String {
-        let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+    pub(crate) fn text(&self, delimiter: u8) -> String {
         let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
         for row in &self.0 {
             let row = row.iter().map(|field| visible(&to_cell(field)).into_owned());
@@ -61,21 +75,21 @@ mod tests {
     #[test]
     fn fields_with_commas_and_quotes_are_quoted() {
         let rows = [vec!["plain".to_owned(), "a, \"b\"".to_owned()]];
-        let text = Rows::new(["one", "two"], rows).text(Format::Csv);
+        let text = Rows::new(["one", "two"], rows).text(b',');
         assert_eq!(text, "one,two\nplain,\"a, \"\"b\"\"\"\n");
     }
 
     #[test]
     fn no_field_is_a_formula() {
         let rows = [vec!["=cmd|x".to_owned(), "-0.38".to_owned(), "\r=1".to_owned()]];
-        let text = Rows::new(["@one", "two", "three"], rows).text(Format::Csv);
+        let text = Rows::new(["@one", "two", "three"], rows).text(b',');
         assert_eq!(text, "'@one,two,three\n'=cmd|x,-0.38,'\\u{d}=1\n");
     }
 
     #[test]
     fn fields_with_tabs_and_line_breaks_are_quoted_between_tabs() {
         let rows = [vec!["a, b".to_owned(), "c\td".to_owned(), "e\nf".to_owned()]];
-        let text = Rows::new(["one", "two", "three"], rows).text(Format::Tsv);
+        let text = Rows::new(["one", "two", "three"], rows).text(b'\t');
         assert_eq!(text, "one\ttwo\tthree\na, b\t\"c\td\"\t\"e\nf\"\n");
     }
 }

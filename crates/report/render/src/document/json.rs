@@ -3,6 +3,13 @@
 use model::is_obeyed;
 use serde::Serialize;
 
+use super::content::Content;
+
+/// Returns the data of content as JSON.
+pub(crate) fn write(content: &Content<'_>) -> String {
+    (content.data)()
+}
+
 /// Returns the data as one indented JSON value.
 pub(crate) fn json(data: &impl Serialize) -> String {
     let text = serde_json::to_string_pretty(data);

@@ -2,14 +2,20 @@
 
 use model::visible;
 
+use super::content::Content;
 use super::part::{Document, Part};
 use super::table::{Table, padding};
 
+/// Returns content as Markdown.
+pub(crate) fn write(content: &Content<'_>) -> String {
+    (content.document)().markdown()
+}
+
 impl Document {
-    /// Returns the document as Markdown, without a line break at its end.
+    /// Returns the document as Markdown.
     pub(crate) fn markdown(&self) -> String {
         let clean = self.map(&|text| escaped(&visible(text)));
-        clean.parts().map(part).collect::<Vec<_>>().join("\n\n")
+        clean.parts().map(part).collect::<Vec<_>>().join("\n\n") + "\n"
     }
 }
 

@@ -3,7 +3,6 @@
 use model::{in_line, visible};
 
 use super::table::Table;
-use crate::format::{Format, Style};
 use crate::plot::Picture;
 
 /// One part of a document.
@@ -117,15 +116,6 @@ impl Document {
     pub(super) fn map(&self, change: &dyn Fn(&str) -> String) -> Self {
         let block = |parts: &Vec<Part>| parts.iter().map(|part| part.map(change)).collect();
         Self { blocks: self.blocks.iter().map(block).collect() }
-    }
-
-    /// Returns the document as Markdown, or as text.
-    pub(crate) fn render(&self, format: Format, style: Style) -> String {
-        let text = match format {
-            Format::Markdown => self.markdown(),
-            Format::Text | Format::Csv | Format::Tsv | Format::Json => self.text(style),
-        };
-        text + "\n"
     }
 }
 

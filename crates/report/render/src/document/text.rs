@@ -2,17 +2,23 @@
 
 use model::visible;
 
+use super::content::Content;
 use super::fill::fill;
 use super::part::{Document, Part};
 use super::table::{Cell, Column, GAP, Table, Tone, padding};
-use crate::format::Style;
+use crate::style::Style;
+
+/// Returns content as text.
+pub(crate) fn write(content: &Content<'_>) -> String {
+    (content.document)().text(content.style)
+}
 
 impl Document {
-    /// Returns the document as text, without a line break at its end.
+    /// Returns the document as text.
     pub(crate) fn text(&self, style: Style) -> String {
         let clean = self.map(&|text| visible(text).into_owned());
         let blocks: Vec<String> = clean.blocks.iter().map(|block| parts(block, style)).collect();
-        blocks.join("\n\n")
+        blocks.join("\n\n") + "\n"
     }
 }
 

@@ -44,7 +44,7 @@ fn page(rows: &[&Row]) -> (String, String) {
     for own in rows.chunk_by(|one, other| one.source == other.source && one.here == other.here) {
         page.add(publication(own));
     }
-    (format!("{name}.md"), page.markdown() + "\n")
+    (format!("{name}.md"), page.markdown())
 }
 
 /// Returns the page that leads to the others.
@@ -68,7 +68,7 @@ fn index(rows: &[&Row]) -> String {
         meanings(MARGIN).map(|(_, meaning)| meaning).join(" "),
     ))]);
     document.add([Part::Heading(2, "Experiments".to_owned()), Part::Items(experiments)]);
-    document.markdown() + "\n"
+    document.markdown()
 }
 
 /// Returns how many findings there are, each counted once, and how many of them are decided.

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::outcome::verdict;
 use super::publication::{Finding, publications};
 use crate::document::Rows;
-use crate::format::Format;
 use crate::input::Compared;
 use model::units::many;
 
@@ -117,7 +116,7 @@ pub(super) fn write(rows: &[&Row]) -> String {
     let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(&*bytes);
     let header = reader.headers().cloned().unwrap_or_default();
     let fields = |record: csv::StringRecord| record.iter().map(str::to_owned).collect();
-    Rows::new(&header, reader.records().flatten().map(fields)).text(Format::Tsv)
+    Rows::new(&header, reader.records().flatten().map(fields)).text(b'\t')
 }
 
 /// Returns the rows of an experiment.

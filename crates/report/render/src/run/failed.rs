@@ -43,13 +43,13 @@ mod tests {
 
     use super::*;
     use crate::document::Document;
-    use crate::format::{Format, Style};
+    use crate::style::Style;
 
     fn text(counts: OpCounts) -> String {
         let mut step = StepRecord::new(0, Step::new("l.i1", StopRule::Operations(9)));
         let summary = OpSummary { counts, ..OpSummary::default() };
         step.clients = [(OpKind::Insert, summary)].into();
-        Document::from([failed(&[&step])]).render(Format::Text, Style::default())
+        Document::from([failed(&[&step])]).text(Style::default())
     }
 
     #[test]

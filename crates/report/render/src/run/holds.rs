@@ -29,14 +29,14 @@ mod tests {
 
     use super::*;
     use crate::document::Document;
-    use crate::format::{Format, Style};
+    use crate::style::Style;
 
     #[test]
     fn held_transactions_are_shown_with_their_time() {
         let mut step = StepRecord::new(0, Step::new("qr100", StopRule::Operations(9)));
         let text = |step: &StepRecord| {
             let parts: Vec<Part> = holds(&[step]).into_iter().collect();
-            Document::from([parts]).render(Format::Text, Style::default()).replace('\n', " ")
+            Document::from([parts]).text(Style::default()).replace('\n', " ")
         };
         assert_eq!(text(&step).trim(), "");
         let seconds = Nanos::from_secs;

@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
     use crate::document::Document;
-    use crate::format::{Format, Style};
+    use crate::style::Style;
 
     #[test]
     fn each_procedure_has_its_rate_times_and_share_within_the_limit() {
@@ -88,7 +88,7 @@ mod tests {
             ..ProcedureRecord::default()
         }];
         let shown = Document::from([procedures(&[&step], None)]);
-        let shown = shown.render(Format::Text, Style::default());
+        let shown = shown.text(Style::default());
         let last = shown.trim_end().lines().last().unwrap();
         for figure in ["new_order", "1,010", "2.00 k", "1 deadlock", "3.00 ms", "5.00 s", "50 %"] {
             assert!(last.contains(figure), "{figure}: {shown}");

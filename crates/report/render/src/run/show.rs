@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use analysis::step_metrics;
-use lint::{LintFinding, RunContext, check_run};
+use lint::{LintFinding, RunContext, check_run, has_rule};
 use model::metric::Readings;
 use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord, metric};
 use serde::Serialize;
@@ -139,7 +139,7 @@ fn measured<'a>(manifest: &Manifest, step: &'a StepRecord) -> Measured<'a> {
 
 fn findings(manifest: &Manifest, run: &RunRecord) -> Vec<LintFinding> {
     let (experiment, host) = (&manifest.plan.experiment, &manifest.host);
-    check_run(&RunContext { experiment, host, run, peers: 0 })
+    check_run(&RunContext { experiment, host, run, peers: 0, has_rule })
 }
 
 fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {

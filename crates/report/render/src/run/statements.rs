@@ -108,10 +108,10 @@ mod tests {
 
     use super::*;
     use crate::document::Document;
-    use crate::format::{Format, Style};
+    use crate::style::Style;
 
     fn shown(step: &StepRecord) -> String {
-        Document::from([statements(&[step])]).render(Format::Text, Style::default())
+        Document::from([statements(&[step])]).text(Style::default())
     }
 
     fn statement(number: u32) -> StatementRecord {

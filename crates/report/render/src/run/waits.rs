@@ -75,14 +75,12 @@ mod tests {
 
     use super::*;
     use crate::document::Document;
-    use crate::format::{Format, Style};
+    use crate::style::Style;
 
     #[test]
     fn events_are_shown_with_their_share_and_cost() {
         let mut step = StepRecord::new(0, Step::new("update", StopRule::Operations(9)));
-        let text = |step: &StepRecord| {
-            Document::from([waits(&[step])]).render(Format::Text, Style::default())
-        };
+        let text = |step: &StepRecord| Document::from([waits(&[step])]).text(Style::default());
         assert_eq!(text(&step).trim(), "");
         let mut profile =
             WaitProfile { samples: 200, took_ns: Nanos(30_000_000), ..WaitProfile::default() };

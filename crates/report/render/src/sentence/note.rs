@@ -1,7 +1,7 @@
 //! Notes on a whole comparison: control, detectable differences, hidden regressions, trims.
 
 use analysis::{CellComparison, StepComparison, moment};
-use model::{rule_code, times};
+use model::times;
 use stats::{Effect, Method, Verdict};
 
 use super::claim::Claim;
@@ -23,7 +23,7 @@ pub(crate) fn control(compared: &Compared<'_>) -> Option<String> {
     });
     // What the control blocks is the difference between the two.
     let is_own = |step: &StepComparison| {
-        let mut own = compared.findings.iter().filter(|one| one.code == rule_code::A047);
+        let mut own = compared.findings.iter().filter(|one| one.code == lint::CONTROL.code);
         own.any(|one| one.concerns(Some(&step.name), name))
     };
     let tested = tested.filter(|(step, effect)| compared.verdict(effect).is_some() || is_own(step));

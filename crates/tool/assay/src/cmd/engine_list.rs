@@ -56,7 +56,7 @@ struct Way {
 }
 
 fn command<S: serde::Serializer>(client: &Option<Client>, to: S) -> Result<S::Ok, S::Error> {
-    client.as_ref().map(|client| &client.command).serialize(to)
+    client.as_ref().map(Client::program).serialize(to)
 }
 
 #[derive(Serialize)]
@@ -153,7 +153,7 @@ fn ways(store: &Store, engine: &str) -> Vec<Way> {
     };
     let mut ways: Vec<_> = store.offers(engine).into_iter().map(get).collect();
     if let Some((_, releases)) = supply::compilable().find(|(name, _)| *name == engine) {
-        let client = Some(Client { command: "cargo".to_owned(), package: "cargo" });
+        let client = Some(Client::new("cargo", "cargo", "cargo"));
         ways.push(Way { action: "build", client, releases, note: String::new() });
     }
     let note = match registry::kind(engine) {
@@ -168,15 +168,20 @@ impl Way {
     /// Returns its row: action, client, releases with the note.
     fn row(&self) -> [String; 3] {
         let (client, missing) = match &self.client {
-            Some(client) if client.is_installed() => (client.command.clone(), String::new()),
-            Some(Client { command, package }) => {
-                (command.clone(), format!("needs {command} (Debian: apt install {package}): "))
+            Some(client) if client.is_installed() => (client.program(), String::new()),
+            Some(client) => {
+                let (program, package) = (client.program(), client.package);
+                (program, format!("needs {program} (Debian: apt install {package}): "))
             }
-            None => (String::new(), String::new()),
+            None => ("", String::new()),
         };
         let releases = shown(&self.releases);
         let separator = if releases.is_empty() || self.note.is_empty() { "" } else { "; " };
-        [self.action.to_owned(), client, format!("{missing}{releases}{separator}{}", self.note)]
+        [
+            self.action.to_owned(),
+            client.to_owned(),
+            format!("{missing}{releases}{separator}{}", self.note),
+        ]
     }
 }
 

@@ -3,7 +3,9 @@
 use std::process::ExitCode;
 
 use archive::Results;
-use lint::{LintFinding, Rule, RunContext, check_run, comparison_label, find, rules, run_label};
+use lint::{
+    LintFinding, Rule, RunContext, check_run, comparison_label, find, has_rule, rules, run_label,
+};
 use miette::{Result, miette};
 use model::Label;
 use model::record::Severity;
@@ -132,7 +134,7 @@ fn lint_one(name: &String, results: &Results) -> Result<Checked> {
     let (experiment, host) = (&selected.manifest.plan.experiment, &selected.manifest.host);
     match (&selected.runs[..], selected.is_one_run) {
         ([run], true) => {
-            let findings = check_run(&RunContext { experiment, host, run, peers: 0 });
+            let findings = check_run(&RunContext { experiment, host, run, peers: 0, has_rule });
             let label = run_label(experiment, run, &findings);
             Ok(Checked { name: name.clone(), size: experiment.size.clone(), label, findings })
         }

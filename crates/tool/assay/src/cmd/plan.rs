@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use archive::Results;
-use lint::{LintFinding, PlanContext, check_plan};
+use lint::{LintFinding, PlanContext, check_plan, has_rule};
 use miette::{Result, miette};
 use model::record::{Finding, Severity};
 use model::sql::{CallMix, TrafficSpec};
@@ -210,7 +210,7 @@ pub(crate) fn expand(
     let data = environment.data_place(&environment.data_dir).map(Box::new);
     let host = Host { data, ..sampler::host_facts(environment.nearest_dir()) };
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
-    let findings = check_plan(&PlanContext { experiment, cells, host: Some(&host) });
+    let findings = check_plan(&PlanContext { experiment, cells, host: Some(&host), has_rule });
     plan.findings = findings.iter().map(Finding::from).collect();
     Ok(CheckedPlan { plan, findings })
 }

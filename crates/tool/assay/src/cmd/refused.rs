@@ -72,11 +72,12 @@ pub(super) fn check_host(
 
 /// Returns a refusal with its remedy in one text.
 pub(super) fn text(error: &RunnerError) -> String {
-    let remedy = match error {
-        RunnerError::Refused(_, Refusal::Setting { remedy, .. }) => format!(": {remedy}"),
-        _ => String::new(),
+    let text = if let RunnerError::Refused(_, Refusal::Setting { remedy, .. }) = error {
+        format!("{error}: {remedy}")
+    } else {
+        error.to_string()
     };
-    masked(&format!("{error}{remedy}")).into_owned()
+    masked(&text).into_owned()
 }
 
 /// Returns the report of a rejected setting, at its place in the file.

@@ -1,4 +1,4 @@
-//! Names of files name a concept; `mod.rs` holds no code.
+//! Names of files name a concept; `mod.rs` holds no code but the list of its files' entries.
 
 use crate::repo::{File, Repo};
 use crate::rule::violation::Violation;
@@ -24,7 +24,8 @@ pub(crate) fn check(repo: &Repo) -> Vec<Violation> {
     found
 }
 
-/// Returns what a `mod.rs` holds besides docs, `mod` lines and `use` lines.
+/// Returns what a `mod.rs` holds besides docs, `mod` lines, `use` lines and the list of entries of
+/// its modules.
 fn check_contents(file: &File) -> Vec<Violation> {
     let Some(rust) = file.rust() else { return Vec::new() };
     let mut found = Vec::new();
@@ -33,7 +34,7 @@ fn check_contents(file: &File) -> Vec<Violation> {
     }
     let is_line = |item: &syn::Item| {
         let is_outline = matches!(item, syn::Item::Mod(module) if module.content.is_none());
-        is_outline || matches!(item, syn::Item::Use(_))
+        is_outline || matches!(item, syn::Item::Use(_)) || is_list(item)
     };
     let code = rust.syntax.items.iter().filter(|item| !is_line(item)).count();
     if code > 0 {
@@ -41,6 +42,16 @@ fn check_contents(file: &File) -> Vec<Violation> {
         found.push(Violation::of(&file.path, message));
     }
     found
+}
+
+/// Returns whether an item is a list of what other files define: `&[&one::RULE, &two::RULE]`.
+fn is_list(item: &syn::Item) -> bool {
+    let value = match item {
+        syn::Item::Static(list) => &list.expr,
+        syn::Item::Const(list) => &list.expr,
+        _ => return false,
+    };
+    matches!(&**value, syn::Expr::Reference(list) if matches!(*list.expr, syn::Expr::Array(_)))
 }
 
 #[cfg(test)]
@@ -54,6 +65,7 @@ mod tests {
             ("b/mod.rs", "mod c;\nfn f() {}\nmod tests {}\n"),
             ("c/utils.rs", "//! U.\n"),
             ("tests/common/keys.rs", "//! C.\n"),
+            ("d/mod.rs", "//! D.\nmod e;\nstatic ALL: &[&E] = &[&e::E];\n"),
         ]);
         let found: Vec<_> = check(&repo).into_iter().map(|v| v.to_string()).collect();
         assert_eq!(

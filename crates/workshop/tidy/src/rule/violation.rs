@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+use crate::repo::Repo;
+
+/// Finds the violations of a rule.
+pub(crate) type Check = fn(&Repo) -> Vec<Violation>;
+
 /// One breach of one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Violation {

@@ -19,8 +19,19 @@ fn defining(statements: &[&str]) -> Application {
 /// Goal: variables that end a run are named with the need and the remedy, and so is the other kind
 /// of server.
 pub(crate) fn variables_that_end_a_run_are_found_by_name(fixture: &Fixture) {
-    let bad = ["SET GLOBAL autocommit = 0", "SET GLOBAL wait_timeout = 5"];
-    let good = ["SET GLOBAL autocommit = 1", "SET GLOBAL wait_timeout = 28800"];
+    let bad = [
+        "SET GLOBAL autocommit = 0",
+        "SET GLOBAL wait_timeout = 5",
+        "SET GLOBAL max_join_size = 100",
+        // It limits the answers from which the others are read, too.
+        "SET GLOBAL sql_select_limit = 1",
+    ];
+    let good = [
+        "SET GLOBAL autocommit = 1",
+        "SET GLOBAL wait_timeout = 28800",
+        "SET GLOBAL max_join_size = DEFAULT",
+        "SET GLOBAL sql_select_limit = DEFAULT",
+    ];
     let [(bad, _one), (good, _other)] =
         [bad, good].map(|statements| fixture.open(defining(&statements)));
     let [mut bad, mut good] = [&bad, &good].map(|engine| engine.session().expect("there is room"));
@@ -28,7 +39,13 @@ pub(crate) fn variables_that_end_a_run_are_found_by_name(fixture: &Fixture) {
     let (spec, _dir) = fixture.fresh(None);
     let error = fixture.driver.open(&spec).err().expect("it is refused").to_string();
     call(&mut *good, DEFINE, &[], &[]).expect("they are set back");
-    for part in ["autocommit = OFF: ", "SET GLOBAL autocommit = 1", "wait_timeout = 5: "] {
+    for part in [
+        "autocommit = OFF: ",
+        "SET GLOBAL autocommit = 1",
+        "wait_timeout = 5: ",
+        "max_join_size = 100: ",
+        "sql_select_limit = 1: ",
+    ] {
         assert!(error.contains(part), "{part}: {error}");
     }
     let engine = fixture.driver.open(&spec).expect("the server is good again");

@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use child::Role;
 use model::BuildRef;
 use trust::Account;
 
 use crate::error::SupplyError;
-use crate::program::{files_in, first_error, run, text, without_addresses};
+use crate::program::{first_error, without_addresses};
 use crate::release::nearest;
-use crate::source::{client_failed, no_client};
+use crate::source::{Client, client_failed};
 
 /// The goal that copies one artifact; its version is pinned, the default one is of 2013.
 const GOAL: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
@@ -22,8 +21,7 @@ const CONNECT_TIMEOUT_MS: u32 = 20_000;
 const READ_TIMEOUT_MS: u32 = 120_000;
 
 pub(super) struct Request<'a> {
-    /// The program and its first arguments.
-    pub(super) command: &'a [String],
+    pub(super) client: &'a Client,
     pub(super) build: &'a BuildRef,
     pub(super) artifact: &'a str,
     /// Versions known to exist, oldest first.
@@ -41,19 +39,16 @@ impl Request<'_> {
             }
             other => other?,
         }
-        let jar = files_in(dir, &["jar"])?.pop();
-        jar.ok_or_else(|| client_failed(self.build, "Maven", "it succeeded but copied no jar"))
+        self.client.file_in(self.build, dir, "jar")
     }
 
     /// Runs Maven's copy goal.
     ///
     /// `mode` is `--offline`, or `--update-snapshots`: retry artifacts that were missing before.
     fn run_copy(&self, dir: &Path, mode: &str) -> Result<(), SupplyError> {
-        let mut args = self.command.iter();
-        let program = args.next().map_or("mvn", String::as_str);
-        let mut command = child::command(Role::BuildTool, program);
         // Maven obeys a pom.xml where it runs, and a .mvn in the directories above.
-        command.args(args).current_dir("/").args(["-q", "-B", "--strict-checksums", mode, GOAL]);
+        let mut command = self.client.command_in(Path::new("/"));
+        command.args(["-q", "-B", "--strict-checksums", mode, GOAL]);
         command.args([
             format!("-Daether.connector.connectTimeout={CONNECT_TIMEOUT_MS}"),
             format!("-Daether.connector.requestTimeout={READ_TIMEOUT_MS}"),
@@ -64,11 +59,8 @@ impl Request<'_> {
         if Account::of_this_process().is_nameless() {
             give_home(&mut command);
         }
-        let output = run(&mut command, || no_client(self.build, program, "maven"))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        Err(classify_failure(self, &(text(&output.stdout) + &text(&output.stderr))))
+        let ended = self.client.run(self.build, &mut command)?;
+        ended.map_err(|printed| classify_failure(self, &printed))
     }
 
     /// Returns the error for a version that was never published.
@@ -128,9 +120,9 @@ mod tests {
 
     use super::*;
 
-    fn request(build: &BuildRef) -> Request<'_> {
+    fn request<'a>(client: &'a Client, build: &'a BuildRef) -> Request<'a> {
         Request {
-            command: &[],
+            client,
             build,
             artifact: "org.rocksdb:rocksdbjni:9.10.1",
             known: &["9.9.9", "9.10.0"],
@@ -140,7 +132,8 @@ mod tests {
     /// Returns the text of the error for an error line, as Maven 3.8 decorates it.
     fn error_for(line: &str) -> String {
         let build = "rocksdb@9.10.1".parse().unwrap();
-        let request = request(&build);
+        let client = Client::new("mvn", "Maven", "maven");
+        let request = request(&client, &build);
         let text = format!(
             "\x1b[0m\x1b[0m[\x1b[1;31mERROR\x1b[m] {line} -> [Help 1]\n[ERROR] \n[ERROR] To see \
              the full stack trace of the errors, re-run Maven with the -e switch.\n"
@@ -213,7 +206,8 @@ mod tests {
     #[test]
     fn launcher_failure_is_quoted() {
         let build = "rocksdb@9.10.0".parse().unwrap();
-        let request = request(&build);
+        let client = Client::new("mvn", "Maven", "maven");
+        let request = request(&client, &build);
         let text = "\nThe JAVA_HOME environment variable is not defined correctly,\n";
         let text = classify_failure(&request, text).to_string();
         assert!(text.contains("JAVA_HOME environment variable is not defined"), "{text}");

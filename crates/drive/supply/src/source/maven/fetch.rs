@@ -12,12 +12,12 @@ use zip::result::ZipError;
 
 use super::client::Request;
 use super::releases::{MARIADB, POSTGRES, ROCKSDB, artifact, known};
-use crate::error::SupplyError;
+use crate::error::{SupplyError, add_own};
 use crate::release::{check_age, parse};
 use crate::source::limits::{Allowance, check_jar};
 use crate::source::unpack::{Packing, as_packed, unpack};
 use crate::source::{
-    Client, Fetched, Offer, Progress, Source, add_own, not_for_machine, with_missing_libraries,
+    Client, Fetched, Offer, Progress, Source, not_for_machine, with_missing_libraries,
 };
 
 /// RocksDB's artifact, without its version.
@@ -32,21 +32,21 @@ const MARIADB_FOLDER: &str = "linux";
 /// Builds in Maven artifacts, through an installed client.
 #[derive(Debug, Clone)]
 pub struct Maven {
-    /// A program and its first arguments.
-    pub command: Vec<String>,
+    /// The program that downloads them.
+    pub client: Client,
 }
 
 impl Default for Maven {
     /// Runs `mvn`.
     fn default() -> Self {
-        Self { command: vec!["mvn".to_owned()] }
+        Self { client: Client::new("mvn", "Maven", "maven") }
     }
 }
 
 impl Maven {
     fn request<'a>(&'a self, build: &'a BuildRef, artifact: &'a str) -> Request<'a> {
         let known = known(&build.engine, ARCH);
-        Request { command: &self.command, build, artifact, known }
+        Request { client: &self.client, build, artifact, known }
     }
 
     fn fetch_rocksdb(
@@ -115,9 +115,8 @@ impl Source for Maven {
 
     fn offer(&self, engine: &str, arch: &str) -> Option<Offer> {
         let is_open = matches!(engine, ROCKSDB | POSTGRES);
-        let client = Client::of(&self.command, "maven");
         let by_arch = |arch: &str| known(engine, arch);
-        let offer = Offer::published(client, by_arch, arch)?;
+        let offer = Offer::published(self.client.clone(), by_arch, arch)?;
         Some(if is_open { offer.and("other releases are tried") } else { offer })
     }
 

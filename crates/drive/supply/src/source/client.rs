@@ -1,0 +1,86 @@
+//! Programs that download builds from registries, and the errors of their failures.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use child::Role;
+use model::BuildRef;
+
+use crate::error::{SupplyError, add_own};
+use crate::program::{files_in, is_installed, run, text};
+
+/// A program that obtains builds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    /// The program and its first arguments.
+    pub command: Vec<String>,
+    /// Its name in messages.
+    pub name: &'static str,
+    /// Its package in Debian.
+    pub package: &'static str,
+}
+
+impl Client {
+    /// Returns the client that is a program without further arguments.
+    pub fn new(program: &str, name: &'static str, package: &'static str) -> Self {
+        Self { command: vec![program.to_owned()], name, package }
+    }
+
+    /// Returns its program.
+    pub fn program(&self) -> &str {
+        self.command.first().map_or(self.name, String::as_str)
+    }
+
+    /// Returns whether it is installed.
+    pub fn is_installed(&self) -> bool {
+        is_installed(self.program())
+    }
+
+    /// Returns its command, which runs in `dir`.
+    pub(super) fn command_in(&self, dir: &Path) -> Command {
+        let mut command = child::command(Role::BuildTool, self.program());
+        command.args(self.command.iter().skip(1)).current_dir(dir);
+        command
+    }
+
+    /// Runs its command to its end; returns what it printed if it failed.
+    pub(super) fn run(
+        &self,
+        build: &BuildRef,
+        command: &mut Command,
+    ) -> Result<Result<(), String>, SupplyError> {
+        let output = run(command, || no_client(build, self.program(), self.package))?;
+        let printed = || text(&output.stdout) + &text(&output.stderr);
+        Ok(if output.status.success() { Ok(()) } else { Err(printed()) })
+    }
+
+    /// Returns the file with that extension which it wrote into `dir`.
+    pub(super) fn file_in(
+        &self,
+        build: &BuildRef,
+        dir: &Path,
+        extension: &str,
+    ) -> Result<PathBuf, SupplyError> {
+        let written = files_in(dir, &[extension])?.pop();
+        let summary = format!("it succeeded but wrote no .{extension} file");
+        written.ok_or_else(|| client_failed(build, self.name, &summary))
+    }
+}
+
+/// Returns the text of the error for a missing program that obtains builds.
+pub(super) fn no_client(build: &BuildRef, command: &str, package: &str) -> String {
+    format!(
+        "there is no `{command}` on this machine, which obtains {build}: install it (Debian: apt \
+         install {package}), or {}",
+        add_own(&build.engine)
+    )
+}
+
+/// Returns the error for a failed program that obtains builds.
+pub(super) fn client_failed(build: impl Display, command: &str, summary: &str) -> SupplyError {
+    SupplyError::ClientFailed(format!(
+        "{build} could not be fetched, {command} reports: {summary}; check the network and the \
+         proxy settings of {command} and repeat; builds already cached keep working"
+    ))
+}
