@@ -1,9 +1,9 @@
 //! Which variants can produce the metrics that a question names.
 
 use model::{Metric, Variant, metric};
+use reader::error::PlanError;
+use reader::place::Place;
 
-use crate::error::PlanError;
-use crate::place::Place;
 use crate::resolve::Resolver;
 
 /// The kind of engine of which alone a metric can be known.
@@ -132,7 +132,7 @@ mod tests {
         let question = "question = \"?\"";
         let file = FILE.replacen(question, &format!("{question}\nanswer = {metrics}"), 1) + more;
         let (typed, catalog) = (Overrides::default(), TestCatalog::default());
-        let checked = crate::check::load("sample.toml", &file, &typed, &catalog, MACHINE);
+        let checked = crate::experiment::load("sample.toml", &file, &typed, &catalog, MACHINE);
         checked.map(|checked| checked.warnings).map_err(|error| {
             let label = error.labels().and_then(|mut labels| labels.next()).expect("a place");
             let place = &file[label.offset()..label.offset() + label.len()];

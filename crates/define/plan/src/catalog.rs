@@ -1,7 +1,6 @@
 //! The planner's interface to engines, steps and the machine.
 
-use std::path::Path;
-
+use application::ApplicationFiles;
 use model::{Bytes, CpuCount, DataShape, Dialect, Step, StepInfo};
 
 /// One engine the program can drive.
@@ -29,7 +28,7 @@ pub enum Builds {
 }
 
 /// Facts that the planner needs.
-pub trait Catalog {
+pub trait Catalog: ApplicationFiles {
     /// Returns every step a benchmark may name.
     fn steps(&self) -> Vec<StepInfo>;
     /// Returns every engine a variant may name.
@@ -38,22 +37,8 @@ pub trait Catalog {
     fn profile(&self, name: &str) -> Option<String>;
     /// Returns the names of the shipped profiles.
     fn profile_names(&self) -> Vec<String>;
-    /// Returns the text of a shipped application.
-    fn application(&self, name: &str) -> Option<String>;
-    /// Returns the names of the shipped applications.
-    fn application_names(&self) -> Vec<String>;
     /// Returns the codes of the lint rules that a waiver may name (`A001`).
     fn rule_codes(&self) -> Vec<&'static str>;
-    /// Returns the text of a user's file: an application, a profile, or a rate.
-    ///
-    /// # Errors
-    /// The reason why it cannot be read.
-    fn file(&self, path: &Path) -> Result<String, String>;
-    /// Checks a key distribution as written, for a key space of `rows`.
-    ///
-    /// # Errors
-    /// Names the error in the text and the known distributions.
-    fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String>;
     /// Checks that a step can be executed on rows of that shape.
     ///
     /// A step that follows the experiment's client counts comes with 0 clients.

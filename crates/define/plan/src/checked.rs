@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use application::StatementPlaces;
 use model::sql::StatementOwner;
 use model::{Dialect, Experiment, Options};
+use reader::error::{PlanError, Source};
+use reader::nearest;
+use reader::place::Place;
 
-use crate::application::StatementPlaces;
-use crate::error::{PlanError, Source};
-use crate::nearest::nearest;
-use crate::place::Place;
 use crate::profile::KnownOptions;
 use crate::settings::{NAME, of_engines};
 use crate::spec::File;

@@ -4,9 +4,9 @@ use model::units::many;
 use model::{Bytes, Durability, Experiment, Setting, StepInfo, StepRole, StopRule};
 
 use crate::catalog::Machine;
-use crate::check::{KEY_BYTES_DEFAULT, VALUE_BYTES_DEFAULT};
 use crate::cost::{DISK_PER_ROW, ROWS_PER_S, SERVER_ROWS_PER_S};
 use crate::expand::DISK_FLOOR_BYTES;
+use crate::experiment::{KEY_BYTES_DEFAULT, VALUE_BYTES_DEFAULT};
 use crate::overrides::Overrides;
 use crate::settings::{CLIENTS, DURATION, KEY_BYTES, MEMORY, RATE, VALUE_BYTES};
 use crate::value::Levels;

@@ -2,8 +2,8 @@
 
 use model::CpuCount;
 use model::limits::CLIENTS_MAX;
+use reader::place::Place;
 
-use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::settings::CLIENTS;
 use crate::spec::Section;

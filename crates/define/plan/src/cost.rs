@@ -159,8 +159,8 @@ fn stored_rows(experiment: &Experiment, application: &Application) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::load;
     use crate::expand::{Room, expand};
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{MACHINE, TestCatalog};
 

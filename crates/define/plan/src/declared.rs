@@ -3,10 +3,10 @@
 use model::limits::joined_name;
 use model::metric::{self, Kind, METRICS};
 use model::{Step, Variant, Waiver};
+use reader::error::{Errors, PlanError};
+use reader::nearest;
+use reader::place::Place;
 
-use crate::error::{Errors, PlanError};
-use crate::nearest::nearest;
-use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::settings::{ANSWER, CODE, MEASURE, NAME, REASON};
 use crate::spec::{File, Section};
@@ -159,7 +159,7 @@ mod tests {
     use model::Waiver;
 
     use crate::catalog::Machine;
-    use crate::check::load;
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 
@@ -231,7 +231,7 @@ mod tests {
         // An error of the control points at the base's text.
         let [base, control] =
             ["b", "b-control"].map(|name| found.setting_refusal((name, "cache"), "too small", ""));
-        let place = |error: &crate::error::PlanError| {
+        let place = |error: &reader::error::PlanError| {
             use miette::Diagnostic as _;
             error.labels().and_then(|mut labels| labels.next()).map(|label| label.offset())
         };

@@ -5,10 +5,10 @@ use model::{
     Access, BuildRef, Bytes, DataShape, DeviceSpec, FIO, IoTest, Nanos, Settings, Step, StopRule,
     Variant,
 };
+use reader::error::{Errors, PlanError};
+use reader::place::Place;
 
 use crate::clients::ClientsFactor;
-use crate::error::{Errors, PlanError};
-use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::settings::{ACCESS, DURATION, FILE_SIZE, FILL, RAW, Setting, TESTS, Table};
 use crate::spec::{File, Section};
@@ -127,7 +127,7 @@ fn variant(access: Access) -> Variant {
 
 #[cfg(test)]
 mod tests {
-    use crate::check::load;
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{MACHINE, TestCatalog};
     use crate::{Checked, DISK_FLOOR_BYTES, PlanError, Room, expand};

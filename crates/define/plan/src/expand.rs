@@ -2,11 +2,11 @@
 
 use model::limits::CELLS_MAX;
 use model::{Bytes, Experiment, Nanos, Plan, Variant};
+use reader::error::PlanError;
 
 use crate::catalog::Catalog;
 use crate::cells::cells;
 use crate::cost::Cost;
-use crate::error::PlanError;
 use crate::layout::phrase;
 use crate::reuse::time_of;
 

@@ -1,7 +1,8 @@
 //! Reads, checks and expands experiment files into ordered plans.
 //!
 //! This crate runs nothing and does not inspect the machine; the facts about engines, steps and the
-//! machine come in through [`Catalog`] and [`Machine`]. It imports only `model`.
+//! machine come in through [`Catalog`] and [`Machine`]. It imports
+//! `model`, `reader` and `application`.
 //!
 //! Invariants: a checked experiment is complete, with every default resolved; every error names the
 //! line at fault and the remedy; the order of runs is a function of the seed.
@@ -10,10 +11,8 @@
 //! `settings`, or to `model::setting` when drivers translate it.
 
 mod answerable;
-mod application;
 mod catalog;
 mod cells;
-mod check;
 mod checked;
 mod chosen;
 mod clients;
@@ -21,13 +20,11 @@ mod cost;
 mod declared;
 mod device;
 mod dsn;
-mod error;
 mod expand;
+mod experiment;
 mod layout;
-mod nearest;
 mod overrides;
 mod pipeline;
-mod place;
 mod preset;
 mod profile;
 mod published;
@@ -35,14 +32,11 @@ mod quick;
 mod rate;
 mod resolve;
 mod reuse;
-mod scheme;
-mod secret;
 mod server;
 mod settings;
 mod spec;
 mod step_load;
 mod steps;
-mod syntax;
 #[cfg(test)]
 mod tests;
 mod unknown;
@@ -50,17 +44,16 @@ mod value;
 mod window;
 mod workload;
 
-pub use application::{Described, describe};
+pub use application::{ApplicationFiles, Described, describe};
 pub use catalog::{Builds, Catalog, EngineInfo, Machine};
-pub use check::load;
 pub use checked::Checked;
-pub use error::PlanError;
 pub use expand::{DISK_FLOOR_BYTES, Room, expand, layout, run_time};
-pub use nearest::nearest;
+pub use experiment::load;
 pub use overrides::{Overrides, QuickVariants};
 pub use preset::{PRESETS, Preset};
 pub use profile::{KnownOptions, profile_options, profile_tables};
 pub use quick::quick;
+pub use reader::{PlanError, nearest};
 pub use reuse::times_by_reuse;
 pub use settings::{Setting, flags};
 pub use unknown::tables_with;

@@ -1,13 +1,13 @@
 //! Settings and variants typed on the command line.
 
 use model::Waiver;
+use reader::error::{Errors, PlanError};
+use reader::place::{Place, Placed};
+use reader::syntax::Pairs;
 
-use crate::error::{Errors, PlanError};
-use crate::place::{Place, Placed};
 use crate::preset::PRESETS;
 use crate::settings::{CODE, Key, REASON, Setting, Table, WORKLOAD};
 use crate::spec::{File, Section, replace_pairs};
-use crate::syntax::Pairs;
 
 /// Values that replace the file's, parsed in the same way.
 #[derive(Debug, Clone, Default)]

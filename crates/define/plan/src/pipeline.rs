@@ -2,9 +2,9 @@
 
 use model::sql::PerDialect;
 use model::{Load, OpKind, PIPELINE_MAX, Step, StopRule};
+use reader::error::PlanError;
+use reader::place::Place;
 
-use crate::error::PlanError;
-use crate::place::Place;
 use crate::resolve::Resolver;
 
 impl Resolver<'_> {
@@ -78,7 +78,7 @@ impl Resolver<'_> {
 mod tests {
     use miette::Diagnostic as _;
 
-    use crate::check::load;
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 

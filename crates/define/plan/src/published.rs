@@ -1,9 +1,9 @@
 //! Checks published findings against the experiment.
 
 use model::{Expected, Published, PublishedFinding, Step, Variant};
+use reader::error::PlanError;
+use reader::place::{Place, Placed};
 
-use crate::error::PlanError;
-use crate::place::{Place, Placed};
 use crate::resolve::Resolver;
 use crate::settings::{
     BASE, BASE_CLIENTS, BASE_VALUE, CLAIM, CLIENTS, DISTRIBUTION, EXPECT, Key, METRIC, OCCURRENCE,
@@ -281,7 +281,7 @@ fn text_of(levels: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::load;
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{FILE, MACHINE, TestCatalog};
 

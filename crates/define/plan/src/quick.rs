@@ -6,19 +6,19 @@ use std::path::Path;
 
 use model::limits::{NAME_BYTES_MAX, joined_name};
 use model::{BuildRef, Dialect};
+use reader::Scheme;
+use reader::error::{PlanError, Source};
+use reader::place::Place;
+use reader::syntax::Pairs;
 
 use crate::catalog::{Catalog, Machine};
-use crate::check::check;
 use crate::checked::Checked;
 use crate::chosen::{self, Chosen};
-use crate::error::{PlanError, Source};
+use crate::experiment::check;
 use crate::overrides::{Overrides, QuickVariants, pairs};
-use crate::place::Place;
 use crate::profile::is_path;
-use crate::scheme::Scheme;
 use crate::settings::{DSN, DURATION, ENGINE, NAME, PROFILE, QUESTION, ROWS, WORKLOAD};
 use crate::spec::{File, Section};
-use crate::syntax::Pairs;
 
 /// Checks an experiment typed on the command line: steps and engines.
 ///

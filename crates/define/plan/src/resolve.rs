@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use application::{Described, describe};
 use model::sql::TrafficSpec;
 use model::{Bytes, Load, Nanos, OpUnit, Step, StepInfo, StepRole, StopRule, float, whole};
+use reader::error::{Errors, PlanError, Source};
+use reader::place::{Place, Placed};
 
-use crate::application::{Described, describe};
 use crate::catalog::{Catalog, Machine};
-use crate::error::{Errors, PlanError, Source};
-use crate::place::{Place, Placed};
 use crate::preset::Preset;
 use crate::settings::{
     BATCH_KEYS, DISTRIBUTION, DURATION, FIELD_BYTES, Key, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP,

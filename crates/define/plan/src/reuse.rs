@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     Bytes, Cell, Experiment, LoadReuse, LoadSharing, Nanos, PageCache, Step, StepRole, Variant,
 };
+use reader::error::{Errors, PlanError};
 
 use crate::catalog::Catalog;
 use crate::cells::cells;
 use crate::cost::Cost;
-use crate::error::{Errors, PlanError};
 use crate::resolve::Resolver;
 use crate::settings::{DSN, NAME, PAGE_CACHE, REUSE, RUNS_PER_LOAD};
 use crate::spec::{File, Section};

@@ -3,13 +3,13 @@
 use model::setting::Scope;
 use model::sql::{Application, PerDialect, Statement};
 use model::{BuildRef, Dialect, Dsn, Placement};
+use reader::error::PlanError;
+use reader::place::Place;
+use reader::secret::has_at_behind;
 
 use crate::catalog::{Builds, EngineInfo};
 use crate::dsn;
-use crate::error::PlanError;
-use crate::place::Place;
 use crate::resolve::Resolver;
-use crate::secret::has_at_behind;
 use crate::settings::{DSN, ENGINE, NAME, PLACEMENT};
 use crate::spec::Section;
 

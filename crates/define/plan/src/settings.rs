@@ -9,9 +9,9 @@ use model::{
     Access, Arrivals, Bytes, Expected, IoTest, Limit, LoadReuse, Nanos, Pacing, PageCache,
     Placement, Settings,
 };
+use reader::error::PlanError;
+use reader::place::Placed;
 
-use crate::error::PlanError;
-use crate::place::Placed;
 use crate::value::{
     Levels, above_zero, client_count, comparable, compressible_to, distinct, expected, filled,
     key_bytes, levels, memory, named, seed, text, value_bytes,

@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 use model::LoadReuse;
 use model::limits::joined_name;
 use model::setting::{Form, Scope};
+use reader::error::{Errors, PlanError, Source};
+use reader::place::{Place, Placed};
+use reader::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, wrong_type};
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::error::{Errors, PlanError, Source};
-use crate::place::{Place, Placed};
 use crate::settings::{
     Key, Kind, LOAD, NAME, REUSE, SIZE, STEP, Setting, Table, all, of_table, required,
 };
-use crate::syntax::{Node, Pairs, list, missing, plain, scalar, scalars, wrong_type};
 use crate::unknown::{unknown_key, unknown_table};
 
 /// A whole experiment file; no `Debug`, for it has the passwords as written.
@@ -226,7 +226,7 @@ const KEYS: [&str; 8] =
 /// # Errors
 /// When the text is not TOML.
 pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
-    let root = crate::syntax::parse(source)?;
+    let root = reader::syntax::parse(source)?;
     let mut reader = Reader { errors: Errors::default() };
     let root_has = |key: &str| root.get_ref().get(key).is_some();
     let is_device = root_has("device") && !root_has("benchmark");

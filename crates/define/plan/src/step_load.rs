@@ -1,10 +1,10 @@
 //! Resolves a step's load from step, benchmark and client factor.
 
 use model::{Limit, Load, Nanos, OpenLoad, Pace, Rate, Step, StopRule};
+use reader::error::{Errors, PlanError, Source};
+use reader::place::{Place, Placed};
 
 use crate::clients::ClientsFactor;
-use crate::error::{Errors, PlanError, Source};
-use crate::place::{Place, Placed};
 use crate::rate::{self, WrittenRate};
 use crate::resolve::Resolver;
 use crate::settings::{ARRIVALS, PACING, PIPELINE, RATE, REUSE, SLA, Setting};
@@ -196,7 +196,7 @@ mod tests {
     use model::{Experiment, RatePiece};
 
     use super::*;
-    use crate::check::load;
+    use crate::experiment::load;
     use crate::overrides::Overrides;
     use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 

@@ -3,10 +3,10 @@
 use model::limits::STEPS_MAX;
 use model::sql::{CallMix, Copies, TrafficSpec};
 use model::{DataShape, Load, OpKind, Step, StepInfo, StepRole, StopRule};
+use reader::error::{Errors, PlanError};
+use reader::place::Place;
 
 use crate::clients::ClientsFactor;
-use crate::error::{Errors, PlanError};
-use crate::place::Place;
 use crate::resolve::Resolver;
 use crate::settings::{BATCH_KEYS, FIELD_BYTES, RANGE_ROWS, STEP, STEPS, Setting, WRITER_RATE};
 use crate::spec::Section;
@@ -76,7 +76,7 @@ impl Resolver<'_> {
         if steps.len() < tables.len() || benchmark.is_partial {
             return errors.result((Vec::new(), Vec::new()));
         }
-        if errors.len() == 0 {
+        if errors.is_empty() {
             errors.ok(self.check_tables(&steps, &tables, factor));
             errors.ok(self.check_reach(benchmark, (&tables, &steps), factor));
             errors.ok(self.check_use(benchmark, &steps));

@@ -1,9 +1,10 @@
 //! Errors of unknown keys in experiment files, with the table that each belongs in.
 
-use crate::error::PlanError;
-use crate::nearest::nearest;
+use reader::error::PlanError;
+use reader::nearest;
+use reader::syntax::listed_keys;
+
 use crate::settings::{Table, of_table};
-use crate::syntax::listed_keys;
 
 /// Tables in which a misplaced key is searched, those that most files have first.
 const SEARCHED: [Table; 8] = [

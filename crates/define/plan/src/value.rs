@@ -8,9 +8,8 @@ use model::limits::{
 use model::setting::{parse_short_size, parse_whole};
 use model::units::parse_size;
 use model::{Bytes, Expected};
-
-use crate::error::PlanError;
-use crate::place::Place;
+use reader::error::PlanError;
+use reader::place::Place;
 
 /// Label of the place of a quantity that is zero.
 const ABOVE_ZERO: &str = "must be more than zero";

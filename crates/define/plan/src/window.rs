@@ -3,8 +3,7 @@
 use model::limits::DURATION_MIN;
 use model::units::{parse_span, per_second, thousands};
 use model::{Experiment, Limit, Load, Nanos, Rate, Step, StopRule, float, whole};
-
-use crate::error::PlanError;
+use reader::error::PlanError;
 
 /// Upper bound on any engine's operations per second; a search that needs more cannot end.
 const FASTEST_OPS_PER_S: f64 = 10_000_000.0;

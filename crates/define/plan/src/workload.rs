@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use application::{Described, ROWS_DESCRIBED, Setup};
 use model::setting::Scope;
 use model::{DataShape, StepInfo, StepRole};
+use reader::error::{PlanError, Source};
+use reader::place::{Place, Placed};
 
-use crate::application::{self, Described, ROWS_DESCRIBED, Setup};
-use crate::error::{PlanError, Source};
-use crate::place::{Place, Placed};
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
 use crate::settings::{ROWS, STEP, WORKLOAD};
@@ -280,7 +280,7 @@ pub(crate) const fn shape(loaded: &Described) -> DataShape {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::sample::described;
+    use application::testing::described;
 
     const COUNTED: &str = r#"
 name = "counted"

@@ -4,7 +4,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use model::{Bytes, DataShape, Step, StepInfo};
-use plan::{Catalog, EngineInfo};
+use plan::{ApplicationFiles, Catalog, EngineInfo};
 
 use crate::environment::Environment;
 use crate::registry;
@@ -70,6 +70,25 @@ impl Program {
     }
 }
 
+impl ApplicationFiles for Program {
+    fn application(&self, name: &str) -> Option<String> {
+        let built_in = APPLICATIONS.iter().find(|(known, _)| *known == name);
+        built_in.map(|(_, text)| (*text).to_owned())
+    }
+
+    fn application_names(&self) -> Vec<String> {
+        APPLICATIONS.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    fn file(&self, path: &Path) -> Result<String, String> {
+        read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())
+    }
+
+    fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String> {
+        workload::check_distribution(text, rows)
+    }
+}
+
 impl Catalog for Program {
     fn steps(&self) -> Vec<StepInfo> {
         workload::catalog()
@@ -90,23 +109,6 @@ impl Catalog for Program {
 
     fn rule_codes(&self) -> Vec<&'static str> {
         lint::rules().iter().map(|rule| rule.code).collect()
-    }
-
-    fn file(&self, path: &Path) -> Result<String, String> {
-        read(path, FILE_BYTES_MAX).map_err(|error| error.to_string())
-    }
-
-    fn application(&self, name: &str) -> Option<String> {
-        let built_in = APPLICATIONS.iter().find(|(known, _)| *known == name);
-        built_in.map(|(_, text)| (*text).to_owned())
-    }
-
-    fn application_names(&self) -> Vec<String> {
-        APPLICATIONS.iter().map(|(name, _)| (*name).to_owned()).collect()
-    }
-
-    fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String> {
-        workload::check_distribution(text, rows)
     }
 
     fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String> {

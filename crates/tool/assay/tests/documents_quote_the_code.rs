@@ -38,7 +38,7 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
     ("define/plan/src/resolve.rs", "docs/workloads/key-value.md", &[
         ("WRITER_RATE_DEFAULT: Bytes = Bytes(2 << 20)", "2 MiB/s of keys and values"),
     ]),
-    ("define/plan/src/check.rs", "docs/workloads/key-value.md", &[
+    ("define/plan/src/experiment.rs", "docs/workloads/key-value.md", &[
         ("KEY_BYTES_DEFAULT: u32 = 20", "up to 20 bytes unless"),
         ("VALUE_BYTES_DEFAULT: u32 = 400", "Values (400 bytes unless"),
         ("COMPRESSIBLE_TO_DEFAULT: f64 = 0.5", "of their size, 0.5 unless"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::{Bytes, CpuCount, DataShape, Dialect, Step, StepInfo};
-use plan::{Builds, Catalog, EngineInfo, Machine};
+use plan::{ApplicationFiles, Builds, Catalog, EngineInfo, Machine};
 
 /// The machine for which sizes are derived.
 pub(crate) const MACHINE: Machine =
@@ -22,6 +22,24 @@ pub(crate) struct OneText<'a> {
 impl OneText<'_> {
     fn named(&self, name: &str) -> Option<String> {
         (name == OWN).then(|| self.text.to_owned())
+    }
+}
+
+impl ApplicationFiles for OneText<'_> {
+    fn application(&self, name: &str) -> Option<String> {
+        self.named(name)
+    }
+
+    fn application_names(&self) -> Vec<String> {
+        vec![OWN.to_owned()]
+    }
+
+    fn file(&self, _path: &Path) -> Result<String, String> {
+        Ok(self.text.to_owned())
+    }
+
+    fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String> {
+        workload::check_distribution(text, rows)
     }
 }
 
@@ -55,24 +73,8 @@ impl Catalog for OneText<'_> {
         vec![OWN.to_owned()]
     }
 
-    fn application(&self, name: &str) -> Option<String> {
-        self.named(name)
-    }
-
-    fn application_names(&self) -> Vec<String> {
-        vec![OWN.to_owned()]
-    }
-
     fn rule_codes(&self) -> Vec<&'static str> {
         lint::rules().iter().map(|rule| rule.code).collect()
-    }
-
-    fn file(&self, _path: &Path) -> Result<String, String> {
-        Ok(self.text.to_owned())
-    }
-
-    fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String> {
-        workload::check_distribution(text, rows)
     }
 
     fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String> {

@@ -1,12 +1,12 @@
 //! Parses the parts of a server address.
 
 use model::{Dialect, Dsn};
+use reader::Scheme;
+use reader::error::PlanError;
 
 use super::draft::Draft;
 use super::pasted::unwrapped;
 use super::text::{check_expanded, decoded, wrong};
-use crate::error::PlanError;
-use crate::scheme::Scheme;
 
 /// The address of a server.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use model::secret::{PASSWORD_VARIABLE, variable};
 use model::server::SYSTEM_ROOTS;
 use model::units::parse_span;
 use model::{Address, Dialect, Dsn, LoginOptions, Password};
+use reader::error::PlanError;
 
 use super::encryption::Encryption;
 use super::parameter::{Effect, EncryptionPart, Parameters, Switch, effect, names, plain};
@@ -13,7 +14,6 @@ use super::place::{self, Place};
 use super::text::{check_expanded, decoded, is_placeholder, once, twice, wrong};
 use super::value::{Parameter, absolute, file, methods, role, switched};
 use super::{mysql, postgres};
-use crate::error::PlanError;
 
 /// Source: PostgreSQL documentation, section 20.3, `port`.
 const PORT_POSTGRES: u16 = 5432;

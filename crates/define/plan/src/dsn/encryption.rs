@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use model::server::SYSTEM_ROOTS;
 use model::{ClientCertificate, Dialect, Tls};
+use reader::error::PlanError;
 
 use super::text::{once, wrong};
-use crate::error::PlanError;
 
 /// How much is encrypted and verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,8 @@
 //! What is pasted in the place of an address: quoted, with a name, or another form.
 
+use reader::error::PlanError;
+
 use super::text::wrong;
-use crate::error::PlanError;
 
 /// Quotes that a text may be copied with.
 const QUOTES: [char; 3] = ['"', '\'', '`'];

@@ -2,8 +2,9 @@
 
 use std::net::Ipv6Addr;
 
+use reader::error::PlanError;
+
 use super::text::{check_expanded, decoded, wrong};
-use crate::error::PlanError;
 
 /// A host and a port, as far as they are stated.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! Parts of an address: escapes, and variables that nothing expands.
 
 use percent_encoding::percent_decode_str;
-
-use crate::error::PlanError;
+use reader::error::PlanError;
 
 /// The form of an address.
 const FORM: &str = "write postgres://user:${ASSAY_PASSWORD_NAME}@host:port/database, or \

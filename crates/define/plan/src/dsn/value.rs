@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use model::{AuthMethod, ServerRole};
+use reader::error::PlanError;
 
 use super::text::wrong;
-use crate::error::PlanError;
 
 /// A parameter of an address.
 pub(super) struct Parameter {

@@ -2,8 +2,7 @@
 
 use model::units::{parse_rate, parse_span, per_second};
 use model::{Nanos, Rate, RatePiece};
-
-use crate::nearest::nearest;
+use reader::nearest;
 
 /// A parsed rate, or the path of its file.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,10 +2,10 @@
 
 use miette::Diagnostic as _;
 use model::setting::Form;
+use reader::error::PlanError;
 
 use super::sample::{FILE, MACHINE, TestCatalog};
-use crate::check::load;
-use crate::error::PlanError;
+use crate::experiment::load;
 use crate::overrides::Overrides;
 use crate::settings::{Kind, flags};
 

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use application::ApplicationFiles;
+use application::testing::Shipped;
 use model::{Bytes, CpuCount, DataShape, Dialect, Experiment, OpKind, Step, StepInfo, StepRole};
+use reader::PlanError;
 
-use crate::application::{Described, Setup, read};
 use crate::catalog::{Builds, Catalog, EngineInfo, Machine};
-use crate::check::load;
 use crate::checked::Checked;
-use crate::error::{PlanError, Source};
+use crate::experiment::load;
 use crate::overrides::Overrides;
-use crate::place::{Place, Placed};
 
 /// A machine of moderate size.
 pub(crate) const MACHINE: Machine =
@@ -31,16 +31,6 @@ rows = "10k"
 name = "a"
 engine = "tree"
 "#;
-
-/// The applications that come with the program.
-pub(crate) const SHIPPED: [(&str, &str); 6] = [
-    ("ibench-2023", include_str!("../../../../../applications/ibench-2023.toml")),
-    ("ibench-current", include_str!("../../../../../applications/ibench-current.toml")),
-    ("sysbench", include_str!("../../../../../applications/sysbench.toml")),
-    ("documents", include_str!("../../../../../applications/documents.toml")),
-    ("linkbench", include_str!("../../../../../applications/linkbench.toml")),
-    ("tproc-c", include_str!("../../../../../applications/tproc-c.toml")),
-];
 
 /// A catalog of files by name.
 #[derive(Debug, Default)]
@@ -63,6 +53,27 @@ fn step(name: &'static str, role: StepRole, share_of_rows: Option<f64>) -> StepI
         share_of_rows,
         has_writer: role == StepRole::ReadWrite,
         is_single_client: role == StepRole::Load,
+    }
+}
+
+impl ApplicationFiles for TestCatalog {
+    fn application(&self, name: &str) -> Option<String> {
+        Shipped.application(name)
+    }
+
+    fn application_names(&self) -> Vec<String> {
+        Shipped.application_names()
+    }
+
+    fn file(&self, path: &Path) -> Result<String, String> {
+        let rates = self.rate_files.iter().map(|(name, text)| (*name, (*text).to_owned()));
+        let mut known = self.applications.iter().cloned().chain(rates);
+        let found = known.find(|(known, _)| Path::new(known) == path);
+        found.map(|(_, text)| text).ok_or_else(|| "no such file".to_owned())
+    }
+
+    fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String> {
+        Shipped.check_distribution(text, rows)
     }
 }
 
@@ -115,31 +126,8 @@ impl Catalog for TestCatalog {
         self.profiles.iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
-    fn application(&self, name: &str) -> Option<String> {
-        SHIPPED.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned())
-    }
-
-    fn application_names(&self) -> Vec<String> {
-        SHIPPED.iter().map(|(name, _)| (*name).to_owned()).collect()
-    }
-
     fn rule_codes(&self) -> Vec<&'static str> {
         vec!["A001", "A008", "A039"]
-    }
-
-    fn file(&self, path: &Path) -> Result<String, String> {
-        let rates = self.rate_files.iter().map(|(name, text)| (*name, (*text).to_owned()));
-        let mut known = self.applications.iter().cloned().chain(rates);
-        let found = known.find(|(known, _)| Path::new(known) == path);
-        found.map(|(_, text)| text).ok_or_else(|| "no such file".to_owned())
-    }
-
-    fn check_distribution(&self, text: &str, _rows: u64) -> Result<(), String> {
-        if text == "uniform" || text.starts_with("zipf:") {
-            Ok(())
-        } else {
-            Err(format!("unknown distribution `{text}`"))
-        }
     }
 
     fn check_step(&self, step: &Step, data: &DataShape) -> Result<(), String> {
@@ -166,18 +154,4 @@ pub(crate) fn checked(old: &str, new: &str) -> Result<Checked, PlanError> {
 /// Returns the experiment of [`FILE`] in which `old` is replaced by `new`.
 pub(crate) fn experiment(old: &str, new: &str) -> Experiment {
     checked(old, new).expect("a right experiment").experiment
-}
-
-/// Returns an application's file, read for an experiment that sets these parameters.
-pub(crate) fn described(
-    text: &str,
-    rows: u64,
-    clients: u32,
-    set: &[(&str, &str)],
-) -> Result<Described, PlanError> {
-    let typed = |text: &str| Placed::new(text.to_owned(), Place::flag("parameter"));
-    let parameters = set.iter().map(|(name, value)| (typed(name), typed(value))).collect();
-    let (source, experiment) = (Source::new("own.toml", text), &Source::default());
-    let setup = Setup { experiment, parameters: &parameters, rows, clients };
-    read(&source, setup, &TestCatalog::default())
 }

@@ -3,7 +3,7 @@
 use miette::Diagnostic as _;
 use proptest::prelude::*;
 
-use crate::check::load;
+use crate::experiment::load;
 use crate::overrides::Overrides;
 use crate::tests::sample::{FILE, MACHINE, TestCatalog};
 

@@ -1,14 +1,15 @@
 //! Tests of experiments on SQL servers.
 
+use application::testing::SHIPPED;
 use miette::Diagnostic as _;
 use model::{Address, Experiment, Load, Nanos, OpUnit, Password, Placement, StopRule};
+use reader::error::PlanError;
 
-use crate::check::load;
 use crate::checked::Checked;
-use crate::error::PlanError;
+use crate::experiment::load;
 use crate::overrides::{Overrides, QuickVariants};
 use crate::quick::quick;
-use crate::tests::sample::{MACHINE, SHIPPED, TestCatalog};
+use crate::tests::sample::{MACHINE, TestCatalog};
 
 const FILE: &str = r#"
 [experiment]

@@ -10,7 +10,7 @@ use engine::Reach;
 use miette::{Result, miette};
 use model::device::FIO;
 use model::{Application, Experiment, Manifest, Options, Variant};
-use plan::Catalog as _;
+use plan::ApplicationFiles as _;
 use serde_json::Value;
 
 use super::bench::HEADING;

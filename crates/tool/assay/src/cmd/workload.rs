@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use miette::Result;
 use model::sql::{Copies, Table, TrafficSpec};
-use plan::{Catalog as _, Described, PRESETS, PlanError};
+use plan::{ApplicationFiles as _, Catalog as _, Described, PRESETS, PlanError};
 use render::{Document, Format, Report, Style};
 use serde::Serialize;
 use serde_json::{Map, json};
