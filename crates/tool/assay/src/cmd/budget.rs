@@ -68,13 +68,14 @@ impl Designs {
                     let narrowest = most.worst().map_or_else(String::new, |worst| {
                         let noise = &budget.noise[worst.noise];
                         let step = place(&noise.step, noise.clients);
-                        format!(": {step} reaches {}", within(worst.half_width))
+                        format!("{step} reaches {}: ", within(worst.half_width))
                     });
                     miette!(
-                        help = "give a wider interval, or reduce the noise: a longer warm-up, a \
-                                quieter machine",
-                        "a thousand repetitions do not make every interval as narrow as {}\
-                         {narrowest}",
+                        help = format!(
+                            "{narrowest}give a wider interval, or reduce the noise: a longer \
+                             warm-up, a quieter machine"
+                        ),
+                        "a thousand repetitions do not make every interval as narrow as {}",
                         within(half_width)
                     )
                 })?;
