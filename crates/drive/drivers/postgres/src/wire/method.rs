@@ -86,6 +86,11 @@ const REMEDIES: [Remedy; 16] = [
         remedy: "put a line with scram-sha-256 for the role into pg_hba.conf",
     },
     Remedy {
+        text: REJECTED,
+        remedy: "a reject line of pg_hba.conf is for this role, database and host: permit them in a \
+                 line before it, or add ?sslmode=require if the line is of hostnossl",
+    },
+    Remedy {
         text: "pg_hba.conf",
         remedy: "permit this role, database and host in pg_hba.conf of the server",
     },
@@ -114,11 +119,6 @@ const REMEDIES: [Remedy; 16] = [
     Remedy {
         text: "does not exist",
         remedy: "create it on the server, or name another one in the dsn",
-    },
-    Remedy {
-        text: REJECTED,
-        remedy: "a reject line of pg_hba.conf is for this role, database and host: permit them in a \
-                 line before it, or add ?sslmode=require if the line is of hostnossl",
     },
     Remedy {
         text: "unsupported startup parameter",
