@@ -36,6 +36,11 @@ pub fn quick(
     catalog: &dyn Catalog,
     machine: Machine,
 ) -> Result<Checked, PlanError> {
+    if variants.engines.is_empty() {
+        return Err(PlanError::new("no engine is named").remedy(
+            "add --engine NAME@VERSION, such as --engine lmdb, or the address of a running server",
+        ));
+    }
     let known = catalog.steps();
     let workload = overrides.get(WORKLOAD.key);
     let mut file = File::default();

@@ -9,6 +9,7 @@ use reader::error::{Errors, PlanError, Source};
 use reader::place::{Place, Placed};
 
 use crate::catalog::{Catalog, Machine};
+use crate::peers::{StepOfPeer, step_of_peer};
 use crate::preset::Preset;
 use crate::settings::{
     BATCH_KEYS, DISTRIBUTION, DURATION, FIELD_BYTES, Key, OPERATIONS, RANGE_ROWS, SETTLE_CAP, STEP,
@@ -130,6 +131,14 @@ impl Resolver<'_> {
         let names: Vec<&str> = known.iter().map(|info| info.name.as_ref()).collect();
         let is_typed = !place.is_text();
         let error = PlanError::new(format!("unknown step `{name}`")).at(place, "no such step");
+        let is_had = |peer: &StepOfPeer| peer.workload.is_some() || names.contains(&peer.step);
+        if let Some(StepOfPeer { tool, step, workload }) = step_of_peer(name).filter(is_had) {
+            let of = workload.map_or_else(String::new, |name| match is_typed {
+                true => format!(" with --workload {name}"),
+                false => format!(" with workload = \"{name}\" in [benchmark]"),
+            });
+            return Err(error.remedy(format!("nearest to that step of {tool} is `{step}`{of}")));
+        }
         Err(match &self.applications_with(name)[..] {
             [] => error.meant(name, names.iter().copied(), format!("steps: {}", names.join(", "))),
             [first, ..] if is_typed => error.remedy(format!(

@@ -4,6 +4,7 @@ use reader::error::PlanError;
 use reader::nearest;
 use reader::syntax::listed_keys;
 
+use crate::peers::option_of_peer;
 use crate::settings::{Table, of_table};
 
 /// Tables in which a misplaced key is searched, those that most files have first.
@@ -38,11 +39,17 @@ pub(crate) fn unknown_key(unknown: &str, table: Table) -> PlanError {
         let word = nearest_elsewhere(unknown, table).filter(|_| !is_variant)?;
         Some(format!("did you mean `{word}`? {}", place_of(word, Some(table))?))
     };
-    let near = nearest(unknown, known.iter().copied());
+    let peer = option_of_peer(&unknown.replace('_', "-")).map(|ours| ours.replace('-', "_"));
+    let of_peer = || {
+        let ours = peer.as_deref()?;
+        Some(format!("did you mean `{ours}`? {}", place_of(ours, Some(table))?))
+    };
+    let own = known.iter().copied().find(|key| peer.as_deref() == Some(*key));
+    let near = own.or_else(|| nearest(unknown, known.iter().copied()));
     let remedy = match near.map(|word| format!("did you mean `{word}`?")) {
         Some(meant) if is_variant => format!("{meant} {option}"),
         Some(meant) => meant,
-        None => match place_of(unknown, Some(table)).or_else(elsewhere) {
+        None => match place_of(unknown, Some(table)).or_else(of_peer).or_else(elsewhere) {
             Some(place) => place,
             None if is_variant => format!("{option}; {}", listed_keys(&known)),
             None => listed_keys(&known),
@@ -101,6 +108,11 @@ mod tests {
             of("repetition", Table::Benchmark),
             "did you mean `repetitions`? `repetitions` belongs in [factors]"
         );
+        assert_eq!(
+            of("threads", Table::Benchmark),
+            "did you mean `clients`? `clients` belongs in [factors] or a step's table"
+        );
+        assert_eq!(of("value_size", Table::Benchmark), "did you mean `value_bytes`?");
         assert_eq!(of("row", Table::Benchmark), "did you mean `rows`?");
         let nowhere = of("colour", Table::Factors);
         assert_eq!(nowhere, "known keys: clients, runs_per_load, repetitions");

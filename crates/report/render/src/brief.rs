@@ -51,8 +51,7 @@ impl Class {
         match self {
             Self::Blocking => "blocking finding",
             Self::Warning => "warning",
-            Self::Note => "note",
-            Self::Choice => "finding",
+            Self::Note | Self::Choice => "note",
             Self::Waived => "waived finding",
         }
     }
@@ -97,7 +96,6 @@ pub(crate) fn brief(compared: &Compared<'_>, width: usize) -> Brief {
         }
         !is_shown
     });
-    let others: Vec<Class> = others.iter().map(|(class, _)| *class).collect();
     let has_remedies = !brief.entries.is_empty() || compared.findings.iter().any(is_listed);
     brief.rest = (!compared.findings.is_empty()).then(|| rest(compared, &others, has_remedies));
     brief
@@ -131,15 +129,20 @@ fn first_clause(text: &str) -> &str {
 }
 
 /// Returns the sentence on the command that shows all findings with their remedies.
-fn rest(compared: &Compared<'_>, others: &[Class], has_remedies: bool) -> String {
+fn rest(compared: &Compared<'_>, others: &[(Class, &LintFinding)], has_remedies: bool) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(has_remedies.then(|| "the remedies".to_owned()));
-    for class in [Class::Blocking, Class::Warning, Class::Note, Class::Choice, Class::Waived] {
-        let count = others.iter().filter(|of| **of == class).count();
+    let counted = |class: Class, noun: &str, is_of: &dyn Fn(&LintFinding) -> bool| {
+        let count = others.iter().filter(|(of, one)| *of == class && is_of(one)).count();
+        (count > 0).then(|| many(count, noun))
+    };
+    for class in [Class::Blocking, Class::Warning, Class::Note, Class::Waived] {
         let more = if has_remedies && class <= Class::Warning { "more " } else { "" };
-        let end = if class == Class::Choice { " on chosen settings" } else { "" };
-        let text = many(count, &format!("{more}{}", class.noun())) + end;
-        parts.extend((count > 0).then_some(text));
+        parts.extend(counted(class, &format!("{more}{}", class.noun()), &|_| true));
+    }
+    for (severity, class) in [(Severity::Warning, Class::Warning), (Severity::Note, Class::Note)] {
+        let chosen = counted(Class::Choice, class.noun(), &|one| one.severity == severity);
+        parts.extend(chosen.map(|text| format!("{text} on chosen settings")));
     }
     let lint = ShellCommand::of("assay lint").operands(&compared.meta.selection);
     format!("{lint} shows {}.", list(&parts))
@@ -191,7 +194,7 @@ mod tests {
         A014 failed operations: failures (readrandom)
         ");
         assert!(brief.rest.as_ref().is_some_and(|rest| rest.len() < 116), "{brief:?}");
-        insta::assert_snapshot!(brief.rest.unwrap_or_default(), @"assay lint sample shows the remedies, 3 more warnings, 1 note and 2 findings on chosen settings.");
+        insta::assert_snapshot!(brief.rest.unwrap_or_default(), @"assay lint sample shows the remedies, 3 more warnings, 1 note and 2 warnings on chosen settings.");
     }
 
     #[test]

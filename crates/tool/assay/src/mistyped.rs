@@ -15,29 +15,6 @@ const OF_SERVERS: [&str; 8] =
 /// Options by which other tools name what is run.
 const OF_STEPS: [&str; 3] = ["benchmarks", "steps", "step"];
 
-/// Options of other tools, each with ours. Source: docs/guide/coming-from.md.
-const SYNONYMS: [(&str, &str); 19] = [
-    ("bytes", "value-bytes"),
-    ("cache-size", "cache"),
-    ("compression-type", "compression"),
-    ("concurrency", "clients"),
-    ("dbms", "engine"),
-    ("engines", "engine"),
-    ("events", "duration"),
-    ("iterations", "repetitions"),
-    ("key-size", "key-bytes"),
-    ("max-rows", "rows"),
-    ("num", "rows"),
-    ("runs", "repetitions"),
-    ("scale", "rows"),
-    ("table-size", "rows"),
-    ("threads", "clients"),
-    ("time", "duration"),
-    ("value-size", "value-bytes"),
-    ("variant", "engine"),
-    ("yes", "trust"),
-];
-
 /// Adds what was meant to the error of an unknown option or command.
 pub(crate) fn explained(error: Error, args: &[OsString], mut root: Command) -> Error {
     root.build();
@@ -85,6 +62,11 @@ fn with_option(mut error: Error, args: &[OsString], root: &Command) -> Error {
     let option = option.split('=').next().unwrap_or_default().to_lowercase().replace('_', "-");
     // How to pass the option as an operand is of no use.
     error.remove(ContextKind::Suggested);
+    if let Some(ContextValue::String(near)) = error.get(ContextKind::SuggestedArg)
+        && plan::nearest(&option, [near.trim_start_matches('-')]).is_none()
+    {
+        error.remove(ContextKind::SuggestedArg);
+    }
     match here(&option, verb_of(root, args)).or_else(|| elsewhere(&option, root)) {
         Some(tip) => with_tip(error, tip),
         None => error,
@@ -115,7 +97,7 @@ fn here(option: &str, verb: &Command) -> Option<String> {
     if OF_STEPS.contains(&option) && takes_steps {
         return Some("steps are written without an option: fillseq readrandom".to_owned());
     }
-    let (_, ours) = SYNONYMS.iter().find(|(theirs, _)| *theirs == option)?;
+    let ours = plan::option_of_peer(option)?;
     has(verb, ours).then(|| format!("write --{ours}: `--help` states its meaning"))
 }
 
@@ -191,6 +173,7 @@ mod tests {
             assert!(found.contains(expected), "{line}: {found}");
         }
         assert!(tip("assay run --colour").contains("'--colour' found"));
+        assert!(!tip("assay run readrandom --engine lmdb --db x").contains("tip:"));
     }
 
     #[test]
@@ -198,7 +181,7 @@ mod tests {
         let mut root = Cli::command();
         root.build();
         let run = root.find_subcommand("run").expect("a command");
-        for (theirs, ours) in SYNONYMS {
+        for (theirs, ours) in plan::OPTIONS_OF_PEERS {
             assert!(has(run, ours) && !has(run, theirs), "{theirs} {ours}");
         }
         assert!(OF_SERVERS.iter().chain(&OF_STEPS).all(|theirs| !has(run, theirs)));

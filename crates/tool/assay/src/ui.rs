@@ -218,6 +218,12 @@ pub(crate) fn mask_panics() {
 pub(crate) fn check_arguments(arguments: &[OsString]) -> Result<(), Report> {
     let mut texts = arguments.iter().map(|argument| argument.to_string_lossy());
     let Some(text) = texts.find(|text| has_secret(text)) else { return Ok(()) };
+    if plan::has_placeholder(&text) {
+        let help = "write each part itself; the password alone may be a variable, \
+                    ${ASSAY_PASSWORD_NAME}, within single quotes";
+        let text = masked_value(&text);
+        return Err(miette!(help = help, "nothing fills in the placeholder in `{text}`"));
+    }
     let help = "commands accept no passwords, because every account of this host can read them. \
                 Put the password into a variable and write ${ASSAY_PASSWORD_NAME} in its place, \
                 within single quotes, or write it into the `dsn` of a [[variant]] in an experiment \

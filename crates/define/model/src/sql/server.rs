@@ -109,14 +109,6 @@ impl Address {
         matches!(self, Self::Socket(_) | Self::Tcp { tls: Tls::Waived, .. }) || self.is_encrypted()
     }
 
-    /// Returns the end of a line about a connection whose server gets the password as it is.
-    pub fn clear_text(&self) -> &'static str {
-        match self {
-            Self::Tcp { tls: Tls::Waived, .. } => ", which leaves in clear text on request",
-            Self::Tcp { .. } | Self::Socket(_) => "",
-        }
-    }
-
     /// Returns how it is connected to, as a record states it.
     pub fn transport(&self) -> &'static str {
         match self {
@@ -289,6 +281,21 @@ pub struct Dsn {
     /// Parameters of the address that have no effect, each with the reason.
     #[serde(skip)]
     pub notes: Vec<String>,
+}
+
+impl Dsn {
+    /// Returns the end of a line about a connection that does not protect the password.
+    ///
+    /// Postgres alone has methods to choose from; MySQL waives that the server's key is verified.
+    pub fn exposure(&self) -> &'static str {
+        match self.address {
+            Address::Tcp { tls: Tls::Waived, .. } if self.login.methods.is_empty() => {
+                ", which is encrypted on request by a key that is not verified"
+            }
+            Address::Tcp { tls: Tls::Waived, .. } => ", which leaves in clear text on request",
+            Address::Tcp { .. } | Address::Socket(_) => "",
+        }
+    }
 }
 
 impl fmt::Display for Dsn {

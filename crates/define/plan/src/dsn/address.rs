@@ -5,7 +5,7 @@ use reader::Scheme;
 use reader::error::PlanError;
 
 use super::draft::Draft;
-use super::pasted::unwrapped;
+use super::pasted::{form_of_go, is_of_go, unwrapped};
 use super::text::{check_expanded, decoded, wrong};
 
 /// The address of a server.
@@ -53,6 +53,13 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, PlanError> {
             .remedy("a `#` in a name, a password or a parameter is written %23"));
     }
     let (path, query) = place.split_once('?').unwrap_or((place, ""));
+    if is_of_go(path) {
+        return Err(form_of_go());
+    }
+    if path.contains("://") {
+        return Err(wrong("a second scheme stands in front of the host")
+            .remedy("leave it out, and write the host alone: user@host:port/database"));
+    }
     let (host, database) = path.split_once('/').unwrap_or((path, ""));
     draft.read_parameters(query)?;
     draft.set_database(database)?;
@@ -64,6 +71,10 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, PlanError> {
 /// Returns the dialect of a scheme.
 fn dialect(scheme: &str) -> Result<Dialect, PlanError> {
     let Some(Scheme { family, dialect }) = Scheme::parse(scheme) else {
+        if scheme.starts_with("jdbc:") {
+            return Err(wrong("the scheme has more than `jdbc:` and the name of a server")
+                .remedy("write jdbc:mysql:// or jdbc:postgresql://: a run measures one server"));
+        }
         return Err(wrong("the address has no scheme"));
     };
     let Some(dialect) = dialect else { return Err(unknown(&family)) };

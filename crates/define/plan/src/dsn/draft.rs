@@ -89,8 +89,8 @@ impl Draft {
             return Err(wrong("the password is a variable or a placeholder that nothing fills in")
                 .remedy(
                     "put the whole password into ASSAY_PASSWORD_NAME and write \
-                     ${ASSAY_PASSWORD_NAME}; `$`, `<`, `[` and `{` of a password itself are \
-                     written %24, %3C, %5B and %7B",
+                     ${ASSAY_PASSWORD_NAME}; `$`, `%`, `<`, `[` and `{` of a password itself \
+                     are written %24, %25, %3C, %5B and %7B",
                 ));
         }
         self.password = Some(Password(decoded(written, "password")?));
@@ -202,6 +202,10 @@ impl Draft {
             }
             Effect::Role => {
                 self.login.role = role(parameter)?;
+                if self.login.role.is_none() {
+                    let name = parameter.title();
+                    self.notes.push(format!("{name} has no effect: the address names one host"));
+                }
                 Ok(())
             }
             Effect::Binding => {

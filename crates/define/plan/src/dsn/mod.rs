@@ -15,4 +15,5 @@ mod value;
 mod tests;
 
 pub(crate) use address::{Parsed, ended_by_quote, parse};
+pub use pasted::has_placeholder;
 pub(crate) use pasted::is_meant;

@@ -16,7 +16,13 @@ pub(super) struct Place {
 impl Place {
     /// Reads `host:port`, as it stands between the user and the database.
     pub(super) fn parse(text: &str) -> Result<Self, PlanError> {
-        check_expanded(text, "host")?;
+        let (name, number) = text.split_once(':').unwrap_or((text, ""));
+        check_expanded(name, "host")?;
+        check_expanded(number, "port")?;
+        if name.contains('(') {
+            return Err(wrong("the host is a list of keys, as in MySQL's Connector/J")
+                .remedy("write the host and the port alone: mysql://user@host:port/database"));
+        }
         if text.contains(',') {
             return Err(several(text));
         }
@@ -32,7 +38,6 @@ impl Place {
             };
             return Ok(Self { host: Some(ipv6(&host.replace("%25", "%"))?), port });
         }
-        let (name, number) = text.split_once(':').unwrap_or((text, ""));
         if text.contains("::") || text.parse::<Ipv6Addr>().is_ok() {
             return Err(wrong("an IPv6 address stands without brackets")
                 .remedy("write it in brackets, as in [::1]:5432"));

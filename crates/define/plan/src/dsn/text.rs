@@ -37,28 +37,51 @@ pub(super) fn decoded(text: &str, part: &str) -> Result<String, PlanError> {
 }
 
 /// Returns whether a text has a variable of a shell or template in it.
-fn has_variable(text: &str) -> bool {
+pub(super) fn has_variable(text: &str) -> bool {
     let is_name = |rest: &str| {
         rest.starts_with(|sign: char| sign.is_ascii_alphabetic() || "_{(".contains(sign))
     };
-    text.contains("{{") || text.match_indices('$').any(|(at, _)| is_name(&text[at + 1..]))
+    let parts: Vec<&str> = text.split('%').collect();
+    text.contains("{{")
+        || text.match_indices('$').any(|(at, _)| is_name(&text[at + 1..]))
+        || parts[1..].windows(2).any(|pair| is_of_windows(pair[0], pair[1]))
+}
+
+/// Returns whether `%name%rest` has a variable of Windows, and not two escapes.
+fn is_of_windows(name: &str, rest: &str) -> bool {
+    let is_escape = |text: &str| {
+        let digits = text.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_')
+        && name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
+        && !(is_escape(name) && is_escape(rest))
+}
+
+/// Returns whether a text stands in the brackets of a placeholder.
+fn is_bracketed(text: &str) -> bool {
+    let is_within = |(begin, end)| text.starts_with(begin) && text.ends_with(end);
+    [('<', '>'), ('[', ']'), ('{', '}')].into_iter().any(is_within)
 }
 
 /// Returns whether a password has a variable in it, or is a placeholder of a page or a console.
 pub(super) fn is_placeholder(text: &str) -> bool {
     let letters = text.chars().filter(char::is_ascii_alphabetic);
     let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
-    let is_within = |(begin, end)| text.starts_with(begin) && text.ends_with(end);
     has_variable(text)
-        || [('<', '>'), ('[', ']'), ('{', '}')].into_iter().any(is_within)
+        || is_bracketed(text)
         || (letters.starts_with("your") && letters.contains("passw"))
         || text.chars().all(|sign| sign == '*' || sign == '\u{2022}')
 }
 
-/// Checks that a part of an address has no variable of a shell or template in it.
+/// Checks that a part of an address is no placeholder, and has no variable in it.
 pub(super) fn check_expanded(text: &str, part: &str) -> Result<(), PlanError> {
     if !has_variable(text) {
-        return Ok(());
+        if !is_bracketed(text) || text.contains(':') {
+            return Ok(());
+        }
+        return Err(wrong(format!("the {part} is a placeholder that nothing fills in"))
+            .remedy(format!("write the {part} itself in its place")));
     }
     Err(wrong(format!("the {part} has a variable that nothing expands")).remedy(format!(
         "write the {part} itself, and a `$` of it as %24; the password alone may be a variable, \

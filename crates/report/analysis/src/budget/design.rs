@@ -110,10 +110,12 @@ impl Budget<'_> {
 
     /// Returns the cheapest design with a half-width in every step.
     ///
-    /// `None` when a thousand repetitions do not reach it.
-    pub fn reach(&self, half_width: f64) -> Option<Design> {
+    /// # Errors
+    /// The design of a thousand repetitions, when it does not reach it.
+    pub fn reach(&self, half_width: f64) -> Result<Design, Design> {
         let mut all = (REPETITIONS_MIN..=REPETITIONS_MAX).map(|n| self.design(n));
-        all.find(|design| design.half_width() <= half_width)
+        let found = all.find(|design| design.half_width() <= half_width);
+        found.ok_or_else(|| self.design(REPETITIONS_MAX))
     }
 
     fn design(&self, repetitions: u32) -> Design {

@@ -64,10 +64,17 @@ impl Designs {
                 Ok(Self { best: proposal.best.clone(), others: Some(proposal) })
             }
             Goal::HalfWidth(half_width) => {
-                let best = budget.reach(half_width).ok_or_else(|| {
+                let best = budget.reach(half_width).map_err(|most| {
+                    let narrowest = most.worst().map_or_else(String::new, |worst| {
+                        let noise = &budget.noise[worst.noise];
+                        let step = place(&noise.step, noise.clients);
+                        format!("{step} reaches {}: ", within(worst.half_width))
+                    });
                     miette!(
-                        help = "give a wider interval, or reduce the noise: a longer warm-up, a \
-                                quieter machine",
+                        help = format!(
+                            "{narrowest}give a wider interval, or reduce the noise: a longer \
+                             warm-up, a quieter machine"
+                        ),
                         "a thousand repetitions do not make every interval as narrow as {}",
                         within(half_width)
                     )

@@ -225,7 +225,7 @@ fn of_variant(tables: &[(String, Options)], variant: &Variant) -> Vec<Reached> {
     }
     if let Some(dsn) = &variant.dsn {
         let from = dsn.password_from.as_ref().map(|name| format!(" (password: {name})"));
-        let (from, clear) = (from.unwrap_or_default(), dsn.address.clear_text());
+        let (from, clear) = (from.unwrap_or_default(), dsn.exposure());
         all.push(line("dsn", &format!("{dsn}{from}{clear}"), Reach::Host));
         let model::LoginOptions { session, certificate, .. } = &dsn.login;
         let roots = match &dsn.address {

@@ -226,9 +226,11 @@ fn print_findings(
     let counts = RerunOutcome::ALL.map(|outcome| (of(outcome), outcome.name()));
     let counts = counts.iter().filter(|(count, _)| *count > 0);
     let counts: Vec<_> = counts.map(|(count, name)| format!("{count} {name}")).collect();
-    ui.print(format_args!("{} rerun here: {}.\n", original.name, counts.join(", ")));
-    for line in aligned(&rows(&findings)) {
-        ui.print(line);
+    if findings.is_empty() {
+        ui.print(format_args!("{} rerun here: it has no ratio to compare.\n", original.name));
+    } else {
+        ui.print(format_args!("{} rerun here: {}.\n", original.name, counts.join(", ")));
+        aligned(&rows(&findings)).iter().for_each(|line| ui.print(line));
     }
     for line in differences(&original.manifest.host, &manifest.host) {
         ui.print(line);

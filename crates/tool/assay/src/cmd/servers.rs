@@ -97,7 +97,7 @@ fn endpoint(variant: &Variant, dsn: &Dsn, ui: &Ui) -> Result<Endpoint, MissingPa
         (Some(_), Some(_)) => "with the password of the file".to_owned(),
         (Some(_), None) => format!("with the password in {}", variable_of(&variant.name, dsn)),
     };
-    let clear = password.as_ref().map_or("", |_| address.clear_text());
+    let clear = password.as_ref().map_or("", |_| dsn.exposure());
     let transport = address.transport();
     ui.status(format_args!("{}: connects to {dsn} ({transport}) {with}{clear}", variant.name));
     dsn.notes.iter().for_each(|note| ui.status(format_args!("{}: {note}", variant.name)));

@@ -22,13 +22,13 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom"]), @"
-    × there is nothing to compare: the experiment has no variant
-    help: add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)
+    × no engine is named
+    help: add --engine NAME@VERSION, such as --engine lmdb, or the address of a running server
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom", "--rows", "10"]), @"
-    × there is nothing to compare: the experiment has no variant
-    help: add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)
+    × no engine is named
+    help: add --engine NAME@VERSION, such as --engine lmdb, or the address of a running server
     nothing was run
     ");
     assert_snapshot!(output(&["run", "mine.toml", "--engine", "lmdb"]), @"

@@ -160,6 +160,18 @@ fn no_output_shows_a_password_of_an_archive() {
     assert!(page.contains(MASKED) && !page.contains(SECRET));
 }
 
+/// Goal: an address with a placeholder is refused for it, and not for a password.
+#[test]
+fn a_placeholder_typed_in_an_address_is_named() {
+    let workspace = Workspace::new();
+    for login in ["bench:$PW@h", "bench:{{ pw }}@h", "bench:%PGPASS%@h", "bench:pw@$(hostname)"] {
+        let address = format!("postgres://{login}/db");
+        let output = workspace.assay(&["plan", "readrandom", "--engine", &address]);
+        assert_eq!(output.code, 2);
+        assert!(output.err.contains("nothing fills in the placeholder"), "{}", output.err);
+    }
+}
+
 /// Goal: a foreign server that requests the password in clear text gets an error in its place, and
 /// is named with the variable before it is connected to.
 #[test]

@@ -65,7 +65,8 @@ fn insufficient_budget_is_rejected_with_the_minimum() {
     assert_eq!((output.code, output.out.as_str()), (1, ""));
     assert_snapshot!(output.err, @r#"
       × a thousand repetitions do not make every interval as narrow as ±0.010 %
-      help: give a wider interval, or reduce the noise: a longer warm-up, a quieter machine
+      help: readrandom with 1 client reaches ±0.23 %: give a wider interval, or reduce the noise: a
+            longer warm-up, a quieter machine
     "#);
 }
 

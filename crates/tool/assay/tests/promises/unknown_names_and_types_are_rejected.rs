@@ -90,6 +90,16 @@ fn unknown_step_suggests_the_nearest() {
      help: did you mean `readrandom`?
      nothing was run
     "#);
+    for (theirs, remedy) in [
+        ("seekrandom", "help: nearest to that step of db_bench is `fwdrange`"),
+        ("updaterandom", "help: nearest to that step of db_bench is `overwrite`"),
+        ("workloada", "help: nearest to that step of YCSB is `ycsb-a`"),
+        ("oltp_point_select", "is `point-query` with workload = \"sysbench\""),
+        ("tpcc", "help: nearest to that step of HammerDB is `mix` with workload = \"tproc-c\""),
+    ] {
+        let found = rejection("readrandom", theirs);
+        assert!(found.contains(remedy), "{found}");
+    }
     assert_snapshot!(rejection("readrandom", "vacuum"), @r#"
      × unknown step `vacuum`
       ╭─[mine.toml:6:21]

@@ -276,7 +276,7 @@ impl Authenticator<'_> {
             Channel::Encrypted if !has_certificate => Some(Lack::Certificate),
             Channel::Plain | Channel::Unix | Channel::Encrypted => None,
         };
-        match remedy(*number, self.version, lack) {
+        match remedy(*number, self.version, lack, self.channel == Channel::Unix) {
             Some(remedy) => Failure::Rejected(format!("{failure}: {remedy}")),
             None => failure,
         }

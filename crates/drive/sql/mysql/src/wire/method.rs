@@ -30,7 +30,12 @@ pub(super) enum Lack {
 ///
 /// Source: MySQL's and MariaDB's error references: 1045 access denied, 1251 old client, 1524 plugin
 /// not loaded, 1698 access denied whatever the password.
-pub(super) fn remedy(number: u16, version: &str, lack: Option<Lack>) -> Option<String> {
+pub(super) fn remedy(
+    number: u16,
+    version: &str,
+    lack: Option<Lack>,
+    is_unix: bool,
+) -> Option<String> {
     let methods = password_methods(version);
     match number {
         1045 => lack.map(|lack| {
@@ -43,11 +48,16 @@ pub(super) fn remedy(number: u16, version: &str, lack: Option<Lack>) -> Option<S
             )
         }),
         1251 | 1524 => Some(format!("give the account {methods}")),
-        1698 => Some(format!(
-            "the account logs in as an account of the server's host, not by a password: connect \
-             by the server's unix socket (?socket=/path in the dsn) as that account, or give it \
-             {methods}"
-        )),
+        1698 => {
+            let how = match is_unix {
+                true => "run assay as that account",
+                false => "connect by the server's unix socket (?socket=/path in the dsn) as it",
+            };
+            Some(format!(
+                "the account logs in as an account of the server's host, not by a password: {how}, \
+                 or give it {methods}"
+            ))
+        }
         _ => None,
     }
 }
@@ -67,13 +77,15 @@ mod tests {
             ("8.0.11-TiDB-v8.5.0", "caching_sha2_password", "native"),
         ] {
             for number in [1251, 1524, 1698] {
-                let text = remedy(number, version, None).unwrap();
+                let text = remedy(number, version, None, false).unwrap();
                 assert!(text.contains(has) && !text.contains(has_not), "{version}: {text}");
             }
         }
         for (lack, name) in [(Lack::Encryption, "ssl-mode=REQUIRED"), (Lack::Certificate, "X509")] {
-            assert!(remedy(1045, "8.0.31", Some(lack)).unwrap().contains(name));
+            assert!(remedy(1045, "8.0.31", Some(lack), false).unwrap().contains(name));
         }
-        assert_eq!(remedy(1045, "8.0.31", None), None);
+        assert_eq!(remedy(1045, "8.0.31", None, false), None);
+        let on_socket = remedy(1698, "11.8.2-MariaDB", None, true).unwrap();
+        assert!(on_socket.contains("run assay as that account") && !on_socket.contains("?socket"));
     }
 }

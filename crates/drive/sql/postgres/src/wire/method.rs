@@ -50,7 +50,7 @@ struct Remedy {
 ///
 /// Source: Postgres' source, `auth_failed` in `auth.c`, `InitPostgres` in `postinit.c`;
 /// `PgBouncer`'s source, `set_startup_options` in `client.c`.
-const REMEDIES: [Remedy; 15] = [
+const REMEDIES: [Remedy; 16] = [
     Remedy {
         text: "peer authentication failed",
         remedy: "peer compares the role with the account of this machine that runs Assay: run it \
@@ -84,6 +84,11 @@ const REMEDIES: [Remedy; 15] = [
     Remedy {
         text: "gssapi authentication failed",
         remedy: "put a line with scram-sha-256 for the role into pg_hba.conf",
+    },
+    Remedy {
+        text: REJECTED,
+        remedy: "a reject line of pg_hba.conf is for this role, database and host: permit them in a \
+                 line before it, or add ?sslmode=require if the line is of hostnossl",
     },
     Remedy {
         text: "pg_hba.conf",
@@ -121,6 +126,8 @@ const REMEDIES: [Remedy; 15] = [
                  ignore_startup_parameters of PgBouncer and set it for the role or the database",
     },
 ];
+/// Part of the message about a `reject` line of `pg_hba.conf`.
+const REJECTED: &str = "pg_hba.conf rejects";
 /// Messages of a server that requires TLS.
 const REQUIRES_TLS: [&str; 4] =
     ["no encryption", "ssl off", "ssl connection is required", "ssl is required"];
@@ -130,7 +137,11 @@ pub(super) fn with_remedy(mut error_response: ErrorResponse, endpoint: &Endpoint
     let message = error_response.message.to_ascii_lowercase();
     let is_plain =
         matches!(endpoint.address, Address::Tcp { .. }) && !endpoint.address.is_encrypted();
-    let remedy = if is_plain && REQUIRES_TLS.iter().any(|text| message.contains(text)) {
+    let is_rejected = message.contains(REJECTED);
+    let remedy = if is_plain
+        && !is_rejected
+        && REQUIRES_TLS.iter().any(|text| message.contains(text))
+    {
         Some(
             "add ?sslmode=require to the dsn, or sslmode=verify-full with sslrootcert=FILE; where \
              pg_hba.conf has no line for this role, database and host at all, add one",
@@ -165,6 +176,7 @@ mod tests {
                 "?sslmode=require",
             ),
             ("no pg_hba.conf entry for host \"::1\", user \"u\", SSL encryption", "permit this"),
+            ("pg_hba.conf rejects connection for host \"h\", no encryption", "a reject line"),
             ("unsupported startup parameter: synchronous_commit", "name the server itself"),
             ("Peer authentication failed for user \"u\"", "account of this machine"),
             ("Ident authentication failed for user \"u\"", "scram-sha-256"),

@@ -82,7 +82,7 @@ fn proposed(slowdown: f64, known: &[StepNoise]) -> Design {
     let budget = budget(known, OVERHEAD_S);
     let widths =
         (1..=(slowdown * 1000.0).round() as u32).rev().map(|tenths| f64::from(tenths) / 1000.0);
-    let mut designs = widths.filter_map(|half_width| budget.reach(half_width));
+    let mut designs = widths.filter_map(|half_width| budget.reach(half_width).ok());
     designs.find(|design| design.worst().unwrap().detectable <= wanted).unwrap()
 }
 

@@ -118,7 +118,7 @@ fn cheapest_design_reaches_the_half_width() {
             assert!(less.worst().unwrap().half_width > wanted, "{found:?} {less:?}");
         }
     }
-    assert_eq!(budget.reach(0.000_1), None);
+    assert_eq!(budget.reach(0.000_1).map_err(|most| most.repetitions), Err(1000));
 }
 
 #[test]
