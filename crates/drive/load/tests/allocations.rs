@@ -16,7 +16,7 @@ use model::{
     Pace, Rate, Settings, Step, StepRole, StopRule,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-use workload::application::{Tables, generators};
+use workload::application::{self, Tables};
 use workload::{Group, Presence, Request};
 
 #[global_allocator]
@@ -89,10 +89,14 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
     let engine = NullDriver.open(&spec).expect("the null engine opens everywhere");
     let (presence, group) = (Presence::All, Group::Clients);
     let request = Request { step: &step, data: &data, seed: 1, presence, group };
+    let generators = match tables.traffic_spec(name) {
+        Some(_) => application::generators(&request, &tables),
+        None => workload::generators(&request),
+    };
     let mut run = StepRun {
         engine: &*engine,
         clients: GroupRun {
-            generators: generators(&request, &tables).expect("a step of the catalog"),
+            generators: generators.expect("a step of the catalog"),
             load,
             kinds: BTreeSet::from([OpKind::Get, OpKind::Insert, OpKind::Delete]),
         },

@@ -7,7 +7,8 @@
 //! is the machine's own, so that two machines can be compared by values; checks of the snapshot
 //! read files only, since they run before every experiment.
 //!
-//! To add a check, write one file under `check/`, and its `mod` line and its entry in `check/mod.rs`.
+//! To add a check, write one file under `check/`, and its `mod` line and its entry in
+//! `check/mod.rs`.
 
 mod check;
 mod health;

@@ -8,8 +8,8 @@
 //! at the moment of the call (no averages of averages, no first sample since boot); parsers are
 //! pure functions over text.
 //!
-//! To add a sampler, write one file under `source/`, with its `mod` line and its entry there. Limits that a
-//! run is checked against before it begins are in `limit/`.
+//! To add a sampler, write one file under `source/`, with its `mod` line and its entry there.
+//! Limits that a run is checked against before it begins are in `limit/`.
 
 mod block_device;
 mod cap;

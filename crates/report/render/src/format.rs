@@ -1,7 +1,7 @@
 //! Output formats.
 //!
-//! To add one: its file below `document/` with a function `write`, its `mod` line there, and its line
-//! in the table below.
+//! To add one: its file below `document/` with a function `write`, its `mod` line there, and its
+//! line in the table below.
 
 use std::str::FromStr;
 

@@ -103,8 +103,8 @@ fn rules(pages: &mut Pages) {
             .or_insert_with(|| format!("# Rules {0}0 to {0}9\n\n{NOTE}", &rule.code[..3]));
         writeln!(text, "\n## {} {}\n\n{severity}, tested on: {moments}\n", rule.code, rule.name)
             .unwrap();
-        for (heading, words) in rule.texts() {
-            writeln!(text, "- **{heading}**: {words}").unwrap();
+        for (heading, sentences) in rule.texts() {
+            writeln!(text, "- **{heading}**: {sentences}").unwrap();
         }
     }
     pages.insert("rules.md".to_owned(), list);

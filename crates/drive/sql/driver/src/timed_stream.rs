@@ -151,7 +151,7 @@ mod tests {
         stream.set_deadlines(start + Duration::from_millis(20), start + Duration::from_millis(90));
         for is_extended in [true, false] {
             let error = stream.read_exact(&mut [0; 1 << 10]).unwrap_err();
-            assert_eq!(error.to_string(), format!("the login at db:1 has not ended {LOGIN_LIMIT}"));
+            assert_eq!(error.to_string(), format!("db:1 {NO_ANSWER} the login {LOGIN_LIMIT}"));
             assert_eq!(stream.extend(), is_extended);
         }
         drop(stream);

@@ -1,7 +1,7 @@
 //! What a report has for the formats, made when a format takes it.
 
-use super::csv::Rows;
 use super::part::Document;
+use super::rows::Rows;
 use crate::style::Style;
 
 /// The content of one report.

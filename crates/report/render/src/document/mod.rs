@@ -13,15 +13,16 @@ mod html;
 pub(crate) mod json;
 pub(crate) mod markdown;
 mod part;
+mod rows;
 mod table;
 pub(crate) mod text;
 
 pub(crate) use content::Content;
-pub use csv::Rows;
-pub(crate) use csv::{number, snake};
 pub(crate) use fill::fill;
 pub(crate) use html::html;
 pub use part::Document;
 pub(crate) use part::Part;
+pub use rows::Rows;
+pub(crate) use rows::{number, snake};
 pub(crate) use table::{Cell, Table, Tone, known};
 pub use text::labelled;
