@@ -78,9 +78,8 @@ pub(crate) struct Environment {
 
 impl Environment {
     /// Returns the data directory, or its nearest existing parent.
-    pub(crate) fn nearest_dir(&self) -> &Path {
-        let existing = self.data_dir.ancestors().find(|dir| dir.is_dir());
-        existing.unwrap_or_else(|| Path::new("."))
+    pub(crate) fn nearest_dir(&self) -> PathBuf {
+        sampler::nearest_existing(&self.data_dir)
     }
 
     /// Returns where the data of an experiment, below `data`, and its results lie.
