@@ -13,11 +13,14 @@ pub struct DurabilityBasis {
     pub evidence: String,
     /// The strongest class that writes can have with it.
     pub class: Durability,
+    /// Whether the class is assumed, because what lies below is not known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_assumed: bool,
 }
 
 impl fmt::Display for DurabilityBasis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { evidence, class } = self;
+        let Self { evidence, class, .. } = self;
         write!(f, "{evidence} allows class `{class}` at most ({})", class.guarantee())
     }
 }
@@ -34,7 +37,7 @@ pub struct DurabilityRecord {
 impl DurabilityRecord {
     /// Adds a thing with the strongest class that it allows.
     pub fn allow(&mut self, class: Durability, evidence: impl Into<String>) {
-        self.bases.push(DurabilityBasis { evidence: evidence.into(), class });
+        self.bases.push(DurabilityBasis { evidence: evidence.into(), class, is_assumed: false });
     }
 
     /// Adds a note.

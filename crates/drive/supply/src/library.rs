@@ -1,12 +1,13 @@
 //! Hash, architecture, soname and exports of a library, read without loading it.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use dynlib::{open_regular, read_regular};
 use object::elf::DT_SONAME;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object as _, ObjectSymbol as _};
+use rustix::fs::StatVfsMountFlags;
 use sha2::{Digest, Sha256};
 
 use crate::error::SupplyError;
@@ -85,9 +86,36 @@ fn wrong(library: &Path) -> impl Fn(object::read::Error) -> SupplyError {
     |error| unloadable(library, &error.to_string())
 }
 
+/// Checks that programs and libraries in a directory can be executed.
+pub(crate) fn check_executable(dir: &Path) -> Result<(), SupplyError> {
+    let options = rustix::fs::statvfs(dir).map_or(StatVfsMountFlags::empty(), |it| it.f_flag);
+    check_mount(dir, options)
+}
+
+fn check_mount(dir: &Path, options: StatVfsMountFlags) -> Result<(), SupplyError> {
+    match options.contains(StatVfsMountFlags::NOEXEC) {
+        true => Err(SupplyError::cache(dir)(io::Error::other(
+            "its file system is mounted noexec, so that no library or program of it is executed",
+        ))),
+        false => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cache_from_which_nothing_is_executed_is_refused_with_the_cause() {
+        let check = |options| check_mount(Path::new("/cache"), options);
+        assert!(check(StatVfsMountFlags::NOSUID).is_ok());
+        let text = check(StatVfsMountFlags::NOEXEC).unwrap_err().to_string();
+        assert!(
+            text.contains("cannot use /cache for builds: ") && text.contains("noexec"),
+            "{text}"
+        );
+        assert!(text.ends_with("with --cache-dir"), "{text}");
+    }
 
     #[test]
     fn digest_is_sha256() {

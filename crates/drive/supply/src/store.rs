@@ -25,7 +25,7 @@ use crate::artifact::{Artifact, METADATA_FILE, library_name};
 use crate::engines::Engines;
 use crate::entry::Entry;
 use crate::error::SupplyError;
-use crate::library::{check_loadable, digest};
+use crate::library::{check_executable, check_loadable, digest};
 use crate::source::{Debian, Distribution, Fetched, Maven, Npm, Progress, Source};
 use crate::{release, shims};
 
@@ -122,6 +122,7 @@ impl Store {
             return Err(self.no_source(build));
         }
         self.check_name(build)?;
+        check_executable(&self.root)?;
         if let Some(artifact) = self.find_current(build, None)? {
             return Ok(artifact);
         }
@@ -137,6 +138,7 @@ impl Store {
     /// When no source has it, it is not installed, or the cache cannot be written.
     pub fn check(&self, build: &BuildRef) -> Result<(), SupplyError> {
         self.check_name(build)?;
+        check_executable(&self.root)?;
         if self.dir_of(build)?.exists() {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Why root does not use a directory.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::account::Account;
 
@@ -24,7 +24,7 @@ pub enum TrustError {
     )]
     Link(PathBuf, Account),
     /// Those accounts can write it.
-    #[error("{_1} can write {}: close it with `chmod go-w {}`", _0.display(), _0.display())]
+    #[error("{_1} can write {}: {}", _0.display(), closing(_0))]
     Shared(PathBuf, &'static str),
     /// Other accounts can make entries in it, which files by path need to be closed against.
     #[error("other accounts can make files in {}: name a directory below it", _0.display())]
@@ -48,8 +48,26 @@ pub enum TrustError {
     Absent(PathBuf),
 }
 
+/// Returns the remedy for a directory that others can write; `/tmp` is for all accounts.
+fn closing(dir: &Path) -> String {
+    let mode = if dir == Path::new("/tmp") { "+t" } else { "go-w" };
+    format!("close it with `chmod {mode} {}`", dir.display())
+}
+
 impl From<TrustError> for io::Error {
     fn from(error: TrustError) -> Self {
         Self::other(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_for_all_accounts_stays_one() {
+        let text = |dir: &str| TrustError::Shared(dir.into(), "any account").to_string();
+        assert!(text("/tmp").ends_with("can write /tmp: close it with `chmod +t /tmp`"));
+        assert!(text("/data").ends_with("can write /data: close it with `chmod go-w /data`"));
     }
 }

@@ -1,17 +1,20 @@
 //! Errors of the results archive.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 /// An archive error: cause, place and remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveError {
     /// The results directory or a file in it cannot be written.
-    #[error("cannot write {}: {_1}; choose another place with --results", _0.display())]
+    #[error(
+        "cannot write {}: {_1}; {}", absolute(_0).as_ref().unwrap_or(_0).display(),
+        remedy(_1, "choose another place with --results")
+    )]
     Write(PathBuf, #[source] io::Error),
     /// A file outside of the archive cannot be written.
-    #[error("cannot write {}: {_1}; name another place for it", _0.display())]
+    #[error("cannot write {}: {_1}; {}", _0.display(), remedy(_1, "name another place for it"))]
     Output(PathBuf, #[source] io::Error),
     /// A file that lasts as long as the process cannot be written.
     #[error("cannot write {}: {_1}; name another directory in TMPDIR", _0.display())]
@@ -43,6 +46,14 @@ pub enum ArchiveError {
     Busy(PathBuf),
 }
 
+/// Returns the remedy for a file that cannot be written; `elsewhere` names another place.
+fn remedy(error: &io::Error, elsewhere: &'static str) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::FileTooLarge => "raise the limit on file sizes (`ulimit -f unlimited`)",
+        _ => elsewhere,
+    }
+}
+
 impl ArchiveError {
     /// Returns whether the file is not there at all.
     pub fn is_absence(&self) -> bool {
@@ -65,5 +76,22 @@ impl ArchiveError {
     pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_path_buf();
         move |source| Self::Read(path, source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_written_has_a_whole_path_and_the_remedy_of_its_error() {
+        let text = |code| {
+            let error = io::Error::from_raw_os_error(code);
+            ArchiveError::write(Path::new("results"))(error).to_string()
+        };
+        let place = absolute("results").unwrap();
+        assert!(text(13).starts_with(&format!("cannot write {}: ", place.display())));
+        assert!(text(13).ends_with("choose another place with --results"));
+        assert!(text(27).ends_with("limit on file sizes (`ulimit -f unlimited`)"));
     }
 }

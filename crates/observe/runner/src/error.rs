@@ -23,7 +23,10 @@ pub enum RunnerError {
     )]
     NotOurs(PathBuf),
     /// The data directory cannot be used.
-    #[error("cannot use {} for data: {_1}; name another directory with --data-dir", _0.display())]
+    #[error(
+        "cannot use {} for data: {_1}; name another directory with --data-dir",
+        std::path::absolute(_0).as_ref().unwrap_or(_0).display()
+    )]
     DataDir(PathBuf, #[source] io::Error),
     /// The disk of a directory has less free space than must stay free, before the first run.
     #[error("only {_1} are free on the file system of {}, and the disk floor is {_2}", _0.display())]

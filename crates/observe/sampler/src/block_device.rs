@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::kernel_file::read_trimmed;
 use crate::mount::{Mount, holding, mounts};
 
+/// Links in one path. Source: Linux, include/linux/namei.h, `MAXSYMLINKS`.
+const LINKS_MAX: u32 = 40;
 /// Stacked devices are followed down this far: RAID below LVM below encryption is three.
 const MAX_DEPTH: u32 = 8;
 
@@ -78,10 +80,22 @@ impl BlockDevice {
 }
 
 /// Returns the path without links, or that of its nearest ancestor that exists.
+///
+/// A link to what does not exist yet leads to where that will be made.
 pub fn nearest_existing(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_unusable| path.to_owned());
-    let found = absolute.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
-    found.unwrap_or(absolute)
+    let mut path = std::path::absolute(path).unwrap_or_else(|_unusable| path.to_owned());
+    for _ in 0..LINKS_MAX {
+        let ancestor = path.ancestors().find(|it| it.symlink_metadata().is_ok());
+        let Some(ancestor) = ancestor else { break };
+        match (ancestor.canonicalize(), ancestor.read_link()) {
+            (Err(_absent), Ok(target)) => {
+                let above = ancestor.parent().and_then(|it| it.canonicalize().ok());
+                path = above.unwrap_or_default().join(target);
+            }
+            (found, _) => return found.unwrap_or_else(|_unusable| ancestor.to_owned()),
+        }
+    }
+    path
 }
 
 /// Returns the device number of a block device's file.
@@ -239,5 +253,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let real = dir.path().canonicalize().unwrap();
         assert_eq!(nearest_existing(&dir.path().join("a/b/c")), real);
+        let link = |target: &str, name: &str| {
+            std::os::unix::fs::symlink(target, dir.path().join(name)).unwrap();
+        };
+        link("/proc/absent", "there");
+        link("there/too", "link");
+        assert_eq!(nearest_existing(&dir.path().join("link/below")), Path::new("/proc"));
+        link("loop", "loop");
+        assert!(nearest_existing(&dir.path().join("loop")).ends_with("loop"));
     }
 }

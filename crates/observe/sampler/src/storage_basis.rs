@@ -21,8 +21,10 @@ const MEMORY_DEVICES: [&str; 2] = ["ram", "zram"];
 /// Mount options with which a sync does not reach the medium.
 ///
 /// Source: Linux, Documentation/admin-guide/ext4.rst (`nobarrier`), filesystems/overlayfs.rst
-/// (`volatile`), filesystems/f2fs.rst (`fsync_mode`); btrfs(5).
-const UNSYNCED: [&str; 4] = ["barrier=0", "fsync_mode=nobarrier", "nobarrier", "volatile"];
+/// (`volatile`, which newer kernels report as `fsync=volatile`), filesystems/f2fs.rst
+/// (`fsync_mode`); btrfs(5).
+const UNSYNCED: [&str; 5] =
+    ["barrier=0", "fsync=volatile", "fsync_mode=nobarrier", "nobarrier", "volatile"];
 /// Layers of file systems and devices that are followed: a loop device over an overlay is four.
 const MAX_DEPTH: u32 = 8;
 
@@ -30,8 +32,8 @@ const MAX_DEPTH: u32 = 8;
 ///
 /// `None` where the kernel reports no mounts.
 pub fn storage_basis(dir: &Path) -> Option<DurabilityBasis> {
-    let (class, name) = Storage::of_this_machine().below(dir, MAX_DEPTH)?;
-    Some(DurabilityBasis { evidence: format!("data on {name}"), class })
+    let below = Storage::of_this_machine().below(dir, MAX_DEPTH)?;
+    Some(DurabilityBasis { evidence: format!("data on {}", below.evidence), ..below })
 }
 
 /// Returns the file system that a directory, or its nearest parent, lies on: `ext4 /dev/vda at /`.
@@ -40,9 +42,6 @@ pub fn file_system(dir: &Path) -> Option<String> {
     let Mount { kind, source, point, .. } = holding(&mounts, &nearest_existing(dir))?;
     Some(format!("{kind} {source} at {}", point.display()))
 }
-
-/// A class, and the file system or device that allows it.
-type Allowed = (Durability, String);
 
 /// The mounts and devices of a machine.
 struct Storage<'s> {
@@ -56,7 +55,7 @@ impl Storage<'_> {
     }
 
     /// Returns what the file system of a path allows.
-    fn below(&self, path: &Path, depth: u32) -> Option<Allowed> {
+    fn below(&self, path: &Path, depth: u32) -> Option<DurabilityBasis> {
         let path = nearest_existing(path);
         let mount = holding(&self.mounts, &path)?;
         let kind = &mount.kind;
@@ -64,37 +63,44 @@ impl Storage<'_> {
             return Some(in_memory(kind));
         }
         let all = || mount.options.iter().chain(&mount.mount_options);
-        let upper = all().find_map(|option| option.strip_prefix("upperdir="));
-        let layer = upper.map(Path::new).filter(|upper| depth > 0 && upper.exists());
+        let upper = all().find_map(|option| option.strip_prefix("upperdir=")).map(Path::new);
+        // A relative one begins where it was mounted, which is not known.
+        let layer = upper.filter(|it| depth > 0 && it.is_absolute() && it.exists());
         let layer = layer.and_then(|upper| self.below(upper, depth - 1));
+        let is_overlay = kind.contains("overlay");
         let device = layer.or_else(|| {
+            (!is_overlay).then_some(())?;
             let device = BlockDevice::numbered(self.sys, &mount.number);
             let device = device.or_else(|_unnumbered| BlockDevice::under(&path)).ok()?;
             Some(self.device(&device.sys_dir, depth))
         });
         let unsynced = all().find(|option| UNSYNCED.contains(&option.as_str()));
-        let (class, name) = match device {
-            Some((class, name)) => (class, format!("{kind} on {name}")),
-            None => (Durability::Sync, kind.clone()),
+        let found = match device {
+            Some(below) => on(kind, below),
+            None if is_overlay => {
+                let upper = upper.unwrap_or(Path::new("(unnamed)")).display();
+                let name = format!("{kind}, whose upper directory {upper} is not visible here");
+                DurabilityBasis { is_assumed: true, ..durable(name) }
+            }
+            None => durable(kind.clone()),
         };
-        Some(match unsynced {
-            Some(option) if class > Durability::Os => (
-                Durability::Os,
-                format!("{name} mounted with {option} (syncs are not carried out)"),
-            ),
-            Some(_) | None => (class, name),
-        })
+        let Some(option) = unsynced.filter(|_| found.class > Durability::Os) else {
+            return Some(found);
+        };
+        let name = &found.evidence;
+        let evidence = format!("{name} mounted with {option} (syncs are not carried out)");
+        Some(DurabilityBasis { class: Durability::Os, evidence, ..found })
     }
 
     /// Returns what a block device allows: the weakest of what it is stacked on.
-    fn device(&self, sys_dir: &Path, depth: u32) -> Allowed {
+    fn device(&self, sys_dir: &Path, depth: u32) -> DurabilityBasis {
         let name = file_name(sys_dir).unwrap_or_default();
         let kind = name.trim_end_matches(|c: char| c.is_ascii_digit());
         if MEMORY_DEVICES.contains(&kind) {
             return in_memory(&name);
         }
         if depth == 0 {
-            return (Durability::Sync, name);
+            return durable(name);
         }
         let file = read_trimmed(sys_dir.join("loop/backing_file"));
         let file = file.and_then(|file| self.below(Path::new(&file), depth - 1));
@@ -103,18 +109,26 @@ impl Storage<'_> {
             let slave = slaves.join(slave).canonicalize().ok()?;
             Some(self.device(&slave, depth - 1))
         });
-        let below = file.into_iter().chain(slaves).min_by_key(|(class, _)| *class);
-        match below {
-            Some((class, below)) if class < Durability::Sync => {
-                (class, format!("{name} on {below}"))
-            }
-            Some(_) | None => (Durability::Sync, name),
+        let below = file.into_iter().chain(slaves).min_by_key(|it| (it.class, !it.is_assumed));
+        match below.filter(|it| it.class < Durability::Sync || it.is_assumed) {
+            Some(below) => on(&name, below),
+            None => durable(name),
         }
     }
 }
 
-fn in_memory(name: &str) -> Allowed {
-    (Durability::None, format!("{name} (in memory)"))
+fn in_memory(name: &str) -> DurabilityBasis {
+    DurabilityBasis { class: Durability::None, ..durable(format!("{name} (in memory)")) }
+}
+
+/// Returns a file system or device that allows every class.
+const fn durable(evidence: String) -> DurabilityBasis {
+    DurabilityBasis { evidence, class: Durability::Sync, is_assumed: false }
+}
+
+/// Returns a file system or device that allows what the one below it allows.
+fn on(name: &str, below: DurabilityBasis) -> DurabilityBasis {
+    DurabilityBasis { evidence: format!("{name} on {}", below.evidence), ..below }
 }
 
 /// The files that this process has open.
@@ -149,9 +163,9 @@ impl OpenFiles {
             .filter_map(|(_, path)| path.parent().map(Path::to_owned))
             .collect();
         let weak = |place: &PathBuf| {
-            let (class, name) = storage.below(place, MAX_DEPTH)?;
-            let evidence = format!("an open file in {} on {name}", place.display());
-            (class < Durability::Sync).then_some(DurabilityBasis { evidence, class })
+            let below = storage.below(place, MAX_DEPTH)?;
+            let name = format!("an open file in {}", place.display());
+            (below.class < Durability::Sync).then(|| on(&name, below))
         };
         places.iter().filter_map(weak).collect()
     }
@@ -200,7 +214,9 @@ mod tests {
         let sys = made_up_sys();
         let text = format!("1 0 {mount}\n2 1 0:9 / /dev/shm rw - tmpfs tmpfs rw\n");
         let storage = Storage { mounts: parse_mounts(&text), sys: sys.path() };
-        storage.below(Path::new("/"), MAX_DEPTH).unwrap()
+        let found = storage.below(Path::new("/"), MAX_DEPTH).unwrap();
+        assert_eq!(found.is_assumed, found.evidence.contains("not visible"), "{found:?}");
+        (found.class, found.evidence)
     }
 
     #[test]
@@ -208,7 +224,14 @@ mod tests {
         for (mount, name) in [
             ("8:0 / / rw - ext4 /dev/sda rw", "ext4 on sda"),
             ("253:0 / / rw - xfs /dev/dm-0 rw", "xfs on dm-0"),
-            ("0:40 / / rw - overlay overlay rw,lowerdir=/a,upperdir=/no/such/dir", "overlay"),
+            (
+                "0:40 / / rw - overlay none rw,lowerdir=/a,upperdir=/no/such/dir",
+                "overlay, whose upper directory /no/such/dir is not visible here",
+            ),
+            (
+                "0:40 / / rw - overlay none rw,lowerdir=l,upperdir=src",
+                "overlay, whose upper directory src is not visible here",
+            ),
         ] {
             let (class, found) = allowed(mount);
             assert_eq!(class, Durability::Sync, "{mount}");
@@ -238,6 +261,7 @@ mod tests {
         for (mount, name) in [
             ("8:0 / / rw - ext4 /dev/sda rw,nobarrier", "ext4 on sda mounted with nobarrier"),
             ("0:40 / / rw - overlay none rw,volatile", "mounted with volatile"),
+            ("0:40 / / rw - overlay none rw,fsync=volatile", "mounted with fsync=volatile"),
         ] {
             let (class, found) = allowed(mount);
             assert_eq!(class, Durability::Os, "{mount}");

@@ -1,7 +1,6 @@
 //! Checks of the directories that a user names, before anything is done.
 
-use std::fs;
-use std::path::{Path, absolute};
+use std::path::Path;
 
 use miette::{Report, Result, miette};
 
@@ -16,11 +15,12 @@ const SHARED_MEMORY: &str = "/dev/shm";
 /// # Errors
 /// The directory, why it stores no files, and the option that names another one.
 pub(crate) fn check_dir(option: &str, path: &Path) -> Result<()> {
-    let whole = absolute(path).unwrap_or_else(|_| path.to_owned());
-    let Some(existing) = whole.ancestors().find(|part| part.exists()) else { return Ok(()) };
-    let real = fs::canonicalize(existing).unwrap_or_else(|_| existing.to_owned());
+    let real = sampler::nearest_existing(path);
+    if !real.exists() {
+        return Ok(());
+    }
     let reason = if !real.is_dir() {
-        format!("{} is not a directory", existing.display())
+        format!("{} is not a directory", real.display())
     } else if let Some(kernel) = KERNEL.iter().find(|kernel| real.starts_with(kernel))
         && !real.starts_with(SHARED_MEMORY)
     {
@@ -50,6 +50,7 @@ fn refusal(option: &str, path: &Path, reason: &str) -> Report {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;
@@ -65,6 +66,7 @@ mod tests {
         let at = |name: &str| dir.path().join(name);
         fs::write(at("file"), "").expect("a file");
         symlink("/proc", at("kernel")).expect("a link");
+        symlink("/proc/absent", at("dangling")).expect("a link");
         for (path, reason) in [
             (at("file"), "file is not a directory"),
             (at("file/below/it"), "file is not a directory"),
@@ -75,6 +77,7 @@ mod tests {
             ("/dev/null".into(), "/dev/null is not a directory"),
             ("/usr/../proc/x".into(), "/proc belongs to the kernel"),
             (at("kernel/x"), "/proc belongs to the kernel"),
+            (at("dangling"), "/proc belongs to the kernel"),
         ] {
             let text = refused(&path).expect("it stores no files");
             assert!(text.contains(reason), "{text}");

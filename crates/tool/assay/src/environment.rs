@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use miette::Result;
+use miette::{Result, miette};
 use model::{DataPlace, Password};
 use trust::Account;
 
@@ -78,9 +78,8 @@ pub(crate) struct Environment {
 
 impl Environment {
     /// Returns the data directory, or its nearest existing parent.
-    pub(crate) fn nearest_dir(&self) -> &Path {
-        let existing = self.data_dir.ancestors().find(|dir| dir.is_dir());
-        existing.unwrap_or_else(|| Path::new("."))
+    pub(crate) fn nearest_dir(&self) -> PathBuf {
+        sampler::nearest_existing(&self.data_dir)
     }
 
     /// Returns where the data of an experiment, below `data`, and its results lie.
@@ -128,6 +127,13 @@ impl Environment {
     }
 }
 
+/// Checks that there is an account of servers, if one is named.
+pub(crate) fn check_account(name: Option<&str>) -> Result<()> {
+    let Some(unknown) = name.filter(|name| Account::find(name).is_none()) else { return Ok(()) };
+    let help = "name one account, as ASSAY_SERVER_USER=1000, or leave it out";
+    Err(miette!(help = help, "ASSAY_SERVER_USER is `{unknown}`, and no account has this name"))
+}
+
 /// Returns the number of the file system that a path lies on.
 pub(crate) fn device(path: &Path) -> Option<u64> {
     std::fs::metadata(path).ok().map(|facts| facts.dev())
@@ -153,4 +159,20 @@ fn tunables() -> malloc::Tunables {
         Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
     });
     texts.filter(|(name, _)| malloc::is_tunable(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_of_servers_that_does_not_exist_is_named() {
+        for name in [None, Some("root"), Some("4200000")] {
+            assert!(check_account(name).is_ok(), "{name:?}");
+        }
+        for name in ["no-such-user", "1000:1000"] {
+            let text = check_account(Some(name)).expect_err("unknown").to_string();
+            assert!(text.contains(&format!("ASSAY_SERVER_USER is `{name}`")), "{text}");
+        }
+    }
 }

@@ -122,7 +122,9 @@ fn main() -> ExitCode {
     // Children that load an engine end by the signal, as their parent expects.
     signals::handle(!matches!(cli.verb, Verb::Worker | Verb::SmokeTest(_)));
     let is_child = matches!(cli.verb, Verb::Worker | Verb::Confined(_) | Verb::SmokeTest(_));
+    let user = environment.server_user.as_deref().filter(|_| !is_child);
     let checked = if is_child { Ok(()) } else { cli.places.check() };
+    let checked = environment::check_account(user).and(checked);
     if !is_child {
         phase::begin(ui::write_status);
         phase::enter(activity(&cli.verb));

@@ -12,6 +12,7 @@
 //!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
+mod capabilities;
 pub mod error;
 pub mod kind;
 pub mod launch;

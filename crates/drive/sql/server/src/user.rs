@@ -13,6 +13,7 @@ use trust::{Account, is_mapped};
 
 use child::Role;
 
+use crate::capabilities;
 use crate::error::ServerError;
 
 /// User that servers run as when the caller is root and may use no account of its own.
@@ -55,17 +56,18 @@ impl User {
     /// its servers run as the unprivileged user of the system.
     ///
     /// # Errors
-    /// When there is none of that name, for root, for an account that this process cannot become,
-    /// and for one without a name that is granted no user namespace.
+    /// When there is none of that name, for root, for root without the capabilities it needs, for an
+    /// account that this process cannot become, and for one without a name that is granted no user namespace.
     pub fn find(name: Option<&str>, data: &Path, needs_name: bool) -> Result<Self, ServerError> {
         let own = geteuid();
         match name {
             Some(name) => Self::named(name, needs_name),
             None if !own.is_root() => Self::current(needs_name),
-            None => match Self::own(data, needs_name) {
-                Some(user) => Ok(user),
-                None => Self::named(UNPRIVILEGED, false),
-            },
+            None => {
+                capabilities::check()?;
+                let own = Self::own(data, needs_name);
+                own.map_or_else(|| Self::named(UNPRIVILEGED, false), Ok)
+            }
         }
     }
 
@@ -90,6 +92,9 @@ impl User {
                 "only root starts programs under another account, and Assay runs as uid {own}: \
                  leave ASSAY_SERVER_USER out, or run as root"
             )));
+        }
+        if !is_self {
+            capabilities::check()?;
         }
         let has_ids = is_mapped("uid_map", uid) && is_mapped("gid_map", gid);
         if !is_self && !has_ids {

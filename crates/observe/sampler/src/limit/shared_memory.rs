@@ -1,5 +1,6 @@
 //! Named shared memory, `/dev/shm`: 64 MiB in most containers.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use model::{Bytes, SystemNeeds};
@@ -17,13 +18,21 @@ fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
     if needed.amount == 0 {
         return Ok(());
     }
+    let account = needs.account.map_or(rustix::process::geteuid().as_raw(), |it| it.uid);
+    // Where it is not mounted, it is a directory of `/dev`, which is closed to other accounts.
+    let is_open = std::fs::metadata(DIR).is_ok_and(|it| it.uid() == account || is_open(it.mode()));
     let free = match rustix::fs::statvfs(DIR) {
-        Ok(found) if !found.f_flag.contains(StatVfsMountFlags::RDONLY) => {
+        Ok(found) if is_open && !found.f_flag.contains(StatVfsMountFlags::RDONLY) => {
             Some(found.f_bavail.saturating_mul(found.f_frsize))
         }
         Ok(_) | Err(_) => None,
     };
     allow(Bytes(needed.amount), needed.instead, free.map(Bytes))
+}
+
+/// Returns whether every account can make files in a directory of this mode. Source: inode(7).
+const fn is_open(mode: u32) -> bool {
+    mode & 0o003 == 0o003
 }
 
 fn allow(needed: Bytes, instead: &str, free: Option<Bytes>) -> Result<(), Shortage> {
@@ -37,7 +46,7 @@ fn allow(needed: Bytes, instead: &str, free: Option<Bytes>) -> Result<(), Shorta
             (format!("has {free} free"), format!("enlarge it (`mount -o remount,size={mib}m"))
         }
         None => (
-            "is absent or read-only".to_owned(),
+            "is absent, read-only or closed to its account".to_owned(),
             format!("mount it (`mount -t tmpfs -o size={mib}m tmpfs"),
         ),
     };
@@ -62,9 +71,12 @@ mod tests {
         let text = allow(needed, "set x", Some(Bytes(2 << 20))).unwrap_err().to_string();
         assert!(text.contains("8.00 MiB of shared memory, but /dev/shm has 2.00 MiB"), "{text}");
         assert!(text.contains("--shm-size=8m") && text.ends_with("or set x"), "{text}");
+        assert!(is_open(0o41777) && !is_open(0o40755) && !is_open(0o40776));
         let text = allow(needed, "", None).unwrap_err().to_string();
         assert!(
-            text.contains("/dev/shm is absent or read-only: mount it (`mount -t tmpf"),
+            text.contains(
+                "/dev/shm is absent, read-only or closed to its account: mount it (`mount -t tmpf"
+            ),
             "{text}"
         );
     }

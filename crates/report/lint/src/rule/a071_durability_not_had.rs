@@ -11,8 +11,9 @@ pub(crate) static RULE: Rule = Rule {
     name: "durability not provided",
     severity: Severity::Blocking,
     trigger: "the file system of the data, or a setting that a run read back from the file system, \
-              a session or the tables, does not provide the variant's durability class (a note if \
-              it lacks the protection against torn pages, if sessions override a setting of a \
+              a session or the tables, does not provide the variant's durability class (a \
+              warning if the upper directory of an overlay is not visible; a note if it lacks the \
+              protection against torn pages, if sessions override a setting of a \
               foreign server, or if something is not known)",
     why: "Writes that a crash loses are cheaper than writes of the class in the caption: syncs do \
           not reach the drive, or commits do not wait for a sync.",
@@ -28,7 +29,8 @@ fn plan(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let storage = context.host?.storage.as_ref().filter(|_| is_predicted)?;
     let is_ours = variant.dsn.is_none();
     let claimed = variant.settings.durability;
-    (is_ours && storage.class < claimed).then(|| violation(claimed, storage))
+    let found = (storage.class < claimed).then(|| violation(claimed, storage));
+    found.or_else(|| assumption(claimed, storage)).filter(|_| is_ours)
 }
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
@@ -36,6 +38,9 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let claimed = context.run.variant.settings.durability;
     let mut found: Vec<_> =
         had.violation(claimed).map(|basis| violation(claimed, basis)).into_iter().collect();
+    if found.is_empty() {
+        found.extend(had.bases.iter().find_map(|basis| assumption(claimed, basis)));
+    }
     if !had.notes.is_empty() {
         let note = Observation::new(had.notes.join("; ")).severity(Severity::Note);
         let remedy = "read the durability class together with this, or change the setting where it \
@@ -43,6 +48,13 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
         found.push(note.remedy(remedy).ranked("notes", 0.0));
     }
     found
+}
+
+/// Returns the warning of a class that rests on something that is not known.
+fn assumption(claimed: Durability, basis: &DurabilityBasis) -> Option<Observation> {
+    let is_warned = basis.is_assumed && claimed > Durability::None;
+    let text = format!("class {claimed} is claimed, and {} may be in memory", basis.evidence);
+    is_warned.then(|| Observation::new(text).severity(Severity::Warning))
 }
 
 fn violation(claimed: Durability, basis: &DurabilityBasis) -> Observation {
@@ -67,18 +79,25 @@ mod tests {
             seed: 0,
         }];
         let evidence = "data on tmpfs (in memory)".to_owned();
-        let storage = Some(DurabilityBasis { evidence, class: Durability::None });
-        let host = Host { storage, ..host() };
-        let found = |experiment: &model::Experiment| {
+        let basis = DurabilityBasis { evidence, class: Durability::None, is_assumed: false };
+        let with = |basis: DurabilityBasis, experiment: &model::Experiment| {
+            let host = Host { storage: Some(basis), ..host() };
             let context =
                 PlanContext { experiment, cells: &cells, host: Some(&host), has_rule: |_| true };
-            plan(&context, &experiment.variants[0]).map(|one| one.evidence)
+            plan(&context, &experiment.variants[0])
         };
+        let found = |experiment: &_| with(basis.clone(), experiment).map(|one| one.evidence);
+        let assumed =
+            DurabilityBasis { class: Durability::Sync, is_assumed: true, ..basis.clone() };
+        let warning = with(assumed.clone(), &experiment).unwrap();
+        assert_eq!(warning.severity, Some(Severity::Warning));
+        assert!(warning.evidence.contains("class os is claimed, and data on tmpfs"));
         let text = "class os is claimed, but data on tmpfs (in memory) allows class `none` at most \
                     (nothing survives before a clean close)";
         assert_eq!(found(&experiment).as_deref(), Some(text));
         experiment.variants[0].settings.durability = Durability::None;
         assert_eq!(found(&experiment), None);
+        assert!(with(assumed, &experiment).is_none());
     }
 
     #[test]

@@ -99,7 +99,7 @@ impl BudgetArgs {
     ) -> Result<Option<Proposed>> {
         let Some(goal) = self.goal() else { return Ok(None) };
         let results = Results::at(&environment.results);
-        let host = sampler::host_facts(environment.nearest_dir());
+        let host = sampler::host_facts(&environment.nearest_dir());
         let pilot = self.find(experiment, &results, &host)?;
         let noise_history = earlier(&results, &[&host], &pilot.runs);
         let noise = noise(experiment, &pilot.steady, &noise_history);

@@ -46,7 +46,8 @@ pub(crate) struct Args {
 /// Prints what every check found.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     args.path.as_deref().map_or(Ok(()), |path| check_existing_dir("--path", path))?;
-    let dir = args.path.as_deref().unwrap_or_else(|| environment.nearest_dir());
+    let nearest = environment.nearest_dir();
+    let dir = args.path.as_deref().unwrap_or(&nearest);
     let results = examine(&Source::this_machine(dir));
     match args.script {
         true => ui.rendered(&doctor_script(&results)),

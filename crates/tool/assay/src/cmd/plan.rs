@@ -87,7 +87,7 @@ impl CheckedPlan {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    check_floor(environment.nearest_dir(), DISK_FLOOR_BYTES)?;
+    check_floor(&environment.nearest_dir(), DISK_FLOOR_BYTES)?;
     let (catalog, machine) = (Program::of(environment), machine(environment));
     let checked = args.experiment_args.check(&catalog, machine, ui)?;
     check_text(&checked, environment)?;
@@ -208,7 +208,7 @@ pub(crate) fn expand(
     let room = Room { free: disk_free(environment), floor };
     let mut plan = plan::expand(experiment, &Program::default(), room)?;
     let data = environment.data_place(&environment.data_dir).map(Box::new);
-    let host = Host { data, ..sampler::host_facts(environment.nearest_dir()) };
+    let host = Host { data, ..sampler::host_facts(&environment.nearest_dir()) };
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
     let findings = check_plan(&PlanContext { experiment, cells, host: Some(&host), has_rule });
     plan.findings = findings.iter().map(Finding::from).collect();
@@ -224,13 +224,13 @@ pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
 
 /// Returns the machine's size.
 pub(crate) fn machine(environment: &Environment) -> Machine {
-    let host = sampler::host_facts(environment.nearest_dir());
+    let host = sampler::host_facts(&environment.nearest_dir());
     Machine { cpus: host.cpus, memory_bytes: host.memory_bytes, free_bytes: disk_free(environment) }
 }
 
 /// Returns the free disk space for data.
 fn disk_free(environment: &Environment) -> Bytes {
-    runner::free_space(environment.nearest_dir()).unwrap_or(Bytes(u64::MAX))
+    runner::free_space(&environment.nearest_dir()).unwrap_or(Bytes(u64::MAX))
 }
 
 /// Describes which runs share a load, with the machine time of each way; `None` when it is alike.

@@ -20,7 +20,7 @@ use crate::registry;
 /// Checks what the text of an experiment decides, before anything is planned or started.
 pub(super) fn check_text(checked: &Checked, environment: &Environment) -> Result<()> {
     let done = runner::check_text(&checked.experiment, &registry::driver, &registry::kind);
-    done.map_err(|error| rejection(checked, &error, environment.nearest_dir()))
+    done.map_err(|error| rejection(checked, &error, &environment.nearest_dir()))
 }
 
 /// Checks a stored experiment as one that is written, before it is run.

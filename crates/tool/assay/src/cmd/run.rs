@@ -167,7 +167,7 @@ fn prepare(
     environment: &Environment,
     ui: &Ui,
 ) -> Result<(Prepared, Environment)> {
-    check_floor(environment.nearest_dir(), args.limits.disk_floor)?;
+    check_floor(&environment.nearest_dir(), args.limits.disk_floor)?;
     if let Some(name) = args.resumed() {
         if let Some(flag) = args.experiment_args.changing_flag() {
             return Err(miette!(
@@ -197,7 +197,7 @@ fn prepare(
     planned.check()?;
     let refused = by_host(&planned.plan.experiment, Some(results), &environment);
     if let Some(error) = refused.first() {
-        return Err(rejection(&checked, error, environment.nearest_dir()));
+        return Err(rejection(&checked, error, &environment.nearest_dir()));
     }
     Ok((Prepared::Fresh(Box::new((checked, planned.plan))), environment))
 }

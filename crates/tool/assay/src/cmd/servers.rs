@@ -61,7 +61,7 @@ pub(crate) fn with_open_data(
     if !environment.is_data_dir_named
         && experiment.variants.iter().any(is_started)
         && !is_open(&environment.data_dir)
-        && is_same_file_system(environment.nearest_dir(), Path::new(OPEN_DATA_DIR))
+        && is_same_file_system(&environment.nearest_dir(), Path::new(OPEN_DATA_DIR))
         && is_open(Path::new(OPEN_DATA_DIR))
     {
         ui.status(format_args!(

@@ -33,7 +33,8 @@ fn unwritable_results_are_rejected_before_the_run() {
     fs::create_dir(&results).expect("the sandbox");
     let Some(mut run) = as_unprivileged(&sandbox, &sandbox.run(&[])) else { return };
     fs::set_permissions(&results, fs::Permissions::from_mode(0o555)).expect("the sandbox");
-    check(&sandbox, &run.output().expect("it runs"), "cannot write results");
+    let reason = format!("cannot write {}: Permission denied", results.display());
+    check(&sandbox, &run.output().expect("it runs"), &reason);
 }
 
 /// Goal: when the results disk is full, the current run ends and no earlier one is lost.
