@@ -48,9 +48,10 @@ pub enum ArchiveError {
 
 /// Returns the remedy for a file that cannot be written; `elsewhere` names another place.
 fn remedy(error: &io::Error, elsewhere: &'static str) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::FileTooLarge => "raise the limit on file sizes (`ulimit -f unlimited`)",
-        _ => elsewhere,
+    if error.kind() == io::ErrorKind::FileTooLarge {
+        "raise the limit on file sizes (`ulimit -f unlimited`)"
+    } else {
+        elsewhere
     }
 }
 

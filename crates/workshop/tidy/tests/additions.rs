@@ -2,8 +2,6 @@
 //!
 //! `ASSAY_CAMPAIGN=long` compiles the additions in a scratch copy of the sources.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;

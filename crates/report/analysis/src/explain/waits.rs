@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::waits::COMMIT;
-use model::{RunRecord, StepRecord, metric};
+use model::{RunRecord, StepRecord, WaitProfile, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
 
@@ -57,7 +57,12 @@ pub(super) fn waits(base: Waited<'_>, variant: Waited<'_>) -> Option<WaitAccount
     }
     let mut sides = [base, variant].map(|(runs, waited)| -> Vec<BTreeMap<String, f64>> {
         let runs = runs.iter().zip(waited);
-        runs.map(|((_, step), waited)| parts(step, *waited, has_profile, has_queue)).collect()
+        let of_run = |((_, step), waited): (&(_, &StepRecord), &f64)| {
+            let profile = step.waits.as_ref().filter(|it| has_profile && it.samples > 0);
+            let queued = step.counters.value(metric::SERVER_RUN_QUEUE_US).filter(|_| has_queue);
+            parts(step, *waited, profile, queued)
+        };
+        runs.map(of_run).collect()
     });
     let wholes = [base.1, variant.1];
     merge_small(&mut sides, &wholes);
@@ -97,13 +102,12 @@ pub(super) fn waits(base: Waited<'_>, variant: Waited<'_>) -> Option<WaitAccount
 fn parts(
     step: &StepRecord,
     waited: f64,
-    has_profile: bool,
-    has_queue: bool,
+    profile: Option<&WaitProfile>,
+    queued: Option<f64>,
 ) -> BTreeMap<String, f64> {
     let ops = primary_operations(step) as f64;
     let mut parts = BTreeMap::new();
     let mut in_commits = 0.0;
-    let profile = step.waits.as_ref().filter(|profile| has_profile && profile.samples > 0);
     if let Some(profile) = profile {
         let us_per_count = step.duration_ns.as_micros_f64() / profile.samples as f64 / ops;
         for (name, count) in profile.clients.of_server() {
@@ -127,7 +131,6 @@ fn parts(
         *parts.entry(COMMIT.to_owned()).or_default() += certain;
         (in_commits, left) = (in_commits - certain, left - certain);
     }
-    let queued = step.counters.value(metric::SERVER_RUN_QUEUE_US).filter(|_| has_queue);
     if let Some(queued) = queued.map(|us| (us / ops).min(left)) {
         parts.insert(RUN_QUEUE.to_owned(), queued);
         left -= queued;

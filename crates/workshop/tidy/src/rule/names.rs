@@ -46,10 +46,12 @@ fn check_contents(file: &File) -> Vec<Violation> {
 
 /// Returns whether an item is a list of what other files define: `&[&one::RULE, &two::RULE]`.
 fn is_list(item: &syn::Item) -> bool {
-    let value = match item {
-        syn::Item::Static(list) => &list.expr,
-        syn::Item::Const(list) => &list.expr,
-        _ => return false,
+    let value = if let syn::Item::Static(list) = item {
+        &list.expr
+    } else if let syn::Item::Const(list) = item {
+        &list.expr
+    } else {
+        return false;
     };
     matches!(&**value, syn::Expr::Reference(list) if matches!(*list.expr, syn::Expr::Array(_)))
 }
