@@ -58,7 +58,7 @@ pub(super) fn waits(base: Waited<'_>, variant: Waited<'_>) -> Option<WaitAccount
     let mut sides = [base, variant].map(|(runs, waited)| -> Vec<BTreeMap<String, f64>> {
         let runs = runs.iter().zip(waited);
         let of_run = |((_, step), waited): (&(_, &StepRecord), &f64)| {
-            let profile = step.waits.as_ref().filter(|it| has_profile && it.samples > 0);
+            let profile = step.waits.as_deref().filter(|it| has_profile && it.samples > 0);
             let queued = step.counters.value(metric::SERVER_RUN_QUEUE_US).filter(|_| has_queue);
             parts(step, *waited, profile, queued)
         };
@@ -164,7 +164,6 @@ fn merge_small(sides: &mut [Vec<BTreeMap<String, f64>>; 2], wholes: &[&[f64]; 2]
 
 #[cfg(test)]
 mod tests {
-    use model::WaitProfile;
 
     use super::*;
     use crate::explain::tests::{OPS, explained, runs, served};

@@ -1,7 +1,7 @@
 //! The rules: a file each, named after code and subject.
 //!
 //! Codes are stable: a rule that goes leaves a gap. To add a rule: its file, its `mod` line and its
-//! entry in [`RULES`].
+//! entry in `RULES`.
 
 mod a001_durability;
 mod a002_no_durability;
