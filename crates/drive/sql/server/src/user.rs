@@ -56,8 +56,9 @@ impl User {
     /// its servers run as the unprivileged user of the system.
     ///
     /// # Errors
-    /// When there is none of that name, for root, for root without the capabilities it needs, for an
-    /// account that this process cannot become, and for one without a name that is granted no user namespace.
+    /// When there is none of that name, for root, for root without the capabilities it needs, for
+    /// an account that this process cannot become, and for one without a name that is granted no
+    /// user namespace.
     pub fn find(name: Option<&str>, data: &Path, needs_name: bool) -> Result<Self, ServerError> {
         let own = geteuid();
         match name {
