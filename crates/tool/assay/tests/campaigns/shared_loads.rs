@@ -85,7 +85,7 @@ fn killing_assay_while_it_shares_loads_uses_nothing_half_made() {
             let (_, verified) = snapshots(&sandbox, "verify");
             for line in verified.lines().filter(|line| !line.starts_with("no snapshot")) {
                 let is_unfinished = line.contains("is unfinished: a killed process left it");
-                assert!(line.contains("files as saved") || is_unfinished, "{line}");
+                assert!(line.contains(" as saved") || is_unfinished, "{line}");
                 unfinished += u32::from(is_unfinished);
                 saved += u32::from(!is_unfinished);
             }
@@ -95,7 +95,7 @@ fn killing_assay_while_it_shares_loads_uses_nothing_half_made() {
         history.check_complete(&sandbox, RUNS);
         assert_eq!(sandbox.data_left(), ["snapshots"]);
         let (is_sound, verified) = snapshots(&sandbox, "verify");
-        assert!(is_sound && verified.contains("files as saved"), "{verified}");
+        assert!(is_sound && verified.contains(" as saved"), "{verified}");
         check_loads(&sandbox);
     }
     assert!(saved > 0, "no load was saved before a kill");
