@@ -297,8 +297,12 @@ fn print_result(
         let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);
         ui.rendered(&render_answer(&compared, ui.style()));
         next = next_steps(&compared);
-        next.splice(0..0, second_engine::command(manifest));
-        code = exit_code(compared.label(), has_failed_check);
+        let label = compared.label();
+        // What was not measured is measured first.
+        if label != Label::Nothing {
+            next.splice(0..0, second_engine::command(manifest));
+        }
+        code = exit_code(label, has_failed_check);
     }
     let complete = runs.iter().filter(|run| run.end.is_complete()).count();
     if complete < manifest.plan.cells.len() {

@@ -15,7 +15,7 @@ use crate::sandbox::{NAME, Sandbox, joined_text, wait_until};
 
 /// The label in the first line of every output.
 const LABEL: &str = "Verdict: NOTHING MEASURED. No step that the experiment measures has a result \
-                     (assay lint bad-days).";
+                     (assay lint bad-days";
 /// Exit code of `run`, `compare` and `lint` without a result.
 const NOTHING: i32 = 3;
 /// Longest wait for a run to begin: it only guards against hanging for ever.
