@@ -84,7 +84,7 @@ pub(super) fn check_expanded(text: &str, part: &str) -> Result<(), PlanError> {
             .remedy(format!("write the {part} itself in its place")));
     }
     Err(wrong(format!("the {part} has a variable that nothing expands")).remedy(format!(
-        "write the {part} itself, and a `$` of it as %24; the password alone may be a variable, \
+        "write the {part} literally, with `$` as %24; only a password may be a variable, such as \
          ${{ASSAY_PASSWORD_NAME}}"
     )))
 }

@@ -81,7 +81,9 @@ fn point(line: &str, before: Option<Nanos>) -> Result<(Nanos, f64), String> {
     let fields: Vec<_> = line.split(',').map(str::trim).collect();
     let [t, ops_per_s] = fields[..] else {
         let fields = fields.len();
-        return Err(format!("{fields} fields instead of two: write seconds,operations per second"));
+        return Err(format!(
+            "{fields} fields instead of two: write the seconds, a comma and the operations per second"
+        ));
     };
     let from = start(t)?;
     match before {
@@ -165,7 +167,10 @@ mod tests {
                 "t,rate\n0,5\n-1,5",
                 "t = `-1` is not a number of seconds from the start of the measured span",
             ),
-            ("t,rate\n0,5,7", "3 fields instead of two: write seconds,operations per second"),
+            (
+                "t,rate\n0,5,7",
+                "3 fields instead of two: write the seconds, a comma and the operations per second",
+            ),
             ("t,rate\n0,1e10", "the rate `1e10` is more than one operation each nanosecond"),
             (
                 "t,rate\n0,nan",

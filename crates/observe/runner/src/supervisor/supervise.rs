@@ -220,7 +220,7 @@ impl Supervisor<'_> {
             if library.is_other(&identity) {
                 let path = library.path.display();
                 let reason =
-                    format!("{path} was replaced since its hash was checked: run it again");
+                    format!("{path} changed after its hash was checked: repeat the command");
                 self.end_with(RunEnd::Failed { step: "open".to_owned(), reason });
             }
             library.complete(&mut identity);

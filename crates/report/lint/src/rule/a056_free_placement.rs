@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
               CPUs",
     why: "A client and a server on two CPUs wake each other for every request. The kernel changes \
           the placement from run to run, and a virtual machine may charge ten times the CPU for \
-          it, which is more than any release costs.",
+          these wake-ups, which exceeds every difference between releases.",
     remedy: "use placement = \"same-cpu\" to compare CPU per operation",
     source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query",
     ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })

@@ -18,8 +18,8 @@ pub(crate) static RULE: Rule = Rule {
     why: "The ratio compares a native operation of one engine with a read and a write by the \
           client of the other, which is also not atomic. Users of the engines get this difference, \
           but it does not show how fast writes are.",
-    remedy: "read the step as such a comparison, or compare engines that use the same method \
-             (assay engine show)",
+    remedy: "read the step as a comparison of a native operation with a read and a write, or \
+             compare engines that use the same method (assay engine show)",
     source: "[Callaghan 2022-09-28b] (partial updates of large documents)",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
