@@ -34,8 +34,8 @@ const IS_UNLIMITED: fn(&str) -> bool =
     |value| value.parse().is_ok_and(|limit: u64| limit >= 1 << 32);
 /// The limit on the rows of an answer.
 const SELECT_LIMIT: &str = "sql_select_limit";
-/// The column whose values a server draws.
-const DRAWN_IDS: &str = "AUTO_INCREMENT";
+/// Attribute of a column whose values the server draws, and the type that has it.
+const DRAWN_IDS: [&str; 2] = ["AUTO_INCREMENT", "SERIAL"];
 /// Storage engines whose tables lose rows, or take few.
 const LOSSY: [&str; 6] = ["ARCHIVE", "BLACKHOLE", "CSV", "EXAMPLE", "FEDERATED", "MEMORY"];
 /// Bytes of a packet in addition to the values of a row: its key, names and keywords.
@@ -173,14 +173,20 @@ pub(crate) fn guard_tables(connection: &mut Connection) -> Result<(), Failure> {
 /// Returns the obstacle of ids with gaps, of which the statements of a load know nothing.
 fn gaps(variables: &Variables, spec: &OpenSpec) -> Option<Obstacle> {
     let step = variables.get("auto_increment_increment").filter(|step| *step != "1")?;
-    let is_drawn = depends_on(spec, DRAWN_IDS) || depends_on(spec, "auto_increment");
-    is_drawn.then(|| Obstacle {
+    let draws = |part: &Part| matches!(part, Part::Text(text) if draws_ids(text));
+    statements(spec).any(|it| it.parts.iter().any(draws)).then(|| Obstacle {
         setting: format!("auto_increment_increment = {step}"),
-        need: format!("statements of this experiment have {DRAWN_IDS}, and its ids have no gaps"),
-        remedy: "SET GLOBAL auto_increment_increment = 1 on the server, which one of several \
-                 writable servers of a group must not"
+        need: "the server draws ids for this experiment, which expects ids without gaps".to_owned(),
+        remedy: "SET GLOBAL auto_increment_increment = 1 on the server, unless it belongs to a \
+                 group of several writable servers: then use another server"
             .to_owned(),
     })
+}
+
+/// Returns whether a statement has a column whose values the server draws.
+fn draws_ids(text: &str) -> bool {
+    let mut tokens = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    tokens.any(|token| DRAWN_IDS.iter().any(|it| it.eq_ignore_ascii_case(token)))
 }
 
 /// Returns the obstacle of packets that are shorter than a statement or a row.
@@ -301,6 +307,14 @@ mod tests {
             assert_eq!(settings(&[(name, value)], is_note), [format!("{name} = {value}")]);
             assert!(settings(&[(name, value)], !is_note).is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn columns_with_drawn_ids_are_found_in_every_notation() {
+        for text in ["(id INT AUTO_INCREMENT,", "id int auto_increment)", "(id Serial, x INT)"] {
+            assert!(draws_ids(text), "{text}");
+        }
+        assert!(!draws_ids("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"));
     }
 
     #[test]
