@@ -72,7 +72,7 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
         ("STEAL_SHARE: f64 = 0.05", "another guest took 5 % of the interval"),
     ]),
     ("observe/runner/src/supervisor/attribution.rs", "docs/method/validity.md", &[
-        ("SPAN_SHARE: f64 = 0.1", "by more than a tenth of it"),
+        ("SPAN_SHARE: f64 = 0.1", "by more than a tenth of the interval"),
         ("PAUSE_MIN: Nanos = Nanos::from_millis(500)", "half a second or more"),
     ]),
     ("define/model/src/validity.rs", "docs/method/validity.md", &[
@@ -89,10 +89,10 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
     ]),
     ("drive/search/src/rate/bisection.rs", "docs/method/validity.md", &[
         ("FACTOR: f64 = 1.5", "rates rise by half"),
-        ("ABOVE: f64 = 1.05", "Then 5 % more must fail"),
+        ("ABOVE: f64 = 1.05", "at a rate 5 % above the rate found must then fail"),
     ]),
     ("drive/search/src/rate/spec.rs", "docs/method/validity.md", &[
-        ("LONGER: u64 = 4", "if four times the length"),
+        ("LONGER: u64 = 4", "a probe with four times the length"),
         ("CONFIRM: u64 = 10", "ten times as long as a probe"),
     ]),
     ("drive/search/src/steady.rs", "docs/method/validity.md", &[
