@@ -1,8 +1,9 @@
-// BadgerDB behind Assay's C interface: an LSM of keys, and a log of values collected through it.
+// BadgerDB behind Assay's C interface: an LSM tree of keys, and a log of values whose garbage collection reads the tree.
 //
 //	GO111MODULE=off GOPATH=/usr/share/gocode go build -buildmode=c-shared -o libbadger.so examples/badger/badger.go
 //
-// The types are those of assay_engine.h, whose const cgo's own declarations lack.
+// The types repeat the types of assay_engine.h. The header itself cannot be included: its functions are
+// declared with const, and cgo's own declarations have no const.
 package main
 
 /*
@@ -41,7 +42,7 @@ import (
 	"github.com/dgraph-io/badger/options"
 )
 
-// Results of assay_engine.h.
+// Result codes of assay_engine.h.
 const (
 	done      = 0
 	notFound  = 1
@@ -50,24 +51,24 @@ const (
 	fatal     = 6
 )
 
-// Work of assay_maintain.
+// Kinds of work of assay_maintain.
 const (
 	flush         = 0
 	compactLevel0 = 1
 )
 
 const (
-	// A file of the value log is rewritten when this share of it is garbage: Badger's own advice.
+	// Share of garbage at which a file of the value log is rewritten: Badger's own advice.
 	discardRatio = 0.5
-	// Collections of one maintenance: each rewrites a file, so the loop ends.
+	// Largest number of collections of one maintenance. Each collection rewrites a file.
 	collectionsMax = 1000
-	// Workers of a full compaction.
+	// Number of workers of a full compaction.
 	compactors = 2
-	// Values that an iterator prefetches, as Badger's default.
+	// Number of values that an iterator prefetches: Badger's default.
 	prefetch = 100
 )
 
-// The open engine: the interface opens one at a time.
+// The open engine: the interface opens one engine at a time.
 var (
 	db     *badger.DB
 	config badger.Options
@@ -117,7 +118,7 @@ func report(take C.assay_text, to unsafe.Pointer, name, text string) {
 	C.give_text(take, to, cName, cText)
 }
 
-// apply sets one option; without an error it is known and has a value that fits.
+// apply sets one option. It returns an error for an unknown option and for a wrong value.
 func apply(to *badger.Options, name, value string) error {
 	number := func(set func(int64)) error {
 		count, err := strconv.ParseInt(value, 10, 32)
@@ -171,7 +172,7 @@ func assay_identity(take C.assay_text, to unsafe.Pointer) {
 
 //export assay_open
 func assay_open(spec *C.assay_open_spec, engine *unsafe.Pointer, failure *C.assay_error) C.int {
-	// A torn tail of the log after a kill was not acknowledged.
+	// An incomplete entry at the end of the log, after a kill, was not acknowledged.
 	config = badger.DefaultOptions(C.GoString(spec.dir)).WithLogger(nil).WithTruncate(true)
 	for _, option := range unsafe.Slice(spec.options, int(spec.option_count)) {
 		name := C.GoString(option.name)
@@ -239,7 +240,7 @@ func assay_delete(session, key unsafe.Pointer, keyBytes C.size_t, failure *C.ass
 //export assay_scan
 func assay_scan(session, start unsafe.Pointer, startBytes C.size_t, limit C.uint32_t,
 	isReverse C.int, take C.assay_row, to unsafe.Pointer, failure *C.assay_error) C.int {
-	// Badger takes an empty start for the end to begin at.
+	// No key lies below an empty start key. Badger would begin a reverse scan at the last key instead.
 	if startBytes == 0 && isReverse != 0 {
 		return notFound
 	}

@@ -4,8 +4,8 @@
 //! rustc --edition 2024 -O --crate-type cdylib -o libordered.so examples/own-engine/ordered.rs
 //! ```
 //!
-//! It offers two durability classes: with `os` each write goes to the log by `write()` before it is
-//! answered, with `none` the log is buffered until a flush or the close.
+//! The engine offers two durability classes. With `os` each write goes to the log by `write()` before
+//! the write is acknowledged. With `none` the log is buffered until a flush or the close.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_double, c_int, c_void};
@@ -15,33 +15,33 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::{Mutex, RwLock};
 
-/// Results of `assay_engine.h`.
+/// Result codes of `assay_engine.h`.
 const DONE: c_int = 0;
 const NOT_FOUND: c_int = 1;
 const BAD_OPTION: c_int = 5;
 const FATAL: c_int = 6;
-/// Work of `assay_maintain`.
+/// A kind of work of `assay_maintain`.
 const FLUSH: c_int = 0;
-/// Length of a value in the log that stands for a delete.
+/// Length of a value in the log that marks a delete.
 const DELETED: u32 = u32::MAX;
 /// Bytes of the two lengths before each record of the log.
 const LENGTHS: usize = 8;
 
-/// `assay_error`.
+/// The type `assay_error` of the interface.
 #[repr(C)]
 pub struct Failure {
     text: [c_char; 1024],
     option: [c_char; 128],
 }
 
-/// `assay_option`.
+/// The type `assay_option` of the interface.
 #[repr(C)]
 pub struct Pair {
     name: *const c_char,
     value: *const c_char,
 }
 
-/// `assay_open_spec`.
+/// The type `assay_open_spec` of the interface.
 #[repr(C)]
 pub struct Spec {
     dir: *const c_char,
@@ -53,7 +53,7 @@ type TakeRow = unsafe extern "C" fn(*mut c_void, *const c_void, usize, *const c_
 type TakeText = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
 type TakeNumber = unsafe extern "C" fn(*mut c_void, *const c_char, c_double);
 
-/// The open engine; a session has no state of its own, so it is the engine.
+/// The open engine. A session has no separate state, so each session is the engine.
 struct Ordered {
     rows: RwLock<BTreeMap<Vec<u8>, Vec<u8>>>,
     log: Mutex<BufWriter<File>>,
@@ -61,7 +61,7 @@ struct Ordered {
 }
 
 impl Ordered {
-    /// Replays the log in `dir` up to its last whole record, and goes on after it.
+    /// Replays the log in `dir` up to its last whole record, and appends after this record.
     fn open(dir: &Path, class: String) -> io::Result<Self> {
         let path = dir.join("log");
         let bytes = fs::read(&path).unwrap_or_default();
@@ -79,7 +79,7 @@ impl Ordered {
         Ok(Self { rows: RwLock::new(rows), log: Mutex::new(BufWriter::new(file)), class })
     }
 
-    /// Writes the log first, then the map; the map's lock keeps both in one order.
+    /// Writes the log first, then the map. The map's lock gives log and map the same order of writes.
     fn write(&self, key: &[u8], value: Option<&[u8]>) -> io::Result<()> {
         let mut rows = self.rows.write().unwrap();
         let mut log = self.log.lock().unwrap();
@@ -99,7 +99,7 @@ impl Ordered {
     }
 }
 
-/// Returns the record at `at` of the log: key, value unless deleted, and where the next begins.
+/// Returns the record at `at` of the log: key, value unless deleted, and start of the next record.
 fn record(log: &[u8], at: usize) -> Option<(&[u8], Option<&[u8]>, usize)> {
     let number = |at: usize| Some(u32::from_le_bytes(*log.get(at..)?.first_chunk()?));
     let (key, value) = (number(at)?, number(at + 4)?);
@@ -119,7 +119,7 @@ unsafe fn fail(error: *mut Failure, result: c_int, text: &str, option: &str) -> 
     result
 }
 
-/// Returns the result of a call that only fails as a whole.
+/// Returns the result code of an outcome, and fills the error if the outcome is an error.
 unsafe fn result(outcome: io::Result<()>, error: *mut Failure) -> c_int {
     match outcome {
         Ok(()) => DONE,
@@ -127,7 +127,7 @@ unsafe fn result(outcome: io::Result<()>, error: *mut Failure) -> c_int {
     }
 }
 
-/// Returns the bytes at `start`, which may be null when there are none.
+/// Returns the `count` bytes at `start`, which may be null if `count` is 0.
 unsafe fn bytes<'a>(start: *const c_void, count: usize) -> &'a [u8] {
     if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(start.cast(), count) } }
 }

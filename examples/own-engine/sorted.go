@@ -2,8 +2,8 @@
 //
 //	go build -buildmode=c-shared -o libsorted-go.so examples/own-engine/sorted.go
 //
-// The types are those of assay_engine.h. The header itself cannot be included: its functions are
-// declared with const, which cgo's own declarations lack.
+// The types repeat the types of assay_engine.h. The header itself cannot be included: its functions are
+// declared with const, and cgo's own declarations have no const.
 package main
 
 /*
@@ -42,7 +42,7 @@ import (
 	"unsafe"
 )
 
-// Results of assay_engine.h.
+// Result codes of assay_engine.h.
 const (
 	done      = 0
 	notFound  = 1
@@ -50,20 +50,20 @@ const (
 	fatal     = 6
 )
 
-// Work of assay_maintain.
+// Kinds of work of assay_maintain.
 const flush = 0
 
-// Row is exported for gob.
+// Row is one row; its fields are exported so that gob can save them.
 type Row struct{ Key, Value []byte }
 
-// The open engine: the interface opens one at a time.
+// The open engine: the interface opens one engine at a time.
 var (
 	lock sync.RWMutex
 	rows []Row
 	path string
 )
 
-// seek returns the position of the first row not below key, and whether it has that key.
+// seek returns the position of the first row not below key, and whether this row has that key.
 func seek(key []byte) (int, bool) {
 	return slices.BinarySearchFunc(rows, key, func(row Row, key []byte) int {
 		return bytes.Compare(row.Key, key)
