@@ -4,8 +4,8 @@
 //! rustc --edition 2024 -O --crate-type cdylib -o libordered.so examples/own-engine/ordered.rs
 //! ```
 //!
-//! The engine offers two durability classes. With `os` each write goes to the log by `write()` before
-//! the write is acknowledged. With `none` the log is buffered until a flush or the close.
+//! The engine offers two durability classes. With `os` each write goes to the log by `write()`
+//! before the write is acknowledged. With `none` the log is buffered until a flush or the close.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, c_char, c_double, c_int, c_void};
@@ -79,7 +79,7 @@ impl Ordered {
         Ok(Self { rows: RwLock::new(rows), log: Mutex::new(BufWriter::new(file)), class })
     }
 
-    /// Writes the log first, then the map. The map's lock gives log and map the same order of writes.
+    /// Writes the log first, then the map. The map's lock gives both the same order of writes.
     fn write(&self, key: &[u8], value: Option<&[u8]>) -> io::Result<()> {
         let mut rows = self.rows.write().unwrap();
         let mut log = self.log.lock().unwrap();
