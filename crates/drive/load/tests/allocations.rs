@@ -78,14 +78,7 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
     let bounds = |_, _| Ok::<_, Infallible>(Some(Bounds { first: 1, next: 100 }));
     let tables = Tables::query(&setup, 0, bounds).expect("no table is queried");
     let (settings, options) = (Settings::default(), Options::new());
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: std::env::temp_dir(),
-        settings,
-        options,
-        data,
-    };
+    let spec = OpenSpec { options, ..OpenSpec::embedded(std::env::temp_dir(), settings, data) };
     let engine = NullDriver.open(&spec).expect("the null engine opens everywhere");
     let (presence, group) = (Presence::All, Group::Clients);
     let request = Request { step: &step, data: &data, seed: 1, presence, group };
