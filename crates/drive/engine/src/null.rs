@@ -92,14 +92,11 @@ mod tests {
     #[test]
     fn every_operation_is_done_and_returns_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let mut spec = OpenSpec {
-            endpoint: None,
-            application: None,
-            dir: dir.path().to_owned(),
-            settings: Settings { durability: Durability::Sync, ..Settings::default() },
-            options: Options::new(),
-            data: DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
-        };
+        let mut spec = OpenSpec::embedded(
+            dir.path().to_owned(),
+            Settings { durability: Durability::Sync, ..Settings::default() },
+            DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
+        );
         let engine = NullDriver.open(&spec).unwrap();
         let (mut session, mut rows) = (engine.session().unwrap(), Rows::new());
         for op in [Op::Get { key: b"k" }, Op::Put { key: b"k", value: b"v" }] {

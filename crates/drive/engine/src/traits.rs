@@ -33,7 +33,7 @@ pub struct OpenSpec {
 
 impl OpenSpec {
     /// Returns the spec of an embedded engine without options.
-    pub fn embedded(dir: PathBuf, settings: Settings, data: DataShape) -> Self {
+    pub const fn embedded(dir: PathBuf, settings: Settings, data: DataShape) -> Self {
         Self { dir, settings, options: Options::new(), data, endpoint: None, application: None }
     }
 }

@@ -11,9 +11,7 @@ use std::path::PathBuf;
 use engine::null::NullDriver;
 use engine::{Driver, Engine, OpenSpec, Rows};
 use model::validity::Calibration;
-use model::{
-    DataShape, Load, Nanos, Op, OpKind, OpenLoad, Options, Pace, Pacing, Rate, Settings, StopRule,
-};
+use model::{DataShape, Load, Nanos, Op, OpKind, OpenLoad, Pace, Pacing, Rate, Settings, StopRule};
 use workload::{Generator, WrongAnswer};
 
 use crate::client_pool::{GroupRun, HolderRun, StepRun, StepTotals, run_step};
@@ -117,14 +115,7 @@ pub fn calibrate<C: Clock>(
 /// Returns the null engine, which uses no directory.
 fn null() -> Result<Box<dyn Engine>, LoadError> {
     let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: PathBuf::from("/"),
-        settings: Settings::default(),
-        options: Options::new(),
-        data,
-    };
+    let spec = OpenSpec::embedded(PathBuf::from("/"), Settings::default(), data);
     let refused = |source| LoadError::Session("the calibration".to_owned(), source);
     NullDriver.open(&spec).map_err(refused)
 }

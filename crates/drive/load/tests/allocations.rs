@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
+use calls::Tables;
 use engine::null::NullDriver;
 use engine::{ApplicationSetup, Driver, EngineError, OpenSpec, Rows, Session, parts};
 use load::{GroupRun, HolderRun, ManualClock, StepRun, StopFlag, run_step};
@@ -16,7 +17,6 @@ use model::{
     Pace, Rate, Settings, Step, StepRole, StopRule,
 };
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-use workload::application::{self, Tables};
 use workload::{Group, Presence, Request};
 
 #[global_allocator]
@@ -78,19 +78,12 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
     let bounds = |_, _| Ok::<_, Infallible>(Some(Bounds { first: 1, next: 100 }));
     let tables = Tables::query(&setup, 0, bounds).expect("no table is queried");
     let (settings, options) = (Settings::default(), Options::new());
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: std::env::temp_dir(),
-        settings,
-        options,
-        data,
-    };
+    let spec = OpenSpec { options, ..OpenSpec::embedded(std::env::temp_dir(), settings, data) };
     let engine = NullDriver.open(&spec).expect("the null engine opens everywhere");
     let (presence, group) = (Presence::All, Group::Clients);
     let request = Request { step: &step, data: &data, seed: 1, presence, group };
     let generators = match tables.traffic_spec(name) {
-        Some(_) => application::generators(&request, &tables),
+        Some(_) => calls::generators(&request, &tables),
         None => workload::generators(&request),
     };
     let mut run = StepRun {

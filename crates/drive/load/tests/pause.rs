@@ -37,14 +37,7 @@ impl Generator for Same {
 fn a_step_of_two_seconds() {
     let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
     let (settings, options) = (Settings::default(), Options::new());
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: std::env::temp_dir(),
-        settings,
-        options,
-        data,
-    };
+    let spec = OpenSpec { options, ..OpenSpec::embedded(std::env::temp_dir(), settings, data) };
     let engine = NullDriver.open(&spec).unwrap();
     let mut step = StepRun {
         engine: &*engine,

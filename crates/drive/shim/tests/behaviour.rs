@@ -105,12 +105,12 @@ fn refusal(source: &str) -> Option<String> {
 
 fn spec(dir: &Path, options: Options) -> OpenSpec {
     OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings: Settings { durability: Durability::None, ..Settings::default() },
         options,
-        data: DataShape { rows: 9, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
+        ..OpenSpec::embedded(
+            dir.to_owned(),
+            Settings { durability: Durability::None, ..Settings::default() },
+            DataShape { rows: 9, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
+        )
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) const fn mix(a: u64, b: u64) -> u64 {
 /// No value is favoured by more than `bound / 2^64`: 5e-11 for 10^9 rows.
 /// Source: [Lemire 2019], section 3, without the rejection.
 #[inline]
-pub(crate) const fn below(word: u64, bound: u64) -> u64 {
+pub const fn below(word: u64, bound: u64) -> u64 {
     ((word as u128 * bound as u128) >> 64) as u64
 }
 
@@ -51,7 +51,7 @@ impl Stream {
     ///
     /// The step's name enters, so that a step does not repeat the keys that an earlier one has
     /// just brought into the cache. Source: rocksdb issues 9632 and 9737 (reused seeds).
-    pub(crate) fn new(seed: u64, step: &str, group: Group, client: u32) -> Self {
+    pub fn new(seed: u64, step: &str, group: Group, client: u32) -> Self {
         let group = match group {
             Group::Clients => 0,
             Group::Writers => 1,
@@ -84,7 +84,7 @@ impl Stream {
 
     /// Returns the word after `word` for a draw that needs more than one.
     #[inline]
-    pub(crate) const fn another(word: u64) -> u64 {
+    pub const fn another(word: u64) -> u64 {
         mix(word, WEYL)
     }
 }

@@ -4,7 +4,7 @@
 
 use engine::memory::MemoryDriver;
 use engine::{Driver, Engine, OpenSpec, Rows};
-use model::{Bytes, DataShape, Nanos, OpKind, Options, Settings, Step, StepInfo, StopRule};
+use model::{Bytes, DataShape, Nanos, OpKind, Settings, Step, StepInfo, StopRule};
 use workload::{Group, Presence, Request, WorkloadError, WrongAnswer, catalog, generators};
 
 const ROWS: u64 = 997;
@@ -72,14 +72,7 @@ fn execute(engine: &dyn Engine, step: &Step, presence: Presence) -> Result<Tally
 }
 
 fn open(dir: &tempfile::TempDir) -> Box<dyn Engine> {
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.path().to_owned(),
-        settings: Settings::default(),
-        options: Options::new(),
-        data: data(),
-    };
+    let spec = OpenSpec::embedded(dir.path().to_owned(), Settings::default(), data());
     MemoryDriver.open(&spec).unwrap()
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use calls::Tables;
 use engine::{ApplicationSetup, Engine, Maintenance, OpenSpec};
 use load::{GroupRun, HolderRun, SteadyClock, StepRun, StopFlag, run_step};
 use model::record::OpCounts;
@@ -12,7 +13,6 @@ use model::{
     StopRule,
 };
 use serde::{Deserialize, Serialize};
-use workload::application::{self, Tables};
 use workload::{Group, Presence, Request, catalog, generators};
 
 use crate::pairs::Done;
@@ -145,7 +145,7 @@ fn run(
     let (presence, group) = (Presence::All, Group::Clients);
     let request = Request { step, data, seed: 1, presence, group };
     let generators = match tables {
-        Some(tables) => application::generators(&request, tables),
+        Some(tables) => calls::generators(&request, tables),
         None => generators(&request),
     }?;
     let mut run = StepRun {

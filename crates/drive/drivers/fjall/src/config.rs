@@ -209,15 +209,12 @@ mod tests {
 
     fn resolve(compression: Option<&str>, options: &[(&str, &str)]) -> Result<Config, EngineError> {
         Config::resolve(&OpenSpec {
-            endpoint: None,
-            application: None,
-            dir: PathBuf::from("/d"),
-            settings: Settings {
-                compression: compression.map(str::to_owned),
-                ..Settings::default()
-            },
             options: options.iter().copied().collect(),
-            data: DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 },
+            ..OpenSpec::embedded(
+                PathBuf::from("/d"),
+                Settings { compression: compression.map(str::to_owned), ..Settings::default() },
+                DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 },
+            )
         })
     }
 

@@ -51,14 +51,8 @@ fn open(
 ) -> Result<Box<dyn Engine>, EngineError> {
     let data = DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
     let (settings, options) = (settings(durability), options.clone());
-    driver_fjall::driver().open(&OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings,
-        options,
-        data,
-    })
+    driver_fjall::driver()
+        .open(&OpenSpec { options, ..OpenSpec::embedded(dir.to_owned(), settings, data) })
 }
 
 fn persist_of(engine: &dyn Engine) -> String {

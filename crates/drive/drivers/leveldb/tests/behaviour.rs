@@ -16,12 +16,12 @@ const ROWS: u32 = 10_000;
 fn open(driver: &dyn Driver, dir: &Path) -> Box<dyn Engine> {
     let options = [("write_buffer_size", "256KiB"), ("compression", "none")];
     let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings: Settings { durability: Durability::Os, ..Settings::default() },
         options: options.into_iter().collect(),
-        data: DataShape { rows: 10_000, key_bytes: 4, value_bytes: 400, compressible_to: 1.0 },
+        ..OpenSpec::embedded(
+            dir.to_owned(),
+            Settings { durability: Durability::Os, ..Settings::default() },
+            DataShape { rows: 10_000, key_bytes: 4, value_bytes: 400, compressible_to: 1.0 },
+        )
     };
     driver.open(&spec).unwrap()
 }

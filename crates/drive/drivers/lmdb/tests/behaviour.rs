@@ -9,14 +9,7 @@ fn open(dir: &Path, options: &[(&str, &str)]) -> Box<dyn Engine> {
     let settings = Settings { durability: Durability::Os, ..Settings::default() };
     let data = DataShape { rows: 1000, key_bytes: 4, value_bytes: 400, compressible_to: 0.5 };
     let options = options.iter().copied().collect();
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings,
-        options,
-        data,
-    };
+    let spec = OpenSpec { options, ..OpenSpec::embedded(dir.to_owned(), settings, data) };
     driver_lmdb::driver().open(&spec).expect("the directory is good")
 }
 

@@ -43,14 +43,8 @@ fn loaded_library_reports_its_identity() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataShape { rows: 1000, key_bytes: 4, value_bytes: 400, compressible_to: 0.5 };
         let (settings, options) = (settings(Durability::Os), Options::new());
-        let spec = OpenSpec {
-            endpoint: None,
-            application: None,
-            dir: dir.path().to_owned(),
-            settings,
-            options,
-            data,
-        };
+        let spec =
+            OpenSpec { options, ..OpenSpec::embedded(dir.path().to_owned(), settings, data) };
         let engine = loaded.open(&spec).unwrap();
         assert_eq!(engine.identity(), identity);
         engine.close().unwrap();

@@ -3,19 +3,12 @@
 use std::path::Path;
 
 use engine::{Engine, Maintenance, OpenSpec, Rows};
-use model::{DataShape, Durability, Op, Options, Outcome, Settings};
+use model::{DataShape, Durability, Op, Outcome, Settings};
 
 fn open(dir: &Path, durability: Durability) -> Box<dyn Engine> {
     let settings = Settings { durability, ..Settings::default() };
     let data = DataShape { rows: 1000, key_bytes: 4, value_bytes: 400, compressible_to: 0.5 };
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings,
-        options: Options::new(),
-        data,
-    };
+    let spec = OpenSpec::embedded(dir.to_owned(), settings, data);
     driver_redb::driver().open(&spec).expect("the directory is good")
 }
 

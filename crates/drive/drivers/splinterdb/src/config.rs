@@ -138,12 +138,12 @@ mod tests {
             ..Settings::default()
         };
         let spec = OpenSpec {
-            endpoint: None,
-            application: None,
-            dir: PathBuf::new(),
-            settings,
             options: options.iter().copied().collect(),
-            data: DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 },
+            ..OpenSpec::embedded(
+                PathBuf::new(),
+                settings,
+                DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 },
+            )
         };
         let config = translate(&spec, &build)?;
         let line = |(name, value): (&str, &str)| format!("{name}={value}");

@@ -56,12 +56,12 @@ fn settings() -> Settings {
 
 fn spec(dir: &Path, options: &[(&str, &str)]) -> OpenSpec {
     OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings: settings(),
         options: options.iter().copied().collect(),
-        data: DataShape { rows: 1000, key_bytes: 20, value_bytes: 100, compressible_to: 0.5 },
+        ..OpenSpec::embedded(
+            dir.to_owned(),
+            settings(),
+            DataShape { rows: 1000, key_bytes: 20, value_bytes: 100, compressible_to: 0.5 },
+        )
     }
 }
 

@@ -140,16 +140,12 @@ mod tests {
 
     fn spec(durability: Durability, options: &[(&str, &str)]) -> OpenSpec {
         OpenSpec {
-            endpoint: None,
-            application: None,
-            dir: PathBuf::new(),
-            settings: Settings {
-                durability,
-                cache_bytes: Some(Bytes(64 << 20)),
-                ..Settings::default()
-            },
             options: options.iter().copied().collect(),
-            data: DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 },
+            ..OpenSpec::embedded(
+                PathBuf::new(),
+                Settings { durability, cache_bytes: Some(Bytes(64 << 20)), ..Settings::default() },
+                DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 },
+            )
         }
     }
 

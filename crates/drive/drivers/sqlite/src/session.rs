@@ -178,12 +178,12 @@ mod tests {
     fn writer_times_out_on_a_lock_and_can_retry() {
         let dir = tempfile::tempdir().unwrap();
         let spec = OpenSpec {
-            endpoint: None,
-            application: None,
-            dir: dir.path().to_owned(),
-            settings: Settings { durability: Durability::Os, ..Settings::default() },
             options: [("busy_timeout", "1")].into_iter().collect(),
-            data: DataShape { rows: 1, key_bytes: 3, value_bytes: 400, compressible_to: 0.5 },
+            ..OpenSpec::embedded(
+                dir.path().to_owned(),
+                Settings { durability: Durability::Os, ..Settings::default() },
+                DataShape { rows: 1, key_bytes: 3, value_bytes: 400, compressible_to: 0.5 },
+            )
         };
         let engine = crate::driver().open(&spec).unwrap();
         let mut session = engine.session().unwrap();

@@ -14,14 +14,8 @@ fn open(
     let settings = Settings { durability, cache_bytes, ..Settings::default() };
     let data = DataShape { rows: 1000, key_bytes: 4, value_bytes: 400, compressible_to: 0.5 };
     let options = options.iter().copied().collect();
-    driver_sqlite::driver().open(&OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings,
-        options,
-        data,
-    })
+    driver_sqlite::driver()
+        .open(&OpenSpec { options, ..OpenSpec::embedded(dir.to_owned(), settings, data) })
 }
 
 fn put(session: &mut dyn Session, row: u32) -> Result<Outcome, EngineError> {

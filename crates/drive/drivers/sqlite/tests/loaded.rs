@@ -23,7 +23,7 @@ fn open(driver: &dyn Driver, dir: &Path) -> Box<dyn Engine> {
     let data = DataShape { rows: 1000, key_bytes: 4, value_bytes: 400, compressible_to: 0.5 };
     let (dir, settings, options) = (dir.to_owned(), settings(Durability::Os), Options::new());
     driver
-        .open(&OpenSpec { endpoint: None, application: None, dir, settings, options, data })
+        .open(&OpenSpec { options, ..OpenSpec::embedded(dir, settings, data) })
         .expect("the directory is good")
 }
 

@@ -156,12 +156,12 @@ mod tests {
 
     fn resolve(settings: Settings, options: &[(&str, &str)]) -> Result<Options, EngineError> {
         let spec = OpenSpec {
-            endpoint: None,
-            application: None,
-            dir: PathBuf::new(),
-            settings,
             options: options.iter().copied().collect(),
-            data: DataShape { rows: 1, key_bytes: 1, value_bytes: 1, compressible_to: 1.0 },
+            ..OpenSpec::embedded(
+                PathBuf::new(),
+                settings,
+                DataShape { rows: 1, key_bytes: 1, value_bytes: 1, compressible_to: 1.0 },
+            )
         };
         let facts = [("lsm".to_owned(), "yes".to_owned())].into();
         translate(&spec, &Identity { facts, ..Identity::default() })

@@ -28,12 +28,12 @@ fn open(
     options: &[(&str, &str)],
 ) -> Result<Box<dyn Engine>, EngineError> {
     driver.open(&OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings,
         options: options.iter().copied().collect(),
-        data: DataShape { rows: 20_000, key_bytes: 4, value_bytes: 400, compressible_to: 1.0 },
+        ..OpenSpec::embedded(
+            dir.to_owned(),
+            settings,
+            DataShape { rows: 20_000, key_bytes: 4, value_bytes: 400, compressible_to: 1.0 },
+        )
     })
 }
 

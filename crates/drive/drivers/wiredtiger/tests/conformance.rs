@@ -69,12 +69,12 @@ fn the_lsm_conforms() {
 fn refusal(driver: &dyn Driver, options: &Options) -> String {
     let dir = tempfile::tempdir().expect("a directory can be made");
     let opened = driver.open(&engine::OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.path().to_owned(),
-        settings: settings(Durability::Os),
         options: options.clone(),
-        data: model::DataShape { rows: 1, key_bytes: 1, value_bytes: 1, compressible_to: 1.0 },
+        ..engine::OpenSpec::embedded(
+            dir.path().to_owned(),
+            settings(Durability::Os),
+            model::DataShape { rows: 1, key_bytes: 1, value_bytes: 1, compressible_to: 1.0 },
+        )
     });
     opened.err().expect("it cannot be opened").to_string()
 }

@@ -26,12 +26,12 @@ type Script<'a> = &'a [(&'a str, &'a str)];
 fn open(faults: Script<'_>) -> Result<Box<dyn Engine>, EngineError> {
     let dir = tempfile::tempdir().unwrap();
     FaultyDriver::around(Box::new(NullDriver)).open(&OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.path().to_owned(),
-        settings: Settings::default(),
         options: faults.iter().copied().collect(),
-        data: DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
+        ..OpenSpec::embedded(
+            dir.path().to_owned(),
+            Settings::default(),
+            DataShape { rows: 1, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
+        )
     })
 }
 

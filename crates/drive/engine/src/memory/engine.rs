@@ -237,14 +237,11 @@ mod tests {
     type Row = (Vec<u8>, Vec<u8>);
 
     fn spec(dir: &TempDir, durability: Durability) -> OpenSpec {
-        OpenSpec {
-            endpoint: None,
-            application: None,
-            dir: dir.path().to_owned(),
-            settings: Settings { durability, ..Settings::default() },
-            options: Options::new(),
-            data: DataShape { rows: 3, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
-        }
+        OpenSpec::embedded(
+            dir.path().to_owned(),
+            Settings { durability, ..Settings::default() },
+            DataShape { rows: 3, key_bytes: 8, value_bytes: 8, compressible_to: 1.0 },
+        )
     }
 
     fn execute(engine: &dyn Engine, op: &Op<'_>) -> (Outcome, Vec<Row>) {

@@ -26,14 +26,7 @@ pub(crate) fn streams(step: &Step, clients: u32) -> Vec<Box<dyn Generator>> {
 pub(crate) fn null() -> Box<dyn Engine> {
     let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
     let (settings, options) = (Settings::default(), Options::new());
-    let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: std::env::temp_dir(),
-        settings,
-        options,
-        data,
-    };
+    let spec = OpenSpec { options, ..OpenSpec::embedded(std::env::temp_dir(), settings, data) };
     NullDriver.open(&spec).expect("the null engine opens everywhere")
 }
 

@@ -8,12 +8,14 @@
 //! To add a distribution: one file here, its variant of [`Permuted`], and one line in
 //! `registry::DISTRIBUTIONS`.
 
+mod integers;
 mod picker;
 mod plain;
 mod registry;
 mod scrambled;
 mod zipf;
 
+pub use integers::Integers;
 pub(crate) use picker::{Permuted, Picker};
 pub(crate) use plain::{Access, Sequential, Shuffled, Space, Uniform};
 pub use registry::check_distribution;

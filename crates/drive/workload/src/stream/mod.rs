@@ -20,5 +20,5 @@ mod single;
 pub(crate) use build::generator;
 pub(crate) use client::{Action, Client};
 pub(crate) use mixed::{Mixed, first_insert};
-pub(crate) use position::Position;
+pub use position::Position;
 pub use single::{PointReads, RangeReads, Writes};

@@ -14,7 +14,7 @@ const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The number of the next operation and of the last one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Position {
+pub struct Position {
     pub(super) stream: Stream,
     next: u64,
     end: u64,
@@ -22,13 +22,13 @@ pub(crate) struct Position {
 
 impl Position {
     /// Returns the place before operation 0 of `operations`.
-    pub(crate) const fn new(stream: Stream, operations: u64) -> Self {
+    pub const fn new(stream: Stream, operations: u64) -> Self {
         Self { stream, next: 0, end: operations }
     }
 
     /// Returns the number of the operation to do now; `None` behind the last.
     #[inline]
-    pub(crate) const fn advance(&mut self) -> Option<u64> {
+    pub const fn advance(&mut self) -> Option<u64> {
         let n = self.next;
         if n == self.end {
             return None;
@@ -47,7 +47,7 @@ impl Position {
     ///
     /// Below 128, 64 in the mean: one operation of every 64, each time at another place.
     #[inline]
-    pub(crate) const fn unchecked(&self) -> u64 {
+    pub const fn unchecked(&self) -> u64 {
         let (block, at) = (self.next >> CHECKED_POWER, self.next & (BLOCK - 1));
         let place = place_in(block);
         if at <= place { place - at } else { BLOCK - at + place_in(block.wrapping_add(1)) }

@@ -37,7 +37,7 @@ pub fn check_text(
         for step in experiment.steps_for(*clients) {
             match &experiment.application {
                 Some(own) if own.step(&step.name).is_some() => {
-                    workload::application::check_application(own, &step)?;
+                    calls::check_application(own, &step)?;
                 }
                 Some(_) | None => workload::check(&step, &experiment.data)?,
             }

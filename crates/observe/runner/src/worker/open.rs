@@ -3,11 +3,11 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use calls::{Tables, sample_calls};
 use engine::settings_check::check_durability;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, ServerSide, Way};
 use model::{Capabilities, DurabilityRecord, Op, OpKind, Options};
 use sampler::OpenFiles;
-use workload::application::{Tables, sample_calls};
 
 use super::parent_link::Worker;
 use crate::message::{Library, Message, Order};

@@ -13,12 +13,12 @@ const NEWEST: &str = "11.8.1";
 
 pub(crate) fn spec(dir: &Path, options: Options) -> OpenSpec {
     OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.to_owned(),
-        settings: Settings { cache_bytes: Some(Bytes(8 << 20)), ..Settings::default() },
         options,
-        data: DataShape { rows: 1, key_bytes: 20, value_bytes: 100, compressible_to: 1.0 },
+        ..OpenSpec::embedded(
+            dir.to_owned(),
+            Settings { cache_bytes: Some(Bytes(8 << 20)), ..Settings::default() },
+            DataShape { rows: 1, key_bytes: 20, value_bytes: 100, compressible_to: 1.0 },
+        )
     }
 }
 

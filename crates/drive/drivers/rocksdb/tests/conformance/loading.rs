@@ -16,12 +16,12 @@ const NEWEST: &str = "11.8.1";
 fn open(driver: &dyn Driver, options: Options) -> Result<(TempDir, Box<dyn Engine>), EngineError> {
     let dir = tempfile::tempdir().unwrap();
     let spec = OpenSpec {
-        endpoint: None,
-        application: None,
-        dir: dir.path().to_owned(),
-        settings: Settings::default(),
         options,
-        data: DataShape { rows: 1, key_bytes: 20, value_bytes: 100, compressible_to: 1.0 },
+        ..OpenSpec::embedded(
+            dir.path().to_owned(),
+            Settings::default(),
+            DataShape { rows: 1, key_bytes: 20, value_bytes: 100, compressible_to: 1.0 },
+        )
     };
     driver.open(&spec).map(|engine| (dir, engine))
 }

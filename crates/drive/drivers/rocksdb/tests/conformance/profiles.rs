@@ -23,12 +23,12 @@ fn effective(driver: &dyn Driver, options: Options) -> (String, Options) {
     let dir = tempfile::tempdir().expect("a scratch directory can be made");
     let engine = driver
         .open(&OpenSpec {
-            endpoint: None,
-            application: None,
-            dir: dir.path().to_owned(),
-            settings: Settings { cache_bytes: Some(Bytes(8 << 20)), ..Settings::default() },
             options,
-            data: DataShape { rows: 1, key_bytes: 20, value_bytes: 100, compressible_to: 1.0 },
+            ..OpenSpec::embedded(
+                dir.path().to_owned(),
+                Settings { cache_bytes: Some(Bytes(8 << 20)), ..Settings::default() },
+                DataShape { rows: 1, key_bytes: 20, value_bytes: 100, compressible_to: 1.0 },
+            )
         })
         .expect("the profile is accepted");
     let found = engine.effective_options().expect("the OPTIONS file is there");

@@ -5,10 +5,10 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use calls::Tables;
 use engine::{Engine, EngineError};
 use load::StepEnd;
 use sql_run::{Counted, RowCountCheck, TableCopy};
-use workload::application::Tables;
 
 use super::calls::Calls;
 use crate::message::{Message, StepEnds};

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use calls::Tables;
 use load::HolderRun;
 use model::record::ProcedureRecord;
 use model::sql::{CallMix, TrafficSpec};
 use model::{DataShape, Load, OpKind, Step, StepRole, StopRule};
 use sql_run::Counted;
-use workload::application::{self, Tables};
 use workload::{Generator, Request, Stage, WorkloadError};
 
 use crate::worker::operations::StepOperations;
@@ -21,20 +21,20 @@ pub(super) struct Calls<'a> {
 
 impl StepOperations for Calls<'_> {
     fn generators(&self, request: &Request<'_>) -> Result<Vec<Box<dyn Generator>>, WorkloadError> {
-        application::generators(request, self.tables)
+        calls::generators(request, self.tables)
     }
 
     fn kinds(&self, request: &Request<'_>) -> Result<BTreeSet<OpKind>, WorkloadError> {
-        Ok(application::kinds(request, self.tables))
+        Ok(calls::kinds(request, self.tables))
     }
 
     fn writer_load(&self, step: &Step, _data: &DataShape) -> Option<Load> {
         let application = &self.tables.setup().application;
-        application::background_load(application, self.spec, step.clients)
+        calls::background_load(application, self.spec, step.clients)
     }
 
     fn holders(&self, request: &Request<'_>) -> Result<HolderRun, WorkloadError> {
-        let (generators, time) = application::holders(request, self.tables)?;
+        let (generators, time) = calls::holders(request, self.tables)?;
         Ok(HolderRun { generators, time })
     }
 

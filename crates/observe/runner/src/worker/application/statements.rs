@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
+use calls::{Tables, sample_calls};
 use engine::{Engine, EngineError};
 use model::{Application, Op, StatementRecord, StatementState};
-use workload::application::{Tables, sample_calls};
 
 use crate::message::{Message, Order};
 use crate::worker::open::{application_setup, server_of};

@@ -1,9 +1,9 @@
 //! Buffers for the values of one call.
 
 use model::{Argument, Bounds};
+use workload::random::{Stream, below, unit};
 
-use super::source::{Source, write_pattern};
-use crate::random::{Stream, below, unit};
+use crate::source::{Source, write_pattern};
 
 /// Moment of the first call of a run's first step: 2020-01-01 00:00:00.
 const FIRST_SECOND: i64 = 1_577_836_800;
@@ -12,59 +12,59 @@ const STEP_SECONDS: i64 = 30 * 24 * 3600;
 
 /// The inputs of the values of one call, or of one of its rows.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct DrawInputs {
+pub(crate) struct DrawInputs {
     /// Random numbers; each value takes one.
-    pub(super) stream: Stream,
+    pub(crate) stream: Stream,
     /// The first of them.
-    pub(super) word: u64,
+    pub(crate) word: u64,
     /// Number of rows, or calls, that the client drew before.
-    pub(super) pick: u64,
+    pub(crate) pick: u64,
     /// Unique among the calls, or rows, of the step.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// Number of the turn.
-    pub(super) turn: u64,
+    pub(crate) turn: u64,
     /// Position of the step in its run.
-    pub(super) step_index: u32,
+    pub(crate) step_index: u32,
     /// The ids present.
-    pub(super) ids: Bounds,
+    pub(crate) ids: Bounds,
     /// The smallest id.
-    pub(super) first: i64,
+    pub(crate) first: i64,
 }
 
 /// The values of one call.
 #[derive(Debug)]
-pub(super) struct CallBuffer {
-    pub(super) arguments: Vec<Argument>,
+pub(crate) struct CallBuffer {
+    pub(crate) arguments: Vec<Argument>,
     /// The bytes of the texts among them.
-    pub(super) bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl CallBuffer {
     /// Returns an empty buffer with this capacity.
-    pub(super) fn with_room(arguments: usize, bytes: usize) -> Self {
+    pub(crate) fn with_room(arguments: usize, bytes: usize) -> Self {
         Self { arguments: Vec::with_capacity(arguments), bytes: Vec::with_capacity(bytes) }
     }
 
     /// Removes the last call's values.
     #[inline]
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.arguments.clear();
         self.bytes.clear();
     }
 
     /// Draws a value from each of `sources`, which belong together.
     #[inline]
-    pub(super) fn draw(&mut self, sources: &[Source], inputs: &DrawInputs) {
+    pub(crate) fn draw(&mut self, sources: &[Source], inputs: &DrawInputs) {
         let begin = self.arguments.len();
         for (word, source) in (inputs.word..).zip(sources) {
             let value = match source {
-                Source::Uniform { from, picker } => {
-                    integer(*from, picker.pick(inputs.stream, word))
+                Source::Uniform { from, count } => {
+                    integer(*from, below(inputs.stream.word(word), *count))
                 }
-                Source::Picked { from, picker } => {
+                Source::Picked { from, integers } => {
                     // Every value of a call has a stream of its own.
                     let stream = inputs.stream.branch(1 + (word - inputs.word));
-                    integer(*from, picker.pick(stream, inputs.pick))
+                    integer(*from, integers.pick(stream, inputs.pick))
                 }
                 Source::Real { below, plus, scale } => {
                     let part = unit(inputs.stream.word(word)) * below;

@@ -2,15 +2,14 @@
 
 use model::Argument;
 use model::sql::{Draw, ReadKind};
-
-use crate::random::{Stream, below, unit};
+use workload::random::{Stream, below, unit};
 
 /// Syllables of a text: one for each of three digits.
-pub(super) const SYLLABLES: usize = 3;
+pub(crate) const SYLLABLES: usize = 3;
 
 /// A value made of others, of a word of random bits, or of a statement's result.
 #[derive(Debug)]
-pub(super) enum Made {
+pub(crate) enum Made {
     /// An integer by the non-uniform random function.
     Nurand {
         /// Largest number of the first draw.
@@ -59,7 +58,7 @@ pub(super) enum Made {
 
 impl Made {
     /// Returns the source of a draw; one of another kind is nothing.
-    pub(super) fn new(draw: &Draw) -> Self {
+    pub(crate) fn new(draw: &Draw) -> Self {
         match draw {
             Draw::Nurand { a, c, from, count } => {
                 Self::Nurand { a: *a, c: *c, from: *from, count: (*count).max(1) }
@@ -92,7 +91,7 @@ impl Made {
 
     /// Returns the value of a word; `drawn` are those drawn with it, texts go to `bytes`.
     #[inline]
-    pub(super) fn value(&self, word: u64, drawn: &[Argument], bytes: &mut Vec<u8>) -> Argument {
+    pub(crate) fn value(&self, word: u64, drawn: &[Argument], bytes: &mut Vec<u8>) -> Argument {
         match self {
             Self::Nurand { a, c, from, count } => {
                 Argument::Integer(nurand((*a, *c), *from, *count, word))

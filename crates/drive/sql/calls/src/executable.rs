@@ -2,11 +2,10 @@
 
 use model::sql::{CallMix, Copies, Draw, Procedure, Table};
 use model::{Application, Step};
+use workload::{WorkloadError, check_distribution};
 
-use super::payload::LETTERS_BYTES;
-use super::source::text_bytes;
-use crate::distribution::check_distribution;
-use crate::generator::WorkloadError;
+use crate::payload::LETTERS_BYTES;
+use crate::source::text_bytes;
 
 /// Most bytes of the texts of one call: no server takes a statement that long.
 const CALL_BYTES_MAX: u64 = 1 << 30;

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use calls::{Tables, background_load, check_application, generators};
 use engine::{ApplicationSetup, Rows};
 use model::sql::{
     Background, CallMix, CallPolicy, Connections, Copies, Draw, PerDialect, Procedure, RowCount,
@@ -18,7 +19,6 @@ use model::{
     StopRule,
 };
 use proptest::prelude::*;
-use workload::application::{Tables, background_load, check_application, generators};
 use workload::{Generator, Group, Presence, Request, WorkloadError};
 
 const DATA: DataShape =

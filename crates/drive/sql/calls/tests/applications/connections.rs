@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use calls::Tables;
 use engine::ApplicationSetup;
 use model::sql::{Connections, Hold};
 use model::{Argument, Bounds, Nanos};
-use workload::application::{self, Tables};
 use workload::{Group, Presence, Request};
 
 use super::{DATA, OwnedCall, RANGE, integers, next, of, step, tables, tables_of, take, toy};
@@ -60,7 +60,7 @@ fn holders_are_one_for_each_client_with_a_hold() {
         let (presence, group) = (Presence::Some, Group::Clients);
         let step = step("query", 2);
         let request = Request { step: &step, data: &DATA, seed: 9, presence, group };
-        application::holders(&request, tables).unwrap()
+        calls::holders(&request, tables).unwrap()
     };
     let (mut sessions, time) = holders(&holding);
     assert_eq!((sessions.len(), time), (2, hold.time_ns));

@@ -6,10 +6,10 @@
 
 use std::sync::OnceLock;
 
-use crate::random::{Stream, below};
+use workload::random::{Stream, below};
 
 /// Letters that pieces are taken from.
-pub(super) const LETTERS_BYTES: usize = 4 << 20;
+pub(crate) const LETTERS_BYTES: usize = 4 << 20;
 /// Fills the part that is not random.
 const FILLER: u8 = b'a';
 /// The letters of base64. Source: RFC 4648, section 4.
@@ -37,7 +37,7 @@ fn letters() -> &'static [u8] {
 
 /// Texts of a random length of which a share is random.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Payload {
+pub(crate) struct Payload {
     letters: &'static [u8],
     shortest: u32,
     lengths: u64,
@@ -46,7 +46,7 @@ pub(super) struct Payload {
 
 impl Payload {
     /// Returns texts of `bytes_min` to `bytes_max` bytes; the arguments are checked.
-    pub(super) fn new(bytes_min: u32, bytes_max: u32, random: f64) -> Self {
+    pub(crate) fn new(bytes_min: u32, bytes_max: u32, random: f64) -> Self {
         let lengths = u64::from(bytes_max.saturating_sub(bytes_min)) + 1;
         Self { letters: letters(), shortest: bytes_min, lengths, random }
     }
@@ -55,7 +55,7 @@ impl Payload {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "lengths are below 4 MiB")]
     #[expect(clippy::cast_sign_loss, reason = "a share of a length is not negative")]
-    pub(super) fn draw(&self, word: u64, bytes: &mut Vec<u8>) {
+    pub(crate) fn draw(&self, word: u64, bytes: &mut Vec<u8>) {
         let length = self.shortest as usize + below(word, self.lengths) as usize;
         let random = ((length as f64 * self.random) as usize).min(length);
         let places = (self.letters.len() - random + 1) as u64;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::OpKind;
-use workload::{Group, Presence, Request, application};
+use workload::{Group, Presence, Request};
 
 use crate::{DATA, step, tables};
 
@@ -14,7 +14,7 @@ fn kinds_are_those_of_the_group() {
     let kinds = |name: &str, group: Group| {
         let (step, presence) = (&step(name, 2), Presence::Some);
         let request = Request { step, data: &DATA, seed: 1, presence, group };
-        application::kinds(&request, &tables)
+        calls::kinds(&request, &tables)
     };
     let inserts = BTreeSet::from([OpKind::Insert, OpKind::Delete]);
     let queries = BTreeSet::from([OpKind::MultiGet, OpKind::Scan]);

@@ -20,21 +20,21 @@ impl Progress {
 
 /// One connection's place among those of its client.
 #[derive(Debug)]
-pub(super) struct Lockstep {
+pub(crate) struct Lockstep {
     shared: Arc<Progress>,
     own: usize,
 }
 
 impl Lockstep {
     /// Returns the places of so many connections.
-    pub(super) fn places(count: usize) -> Vec<Self> {
+    pub(crate) fn places(count: usize) -> Vec<Self> {
         let shared = Arc::new(Progress::default());
         *shared.lock() = vec![Some(0); count];
         (0..count).map(|own| Self { shared: Arc::clone(&shared), own }).collect()
     }
 
     /// Waits until less than [`CALLS_APART_MAX`] calls more are done than on every other.
-    pub(super) fn wait(&self) {
+    pub(crate) fn wait(&self) {
         let mut done = self.shared.lock();
         let own = done[self.own].unwrap_or_default();
         let is_apart = |done: &mut Vec<Option<u64>>| {
@@ -46,7 +46,7 @@ impl Lockstep {
     }
 
     /// Counts a call that is done.
-    pub(super) fn advance(&self) {
+    pub(crate) fn advance(&self) {
         if let Some(own) = &mut self.shared.lock()[self.own] {
             *own += 1;
         }
@@ -54,7 +54,7 @@ impl Lockstep {
     }
 
     /// Notes that the connection makes no more calls: no other waits for it from now on.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.shared.lock()[self.own] = None;
         self.shared.moved.notify_all();
     }

@@ -1,7 +1,7 @@
 //! Streams of calls: an application's procedures with the values drawn for them.
 //!
-//! This folder knows no SQL dialect and no server: it executes what [`model::sql`] describes. It
-//! stands next to `stream`, which does the same for keys and values.
+//! This crate knows no SQL dialect and no server: it executes what [`model::sql`] describes. It
+//! stands next to `workload`, which does the same for keys and values.
 //!
 //! Invariants: a call is a function of (seed, client, n), but for values that depend on the ids
 //! there are ([`model::sql::Draw::Id`], [`model::sql::Draw::FirstId`]), which also depend on
@@ -13,8 +13,9 @@
 mod background;
 mod bounded;
 mod call_buffer;
-mod calls;
+
 mod executable;
+mod generator;
 mod hold;
 mod lockstep;
 mod made;
@@ -25,7 +26,7 @@ mod source;
 mod tables;
 
 pub use background::background_load;
-pub use calls::{generators, kinds, sample_calls};
 pub use executable::check_application;
+pub use generator::{generators, kinds, sample_calls};
 pub use hold::{Holders, holders};
 pub use tables::Tables;

@@ -62,12 +62,12 @@ impl Tables {
     }
 
     /// Returns the step's position in its run.
-    pub(super) const fn step_index(&self) -> u32 {
+    pub(crate) const fn step_index(&self) -> u32 {
         self.step_index
     }
 
     /// Returns the ids of every copy of the table at `table`; nothing when it assigns none.
-    pub(super) fn ids(&self, table: u16) -> Arc<[Arc<Ids>]> {
+    pub(crate) fn ids(&self, table: u16) -> Arc<[Arc<Ids>]> {
         self.ids.get(usize::from(table)).map_or_else(|| Arc::from([]), Arc::clone)
     }
 }
@@ -78,27 +78,27 @@ impl Tables {
 /// where each client has its own copy that is one thread. Relaxed: it orders nothing.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(super) struct Ids {
+pub(crate) struct Ids {
     first: AtomicI64,
     next: AtomicI64,
 }
 
 impl Ids {
     /// Returns the ids of a copy within `bounds`.
-    pub(super) const fn new(bounds: Bounds) -> Self {
+    pub(crate) const fn new(bounds: Bounds) -> Self {
         Self { first: AtomicI64::new(bounds.first), next: AtomicI64::new(bounds.next) }
     }
 
     /// Returns the bounds now.
     #[inline]
-    pub(super) fn bounds(&self) -> Bounds {
+    pub(crate) fn bounds(&self) -> Bounds {
         let next = self.next.load(Ordering::Relaxed);
         Bounds { first: self.first.load(Ordering::Relaxed).min(next), next }
     }
 
     /// Adds `rows` rows behind the last.
     #[inline]
-    pub(super) fn inserted(&self, rows: u32) {
+    pub(crate) fn inserted(&self, rows: u32) {
         self.next.fetch_add(i64::from(rows), Ordering::Relaxed);
     }
 
@@ -106,7 +106,7 @@ impl Ids {
     ///
     /// Two clients never get the same.
     #[inline]
-    pub(super) fn take(&self, rows: u32) -> i64 {
+    pub(crate) fn take(&self, rows: u32) -> i64 {
         let next = self.next.load(Ordering::Relaxed);
         let after = |first: i64| Some(first.saturating_add(i64::from(rows)).min(next).max(first));
         let taken = self.first.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after);

@@ -10,7 +10,7 @@ const WIDENING: [&str; 5] = ["<", ">", "between", "join", "union"];
 ///
 /// Known of a single statement that ends in `LIMIT` and a number, and of a `get` or `multi_get`
 /// that only compares the table's ids with drawn ones.
-pub(super) fn most_rows(procedure: &Procedure, table: &Table) -> Option<u64> {
+pub(crate) fn most_rows(procedure: &Procedure, table: &Table) -> Option<u64> {
     if procedure.kind.is_write() || procedure.kind == OpKind::Define {
         return None;
     }

@@ -1,28 +1,27 @@
 //! Sources of drawn values.
 
 use model::sql::Draw;
+use workload::random::Stream;
+use workload::{Integers, Part};
 
-use super::made::{Made, SYLLABLES};
-use super::payload::Payload;
-use crate::distribution::{self, Access, Picker, Space, Uniform};
-use crate::random::Stream;
-use crate::request::Part;
+use crate::made::{Made, SYLLABLES};
+use crate::payload::Payload;
 
 /// A [`Draw`] with its distribution resolved.
-pub(super) enum Source {
+pub(crate) enum Source {
     /// An integer, each equally often.
     Uniform {
         /// The smallest.
         from: i64,
-        /// Which of them.
-        picker: Uniform,
+        /// How many there are.
+        count: u64,
     },
     /// An integer by a key distribution.
     Picked {
         /// The smallest.
         from: i64,
         /// Which of them.
-        picker: Picker,
+        integers: Integers,
     },
     /// A real number.
     Real {
@@ -57,15 +56,13 @@ impl Source {
     ///
     /// # Errors
     /// Names the defect of a key distribution, and the known ones.
-    pub(super) fn new(draw: &Draw, part: Part) -> Result<Self, String> {
+    pub(crate) fn new(draw: &Draw, part: Part) -> Result<Self, String> {
         Ok(match draw {
             Draw::Integer { distribution, from, count } => {
-                let space =
-                    Space { rows: *count, access: Access::Point, first: part.first(*count) };
-                let picker = distribution::parse(distribution, space)?;
+                let integers = Integers::parse(distribution, *count, part)?;
                 match distribution.as_str() {
-                    "uniform" => Self::Uniform { from: *from, picker: Uniform::new(space) },
-                    _ => Self::Picked { from: *from, picker },
+                    "uniform" => Self::Uniform { from: *from, count: *count },
+                    _ => Self::Picked { from: *from, integers },
                 }
             }
             Draw::Real { below, plus, scale } => {
@@ -92,7 +89,7 @@ impl Source {
 }
 
 /// Returns the most bytes of text that a value takes.
-pub(super) fn text_bytes(draw: &Draw) -> u64 {
+pub(crate) fn text_bytes(draw: &Draw) -> u64 {
     match draw {
         Draw::Payload { bytes_max, .. } => u64::from(*bytes_max),
         Draw::Pattern(pattern) => pattern.len() as u64,
@@ -116,7 +113,7 @@ pub(super) fn text_bytes(draw: &Draw) -> u64 {
 
 /// Writes `pattern` to the end of `bytes`, which has room for it, with a random digit for each `#`.
 #[inline]
-pub(super) fn write_pattern(pattern: &[u8], mut word: u64, bytes: &mut Vec<u8>) {
+pub(crate) fn write_pattern(pattern: &[u8], mut word: u64, bytes: &mut Vec<u8>) {
     /// Digits that a word is good for: the last is favoured by less than 1 in 1,000.
     const DIGITS_PER_WORD: u32 = 16;
     let (mut left, mut digits) = (DIGITS_PER_WORD, word);

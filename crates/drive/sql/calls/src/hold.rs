@@ -1,12 +1,11 @@
 //! Calls of the sessions that hold transactions open.
 
 use model::Nanos;
+use workload::random::Stream;
+use workload::{Generator, Group, Part, Request, WorkloadError};
 
-use super::calls::single;
-use super::tables::Tables;
-use crate::generator::{Generator, Group, WorkloadError};
-use crate::random::Stream;
-use crate::request::{Part, Request};
+use crate::generator::single;
+use crate::tables::Tables;
 
 /// Branch of a client's stream.
 const HOLDS: u64 = 6;

@@ -1,10 +1,10 @@
 //! The order of a client's procedure calls.
 
-use crate::random::{Stream, below};
+use workload::random::{Stream, below};
 
 /// The calls of a client, by position among its procedures.
 #[derive(Debug)]
-pub(super) enum Script {
+pub(crate) enum Script {
     /// Each call is drawn: where each procedure's share of the weights ends, and their sum.
     Mix {
         /// Sums of the weights up to and including each procedure.
@@ -22,33 +22,33 @@ pub(super) enum Script {
 
 /// One call of a script that calls each procedure once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OnceCall {
+pub(crate) struct OnceCall {
     /// Position among the client's procedures.
-    pub(super) procedure: usize,
+    pub(crate) procedure: usize,
     /// The copy; `None` for one that is drawn.
-    pub(super) copy: Option<u32>,
+    pub(crate) copy: Option<u32>,
     /// Its number among the procedure's calls by all clients.
-    pub(super) number: Option<u64>,
+    pub(crate) number: Option<u64>,
 }
 
 /// One call of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ScriptedCall {
+pub(crate) struct ScriptedCall {
     /// Position among the client's procedures.
-    pub(super) procedure: usize,
+    pub(crate) procedure: usize,
     /// The copy, when the script names it.
-    pub(super) copy: Option<u32>,
+    pub(crate) copy: Option<u32>,
     /// Number of the turn: the call's own, but where several calls make one.
-    pub(super) turn: u64,
+    pub(crate) turn: u64,
     /// Number of the call among all of the client's.
-    pub(super) n: u64,
+    pub(crate) n: u64,
     /// Its number among the procedure's calls by all clients, when the script counts them.
-    pub(super) number: Option<u64>,
+    pub(crate) number: Option<u64>,
 }
 
 impl Script {
     /// Returns a script that draws by `weights`, of which at least one is above 0.
-    pub(super) fn mix(weights: impl Iterator<Item = u32>) -> Self {
+    pub(crate) fn mix(weights: impl Iterator<Item = u32>) -> Self {
         let mut total = 0;
         let ends = weights.map(|weight| {
             total += u64::from(weight);
@@ -61,7 +61,7 @@ impl Script {
     /// Returns call `n`.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a position among few procedures")]
-    pub(super) fn call(&self, choices: Stream, n: u64) -> ScriptedCall {
+    pub(crate) fn call(&self, choices: Stream, n: u64) -> ScriptedCall {
         match self {
             Self::Mix { ends, total } => {
                 let drawn = if ends.len() > 1 { below(choices.word(n), *total) } else { 0 };
@@ -80,7 +80,7 @@ impl Script {
     }
 
     /// Returns how many calls there are; `u64::MAX` when they have no end.
-    pub(super) const fn calls(&self) -> u64 {
+    pub(crate) const fn calls(&self) -> u64 {
         match self {
             Self::Mix { .. } | Self::InTurn(_) | Self::Lane(..) => u64::MAX,
             Self::Once(calls) => calls.len() as u64,

@@ -6,19 +6,17 @@ use std::sync::Arc;
 use engine::Rows;
 use model::sql::{CallMix, CallPolicy, Copies, Draw, Procedure};
 use model::{Bounds, Call, Nanos, Op, OpKind};
+use workload::random::{Stream, below};
+use workload::{Generator, Group, Part, Position, Request, WorkloadError, WrongAnswer};
 
-use super::bounded::most_rows;
-use super::call_buffer::{CallBuffer, DrawInputs};
-use super::executable::check_application;
-use super::lockstep::Lockstep;
-use super::pauses::Pauses;
-use super::script::{OnceCall, Script, ScriptedCall};
-use super::source::{Source, text_bytes};
-use super::tables::{Ids, Tables};
-use crate::generator::{Generator, Group, WorkloadError, WrongAnswer};
-use crate::random::{Stream, below};
-use crate::request::{Part, Request};
-use crate::stream::Position;
+use crate::bounded::most_rows;
+use crate::call_buffer::{CallBuffer, DrawInputs};
+use crate::executable::check_application;
+use crate::lockstep::Lockstep;
+use crate::pauses::Pauses;
+use crate::script::{OnceCall, Script, ScriptedCall};
+use crate::source::{Source, text_bytes};
+use crate::tables::{Ids, Tables};
 
 /// Branches of a client's stream.
 const CHOICES: u64 = 2;
@@ -92,7 +90,7 @@ pub fn sample_calls(tables: &Tables, procedure: u16) -> Result<Box<dyn Generator
 /// Returns the calls of one procedure by the client that is `part` of its group.
 ///
 /// The second stream is shared with the other clients.
-pub(super) fn single(
+pub(crate) fn single(
     tables: &Tables,
     procedure: u16,
     (part, [stream, shared]): (Part, [Stream; 2]),

@@ -2,8 +2,7 @@
 
 use model::Nanos;
 use model::sql::CallPolicy;
-
-use crate::random::{Stream, unit};
+use workload::random::{Stream, unit};
 
 /// Longest think time, in means.
 ///
@@ -12,7 +11,7 @@ const MEANS_MAX: f64 = 10.0;
 
 /// Waits before one client's calls.
 #[derive(Debug)]
-pub(super) struct Pauses {
+pub(crate) struct Pauses {
     stream: Stream,
     /// Mean think time of the last call's procedure.
     think: Nanos,
@@ -20,13 +19,13 @@ pub(super) struct Pauses {
 
 impl Pauses {
     /// Returns the waits of a client; none before its first call but to type it.
-    pub(super) const fn new(stream: Stream) -> Self {
+    pub(crate) const fn new(stream: Stream) -> Self {
         Self { stream, think: Nanos(0) }
     }
 
     /// Returns the wait before call `n`: thinking about the last one, typing this one.
     #[inline]
-    pub(super) fn before(&mut self, policy: &CallPolicy, n: u64) -> Nanos {
+    pub(crate) fn before(&mut self, policy: &CallPolicy, n: u64) -> Nanos {
         let think = std::mem::replace(&mut self.think, policy.think);
         if think == Nanos(0) {
             return policy.keying;
