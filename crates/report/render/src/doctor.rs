@@ -1,6 +1,5 @@
 //! What `assay doctor` found, as a document and as a script.
 
-use model::record::Severity;
 use model::{CheckResult, CheckState, visible};
 use serde::Serialize;
 use serde_json::json;
@@ -8,6 +7,7 @@ use serde_json::json;
 use crate::document::{Document, Part};
 use crate::format::{Format, Style};
 use crate::report::Report;
+use crate::trust::SEVERITIES;
 use model::units::many;
 
 impl Report for [CheckResult] {
@@ -28,15 +28,11 @@ fn of(results: &[CheckResult], state: CheckState) -> impl Iterator<Item = &Check
 /// Returns the counts, findings by severity, then what is unknown and what is fine.
 fn document(results: &[CheckResult]) -> Document {
     let mut document = Document::from([vec![Part::Text(headline(results))]]);
-    for (heading, severity) in [
-        ("Blocking", Severity::Blocking),
-        ("Warnings", Severity::Warning),
-        ("Notes", Severity::Note),
-    ] {
+    for (severity, heading, _) in SEVERITIES {
         let found = of(results, CheckState::Finding).filter(|one| one.severity == severity);
         let mut blocks = found.map(finding).peekable();
         if blocks.peek().is_some() {
-            document.add([Part::Heading(2, heading.to_owned())]);
+            document.add([Part::title(heading)]);
             blocks.for_each(|block| document.add(block));
         }
     }
@@ -50,9 +46,7 @@ fn document(results: &[CheckResult]) -> Document {
             (one.check, format!("{}: {value}", one.subject))
         };
         let facts = Part::facts(of(results, state).map(fact));
-        if !facts.is_empty() {
-            document.add([Part::Heading(2, heading.to_owned()), facts]);
-        }
+        document.add(Part::title(heading).above([facts]));
     }
     if of(results, CheckState::Finding).next().is_some() {
         let hints = [
@@ -83,10 +77,8 @@ fn finding(one: &CheckResult) -> Vec<Part> {
     let mut parts =
         vec![Part::Strong(format!("{}: {}", one.check, one.subject)), Part::facts(facts)];
     for (name, lines) in [("Fix", &one.remedy.fix), ("Undo", &one.remedy.undo)] {
-        if !lines.is_empty() {
-            parts.push(Part::Note(format!("{name}:")));
-            parts.extend(lines.iter().cloned().map(Part::Verbatim));
-        }
+        let lines = lines.iter().cloned().map(Part::Verbatim);
+        parts.extend(Part::Note(format!("{name}:")).above(lines));
     }
     parts
 }
@@ -120,6 +112,7 @@ fn comment(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use model::MachineRemedy;
+    use model::record::Severity;
 
     use super::*;
 

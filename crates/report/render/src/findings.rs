@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::document::{Document, Part, Table};
 use crate::format::{Format, Style};
 use crate::report::Report;
-use crate::trust::place;
+use crate::trust::{SEVERITIES, place};
 
 /// A checked plan, run or comparison.
 #[derive(Debug, Clone)]
@@ -46,24 +46,13 @@ impl Report for [Checked] {
 fn grouped(checked: &Checked) -> Document {
     let (found, size) = (&checked.findings, checked.size.as_deref());
     let mut document = Document::from([vec![Part::Text(headline(checked))]]);
-    let groups = [
-        ("Blocking", Some(Severity::Blocking)),
-        ("Warnings", Some(Severity::Warning)),
-        ("Notes", Some(Severity::Note)),
-        ("Waived", None),
-    ];
-    for (heading, severity) in groups {
-        let is_own = |one: &&LintFinding| match severity {
-            Some(severity) => {
-                one.waived.is_none() && one.severity == severity && !is_folded(size, one)
-            }
-            None => one.waived.is_some(),
-        };
-        let mut own = found.iter().filter(is_own).flat_map(entry).peekable();
-        if own.peek().is_some() {
-            document.add([Part::Heading(2, heading.to_owned())].into_iter().chain(own));
-        }
+    let is_shown = |one: &&LintFinding| one.waived.is_none() && !is_folded(size, one);
+    for (severity, heading, _) in SEVERITIES {
+        let own = found.iter().filter(is_shown).filter(|one| one.severity == severity);
+        document.add(Part::title(heading).above(own.flat_map(entry)));
     }
+    let waived = found.iter().filter(|one| one.waived.is_some());
+    document.add(Part::title("Waived").above(waived.flat_map(entry)));
     document.add(folded(size, found).map(Part::Text));
     let hint = found.first().map(|one| {
         format!("Each rule's trigger, reason and source: assay lint --explain {}", one.code)
@@ -106,16 +95,10 @@ fn headline(checked: &Checked) -> String {
         .iter()
         .filter_map(|one| Some(format!("{} waived: {}", one.code, one.waived.as_ref()?)))
         .collect();
-    let count = |severity| {
-        found.iter().filter(|one| one.waived.is_none() && one.severity == severity).count()
-    };
-    let counts = [
-        (count(Severity::Blocking), "blocking finding"),
-        (count(Severity::Warning), "warning"),
-        (count(Severity::Note), "note"),
-    ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let counts = counts.map(|(count, noun)| many(*count, noun));
+    let counts = SEVERITIES.iter().filter_map(|(severity, _, noun)| {
+        let own = found.iter().filter(|one| one.waived.is_none() && one.severity == *severity);
+        Some(own.count()).filter(|count| *count > 0).map(|count| many(count, noun))
+    });
     let parts: Vec<String> = counts.chain(waived).collect();
     let found = if parts.is_empty() { "Nothing was found".to_owned() } else { parts.join(", ") };
     format!("{name}: {label}, {}. {found}.", label.meaning())

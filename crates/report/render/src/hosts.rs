@@ -3,10 +3,10 @@
 use analysis::{AcrossHosts, CellAcross, GOOD_COV, OnHost};
 use model::{Label, Unit, metric};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::comparison::Section;
-use crate::document::{Cell, Document, Part, Rows, Table, Tone, known, number};
+use crate::document::{Cell, Document, Part, Rows, Table, Tone, known, merged, ratio_fields};
 use crate::figure::{declared, digits, figure, interval, percent, sign};
 use crate::format::{Format, Style};
 use crate::html::document_page;
@@ -43,7 +43,7 @@ impl Report for HostsCompared<'_> {
 
     fn rows(&self) -> Option<Rows> {
         let rows = self.across.cells.iter().flat_map(|cell| rows(self.across, cell));
-        Some(Rows::new(CSV.split(','), rows))
+        Some(Rows::of(CSV.split(','), rows))
     }
 
     fn data(&self) -> impl Serialize {
@@ -188,32 +188,23 @@ fn table_of(
     table
 }
 
-fn rows<'a>(
-    across: &'a AcrossHosts,
-    cell: &'a CellAcross,
-) -> impl Iterator<Item = Vec<String>> + 'a {
-    let row = |(host, on): (&String, &OnHost)| {
-        let versus = on.versus_base.as_ref();
-        let limits = versus.and_then(|versus| versus.interval);
-        let figures = [
-            Some(on.mean),
-            on.cov,
-            versus.map(|versus| versus.ratio),
-            limits.map(|limits| limits.low),
-            limits.map(|limits| limits.high),
-            cell.max_per_mean,
-            cell.cov,
-        ];
-        let clients = cell.clients.level.to_string();
-        let names = [&cell.step, &clients, &cell.variant, cell.metric, host].map(str::to_owned);
-        let mut row = Vec::from(names);
-        row.push(on.runs.to_string());
-        row.extend(figures.map(number));
-        row
+/// Returns the fields of a cell on each host that measured it.
+fn rows(across: &AcrossHosts, cell: &CellAcross) -> Vec<Value> {
+    let row = |(host, on): (&String, &Option<OnHost>)| {
+        let on = on.as_ref()?;
+        let own = json!({
+            "step": cell.step,
+            "clients": cell.clients.level,
+            "variant": cell.variant,
+            "metric": cell.metric,
+            "host": host,
+            "runs": on.runs,
+            "mean": on.mean,
+            "cov": on.cov,
+            "max_per_mean": cell.max_per_mean,
+            "cov_of_hosts": cell.cov,
+        });
+        Some(merged([own, ratio_fields(on.versus_base.as_ref())]))
     };
-    across
-        .hosts
-        .iter()
-        .zip(&cell.hosts)
-        .filter_map(move |(host, on)| Some(row((host, on.as_ref()?))))
+    across.hosts.iter().zip(&cell.hosts).filter_map(row).collect()
 }

@@ -18,16 +18,12 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     let file = |one: &Picture| (format!("{}.svg", one.labels.name), one.file().into_bytes());
     let pictures: Vec<(String, Vec<u8>)> = drawn.iter().map(file).collect();
     let mut document = comparison::document(&compared, None, true);
-    let explained = explained(input, &compared);
-    let title = (!explained.is_empty()).then(|| Part::Heading(2, "Explained".to_owned()));
-    document.add(title.into_iter().chain(explained));
+    document.add(Part::title("Explained").above(explained(input, &compared)));
     let trade_offs = comparison::trade_offs(&compared);
-    let title =
-        (!trade_offs.is_empty()).then(|| Part::Heading(2, comparison::TRADE_OFFS.to_owned()));
-    document.add(title.into_iter().chain(trade_offs));
+    document.add(Part::title(comparison::TRADE_OFFS).above(trade_offs));
     document.add(drawn.into_iter().map(Part::Picture));
     let line = command(&input.manifest.command_line);
-    document.add([Part::Heading(2, "To repeat it".to_owned()), Part::Verbatim(line)]);
+    document.add([Part::title("To repeat it"), Part::Verbatim(line)]);
     let text = document.markdown();
     let mut files = vec![("report.md".to_owned(), text.into_bytes())];
     files.extend(pictures);

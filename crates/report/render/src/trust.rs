@@ -9,6 +9,13 @@ use crate::input::Compared;
 use crate::label::run_name;
 use crate::sentence::undecided;
 
+/// Severities, the most severe first, each with the heading of its findings and their noun.
+pub(crate) const SEVERITIES: [(Severity, &str, &str); 3] = [
+    (Severity::Blocking, "Blocking", "blocking finding"),
+    (Severity::Warning, "Warnings", "warning"),
+    (Severity::Note, "Notes", "note"),
+];
+
 /// Codes named in the first line before the rest is only counted.
 const NAMED: usize = 2;
 /// Names of a place before the rest is only counted.

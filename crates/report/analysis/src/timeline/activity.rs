@@ -2,6 +2,8 @@
 
 use model::float;
 
+use super::stall::TimelineStall;
+
 /// Something that ran or was unusual in some seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Activity {
@@ -22,6 +24,12 @@ pub struct Activity {
 }
 
 impl Activity {
+    /// Returns whether it was so in a stall.
+    pub fn is_in(&self, stall: &TimelineStall) -> bool {
+        let (from, to) = stall.intervals;
+        self.held[from..to].contains(&true)
+    }
+
     /// Returns its spans: the first interval of each, and the one after its last.
     pub fn spans(&self) -> Vec<(usize, usize)> {
         let mut spans: Vec<(usize, usize)> = Vec::new();

@@ -37,6 +37,17 @@ impl Timeline {
         stall::stalled(self.seconds.len(), &self.stalls)
     }
 
+    /// Returns begin and end of some intervals, in seconds.
+    pub fn span_s(&self, (from, to): (usize, usize)) -> (f64, f64) {
+        let (last, length) = self.seconds[to - 1];
+        (self.seconds[from].0, last + length)
+    }
+
+    /// Iterates over the activities that were so in a stall.
+    pub fn ran_in(&self, stall: &TimelineStall) -> impl Iterator<Item = &Activity> {
+        self.activities.iter().filter(move |activity| activity.is_in(stall))
+    }
+
     /// Returns whether an activity was so in at least half of the stalls, and more often than else.
     ///
     /// A count of what coincides, no cause.

@@ -10,7 +10,6 @@ use stats::median;
 use super::activity::Activity;
 use super::line::{LEAST_EXCESS, Timeline};
 use super::series::TimeSeries;
-use super::stall::TimelineStall;
 
 /// A quantity is unusual from this multiple of its median second on. Our choice.
 const UNUSUAL: f64 = 3.0;
@@ -133,8 +132,7 @@ fn unusual(metric: Metric, series: &[TimeSeries]) -> Option<Activity> {
 /// Counts stalls and seconds in which an activity was so.
 fn take_counts(activity: &mut Activity, timeline: &Timeline) {
     let held = &activity.held;
-    let is_in = |stall: &&TimelineStall| held[stall.intervals.0..stall.intervals.1].contains(&true);
-    let stalls = timeline.stalls.iter().filter(is_in).count();
+    let stalls = timeline.stalls.iter().filter(|stall| activity.is_in(stall)).count();
     let is_stalled = timeline.stalled();
     let seconds = (0..held.len()).filter(|at| timeline.is_counted[*at] && held[*at]);
     let (mut all, mut stalled) = (0, 0);

@@ -1,14 +1,16 @@
 //! The comparison for spreadsheets: one line per step, variant and metric.
 
-use analysis::{CellComparison, Comparison};
-use model::{Unit, metric};
+use analysis::{CellComparison, Comparison, Measured};
+use model::{Expected, Unit, metric};
+use serde_json::{Value, json};
 use stats::{Effect, Interval, Spread};
 
 use super::buckets::{bucket_name, histograms};
-use crate::document::{Rows, number, snake};
+use crate::document::{Rows, merged, ratio_fields, snake};
 use crate::figure::unit_name;
 use crate::input::Compared;
-use crate::published;
+use crate::label::level_suffix;
+use crate::published::{Publication, publications};
 use crate::trust::waived;
 
 /// The columns in order, each with its meaning.
@@ -69,152 +71,145 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("reasons", "why it differs by the experiment file, or why it was not measured"),
 ];
 
-/// Number of columns up to the label of the comparison.
-const BEFORE_LABEL: usize = 30;
-
 /// Returns every metric of every step and of whole runs, then the published findings.
 pub(super) fn rows(compared: &Compared<'_>) -> Rows {
     let comparison = compared.comparison;
-    let mut rows: Vec<Vec<String>> = Vec::new();
-    let of_cell = |place: &Place<'_>, cell: &CellComparison| -> Vec<Vec<String>> {
-        let role = role(comparison, &cell.variant);
-        let metrics = cell.metrics.iter().map(|(metric, one)| {
-            let row = Row { place, variant: &cell.variant, role, metric };
-            row.fields(compared, Some(&one.spread), one.versus_base.as_ref())
-        });
-        metrics.collect()
-    };
+    let mut lines = Vec::new();
     for step in &comparison.steps {
-        let mut place = Place::of(("step", ""), (step.clients.level, Some(step.index)), &step.name);
-        rows.extend(step.cells.iter().flat_map(|cell| of_cell(&place, cell)));
+        let (clients, index) = (step.clients.level, step.index);
+        let place = json!({ "clients": clients, "step_index": index, "step": step.name });
+        lines.extend(of_cells(compared, "step", &place, &step.cells));
         for part in &step.parts {
-            (place.scope, place.part) = (snake(part.name.kind), &part.name.name);
-            rows.extend(part.cells.iter().flat_map(|cell| of_cell(&place, cell)));
+            let named = merged([place.clone(), json!({ "part": part.name.name })]);
+            lines.extend(of_cells(compared, &snake(part.name.kind), &named, &part.cells));
         }
     }
     for runs in &comparison.runs {
-        let place = Place::of(("run", ""), (runs.clients, None), "");
-        rows.extend(runs.cells.iter().flat_map(|cell| of_cell(&place, cell)));
+        lines.extend(of_cells(compared, "run", &json!({ "clients": runs.clients }), &runs.cells));
     }
     for one in histograms(compared) {
-        let place = Place::of(("histogram", ""), (one.clients, Some(one.step_index)), one.step);
         for (bucket, share) in one.shares().into_iter().enumerate() {
-            let name = format!("{} {}", one.operations, bucket_name(&one.bounds_ns, bucket));
-            let role = role(comparison, one.variant);
-            let row = Row { place: &place, variant: one.variant, role, metric: &name };
-            let figures =
-                [unit_name(Unit::Share).to_owned(), one.runs.to_string(), share.to_string()];
-            rows.push(row.with(compared, figures));
+            lines.push(json!({
+                "scope": "histogram",
+                "clients": one.clients,
+                "step_index": one.step_index,
+                "step": one.step,
+                "variant": one.variant,
+                "role": role(comparison, one.variant),
+                "metric": format!("{} {}", one.operations, bucket_name(&one.bounds_ns, bucket)),
+                "unit": unit_name(Unit::Share),
+                "n": one.runs,
+                "mean": share,
+            }));
         }
     }
-    for (finding, more) in published::lines(compared) {
-        let here = finding.here;
-        let place = Place {
-            scope: "published".to_owned(),
-            clients: here.map(|here| here.clients.level),
-            index: here.map(|here| here.step_index),
-            step: finding.step,
-            part: "",
-        };
-        let row = Row { place: &place, variant: finding.variant, role: "", metric: finding.metric };
-        let spread = finding.spreads.as_ref().map(|[variant, _]| variant);
-        let mut row = row.fields(compared, spread, finding.here.map(|it| &it.effect));
-        row.extend(more);
-        rows.push(row);
-    }
-    for row in &mut rows {
-        row.resize(CSV_COLUMNS.len(), String::new());
-    }
-    Rows::new(CSV_COLUMNS.iter().map(|(name, _)| name), rows)
+    lines.extend(published(compared));
+    let codes: Vec<String> = waived(compared).into_iter().map(|waiver| waiver.code).collect();
+    let whole = json!({
+        "runs_planned": comparison.repetitions,
+        "label": compared.label,
+        "waived": codes.join(" "),
+    });
+    let lines = lines.into_iter().map(|line| merged([line, whole.clone()]));
+    Rows::of(CSV_COLUMNS.iter().map(|(name, _)| *name), lines)
 }
 
-/// Where a line's figures were measured.
-struct Place<'a> {
-    scope: String,
-    clients: Option<u32>,
-    index: Option<u32>,
-    step: &'a str,
-    part: &'a str,
+/// Returns a line for each metric of some cells.
+fn of_cells(
+    compared: &Compared<'_>,
+    scope: &str,
+    place: &Value,
+    cells: &[CellComparison],
+) -> Vec<Value> {
+    let line = |cell: &CellComparison, metric: &str, one: &Measured| {
+        let role = role(compared.comparison, &cell.variant);
+        let about = json!({ "scope": scope, "variant": cell.variant, "role": role });
+        let figures = figures(compared, metric, Some(&one.spread), one.versus_base.as_ref());
+        merged([about, place.clone(), figures])
+    };
+    let of_cell = |cell| {
+        let cell: &CellComparison = cell;
+        cell.metrics.iter().map(move |(metric, one)| line(cell, metric, one))
+    };
+    cells.iter().flat_map(of_cell).collect()
 }
 
-impl<'a> Place<'a> {
-    fn of(
-        (scope, part): (&str, &'a str),
-        (clients, index): (u32, Option<u32>),
-        step: &'a str,
-    ) -> Self {
-        Self { scope: scope.to_owned(), clients: Some(clients), index, step, part }
+/// Returns a line for each published finding.
+fn published(compared: &Compared<'_>) -> Vec<Value> {
+    let mut lines = Vec::new();
+    for Publication { source, findings, .. } in publications(compared) {
+        for finding in findings {
+            let (here, there) = (finding.here, finding.published);
+            let spread = |at: usize| finding.spreads.as_ref().map(|both| &both[at]);
+            let effect = here.map(|here| &here.effect);
+            let level = finding.base_clients.map(level_suffix).unwrap_or_default();
+            let expected = match there.expected {
+                Expected::Ratio(ratio) => json!(ratio),
+                relation => json!(relation),
+            };
+            let own = json!({
+                "scope": "published",
+                "clients": here.map(|here| here.clients.level),
+                "step_index": here.map(|here| here.step_index),
+                "step": finding.step,
+                "variant": finding.variant,
+                "against": format!("{}{level}", finding.base),
+                "against_mean": spread(1).map(|spread| spread.mean),
+                "published_value": there.value,
+                "published_against": there.base_value,
+                "published_ratio": expected,
+                "reproduction": finding.outcome().map_or_else(|| "bogus".to_owned(), snake),
+                "claim": finding.claim,
+                "source": source,
+                "reasons": finding.reasons.join("; "),
+            });
+            lines.push(merged([own, figures(compared, finding.metric, spread(0), effect)]));
+        }
     }
+    lines
 }
 
-/// What a line is about.
-struct Row<'a> {
-    place: &'a Place<'a>,
-    variant: &'a str,
-    role: &'a str,
-    metric: &'a str,
+/// Returns what is known of the runs and the ratio.
+fn figures(
+    compared: &Compared<'_>,
+    metric: &str,
+    spread: Option<&Spread>,
+    effect: Option<&Effect>,
+) -> Value {
+    let unit = metric::find(metric).map(|metric| unit_name(metric.unit));
+    let spread =
+        spread.map(|it| json!({ "n": it.n, "mean": it.mean, "min": it.min, "max": it.max }));
+    let ratio = effect.map(|effect| ratio(compared, effect));
+    let head = json!({ "metric": metric, "unit": unit });
+    merged([head].into_iter().chain(spread).chain(ratio))
 }
 
-impl Row<'_> {
-    /// Returns the fields up to the label, with what is known of the runs and the ratio.
-    fn fields(
-        &self,
-        compared: &Compared<'_>,
-        spread: Option<&Spread>,
-        effect: Option<&Effect>,
-    ) -> Vec<String> {
-        let unit = metric::find(self.metric).map_or("", |metric| unit_name(metric.unit));
-        let n = spread.map(|it| it.n.to_string()).unwrap_or_default();
-        let of = |value: fn(&Spread) -> f64| number(spread.map(value));
-        let mut rest = vec![unit.to_owned(), n, of(|it| it.mean), of(|it| it.min), of(|it| it.max)];
-        rest.extend(effect.into_iter().flat_map(|effect| ratio_fields(compared, effect)));
-        self.with(compared, rest)
-    }
-
-    /// Returns the fields up to the label; `rest` has the unit, the number of runs and figures.
-    fn with(&self, compared: &Compared<'_>, rest: impl IntoIterator<Item = String>) -> Vec<String> {
-        let Place { scope, clients, index, step, part } = self.place;
-        let text = |number: &Option<u32>| number.map(|it| it.to_string()).unwrap_or_default();
-        let (clients, index) = (text(clients), text(index));
-        let place = [scope.as_str(), &clients, &index, step, part];
-        let names = place.into_iter().chain([self.variant, self.role, self.metric]);
-        let mut fields: Vec<String> = names.map(str::to_owned).collect();
-        let mut rest = rest.into_iter();
-        fields.extend(rest.next());
-        fields.push(compared.comparison.repetitions.to_string());
-        fields.extend(rest);
-        fields.resize(BEFORE_LABEL, String::new());
-        let codes: Vec<String> = waived(compared).into_iter().map(|waiver| waiver.code).collect();
-        fields.extend([snake(compared.label), codes.join(" ")]);
-        fields
-    }
+fn role(comparison: &Comparison, variant: &str) -> Option<&'static str> {
+    let is_control = comparison.control.as_deref() == Some(variant);
+    if variant == comparison.base { Some("base") } else { is_control.then_some("control") }
 }
 
-fn role(comparison: &Comparison, variant: &str) -> &'static str {
-    if variant == comparison.base {
-        "base"
-    } else if comparison.control.as_deref() == Some(variant) {
-        "control"
-    } else {
-        ""
-    }
-}
-
-fn ratio_fields(compared: &Compared<'_>, effect: &Effect) -> Vec<String> {
-    let limits = |of: Option<Interval>| [number(of.map(|it| it.low)), number(of.map(|it| it.high))];
-    let mut fields = vec![effect.ratio.to_string()];
-    fields.extend(limits(effect.interval));
-    fields.extend(limits(effect.interval90));
-    fields.push(snake(effect.method));
-    fields.extend([effect.df, effect.p, effect.q].map(number));
-    fields.push(number(effect.second_estimate.map(|second_estimate| second_estimate.ratio)));
-    fields.extend(limits(effect.second_estimate.map(|second_estimate| second_estimate.interval)));
-    fields.extend([effect.detectable, effect.run_cov].map(|value| value.to_string()));
-    match compared.verdict(effect) {
-        Some(verdict) => fields.extend([snake(verdict), effect.why.map(snake).unwrap_or_default()]),
-        None => fields.extend(["bogus".to_owned(), String::new()]),
-    }
-    fields
+fn ratio(compared: &Compared<'_>, effect: &Effect) -> Value {
+    let limits = |of: Option<Interval>| (of.map(|it| it.low), of.map(|it| it.high));
+    let (low90, high90) = limits(effect.interval90);
+    let (rank_low, rank_high) = limits(effect.second_estimate.map(|it| it.interval));
+    let verdict = compared.verdict(effect);
+    let more = json!({
+        "ratio_low90": low90,
+        "ratio_high90": high90,
+        "method": effect.method,
+        "df": effect.df,
+        "p": effect.p,
+        "q": effect.q,
+        "rank_ratio": effect.second_estimate.map(|it| it.ratio),
+        "rank_low": rank_low,
+        "rank_high": rank_high,
+        "detectable": effect.detectable,
+        "run_cov": effect.run_cov,
+        "verdict": verdict.map_or_else(|| "bogus".to_owned(), snake),
+        "why": verdict.and(effect.why),
+    });
+    merged([ratio_fields(Some(effect)), more])
 }
 
 #[cfg(test)]
@@ -222,9 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_named_once_and_the_label_follows_the_ratio() {
-        let place = |wanted: &str| CSV_COLUMNS.iter().position(|(name, _)| *name == wanted);
-        assert_eq!(place("label"), Some(BEFORE_LABEL));
+    fn columns_are_named_once() {
         let names: std::collections::BTreeSet<_> = CSV_COLUMNS.iter().map(|one| one.0).collect();
         assert_eq!(names.len(), CSV_COLUMNS.len(), "a name stands twice");
     }

@@ -3,24 +3,26 @@
 use analysis::IncompleteRun;
 use model::{ShellCommand, metric};
 use serde::Serialize;
+use serde_json::json;
 
+use super::buckets::histograms;
 use super::level::levels_table;
 use super::section::Section;
 use super::tables::{absolute, costs, relative, requests, runs_table, written_legend};
 use super::{
-    BRACKETS, answer, bucket_tables, csv, has_brackets, insert, json, open, parts, search, sweep,
+    BRACKETS, answer, bucket_tables, csv, has_brackets, insert, open, parts, search, sweep,
 };
 use crate::brief::{Brief, brief};
-use crate::document::{Document, Part, Rows, Table};
+use crate::document::{Document, Part, Rows, Table, merged};
 use crate::findings::{folded, is_folded};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::label::{incomplete_line, meaning, measured_steps, plain_steps};
 use crate::legend::{runs_legend, sign_legend};
-use crate::published;
+use crate::published::{self, publications};
 use crate::report::Report;
 use crate::sentence::{claim_sentences, control, detectable, hidden, step_sentences, warmup_trims};
-use crate::trust::{explain_hint, finding_lines, headline};
+use crate::trust::{explain_hint, finding_lines, headline, waived};
 
 /// What the figures of the device are.
 const DEVICE: &str = "device: requests and bytes of all processes; writes count if they reached \
@@ -37,26 +39,45 @@ impl Report for Compared<'_> {
         Some(csv::rows(self))
     }
 
+    /// Has the verdicts of the analysis: one whose effect `is_blocked` must not be drawn.
     fn data(&self) -> impl Serialize {
-        json::data(self)
+        let histograms = histograms(self);
+        let histograms = (!histograms.is_empty()).then(|| json!({ "histograms": histograms }));
+        let all = json!({
+            "label": self.label,
+            "waived": waived(self),
+            "experiment": self.meta,
+            "findings": self.findings,
+            "comparison": self.comparison,
+            "published": publications(self),
+            "rate_curves": self.curves,
+            "scalability": self.scalings,
+        });
+        merged([all].into_iter().chain(histograms))
     }
+}
+
+/// Returns the label, the experiment and its facts.
+pub(crate) fn head(compared: &Compared<'_>) -> Document {
+    let meta = compared.meta;
+    let facts = [
+        Part::Strong(headline(compared)),
+        Part::Heading(1, meta.title.clone()),
+        Part::Text(meta.host.clone()),
+        Part::Text(meta.durability.clone()),
+    ];
+    let disclaimer = meta.disclaimer.clone().map(Part::Text);
+    Document::from([facts.into(), disclaimer.into_iter().collect()])
 }
 
 /// Returns label, step sentences, sections, legends, costs on request, warnings.
 ///
 /// In a text of `width` columns the warnings that matter most; without a width all of them.
 pub(crate) fn document(compared: &Compared<'_>, width: Option<usize>, has_costs: bool) -> Document {
-    let (comparison, meta) = (compared.comparison, compared.meta);
+    let comparison = compared.comparison;
     let base = &comparison.base;
     let has_several = comparison.variants.len() > 1;
-    let mut document = Document::default();
-    document.add([
-        Part::Strong(headline(compared)),
-        Part::Heading(1, meta.title.clone()),
-        Part::Text(meta.host.clone()),
-        Part::Text(meta.durability.clone()),
-    ]);
-    document.add(meta.disclaimer.clone().map(Part::Text));
+    let mut document = head(compared);
     let sentences = step_sentences(compared).into_iter().chain(hidden(compared));
     document.add([Part::Sentences(sentences.collect())]);
     let mut shown: Vec<Section> = answer::parts(compared);
@@ -203,10 +224,8 @@ fn evidence(compared: &Compared<'_>, level: Option<Table>, width: usize) -> Docu
 /// Without a width all findings are there, and what follows from the size `minutes` alone is one
 /// line.
 pub(crate) fn problems(compared: &Compared<'_>, width: Option<usize>) -> Document {
-    let titled = |title: &str, entries: Vec<String>| {
-        let title = (!entries.is_empty()).then(|| Part::Heading(2, title.to_owned()));
-        title.into_iter().chain([Part::Items(entries)])
-    };
+    let titled =
+        |title: &str, entries: Vec<String>| Part::title(title).above([Part::Items(entries)]);
     let mut document = Document::default();
     let mut runs: Vec<&IncompleteRun> = compared.comparison.incomplete.iter().collect();
     // What failed a check comes first; the others stay in their order.
@@ -232,6 +251,6 @@ pub(crate) fn problems(compared: &Compared<'_>, width: Option<usize>) -> Documen
     let mut warnings = finding_lines(findings.iter().filter(|one| !is_folded(size, one)));
     warnings.extend(folded(size, findings));
     let hint = explain_hint(findings).map(Part::Text);
-    document.add(titled("Warnings", warnings).chain(hint));
+    document.add(titled("Warnings", warnings).into_iter().chain(hint));
     document
 }

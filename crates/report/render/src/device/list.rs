@@ -2,6 +2,7 @@
 
 use model::DeviceRecord;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::document::{Document, Part, Table};
 use crate::format::{Format, Style};
@@ -11,46 +12,35 @@ use crate::report::Report;
 impl Report for [DeviceRecord] {
     fn document(&self, _: Format, _: Style) -> Document {
         let mut table = Table::new(["<profile", "<storage", "<file system", "runs", "<host"]);
-        for profile in self.iter().map(listed) {
-            let none = |text: &Option<&str>| text.unwrap_or("none").to_owned();
-            let systems: Vec<_> = profile.file_systems.iter().map(none).collect();
-            let mark = if profile.is_complete { "" } else { " (incomplete)" };
-            table.push([
-                profile.id.to_owned(),
-                profile.storage.join(", "),
-                systems.join(", "),
-                format!("{}{mark}", profile.runs),
-                profile.host.to_owned(),
-            ]);
+        for one in self {
+            let paths: Vec<&str> = one.targets.iter().map(|it| it.path.as_str()).collect();
+            let systems = one.targets.iter().map(|it| it.filesystem.as_deref().unwrap_or("none"));
+            let systems: Vec<&str> = systems.collect();
+            let mark = if one.is_complete { "" } else { " (incomplete)" };
+            let runs = format!("{}{mark}", runs(one));
+            let (paths, systems) = (paths.join(", "), systems.join(", "));
+            table.push([one.id.clone(), paths, systems, runs, one.host.fingerprint.clone()]);
         }
         Document::from([vec![Part::Table(table)]])
     }
 
     fn data(&self) -> impl Serialize {
-        self.iter().map(listed).collect::<Vec<_>>()
+        let profile = |one: &DeviceRecord| {
+            let targets = || one.targets.iter();
+            json!({
+                "id": one.id,
+                "created_at": one.created_at,
+                "storage": targets().map(|target| target.path.as_str()).collect::<Value>(),
+                "file_systems": targets().map(|it| json!(it.filesystem)).collect::<Value>(),
+                "runs": runs(one),
+                "is_complete": one.is_complete,
+                "host": one.host.fingerprint,
+            })
+        };
+        self.iter().map(profile).collect::<Value>()
     }
 }
 
-/// One profile in a list.
-#[derive(Serialize)]
-struct Listed<'a> {
-    id: &'a str,
-    created_at: &'a str,
-    storage: Vec<&'a str>,
-    file_systems: Vec<Option<&'a str>>,
-    runs: usize,
-    is_complete: bool,
-    host: &'a str,
-}
-
-fn listed(record: &DeviceRecord) -> Listed<'_> {
-    Listed {
-        id: &record.id,
-        created_at: &record.created_at,
-        storage: record.targets.iter().map(|target| target.path.as_str()).collect(),
-        file_systems: record.targets.iter().map(|target| target.filesystem.as_deref()).collect(),
-        runs: record.cells.iter().map(|cell| cell.samples.len()).sum(),
-        is_complete: record.is_complete,
-        host: &record.host.fingerprint,
-    }
+fn runs(record: &DeviceRecord) -> usize {
+    record.cells.iter().map(|cell| cell.samples.len()).sum()
 }

@@ -4,9 +4,9 @@ use analysis::{DeviceFigure, device_figures, is_bogus, saturations};
 use model::units::many;
 use model::{Access, DeviceRecord, DeviceTarget, TracedRun, Unit};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::document::{Document, Part, Rows, Table, known, number};
+use crate::document::{Document, Part, Rows, Table, known, merged, ratio_fields};
 use crate::figure::{digits, figure, float, interval, limits, percent, sign};
 use crate::format::{Format, Style};
 use crate::report::Report;
@@ -48,7 +48,7 @@ impl Report for DeviceProfile<'_> {
     }
 
     fn rows(&self) -> Option<Rows> {
-        Some(Rows::new(CSV.split(','), self.figures().iter().map(fields)))
+        Some(Rows::of(CSV.split(','), self.figures().iter().map(fields)))
     }
 
     fn data(&self) -> impl Serialize {
@@ -271,30 +271,15 @@ fn steady(record: &DeviceRecord) -> Table {
     table
 }
 
-/// Returns a cell in the order of [`CSV`].
-fn fields(of: &DeviceFigure) -> Vec<String> {
+/// Returns the fields of a cell.
+fn fields(of: &DeviceFigure) -> Value {
     let effect = of.versus_earlier.as_ref();
-    let within = effect.and_then(|effect| effect.interval);
-    vec![
-        of.access.to_string(),
-        of.test.to_string(),
-        of.jobs.to_string(),
-        of.runs.to_string(),
-        of.per_s.to_string(),
-        number(of.per_s_interval.map(|it| it.low)),
-        number(of.per_s_interval.map(|it| it.high)),
-        of.mean_ns.to_string(),
-        of.p50_ns.to_string(),
-        of.p99_ns.to_string(),
-        number(of.await_ns),
-        number(of.issued_per_request),
-        number(of.issued_bytes),
-        of.is_bogus.to_string(),
-        number(effect.map(|effect| effect.ratio)),
-        number(within.map(|it| it.low)),
-        number(within.map(|it| it.high)),
-        effect.map_or("", sign).to_owned(),
-    ]
+    let more = json!({
+        "per_s_low": of.per_s_interval.map(|it| it.low),
+        "per_s_high": of.per_s_interval.map(|it| it.high),
+        "verdict": effect.map(sign),
+    });
+    merged([json!(of), ratio_fields(effect), more])
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use model::is_obeyed;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::content::Content;
 
@@ -21,4 +22,13 @@ pub(crate) fn json(data: &impl Serialize) -> String {
         false => c.to_string(),
     };
     if text.contains(is_escaped) { text.chars().map(escape).collect() } else { text }
+}
+
+/// Returns one object with the fields of all, in order.
+pub(crate) fn merged(objects: impl IntoIterator<Item = Value>) -> Value {
+    let fields = objects.into_iter().flat_map(|object| match object {
+        Value::Object(fields) => fields,
+        other => unreachable!("{other} is an object"),
+    });
+    Value::Object(fields.collect())
 }

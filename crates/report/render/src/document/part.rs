@@ -35,6 +35,20 @@ impl Part {
         Self::Facts(facts.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 
+    /// Returns a heading below the document's.
+    pub(crate) fn title(text: impl Into<String>) -> Self {
+        Self::Heading(2, text.into())
+    }
+
+    /// Returns the part above others, without empty ones; nothing if all of these are empty.
+    pub(crate) fn above(self, parts: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut parts: Vec<Self> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        if !parts.is_empty() {
+            parts.insert(0, self);
+        }
+        parts
+    }
+
     /// Returns the part with every text changed by `change`.
     ///
     /// A verbatim line is not: it stays one line, so that it cannot end the block it stands in.

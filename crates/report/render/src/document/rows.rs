@@ -2,6 +2,8 @@
 
 use model::spreadsheet::to_cell;
 use model::visible;
+use serde_json::{Value, json};
+use stats::Effect;
 
 /// A header with rows that are as long; an unknown value is an empty field.
 #[derive(Debug)]
@@ -15,6 +17,16 @@ impl Rows {
     ) -> Self {
         let header = header.into_iter().map(|name| name.as_ref().to_owned()).collect();
         Self(std::iter::once(header).chain(rows).collect())
+    }
+
+    /// Returns the fields of objects by the names of the header; a field that one lacks is empty.
+    pub(crate) fn of<'h>(
+        header: impl IntoIterator<Item = &'h str>,
+        lines: impl IntoIterator<Item = Value>,
+    ) -> Self {
+        let header: Vec<&str> = header.into_iter().collect();
+        let row = |line: Value| header.iter().map(|name| field(&line[*name])).collect();
+        Self::new(&header, lines.into_iter().map(row))
     }
 
     /// Returns the rows that have a value in a column.
@@ -40,10 +52,29 @@ impl Rows {
     }
 }
 
+fn field(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(figure) if figure.is_f64() => number(figure.as_f64()),
+        other => other.to_string(),
+    }
+}
+
 /// Returns an enum value of the model as records write it.
 pub(crate) fn snake(word: impl serde::Serialize) -> String {
     let value = serde_json::to_value(word);
     value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// Returns a ratio with the limits of its interval, as fields.
+pub(crate) fn ratio_fields(effect: Option<&Effect>) -> Value {
+    let interval = effect.and_then(|effect| effect.interval);
+    json!({
+        "ratio": effect.map(|effect| effect.ratio),
+        "ratio_low": interval.map(|it| it.low),
+        "ratio_high": interval.map(|it| it.high),
+    })
 }
 
 /// Returns a number, or an empty field.

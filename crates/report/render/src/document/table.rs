@@ -165,9 +165,9 @@ impl Table {
         table
     }
 
-    /// Returns whether there is no column next to the names.
-    pub(super) const fn is_empty(&self) -> bool {
-        self.columns.len() < 2
+    /// Returns whether there is no row, or no column next to the names.
+    pub(super) fn is_empty(&self) -> bool {
+        self.columns.len() < 2 || self.rows() == 0
     }
 
     /// Returns the number of rows.

@@ -2,16 +2,15 @@
 
 use analysis::explain::{Rule, Rung};
 use analysis::{Explanation, StorageUse};
-use model::Label;
 use serde::Serialize;
+use serde_json::json;
 
 use super::account::table;
 use super::sentence::{headline, sentences};
 use crate::device::storage_uses;
-use crate::document::{Document, Part, Table};
+use crate::document::{Document, Part, Table, merged};
 use crate::format::{Format, Style};
 use crate::input::Compared;
-use crate::meta::Meta;
 use crate::report::Report;
 use crate::trust;
 
@@ -33,7 +32,7 @@ impl Report for Explained<'_> {
         let blocks = blocks(compared, self.explanations);
         blocks.into_iter().for_each(|block| document.add(block.parts()));
         if !storage.is_empty() {
-            document.add([Part::Heading(2, "Storage".to_owned())]);
+            document.add([Part::title("Storage")]);
             document.add(storage_uses(storage));
         }
         document
@@ -41,18 +40,15 @@ impl Report for Explained<'_> {
 
     fn data(&self) -> impl Serialize {
         let Self { compared, explanations, storage } = *self;
-        Data { experiment: compared.meta, label: compared.label, explanations, storage }
+        // Absent without a stored profile of the device.
+        let storage = (!storage.is_empty()).then(|| json!({ "storage": storage }));
+        let all = json!({
+            "experiment": compared.meta,
+            "label": compared.label,
+            "explanations": explanations,
+        });
+        merged([all].into_iter().chain(storage))
     }
-}
-
-#[derive(Serialize)]
-struct Data<'a> {
-    experiment: &'a Meta,
-    label: Label,
-    explanations: &'a [Explanation],
-    /// Absent without a stored profile of the device.
-    #[serde(skip_serializing_if = "<[StorageUse]>::is_empty")]
-    storage: &'a [StorageUse],
 }
 
 /// The explanation of one step.

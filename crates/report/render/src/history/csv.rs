@@ -1,42 +1,57 @@
 //! Changes as comma-separated values: one line per change or drift.
 
 use analysis::history::{Studied, Study};
+use serde_json::{Value, json};
 
 use super::sentence::{drift_trend, trend};
-use crate::document::{Rows, number};
+use crate::document::{Rows, merged};
 
-const HEADER: &str = "metric,subject,what,index,label,before,after,effect,low,high,p,q,points,trend,\
-                      is_relevant";
+const CSV: &str = "metric,subject,what,index,label,before,after,effect,low,high,p,q,points,trend,\
+                   is_relevant";
 
 /// Returns every change and drift.
 pub(super) fn rows(study: &Study) -> Rows {
-    Rows::new(HEADER.split(','), study.histories.iter().flat_map(history))
+    Rows::of(CSV.split(','), study.histories.iter().flat_map(history))
 }
 
-fn history(one: &Studied) -> impl Iterator<Item = Vec<String>> {
+fn history(one: &Studied) -> Vec<Value> {
     let history = &one.history;
-    let line = |what: &str, at: usize, levels: [f64; 2], rest: [String; 8]| {
-        let subject = history.subject.clone().unwrap_or_default();
-        let place = [history.name.clone(), subject, what.to_owned(), at.to_string()];
-        let levels = levels.map(|level| level.to_string());
-        let label = history.labels[at].clone();
-        place.into_iter().chain([label]).chain(levels).chain(rest).collect()
+    let line = |at: usize, own: Value| {
+        let place = json!({
+            "metric": history.name,
+            "subject": history.subject,
+            "index": at,
+            "label": history.labels[at],
+        });
+        merged([place, own])
     };
-    let changes = one.changes.iter().map(move |classified| {
+    let changes = one.changes.iter().map(|classified| {
         let change = &classified.change;
-        let [effect, low, high] = [change.effect, change.low, change.high].map(number);
-        let [p, q] = [change.p, classified.q].map(|chance| format!("{chance:e}"));
-        let (trend, is_relevant) = (trend(classified.trend), classified.is_relevant);
-        let points = change.points.to_string();
-        let rest = [effect, low, high, p, q, points, trend.to_owned(), is_relevant.to_string()];
-        line("change", change.index, [change.before, change.after], rest)
+        let own = json!({
+            "what": "change",
+            "before": change.before,
+            "after": change.after,
+            "effect": change.effect,
+            "low": change.low,
+            "high": change.high,
+            "p": format!("{:e}", change.p),
+            "q": format!("{:e}", classified.q),
+            "points": change.points,
+            "trend": trend(classified.trend),
+            "is_relevant": classified.is_relevant,
+        });
+        line(change.index, own)
     });
-    let drifts = one.found.drifts.iter().map(move |drift| {
-        let mut rest = [const { String::new() }; 8];
-        rest[0] = number(drift.effect);
-        rest[5] = (drift.to - drift.from).to_string();
-        rest[6] = drift_trend(drift, history).to_owned();
-        line("drift", drift.from, [drift.before, drift.after], rest)
+    let drifts = one.found.drifts.iter().map(|drift| {
+        let own = json!({
+            "what": "drift",
+            "before": drift.before,
+            "after": drift.after,
+            "effect": drift.effect,
+            "points": drift.to - drift.from,
+            "trend": drift_trend(drift, history),
+        });
+        line(drift.from, own)
     });
-    changes.chain(drifts)
+    changes.chain(drifts).collect()
 }

@@ -2,79 +2,60 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::means::{Means, Row};
 use super::report::Report;
-use crate::document::{Rows, number};
+use crate::document::{Rows, merged};
 use crate::figure::ratio_to_zero;
 use crate::input::Compared;
 
-/// Figures by column; nothing where one is not known.
-type Figures = BTreeMap<&'static str, Option<f64>>;
-
-/// One line for programs.
-#[derive(Serialize)]
-pub(super) struct Line<'a> {
-    step: &'a str,
-    /// Position of the step, from 0: names may repeat.
-    step_index: u32,
-    clients: u32,
-    variant: &'a str,
-    /// Runs behind it.
-    n: usize,
-    /// Whether the variant's background writers missed their rate.
-    has_missed_rate: bool,
-    /// Means.
-    values: Figures,
-    /// Means divided by the base's; nothing where that is 0.
-    relative: Figures,
-}
-
 /// Returns a line per step, level of clients and variant.
-pub(super) fn as_lines<'m>(
+///
+/// A line has the means, and the means divided by the base's; nothing where that is 0.
+pub(super) fn as_lines(
     compared: &Compared<'_>,
     report: &Report,
-    means: &'m [Means<'_>],
-) -> Vec<Line<'m>> {
-    let names = || report.columns.iter().map(|(name, ..)| *name);
-    let line = |one: &'m Means<'_>, row: &'m Row<'_>| {
+    means: &[Means<'_>],
+) -> Vec<Value> {
+    let names = || report.columns.iter().map(|(name, _)| *name);
+    let line = |one: &Means<'_>, row: &Row<'_>| {
         let base = one.row(&compared.comparison.base);
         let relative = |at| {
             let [value, base] = row.with_base(base, at)?;
             ratio_to_zero(value, base).is_none().then(|| value / base)
         };
-        Line {
-            step: &one.step.name,
-            step_index: one.step.index,
-            clients: one.step.clients.level,
-            variant: row.variant,
-            n: row.runs,
-            has_missed_rate: row.has_missed_rate,
-            values: names().zip(row.values.iter().copied()).collect(),
-            relative: names().zip((0..row.values.len()).map(relative)).collect(),
-        }
+        let relative = names().zip((0..row.values.len()).map(relative));
+        json!({
+            "step": one.step.name,
+            // Names of steps may repeat.
+            "step_index": one.step.index,
+            "clients": one.step.clients.level,
+            "variant": row.variant,
+            "n": row.runs,
+            "has_missed_rate": row.has_missed_rate,
+            "values": names().zip(&row.values).collect::<BTreeMap<_, _>>(),
+            "relative": relative.collect::<BTreeMap<_, _>>(),
+        })
     };
-    means.iter().flat_map(|one| one.rows.iter().map(move |row| line(one, row))).collect()
+    let of_step = |one| {
+        let one: &Means<'_> = one;
+        one.rows.iter().map(move |row| line(one, row))
+    };
+    means.iter().flat_map(of_step).collect()
 }
 
 /// Returns the lines for spreadsheets; an unknown value is an empty field.
 ///
 /// What the tables have comes first, then position, missed rate and ratios.
-pub(super) fn as_rows(report: &Report, lines: &[Line<'_>]) -> Rows {
-    let names = || report.columns.iter().map(|(name, ..)| *name);
-    let figures = |of: &Figures| -> Vec<String> {
-        names().map(|name| number(of.get(name).copied().flatten())).collect()
-    };
-    let fields = |line: &Line<'_>| {
-        let (clients, n) = (line.clients.to_string(), line.n.to_string());
-        let place = [line.step.to_owned(), clients, line.variant.to_owned(), n];
-        let more = [line.step_index.to_string(), line.has_missed_rate.to_string()];
-        let values = place.into_iter().chain(figures(&line.values));
-        values.chain(more).chain(figures(&line.relative)).collect()
-    };
+pub(super) fn as_rows(report: &Report, lines: Vec<Value>) -> Rows {
+    let names = || report.columns.iter().map(|(name, _)| *name);
     let means = ["step", "clients", "variant", "n"].into_iter().chain(names());
     let all = means.chain(["step_index", "has_missed_rate"]).map(str::to_owned);
-    let header = all.chain(names().map(|name| format!("{name}_rel")));
-    Rows::new(header, lines.iter().map(fields))
+    let header: Vec<String> = all.chain(names().map(|name| format!("{name}_rel"))).collect();
+    let flat = |line: Value| {
+        let relative = names().map(|name| (format!("{name}_rel"), line["relative"][name].clone()));
+        merged([line["values"].clone(), relative.collect(), line])
+    };
+    Rows::of(header.iter().map(String::as_str), lines.into_iter().map(flat))
 }

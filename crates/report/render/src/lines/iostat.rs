@@ -2,25 +2,29 @@
 //!
 //! Source: [iostat(1)], extended statistics; a test compares them with iostat during a load.
 
-use super::report::{Better, Measured, Report};
+use model::Better;
 
-use Better::{Lower, Neither};
+use super::report::{Measured, Report};
 
 pub(super) static REPORT: Report = Report {
     title: "iostat -x",
     columns: &[
-        ("r/s", "read requests per second", Neither),
-        ("rkB/s", "KiB read per second", Neither),
-        ("r_await", "milliseconds per read request, including the queue", Lower),
-        ("rareq-sz", "KiB per read request", Neither),
-        ("w/s", "write requests per second", Neither),
-        ("wkB/s", "KiB written per second", Neither),
-        ("w_await", "milliseconds per write request", Lower),
-        ("wareq-sz", "KiB per write request", Neither),
-        ("f_await", "milliseconds per flush request", Lower),
-        ("aqu-sz", "requests in queue or at the device", Neither),
-        ("%util", "time in which the device had a request, %", Neither),
+        ("r/s", "read requests per second"),
+        ("rkB/s", "KiB read per second"),
+        ("r_await", "milliseconds per read request, including the queue"),
+        ("rareq-sz", "KiB per read request"),
+        ("w/s", "write requests per second"),
+        ("wkB/s", "KiB written per second"),
+        ("w_await", "milliseconds per write request"),
+        ("wareq-sz", "KiB per write request"),
+        ("f_await", "milliseconds per flush request"),
+        ("aqu-sz", "requests in queue or at the device"),
+        ("%util", "time in which the device had a request, %"),
     ],
+    better: |column| match column {
+        "r_await" | "w_await" | "f_await" => Better::Lower,
+        _ => Better::Neither,
+    },
     value,
     text: |column, value| match column {
         "r/s" | "rkB/s" | "w/s" | "wkB/s" => format!("{value:.1}"),

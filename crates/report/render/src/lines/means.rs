@@ -1,7 +1,7 @@
 //! Means of each column over the runs that count.
 
 use analysis::{CellComparison, StepComparison, step_metrics};
-use model::{CpuCount, DataShape, StepRecord};
+use model::{CpuCount, StepRecord};
 
 use super::report::{Measured, Report};
 use crate::figure::float;
@@ -45,9 +45,12 @@ pub(super) fn means<'a>(
 ) -> Means<'a> {
     let row = |variant: &'a str| {
         let records = compared.records(step, variant);
-        let all: Vec<_> =
-            records.iter().map(|one| measured(one, &compared.meta.shape, cpus)).collect();
-        let values = report.columns.iter().map(|(name, ..)| mean(&all, name, report)).collect();
+        let measured = |step: &&'a StepRecord| {
+            let metrics = step_metrics(step, &compared.meta.shape);
+            Measured { cpus, step, metrics }
+        };
+        let all: Vec<_> = records.iter().map(measured).collect();
+        let values = report.columns.iter().map(|(name, _)| mean(&all, name, report)).collect();
         let mut own = step.cells.iter().filter(|cell| cell.variant == variant);
         let has_missed_rate = own.any(CellComparison::has_missed_rate);
         Row { variant, runs: all.len(), has_missed_rate, values }
@@ -55,10 +58,6 @@ pub(super) fn means<'a>(
     let variants = compared.comparison.variants.iter();
     let rows = variants.map(|one| row(&one.name)).filter(|row| row.runs > 0);
     Means { step, rows: rows.collect() }
-}
-
-fn measured<'a>(step: &'a StepRecord, data: &DataShape, cpus: CpuCount) -> Measured<'a> {
-    Measured { cpus, step, metrics: step_metrics(step, data) }
 }
 
 /// Returns the mean of a column over runs; `None` where a run has no value.

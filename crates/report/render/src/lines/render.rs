@@ -3,16 +3,15 @@
 use model::CpuCount;
 use serde::Serialize;
 
-use super::choice::Lines;
 use super::data::{as_lines, as_rows};
 use super::means::{Means, means};
-use super::report::{Column, Report};
+use super::report::{Lines, Report};
 use super::tables::{absolute, relative, shown_columns};
+use crate::comparison::head;
 use crate::document::{Document, Part, Rows};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::report;
-use crate::trust::headline;
 
 /// Note on the tables.
 const MEANS: &str = "Means of the valid runs; relative: value / base, without a ratio if the base \
@@ -40,19 +39,18 @@ impl LinesOf<'_> {
 
 impl report::Report for LinesOf<'_> {
     fn document(&self, _: Format, _: Style) -> Document {
-        document(self.compared, self.lines.report(), &self.means())
+        let mut document = head(self.compared);
+        document.append(tables(self.compared, self.lines.report(), &self.means()));
+        document
     }
 
     fn rows(&self) -> Option<Rows> {
         let (report, means) = (self.lines.report(), self.means());
-        Some(as_rows(report, &as_lines(self.compared, report, &means)))
+        Some(as_rows(report, as_lines(self.compared, report, &means)))
     }
 
     fn data(&self) -> impl Serialize {
-        let means = self.means();
-        let lines = as_lines(self.compared, self.lines.report(), &means);
-        // The lines borrow from means that end here.
-        serde_json::to_value(lines).expect("keys are texts")
+        as_lines(self.compared, self.lines.report(), &self.means())
     }
 }
 
@@ -72,33 +70,20 @@ fn of_steps<'a>(compared: &Compared<'a>, report: &Report, cpus: CpuCount) -> Vec
     steps.map(|step| means(compared, step, report, cpus)).collect()
 }
 
-/// Returns what was compared, then the tables.
-fn document(compared: &Compared<'_>, report: &'static Report, means: &[Means<'_>]) -> Document {
-    let mut document = Document::default();
-    document.add([
-        Part::Strong(headline(compared)),
-        Part::Heading(1, compared.meta.title.clone()),
-        Part::Text(compared.meta.host.clone()),
-        Part::Text(compared.meta.durability.clone()),
-    ]);
-    document.add(compared.meta.disclaimer.clone().map(Part::Text));
-    document.append(tables(compared, report, means));
-    document
-}
-
 /// Returns the relative tables, then those of the values, with what the columns mean.
 fn tables(compared: &Compared<'_>, report: &'static Report, means: &[Means<'_>]) -> Document {
     let comparison = compared.comparison;
     let mut document = Document::default();
     let shown = || means.iter().filter(|one| !one.rows.is_empty());
     if comparison.variants.len() > 1 {
-        document.add([Part::Heading(2, format!("Relative to {}", comparison.base))]);
+        document.add([Part::title(format!("Relative to {}", comparison.base))]);
         document.add(shown().map(|one| Part::Table(relative(one, compared, report))));
     }
-    document.add([Part::Heading(2, "Means".to_owned())]);
+    document.add([Part::title("Means")]);
     document.add(shown().map(|one| Part::Table(absolute(one, compared, report))));
-    let meaning = |(_, (name, meaning, _)): (usize, &Column)| format!("{name}: {meaning}");
-    let meanings: Vec<String> = shown_columns(means, report).map(meaning).collect();
+    let shown = shown_columns(means, report);
+    let meanings = shown.map(|(_, (name, meaning))| format!("{name}: {meaning}"));
+    let meanings: Vec<String> = meanings.collect();
     document.add([Part::Note(meanings.join("   ")), Part::Note(MEANS.to_owned())]);
     document
 }

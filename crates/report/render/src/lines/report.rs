@@ -1,18 +1,35 @@
-//! The columns of a report, and what they are computed from.
+//! The reports to choose from, their columns, and what these are computed from.
 
 use model::metric::Readings;
-use model::{CpuCount, StepRecord};
+use model::{Better, CpuCount, StepRecord};
 
-/// Which way a column is better.
+use super::{ibench, iostat, rocksdb};
+use crate::run::Column;
+
+/// A public report whose columns are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Better {
-    Higher,
-    Lower,
-    Neither,
+pub enum Lines {
+    /// The one-line summaries of insert benchmark reports.
+    Ibench,
+    /// The summaries of RocksDB's benchmark.sh.
+    Rocksdb,
+    /// The averages of iostat, from the block layer's counters.
+    Iostat,
 }
 
-/// Name, meaning and better direction of a column.
-pub(super) type Column = (&'static str, &'static str, Better);
+model::names!(Lines, "a report":
+    Ibench "ibench", Rocksdb "rocksdb", Iostat "iostat");
+
+impl Lines {
+    /// Returns its columns.
+    pub(super) fn report(self) -> &'static Report {
+        match self {
+            Self::Ibench => &ibench::REPORT,
+            Self::Rocksdb => &rocksdb::REPORT,
+            Self::Iostat => &iostat::REPORT,
+        }
+    }
+}
 
 /// The columns of a report.
 pub(super) struct Report {
@@ -20,6 +37,8 @@ pub(super) struct Report {
     pub(super) title: &'static str,
     /// The columns, in order.
     pub(super) columns: &'static [Column],
+    /// Which way a column is better.
+    pub(super) better: fn(&str) -> Better,
     /// Value of a column in one step of one run; `None` when it is not known.
     pub(super) value: fn(&Measured<'_>, &str) -> Option<f64>,
     /// A value as the report writes it.

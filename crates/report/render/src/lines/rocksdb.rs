@@ -7,40 +7,44 @@
 //! processes, and memory the server's.
 
 use analysis::{is_of_server, primary_operations};
+use model::Better;
 
-use super::report::{Better, Measured, Report};
+use super::report::{Measured, Report};
 use crate::figure::float;
 use crate::run::number;
-
-use Better::{Higher, Lower, Neither};
 
 pub(super) static REPORT: Report = Report {
     title: "RocksDB's benchmark.sh",
     columns: &[
-        ("ops_sec", "operations per second", Higher),
-        ("mb_sec", "MiB of keys and values per second", Higher),
-        ("lsm_sz", "GiB of the engine's files at the end, without blob files", Lower),
-        ("blob_sz", "GiB of the files of separated values at the end", Lower),
-        ("c_wgb", "GiB written by flushes and compaction", Lower),
-        ("w_amp", "bytes flushed and compacted per byte put", Lower),
-        ("c_mbps", "c_wgb in MiB per second", Neither),
-        ("c_wsecs", "seconds of flushes and compactions, summed over parallel ones", Neither),
-        ("c_csecs", "CPU seconds of flushes and compactions", Neither),
-        ("b_rgb", "GiB of blob files that compaction read", Lower),
-        ("b_wgb", "GiB written to blob files", Lower),
-        ("usec_op", "client microseconds per operation: clients x time / operations", Lower),
-        ("p50", "service time, us", Lower),
-        ("p99", "service time, us", Lower),
-        ("p99.9", "service time, us", Lower),
-        ("p99.99", "service time, us", Lower),
-        ("pmax", "longest service time, us", Lower),
-        ("uptime", "seconds of the step", Neither),
-        ("stall%", "time with stalled writes, %", Lower),
-        ("Nstall", "times that writes were delayed or stopped", Lower),
-        ("u_cpu", "user CPU of the process and of a server, s", Neither),
-        ("s_cpu", "kernel CPU of the process and of a server, s", Neither),
-        ("rss", "largest resident memory of the process or of a server, GiB", Lower),
+        ("ops_sec", "operations per second"),
+        ("mb_sec", "MiB of keys and values per second"),
+        ("lsm_sz", "GiB of the engine's files at the end, without blob files"),
+        ("blob_sz", "GiB of the files of separated values at the end"),
+        ("c_wgb", "GiB written by flushes and compaction"),
+        ("w_amp", "bytes flushed and compacted per byte put"),
+        ("c_mbps", "c_wgb in MiB per second"),
+        ("c_wsecs", "seconds of flushes and compactions, summed over parallel ones"),
+        ("c_csecs", "CPU seconds of flushes and compactions"),
+        ("b_rgb", "GiB of blob files that compaction read"),
+        ("b_wgb", "GiB written to blob files"),
+        ("usec_op", "client microseconds per operation: clients x time / operations"),
+        ("p50", "service time, us"),
+        ("p99", "service time, us"),
+        ("p99.9", "service time, us"),
+        ("p99.99", "service time, us"),
+        ("pmax", "longest service time, us"),
+        ("uptime", "seconds of the step"),
+        ("stall%", "time with stalled writes, %"),
+        ("Nstall", "times that writes were delayed or stopped"),
+        ("u_cpu", "user CPU of the process and of a server, s"),
+        ("s_cpu", "kernel CPU of the process and of a server, s"),
+        ("rss", "largest resident memory of the process or of a server, GiB"),
     ],
+    better: |column| match column {
+        "ops_sec" | "mb_sec" => Better::Higher,
+        "c_mbps" | "c_wsecs" | "c_csecs" | "uptime" | "u_cpu" | "s_cpu" => Better::Neither,
+        _ => Better::Lower,
+    },
     value,
     text: |column, value| match column {
         "ops_sec" | "uptime" | "pmax" | "Nstall" => format!("{value:.0}"),

@@ -2,14 +2,16 @@
 
 use std::slice;
 
+use model::Better;
+
 use super::means::{Means, Row};
-use super::report::{Better, Column, Report};
+use super::report::Report;
 use crate::comparison::is_missed;
 use crate::document::{Cell, Table, Tone};
 use crate::figure::{MISSING, ratio_to_zero};
 use crate::input::Compared;
 use crate::label::{step_heading, variant_label};
-use crate::run::is_of_device;
+use crate::run::{Column, is_of_device};
 
 /// Ratios between these two are not coloured.
 const PLAIN: [f64; 2] = [0.95, 1.05];
@@ -31,7 +33,7 @@ pub(super) fn shown_columns<'m>(
         rows.any(|row| row.values[at].is_some())
     };
     let all = report.columns.iter().enumerate();
-    all.filter(move |(at, (name, ..))| !is_of_device(name) || is_known(*at))
+    all.filter(move |(at, (name, _))| !is_of_device(name) || is_known(*at))
 }
 
 /// Returns the means as the report writes them; in brackets where background writers missed their
@@ -42,7 +44,7 @@ pub(super) fn absolute(
     report: &'static Report,
 ) -> Table {
     let mut table = table(means, compared);
-    for (at, (name, ..)) in shown_columns(slice::from_ref(means), report) {
+    for (at, (name, _)) in shown_columns(slice::from_ref(means), report) {
         let cell = |row: &Row<'_>| {
             let Some(value) = row.values[at] else { return Cell::from(MISSING) };
             let cell = Cell::from((report.text)(name, value));
@@ -66,14 +68,14 @@ pub(super) fn relative(
         own.any(|cell| is_missed(step, base_name, cell))
     };
     let mut table = table(means, compared);
-    for (at, (name, _, better)) in shown_columns(slice::from_ref(means), report) {
+    for (at, (name, _)) in shown_columns(slice::from_ref(means), report) {
         let cell = |row: &Row<'_>| {
             let Some([value, base]) = row.with_base(base, at) else { return Cell::from(MISSING) };
             let cell = match ratio_to_zero(value, base) {
                 Some(text) => Cell::from(text),
                 None => {
                     let ratio = shown(value / base);
-                    Cell::new(format!("{ratio:.2}"), tone(ratio, *better))
+                    Cell::new(format!("{ratio:.2}"), tone(ratio, (report.better)(name)))
                 }
             };
             if has_missed(row) { cell.set_aside() } else { cell }

@@ -3,9 +3,9 @@
 use analysis::{KernelCell, kernel_cells};
 use model::{Bytes, Kernel, MicroRecord};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::document::{Document, Part, Rows, Table, number};
+use crate::document::{Document, Part, Rows, Table, merged, ratio_fields};
 use crate::figure::{MISSING, digits, interval, limits, sign};
 use crate::format::{Format, Style};
 use crate::report::Report;
@@ -20,7 +20,7 @@ impl Report for MicroRecord {
     }
 
     fn rows(&self) -> Option<Rows> {
-        Some(Rows::new(CSV.split(','), kernel_cells(self).iter().map(fields)))
+        Some(Rows::of(CSV.split(','), kernel_cells(self).iter().map(fields)))
     }
 
     fn data(&self) -> impl Serialize {
@@ -125,27 +125,15 @@ fn published(cells: &[KernelCell]) -> Table {
     table
 }
 
-/// Returns a cell in the order of [`CSV`].
-fn fields(cell: &KernelCell) -> Vec<String> {
+/// Returns the fields of a cell.
+fn fields(cell: &KernelCell) -> Value {
     let effect = cell.versus_first.as_ref();
-    let limits =
-        |of: Option<stats::Interval>| [number(of.map(|it| it.low)), number(of.map(|it| it.high))];
-    let [low, high] = limits(cell.interval);
-    let [ratio_low, ratio_high] = limits(effect.and_then(|effect| effect.interval));
-    vec![
-        cell.kernel.to_string(),
-        cell.block_bytes.to_string(),
-        cell.implementation.clone(),
-        cell.rounds.to_string(),
-        cell.ns_per_block.to_string(),
-        low,
-        high,
-        cell.mb_per_s.to_string(),
-        number(effect.map(|effect| effect.ratio)),
-        ratio_low,
-        ratio_high,
-        effect.map_or("", sign).to_owned(),
-    ]
+    let more = json!({
+        "ns_low": cell.interval.map(|it| it.low),
+        "ns_high": cell.interval.map(|it| it.high),
+        "verdict": effect.map(sign),
+    });
+    merged([json!(cell), ratio_fields(effect), more])
 }
 
 /// One published ratio or speed.

@@ -71,7 +71,7 @@ fn of_step(subject: &Subject<'_>, step: &StepComparison, heading: &str) -> Optio
         .zip(&headings)
         .filter_map(|(column, heading)| Some((column.timeline.as_ref()?, heading)));
     for (timeline, variant) in known {
-        for sentence in associations(timeline).unwrap_or_default() {
+        for sentence in associations(timeline) {
             caption.push_str(&format!(" {variant}: {sentence}."));
         }
     }
@@ -114,20 +114,14 @@ fn first(subject: &Subject<'_>, step: &StepComparison, variant: &str) -> Option<
 /// Returns the rows: throughput and p99, what ran, then every series that is not 0 throughout.
 fn labels(columns: &[Column]) -> Vec<String> {
     let timelines = || columns.iter().filter_map(|column| column.timeline.as_ref());
-    let of_series = |from: usize, to: usize| {
-        timelines().flat_map(move |one| {
-            let series = one.series.iter().enumerate();
-            let is_there = move |at: &usize| (from..to).contains(at);
-            series.filter(move |(at, _)| is_there(at)).map(|(_, series)| series)
-        })
-    };
+    // Throughput and p99 come first.
+    let first = timelines().flat_map(|one| one.series.iter().take(2));
+    let others = timelines().flat_map(|one| one.series.iter().skip(2));
     let is_shown = |series: &&TimeSeries| series.extremes() != Some((0.0, 0.0));
     let work = timelines().flat_map(|one| one.activities.iter().filter(|it| it.is_work));
     let mut labels: Vec<String> = Vec::new();
-    let all = of_series(0, 2)
-        .map(full_label)
-        .chain(work.map(|activity| activity.label.clone()))
-        .chain(of_series(2, usize::MAX).filter(is_shown).map(full_label));
+    let work = work.map(|activity| activity.label.clone());
+    let all = first.map(full_label).chain(work).chain(others.filter(is_shown).map(full_label));
     for label in all {
         if !labels.contains(&label) {
             labels.push(label);
@@ -147,13 +141,10 @@ fn across(area: &Area, timeline: &Timeline) -> (f64, Linear) {
 fn behind(area: &Area, timeline: &Timeline) -> Markup {
     let (left, axis) = across(area, timeline);
     let (top, bottom) = (area.y, area.y + area.height);
-    let place = |(from, to): (usize, usize)| {
-        let (start, length) = timeline.seconds[to - 1];
-        (left + axis.at(timeline.seconds[from].0), left + axis.at(start + length))
-    };
     html! {
         @for stall in &timeline.stalls {
-            @let (from, to) = place(stall.intervals);
+            @let (from, to) = timeline.span_s(stall.intervals);
+            @let (from, to) = (left + axis.at(from), left + axis.at(to));
             @let why = stall_phrase(timeline, stall);
             (shade((from, to.max(from + LEAST)), (top, bottom), "stall", &why))
             rect x=(px(from)) y=(px(top)) width=(px((to - from).max(LEAST))) height="4"
@@ -178,14 +169,14 @@ fn panel(area: &Area, timeline: &Timeline, label: &str, colour: &str) -> Markup 
     html! {
         (text(left - 4.0, y + BAR, "axis end", &figure(Unit::Seconds, float(activity.seconds))))
         @for span in activity.spans() {
-            @let (start, length) = timeline.seconds[span.1 - 1];
-            @let (from, to) = (axis.at(timeline.seconds[span.0].0), axis.at(start + length));
+            @let (start_s, end_s) = timeline.span_s(span);
+            @let (from, to) = (axis.at(start_s), axis.at(end_s));
             @let bytes = activity.bytes_in(span).filter(|bytes| *bytes > 0.0);
             rect x=(px(left + from)) y=(px(y)) width=(px((to - from).max(LEAST))) height=(px(BAR))
                 fill=(INK) fill-opacity=".65" {
                 title {
-                    (label) " from " (figure(Unit::Seconds, timeline.seconds[span.0].0)) " to "
-                    (figure(Unit::Seconds, start + length))
+                    (label) " from " (figure(Unit::Seconds, start_s)) " to "
+                    (figure(Unit::Seconds, end_s))
                     @if let Some(bytes) = bytes { ": " (figure(Unit::Bytes, bytes)) }
                 }
             }

@@ -2,7 +2,6 @@
 //!
 //! Outcomes come from `analysis::published`. Every format shows the same `Publication`s.
 
-mod csv;
 mod document;
 mod outcome;
 mod publication;
@@ -11,7 +10,6 @@ mod row;
 mod sentence;
 mod unmeasured;
 
-pub(crate) use csv::lines;
 pub use document::PublishedFindings;
 pub(crate) use document::{TITLE, document};
 pub(crate) use publication::{Publication, publications};

@@ -1,9 +1,9 @@
 //! Failed operations of each step, by class.
 
 use model::StepRecord;
-use model::record::{FailureClass, OpCounts, total_counts};
+use model::record::{FailureClass, total_counts};
 
-use crate::document::{Part, Table};
+use crate::document::{Part, Table, known};
 use crate::figure::count;
 
 /// Returns a row per step and group with failed operations; nothing where none failed.
@@ -12,33 +12,24 @@ pub(super) fn failed(steps: &[&StepRecord]) -> Vec<Part> {
         [("clients", &step.clients), ("writers", &step.writers)]
             .map(|(by, of)| (step.step.name.as_str(), by, total_counts(of)))
     });
-    let failing: Vec<_> = groups.filter(|(_, _, counts)| counts.failed > 0).collect();
-    if failing.is_empty() {
-        return Vec::new();
-    }
     let classes = FailureClass::ALL.map(FailureClass::name);
     let mut table =
         Table::new(["step", "<by", "failed"].into_iter().chain(classes).chain(["replaced"]));
-    for (step, by, counts) in failing {
-        table.push([step.to_owned(), by.to_owned()].into_iter().chain(figures(&counts)));
+    for (step, by, counts) in groups.filter(|(_, _, counts)| counts.failed > 0) {
+        // Classes are unknown in records of earlier versions.
+        let known = |number| known((!counts.failures.is_empty()).then(|| count(number)));
+        let classes = FailureClass::ALL.map(|class| known(counts.failures.of(class)));
+        let row = [step.to_owned(), by.to_owned(), count(counts.failed)].into_iter();
+        table.push(row.chain(classes).chain([known(counts.replacing)]));
     }
     let title = "Failed operations by class. For each replaced operation another operation was \
                  done, whose time includes the failed one";
-    vec![Part::Text(title.to_owned()), Part::Table(table)]
-}
-
-/// Returns the counts of one group; classes are unknown in records of earlier versions.
-fn figures(counts: &OpCounts) -> Vec<String> {
-    let known = |number: u64| {
-        if counts.failures.is_empty() { crate::figure::MISSING.to_owned() } else { count(number) }
-    };
-    let classes = FailureClass::ALL.map(|class| known(counts.failures.of(class)));
-    [vec![count(counts.failed)], classes.to_vec(), vec![known(counts.replacing)]].concat()
+    Part::Text(title.to_owned()).above([Part::Table(table)])
 }
 
 #[cfg(test)]
 mod tests {
-    use model::record::OpSummary;
+    use model::record::{OpCounts, OpSummary};
     use model::{OpKind, Step, StopRule};
 
     use super::*;

@@ -9,17 +9,13 @@ use crate::document::{Part, Table, known};
 use crate::figure::count;
 use crate::validity;
 
-/// Percentiles that are shown.
-const SHOWN: [Percentile; 3] = [Percentile::P50, Percentile::P99, Percentile::P999];
-
 /// Returns a row for each kind of operation of each step.
 ///
-/// `None` where every step has one kind and no writers: its times are in the table before.
-pub(super) fn kinds(steps: &[&StepRecord]) -> Option<[Part; 2]> {
-    let has_several = |step: &&&StepRecord| step.clients.len() > 1 || !step.writers.is_empty();
-    let of_server = |step: &&&StepRecord| analysis::is_of_server(step);
-    if !steps.iter().any(|step| has_several(&step) && of_server(&step)) {
-        return None;
+/// Nothing where every step has one kind and no writers: its times are in the table before.
+pub(super) fn kinds(steps: &[&StepRecord]) -> Vec<Part> {
+    let has_several = |step: &StepRecord| step.clients.len() > 1 || !step.writers.is_empty();
+    if !steps.iter().any(|step| has_several(step) && analysis::is_of_server(step)) {
+        return Vec::new();
     }
     let mut table = Table::new([
         "step",
@@ -36,14 +32,12 @@ pub(super) fn kinds(steps: &[&StepRecord]) -> Option<[Part; 2]> {
     ]);
     for step in steps {
         let all = [("clients", &step.clients), ("writers", &step.writers)];
-        for (by, (kind, summary)) in
-            all.into_iter().flat_map(|(by, of)| of.iter().map(move |one| (by, one)))
-        {
-            table.push(row(&step.step.name, by, *kind, summary));
+        for (by, of) in all {
+            of.iter().for_each(|(kind, one)| table.push(row(&step.step.name, by, *kind, one)));
         }
     }
     let title = "By kind of operation; writers are the background writers";
-    Some([Part::Text(title.to_owned()), Part::Table(table)])
+    vec![Part::Text(title.to_owned()), Part::Table(table)]
 }
 
 fn row(step: &str, by: &str, kind: OpKind, summary: &OpSummary) -> Vec<String> {
@@ -52,7 +46,8 @@ fn row(step: &str, by: &str, kind: OpKind, summary: &OpSummary) -> Vec<String> {
     row.extend([counts.done, counts.failed].map(count));
     // The rows of a definition are not counted.
     row.push(known((kind != OpKind::Define).then(|| count(counts.rows))));
-    row.extend(SHOWN.iter().map(|one| shown(*one, &summary.response)));
+    let times = [Percentile::P50, Percentile::P99, Percentile::P999];
+    row.extend(times.map(|one| shown(one, &summary.response)));
     row.push(span((summary.response.count > 0).then_some(Nanos(summary.response.max_ns))));
     row.push(shown(Percentile::P99, &summary.service));
     row

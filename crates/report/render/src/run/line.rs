@@ -13,7 +13,7 @@ use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord};
 use crate::figure::{MISSING, float};
 
 /// Name and meaning of a column.
-pub(super) type Column = (&'static str, &'static str);
+pub(crate) type Column = (&'static str, &'static str);
 
 /// The columns with their meanings, in order.
 pub const COLUMNS: &[Column] = &[

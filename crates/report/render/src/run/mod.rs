@@ -16,6 +16,6 @@ mod time_profile;
 mod waits;
 
 pub use line::{COLUMNS, one_line};
-pub(crate) use line::{is_of_device, number, shown};
+pub(crate) use line::{Column, is_of_device, number, shown};
 pub(crate) use search::probe_tables;
 pub use show::RunReport;

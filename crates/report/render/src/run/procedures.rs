@@ -26,21 +26,16 @@ const COLUMNS: [&str; 11] = [
 
 /// Returns a row per step and procedure; nothing for steps of keys and values.
 pub(super) fn procedures(steps: &[&StepRecord], application: Option<&Application>) -> Vec<Part> {
-    if steps.iter().all(|step| step.procedures.is_empty()) {
-        return Vec::new();
-    }
     let mut table = Table::new(["step", "<procedure"].into_iter().chain(COLUMNS));
     for step in steps {
-        for procedure in &step.procedures {
-            table.push(row(step, procedure));
-        }
+        step.procedures.iter().for_each(|procedure| table.push(row(step, procedure)));
     }
     let title = "By procedure, calls that began in the measured span; committed calls are calls \
                  done and not rolled back; times are service times with all attempts and their \
                  pauses";
     let disclaimer = application.and_then(|application| application.disclaimer.clone());
-    let mut parts = vec![Part::Text(title.to_owned()), Part::Table(table)];
-    parts.extend(disclaimer.map(Part::Text));
+    let mut parts = Part::Text(title.to_owned()).above([Part::Table(table)]);
+    parts.extend(disclaimer.filter(|_| !parts.is_empty()).map(Part::Text));
     parts
 }
 

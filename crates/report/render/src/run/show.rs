@@ -7,6 +7,7 @@ use lint::{LintFinding, RunContext, check_run, has_rule};
 use model::metric::Readings;
 use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord, metric};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::failed::failed;
 use super::holds::holds;
@@ -20,7 +21,7 @@ use super::statements::statements;
 use super::time_profile::time_profiles;
 use super::waits::waits;
 use crate::comparison::REQUESTS;
-use crate::document::{Document, Part, Table, known};
+use crate::document::{Document, Part, Table, known, merged};
 use crate::figure::figure;
 use crate::format::{Format, Style};
 use crate::memory::memory;
@@ -93,48 +94,27 @@ impl Report for RunReport<'_> {
 
     fn data(&self) -> impl Serialize {
         let run = self.run;
-        Data {
-            id: &run.id,
-            end: run.end.phrase(),
-            is_complete: run.end.is_complete() && run.is_counted(),
-            steps: run.steps.iter().map(|step| measured(self.manifest, step)).collect(),
-            findings: findings(self.manifest, run),
-            record: run,
-        }
+        json!({
+            "id": run.id,
+            "end": run.end.phrase(),
+            "is_complete": run.end.is_complete() && run.is_counted(),
+            "steps": run.steps.iter().map(|step| measured(self.manifest, step)).collect::<Value>(),
+            "findings": findings(self.manifest, run),
+            // As `record.json` has it.
+            "record": run,
+        })
     }
 }
 
-/// A run for programs.
-#[derive(Serialize)]
-struct Data<'a> {
-    id: &'a str,
-    end: String,
-    is_complete: bool,
-    steps: Vec<Measured<'a>>,
-    findings: Vec<LintFinding>,
-    /// As `record.json` has it.
-    record: &'a RunRecord,
-}
-
-/// One step for programs.
-#[derive(Serialize)]
-struct Measured<'a> {
-    step: &'a str,
-    step_index: u32,
-    /// The columns of the one-line summary; absent where clients run no operation.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    line: BTreeMap<&'static str, Option<f64>>,
-    metrics: Readings,
-}
-
-fn measured<'a>(manifest: &Manifest, step: &'a StepRecord) -> Measured<'a> {
-    let columns = COLUMNS.iter().filter(|(name, _)| !step.clients.is_empty() && *name != "tag");
-    Measured {
-        step: &step.step.name,
-        step_index: step.index,
-        line: columns.map(|(name, _)| (*name, number(manifest.host.cpus, step, name))).collect(),
-        metrics: step_metrics(step, &manifest.plan.experiment.data),
-    }
+/// Returns a step for programs; without a line where clients run no operation.
+fn measured(manifest: &Manifest, step: &StepRecord) -> Value {
+    let number = |name: &'static str| (name, number(manifest.host.cpus, step, name));
+    let columns = COLUMNS.iter().filter(|(name, _)| *name != "tag");
+    let line: BTreeMap<_, _> = columns.map(|(name, _)| number(name)).collect();
+    let line = (!step.clients.is_empty()).then(|| json!({ "line": line }));
+    let head = json!({ "step": step.step.name, "step_index": step.index });
+    let metrics = json!({ "metrics": step_metrics(step, &manifest.plan.experiment.data) });
+    merged([head].into_iter().chain(line).chain([metrics]))
 }
 
 fn findings(manifest: &Manifest, run: &RunRecord) -> Vec<LintFinding> {
@@ -162,14 +142,14 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     let has_closed = measured.iter().any(|step| step.arrivals.is_none());
     document.add(has_closed.then(|| Part::Text(CLOSED.to_owned())));
     document.add(run_pipelined_steps(measured.iter().copied()).map(Part::Text));
-    document.add(kinds(&measured).into_iter().flatten());
+    document.add(kinds(&measured));
     let application = manifest.plan.experiment.application.as_ref();
     document.add(procedures(&measured, application));
     document.add(failed(&measured));
     document.add(holds(&measured));
     document.add(waits(&measured));
     document.add(statements(&measured));
-    document.add(time_profiles(run).into_iter().flatten());
+    document.add(time_profiles(run));
     document.append(memory(run, data));
     document.add(run.calibration.as_ref().map(|it| Part::Text(calibration(it))));
     for (step, metrics) in run.steps.iter().zip(&of_steps) {
@@ -182,10 +162,8 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
         let meanings = shown_columns(run).map(|(_, column)| *column).chain([("NA", unknown)]);
         document.add([Part::facts(meanings.map(|(name, meaning)| (name, meaning.to_owned())))]);
     }
-    let found = findings(manifest, run);
-    if !found.is_empty() {
-        document.add([Part::Heading(2, "Warnings".to_owned()), Part::Items(finding_lines(&found))]);
-    }
+    let warnings = Part::Items(finding_lines(&findings(manifest, run)));
+    document.add(Part::title("Warnings").above([warnings]));
 }
 
 fn head(run: &RunRecord) -> Vec<Part> {

@@ -27,26 +27,24 @@ const COLUMNS: [&str; 10] = [
 pub(super) fn statements(steps: &[&StepRecord]) -> Vec<Part> {
     let mut table = Table::new(["step", "<procedure", "statement"].into_iter().chain(COLUMNS));
     let mut notes = Vec::new();
-    let mut is_empty = true;
     for step in steps {
         for one in &step.statements {
             let timing = timing(step, one);
             if timing.is_some() || one.totals.is_some() {
-                is_empty = false;
                 table.push(row(step, one, timing));
             }
         }
         notes.extend(shared(step));
         notes.extend(uncounted(step));
     }
-    if is_empty {
-        return Vec::new();
-    }
     let title = "By statement, left: as the clients time it in calls that began in the measured \
                  span (all attempts, to 10 %); right: as the server counts it, including the \
                  warm-up";
     let notes = notes.into_iter().map(Part::Text);
-    [Part::Text(title.to_owned()), Part::Table(table)].into_iter().chain(notes).collect()
+    match table.rows() {
+        0 => Vec::new(),
+        _ => Part::Text(title.to_owned()).above([Part::Table(table)].into_iter().chain(notes)),
+    }
 }
 
 /// Returns the clients' times of a statement; `None` where they executed none in a measured call.

@@ -10,13 +10,12 @@ use crate::figure::digits;
 /// The slope that belongs to the class.
 const THROUGHPUT: &str = "throughput_ops_per_s";
 
-/// Returns the part on the steps' time profiles; `None` without any.
-pub(super) fn time_profiles(run: &RunRecord) -> Option<[Part; 2]> {
+/// Returns the time profiles of the steps; nothing without any.
+pub(super) fn time_profiles(run: &RunRecord) -> Vec<Part> {
     let of_step =
         |step: &StepRecord| Some(format!("{}: {}", step.step.name, notes(step)?.join("; ")));
-    let items: Vec<String> = run.steps.iter().filter_map(of_step).collect();
-    let title = Part::Heading(2, "Over time".to_owned());
-    (!items.is_empty()).then_some([title, Part::Sentences(items)])
+    let items = run.steps.iter().filter_map(of_step).collect();
+    Part::title("Over time").above([Part::Sentences(items)])
 }
 
 /// Returns the notes on a step; one too short to classify has its stalls alone.

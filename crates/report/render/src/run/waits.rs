@@ -16,26 +16,23 @@ pub(super) fn waits(steps: &[&StepRecord]) -> Vec<Part> {
         .filter_map(|step| Some((step.step.name.as_str(), step.waits.as_deref()?)))
         .filter(|(_, profile)| profile.samples > 0)
         .collect();
-    if sampled.is_empty() {
-        return Vec::new();
-    }
     let mut table =
         Table::new(["step", "<sessions of", "<event", "share", "sessions\nin it", "found"]);
     for (step, profile) in &sampled {
         let groups = [("clients", &profile.clients), ("writers", &profile.writers)];
         for (by, waits) in groups {
-            rows(&mut table, step, by, waits, profile.samples);
+            rows(&mut table, [step, by], waits, profile.samples);
         }
     }
-    let costs = sampled.iter().map(|(_, profile)| cost_us(profile));
-    let most = costs.fold(0.0, f64::max);
+    let cost_us = |profile: &WaitProfile| profile.took_ns.as_micros_f64() / profile.samples as f64;
+    let most = sampled.iter().map(|(_, profile)| cost_us(profile)).fold(0.0, f64::max);
     let title = format!(
         "Events of the sessions, sampled over a separate connection; a sample took up to {most:.0} \
          \u{b5}s in the mean of a step"
     );
     let effects = sampled.iter().filter_map(|(step, profile)| Some((*step, profile.effect?)));
     let lines = effects.map(|(step, effect)| Part::Text(effect_line(step, &effect)));
-    [Part::Text(title), Part::Table(table)].into_iter().chain(lines).collect()
+    Part::Text(title).above([Part::Table(table)].into_iter().chain(lines))
 }
 
 /// Returns what sampling did to a step.
@@ -47,26 +44,17 @@ fn effect_line(step: &str, effect: &SamplingEffect) -> String {
     )
 }
 
-fn rows(table: &mut Table, step: &str, by: &str, waits: &SessionWaits, samples: u64) {
+fn rows(table: &mut Table, names: [&str; 2], waits: &SessionWaits, samples: u64) {
     let mut events: Vec<(&String, &u64)> = waits.events.iter().collect();
     events.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     for (event, found) in events {
         let share = *found as f64 / waits.sessions as f64;
         if share >= SHOWN_FROM {
-            table.push([
-                step.to_owned(),
-                by.to_owned(),
-                event.clone(),
-                format!("{:.1} %", 100.0 * share),
-                format!("{:.2}", *found as f64 / samples as f64),
-                count(*found),
-            ]);
+            let per_sample = format!("{:.2}", *found as f64 / samples as f64);
+            let figures = [format!("{:.1} %", 100.0 * share), per_sample, count(*found)];
+            table.push(names.into_iter().chain([event.as_str()]).map(str::to_owned).chain(figures));
         }
     }
-}
-
-fn cost_us(profile: &WaitProfile) -> f64 {
-    profile.took_ns.as_micros_f64() / profile.samples as f64
 }
 
 #[cfg(test)]

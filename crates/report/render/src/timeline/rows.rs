@@ -1,6 +1,6 @@
 //! Rows of a time line in text: sparklines, marks, counts.
 
-use analysis::{Activity, TimeSeries, Timeline};
+use analysis::{TimeSeries, Timeline};
 
 use crate::document::{Part, Table};
 use crate::figure::{figure, float, percent};
@@ -69,14 +69,10 @@ fn marks(held: &[bool], width: usize) -> String {
 }
 
 /// Returns how often each activity was so in stalls; `None` without stalls or activities.
-pub(super) fn activities(timeline: &Timeline) -> Option<[Part; 3]> {
+pub(super) fn activities(timeline: &Timeline) -> Vec<Part> {
     let (counted, stalled) = timeline.counts();
-    let present: Vec<&Activity> = timeline.activities.iter().filter(|one| one.stalls > 0).collect();
-    if present.is_empty() {
-        return None;
-    }
     let mut table = Table::new(["", "stalls", "seconds of stalls", "all seconds"]);
-    for one in present {
+    for one in timeline.activities.iter().filter(|one| one.stalls > 0) {
         table.push([
             one.label.clone(),
             format!("{} of {}", one.stalls, timeline.stalls.len()),
@@ -84,8 +80,8 @@ pub(super) fn activities(timeline: &Timeline) -> Option<[Part; 3]> {
             of(one.seconds, counted),
         ]);
     }
-    let heading = Part::Heading(2, "What ran in stalls".to_owned());
-    Some([heading, Part::Text(COUNTS.to_owned()), Part::Table(table)])
+    let counts = Part::Text(COUNTS.to_owned()).above([Part::Table(table)]);
+    Part::title("What ran in stalls").above(counts)
 }
 
 /// Returns a count with its share: `9 of 11 (82 %)`.

@@ -16,26 +16,23 @@ const SPANS_MAX: usize = 6;
 
 /// Returns the stalls with what ran in each; nothing without any.
 pub(super) fn stalls(timeline: &Timeline) -> Vec<Part> {
-    if timeline.stalls.is_empty() {
-        return Vec::new();
-    }
     let mut lines: Vec<String> =
         timeline.stalls.iter().take(STALLS_MAX).map(|one| stall_phrase(timeline, one)).collect();
     let more = timeline.stalls.len().saturating_sub(STALLS_MAX);
     lines.extend((more > 0).then(|| format!("and {} more", many(more, "stall"))));
-    vec![Part::Heading(2, "Stalls".to_owned()), Part::Sentences(lines)]
+    Part::title("Stalls").above([Part::Sentences(lines)])
 }
 
 /// Returns a stall: `12 s to 14 s: throughput 0.03x the median second; checkpoint`.
 pub(crate) fn stall_phrase(timeline: &Timeline, stall: &TimelineStall) -> String {
-    let (from, to) = stall.intervals;
-    let ran = timeline.activities.iter().filter(|it| it.held[from..to].contains(&true));
-    let ran: Vec<String> = ran.map(|activity| with_bytes(activity, (from, to))).collect();
+    let ran = timeline.ran_in(stall);
+    let ran = ran.map(|it| format!("{}{}", it.label, bytes(it.bytes_in(stall.intervals))));
+    let ran: Vec<String> = ran.collect();
     let ran = match ran.is_empty() {
         true => "nothing known ran".to_owned(),
         false => ran.join(", "),
     };
-    format!("{}: {}; {ran}", span(timeline, (from, to)), extent(std::iter::once(stall)))
+    format!("{}: {}; {ran}", span(timeline, stall.intervals), extent(std::iter::once(stall)))
 }
 
 /// Returns how far stalls go: the slowest second, and the highest p99 where it is far higher.
@@ -50,33 +47,27 @@ fn extent<'a>(stalls: impl Iterator<Item = &'a TimelineStall> + Clone) -> String
 }
 
 /// Returns the beginning and the end of some intervals: `12 s to 14 s`.
-fn span(timeline: &Timeline, (from, to): (usize, usize)) -> String {
-    let (start, _) = timeline.seconds[from];
-    let (last, length) = timeline.seconds[to - 1];
-    format!("{start:.0} s to {:.0} s", last + length)
+fn span(timeline: &Timeline, intervals: (usize, usize)) -> String {
+    let (from, to) = timeline.span_s(intervals);
+    format!("{from:.0} s to {to:.0} s")
 }
 
-fn with_bytes(activity: &Activity, span: (usize, usize)) -> String {
-    let bytes = activity.bytes_in(span).filter(|bytes| *bytes > 0.0);
-    let bytes = bytes.map(|bytes| format!(" ({})", figure(Unit::Bytes, bytes)));
-    format!("{}{}", activity.label, bytes.unwrap_or_default())
+/// Returns bytes in brackets after a space; nothing where none are known.
+fn bytes(written: Option<f64>) -> String {
+    let written = written.filter(|bytes| *bytes > 0.0);
+    written.map(|bytes| format!(" ({})", figure(Unit::Bytes, bytes))).unwrap_or_default()
 }
 
 /// Returns the associations that stand out: at least half of the stalls, and more often than else.
-pub(crate) fn associations(timeline: &Timeline) -> Option<Vec<String>> {
+pub(crate) fn associations(timeline: &Timeline) -> Vec<String> {
     let (counted, _) = timeline.counts();
     let all = timeline.stalls.len();
     let sentence = |one: &Activity| {
-        let is_in =
-            |stall: &&TimelineStall| one.held[stall.intervals.0..stall.intervals.1].contains(&true);
-        let own = || timeline.stalls.iter().filter(is_in);
-        let bytes: Option<f64> = own().map(|stall| one.bytes_in(stall.intervals)).sum();
-        let bytes = bytes.filter(|bytes| *bytes > 0.0);
-        let wrote = bytes.map(|bytes| format!(" ({})", figure(Unit::Bytes, bytes)));
+        let own = || timeline.stalls.iter().filter(|stall| one.is_in(stall));
+        let wrote = bytes(own().map(|stall| one.bytes_in(stall.intervals)).sum());
         format!(
-            "{}{}: in {} of {}, and in {} of all {counted} seconds; {} in these stalls",
+            "{}{wrote}: in {} of {}, and in {} of all {counted} seconds; {} in these stalls",
             one.label,
-            wrote.unwrap_or_default(),
             one.stalls,
             many(all, "stall"),
             percent(float(one.seconds as u64) / float(counted.max(1) as u64)),
@@ -84,28 +75,22 @@ pub(crate) fn associations(timeline: &Timeline) -> Option<Vec<String>> {
         )
     };
     let stands_out = |one: &&Activity| timeline.stands_out(one);
-    let found: Vec<String> = timeline.activities.iter().filter(stands_out).map(sentence).collect();
-    (!found.is_empty()).then_some(found)
+    timeline.activities.iter().filter(stands_out).map(sentence).collect()
 }
 
 /// Returns when each work ran.
 pub(super) fn spans(timeline: &Timeline) -> Vec<Part> {
     let line = |activity: &Activity| {
         let spans = activity.spans();
-        let shown = spans.iter().take(SPANS_MAX).map(|it| {
-            let bytes = activity.bytes_in(*it).filter(|bytes| *bytes > 0.0);
-            let bytes = bytes.map(|bytes| format!(" ({})", figure(Unit::Bytes, bytes)));
-            format!("{}{}", span(timeline, *it), bytes.unwrap_or_default())
-        });
+        let shown = spans
+            .iter()
+            .take(SPANS_MAX)
+            .map(|it| format!("{}{}", span(timeline, *it), bytes(activity.bytes_in(*it))));
         let more = spans.len().saturating_sub(SPANS_MAX);
         let more = (more > 0).then(|| format!("and {more} more"));
         let all: Vec<String> = shown.chain(more).collect();
         format!("{}: {}", activity.label, all.join(", "))
     };
-    let lines: Vec<String> =
-        timeline.activities.iter().filter(|activity| activity.is_work).map(line).collect();
-    if lines.is_empty() {
-        return Vec::new();
-    }
-    vec![Part::Heading(2, "What ran".to_owned()), Part::Sentences(lines)]
+    let work = timeline.activities.iter().filter(|activity| activity.is_work);
+    Part::title("What ran").above([Part::Sentences(work.map(line).collect())])
 }

@@ -54,8 +54,8 @@ fn document(one: &RunTimeline<'_>, style: Style) -> Document {
     document.add((!has_engine).then(|| Part::Text(OLD.to_owned())));
     document.add([Part::Note(LEGEND.to_owned())]);
     document.add(stalls(timeline));
-    document.add(associations(timeline).map(Part::Sentences));
-    document.add(activities(timeline).into_iter().flatten());
+    document.add([Part::Sentences(associations(timeline))]);
+    document.add(activities(timeline));
     document.add(spans(timeline));
     document
 }

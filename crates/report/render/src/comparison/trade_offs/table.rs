@@ -41,7 +41,7 @@ impl Report for TradeOffs<'_> {
     }
 
     fn rows(&self) -> Option<Rows> {
-        Some(data::table(&rows(self.0)))
+        Some(data::table(self.0))
     }
 
     fn data(&self) -> impl Serialize {
@@ -93,8 +93,7 @@ fn document(sizes: &[Compared<'_>]) -> Document {
     let runs =
         sizes.iter().flat_map(|one| one.comparison.incomplete.iter().map(move |run| (one, run)));
     let incomplete: Vec<String> = runs.map(line).collect();
-    let title = (!incomplete.is_empty()).then(|| Part::Heading(2, "Incomplete runs".to_owned()));
-    document.add(title.into_iter().chain([Part::Items(incomplete)]));
+    document.add(Part::title("Incomplete runs").above([Part::Items(incomplete)]));
     document
 }
 
