@@ -8,8 +8,8 @@ use model::{
 use reader::error::{Errors, PlanError};
 
 use crate::catalog::Catalog;
-use crate::cells::cells;
 use crate::cost::Cost;
+use crate::layout::cells;
 use crate::resolve::Resolver;
 use crate::settings::{DSN, NAME, PAGE_CACHE, REUSE, RUNS_PER_LOAD};
 use crate::spec::{File, Section};
