@@ -254,7 +254,7 @@ fn state(after: &EngineState) -> String {
     let debt =
         after.readings.get(metric::ENGINE_DEBT_BYTES.name).map(|debt| format!("debt {debt} B"));
     let known: Vec<_> = levels.chain(height).chain(debt).collect();
-    if known.is_empty() { "it reports no shape".to_owned() } else { known.join("; ") }
+    if known.is_empty() { "the engine reports no shape".to_owned() } else { known.join("; ") }
 }
 
 /// Checks a snapshot; one that is damaged has an error.
