@@ -19,7 +19,7 @@ use crate::validity::SearchRecord;
 /// Source: fio, stat.h, `FIO_IO_U_PLAT_BITS`: 64 buckets between powers of two.
 const BUCKET_SHARE: f64 = 1.0 / 64.0;
 
-/// Longest time of a percentile: that of a histogram, and half a per cent for its buckets.
+/// Longest time of a percentile: a histogram's longest, and half a per cent for its buckets.
 const TIME_MAX_NS: u64 = LONGEST_NS + LONGEST_NS / 200;
 
 impl Cell {

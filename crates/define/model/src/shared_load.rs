@@ -47,7 +47,7 @@ pub enum LoadReuse {
     /// None: each run loads its own database.
     #[default]
     Fresh,
-    /// The runs of a variant in one block: those of one repetition.
+    /// The runs of a variant in one block: the runs of one repetition.
     PerBlock,
     /// All runs of a variant.
     PerVariant,

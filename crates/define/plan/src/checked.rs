@@ -128,7 +128,7 @@ impl Checked {
         self.error(message, self.clients.clone(), "requested here").remedy(remedy)
     }
 
-    /// Returns the place of a variant's key or option; a control has those of the base.
+    /// Returns the place of a variant's key or option; a control has the places of the base.
     fn written(&self, variant: &str, key: &str) -> Option<Place> {
         let is_control = self.experiment.variant(variant).is_some_and(|found| found.is_control);
         let name = if is_control { self.experiment.base.as_str() } else { variant };

@@ -147,7 +147,7 @@ macro_rules! declare {
             parse: $parse,
         };)*
 
-        /// Every setting but those of engines.
+        /// Every setting except the settings of engines.
         const SETTINGS: &[&Setting] = &[$(&$constant.setting),*];
     };
 }
@@ -236,7 +236,7 @@ static OF_ENGINES: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     Settings::DECLARED.iter().map(of_engines).collect()
 });
 
-/// Returns every setting, those of flags in the order of the help.
+/// Returns every setting; settings with a flag are in the order of the help.
 pub(crate) fn all() -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().copied().chain(of_engines())
 }

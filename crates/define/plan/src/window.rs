@@ -92,7 +92,7 @@ pub(crate) fn check_rate(rate: &Rate, stop: StopRule) -> Result<(), TooShort> {
     Err(TooShort { why, remedy: format!("give a higher rate, or measure for at least {one} s") })
 }
 
-/// Checks the loads of an experiment that is stored, as those of one that is written.
+/// Checks the loads of a stored experiment, as the loads of an experiment file are checked.
 ///
 /// # Errors
 /// The first step that is too short for its load, why, and the remedy.

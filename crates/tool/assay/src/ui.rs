@@ -177,7 +177,7 @@ pub(crate) fn set_live(lines: Option<MultiProgress>) {
     *LIVE.lock().unwrap_or_else(PoisonError::into_inner) = lines;
 }
 
-/// Returns an error of stdout as a report; a closed pipe is none.
+/// Returns an error of stdout as a report; a closed pipe is no error.
 pub(crate) fn output_error(error: &io::Error) -> Result<(), Report> {
     if error.kind() == ErrorKind::BrokenPipe {
         return Ok(());

@@ -270,7 +270,7 @@ impl Draft {
         }
     }
 
-    /// Returns the limit of a login, in milliseconds; `None` where there is none.
+    /// Returns the limit of a login, in milliseconds; `None` without a limit.
     ///
     /// Source: PostgreSQL documentation, section 34.1.2, `connect_timeout`; MySQL Connector/J,
     /// `connectTimeout`; Go-MySQL-Driver, `timeout`.

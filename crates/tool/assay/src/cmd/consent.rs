@@ -104,7 +104,7 @@ impl Origin {
 
 /// Checks that a stranger's experiment may run: it reaches nothing, or the user agrees.
 ///
-/// A yes needs a terminal: what comes through a pipe is none.
+/// A yes needs a terminal: text from a pipe does not count.
 ///
 /// # Errors
 /// Without consent, with what the experiment reaches.
@@ -149,7 +149,7 @@ pub(super) fn check(
     ))
 }
 
-/// Prints the options of each variant in one line; those of its profile are not repeated.
+/// Prints the options of each variant in one line, without the options of its profile.
 pub(super) fn print_options(experiment: &Experiment, ui: &Ui) {
     let tables = plan::profile_tables(&Program::default());
     for variant in &experiment.variants {
@@ -278,7 +278,7 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Returns a text of at most so many signs in one line: no value begins a line of its own.
+/// Returns a text of at most so many signs in one line, so that no value begins a line.
 fn in_one_line(text: &str, signs_max: usize) -> String {
     shortened(&text.replace(['\n', '\r'], "\u{240a}"), signs_max)
 }

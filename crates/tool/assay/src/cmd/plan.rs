@@ -345,7 +345,7 @@ fn finding_line(finding: &LintFinding) -> String {
     format!("{label:<9} {} {}; {}", finding.code, finding.evidence, finding.remedy)
 }
 
-/// Formats a step in one line; `levels` are those of the client factor.
+/// Formats a step in one line; `levels` are the levels of the client factor.
 fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
     let application = experiment.application.as_ref();
     let step_spec = application.and_then(|application| application.step(&step.name));

@@ -181,7 +181,7 @@ fn obtained(
     Ok((Experiment { variants, ..spec.clone() }, libraries))
 }
 
-/// Describes whether a build is the one of the original.
+/// Describes whether a build is the build of the original.
 fn same_build(before: Option<&Identity>, here: Option<&Library>) -> String {
     let hash = before.and_then(|build| build.sha256.as_deref());
     match (hash, here) {
