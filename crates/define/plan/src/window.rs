@@ -221,6 +221,6 @@ mod tests {
         assert!(check_rate(&Rate::constant(0.1), TEN).is_ok());
         let none = check_rate(&Rate::constant(0.05), TEN).unwrap_err();
         assert_eq!(none.why, "at 0.05/s no operation is due in 10.0 s");
-        assert_eq!(none.remedy, "a higher rate, or measure for at least 20 s");
+        assert_eq!(none.remedy, "give a higher rate, or measure for at least 20 s");
     }
 }
