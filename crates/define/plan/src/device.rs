@@ -167,7 +167,7 @@ mod tests {
         assert!(refused("tests = [\"randread-3k\"]").contains("is not a test"));
         assert!(refused("tests = []").contains("is empty"));
         assert!(refused("access = [\"raw\", \"raw\"]").contains("twice"));
-        assert!(refused("file_size = \"4MiB\"\n[factors]\nclients = [8]").contains("too few"));
+        assert!(refused("file_size = \"4MiB\"\n[factors]\nclients = [8]").contains("too small"));
         assert!(refused("duration = \"100ms\"").contains("1s at least"));
         assert!(refused("rows = 5").contains("unknown key `rows` in [device]"));
         assert!(refused("[benchmark]\nsteps = [\"fillseq\"]").contains("both"));
