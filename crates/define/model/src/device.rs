@@ -256,7 +256,7 @@ pub struct TracedTimes {
     pub device_ns: f64,
 }
 
-/// A run of fio with the tracer on; it is none of the samples.
+/// A run of fio with the tracer on; it is not one of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TracedRun {
     /// Mean response time that fio measured.

@@ -210,7 +210,7 @@ impl Experiment {
 
     /// Returns whether a step's result answers the question.
     ///
-    /// Not that of a step that only prepares, nor that of maintenance between other steps.
+    /// A step that only prepares does not, nor does maintenance between other steps.
     pub fn answers_question(&self, step: &str) -> bool {
         let is_between = self.measure.is_empty()
             && self.has_role(step, StepRole::Maintain)
@@ -251,7 +251,7 @@ impl Experiment {
 
     /// Returns the load, 1-based, that the runs of a repetition begin from.
     ///
-    /// `None` when each run has a load of its own. Runs of a variant with the same number and the
+    /// `None` when each run has a separate load. Runs of a variant with the same number and the
     /// same loading steps share one.
     pub fn load_number(&self, repetition: u32) -> Option<u32> {
         if self.loading_steps() == 0 {

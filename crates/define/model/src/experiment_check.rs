@@ -131,7 +131,7 @@ impl DataShape {
 }
 
 impl Step {
-    /// Checks its name and figures; 0 clients stand for those of the cell.
+    /// Checks its name and figures; 0 clients stand for the clients of the cell.
     ///
     /// # Errors
     /// The field, its value, and what it may be.

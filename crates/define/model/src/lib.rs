@@ -100,4 +100,4 @@ pub use system_needs::{AccountNeed, Need, ServerLoad, SystemNeeds};
 pub use time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
 pub use topic::Topic;
 pub use units::{Bytes, Nanos, difference, times};
-pub use visible::{in_line, is_obeyed, visible};
+pub use visible::{in_line, is_obeyed, shortened, visible};

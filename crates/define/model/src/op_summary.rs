@@ -24,7 +24,7 @@ pub struct OpCounts {
     /// Failed operations by class; empty in records of earlier versions.
     #[serde(default, skip_serializing_if = "FailureCounts::is_empty")]
     pub failures: FailureCounts,
-    /// Operations done in the place of failed ones: their time includes that of the failures.
+    /// Operations done in the place of failed ones: their time includes the failures' time.
     #[serde(
         default,
         alias = "retried",

@@ -13,7 +13,7 @@ use crate::number::{Count, MaybeCount};
 /// Values by metric; an unknown metric is absent, never 0.
 ///
 /// Written under the metrics' names. The map behind it is for names that are only known at run
-/// time: those of a record, or of an engine's own statistics.
+/// time: the names of a record, or of an engine's own statistics.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Readings(BTreeMap<String, f64>);
@@ -68,7 +68,7 @@ impl Readings {
         self.0.iter().filter(move |(name, _)| metric::find(name).is_some_and(|m| m.kind == kind))
     }
 
-    /// Raises readings to those of others that are higher.
+    /// Raises readings to the readings of others that are higher.
     pub fn raise<'a>(&mut self, others: impl IntoIterator<Item = (&'a String, &'a f64)>) {
         for (name, value) in others {
             let known = self.0.entry(name.clone()).or_insert(*value);

@@ -309,6 +309,28 @@ impl StepRecord {
 pub const SERVER_WRITES_COUNTED: &str = "server_writes_counted";
 
 impl RunRecord {
+    /// Returns the record of a run that begins, of the experiment with an identifier.
+    pub fn begun(experiment_id: &str, cell: &Cell, variant: Variant, started_at: String) -> Self {
+        Self {
+            schema: SCHEMA,
+            id: format!("{experiment_id}/{}", cell.id),
+            cell: cell.clone(),
+            variant,
+            identity: None,
+            effective_options: Options::new(),
+            clock: None,
+            calibration: None,
+            invalid: None,
+            load: None,
+            durability: None,
+            drive: None,
+            started_at,
+            ended_at: None,
+            steps: Vec::new(),
+            end: RunEnd::Running,
+        }
+    }
+
     /// Returns whether the figures of its finished steps count.
     ///
     /// Not when its client was late too often, nor when its answers were wrong.

@@ -7,12 +7,11 @@ use crate::experiment::Cell;
 use crate::histogram::LONGEST_NS;
 use crate::limits::{
     CLIENTS_MAX, EVENTS_MAX, NAME_BYTES_MAX, PROCEDURES_MAX, RUN_NAME_BYTES_MAX, SPAN_MAX,
-    STEPS_MAX, check_name, check_number, check_share,
+    STEPS_MAX, check_name, check_number, check_share, check_time,
 };
 use crate::number::float;
 use crate::op_summary::{OpSummaries, Percentiles};
 use crate::record::{IntervalRecord, RunRecord, SecondStats, StepRecord};
-use crate::units::Nanos;
 use crate::validity::SearchRecord;
 
 /// Share by which a percentile may exceed the exact maximum: the width of a bucket of fio.
@@ -20,7 +19,7 @@ use crate::validity::SearchRecord;
 /// Source: fio, stat.h, `FIO_IO_U_PLAT_BITS`: 64 buckets between powers of two.
 const BUCKET_SHARE: f64 = 1.0 / 64.0;
 
-/// Longest time of a percentile: that of a histogram, and half a per cent for its buckets.
+/// Longest time of a percentile: a histogram's longest, and half a per cent for its buckets.
 const TIME_MAX_NS: u64 = LONGEST_NS + LONGEST_NS / 200;
 
 impl Cell {
@@ -62,7 +61,7 @@ impl StepRecord {
     fn check(&self) -> Result<(), String> {
         check_number("index", u64::from(self.index), (0, STEPS_MAX as u64 - 1))?;
         self.step.check().map_err(|reason| format!("step.{reason}"))?;
-        check_span("duration_ns", self.duration_ns)?;
+        check_time("duration_ns", self.duration_ns, SPAN_MAX)?;
         check_summaries("clients", &self.clients)?;
         check_summaries("writers", &self.writers)?;
         check_number("procedures", self.procedures.len() as u64, (0, PROCEDURES_MAX as u64))?;
@@ -81,7 +80,7 @@ impl StepRecord {
         if let Some(invalid) = &self.invalid_intervals {
             let all = u64::from(invalid.of_intervals);
             check_number("invalid_intervals.intervals", u64::from(invalid.intervals), (0, all))?;
-            check_span("invalid_intervals.valid_ns", invalid.valid_ns)?;
+            check_time("invalid_intervals.valid_ns", invalid.valid_ns, SPAN_MAX)?;
             check_summaries("invalid_intervals.valid", &invalid.valid)?;
         }
         if let Some(cycle) = self.time_profile.as_ref().and_then(|one| one.cycle) {
@@ -109,7 +108,7 @@ impl SearchRecord {
             check_share("late_share", probe.late_share).map_err(at)?;
             check_share("late_interval", probe.late_interval.0).map_err(at)?;
             check_share("late_interval", probe.late_interval.1).map_err(at)?;
-            check_span("duration_ns", probe.duration_ns).map_err(at)?;
+            check_time("duration_ns", probe.duration_ns, SPAN_MAX).map_err(at)?;
             probe.response.check().map_err(|reason| at(format!("response.{reason}")))?;
             probe.service.check().map_err(|reason| at(format!("service.{reason}")))?;
         }
@@ -124,8 +123,8 @@ impl IntervalRecord {
     /// The field, its value, and what it may be.
     pub fn check(&self) -> Result<(), String> {
         check_number("step_index", u64::from(self.step_index), (0, STEPS_MAX as u64 - 1))?;
-        check_span("start_ns", self.start_ns)?;
-        check_span("length_ns", self.length_ns)?;
+        check_time("start_ns", self.start_ns, SPAN_MAX)?;
+        check_time("length_ns", self.length_ns, SPAN_MAX)?;
         check_summaries("clients", &self.clients)?;
         check_summaries("writers", &self.writers)?;
         let lag = self.start_lag.as_ref().map_or(Ok(()), Percentiles::check);
@@ -197,13 +196,6 @@ fn check_summaries(field: &str, of: &OpSummaries) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn check_span(field: &str, span: Nanos) -> Result<(), String> {
-    match span <= SPAN_MAX {
-        true => Ok(()),
-        false => Err(format!("{field} is {span}, longer than any run")),
-    }
 }
 
 /// Checks that each figure is at least the one before it.

@@ -40,7 +40,7 @@ const QUOTES: [char; 3] = ['`', '\'', '"'];
 /// Longest name, scheme or clause before a value; our choice, far above any.
 const NAME_BYTES_MAX: usize = 100;
 
-/// Returns whether a name is that of a secret: `password`, `--mysql-pwd`, `api_key`.
+/// Returns whether a name is the name of a secret: `password`, `--mysql-pwd`, `api_key`.
 pub fn is_secret_name(name: &str) -> bool {
     let letters = name.chars().filter(|letter| !"-_.".contains(*letter));
     let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();

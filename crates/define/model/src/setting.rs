@@ -10,7 +10,7 @@ use crate::units::{Bytes, parse_count, parse_size};
 /// Parses a whole number, in the units of counts.
 ///
 /// # Errors
-/// When the text is none, or it is too large.
+/// When the text is no whole number, or the number is too large.
 pub fn parse_whole(text: &str) -> Result<u32, String> {
     let too_large = |_beyond| format!("`{text}` is too large: write a whole number below 2^32");
     u32::try_from(parse_count(text)?).map_err(too_large)
@@ -19,7 +19,7 @@ pub fn parse_whole(text: &str) -> Result<u32, String> {
 /// Parses a size of less than 4 GiB, in bytes.
 ///
 /// # Errors
-/// When the text is none, or it is too large.
+/// When the text is no size, or the size is too large.
 pub fn parse_short_size(text: &str) -> Result<u32, String> {
     let too_large = |_beyond| format!("`{text}` is too large: write a size below 4GiB");
     u32::try_from(parse_size(text)?.0).map_err(too_large)

@@ -47,7 +47,7 @@ pub enum LoadReuse {
     /// None: each run loads its own database.
     #[default]
     Fresh,
-    /// The runs of a variant in one block: those of one repetition.
+    /// The runs of a variant in one block: the runs of one repetition.
     PerBlock,
     /// All runs of a variant.
     PerVariant,
@@ -77,7 +77,7 @@ pub enum PageCache {
 names!(PageCache, "a state of the page cache": Warm "warm", Dropped "dropped");
 
 /// How the runs of an experiment share loads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadSharing {
     /// Which runs share one.
     pub reuse: LoadReuse,
@@ -86,12 +86,6 @@ pub struct LoadSharing {
     pub runs_per_load: Option<u32>,
     /// State of the page cache when they begin to measure.
     pub page_cache: PageCache,
-}
-
-impl Default for LoadSharing {
-    fn default() -> Self {
-        Self { reuse: LoadReuse::Fresh, runs_per_load: None, page_cache: PageCache::Warm }
-    }
 }
 
 impl LoadSharing {

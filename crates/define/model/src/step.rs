@@ -163,7 +163,7 @@ pub struct Step {
     pub name: String,
     /// Clients, >= 1.
     pub clients: u32,
-    /// Connections of each client, each with a thread of its own, >= 1.
+    /// Connections of each client, each with a separate thread, >= 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub connections: u32,
     /// When the clients stop.
@@ -245,7 +245,7 @@ impl Step {
         StepClients { level, number }
     }
 
-    /// Returns whether it inserts rows behind those of the experiment.
+    /// Returns whether it inserts rows behind the rows of the experiment.
     pub fn adds_rows(&self) -> bool {
         matches!(self.name.as_str(), "ycsb-d" | "ycsb-e")
     }

@@ -33,7 +33,7 @@ pub struct AccountNeed {
 pub struct SystemNeeds {
     /// Clients of the largest step.
     pub clients: u32,
-    /// Threads and processes, those of the clients included.
+    /// Threads and processes, including the clients' threads.
     pub threads: u64,
     /// The account of the server, whose threads and processes the kernel counts apart.
     pub account: Option<AccountNeed>,
@@ -60,7 +60,7 @@ pub struct SystemNeeds {
 }
 
 impl SystemNeeds {
-    /// Returns the needs of a client and its server, which are processes of their own.
+    /// Returns the needs of a client and its server, which are separate processes.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let larger = |one: Need, two: Need| if one.amount > two.amount { one } else { two };
@@ -91,7 +91,7 @@ pub struct ServerLoad {
     pub data: Bytes,
     /// Size of the cache by the settings; `None` for the server's default.
     pub cache: Option<Bytes>,
-    /// Whether tables have several indexes, as those of applications.
+    /// Whether tables have several indexes, as tables of applications have.
     pub has_indexes: bool,
 }
 

@@ -172,8 +172,7 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     let text = text.trim();
     if text.starts_with('-') {
         return Err(format!(
-            "the rate `{text}` is negative: write a rate above zero, such as \
-                            50k/s"
+            "the rate `{text}` is negative: write a rate above zero, such as 50k/s"
         ));
     }
     let no_rate = || format!("`{text}` is not a rate: write operations per second, such as 50k/s");

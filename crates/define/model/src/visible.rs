@@ -25,6 +25,17 @@ pub fn in_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns a text of at most so many signs, without its middle: the text hides no end.
+pub fn shortened(text: &str, signs_max: usize) -> String {
+    let signs: Vec<char> = text.chars().collect();
+    if signs.len() <= signs_max {
+        return text.to_owned();
+    }
+    let half = signs_max / 2;
+    let [start, end] = [&signs[..half], &signs[signs.len() - half..]].map(String::from_iter);
+    format!("{start} ({} signs) {end}", signs.len() - 2 * half)
+}
+
 fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r')
 }
@@ -52,8 +63,7 @@ mod tests {
         let hostile = "\u{1b}[2J \u{9b}2J \u{7f}\r \u{202e}txt \u{200b}\u{2028}\u{feff}\u{e0041}";
         assert_eq!(
             visible(hostile),
-            "\\u{1b}[2J \\u{9b}2J \\u{7f}\\u{d} \\u{202e}txt \
-             \\u{200b}\\u{2028}\\u{feff}\\u{e0041}"
+            "\\u{1b}[2J \\u{9b}2J \\u{7f}\\u{d} \\u{202e}txt \\u{200b}\\u{2028}\\u{feff}\\u{e0041}"
         );
     }
 }

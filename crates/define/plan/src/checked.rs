@@ -52,7 +52,8 @@ impl Checked {
     /// such.
     pub fn option_refusal(
         &self,
-        (variant, option): (&str, &str),
+        variant: &str,
+        option: &str,
         reason: &str,
         known: &KnownOptions,
     ) -> PlanError {
@@ -82,7 +83,8 @@ impl Checked {
     /// The message starts with the variant's name, after the flag if the setting is typed.
     pub fn setting_refusal(
         &self,
-        (variant, setting): (&str, &str),
+        variant: &str,
+        setting: &str,
         message: &str,
         remedy: &str,
     ) -> PlanError {
@@ -106,7 +108,8 @@ impl Checked {
     pub fn statement_refusal(
         &self,
         variant: &str,
-        (owner, index): (&StatementOwner, usize),
+        owner: &StatementOwner,
+        index: usize,
         reason: &str,
     ) -> PlanError {
         let found = self.experiment.variant(variant);
@@ -125,7 +128,7 @@ impl Checked {
         self.error(message, self.clients.clone(), "requested here").remedy(remedy)
     }
 
-    /// Returns the place of a variant's key or option; a control has those of the base.
+    /// Returns the place of a variant's key or option; a control has the places of the base.
     fn written(&self, variant: &str, key: &str) -> Option<Place> {
         let is_control = self.experiment.variant(variant).is_some_and(|found| found.is_control);
         let name = if is_control { self.experiment.base.as_str() } else { variant };
@@ -193,13 +196,13 @@ mod tests {
         };
         let names = ["sizes", "color"].map(str::to_owned);
         let known = KnownOptions::from([("tree".to_owned(), names.into())]);
-        let option = checked.option_refusal(("a", "size"), "no such option", &known);
+        let option = checked.option_refusal("a", "size", "no such option", &known);
         assert_eq!(option_places(&option), "size");
         let help = option.help().expect("a remedy").to_string();
         assert_eq!(help, "the engine reports: no such option\ndid you mean `sizes`?");
         // The reason may name other settings.
         let both = "it always uses the page cache";
-        let setting = checked.setting_refusal(("a", "direct_io"), both, "");
+        let setting = checked.setting_refusal("a", "direct_io", both, "");
         assert_eq!(option_places(&setting), "true");
         assert_eq!(option_places(&checked.variant_error("a", "no cache")), "\"a\"");
     }

@@ -5,7 +5,7 @@ use model::metric::{self, Kind, METRICS};
 use model::{Step, Variant, Waiver};
 use reader::error::{Errors, PlanError};
 use reader::nearest;
-use reader::place::Place;
+use reader::place::{Place, Placed};
 
 use crate::resolve::Resolver;
 use crate::settings::{ANSWER, CODE, MEASURE, NAME, REASON};
@@ -35,11 +35,7 @@ impl Resolver<'_> {
             );
         }
         if names.is_empty() {
-            errors.push(
-                PlanError::new("`measure` names no step")
-                    .at(&list.place, "an empty list")
-                    .remedy("name the steps the question is about, or leave it out"),
-            );
+            errors.push(empty(list, "measure", "step"));
         }
         errors.result(names.into_iter().map(str::to_owned).collect())
     }
@@ -71,11 +67,7 @@ impl Resolver<'_> {
             names.push(name);
         }
         if names.is_empty() {
-            errors.push(
-                PlanError::new("`answer` names no metric")
-                    .at(&list.place, "an empty list")
-                    .remedy("name the metrics the question is about, or leave it out"),
-            );
+            errors.push(empty(list, "answer", "metric"));
         }
         errors.result((names.into_iter().flatten().collect(), warnings))
     }
@@ -154,6 +146,12 @@ impl Resolver<'_> {
     }
 }
 
+/// Returns the error of a list that names nothing.
+fn empty(list: &Placed<String>, key: &str, what: &str) -> PlanError {
+    let error = PlanError::new(format!("`{key}` names no {what}")).at(&list.place, "an empty list");
+    error.remedy(format!("name the {what}s that the question is about, or leave `{key}` out"))
+}
+
 #[cfg(test)]
 mod tests {
     use model::Waiver;
@@ -230,7 +228,7 @@ mod tests {
         assert_eq!(variants[2].settings, variants[1].settings);
         // An error of the control points at the base's text.
         let [base, control] =
-            ["b", "b-control"].map(|name| found.setting_refusal((name, "cache"), "too small", ""));
+            ["b", "b-control"].map(|name| found.setting_refusal(name, "cache", "too small", ""));
         let place = |error: &reader::error::PlanError| {
             use miette::Diagnostic as _;
             error.labels().and_then(|mut labels| labels.next()).map(|label| label.offset())
@@ -253,13 +251,8 @@ mod tests {
     #[test]
     fn a_waiver_names_a_rule_and_has_a_reason() {
         let waive = |text: &str| format!("\"tree\"\n[[waive]]\n{text}");
-        let waived = experiment(
-            "\"tree\"",
-            &waive(
-                "code = \"a001\"\nreason = \" it is the \
-        question \"",
-            ),
-        );
+        let waived =
+            experiment("\"tree\"", &waive("code = \"a001\"\nreason = \" it is the question \""));
         let expected = Waiver { code: "A001".to_owned(), reason: "it is the question".to_owned() };
         assert_eq!(waived.waivers, [expected]);
         let refused = |text: &str| refused("\"tree\"", &waive(text));

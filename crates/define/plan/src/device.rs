@@ -39,12 +39,14 @@ impl Resolver<'_> {
         let (device, mut errors) = (&file.benchmark, Errors::default());
         for setting in device.outside(Table::Device) {
             let why = format!("--{} does not apply to storage", setting.flag());
-            errors.push(PlanError::new(why).remedy("leave it out, or name another experiment"));
+            errors.push(
+                PlanError::new(why).remedy("leave the option out, or name another experiment"),
+            );
         }
         if let Some(table) = file.variants.first() {
             let why = "the variants of an experiment on storage are its accesses";
             let error = PlanError::here(&table.place, why);
-            errors.push(error.remedy("leave [[variant]] out, and name them in `access`"));
+            errors.push(error.remedy("leave [[variant]] out, and name the accesses in `access`"));
         }
         let tests = device.value(TESTS).unwrap_or_else(|| IoTest::PROFILE.to_vec());
         let accesses = device.value(ACCESS).unwrap_or_else(|| Access::ALL.to_vec());
@@ -94,9 +96,9 @@ impl Resolver<'_> {
         }
         Err(PlanError::here(
             device.place_of(FILE_SIZE),
-            format!("{size} are too few for {most} jobs"),
+            format!("a file of {size} is too small for {most} jobs"),
         )
-        .remedy(format!("give {least} or more, 1 MiB for each, or fewer clients")))
+        .remedy(format!("give {least} or more, 1 MiB for each job, or fewer clients")))
     }
 
     /// Rejects settings of storage in a benchmark of engines.
@@ -108,7 +110,7 @@ impl Resolver<'_> {
             benchmark.place_of(setting),
             format!("`{}` is for storage", setting.key),
         )
-        .remedy("leave it out, or name an experiment with a table [device]"))
+        .remedy("leave out the setting, or name an experiment with a table [device]"))
     }
 }
 
@@ -165,7 +167,7 @@ mod tests {
         assert!(refused("tests = [\"randread-3k\"]").contains("is not a test"));
         assert!(refused("tests = []").contains("is empty"));
         assert!(refused("access = [\"raw\", \"raw\"]").contains("twice"));
-        assert!(refused("file_size = \"4MiB\"\n[factors]\nclients = [8]").contains("too few"));
+        assert!(refused("file_size = \"4MiB\"\n[factors]\nclients = [8]").contains("too small"));
         assert!(refused("duration = \"100ms\"").contains("1s at least"));
         assert!(refused("rows = 5").contains("unknown key `rows` in [device]"));
         assert!(refused("[benchmark]\nsteps = [\"fillseq\"]").contains("both"));

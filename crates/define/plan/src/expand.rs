@@ -5,9 +5,8 @@ use model::{Bytes, Experiment, Nanos, Plan, Variant};
 use reader::error::PlanError;
 
 use crate::catalog::Catalog;
-use crate::cells::cells;
 use crate::cost::Cost;
-use crate::layout::phrase;
+use crate::layout::{cells, phrase};
 use crate::reuse::time_of;
 
 /// Default floor of free space, below which runs are rejected.
@@ -38,7 +37,7 @@ pub fn expand(
     let per_block = experiment.variants.len() * experiment.clients.len();
     if per_block.saturating_mul(experiment.repetitions as usize) > CELLS_MAX {
         return Err(PlanError::new(format!("more than {CELLS_MAX} runs"))
-            .remedy("fewer variants, client counts or repetitions"));
+            .remedy("use fewer variants, client counts or repetitions"));
     }
     let costs: Vec<_> =
         experiment.variants.iter().map(|variant| Cost::of(variant, catalog)).collect();
@@ -51,8 +50,8 @@ pub fn expand(
              {floor} must stay free)"
         ))
         .remedy(
-            "fewer rows, a data directory on a larger file system (--data-dir), or another \
-             --disk-floor of assay run",
+            "use fewer rows, name a data directory on a larger file system with --data-dir, or \
+             lower --disk-floor of assay run",
         ));
     }
     let mut cells = cells(&experiment);
@@ -82,7 +81,8 @@ pub fn layout(experiment: &Experiment) -> String {
 /// Estimates the machine time of a variant's run at a level.
 pub fn run_time(
     experiment: &Experiment,
-    (variant, clients): (&Variant, u32),
+    variant: &Variant,
+    clients: u32,
     catalog: &dyn Catalog,
 ) -> Nanos {
     Cost::of(variant, catalog).time(experiment, clients)
@@ -192,8 +192,7 @@ mod tests {
         let room = Room { free: Bytes(3 * live), floor: Bytes(0) };
         assert!(
             expand(experiment_of(1, 1, 1, 1), &TestCatalog::default(), room).is_ok(),
-            "no \
-        floor"
+            "no floor"
         );
     }
 

@@ -4,6 +4,7 @@ use model::experiment::MARGIN_DEFAULT;
 use model::limits::{NAME_BYTES_MAX, VARIANTS_MAX, is_name};
 use model::{
     BuildRef, Bytes, DataShape, Experiment, LoadSharing, Options, Setting, Settings, Variant,
+    shortened,
 };
 use reader::error::{Errors, PlanError, Source};
 use reader::place::Placed;
@@ -243,11 +244,10 @@ impl Resolver<'_> {
         }
         if file.variants.is_empty() && !file.is_partial {
             errors.push(
-                PlanError::new(
-                    "there is nothing to compare: the experiment has no \
-                                variant",
-                )
-                .remedy("add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)"),
+                PlanError::new("there is nothing to compare: the experiment has no variant")
+                    .remedy(
+                        "add a [[variant]] with `name` and `engine` (or --engine NAME@VERSION)",
+                    ),
             );
         }
         // What concerns all variants can be checked when each is valid.
@@ -344,13 +344,13 @@ impl Resolver<'_> {
             return Ok(text.to_owned());
         }
         let remedy = match is_name(text, text.len()) {
-            true => format!("it has {} bytes: write at most {NAME_BYTES_MAX}", text.len()),
+            true => format!("the name has {} bytes: write at most {NAME_BYTES_MAX}", text.len()),
             false => format!(
                 "begin with a letter or digit; use letters, digits, `-`, `_` and `.`, at most \
                  {NAME_BYTES_MAX}"
             ),
         };
-        let why = format!("`{text}` cannot be {what}");
+        let why = format!("`{}` cannot be {what}", shortened(text, NAME_BYTES_MAX));
         Err(PlanError::here(table.place_of(NAME), why).remedy(remedy))
     }
 }

@@ -12,7 +12,6 @@
 
 mod answerable;
 mod catalog;
-mod cells;
 mod checked;
 mod chosen;
 mod clients;

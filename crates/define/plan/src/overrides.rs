@@ -18,7 +18,7 @@ pub struct Overrides {
     pub settings: Vec<(&'static Setting, String)>,
     /// Parameters of the application: `NAME=VALUE`.
     pub parameters: Vec<String>,
-    /// Waived rules with reasons, added to those of the file.
+    /// Waived rules with reasons, added to the waivers of the file.
     pub waivers: Vec<Waiver>,
 }
 

@@ -16,12 +16,12 @@ impl Resolver<'_> {
         is_paced: bool,
     ) -> Result<(), PlanError> {
         if !(2..=PIPELINE_MAX).contains(&depth) {
-            let why = format!("a pipeline of {depth}: from 2 to {PIPELINE_MAX} may be in flight");
-            let remedy = "leave out the load for one at a time";
+            let why = format!("a pipeline of {depth} is out of range: write 2 to {PIPELINE_MAX}");
+            let remedy = "leave out the load to send one operation at a time";
             return Err(PlanError::here(place, why).remedy(remedy));
         }
         if is_paced {
-            let why = "a pipeline is a closed loop: it takes neither a rate nor a limit";
+            let why = "a pipeline is a closed loop, which has neither a rate nor a limit";
             let remedy = "leave out `pipeline`, or the other fields";
             return Err(PlanError::here(place, why).remedy(remedy));
         }
@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn an_invalid_depth_and_fields_of_other_loads_are_rejected() {
-        let depth = "a pipeline of 1: from 2 to 1024 may be in flight | \
-                     leave out the load for one at a time";
+        let depth = "a pipeline of 1 is out of range: write 2 to 1024 | \
+                     leave out the load to send one operation at a time";
         assert_eq!(refused("load = { pipeline = 1 }"), depth);
         assert!(refused("load = { pipeline = 4096 }").starts_with("a pipeline of 4096"));
         for word in ["rate = \"5k/s\"", "sla = \"p99 < 2ms\"", "arrivals = \"constant\""] {

@@ -125,7 +125,7 @@ fn is_at_least(version: Option<&str>, since: &str) -> bool {
     }
 }
 
-/// Returns a version's leading numbers, for ordering; `10.4.2-gcc12-O2` has those of 10.4.2.
+/// Returns a version's leading numbers, for ordering: `10.4.2-gcc12-O2` is ordered as 10.4.2.
 fn parts(version: &str) -> Vec<u64> {
     let release = version.split_once('-').map_or(version, |(release, _)| release);
     release.split('.').map_while(|part| part.parse().ok()).collect()

@@ -129,25 +129,27 @@ impl Resolver<'_> {
             return Err(PlanError::here(place, why).remedy("leave out this step, or `workload`"));
         }
         let names: Vec<&str> = known.iter().map(|info| info.name.as_ref()).collect();
-        let is_typed = !place.is_text();
-        let error = PlanError::new(format!("unknown step `{name}`")).at(place, "no such step");
+        let with = |application: &str| match place.is_text() {
+            true => format!("workload = \"{application}\" in [benchmark]"),
+            false => format!("--workload {application}"),
+        };
         let is_had = |peer: &StepOfPeer| peer.workload.is_some() || names.contains(&peer.step);
-        if let Some(StepOfPeer { tool, step, workload }) = step_of_peer(name).filter(is_had) {
-            let of = workload.map_or_else(String::new, |name| match is_typed {
-                true => format!(" with --workload {name}"),
-                false => format!(" with workload = \"{name}\" in [benchmark]"),
-            });
-            return Err(error.remedy(format!("nearest to that step of {tool} is `{step}`{of}")));
-        }
-        Err(match &self.applications_with(name)[..] {
-            [] => error.meant(name, names.iter().copied(), format!("steps: {}", names.join(", "))),
-            [first, ..] if is_typed => error.remedy(format!(
-                "it is a step of an application of SQL servers: add --workload {first}"
-            )),
-            [first, ..] => error.remedy(format!(
-                "it is a step of an application of SQL servers: add workload = \"{first}\" to \
-                 [benchmark]"
-            )),
+        let remedy = match step_of_peer(name).filter(is_had) {
+            Some(StepOfPeer { tool, step, workload }) => {
+                let with =
+                    workload.map_or_else(String::new, |name| format!(" with {}", with(name)));
+                Some(format!("nearest to that step of {tool} is `{step}`{with}"))
+            }
+            None => self.applications_with(name).first().map(|first| {
+                format!("it is a step of an application of SQL servers: add {}", with(first))
+            }),
+        };
+        let error = PlanError::new(format!("unknown step `{name}`")).at(place, "no such step");
+        Err(match remedy {
+            Some(remedy) => error.remedy(remedy),
+            None => {
+                error.meant(name, names.iter().copied(), format!("steps: {}", names.join(", ")))
+            }
         })
     }
 

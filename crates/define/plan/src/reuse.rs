@@ -8,22 +8,22 @@ use model::{
 use reader::error::{Errors, PlanError};
 
 use crate::catalog::Catalog;
-use crate::cells::cells;
 use crate::cost::Cost;
+use crate::layout::cells;
 use crate::resolve::Resolver;
 use crate::settings::{DSN, NAME, PAGE_CACHE, REUSE, RUNS_PER_LOAD};
 use crate::spec::{File, Section};
 
 /// Estimated time of a load from which runs that only read share it, unless the file decides.
 ///
-/// Our choice: below it, a load of its own for every run costs little.
+/// Our choice: below it, a separate load for every run costs little.
 const LONG_LOAD: Nanos = Nanos::from_secs(10);
 
 impl Resolver<'_> {
     /// Returns how runs share loads, as requested or as usual.
     ///
     /// # Errors
-    /// When a variant's server is not Assay's, whose files cannot be saved; and those of its parts.
+    /// When a variant's server is not Assay's, whose files cannot be saved; errors of its parts.
     pub(crate) fn load_sharing(
         &self,
         file: &File,
@@ -75,7 +75,7 @@ impl Resolver<'_> {
     /// Returns how many repetitions share a load, if requested.
     ///
     /// # Errors
-    /// When each run or block has a load of its own.
+    /// When each run or block has a separate load.
     fn runs_per_load(
         &self,
         factors: &Section,

@@ -45,7 +45,7 @@ impl Resolver<'_> {
             ),
             (Builds::Loaded, false, false) => (
                 format!("{name} needs a version"),
-                format!("write {name}@VERSION; `assay engine list` shows known ones"),
+                format!("write {name}@VERSION; `assay engine list` shows the known versions"),
             ),
             (Builds::Linked, true, false) => (
                 format!("{name} is linked into Assay"),
@@ -84,7 +84,7 @@ impl Resolver<'_> {
                 application.name, info.name
             ))
             .at(place, "requested here")
-            .remedy(format!("add `sql.{}` (or `create.{0}`) to it", dialect))),
+            .remedy(format!("add `sql.{}` (or `create.{0}`) to the application", dialect))),
         }
     }
 

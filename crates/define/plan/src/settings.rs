@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::LazyLock;
 
 use model::setting::{Declared, Form, Scope, parse_short_size, parse_switch, parse_whole};
-use model::units::{parse_count, parse_share, parse_size, parse_span};
+use model::units::{parse_count, parse_share, parse_size};
 use model::{
     Access, Arrivals, Bytes, Expected, IoTest, Limit, LoadReuse, Nanos, Pacing, PageCache,
     Placement, Settings,
@@ -147,7 +147,7 @@ macro_rules! declare {
             parse: $parse,
         };)*
 
-        /// Every setting but those of engines.
+        /// Every setting except the settings of engines.
         const SETTINGS: &[&Setting] = &[$(&$constant.setting),*];
     };
 }
@@ -188,7 +188,7 @@ declare! {
     VALUE_BYTES: u32 = "value_bytes" [Benchmark], One(Amount), value_bytes, KeyValue, Some("SIZE"), "Size of a value, in bytes or as 4KiB";
     COMPRESSIBLE_TO: f64 = "compressible_to" [Benchmark], One(Number), compressible_to, KeyValue, Some("SHARE"), "Compressed size of a value as a share, such as 0.5";
     DURATION: Nanos = "duration" [Benchmark, Device, Step], One(Amount), |text| above_zero("the duration", parse_duration(text)?), Any, Some("SPAN"), "Length of the steps that end by duration, such as 10s";
-    WARMUP: Nanos = "warmup" [Benchmark, Step], One(Amount), |text| Ok(parse_span(text)?), Any, Some("SPAN"), "Unmeasured warm-up of these steps";
+    WARMUP: Nanos = "warmup" [Benchmark, Step], One(Amount), |text| Ok(parse_duration(text)?), Any, Some("SPAN"), "Unmeasured warm-up of these steps";
     CLIENTS: Levels = "clients" [Factors], Kind::Levels, levels, Any, Some("LEVELS"), "Client threads: levels such as 1,2,4; `sweep` for levels from 1 to 4 times the CPUs; `adaptive` to find the number with the highest throughput";
     TESTS: Vec<IoTest> = "tests" [Device], Lines, |text| distinct("tests", text), Any, None, "";
     ACCESS: Vec<Access> = "access" [Device], Lines, |text| distinct("access", text), Any, None, "";
@@ -208,7 +208,7 @@ declare! {
     BATCH_KEYS: u32 = "batch_keys" [Benchmark, Step], One(Whole), |text| above_zero("batch_keys", parse_whole(text)?), KeyValue, Some("N"), "Keys of a multi_get";
     FIELD_BYTES: u32 = "field_bytes" [Benchmark, Step], One(Amount), |text| above_zero("field_bytes", parse_short_size(text)?), KeyValue, Some("SIZE"), "Bytes of a value that are read, replaced or appended, at least 8";
     WRITER_RATE: Bytes = "writer_rate" [Benchmark, Step], One(Amount), |text| above_zero("the writer's rate", parse_size(text.strip_suffix("/s").unwrap_or(text))?), KeyValue, Some("SIZE/s"), "Rate limit of the background writer, such as 2MiB/s";
-    SETTLE_CAP: Nanos = "settle_cap" [Benchmark, Step], One(Amount), |text| Ok(parse_span(text)?), Any, Some("SPAN"), "Longest wait of a settle step until the engine is idle";
+    SETTLE_CAP: Nanos = "settle_cap" [Benchmark, Step], One(Amount), |text| Ok(parse_duration(text)?), Any, Some("SPAN"), "Longest wait of a settle step until the engine is idle";
     MEMORY: Bytes = "memory" [Benchmark], One(Amount), memory, OwnServer, Some("SIZE"), "Memory cap of the worker, such as 2GiB";
     PAGE_CACHE: PageCache = "page_cache" [Benchmark], One(Name(|| PageCache::ALL.map(PageCache::name).into())), named, OwnServer, Some("STATE"), "Page cache when runs that share a load start to measure: warm or dropped";
     PLACEMENT: Placement = "placement" [Benchmark], One(Name(|| Placement::ALL.map(Placement::name).into())), named, Any, Some("NAME"), "CPUs of the client and its server: free, same-cpu or split";
@@ -236,7 +236,7 @@ static OF_ENGINES: LazyLock<Vec<Setting>> = LazyLock::new(|| {
     Settings::DECLARED.iter().map(of_engines).collect()
 });
 
-/// Returns every setting, those of flags in the order of the help.
+/// Returns every setting; settings with a flag are in the order of the help.
 pub(crate) fn all() -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().copied().chain(of_engines())
 }

@@ -46,7 +46,7 @@ impl File {
         own.into_iter().chain(others).collect()
     }
 
-    /// Replaces settings by those of a size, and adds its name to the experiment's.
+    /// Replaces settings by the settings of a size, and adds its name to the experiment's.
     ///
     /// The name of the file's own size replaces nothing.
     ///

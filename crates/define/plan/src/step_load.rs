@@ -54,9 +54,8 @@ impl Resolver<'_> {
         factor: &ClientsFactor,
     ) -> Result<StepLoad, PlanError> {
         if let Some(reuse) = own.and_then(|own| own.get(REUSE)) {
-            let why =
-                format!("step {}: runs share the load of a database, steps do not", step.name);
-            let remedy = "write it as `load` of [benchmark]";
+            let why = format!("step {}: runs can share a loaded database, steps cannot", step.name);
+            let remedy = "write the setting as `load` of [benchmark]";
             return Err(PlanError::here(&reuse.place, why).remedy(remedy));
         }
         let written = own.or(shared.filter(|_| is_timed(step)));
@@ -91,12 +90,12 @@ impl Resolver<'_> {
                 (Load::FindClients, limit)
             }
             (None, Some(_), _) if step.stop == StopRule::Operations(0) => {
-                let why = "it has no clients whose operations could arrive";
-                return Err(refuse(&place, why, "leave out its load"));
+                let why = "the step has no clients whose operations could arrive";
+                return Err(refuse(&place, why, "leave out the step's load"));
             }
             (None, None, Some(_)) if !is_timed(step) => {
-                let remedy = "give it a rate, or search in a step that ends by duration";
-                let why = "it ends by count, and a search needs timed steps";
+                let remedy = "give the step a rate, or search in a step that ends by duration";
+                let why = "the step ends by count, and a search needs a step that ends by duration";
                 return Err(refuse(&place, why, remedy));
             }
             (None, Some(rate), limit) => (Load::Open(OpenLoad { rate, pace }), limit),
@@ -276,11 +275,12 @@ mod tests {
     fn a_load_that_cannot_be_offered_is_rejected_with_the_reason() {
         assert_eq!(
             refused_step("{ step = \"overwritesome\", load = { sla = \"p99 < 2ms\" } }"),
-            "step overwritesome: it ends by count, and a search needs timed steps"
+            "step overwritesome: the step ends by count, and a search needs a step that ends by \
+             duration"
         );
         assert_eq!(
             refused_step("{ step = \"settle\", load = { rate = \"5k/s\" } }"),
-            "step settle: it has no clients whose operations could arrive"
+            "step settle: the step has no clients whose operations could arrive"
         );
         assert_eq!(refused("load = {}"), "the load has neither a rate nor a limit");
         assert_eq!(

@@ -118,11 +118,10 @@ impl Resolver<'_> {
                     && matches!(traffic_spec.clients, Some(CallMix::Once(_))) =>
             {
                 let why = format!(
-                    "step {}: the step does everything once, so it has no \
-                             arrivals",
+                    "step {}: the step does everything once, so it has no arrivals",
                     step.name
                 );
-                Err(refuse(why).remedy("leave out its load"))
+                Err(refuse(why).remedy("leave out the step's load"))
             }
             Some(traffic_spec) => match self.paused(traffic_spec, &step.load) {
                 Some(name) => {
@@ -131,7 +130,8 @@ impl Resolver<'_> {
                          by a schedule",
                         step.name
                     );
-                    let remedy = "leave out its load, or set `keying_ms` and `think_ms` to 0";
+                    let remedy = "leave out the step's load, or set `keying_ms` and `think_ms` to \
+                                  0";
                     Err(refuse(why).remedy(remedy))
                 }
                 None => Ok(()),
@@ -163,10 +163,12 @@ impl Resolver<'_> {
         let own = tables.iter().find(|table| table.copies == Copies::PerClient);
         let Some(table) = own else { return Ok(()) };
         if factor.is_adaptive {
-            let why = format!("tables `{}` are each client's own", table.name);
-            return Err(PlanError::new(format!("{why}: their number cannot change within a run"))
-                .at(&factor.place, "requested here")
-                .remedy("give clients as a list or as \"sweep\""));
+            let why = format!("each client has separate tables `{}`", table.name);
+            return Err(PlanError::new(format!(
+                "{why}: the number of clients cannot change within a run"
+            ))
+            .at(&factor.place, "requested here")
+            .remedy("give clients as a list or as \"sweep\""));
         }
         let levels = &factor.levels;
         let clients = |step: &Step| match (step.clients, &levels[..]) {
@@ -210,7 +212,7 @@ impl Resolver<'_> {
         for (setting, uses, example) in users {
             let Some(value) = benchmark.get(setting).filter(|_| !is_used(uses)) else { continue };
             return Err(PlanError::here(&value.place, format!("no step uses `{}`", setting.key))
-                .remedy(format!("leave it out, or add a step such as {example}")));
+                .remedy(format!("leave out the setting, or add a step such as {example}")));
         }
         Ok(())
     }
@@ -237,8 +239,8 @@ impl Resolver<'_> {
         Err(PlanError::new("no step takes the benchmark's load")
             .at(&load.place, "requested here")
             .remedy(
-                "it is for steps that end by duration and have no `load` of their own, such as \
-                 readwhilewriting; fills and maintenance stay a closed loop",
+                "the load applies to steps that end by duration and have no separate `load`, such \
+                 as readwhilewriting; fills and maintenance stay a closed loop",
             ))
     }
 }

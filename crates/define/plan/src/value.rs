@@ -180,7 +180,7 @@ pub(crate) fn distinct<T: FromStr<Err = String> + PartialEq>(
     let all: Vec<T> = text.lines().map(str::parse).collect::<Result<_, _>>()?;
     let is_twice = |(index, one): (usize, &T)| all[..index].contains(one);
     match all.iter().enumerate().any(is_twice) {
-        true => Err(format!("`{key}` names one twice").into()),
+        true => Err(format!("`{key}` names a value twice").into()),
         false if all.is_empty() => Err(format!("`{key}` is empty").into()),
         false => Ok(all),
     }

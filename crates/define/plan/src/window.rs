@@ -19,14 +19,14 @@ pub(crate) struct TooShort {
     pub(crate) remedy: String,
 }
 
-/// Parses the measured span of a step; zero is refused elsewhere.
+/// Parses the span of a step, or of its warm-up; a span of zero is refused elsewhere.
 ///
 /// # Errors
 /// When the text is no span, or the span is too short for any engine.
 pub(crate) fn parse_duration(text: &str) -> Result<Nanos, String> {
     match parse_span(text)? {
         span if span.0 > 0 && span < DURATION_MIN => {
-            Err(format!("a step of `{text}` is too short to be measured: give 10ms or more"))
+            Err(format!("`{text}` is too short for a step: give 10ms or more"))
         }
         span => Ok(span),
     }
@@ -89,10 +89,10 @@ pub(crate) fn check_rate(rate: &Rate, stop: StopRule) -> Result<(), TooShort> {
     }
     let one = span_of(rate, 1).0.div_ceil(1_000_000_000);
     let why = format!("at {} no operation is due in {span}", per_second(rate.peak_ops_per_s()));
-    Err(TooShort { why, remedy: format!("a higher rate, or measure for at least {one} s") })
+    Err(TooShort { why, remedy: format!("give a higher rate, or measure for at least {one} s") })
 }
 
-/// Checks the loads of an experiment that is stored, as those of one that is written.
+/// Checks the loads of a stored experiment, as the loads of an experiment file are checked.
 ///
 /// # Errors
 /// The first step that is too short for its load, why, and the remedy.
@@ -221,6 +221,6 @@ mod tests {
         assert!(check_rate(&Rate::constant(0.1), TEN).is_ok());
         let none = check_rate(&Rate::constant(0.05), TEN).unwrap_err();
         assert_eq!(none.why, "at 0.05/s no operation is due in 10.0 s");
-        assert_eq!(none.remedy, "a higher rate, or measure for at least 20 s");
+        assert_eq!(none.remedy, "give a higher rate, or measure for at least 20 s");
     }
 }

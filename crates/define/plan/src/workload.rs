@@ -15,7 +15,7 @@ use crate::spec::Section;
 
 /// The remedy for an absent file that an experiment names.
 pub(crate) const RELATIVE: &str =
-    "name it relative to the experiment's file or, typed, to the current directory";
+    "give a path relative to the experiment file or, on the command line, to the current directory";
 
 /// Nominal key bytes of an application's rows: the least a [`DataShape`] may have.
 const KEY_BYTES: u32 = 8;
@@ -191,7 +191,8 @@ impl Resolver<'_> {
             Some((key, place)) => {
                 let application = &loaded.application.name;
                 let why = format!("`{key}` is a key-value setting, and {application} has tables");
-                let remedy = "leave it out: the application defines its rows and statements";
+                let remedy = "leave out the setting: the application defines its rows and \
+                              statements";
                 Err(PlanError::here(place, why).remedy(remedy))
             }
         }

@@ -17,7 +17,7 @@ pub struct Interval {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Moderated t: variance shrunk to that of similar cells.
+    /// Moderated t: variance shrunk to the variance of similar cells.
     Moderated,
     /// Student's t with the pooled variance of both samples.
     Pooled,

@@ -17,7 +17,7 @@ pub struct Components {
     pub runs: usize,
 }
 
-/// Splits a variance into that of loads and that of runs within a load.
+/// Splits a variance into the variances of loads and of runs within a load.
 ///
 /// `None` below two loads, or when no load has two runs. A negative component is 0. The numbers of
 /// runs may differ.

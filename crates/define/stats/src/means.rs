@@ -16,7 +16,7 @@ use crate::sample::mean;
 /// power.
 const WELCH_FROM: usize = 5;
 
-/// The mean of one sample less that of another.
+/// The mean of one sample less the mean of another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MeanDifference {
     /// Mean of the base.

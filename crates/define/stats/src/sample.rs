@@ -53,7 +53,7 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// Returns the median of the finite values; `None` when there is none.
+/// Returns the median of the finite values; `None` without finite values.
 ///
 /// An even number of values gives the mean of the two in the middle.
 ///

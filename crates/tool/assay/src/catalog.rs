@@ -122,7 +122,7 @@ pub(crate) fn read(path: &Path, bytes_max: u64) -> io::Result<String> {
     let mut text = String::new();
     match dynlib::open_regular(path)?.take(bytes_max + 1).read_to_string(&mut text)? {
         bytes if bytes as u64 > bytes_max => {
-            Err(io::Error::other(format!("it is larger than {}", Bytes(bytes_max))))
+            Err(io::Error::other(format!("the file is larger than {}", Bytes(bytes_max))))
         }
         _ => Ok(text),
     }

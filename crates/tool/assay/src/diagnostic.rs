@@ -9,18 +9,18 @@ use model::secret::masked;
 ///
 /// Source: Linux, include/uapi/asm-generic/errno-base.h and errno.h.
 const REMEDIES: [(&str, &str); 12] = [
-    ("(os error 2)", "check the path: one without a leading / begins in the current directory"),
-    ("(os error 1)", "this account has no permission: compare `id` with `ls -ld` of the place"),
-    ("(os error 13)", "this account has no permission: compare `id` with `ls -ld` of the place"),
+    ("(os error 2)", "check the path: a path without a leading / starts in the current directory"),
+    ("(os error 1)", "this account has no permission: compare `id` with `ls -ld PATH`"),
+    ("(os error 13)", "this account has no permission: compare `id` with `ls -ld PATH`"),
     ("(os error 11)", "raise the limit on threads and processes: `ulimit -u`, pids.max"),
     ("(os error 12)", "free memory, or raise its limit: `ulimit -v`, memory.max"),
     ("(os error 23)", "raise the system's limit on open files: `sysctl fs.file-max`"),
     ("(os error 24)", "raise the limit on open files: `ulimit -n 65536`"),
     ("(os error 27)", "raise the limit on the size of files: `ulimit -f unlimited`"),
-    ("(os error 28)", "make room: `df -h` and `df -i` of the place show what is used"),
-    ("(os error 30)", "name a place that can be written: this file system is read-only"),
+    ("(os error 28)", "free disk space: `df -h` and `df -i` show how full file systems are"),
+    ("(os error 30)", "name a directory on another file system: this file system is read-only"),
     ("(os error 111)", "start the server, or correct host and port: no program listens there"),
-    ("(os error 122)", "make room within the quota: `quota` shows it"),
+    ("(os error 122)", "free disk space of this account: `quota` shows the limit"),
 ];
 
 /// Returns what helps against the system's error that a message ends with.

@@ -38,7 +38,7 @@ pub(crate) fn check_dir(option: &str, path: &Path) -> Result<()> {
 pub(crate) fn check_existing_dir(option: &str, path: &Path) -> Result<()> {
     match path.is_dir() {
         true => Ok(()),
-        false => Err(refusal(option, path, "no directory is there")),
+        false => Err(refusal(option, path, "the directory does not exist")),
     }
 }
 
@@ -85,7 +85,7 @@ mod tests {
             assert!(text.ends_with("name another directory with --here"), "{text}");
         }
         let absent = check_existing_dir("--here", &at("absent")).expect_err("it is not there");
-        assert!(absent.to_string().ends_with("absent: no directory is there"), "{absent}");
+        assert!(absent.to_string().ends_with("absent: the directory does not exist"), "{absent}");
         for path in [dir.path(), &at("absent/too"), Path::new("."), Path::new("/dev/shm/x")] {
             assert_eq!(refused(path), None, "{}", path.display());
         }

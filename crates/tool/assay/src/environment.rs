@@ -130,7 +130,7 @@ impl Environment {
 /// Checks that there is an account of servers, if one is named.
 pub(crate) fn check_account(name: Option<&str>) -> Result<()> {
     let Some(unknown) = name.filter(|name| Account::find(name).is_none()) else { return Ok(()) };
-    let help = "name one account, as ASSAY_SERVER_USER=1000, or leave it out";
+    let help = "name one account, such as ASSAY_SERVER_USER=1000, or unset the variable";
     Err(miette!(help = help, "ASSAY_SERVER_USER is `{unknown}`, and no account has this name"))
 }
 

@@ -117,7 +117,6 @@ fn main() -> ExitCode {
     let text = |(option, dir): (_, &Path)| (option, dir.display().to_string());
     carry_options(cli.places.named().map(text));
     let ui = Ui::of_process(&environment);
-    ui::draw_errors(&environment, &ui);
     let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_) | Verb::History(_));
     // Children that load an engine end by the signal, as their parent expects.
     signals::handle(!matches!(cli.verb, Verb::Worker | Verb::SmokeTest(_)));
@@ -127,7 +126,7 @@ fn main() -> ExitCode {
     let checked = environment::check_account(user).and(checked);
     if !is_child {
         phase::begin(ui::write_status);
-        phase::enter(activity(&cli.verb));
+        phase::enter("for stored files to be read");
     }
     let outcome = checked.and_then(|()| execute(cli.verb, &environment, &ui));
     phase::leave();
@@ -138,32 +137,6 @@ fn main() -> ExitCode {
         ui.error(&report);
         if is_check { ExitCode::from(cmd::lint::EXIT_ERROR) } else { ExitCode::FAILURE }
     })
-}
-
-/// Returns what a command does first, as far as it may take long.
-const fn activity(verb: &Verb) -> &'static str {
-    match verb {
-        Verb::Run(_) | Verb::Plan(_) | Verb::Rerun(_) => "for the experiment to be checked",
-        Verb::Doctor(_) => "for this machine to be examined",
-        Verb::Engine(_) | Verb::Micro(_) => "for the cache of builds",
-        Verb::Device(_) => "for the storage",
-        Verb::List(_)
-        | Verb::Show(_)
-        | Verb::Compare(_)
-        | Verb::Explain(_)
-        | Verb::Lint(_)
-        | Verb::History(_)
-        | Verb::Report(_)
-        | Verb::Verify(_)
-        | Verb::Export(_)
-        | Verb::Import(_)
-        | Verb::Snapshot(_)
-        | Verb::Workload(_)
-        | Verb::Completions(_)
-        | Verb::Worker
-        | Verb::Confined(_)
-        | Verb::SmokeTest(_) => "for stored files to be read",
-    }
 }
 
 /// Executes a command.

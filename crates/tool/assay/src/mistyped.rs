@@ -16,50 +16,49 @@ const OF_SERVERS: [&str; 8] =
 const OF_STEPS: [&str; 3] = ["benchmarks", "steps", "step"];
 
 /// Adds what was meant to the error of an unknown option or command.
-pub(crate) fn explained(error: Error, args: &[OsString], mut root: Command) -> Error {
+pub(crate) fn explained(mut error: Error, args: &[OsString], mut root: Command) -> Error {
     root.build();
-    if error.kind() == ErrorKind::UnknownArgument {
-        with_option(error, args, &root)
+    let verb = verb_of(&root, args);
+    let tip = if error.kind() == ErrorKind::UnknownArgument {
+        of_option(&mut error, verb, &root)
     } else if error.kind() == ErrorKind::InvalidSubcommand {
-        with_command(error, args, &root)
+        of_command(&mut error, verb, &root)
     } else {
-        error
-    }
-}
-
-/// Adds what was meant to the error of an unknown command.
-fn with_command(mut error: Error, args: &[OsString], root: &Command) -> Error {
-    let typed = error.get(ContextKind::InvalidSubcommand);
-    let Some(ContextValue::String(typed)) = typed else { return error };
-    let verb = verb_of(root, args);
-    let mut known = Vec::new();
-    collect(root, "assay", &mut known, &|command| command.find_subcommand(typed).is_some());
-    let tip = match (misplaced::remedy(typed), &known[..]) {
-        (Some(_), _) if verb.get_name() == "engine" => format!("assay engine show {typed}"),
-        (Some(remedy), _) => remedy,
-        (None, []) => return error,
-        (None, known) => format!("`{typed}` is a command of {}", known.join(", ")),
+        None
     };
-    error.remove(ContextKind::SuggestedSubcommand);
-    with_tip(error, tip)
-}
-
-fn with_tip(mut error: Error, tip: String) -> Error {
-    let tips = vec![StyledStr::from(tip)];
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    if let Some(tip) = tip {
+        let tips = vec![StyledStr::from(tip)];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
     error
 }
 
-/// Adds what was meant to the error of an unknown option.
-fn with_option(mut error: Error, args: &[OsString], root: &Command) -> Error {
+/// Returns what was meant by an unknown command.
+fn of_command(error: &mut Error, verb: &Command, root: &Command) -> Option<String> {
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let known = commands(root, "assay", &|command| command.find_subcommand(typed).is_some());
+    let tip = match misplaced::remedy(typed) {
+        Some(_) if verb.get_name() == "engine" => format!("assay engine show {typed}"),
+        Some(remedy) => remedy,
+        None if known.is_empty() => return None,
+        None => format!("`{typed}` is a command of {}", known.join(", ")),
+    };
+    error.remove(ContextKind::SuggestedSubcommand);
+    Some(tip)
+}
+
+/// Returns what was meant by an unknown option.
+fn of_option(error: &mut Error, verb: &Command, root: &Command) -> Option<String> {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
-        return error;
+        return None;
     };
     if typed.starts_with('-') && typed[1..].starts_with(|sign: char| sign.is_ascii_digit()) {
-        return with_tip(error, "leave out the minus sign: no amount is negative".to_owned());
+        return Some("remove the minus sign: amounts are not negative".to_owned());
     }
-    let Some(option) = typed.strip_prefix("--") else { return error };
-    let option = option.split('=').next().unwrap_or_default().to_lowercase().replace('_', "-");
+    let option = typed.strip_prefix("--")?.split('=').next().unwrap_or_default();
+    let option = option.to_lowercase().replace('_', "-");
     // How to pass the option as an operand is of no use.
     error.remove(ContextKind::Suggested);
     if let Some(ContextValue::String(near)) = error.get(ContextKind::SuggestedArg)
@@ -67,10 +66,7 @@ fn with_option(mut error: Error, args: &[OsString], root: &Command) -> Error {
     {
         error.remove(ContextKind::SuggestedArg);
     }
-    match here(&option, verb_of(root, args)).or_else(|| elsewhere(&option, root)) {
-        Some(tip) => with_tip(error, tip),
-        None => error,
-    }
+    here(&option, verb).or_else(|| elsewhere(&option, root))
 }
 
 /// Returns the command that was typed, as far as it is one.
@@ -98,13 +94,12 @@ fn here(option: &str, verb: &Command) -> Option<String> {
         return Some("steps are written without an option: fillseq readrandom".to_owned());
     }
     let ours = plan::option_of_peer(option)?;
-    has(verb, ours).then(|| format!("write --{ours}: `--help` states its meaning"))
+    has(verb, ours).then(|| format!("write --{ours}; `--help` explains the option"))
 }
 
 /// Returns where else an option, or a key of its name, is known.
 fn elsewhere(option: &str, root: &Command) -> Option<String> {
-    let mut known = Vec::new();
-    collect(root, "assay", &mut known, &|command| has(command, option));
+    let known = commands(root, "assay", &|command| has(command, option));
     if !known.is_empty() {
         return Some(format!("--{option} is an option of {}", known.join(", ")));
     }
@@ -114,21 +109,15 @@ fn elsewhere(option: &str, root: &Command) -> Option<String> {
     Some(format!("`{key}` is a key of {table} in an experiment file, and not an option"))
 }
 
-/// Collects the commands below one that fulfil a condition.
-fn collect(
-    command: &Command,
-    path: &str,
-    known: &mut Vec<String>,
-    is_wanted: &dyn Fn(&Command) -> bool,
-) {
+/// Returns the commands below one that fulfil a condition.
+fn commands(command: &Command, path: &str, is_wanted: &dyn Fn(&Command) -> bool) -> Vec<String> {
     let is_own = |sub: &&Command| !sub.is_hide_set() && sub.get_name() != "help";
-    for sub in command.get_subcommands().filter(is_own) {
+    let of_sub = |sub: &Command| {
         let path = format!("{path} {}", sub.get_name());
-        if is_wanted(sub) {
-            known.push(format!("`{path}`"));
-        }
-        collect(sub, &path, known, is_wanted);
-    }
+        let own = is_wanted(sub).then(|| format!("`{path}`"));
+        own.into_iter().chain(commands(sub, &path, is_wanted)).collect::<Vec<_>>()
+    };
+    command.get_subcommands().filter(is_own).flat_map(of_sub).collect()
 }
 
 #[cfg(test)]
@@ -153,7 +142,7 @@ mod tests {
             ("assay run --value_size=400 fillseq", "tip: write --value-bytes"),
             ("assay run --benchmarks fillseq", "steps are written without an option"),
             ("assay run readrandom --yes", "tip: write --trust"),
-            ("assay run readrandom --until -2%", "tip: leave out the minus sign"),
+            ("assay run readrandom --until -2%", "tip: remove the minus sign"),
             ("assay plan readrandom --until 2%", "--until is an option of `assay run`"),
             ("assay compare a --disk-floor 1GiB", "`assay run`"),
             ("assay run readrandom --operations 5", "`operations` is a key of a step's table"),

@@ -1,4 +1,4 @@
-//! What the program does now: named where it lasts, and when it is stopped.
+//! The current phase of the program: printed if it lasts, and when the program is stopped.
 //!
 //! A phase that prints nothing for a moment is printed by a thread of its own, on a terminal and in
 //! a pipe; a short one is not.

@@ -107,20 +107,20 @@ impl Screen {
             Progress::Second(step, probe, interval) => self.second(step, *probe, interval),
             Progress::ProbeEnds(step, probe) => {
                 self.confirmed = confirmed_rate(probe).or(self.confirmed);
-                self.line(&probe_line(&self.run, step, probe));
+                self.ui.status(probe_line(&self.run, step, probe));
             }
             Progress::StepEnds(step) => {
                 self.confirmed = None;
                 let line = step_line(&self.run, step, &mut self.of_host);
-                self.line(&line);
+                self.ui.status(line);
             }
             Progress::Snapshot(text) | Progress::Waits(text) | Progress::Note(text) => {
-                self.line(&format!("{}  {text}", self.run))
+                self.ui.status(format_args!("{}  {text}", self.run));
             }
             Progress::RunEnds(run) if run.end.is_complete() => phase::leave(),
             Progress::RunEnds(run) => {
                 let line = end_line(&run.cell.id, &run.end, self.confirmed.take());
-                self.line(&line);
+                self.ui.status(line);
             }
         }
     }
@@ -194,11 +194,6 @@ impl Screen {
         lines.bar.set_message(clean(text));
         lines.bar.set_position(position);
         self.head();
-    }
-
-    /// Prints a permanent line.
-    fn line(&self, text: &str) {
-        self.ui.status(text);
     }
 }
 

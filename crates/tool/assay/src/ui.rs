@@ -3,11 +3,11 @@
 use std::backtrace::Backtrace;
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
+use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdin, stdout};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use indicatif::MultiProgress;
-use miette::{GraphicalReportHandler, GraphicalTheme, MietteHandlerOpts, Report, miette};
+use miette::{GraphicalReportHandler, GraphicalTheme, Report, ThemeStyles, miette};
 use model::secret::{has_secret, masked, masked_value};
 use model::visible;
 use render::Format;
@@ -51,6 +51,8 @@ pub(crate) struct Ui {
     pub(crate) has_colour: bool,
     /// Whether stderr is a terminal, so that progress can be live.
     pub(crate) is_live: bool,
+    /// Style of errors.
+    error_theme: GraphicalTheme,
     /// The first error of stdout, if any; reported at the end.
     failure: Arc<OnceLock<io::Error>>,
 }
@@ -59,10 +61,13 @@ impl Ui {
     /// Detects terminals and colour support.
     pub(crate) fn of_process(environment: &Environment) -> Self {
         let is_live = stderr().is_terminal();
+        let has_colour = is_live && !environment.is_colour_disabled;
+        let styles = if has_colour { ThemeStyles::ansi() } else { ThemeStyles::none() };
         Self {
             width: if stdout().is_terminal() { columns() } else { WIDTH_DEFAULT },
             has_colour: stdout().is_terminal() && !environment.is_colour_disabled,
             is_live,
+            error_theme: GraphicalTheme { styles, ..GraphicalTheme::unicode_nocolor() },
             failure: Arc::default(),
         }
     }
@@ -110,18 +115,27 @@ impl Ui {
     pub(crate) fn error(&self, report: &Report) {
         let plain = drawn(report);
         // Colours that the text itself has are not ours.
-        match self.is_live && !plain.contains('\u{1b}') {
-            true => {
-                let text = format!("{report:?}").replace(FURTHER, "\n");
-                write_status(visible_in_colour(&text).trim_end());
-            }
-            false => write_plain(&plain),
-        }
+        let text = match plain.contains('\u{1b}') {
+            true => visible(&plain).into_owned(),
+            false => visible_in_colour(&themed(report, self.error_theme.clone())),
+        };
+        write_status(text.trim_end());
         if report.help().is_none()
             && let Some(remedy) = system_remedy(&report.to_string())
         {
             write_status(&format!("  help: {remedy}"));
         }
+    }
+
+    /// Returns whether the user answers a question with yes, on a terminal.
+    pub(crate) fn confirms(&self, question: &str) -> bool {
+        if !stdin().is_terminal() || !self.is_live {
+            return false;
+        }
+        let prompted = write!(stderr(), "{question} [y/N] ").and_then(|()| stderr().flush());
+        let mut answer = String::new();
+        let read = prompted.and_then(|()| stdin().read_line(&mut answer));
+        read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
     }
 
     /// Returns the style of tables.
@@ -132,18 +146,14 @@ impl Ui {
 
 /// Returns an error with its place and remedy, without colours.
 pub(crate) fn drawn(report: &Report) -> String {
-    let mut text = String::new();
-    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
-    handler
-        .with_width(ERROR_WIDTH)
-        .render_report(&mut text, report.as_ref())
-        .expect("a text takes everything");
-    text.replace(FURTHER, "\n")
+    themed(report, GraphicalTheme::unicode_nocolor())
 }
 
-/// Prints a text on stderr; control characters are made visible.
-fn write_plain(text: &str) {
-    write_status(visible(text).trim_end());
+fn themed(report: &Report, theme: GraphicalTheme) -> String {
+    let mut text = String::new();
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(ERROR_WIDTH);
+    handler.render_report(&mut text, report.as_ref()).expect("a text takes everything");
+    text.replace(FURTHER, "\n")
 }
 
 /// Returns a line whose passwords are masked and whose control characters are visible.
@@ -167,12 +177,13 @@ pub(crate) fn set_live(lines: Option<MultiProgress>) {
     *LIVE.lock().unwrap_or_else(PoisonError::into_inner) = lines;
 }
 
-/// Returns an error of stdout as a report; a closed pipe is none.
+/// Returns an error of stdout as a report; a closed pipe is no error.
 pub(crate) fn output_error(error: &io::Error) -> Result<(), Report> {
     if error.kind() == ErrorKind::BrokenPipe {
         return Ok(());
     }
-    let help = "the output is incomplete: make room or choose another place, and repeat";
+    let help = "the output is incomplete: free disk space or choose another file, then run the \
+                command again";
     Err(miette!(help = help, "cannot write the standard output: {error}"))
 }
 
@@ -194,16 +205,6 @@ fn visible_in_colour(text: &str) -> String {
     clean
 }
 
-/// Sets the error style: coloured on a terminal, plain elsewhere.
-pub(crate) fn draw_errors(environment: &Environment, ui: &Ui) {
-    let has_colour = ui.is_live && !environment.is_colour_disabled;
-    miette::set_hook(Box::new(move |_| {
-        let options = MietteHandlerOpts::new().color(has_colour).unicode(true).width(ERROR_WIDTH);
-        Box::new(options.terminal_links(false).build())
-    }))
-    .expect("the hook is set once");
-}
-
 /// Lets panics write their message, after its backtrace, as every other text is written.
 pub(crate) fn mask_panics() {
     std::panic::set_hook(Box::new(|panic| {
@@ -219,12 +220,16 @@ pub(crate) fn check_arguments(arguments: &[OsString]) -> Result<(), Report> {
     let mut texts = arguments.iter().map(|argument| argument.to_string_lossy());
     let Some(text) = texts.find(|text| has_secret(text)) else { return Ok(()) };
     if plan::has_placeholder(&text) {
-        let help = "write each part itself; the password alone may be a variable, \
+        let help = "write every part of the address; only the password may be a variable, \
                     ${ASSAY_PASSWORD_NAME}, within single quotes";
         let text = masked_value(&text);
-        return Err(miette!(help = help, "nothing fills in the placeholder in `{text}`"));
+        return Err(miette!(
+            help = help,
+            "`{text}` contains a placeholder, which nothing replaces"
+        ));
     }
-    let help = "commands accept no passwords, because every account of this host can read them. \
+    let help = "commands accept no passwords, because every account of this host can read command \
+                lines. \
                 Put the password into a variable and write ${ASSAY_PASSWORD_NAME} in its place, \
                 within single quotes, or write it into the `dsn` of a [[variant]] in an experiment \
                 file";

@@ -77,7 +77,7 @@ pub(crate) fn profile(data: &[u8]) {
     let known = profile_options(&catalog);
     if let Some(checked) = plan(WITH_PROFILE, &Overrides::default(), &catalog) {
         for (name, _) in checked.experiment.variants[0].options.iter() {
-            shown(&checked.option_refusal(("a", name), "no such option", &known));
+            shown(&checked.option_refusal("a", name, "no such option", &known));
         }
     }
 }

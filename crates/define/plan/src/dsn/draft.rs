@@ -1,4 +1,4 @@
-//! What an address states, part by part.
+//! A server address while it is read, part by part.
 
 use std::path::PathBuf;
 
@@ -179,65 +179,53 @@ impl Draft {
     fn apply(&mut self, effect: Effect, parameter: &Parameter) -> Result<(), PlanError> {
         let value = parameter.value.as_str();
         match effect {
-            Effect::User => self.set_user(value.to_owned()),
-            Effect::Password => Ok(()),
-            Effect::Host => place::host(value)?.map_or(Ok(()), |host| self.set_host(host)),
+            Effect::User => self.set_user(value.to_owned())?,
+            Effect::Password => {}
+            Effect::Host => place::host(value)?.map_or(Ok(()), |host| self.set_host(host))?,
             Effect::Port => {
-                place::port(value)?.map_or(Ok(()), |port| once(&mut self.port, port, "port"))
+                place::port(value)?.map_or(Ok(()), |port| once(&mut self.port, port, "port"))?;
             }
-            Effect::Database => once(&mut self.database, value.to_owned(), "database"),
-            Effect::Socket => {
-                let path = absolute(parameter)?;
-                once(&mut self.socket, path, "socket")
-            }
-            Effect::Timeout => {
-                self.login.timeout_ms = self.timeout_ms(parameter)?;
-                Ok(())
-            }
+            Effect::Database => once(&mut self.database, value.to_owned(), "database")?,
+            Effect::Socket => once(&mut self.socket, absolute(parameter)?, "socket")?,
+            Effect::Timeout => self.login.timeout_ms = self.timeout_ms(parameter)?,
             Effect::Session(name) => {
-                match self.login.session.insert(name.to_owned(), value.to_owned()) {
-                    None => Ok(()),
-                    Some(_) => Err(twice(name)),
-                }
+                let known = self.login.session.insert(name.to_owned(), value.to_owned());
+                known.map_or(Ok(()), |_| Err(twice(name)))?;
             }
             Effect::Role => {
                 self.login.role = role(parameter)?;
                 if self.login.role.is_none() {
-                    let name = parameter.title();
-                    self.notes.push(format!("{name} has no effect: the address names one host"));
+                    self.note(parameter, "the address names one host");
                 }
-                Ok(())
             }
             Effect::Binding => {
-                let known = ["disable", "prefer", "require"];
-                if !known.contains(&value) {
+                if !["disable", "prefer", "require"].contains(&value) {
                     return Err(parameter.refuse("use disable, prefer or require"));
                 }
                 self.login.binds_channel = value == "require";
-                Ok(())
             }
             Effect::Methods => {
                 self.login.methods = methods(parameter)?;
                 self.encryption.is_waived = value.split(',').any(|name| name == "password");
-                Ok(())
             }
+            Effect::Only(values, _) if values.iter().any(|it| it.eq_ignore_ascii_case(value)) => {}
             Effect::Only(values, why) => {
-                if values.iter().any(|known| known.eq_ignore_ascii_case(value)) {
-                    return Ok(());
-                }
                 let remedy = format!("Assay {why}: write {}, or leave it out", values.join(" or "));
-                Err(parameter.refuse(remedy))
+                return Err(parameter.refuse(remedy));
             }
-            Effect::Ignored(why) => {
-                self.notes.push(format!("{} has no effect: {why}", parameter.title()));
-                Ok(())
-            }
+            Effect::Ignored(why) => self.note(parameter, why),
             Effect::Refused(remedy) => {
                 let name = parameter.title();
-                Err(wrong(format!("{name} is not supported in an address")).remedy(remedy))
+                return Err(wrong(format!("{name} is not supported in an address")).remedy(remedy));
             }
-            Effect::Encryption(part) => self.encrypt(part, parameter),
+            Effect::Encryption(part) => self.encrypt(part, parameter)?,
         }
+        Ok(())
+    }
+
+    /// Notes that a parameter has no effect.
+    fn note(&mut self, parameter: &Parameter, why: &str) {
+        self.notes.push(format!("{} has no effect: {why}", parameter.title()));
     }
 
     /// Takes a parameter of the encryption.
@@ -246,12 +234,12 @@ impl Draft {
         let encryption = &mut self.encryption;
         match part {
             EncryptionPart::Mode(modes) => {
-                let known = modes.iter().find(|known| known.name.eq_ignore_ascii_case(value));
-                let Some(known) = known else {
-                    let names: Vec<_> = modes.iter().map(|known| known.name).collect();
-                    return Err(parameter.refuse(format!("use {}", names.join(", "))));
-                };
-                encryption.set_mode(known.mode)
+                let known = modes.iter().find(|(name, _)| name.eq_ignore_ascii_case(value));
+                let (_, mode) = known.ok_or_else(|| {
+                    let names: Vec<_> = modes.iter().map(|(name, _)| *name).collect();
+                    parameter.refuse(format!("use {}", names.join(", ")))
+                })?;
+                once(&mut encryption.mode, *mode, "encryption")
             }
             EncryptionPart::SwitchOr(modes) => match switched(parameter) {
                 Ok(_is_on) => self.encrypt(EncryptionPart::Switch(Switch::Encrypt), parameter),
@@ -261,12 +249,20 @@ impl Draft {
                 encryption.switches[switch as usize] = Some(switched(parameter)?);
                 Ok(())
             }
-            EncryptionPart::Roots if value == SYSTEM_ROOTS => encryption.set_roots(value.into()),
-            EncryptionPart::Roots => encryption.set_roots(file(parameter, "the roots to trust")?),
-            EncryptionPart::Certificate => {
-                encryption.set_chain(file(parameter, "the client's certificate")?)
+            EncryptionPart::Roots => {
+                let path = match value {
+                    SYSTEM_ROOTS => value.into(),
+                    _ => file(parameter, "the roots to trust")?,
+                };
+                once(&mut encryption.roots, path, "file of roots")
             }
-            EncryptionPart::Key => encryption.set_key(file(parameter, "the client's key")?),
+            EncryptionPart::Certificate => {
+                let path = file(parameter, "the client's certificate")?;
+                once(&mut encryption.chain, path, "client's certificate")
+            }
+            EncryptionPart::Key => {
+                once(&mut encryption.key, file(parameter, "the client's key")?, "client's key")
+            }
             EncryptionPart::Waiver => {
                 encryption.is_waived = switched(parameter)?;
                 Ok(())
@@ -274,7 +270,7 @@ impl Draft {
         }
     }
 
-    /// Returns the limit of a login, in milliseconds; `None` where there is none.
+    /// Returns the limit of a login, in milliseconds; `None` without a limit.
     ///
     /// Source: PostgreSQL documentation, section 34.1.2, `connect_timeout`; MySQL Connector/J,
     /// `connectTimeout`; Go-MySQL-Driver, `timeout`.
@@ -291,8 +287,7 @@ impl Draft {
             return Err(parameter.refuse(format!("give a whole number of {unit}, or leave it out")));
         };
         if limit == 0 {
-            let name = parameter.title();
-            self.notes.push(format!("{name} has no effect: Assay's own limit is 30 s"));
+            self.note(parameter, "Assay's own limit is 30 s");
         }
         Ok(Some(limit).filter(|limit| *limit > 0))
     }

@@ -6,7 +6,7 @@ use model::server::SYSTEM_ROOTS;
 use model::{ClientCertificate, Dialect, Tls};
 use reader::error::PlanError;
 
-use super::text::{once, wrong};
+use super::text::wrong;
 
 /// How much is encrypted and verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,10 +60,12 @@ const fn names(dialect: Dialect) -> Names {
 /// The encryption that an address states.
 #[derive(Default)]
 pub(super) struct Encryption {
-    mode: Option<Mode>,
-    roots: Option<PathBuf>,
-    chain: Option<PathBuf>,
-    key: Option<PathBuf>,
+    pub(super) mode: Option<Mode>,
+    /// The file of roots, or the word for the roots of this machine.
+    pub(super) roots: Option<PathBuf>,
+    /// The file of the client's certificate.
+    pub(super) chain: Option<PathBuf>,
+    pub(super) key: Option<PathBuf>,
     /// Whether an unverified server gets the password without encryption.
     pub(super) is_waived: bool,
     /// Switches of older drivers, by [`Switch`](super::parameter::Switch).
@@ -71,23 +73,6 @@ pub(super) struct Encryption {
 }
 
 impl Encryption {
-    pub(super) fn set_mode(&mut self, mode: Mode) -> Result<(), PlanError> {
-        once(&mut self.mode, mode, "encryption")
-    }
-
-    /// Takes the file of roots, or the roots of this machine.
-    pub(super) fn set_roots(&mut self, path: PathBuf) -> Result<(), PlanError> {
-        once(&mut self.roots, path, "file of roots")
-    }
-
-    pub(super) fn set_chain(&mut self, path: PathBuf) -> Result<(), PlanError> {
-        once(&mut self.chain, path, "client's certificate")
-    }
-
-    pub(super) fn set_key(&mut self, path: PathBuf) -> Result<(), PlanError> {
-        once(&mut self.key, path, "client's key")
-    }
-
     /// Returns the client's certificate, if it is stated with its key.
     pub(super) fn certificate(&self) -> Result<Option<ClientCertificate>, PlanError> {
         match (self.chain.clone(), self.key.clone()) {

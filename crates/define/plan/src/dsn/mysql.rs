@@ -5,38 +5,30 @@
 //! details"; `PyMySQL`, `Connection`.
 
 use super::encryption::Mode;
-use super::parameter::{Effect, EncryptionPart, ModeName, Parameters, Switch};
-
-const fn mode(name: &'static str, mode: Mode) -> ModeName {
-    ModeName { name, mode }
-}
-
-const fn row(names: &'static str, effect: Effect) -> Parameters {
-    Parameters { names, effect }
-}
+use super::parameter::{Effect, EncryptionPart, ModeName, Parameters, Switch, row};
 
 /// Source: MySQL reference manual, section 6.2.3, `--ssl-mode`; MariaDB Connector/J, `sslMode`.
 const MODES: &[ModeName] = &[
-    mode("DISABLED", Mode::Off),
-    mode("PREFERRED", Mode::Prefer),
-    mode("REQUIRED", Mode::Require),
-    mode("VERIFY_CA", Mode::Issuer),
-    mode("VERIFY_IDENTITY", Mode::Host),
-    mode("disable", Mode::Off),
-    mode("trust", Mode::Require),
-    mode("verify-ca", Mode::Issuer),
-    mode("verify-full", Mode::Host),
+    ("DISABLED", Mode::Off),
+    ("PREFERRED", Mode::Prefer),
+    ("REQUIRED", Mode::Require),
+    ("VERIFY_CA", Mode::Issuer),
+    ("VERIFY_IDENTITY", Mode::Host),
+    ("disable", Mode::Off),
+    ("trust", Mode::Require),
+    ("verify-ca", Mode::Issuer),
+    ("verify-full", Mode::Host),
 ];
 /// Source: Go-MySQL-Driver, `tls`.
 const GO_MODES: &[ModeName] = &[
-    mode("false", Mode::Off),
-    mode("preferred", Mode::Prefer),
-    mode("skip-verify", Mode::Require),
-    mode("true", Mode::HostOfSystem),
+    ("false", Mode::Off),
+    ("preferred", Mode::Prefer),
+    ("skip-verify", Mode::Require),
+    ("true", Mode::HostOfSystem),
 ];
 /// Source: Prisma, "MySQL", `sslaccept`.
 const PRISMA_MODES: &[ModeName] =
-    &[mode("accept_invalid_certs", Mode::Require), mode("strict", Mode::HostOfSystem)];
+    &[("accept_invalid_certs", Mode::Require), ("strict", Mode::HostOfSystem)];
 
 const OTHER_CLIENT: &str = "it configures another client; Assay has one connection for each of \
                             `clients`";

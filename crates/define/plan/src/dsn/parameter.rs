@@ -10,6 +10,11 @@ pub(super) struct Parameters {
     pub(super) effect: Effect,
 }
 
+/// Returns a row of a table of parameters.
+pub(super) const fn row(names: &'static str, effect: Effect) -> Parameters {
+    Parameters { names, effect }
+}
+
 /// What a parameter does.
 #[derive(Clone, Copy)]
 pub(super) enum Effect {
@@ -64,11 +69,8 @@ pub(super) enum EncryptionPart {
     Waiver,
 }
 
-/// A value of a parameter that states how much is encrypted.
-pub(super) struct ModeName {
-    pub(super) name: &'static str,
-    pub(super) mode: Mode,
-}
+/// A value of a parameter that states how much is encrypted, with its meaning.
+pub(super) type ModeName = (&'static str, Mode);
 
 /// A switch of older drivers.
 #[derive(Clone, Copy)]

@@ -4,24 +4,16 @@
 //! "PostgreSQL", "Connection details"; asyncpg, `connect`.
 
 use super::encryption::Mode;
-use super::parameter::{Effect, EncryptionPart, ModeName, Parameters, Switch};
-
-const fn mode(name: &'static str, mode: Mode) -> ModeName {
-    ModeName { name, mode }
-}
-
-const fn row(names: &'static str, effect: Effect) -> Parameters {
-    Parameters { names, effect }
-}
+use super::parameter::{Effect, EncryptionPart, ModeName, Parameters, Switch, row};
 
 /// Source: PostgreSQL documentation, section 34.19.
 const MODES: &[ModeName] = &[
-    mode("disable", Mode::Off),
-    mode("allow", Mode::Allow),
-    mode("prefer", Mode::Prefer),
-    mode("require", Mode::Require),
-    mode("verify-ca", Mode::Issuer),
-    mode("verify-full", Mode::Host),
+    ("disable", Mode::Off),
+    ("allow", Mode::Allow),
+    ("prefer", Mode::Prefer),
+    ("require", Mode::Require),
+    ("verify-ca", Mode::Issuer),
+    ("verify-full", Mode::Host),
 ];
 
 /// What is done with each parameter.
@@ -84,8 +76,7 @@ pub(super) const TABLE: &[Parameters] = &[
          binaryTransfer binary_parameters reWriteBatchedInserts defaultRowFetchSize stringtype \
          autosave loggerLevel assumeMinServerVersion default_query_exec_mode",
         Effect::Ignored(
-            "it configures another client; Assay has one connection for each of \
-                         `clients`",
+            "it configures another client; Assay has one connection for each of `clients`",
         ),
     ),
     row("hostaddr", Effect::Refused("write the numeric address instead of the host")),

@@ -41,21 +41,7 @@ pub(super) fn has_variable(text: &str) -> bool {
     let is_name = |rest: &str| {
         rest.starts_with(|sign: char| sign.is_ascii_alphabetic() || "_{(".contains(sign))
     };
-    let parts: Vec<&str> = text.split('%').collect();
-    text.contains("{{")
-        || text.match_indices('$').any(|(at, _)| is_name(&text[at + 1..]))
-        || parts[1..].windows(2).any(|pair| is_of_windows(pair[0], pair[1]))
-}
-
-/// Returns whether `%name%rest` has a variable of Windows, and not two escapes.
-fn is_of_windows(name: &str, rest: &str) -> bool {
-    let is_escape = |text: &str| {
-        let digits = text.as_bytes().get(..2);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    };
-    name.starts_with(|sign: char| sign.is_ascii_alphabetic() || sign == '_')
-        && name.chars().all(|sign| sign.is_ascii_alphanumeric() || sign == '_')
-        && !(is_escape(name) && is_escape(rest))
+    text.contains("{{") || text.match_indices('$').any(|(at, _)| is_name(&text[at + 1..]))
 }
 
 /// Returns whether a text stands in the brackets of a placeholder.

@@ -201,8 +201,8 @@ fn a_users_application_is_read_relative_to_the_experiment() {
     assert!(format!("{:?}", miette::Report::new(error)).contains("here/odd.toml"));
     assert_eq!(
         message("\"ibench-2023\"", "\"none.toml\""),
-        "cannot read the application here/none.toml: no such file | name it relative to the \
-         experiment's file or, typed, to the current directory"
+        "cannot read the application here/none.toml: no such file | give a path relative to the \
+         experiment file or, on the command line, to the current directory"
     );
 }
 

@@ -5,7 +5,7 @@ use model::float;
 
 /// Largest autocorrelation that is assumed.
 ///
-/// Our choice: at 0.9 the penalty is already 19 times that of white noise.
+/// Our choice: at 0.9 the penalty is already 19 times the penalty of white noise.
 const MOST: f64 = 0.9;
 
 /// The noise about the levels.

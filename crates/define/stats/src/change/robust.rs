@@ -19,7 +19,7 @@ const NORMAL: f64 = 1.4826;
 pub(super) struct Clipped {
     /// The values; a spike is moved to the limit.
     pub(super) values: Vec<f64>,
-    /// Robust standard deviation of the noise; 0 when there is none.
+    /// Robust standard deviation of the noise; 0 without noise.
     pub(super) sd: f64,
 }
 
@@ -76,7 +76,7 @@ fn spread(values: &[f64]) -> f64 {
     }
 }
 
-/// Returns the running median; at both ends it is that of the last whole window.
+/// Returns the running median; at both ends it is the median of the last whole window.
 fn running_median(values: &[f64]) -> Vec<f64> {
     let half = WINDOW / 2;
     let mut window = [0.0; WINDOW];

@@ -41,7 +41,7 @@ pub(super) const MIN_LEFT: f64 = 0.3;
 pub(super) struct SteadyPart {
     /// The first mean of the part.
     pub(super) from: usize,
-    /// Mean before the part over that of the part; 1 when nothing is before.
+    /// Mean before the part over the mean of the part; 1 when nothing is before.
     pub(super) before: f64,
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use archive::ExperimentDir;
 use engine::{EngineError, NO_ANSWER};
 use load::{Clock, SteadyClock};
-use model::record::SCHEMA;
 use model::{Address, Cell, DriveSpan, Experiment, Manifest, RunEnd, RunRecord, Variant};
 use sampler::IsLog;
 use server::ServerError;
@@ -114,7 +113,7 @@ fn run_cell(
     let cpus = Cpus::of(experiment)?;
     let mut order = bench.order(experiment, cell, &data, experiment.steps_for(cell.clients))?;
     let running = Running { bench, experiment, variant, data: &data, cpus: &cpus, clock };
-    let mut record = new_record(manifest, cell, variant);
+    let mut record = RunRecord::begun(&manifest.id, cell, variant.clone(), now_utc());
     let before = bench.drive.and_then(|read| read());
     record.drive = before.map(|before| Box::new(DriveSpan { before, after: None }));
     let writer = dir.begin_run(&cell.id)?;
@@ -147,28 +146,6 @@ fn run_cell(
     run.writer.write_record(&run.record)?;
     order.range = (steps, end);
     Ok(running.work(order, run, progress)?.record)
-}
-
-/// Returns the record of a run that begins.
-fn new_record(manifest: &Manifest, cell: &Cell, variant: &Variant) -> RunRecord {
-    RunRecord {
-        schema: SCHEMA,
-        id: format!("{}/{}", manifest.id, cell.id),
-        cell: cell.clone(),
-        variant: variant.clone(),
-        identity: None,
-        effective_options: model::Options::new(),
-        clock: None,
-        calibration: None,
-        invalid: None,
-        load: None,
-        durability: None,
-        drive: None,
-        started_at: now_utc(),
-        ended_at: None,
-        steps: Vec::new(),
-        end: RunEnd::Running,
-    }
 }
 
 impl Running<'_> {

@@ -86,8 +86,7 @@ fn garbage(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 fn capped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let settle = step.settle.as_ref().filter(|settle| settle.is_capped)?;
     let evidence = format!(
-        "the engine was not idle when the settle reached its cap, after \
-                 {}",
+        "the engine was not idle when the settle reached its cap, after {}",
         settle.took_ns
     );
     let remedy = "raise `settle_cap`: the next steps pay for the work that is left";
@@ -100,8 +99,7 @@ fn inherited(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation>
     // A step without operations exists to pay debt.
     (share > SHARE && !step.clients.is_empty()).then(|| {
         let evidence = format!(
-            "the step began with {} of deferred work, {} of the \
-                     data",
+            "the step began with {} of deferred work, {} of the data",
             bytes(debt),
             percent(share)
         );

@@ -74,15 +74,13 @@ fn misfit(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let (is_wrong, is_severe, evidence) = match intent {
         Intent::Storage => {
             let evidence = format!(
-                "the workload is meant to be IO-bound, and has {rows} of rows \
-                                    for {room} of {what}"
+                "the workload is meant to be IO-bound, and has {rows} of rows for {room} of {what}"
             );
             (share < IO_BOUND_RATIO, share < 1.0, evidence)
         }
         Intent::Engine | Intent::System => {
             let evidence = format!(
-                "the workload is meant to be cached, and has {rows} of rows for \
-                                    {room} of {what}"
+                "the workload is meant to be cached, and has {rows} of rows for {room} of {what}"
             );
             (share > CACHED_SHARE, share > 1.0, evidence)
         }
@@ -102,8 +100,7 @@ fn read(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     };
     is_wrong.then(|| {
         let evidence = format!(
-            "the workload is meant to be {is}, and {} of the operations \
-                                read the device",
+            "the workload is meant to be {is}, and {} of the operations read the device",
             percent(reads)
         );
         Observation::new(evidence).ranked("reads", reads)

@@ -43,11 +43,8 @@ fn misfit(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
             let (requested_s, took_s) = (requested.as_secs_f64(), step.duration_ns.as_secs_f64());
             let apart_s = (took_s - requested_s).abs();
             let share = apart_s / requested_s;
-            let evidence = format!(
-                "the step was measured for {} instead of \
-                                    {requested}",
-                step.duration_ns
-            );
+            let evidence =
+                format!("the step was measured for {} instead of {requested}", step.duration_ns);
             let is_reported = share > SHARE && apart_s > GRACE_S;
             (is_reported.then_some(share)?, share > BLOCKING && apart_s > BLOCKING_S, evidence)
         }
@@ -55,8 +52,7 @@ fn misfit(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
             let done: u64 = counts.sum();
             let share = 1.0 - done as f64 / (requested as f64).max(1.0);
             let evidence = format!(
-                "the step did {done} operations instead of {requested}, {} \
-                         fewer",
+                "the step did {done} operations instead of {requested}, {} fewer",
                 percent(share)
             );
             ((share > SHARE).then_some(share)?, true, evidence)

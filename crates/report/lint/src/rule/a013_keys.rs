@@ -37,20 +37,15 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let other = keys.iter().filter(|(_, spec)| spec.len() > 1).map(|((_, name), spec)| {
         let names: BTreeSet<&str> = spec.iter().map(|(distribution, ..)| *distribution).collect();
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
-        let evidence = format!(
-            "the requested keys, ranges or batches differ between runs: \
-                                {names}"
-        );
+        let evidence =
+            format!("the requested keys, ranges or batches differ between runs: {names}");
         Observation::new(evidence).step(name).ranked("keys", 0.0)
     });
     let mut evidence: Vec<Observation> = other.collect();
     let unlike = seeds.values().filter(|seeds| seeds.len() > 1).count();
     if unlike > 0 {
-        let found = format!(
-            "in {unlike} of {} repetitions, runs have different \
-                             seeds",
-            seeds.len()
-        );
+        let found =
+            format!("in {unlike} of {} repetitions, runs have different seeds", seeds.len());
         evidence.push(Observation::new(found).severity(Severity::Warning).ranked("seeds", 0.0));
     }
     evidence

@@ -40,8 +40,7 @@ fn swapped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     (moved > TRICKLE).then(|| {
         let (back, out, swapped) = (bytes(back), bytes(out), bytes(own));
         let evidence = format!(
-            "the host read {back} from swap and wrote {out} to it; {swapped} of the \
-                     worker"
+            "the host read {back} from swap and wrote {out} to it; {swapped} of the worker"
         );
         Observation::new(format!("{evidence} were in swap"))
             .blocking_if(own > TRICKLE)
@@ -52,10 +51,8 @@ fn swapped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 fn stalled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let per_s = step.counters.value(metric::HOST_DIRECT_RECLAIMS)? / sampled_us(step)? * 1e6;
     (per_s > STALLS_PER_S).then(|| {
-        let evidence = format!(
-            "tasks of the host had to reclaim memory themselves {per_s:.1} \
-                                times a second"
-        );
+        let evidence =
+            format!("tasks of the host had to reclaim memory themselves {per_s:.1} times a second");
         Observation::new(evidence).ranked("stalls", per_s)
     })
 }

@@ -75,8 +75,7 @@ fn nearly_all(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation
     Some(match unused {
         Some((mapped, used)) => {
             let heap = format!(
-                "the allocator has mapped {}, of which {} are in \
-                                use",
+                "the allocator has mapped {}, of which {} are in use",
                 bytes(mapped),
                 bytes(used)
             );

@@ -61,8 +61,7 @@ fn short_window(step: &Step) -> Option<Observation> {
     let is_plain = matches!(step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_));
     (is_plain && span < WINDOW).then(|| {
         let evidence = Observation::new(format!(
-            "the step measures {span}; less than {WINDOW} is seldom \
-                                      steady"
+            "the step measures {span}; less than {WINDOW} is seldom steady"
         ));
         evidence.step(&step.name).severity(Severity::Note).ranked("window", -span.as_secs_f64())
     })
@@ -113,10 +112,8 @@ fn tail(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let (done, needed) = (requests(step)?, limit.operations_needed());
     (done < needed as f64).then(|| {
         let what = limit.percentile();
-        let evidence = format!(
-            "{done:.0} operations are too few for a {what}, which needs \
-                                {needed}"
-        );
+        let evidence =
+            format!("{done:.0} operations are too few for a {what}, which needs {needed}");
         Observation::new(evidence).ranked("tail", -done)
     })
 }

@@ -28,11 +28,7 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
         let is_touched =
             is_before(index, &|step| step.name != name::FILLSEQ && role(step).writes());
         (role(step) == StepRole::Read && is_loaded && !is_touched).then(|| {
-            Observation::new(
-                "the step reads what `fillseq` wrote, in key \
-                                       order",
-            )
-            .step(&step.name)
+            Observation::new("the step reads what `fillseq` wrote, in key order").step(&step.name)
         })
     };
     steps.iter().enumerate().filter_map(observe).collect()

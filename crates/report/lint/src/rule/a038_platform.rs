@@ -63,8 +63,7 @@ fn apart(context: &ComparisonContext<'_>, runs: &[&RunRecord]) -> Vec<(Effect, O
     let observe = |name: &str| {
         let effect = classify_difference(&before, &of(name), &DESIGN)?;
         let evidence = format!(
-            "an operation that does nothing took the client {} than in runs of \
-                     {base}",
+            "an operation that does nothing took the client {} than in runs of {base}",
             describe(&effect)
         );
         Some((

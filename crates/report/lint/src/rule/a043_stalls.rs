@@ -18,12 +18,8 @@ pub(crate) static RULE: Rule = Rule {
 fn stalled(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let stalled = step.seconds.stalled_seconds;
     // The record does not mark which of them were invalid.
-    let invalid = if step.invalid_intervals.is_some() {
-        ", which include invalid \
-                                                         seconds"
-    } else {
-        ""
-    };
+    let invalid =
+        if step.invalid_intervals.is_some() { ", which include invalid seconds" } else { "" };
     (stalled > 0).then(|| {
         let of = step.seconds.seconds;
         let evidence = format!("no operation ended in {stalled} of {of} whole seconds{invalid}");

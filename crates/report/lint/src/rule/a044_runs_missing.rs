@@ -20,10 +20,8 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let lacking = |runs: &VariantRuns| {
         let VariantRuns { name, recorded, planned, .. } = runs;
         (recorded < planned).then(|| {
-            let evidence = Observation::new(format!(
-                "the variant has {recorded} of {planned} \
-                                                     planned runs"
-            ));
+            let evidence =
+                Observation::new(format!("the variant has {recorded} of {planned} planned runs"));
             evidence.variant(name).ranked("", f64::from(planned - recorded))
         })
     };

@@ -34,11 +34,9 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     // Without names all would be compared, unset ones too.
     let settings = if names.is_empty() { Vec::new() } else { differences(&names, &configs) };
     let observation = match (&class[..], &settings[..]) {
-        ([one, ..], _) => Observation::new(format!(
-            "the runs come from different machines: \
-                                                    {}",
-            one.sorted()
-        )),
+        ([one, ..], _) => {
+            Observation::new(format!("the runs come from different machines: {}", one.sorted()))
+        }
         ([], [_, ..]) => {
             let changed = |one: &Difference<'_>| format!("{}: {}", one.name, one.sorted());
             let changed: Vec<String> = settings.iter().map(changed).collect();

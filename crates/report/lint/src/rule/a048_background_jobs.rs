@@ -39,10 +39,8 @@ fn unlike(context: &PlanContext<'_>) -> Vec<Observation> {
         let word =
             |jobs: &Option<u32>| jobs.map_or("its default".to_owned(), |jobs| jobs.to_string());
         let jobs = jobs.iter().map(word).collect::<Vec<_>>().join(", ");
-        let evidence = format!(
-            "variants of {engine} have different numbers of background jobs: \
-                                {jobs}"
-        );
+        let evidence =
+            format!("variants of {engine} have different numbers of background jobs: {jobs}");
         Observation::new(evidence).ranked("differ", 0.0)
     };
     unlike.map(observe).collect()

@@ -30,11 +30,8 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let configs = [config(before), config(own)];
         found.extend(differences(&[], &configs).first().map(|one| {
             let ((was, now), name) = (one.pair(), one.name);
-            let subject = format!(
-                "the settings of {} differ from \
-                                   {}",
-                own.allocator, known.cell.id
-            );
+            let subject =
+                format!("the settings of {} differ from {}", own.allocator, known.cell.id);
             let evidence = Observation::new(format!("{subject}: {name} is {now}, and was {was}"));
             evidence.variant(&run.cell.variant).run(&run.id)
         }));

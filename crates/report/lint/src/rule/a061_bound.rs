@@ -116,8 +116,7 @@ fn against_intent(
     match intent(context.experiment).or(is_answer_io.then_some(Intent::Storage))? {
         Intent::Storage if of.cpu >= BINDS_FROM && of.device < FREE_BELOW => {
             let evidence = format!(
-                "the workload is meant to be IO-bound, and uses {} of CPU and \
-                         {device}",
+                "the workload is meant to be IO-bound, and uses {} of CPU and {device}",
                 percent(of.cpu)
             );
             Some(Observation::new(evidence).ranked("cpu", of.cpu))
@@ -193,10 +192,7 @@ mod tests {
     fn variants_bound_by_different_resources_are_reported() {
         let one = found(None, [(0.95, 0.1), (0.2, 0.97)]);
         assert!(
-            one[0].1.contains(
-                "a is bound by CPU (95 %), and b is bound by the device (97 \
-                                   %)"
-            ),
+            one[0].1.contains("a is bound by CPU (95 %), and b is bound by the device (97 %)"),
             "{one:?}"
         );
         assert_eq!(found(None, [(0.95, 0.1), (0.95, 0.1)]), []);

@@ -28,8 +28,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     }
     let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
     let evidence = format!(
-        "restored from a saved load: {}; loaded by the run: \
-                            {}",
+        "restored from a saved load: {}; loaded by the run: {}",
         list(restored),
         list(fresh)
     );

@@ -1,15 +1,14 @@
 //! Experiments of several hosts, with the host as a factor.
 
-use analysis::{AcrossHosts, HostRuns, across_hosts, join};
+use analysis::{AcrossHosts, HostRuns, across_hosts};
 use archive::Results;
 use miette::{Result, miette};
-use model::{Experiment, Host, Metric, RunRecord};
-use render::{Compared, HostExperiment, Meta};
+use model::{Host, Metric, RunRecord};
+use render::{HostExperiment, Meta};
 
 use super::analyzed::{Analyzed, analyze};
-use super::selected::{Selected, select};
+use super::selected::{Selected, joined, select};
 use super::steady::Window;
-use crate::diagnostic::IntoReport as _;
 
 /// The factor whose levels are side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -45,23 +44,19 @@ pub(crate) fn compare_hosts(
 ) -> Result<(AcrossHosts, Vec<HostExperiment>)> {
     let named = request.names.iter().map(|name| select(results, name));
     let mut named = named.collect::<Result<Vec<_>>>()?;
-    let labels: Vec<String> = named.iter().map(Selected::label).collect();
-    let experiments = labels.iter().zip(&named);
-    let experiments: Vec<_> =
-        experiments.map(|(label, one)| (label.as_str(), &one.manifest.plan.experiment)).collect();
-    let experiment = join(&experiments).into_report()?;
+    let experiment = joined(&named)?;
     let mut parts: Vec<_> = named.iter_mut().map(Selected::runs_mut).collect();
     request.window.trim(&mut parts)?;
     let hosts = by_host(named)?;
     let base = request.base.unwrap_or(&experiment.base);
-    let analyzed = hosts.iter().map(|one| analyzed(one, &experiment, base, results));
+    let analyzed =
+        hosts.iter().map(|one| analyze(&experiment, &[&one.host], &one.runs, base, results));
     let analyzed = analyzed.collect::<Result<Vec<_>>>()?;
     let both = || hosts.iter().zip(&analyzed);
-    let of_host = |(one, analyzed): (&'_ OnHost, &'_ Analyzed)| {
-        let (meta, findings) = (&one.meta, &analyzed.findings);
-        let compared = Compared::of(&analyzed.comparison, meta, &one.runs, &one.host, findings);
-        let has_failed_check = analyzed.comparison.has_failed_check();
-        HostExperiment { meta: meta.clone(), label: compared.label(), has_failed_check }
+    let of_host = |(one, analyzed): (&'_ OnHost, &'_ Analyzed)| HostExperiment {
+        meta: one.meta.clone(),
+        label: analyzed.compared(&one.meta, &one.runs, &one.host).label(),
+        has_failed_check: analyzed.comparison.has_failed_check(),
     };
     let reports = both().map(of_host).collect();
     let runs = both().map(|(one, analyzed)| HostRuns {
@@ -71,16 +66,6 @@ pub(crate) fn compare_hosts(
         comparison: &analyzed.comparison,
     });
     Ok((across_hosts(&experiment, &runs.collect::<Vec<_>>(), request.metric), reports))
-}
-
-/// Compares the runs of one host with the base on it.
-fn analyzed(
-    one: &OnHost,
-    experiment: &Experiment,
-    base: &str,
-    results: &Results,
-) -> Result<Analyzed> {
-    analyze(experiment, &[&one.host], &one.runs, base, results)
 }
 
 /// Returns the runs of each host, in the order in which the hosts are first named.

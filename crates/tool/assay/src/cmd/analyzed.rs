@@ -7,6 +7,7 @@ use archive::{ArchiveError, ExperimentDir, Results, parallel_map};
 use lint::{ComparisonContext, LintFinding, block_verdicts, check_comparison};
 use miette::Result;
 use model::{Experiment, Host, Manifest, RunRecord};
+use render::{Compared, Meta};
 
 use super::selected::JoinedResults;
 use super::steady::steady_runs;
@@ -47,21 +48,47 @@ pub(crate) fn analyze(
     Ok(check(comparison, experiment, hosts, runs, results))
 }
 
-/// Compares joined results with `base` and checks every rule.
-///
-/// Planned of a variant are the runs of the experiments that have it.
-pub(crate) fn analyze_joined(
-    joined: &JoinedResults,
-    base: &str,
-    results: &Results,
-) -> Result<Analyzed> {
-    let (JoinedResults { experiment, runs, .. }, hosts) = (joined, joined.hosts());
-    let noise_history = earlier(results, &hosts, runs);
-    let mut comparison = compare(runs, experiment, base, &noise_history).into_report()?;
-    for variant in &mut comparison.variants {
-        variant.planned = joined.planned(&variant.name);
+impl Analyzed {
+    /// Returns what reports show of the comparison of `runs`.
+    pub(crate) fn compared<'a>(
+        &'a self,
+        meta: &'a Meta,
+        runs: &'a [RunRecord],
+        host: &Host,
+    ) -> Compared<'a> {
+        Compared::of(&self.comparison, meta, runs, host, &self.findings)
     }
-    Ok(check(comparison, experiment, &hosts, runs, results))
+}
+
+/// Joined results with their comparison and its findings.
+pub(crate) struct Study {
+    pub(crate) joined: JoinedResults,
+    pub(crate) analyzed: Analyzed,
+    meta: Meta,
+}
+
+impl Study {
+    /// Compares joined results with `base`, or with the base of the experiment.
+    ///
+    /// The planned runs of a variant are the runs of the experiments that have it.
+    pub(crate) fn of(joined: JoinedResults, base: Option<&str>, results: &Results) -> Result<Self> {
+        let (experiment, runs, hosts) = (&joined.experiment, &joined.runs, joined.hosts());
+        let noise_history = earlier(results, &hosts, runs);
+        let base = base.unwrap_or(&experiment.base);
+        let mut comparison = compare(runs, experiment, base, &noise_history).into_report()?;
+        for variant in &mut comparison.variants {
+            variant.planned = joined.planned(&variant.name);
+        }
+        let analyzed = check(comparison, experiment, &hosts, runs, results);
+        let selection = joined.names.clone();
+        let meta = Meta { selection, ..Meta::of(&joined.manifests[0]) };
+        Ok(Self { joined, analyzed, meta })
+    }
+
+    /// Returns what reports show of the results.
+    pub(crate) fn compared(&self) -> Compared<'_> {
+        self.analyzed.compared(&self.meta, &self.joined.runs, &self.joined.manifests[0].host)
+    }
 }
 
 /// Checks every rule of a comparison.

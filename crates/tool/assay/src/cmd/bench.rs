@@ -38,6 +38,21 @@ pub(super) struct Limits {
 impl Limits {
     /// Returns a command that runs the same experiment, with the limits that the user gave.
     pub(super) fn carried(&self, command: ShellCommand) -> ShellCommand {
+        let given = self.given();
+        given.iter().fold(command, |command, (option, value)| command.option(option, value))
+    }
+
+    /// Adds the limits that the user gave to a proposed command, if the command runs an experiment.
+    pub(super) fn added_to(&self, proposed: String) -> String {
+        if !proposed.starts_with("assay run ") {
+            return proposed;
+        }
+        let given = self.given();
+        given.iter().fold(proposed, |text, (option, value)| format!("{text} {option} {value}"))
+    }
+
+    /// Returns the limits that are not the default ones, each as option and value.
+    fn given(&self) -> Vec<(&'static str, String)> {
         let watchdog = (self.watchdog != WATCHDOG).then(|| self.watchdog.as_secs_f64());
         let floor = Some(self.disk_floor).filter(|floor| *floor != DISK_FLOOR_BYTES);
         let given = [
@@ -45,17 +60,15 @@ impl Limits {
             ("--disk-floor", floor.map(|bytes| bytes.0.to_string())),
             ("--snapshot-limit", self.snapshot_limit.map(|bytes| bytes.0.to_string())),
         ];
-        given.into_iter().fold(command, |command, (option, value)| match value {
-            Some(value) => command.option(option, &value),
-            None => command,
-        })
+        given.into_iter().filter_map(|(option, value)| Some((option, value?))).collect()
     }
 }
 
 /// Checks that the disk floor is free on a place's file system, before anything else is done.
 pub(super) fn check_floor(place: &Path, floor: Bytes) -> Result<()> {
-    let help = "make room, choose a directory on a larger file system (--data-dir, or --path of \
-                assay device), or lower the floor of assay run or device, as in --disk-floor 512MiB";
+    let help = "free disk space, choose a directory on a larger file system (--data-dir; --path \
+                of assay device), or lower the floor of assay run or device, such as --disk-floor \
+                512MiB";
     runner::check_room(place, floor).map_err(|error| {
         let is_floor = matches!(error, RunnerError::DiskFloor(..));
         if is_floor { miette!(help = help, "{error}") } else { miette!("{error}") }
@@ -150,10 +163,11 @@ impl<'a> Bench<'a> {
         let Some(device) = &experiment.device else { return Ok(()) };
         let here = sampler::host_facts(self.engines.data.path()).device;
         if here != host.device {
-            let name = |device: Option<String>| device.unwrap_or_else(|| "another one".to_owned());
+            let name =
+                |device: Option<String>| device.unwrap_or_else(|| "an unknown device".to_owned());
             return Err(miette!(
-                help = "name a directory on the first with --data-dir",
-                "the experiment is about {}, and the data directory is on {}",
+                help = "name a directory on the device of the experiment with --data-dir",
+                "the experiment measures {}, but the data directory is on {}",
                 name(host.device.clone()),
                 name(here)
             ));

@@ -162,7 +162,8 @@ fn budget<'a>(experiment: &Experiment, noise: &'a [StepNoise], pilot: &Pilot) ->
     let levels = experiment.clients.iter();
     let cells = levels.flat_map(|clients| experiment.variants.iter().map(move |it| (it, *clients)));
     let catalog = Program::default();
-    let estimated = cells.clone().map(|cell| plan::run_time(experiment, cell, &catalog));
+    let estimated =
+        cells.clone().map(|(it, clients)| plan::run_time(experiment, it, clients, &catalog));
     let estimated = estimated.map(|time| time.since(measured).0).sum();
     let runs = cells.count() as u64;
     let overhead = pilot.overhead().map_or(estimated, |each| each.0 * runs);
@@ -248,7 +249,8 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
     }
     if noise.iter().any(|one| one.origin == Origin::Assumed) {
         lines.push(
-            "noise     run a pilot with --repetitions 5 to measure it, then repeat this command"
+            "noise     to measure the noise, run a pilot with --repetitions 5, then repeat this \
+             command"
                 .to_owned(),
         );
     }
@@ -352,8 +354,8 @@ fn load_lines(shared: Option<&SharedLoads>, experiment: &Experiment) -> Vec<Stri
     };
     let Components { between, within: of_runs, loads, runs } = worst.components;
     let mut lines = vec![format!(
-        "loads     {}, {}: {} between loads, {} between runs of one ({loads} loads, {runs} runs); \
-         a load takes {load}, a run after it {run}",
+        "loads     {}, {}: {} between loads, {} between runs of one load ({loads} loads, {runs} \
+         runs); a load takes {load}, and a run after the load takes {run}",
         place(&worst.step, worst.clients),
         worst.variant,
         cov(between.sqrt()),
@@ -361,12 +363,12 @@ fn load_lines(shared: Option<&SharedLoads>, experiment: &Experiment) -> Vec<Stri
     )];
     lines.push(match design {
         Some(LoadDesign { runs_per_load, loads, cost, half_width }) => format!(
-            "or        --load per-variant --runs-per-load {runs_per_load} --repetitions {}: {loads} \
-             loads of {runs_per_load} runs each, {cost}: within about {}",
+            "or        --load per-variant --runs-per-load {runs_per_load} --repetitions {}: \
+             {loads} loads of {runs_per_load} runs each, {cost}: within about {}",
             runs_per_load * loads,
             within(*half_width)
         ),
-        None => "loads     shared loads do not reach it either".to_owned(),
+        None => "loads     shared loads do not reach the goal either".to_owned(),
     });
     lines
 }

@@ -10,7 +10,7 @@ use miette::Result;
 use model::{BuildRef, Nanos, visible};
 use supply::{CompileEvent, CompileOrder};
 
-use super::cached_build::{line, store};
+use super::requested_build::{line, store};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::progress::counted;
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Compiler: gcc, clang, or one with its version as gcc-13
     #[arg(long, default_value = "gcc", value_name = "COMPILER")]
     cc: String,
-    /// Its flags, separated by spaces
+    /// Flags of the compiler, separated by spaces
     #[arg(long, default_value = "-O2", value_name = "FLAGS", allow_hyphen_values = true)]
     cflags: String,
     /// Enable link-time optimisation

@@ -8,14 +8,13 @@ use archive::Results;
 use miette::{Report, Result, miette};
 use model::metric::{self, Kind, METRICS};
 use model::{Label, Metric};
-use plan::nearest;
+use plan::PlanError;
 use render::{
-    Compared, Format, HostsCompared, Lines, LinesOf, Meta, MetricReport, Report as _, Style,
-    TradeOffs,
+    Compared, Format, HostsCompared, Lines, LinesOf, MetricReport, Report as _, Style, TradeOffs,
 };
 
 use super::across::{Factor, Request, compare_hosts};
-use super::analyzed::{analyze, analyze_joined};
+use super::analyzed::Study;
 use super::format::{ALL, formats};
 use super::selected::JoinedResults;
 use super::steady::Window;
@@ -89,14 +88,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         return trade_offs(args, &results, ui);
     }
     let joined = JoinedResults::of(&results, &args.experiments, args.window)?;
-    let hosts = joined.hosts();
-    let base = args.base.as_deref().unwrap_or(&joined.experiment.base);
-    let analyzed = analyze_joined(&joined, base, &results)?;
-    let selection = args.experiments.clone();
-    let meta = Meta { selection, ..Meta::of(&joined.manifests[0]) };
+    let study = Study::of(joined, args.base.as_deref(), &results)?;
     let style = Style { has_costs: args.costs, ..ui.style() };
-    let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);
-    let compared = Compared::of(comparison, &meta, &joined.runs, hosts[0], findings);
+    let (comparison, compared) = (&study.analyzed.comparison, study.compared());
     ui.rendered(&match (&args.metric, args.lines) {
         (Some(name), _) => {
             let cells = || comparison.steps.iter().flat_map(StepComparison::all_cells);
@@ -105,7 +99,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             report.render(args.format, style)
         }
         (None, Some(lines)) => {
-            let cpus = hosts[0].cpus;
+            let cpus = study.joined.manifests[0].host.cpus;
             LinesOf { compared: &compared, lines, cpus }.render(args.format, style)
         }
         (None, None) => compared.render(args.format, style),
@@ -115,24 +109,14 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 
 /// Prints the trade-offs of the experiments, each compared on its own.
 fn trade_offs(args: &Args, results: &Results, ui: &Ui) -> Result<ExitCode> {
-    let joined =
-        args.experiments.iter().map(|name| JoinedResults::of(results, &[name], args.window));
-    let joined = joined.collect::<Result<Vec<_>>>()?;
-    let mut analyzed = Vec::new();
-    for JoinedResults { experiment, manifests, runs } in &joined {
-        let hosts: Vec<_> = manifests.iter().map(|manifest| &manifest.host).collect();
-        let one = analyze(experiment, &hosts, runs, &experiment.base, results)?;
-        analyzed.push((one, Meta::of(&manifests[0])));
-    }
-    let sizes = joined.iter().zip(&analyzed).map(|(joined, (one, meta))| {
-        let host = &joined.manifests[0].host;
-        Compared::of(&one.comparison, meta, &joined.runs, host, &one.findings)
-    });
-    let sizes: Vec<Compared<'_>> = sizes.collect();
+    let joined = JoinedResults::each(results, &args.experiments, args.window)?;
+    let studies = joined.into_iter().map(|one| Study::of(one, None, results));
+    let studies = studies.collect::<Result<Vec<_>>>()?;
+    let sizes: Vec<Compared<'_>> = studies.iter().map(Study::compared).collect();
     ui.report(&TradeOffs(&sizes), args.format);
     // The best label of all: one size with results is a result.
     let label = sizes.iter().map(Compared::label).min().unwrap_or(Label::True);
-    let has_failed = analyzed.iter().any(|(one, _)| one.comparison.has_failed_check());
+    let has_failed = studies.iter().any(|one| one.analyzed.comparison.has_failed_check());
     Ok(exit_code(label, has_failed))
 }
 
@@ -140,7 +124,7 @@ fn trade_offs(args: &Args, results: &Results, ui: &Ui) -> Result<ExitCode> {
 fn parse_lines(name: &str) -> std::result::Result<Lines, String> {
     let names = Lines::ALL.map(Lines::name);
     let found = Lines::ALL.into_iter().find(|one| one.name() == name);
-    found.ok_or_else(|| format!("reports: {}", names.join(", ")))
+    found.ok_or_else(|| format!("`{name}` is not a report: write one of {}", names.join(", ")))
 }
 
 /// Returns the exit code of a comparison with that label.
@@ -159,18 +143,16 @@ pub(crate) fn known_metric(name: &str) -> Result<Metric> {
     if let Some(metric) = metric::find(name) {
         return Ok(*metric);
     }
-    let known = || METRICS.iter().filter(|metric| metric.kind == Kind::Derived);
-    let names = known().map(|metric| metric.name);
-    let similar: Vec<&str> =
-        names.filter(|known| shares_a_part(name, known)).take(SIMILAR_MAX).collect();
-    let help = match nearest(name, known().map(|metric| metric.name)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if similar.is_empty() => {
-            "docs/reference/metrics.md lists all; CSV and JSON contain all".to_owned()
-        }
-        None => format!("similar metrics: {}", similar.join(", ")),
+    let known = METRICS.iter().filter(|metric| metric.kind == Kind::Derived);
+    let names = known.map(|metric| metric.name);
+    let similar = names.clone().filter(|known| shares_a_part(name, known));
+    let similar: Vec<&str> = similar.take(SIMILAR_MAX).collect();
+    let otherwise = match similar[..] {
+        [] => "docs/reference/metrics.md lists all metrics; CSV and JSON contain all".to_owned(),
+        _ => format!("similar metrics: {}", similar.join(", ")),
     };
-    Err(miette!(help = help, "no metric is named `{name}`"))
+    let error = PlanError::new(format!("no metric is named `{name}`"));
+    Err(error.meant(name, names, otherwise).into())
 }
 
 /// Returns whether two names share a part; `stalls` matches `stall`.

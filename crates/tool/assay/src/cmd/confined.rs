@@ -32,8 +32,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode> {
     let confinement = Confinement::default().reading(args.read).writing(args.write);
     let error = confinement.of_library(args.library).become_program(program, arguments);
     Err(miette!(
-        help =
-            "the kernel's Landlock confines it: `assay doctor` and docs/method/rerun.md have more",
+        help = "Landlock confines the program: `assay doctor` and docs/method/rerun.md \
+             explain how",
         "cannot run {} confined: {error}",
         program.display()
     ))

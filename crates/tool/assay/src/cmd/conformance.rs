@@ -8,8 +8,7 @@ use miette::{Result, miette};
 use model::BuildRef;
 use plan::Builds;
 
-use super::cached_build::store;
-use super::requested_build::{check_loaded, known, library};
+use super::requested_build::{check_loaded, known, library, store};
 use super::smoke_test;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -21,8 +20,7 @@ pub(crate) fn run(build: &BuildRef, environment: &Environment, ui: &Ui) -> Resul
     let library = library(build, environment, ui)?;
     let library = library.as_ref().map(|library| library.path.as_path());
     ui.print(format_args!(
-        "{build}: the conformance battery; each check runs in a separate \
-                           process"
+        "{build}: the conformance battery; each check runs in a separate process"
     ));
     let (mut passed, mut failed) = (0, 0);
     for check in conformance::checks() {
@@ -48,8 +46,8 @@ fn chosen(build: &BuildRef, environment: &Environment) -> Result<BuildRef> {
     let info = known(engine, environment)?;
     if info.dialect.is_some() {
         return Err(miette!(
-            help = "run an experiment on it: its steps check every answer",
-            "{engine} is a server: the battery is for libraries"
+            help = "run an experiment on the server: steps check every answer",
+            "the conformance battery tests libraries, and {engine} is a server"
         ));
     }
     if build.version.is_some() {
@@ -60,7 +58,9 @@ fn chosen(build: &BuildRef, environment: &Environment) -> Result<BuildRef> {
         return match &cached[..] {
             [only] => Ok(only.clone()),
             [] => Err(miette!(
-                help = format!("`assay engine add {engine} PATH`, or `assay engine get`"),
+                help = format!(
+                    "add a build with `assay engine add {engine} PATH` or `assay engine get`"
+                ),
                 "no build of {engine} is cached"
             )),
             several => Err(miette!(

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::{IsTerminal as _, Write as _, stderr, stdin};
 
 use archive::{ExperimentDir, OwnKey};
 use child::Confinement;
 use engine::Reach;
 use miette::{Result, miette};
 use model::device::FIO;
-use model::{Application, Experiment, Manifest, Options, Variant};
+use model::{Application, Experiment, Manifest, Options, Variant, shortened};
 use plan::ApplicationFiles as _;
 use serde_json::Value;
 
@@ -72,8 +71,8 @@ impl Origin {
         if let Err(error) = marked {
             let key = key.display();
             ui.status(format_args!(
-                "warning   the mark of this account cannot be used ({key}: {error}): a resume \
-                 treats the experiment as a stranger's"
+                "warning   the experiment cannot be marked as begun by this account ({key}: \
+                 {error}): assay run --resume will treat the experiment as a stranger's"
             ));
         }
     }
@@ -105,13 +104,14 @@ impl Origin {
 
 /// Checks that a stranger's experiment may run: it reaches nothing, or the user agrees.
 ///
-/// A yes needs a terminal: what comes through a pipe is none.
+/// A yes needs a terminal: text from a pipe does not count.
 ///
 /// # Errors
 /// Without consent, with what the experiment reaches.
 pub(super) fn check(
     name: &str,
-    (experiment, origin): (&Experiment, Origin),
+    experiment: &Experiment,
+    origin: Origin,
     Trust { trust }: Trust,
     ui: &Ui,
 ) -> Result<()> {
@@ -121,17 +121,17 @@ pub(super) fn check(
     let all = reached(experiment);
     let Some(first) = all.first() else { return Ok(()) };
     ui.status(format_args!("stranger  this account did not begin {name} on this host:"));
-    let shown = all.iter().take(LINES_MAX).map(|one| shortened(&one.to_string(), SIGNS_MAX));
+    let shown = all.iter().take(LINES_MAX).map(|one| in_one_line(&one.to_string(), SIGNS_MAX));
     shown.for_each(|line| ui.status(format_args!("  {line}")));
     let more = all.len().saturating_sub(LINES_MAX);
     if more > 0 {
         ui.status(format_args!("  {more} more lines are not shown"));
     }
     let is_shown = more == 0 && all.iter().all(|one| one.to_string().chars().count() <= SIGNS_MAX);
-    if trust || (is_shown && is_yes(ui)) {
+    if trust || (is_shown && ui.confirms("Run it?")) {
         return Ok(());
     }
-    let first = shortened(&first.to_string(), FIRST_SIGNS_MAX);
+    let first = in_one_line(&first.to_string(), FIRST_SIGNS_MAX);
     let more = if all.len() > 1 { format!(", and {} more", all.len() - 1) } else { String::new() };
     let help = match is_shown {
         true => {
@@ -139,29 +139,17 @@ pub(super) fn check(
                  runs the experiment"
         }
         false => {
-            "it has more than can be shown: read its manifest as you would read a script; --trust \
-             runs the experiment"
+            "the experiment reaches more than can be shown: read its manifest as you would read a \
+             script; --trust runs the experiment"
         }
     };
     Err(miette!(
         help = help,
-        "{name} is a stranger's experiment, and can reach beyond its data: \
-                              {first}{more}"
+        "{name} is a stranger's experiment, and can reach beyond its data: {first}{more}"
     ))
 }
 
-/// Returns whether the user agrees on a terminal.
-fn is_yes(ui: &Ui) -> bool {
-    if !stdin().is_terminal() || !ui.is_live {
-        return false;
-    }
-    let prompted = write!(stderr(), "Run it? [y/N] ").and_then(|()| stderr().flush());
-    let mut answer = String::new();
-    let read = prompted.and_then(|()| stdin().read_line(&mut answer));
-    read.is_ok() && ["y", "yes"].contains(&answer.trim().to_lowercase().as_str())
-}
-
-/// Prints the options of each variant in one line; those of its profile are not repeated.
+/// Prints the options of each variant in one line, without the options of its profile.
 pub(super) fn print_options(experiment: &Experiment, ui: &Ui) {
     let tables = plan::profile_tables(&Program::default());
     for variant in &experiment.variants {
@@ -173,7 +161,7 @@ pub(super) fn print_options(experiment: &Experiment, ui: &Ui) {
         let profile = variant.profile.as_ref().map(|name| format!("profile {name}"));
         let all: Vec<_> = profile.into_iter().chain(own).collect();
         if !all.is_empty() {
-            let text = shortened(&all.join(", "), OPTIONS_SIGNS_MAX);
+            let text = in_one_line(&all.join(", "), OPTIONS_SIGNS_MAX);
             ui.status(format_args!("options   {}: {text}", variant.name));
         }
     }
@@ -290,16 +278,9 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Returns a text of at most so many signs in one line, without its middle: no value begins a line
-/// of its own, and none hides its end.
-fn shortened(text: &str, signs_max: usize) -> String {
-    let line: Vec<char> = text.replace(['\n', '\r'], "\u{240a}").chars().collect();
-    if line.len() <= signs_max {
-        return line.into_iter().collect();
-    }
-    let half = signs_max / 2;
-    let [start, end] = [&line[..half], &line[line.len() - half..]].map(String::from_iter);
-    format!("{start} ({} signs) {end}", line.len() - 2 * half)
+/// Returns a text of at most so many signs in one line, so that no value begins a line.
+fn in_one_line(text: &str, signs_max: usize) -> String {
+    shortened(&text.replace(['\n', '\r'], "\u{240a}"), signs_max)
 }
 
 #[cfg(test)]
@@ -362,9 +343,9 @@ mod tests {
 
     #[test]
     fn long_texts_are_shortened_and_stay_in_their_line() {
-        assert_eq!(shortened("a\n  none", 10), "a\u{240a}  none");
-        assert_eq!(shortened("\u{fc}bcd", 4), "\u{fc}bcd");
-        assert_eq!(shortened("\u{fc}bcde; rm x", 4), "\u{fc}b (7 signs)  x");
+        assert_eq!(in_one_line("a\n  none", 10), "a\u{240a}  none");
+        assert_eq!(in_one_line("\u{fc}bcd", 4), "\u{fc}bcd");
+        assert_eq!(in_one_line("\u{fc}bcde; rm x", 4), "\u{fc}b (7 signs)  x");
     }
 
     /// Goal: what is most dangerous is shown first, whatever is written around it.
@@ -379,7 +360,7 @@ mod tests {
         variant.options = fill.chain([command]).collect();
         let all = reached(&Experiment { variants: vec![variant], ..experiment });
         assert_eq!(all.len(), LINES_MAX + 1);
-        let first = shortened(&all[0].to_string(), FIRST_SIGNS_MAX);
+        let first = in_one_line(&all[0].to_string(), FIRST_SIGNS_MAX);
         assert!(first.starts_with("runs a command: ") && first.ends_with("; touch x"), "{first}");
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use archive::{Results, write_output};
 use miette::{Result, miette};
-use model::{Bytes, DeviceRecord, Host, Label, ShellCommand, SteadyLevel};
+use model::{Bytes, DeviceRecord, Host, Label, ShellCommand};
 use plan::Room;
 use render::{DeviceProfile, Format, render_device_page};
 use runner::Interrupt;
@@ -20,6 +20,7 @@ use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::directory::{check_dir, check_existing_dir};
 use crate::environment::Environment;
+use crate::phase;
 use crate::signals;
 use crate::ui::{Process, Ui};
 
@@ -73,6 +74,7 @@ struct Output {
 
 /// Measures storage, or lists and shows profiles.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    phase::enter("for the storage");
     let results = Results::at(&environment.results);
     match &args.action {
         Some(Action::List { output }) => {
@@ -86,10 +88,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             let Some(record) = records.iter().rev().find(is_wanted) else {
                 return Err(miette!(
                     help = format!(
-                        "`{}` shows them, `assay device --path DIR` measures",
+                        "`{}` lists the profiles; `assay device --path DIR` measures a new one",
                         ShellCommand::of("assay device list")
                     ),
-                    "no such profile{} in {}",
+                    "no profile{} is stored in {}",
                     profile.as_ref().map_or_else(String::new, |id| format!(" `{id}`")),
                     environment.results.display()
                 ));
@@ -97,7 +99,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             print(record, earlier(&records, record), output, ui)
         }
         None => {
-            args.measure.check()?;
+            args.measure.check(ui)?;
             if let Some(path) = &args.measure.path {
                 check_dir("--path", path)?;
                 check_existing_dir("--path", path)?;
@@ -118,19 +120,14 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             drop(deferred);
             let records = stored(&results, ui);
             let code = print(&record, earlier(&records, &record), &args.output, ui)?;
+            let is_without_rate = record.steady.iter().all(|level| level.writes_per_s.is_empty());
             Ok(match record.is_complete {
-                true if limit.is_some() && record.steady.iter().all(is_without_rate) => {
-                    Label::EXIT_NOTHING.into()
-                }
+                true if limit.is_some() && is_without_rate => Label::EXIT_NOTHING.into(),
                 true => code,
                 false => ExitCode::FAILURE,
             })
         }
     }
-}
-
-fn is_without_rate(level: &SteadyLevel) -> bool {
-    level.writes_per_s.is_empty()
 }
 
 /// Opens the storage of this host.
@@ -149,7 +146,8 @@ fn measure(
 ) -> Result<DeviceRecord> {
     if let Some(limit) = args.steady.write_limit {
         ui.status(format_args!(
-            "takes     minutes to hours: writes go on at each fill level until their rate is steady, or \
+            "takes     minutes to hours: writes go on at each fill level until their rate is \
+             steady, or \
              {limit} are written"
         ));
         return until_steady(storage, results, host, limit, ui);

@@ -1,7 +1,6 @@
-//! What `assay device` measures, as typed.
+//! Options of `assay device`: what is measured, and for how long.
 
-use std::io::{BufRead as _, IsTerminal as _, stdin};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use miette::{Result, miette};
 use model::units::parse_size;
@@ -10,6 +9,7 @@ use plan::{Checked, Machine, Overrides};
 
 use super::storage::Request;
 use crate::catalog::Program;
+use crate::ui::Ui;
 
 /// Numbers of jobs. Source: [Callaghan 2022-11-18].
 const JOBS: [&str; 8] = ["1", "2", "4", "8", "16", "32", "48", "64"];
@@ -23,7 +23,7 @@ pub(crate) struct Measure {
     /// Unused block device; it is only read
     #[arg(long, value_name = "DEVICE")]
     pub(crate) raw: Option<PathBuf>,
-    /// The same device again, so that writes are measured too. All data on it is lost
+    /// Name of the device of --raw again, to measure writes too. All data on the device is lost
     #[arg(long, value_name = "DEVICE", requires = "raw")]
     pub(crate) destroy: Option<PathBuf>,
     /// Time for all runs, without filling the file and starting fio
@@ -139,13 +139,14 @@ impl Measure {
             return Err(miette!(
                 help = "a raw device is only read without --destroy; --access direct and buffered \
                         need --path, raw needs --raw",
-                "no test is left of these"
+                "the options leave no test to run"
             ));
         }
         match whole(self.minutes * 60.0) / runs {
             0 => Err(miette!(
                 help = "give more --minutes, or fewer --jobs, --test, --access or --repetitions",
-                "{runs} runs of a second at least do not fit into {} min: they take {}",
+                "{runs} runs of at least a second each do not fit into {} min: the runs take {} \
+                 min",
                 self.minutes,
                 runs.div_ceil(60)
             )),
@@ -154,7 +155,7 @@ impl Measure {
     }
 
     /// Checks the arguments, and requests consent before many bytes are written.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self, ui: &Ui) -> Result<()> {
         let Some(storage) = self.path.as_ref().or(self.raw.as_ref()) else {
             return Err(miette!(
                 help = "give a directory on it with --path, or an unused device with --raw",
@@ -174,17 +175,19 @@ impl Measure {
         };
         if self.raw.is_some() && self.destroy.is_none() {
             return Err(miette!(
-                help = "repeat its name with --destroy, or give a directory with --path",
+                help = "repeat the name of the device with --destroy, or give a directory with \
+                        --path",
                 "--until-steady writes, and a raw device is only read"
             ));
         }
-        if self.steady.yes || is_confirmed(storage, limit) {
+        let place = storage.display();
+        let question = format!("This writes up to {limit} to {place} and wears the drive. Go on?");
+        if self.steady.yes || ui.confirms(&question) {
             return Ok(());
         }
         Err(miette!(
             help = "confirm on a terminal, or with --yes",
-            "up to {limit} would be written to {}, which wears the drive",
-            storage.display()
+            "up to {limit} would be written to {place}, which wears the drive"
         ))
     }
 }
@@ -195,17 +198,4 @@ fn parse_minutes(text: &str) -> Result<f64, String> {
         Ok(minutes) if minutes > 0.0 && minutes <= 2880.0 => Ok(minutes),
         _ => Err(format!("`{text}` is not a number of minutes: give a number above 0, up to 2880")),
     }
-}
-
-/// Returns whether a user at a terminal agrees.
-fn is_confirmed(storage: &Path, limit: Bytes) -> bool {
-    if !stdin().is_terminal() {
-        return false;
-    }
-    crate::ui::write_status(&format!(
-        "This writes up to {limit} to {} and wears the drive. Go on? [y/N]",
-        storage.display()
-    ));
-    let mut line = String::new();
-    stdin().lock().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
 }

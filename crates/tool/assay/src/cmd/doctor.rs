@@ -12,6 +12,7 @@ use render::{Format, doctor_script};
 use super::format::{DOCUMENT, formats};
 use crate::directory::check_existing_dir;
 use crate::environment::Environment;
+use crate::phase;
 use crate::ui::Ui;
 
 /// Arguments of `assay doctor`.
@@ -45,6 +46,7 @@ pub(crate) struct Args {
 
 /// Prints what every check found.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    phase::enter("for this machine to be examined");
     args.path.as_deref().map_or(Ok(()), |path| check_existing_dir("--path", path))?;
     let nearest = environment.nearest_dir();
     let dir = args.path.as_deref().unwrap_or(&nearest);

@@ -8,14 +8,14 @@ use miette::{Report, Result, miette};
 use model::BuildRef;
 use supply::{Artifact, SupplyError, UserBuild};
 
-use super::cached_build::{line, store};
 use super::engine_facts::BuildFacts;
 use super::engine_list::EngineList;
 use super::format::TextOrJson;
-use super::requested_build::{check_can_load, check_loaded, fetch};
+use super::requested_build::{check_can_load, check_loaded, fetch, line, store};
 use crate::diagnostic::IntoReport as _;
 use crate::directory::check_existing_dir;
 use crate::environment::Environment;
+use crate::phase;
 use crate::registry;
 use crate::ui::Ui;
 
@@ -54,12 +54,12 @@ enum Action {
     },
     /// Add your own library, or your own server installation
     Add {
-        /// Engine, or a name for your own; with a name for the build: postgres@mine, sorted@1
+        /// Engine or a name for your own engine, with a name for the build: postgres@mine, sorted@1
         build: BuildRef,
         /// The library; or a server's installation directory or program (not copied)
         #[arg(value_name = "PATH")]
         library: PathBuf,
-        /// Directory of its headers, if not near the library; for engines driven through a shim
+        /// Directory of the headers, if not near the library; for engines driven through a shim
         #[arg(long, value_name = "DIR")]
         headers: Option<PathBuf>,
     },
@@ -67,7 +67,7 @@ enum Action {
     Build(super::build::Args),
     /// Run the conformance battery on a build. Each check runs in a separate process
     Test {
-        /// Build to check; NAME alone is its only cached build
+        /// Build to check; NAME without a version is the only cached build of the engine
         build: BuildRef,
     },
     /// Remove a build from the cache
@@ -91,6 +91,7 @@ fn requested(text: &str) -> Result<BuildRef, String> {
 
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    phase::enter("for the cache of builds");
     match &args.action {
         Action::List { output } => {
             let list = EngineList::of(&store(environment)?, environment);
@@ -159,7 +160,7 @@ fn not_added(own: &UserBuild<'_>, names: &[String], is_known: bool, error: &Supp
     let near = plan::nearest(own.engine, names.iter().map(String::as_str));
     let help = near.map_or_else(
         || {
-            "its library must export the functions of assay_engine.h: docs/guide/own-engine.md"
+            "the library must export the functions of assay_engine.h: docs/guide/own-engine.md"
                 .into()
         },
         |near| format!("did you mean `{near}`?"),

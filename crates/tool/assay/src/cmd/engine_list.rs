@@ -194,7 +194,7 @@ fn shown(releases: &[&str]) -> String {
     let newest: Vec<_> =
         releases.chunk_by(|a, b| series(a) == series(b)).filter_map(|all| all.last()).collect();
     let text = newest.iter().map(|release| **release).collect::<Vec<_>>().join(" ");
-    format!("{text} and {} older ones of these series", releases.len() - newest.len())
+    format!("{text} and {} older releases of these series", releases.len() - newest.len())
 }
 
 #[cfg(test)]
@@ -206,7 +206,7 @@ mod tests {
         let names = [11, 12].map(|major| (1..=9).map(move |minor| format!("{major}.{minor}")));
         let names: Vec<_> = names.into_iter().flatten().collect();
         let names: Vec<_> = names.iter().map(String::as_str).collect();
-        assert_eq!(shown(&names), "11.9 12.9 and 16 older ones of these series");
+        assert_eq!(shown(&names), "11.9 12.9 and 16 older releases of these series");
         assert_eq!(shown(&names[..2]), "11.1 11.2");
     }
 

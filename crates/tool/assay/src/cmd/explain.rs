@@ -6,8 +6,9 @@ use analysis::explain::Question;
 use analysis::{Comparison, Explanation, StepComparison, StorageUse, explain};
 use archive::{ExperimentDir, Results};
 use lint::LintFinding;
-use miette::{Result, miette};
-use model::{Experiment, ShellCommand};
+use miette::{Report, Result, miette};
+use model::{Experiment, Manifest, Plan, ShellCommand};
+use plan::PlanError;
 use render::{Compared, Explained, Format, Meta};
 
 use super::analyzed::analyze;
@@ -149,11 +150,8 @@ fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
         _ if misplaced::is_step(&args.a) => {
             format!("a step comes after the variants: assay explain BASE VARIANT {}", args.a)
         }
-        Some(manifest) => {
-            let experiment = &manifest.plan.experiment;
-            let unknown =
-                [&args.a, &args.b].into_iter().find(|name| experiment.variant(name).is_none());
-            format!("the newest, {}, has {}", experiment.name, known_variants(experiment, unknown))
+        Some(Manifest { plan: Plan { experiment, .. }, .. }) => {
+            format!("the newest, {}, has {}", experiment.name, variants(experiment).join(", "))
         }
         None => "run one first: assay run readrandom --engine lmdb --engine redb".to_owned(),
     };
@@ -161,24 +159,22 @@ fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
 }
 
 /// Checks that the experiment has the variant.
-fn check_variant(experiment: &Experiment, name: &String) -> Result<()> {
+fn check_variant(experiment: &Experiment, name: &str) -> Result<()> {
     if experiment.variant(name).is_some() {
         return Ok(());
     }
-    let help = format!("its variants: {}", known_variants(experiment, Some(name)));
-    Err(miette!(help = help, "`{}` has no variant `{name}`", experiment.name))
+    let message = format!("`{}` has no variant `{name}`", experiment.name);
+    Err(unknown(message, name, "variants", &variants(experiment)))
 }
 
-/// Lists the variants, with a suggestion for a wrong name.
-fn known_variants(experiment: &Experiment, wrong: Option<&String>) -> String {
-    let names: Vec<&str> = experiment.variants.iter().map(|one| one.name.as_str()).collect();
-    list_with_nearest(&names, wrong.map(String::as_str))
+fn variants(experiment: &Experiment) -> Vec<&str> {
+    experiment.variants.iter().map(|variant| variant.name.as_str()).collect()
 }
 
-fn list_with_nearest(names: &[&str], wrong: Option<&str>) -> String {
-    let near = wrong.and_then(|wrong| plan::nearest(wrong, names.iter().copied()));
-    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    format!("{}{near}", names.join(", "))
+/// Returns the error of an unknown name, with the nearest of the known ones, or all of them.
+fn unknown(message: String, name: &str, what: &str, known: &[&str]) -> Report {
+    let otherwise = format!("{what}: {}", known.join(", "));
+    PlanError::new(message).meant(name, known.iter().copied(), otherwise).into()
 }
 
 /// Returns the selected steps, by level and then in order.
@@ -199,8 +195,7 @@ fn steps<'a>(args: &Args, comparison: &'a Comparison) -> Result<Vec<&'a StepComp
         }
     }
     if let Some(name) = args.step.as_deref().filter(|name| !names.contains(name)) {
-        let help = format!("steps: {}", list_with_nearest(&names, Some(name)));
-        return Err(miette!(help = help, "no run has a step `{name}`"));
+        return Err(unknown(format!("no run has a step `{name}`"), name, "steps", &names));
     }
     let is_selected = |step: &&StepComparison| {
         args.clients.is_none_or(|level| step.clients.level == level)

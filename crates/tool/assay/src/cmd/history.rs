@@ -12,6 +12,7 @@ use archive::{Results, write_output};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use model::units::parse_share;
 use model::{BuildRef, Label, metric};
+use plan::PlanError;
 use render::{Format, HistoryInput, plot_history};
 use stats::change::STRICTNESS;
 
@@ -169,7 +170,9 @@ fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     };
     match u64::try_from(length) {
         Ok(length) if length <= IMPORT_BYTES_MAX => Ok(bytes),
-        Ok(_) | Err(_) => Err(io::Error::other("it is larger than 256 MiB: choose fewer points")),
+        Ok(_) | Err(_) => {
+            Err(io::Error::other("the file is larger than 256 MiB: choose fewer points"))
+        }
     }
 }
 
@@ -217,19 +220,19 @@ fn from_archive(args: &Args, environment: &Environment, ui: &Ui) -> Result<Gathe
 
 /// Returns an error as a report, with suggestions.
 fn to_report(error: HistoryError) -> miette::Report {
-    let help = if let HistoryError::UnknownMetric { name, known } = &error {
-        let near = plan::nearest(name, known.iter().map(String::as_str));
-        match near {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if known.len() <= 20 => format!("columns: {}", known.join(", ")),
-            None => "docs/reference/metrics.md lists the metrics".to_owned(),
-        }
+    let report = PlanError::new(error.to_string());
+    let report = if let HistoryError::UnknownMetric { name, known } = &error {
+        let otherwise = match known.len() {
+            ..=20 => format!("columns: {}", known.join(", ")),
+            _ => "docs/reference/metrics.md lists the metrics".to_owned(),
+        };
+        report.meant(name, known.iter().map(String::as_str), otherwise)
     } else if let HistoryError::Nothing { known, .. } = &error {
-        format!("available: {}", known.join("; "))
+        report.remedy(format!("available: {}", known.join("; ")))
     } else {
-        return miette!("{error}");
+        report
     };
-    miette!(help = help, "{error}")
+    report.into()
 }
 
 fn strictness(text: &str) -> Result<f64, String> {

@@ -12,7 +12,7 @@ use model::record::Severity;
 use plan::{DISK_FLOOR_BYTES, Overrides};
 use render::{Checked, ExplainedRule, Report as _, Style};
 
-use super::analyzed::analyze_joined;
+use super::analyzed::Study;
 use super::format::TextOrJson;
 use super::plan as planning;
 use super::run_options::read_file;
@@ -105,7 +105,7 @@ fn lint_inputs(args: &Args, environment: &Environment) -> Result<Vec<Checked>> {
     if let Some(size) = args.size.as_ref().filter(|_| linted.is_empty()) {
         return Err(miette!(
             help = format!("name the stored experiment of that size: NAME-{size}"),
-            "--size goes with an experiment file, not with results"
+            "--size is for experiment files, not for results"
         ));
     }
     let results = Results::at(&environment.results);
@@ -149,9 +149,8 @@ fn lint_results(named: &[&String], results: &Results) -> Result<Checked> {
         let help = "run it first, or lint its plan: assay lint FILE.toml";
         return Err(miette!(help = help, "`{}` has no runs", experiment.name));
     }
-    let analyzed = analyze_joined(&joined, &experiment.base, results)?;
-    let names: Vec<&str> = named.iter().map(|name| name.as_str()).collect();
+    let Study { joined, analyzed, .. } = Study::of(joined, None, results)?;
     let label = comparison_label(&analyzed.comparison, &analyzed.findings);
-    let (name, size) = (names.join(" "), experiment.size.clone());
+    let (name, size) = (joined.names.join(" "), joined.experiment.size);
     Ok(Checked { name, size, label, findings: analyzed.findings })
 }

@@ -79,6 +79,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         phase::leave();
         return serve(library);
     }
+    phase::enter("for the cache of builds");
     let crates = Implementation {
         name: CRATES.to_owned(),
         origin: "crates of Assay itself".to_owned(),
@@ -90,12 +91,12 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         if build.engine != "rocksdb" {
             return Err(miette!(
                 help = "give a build of rocksdb, such as rocksdb@11.8.1",
-                "{build} does not export these functions: only RocksDB's libraries do"
+                "{build} does not export the kernels: only RocksDB's libraries export them"
             ));
         }
         let Some(library) = requested_build::library(build, environment, ui)? else {
             return Err(miette!(
-                help = "`assay engine list` shows known ones",
+                help = "`assay engine list` shows the known versions",
                 "{build} names no version"
             ));
         };
@@ -164,7 +165,7 @@ fn measure(
         }
     }
     if times.is_empty() {
-        return Err(miette!("these libraries contain none of these kernels"));
+        return Err(miette!("no library contains any of the requested kernels"));
     }
     let bar = counted(
         ui,
@@ -228,8 +229,8 @@ impl Server {
         let name = &self.implementation.name;
         let untrusted = |error| {
             miette!(
-                help = "a library that writes to other files' descriptors spoils the messages: leave \
-                     the library out",
+                help = "a library that writes to other files' descriptors spoils the messages: \
+                        leave the library out",
                 "the messages of {name} cannot be trusted: {error}"
             )
         };

@@ -5,7 +5,6 @@ mod analyzed;
 mod bench;
 mod budget;
 mod build;
-mod cached_build;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod confined;

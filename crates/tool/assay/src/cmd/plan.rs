@@ -27,6 +27,7 @@ use super::run_options::{ExperimentArgs, rates};
 use super::servers;
 use crate::catalog::Program;
 use crate::environment::Environment;
+use crate::phase;
 use crate::ui::Ui;
 
 /// Arguments of `assay plan`.
@@ -74,7 +75,8 @@ impl CheckedPlan {
         let typed: Vec<_> = codes.iter().map(|code| format!("--waive '{code}=REASON'")).collect();
         Err(miette!(
             help = format!(
-                "{}\nto run it anyway: {}, or [[waive]] with `code` and `reason` in the file; \
+                "{}\nto run the experiment anyway: {}, or [[waive]] with `code` and `reason` in \
+                 the file; \
                  every result shows the reason in its first line",
                 remedies.into_iter().collect::<Vec<_>>().join("\n"),
                 typed.join(" ")
@@ -87,6 +89,7 @@ impl CheckedPlan {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    phase::enter("for the experiment to be checked");
     check_floor(&environment.nearest_dir(), DISK_FLOOR_BYTES)?;
     let (catalog, machine) = (Program::of(environment), machine(environment));
     let checked = args.experiment_args.check(&catalog, machine, ui)?;
@@ -275,7 +278,7 @@ fn lines(planned: &CheckedPlan, style: Style) -> Vec<String> {
             control if control.is_control => "  (control: the base repeated)",
             variant if variant.name == experiment.base => "  (base)",
             variant if experiment.is_left_out(&variant.name) => {
-                "  (left out: name its device with --raw)"
+                "  (left out: name the device with --raw)"
             }
             _ => "",
         };
@@ -342,7 +345,7 @@ fn finding_line(finding: &LintFinding) -> String {
     format!("{label:<9} {} {}; {}", finding.code, finding.evidence, finding.remedy)
 }
 
-/// Formats a step in one line; `levels` are those of the client factor.
+/// Formats a step in one line; `levels` are the levels of the client factor.
 fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
     let application = experiment.application.as_ref();
     let step_spec = application.and_then(|application| application.step(&step.name));

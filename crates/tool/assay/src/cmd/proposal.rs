@@ -1,4 +1,4 @@
-//! A proposal for a machine-time budget, for programs.
+//! JSON of a proposal for a machine-time budget.
 
 use analysis::budget::{Budget, Design, LoadDesign, LoadNoise, Origin, Proposal, StepNoise};
 use model::{Nanos, RunRecord};

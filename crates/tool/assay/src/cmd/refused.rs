@@ -1,4 +1,4 @@
-//! Reports of what is refused, at its place in the experiment's file.
+//! Reports of refused settings, at their places in the experiment file.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ pub(super) fn by_host(
     found.extend(DataRoot::check(&environment.data_dir).err());
     for variant in &experiment.variants {
         let build = requested_build::check(&variant.build, environment);
-        let password = servers::check_password(variant).map_err(|(_, message)| message);
+        let password = servers::check_password(variant).map_err(|missing| missing.message);
         let reasons = build.map_err(|report| report.to_string()).err().into_iter();
         found.extend(
             reasons.chain(password.err()).map(|reason| {
@@ -103,16 +103,16 @@ fn refused_variant(checked: &Checked, variant: &str, refusal: &Refusal, data: &P
                 all.entry(found.build.engine.clone()).or_default().extend(known.iter().cloned());
             }
             let reason = format!("{reason}{}", listed(name, reason, known));
-            checked.option_refusal((variant, name), &reason, &all)
+            checked.option_refusal(variant, name, &reason, &all)
         }
         Refusal::Capability { option, .. } => {
-            checked.setting_refusal((variant, option), &refusal.to_string(), refusal.remedy())
+            checked.setting_refusal(variant, option, &refusal.to_string(), refusal.remedy())
         }
         Refusal::Setting { setting, reason, remedy } => {
-            checked.setting_refusal((variant, setting.name()), reason, remedy)
+            checked.setting_refusal(variant, setting.name(), reason, remedy)
         }
         Refusal::Statement { owner, index, reason } => {
-            checked.statement_refusal(variant, (owner, *index), reason)
+            checked.statement_refusal(variant, owner, *index, reason)
         }
         Refusal::Build { reason } => checked.variant_error(variant, reason),
     }

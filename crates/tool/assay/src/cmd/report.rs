@@ -10,12 +10,12 @@ use archive::{ExperimentDir, OutputDir, Results, write_output};
 use miette::{Result, miette};
 use model::{ShellCommand, Variant};
 use render::{
-    Compared, FINDINGS, Meta, ReportInput, page_of_hosts, render_html, render_markdown_post,
+    Compared, FINDINGS, ReportInput, page_of_hosts, render_html, render_markdown_post,
     render_reproduced,
 };
 
 use super::across::{Factor, Request, compare_hosts};
-use super::analyzed::analyze;
+use super::analyzed::{Study, analyze};
 use super::selected::JoinedResults;
 use super::steady::Window;
 use crate::catalog::read;
@@ -76,7 +76,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             write_output(to, page_of_hosts(&across, &experiments)).into_report()?;
             to.clone()
         }
-        ([name], _, _, Some(to)) => write_post(&misplaced::find(&results, name)?, to, args.window)?,
+        ([name], _, _, Some(to)) => {
+            let dir = misplaced::find(&results, name)?;
+            write_all(to, with_input(&dir, args.window, render_markdown_post)?)?
+        }
         ([name], _, to, None) => {
             let dir = misplaced::find(&results, name)?;
             // What is written to an experiment in one file is lost.
@@ -87,7 +90,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             return Err(miette!(
                 help = "`--across hosts` shows experiments of several hosts; `assay compare` joins \
                         variants of several experiments",
-                "a report is of one experiment"
+                "a report shows one experiment"
             ));
         }
     };
@@ -97,9 +100,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 
 /// Writes the published findings of the experiments that state some; returns the index.
 fn write_reproduced(args: &Args, results: &Results, to: &Path, ui: &Ui) -> Result<PathBuf> {
-    let joined =
-        args.experiments.iter().map(|name| JoinedResults::of(results, &[name], args.window));
-    let mut joined = joined.collect::<Result<Vec<_>>>()?;
+    let mut joined = JoinedResults::each(results, &args.experiments, args.window)?;
     joined.retain(|one| !one.experiment.published.is_empty() && has_runs(one, ui));
     if joined.is_empty() {
         return Err(miette!(
@@ -110,27 +111,19 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path, ui: &Ui) -> Resul
     let mut names = BTreeSet::new();
     if let Some(twice) = joined.iter().find(|one| !names.insert(&one.experiment.name)) {
         return Err(miette!(
-            help = "name it once: its page bears its name",
+            help = "name each experiment once: its page has the experiment's name",
             "{} is named twice",
             twice.experiment.name
         ));
     }
-    let mut analyzed = Vec::new();
-    for JoinedResults { experiment, manifests, runs } in &joined {
-        let host = [&manifests[0].host];
-        analyzed.push(analyze(experiment, &host, runs, &experiment.base, results)?);
-    }
-    let metas: Vec<Meta> = joined.iter().map(|one| Meta::of(&one.manifests[0])).collect();
-    let all = joined.iter().zip(&analyzed).zip(&metas).map(|((joined, one), meta)| {
-        let host = &joined.manifests[0].host;
-        Compared::of(&one.comparison, meta, &joined.runs, host, &one.findings)
-    });
-    let all: Vec<Compared<'_>> = all.collect();
+    let studies = joined.into_iter().map(|one| Study::of(one, None, results));
+    let studies = studies.collect::<Result<Vec<_>>>()?;
+    let all: Vec<Compared<'_>> = studies.iter().map(Study::compared).collect();
     let path = to.join(FINDINGS);
     let unreadable = |error: &dyn Display| {
         miette!(
-            help = "repair it or take an earlier version: no other file has the findings whose \
-                    results are gone",
+            help = "repair the file or restore an earlier version: no other file has the findings \
+                    whose results are gone",
             "cannot read {}: {error}",
             path.display()
         )
@@ -171,10 +164,6 @@ pub(crate) fn write_page(
     let Some(path) = to else { return dir.write_page(&page).into_report() };
     write_output(path, page).into_report()?;
     Ok(path.to_path_buf())
-}
-
-fn write_post(dir: &ExperimentDir, to: &Path, window: Window) -> Result<PathBuf> {
-    write_all(to, with_input(dir, window, render_markdown_post)?)
 }
 
 /// Writes files into a directory; returns the path of the first.

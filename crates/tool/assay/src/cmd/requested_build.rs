@@ -1,17 +1,40 @@
-//! Requested builds: whether their engine is known, and where their library is.
+//! Requested builds and their cache: whether an engine is known, and where a library is.
 
 use miette::{Result, miette};
 use model::BuildRef;
-use plan::{Builds, EngineInfo};
+use plan::{Builds, EngineInfo, PlanError};
 use runner::Library;
 use supply::{Artifact, Store};
 
-use super::cached_build::store;
+use super::smoke_test::engines;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::phase;
 use crate::registry;
 use crate::ui::Ui;
+
+/// Opens the cache of builds.
+pub(super) fn store(environment: &Environment) -> Result<Store> {
+    let cache = environment.cache_dir.clone().ok_or_else(|| {
+        miette!(
+            "there is no directory for the cache of builds, because HOME and XDG_CACHE_HOME are \
+             not set: name a directory with --cache-dir DIR"
+        )
+    })?;
+    if cache.to_str().is_none() {
+        return Err(miette!(
+            help = "name another directory with --cache-dir DIR",
+            "the cache of builds is {}, which is not UTF-8",
+            cache.display()
+        ));
+    }
+    Ok(Store::open(cache).into_report()?.with_engines(engines(environment)))
+}
+
+/// Returns a build in one line.
+pub(super) fn line(artifact: &Artifact) -> String {
+    artifact.row().join("  ")
+}
 
 /// Returns a build from the cache or its source, with progress messages.
 pub(super) fn fetch(store: &Store, build: &BuildRef, ui: &Ui) -> Result<Artifact> {
@@ -27,8 +50,7 @@ pub(super) fn library(
 ) -> Result<Option<Library>> {
     let artifact = artifact(build, environment, ui)?;
     phase::enter(format!(
-        "for the files of {build} to be copied to a place that its account can \
-                          read"
+        "for the files of {build} to be copied to a place that its account can read"
     ));
     let artifact = artifact.map(Artifact::open_to_all).transpose().into_report()?;
     Ok(artifact.as_ref().map(to_library))
@@ -95,11 +117,8 @@ pub(super) fn known(engine: &str, environment: &Environment) -> Result<EngineInf
     let names: Vec<_> = infos.iter().map(|info| info.name.clone()).collect();
     let found = infos.into_iter().find(|info| info.name == engine);
     found.ok_or_else(|| {
-        let near = plan::nearest(engine, names.iter().map(String::as_str));
-        let help = near.map_or_else(
-            || format!("engines: {}", names.join(", ")),
-            |near| format!("did you mean `{near}`?"),
-        );
-        miette!(help = help, "no engine is named `{engine}`")
+        let error = PlanError::new(format!("no engine is named `{engine}`"));
+        let otherwise = format!("engines: {}", names.join(", "));
+        error.meant(engine, names.iter().map(String::as_str), otherwise).into()
     })
 }

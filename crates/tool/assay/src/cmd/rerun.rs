@@ -22,6 +22,7 @@ use super::{plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::misplaced;
+use crate::phase;
 use crate::ui::{Ui, aligned};
 
 /// Arguments of `assay rerun`.
@@ -60,12 +61,13 @@ struct Original {
 
 /// Runs the experiment again, and prints which findings are reproduced.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    phase::enter("for the experiment to be checked");
     let results = Results::at(&environment.results);
     let original = Original::read(&args.experiment, &results, environment)?;
     let (spec, origin) = (&original.manifest.plan.experiment, original.origin);
     let started = original.started();
     consent::print_options(&started, ui);
-    consent::check(&args.experiment, (&started, origin), args.trust, ui)?;
+    consent::check(&args.experiment, &started, origin, args.trust, ui)?;
     let environment = servers::with_open_data(environment, spec, ui);
     let environment = &environment;
     let (experiment, libraries) = obtained(&original.manifest, environment, ui)?;
@@ -78,7 +80,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
     bench.engines.confinement = origin.confinement(environment, ui).into_report()?;
     bench.engines.servers = servers::of(&planned.plan.experiment, ui)
-        .map_err(|(variant, message)| of_variant(&variant, &message))?;
+        .map_err(|missing| of_variant(&missing.variant, &missing.message))?;
     bench.engines.libraries.extend(libraries);
     bench.defer_stops();
     let identities = bench.identities(&planned.plan.experiment, ui).into_report()?;
@@ -148,7 +150,7 @@ fn obtained(
     let (mut variants, mut libraries): (Vec<Variant>, Found) = (Vec::new(), Vec::new());
     for variant in &spec.variants {
         let found = match &variant.dsn {
-            Some(_) => Err(miette!("it is a running server of the original host")),
+            Some(_) => Err(miette!("the variant is a running server of the original host")),
             // An engine of the user's own is known only where it was added.
             None => requested_build::known(&variant.build.engine, environment)
                 .and_then(|_| requested_build::library(&variant.build, environment, ui)),
@@ -156,10 +158,12 @@ fn obtained(
         let library = match found {
             Ok(library) => library,
             Err(error) if variant.name == spec.base => {
-                return Err(of_variant(&variant.name, &format!("the base cannot be had: {error}")));
+                let message = format!("the build of the base cannot be obtained: {error}");
+                return Err(of_variant(&variant.name, &message));
             }
             Err(error) => {
-                ui.status(format_args!("{}: left out, it cannot be had: {error}", variant.name));
+                let name = &variant.name;
+                ui.status(format!("{name}: left out, as the build cannot be obtained: {error}"));
                 continue;
             }
         };
@@ -171,14 +175,13 @@ fn obtained(
     }
     if variants.len() < 2 && spec.variants.len() > 1 {
         return Err(miette!(
-            "no variant except the base can be obtained: there is nothing to \
-                            compare"
+            "no variant except the base can be obtained: there is nothing to compare"
         ));
     }
     Ok((Experiment { variants, ..spec.clone() }, libraries))
 }
 
-/// Describes whether a build is the one of the original.
+/// Describes whether a build is the build of the original.
 fn same_build(before: Option<&Identity>, here: Option<&Library>) -> String {
     let hash = before.and_then(|build| build.sha256.as_deref());
     match (hash, here) {

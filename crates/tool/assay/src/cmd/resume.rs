@@ -6,7 +6,8 @@ use model::{Bytes, Experiment, Manifest, ShellCommand};
 
 use super::bench::Bench;
 use super::consent::Origin;
-use super::{plan as planning, requested_build, servers};
+use super::servers::{self, MissingPassword};
+use super::{plan as planning, requested_build};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::misplaced;
@@ -30,10 +31,10 @@ impl Stored {
         if dir.is_unpacked() {
             return Err(miette!(
                 help = format!(
-                    "{}, then resume it by its name",
+                    "{}, then resume the experiment by its name",
                     ShellCommand::of("assay import").operands([name])
                 ),
-                "{name} is a result in one file, and cannot be completed there"
+                "{name} is a result in one file, to which no run can be added"
             ));
         }
         let manifest = dir.manifest().into_report()?;
@@ -55,8 +56,8 @@ impl Stored {
         if *planned != 1 || repetitions < 2 {
             return Err(miette!(
                 help = format!(
-                    "run it anew with --repetitions {repetitions}; --until 2% extends a pilot of 3 \
-                     or more, once"
+                    "run the experiment anew with --repetitions {repetitions}; --until 2% extends \
+                     a pilot of 3 or more repetitions, once"
                 ),
                 "--repetitions adds runs to an experiment of one run per cell, which has no \
                  verdict yet; `{name}` has {planned}, and {repetitions} was given"
@@ -90,20 +91,22 @@ pub(super) fn resume(
     let here = sampler::host_facts(bench.engines.data.path());
     if !here.is_same_machine(&manifest.host) {
         return Err(miette!(
-            help = "name the same --data-dir; on another machine `assay rerun` repeats it",
+            help = "name the same --data-dir; on another machine `assay rerun` repeats the \
+                    experiment",
             "{} was begun on {}, and this is {}",
             manifest.plan.experiment.name,
             manifest.host.fingerprint,
             here.fingerprint
         ));
     }
-    bench.engines.servers =
-        servers::of(&manifest.plan.experiment, ui).map_err(|(variant, message)| {
+    bench.engines.servers = servers::of(&manifest.plan.experiment, ui).map_err(
+        |MissingPassword { variant, message }| {
             miette!(
                 help = "passwords are never stored: a resumed experiment needs them again",
                 "variant {variant}: {message}"
             )
-        })?;
+        },
+    )?;
     for variant in &manifest.plan.experiment.variants {
         let Some(library) = requested_build::library(&variant.build, environment, ui)? else {
             continue;

@@ -10,7 +10,7 @@ use model::limits::joined_name;
 use model::record::SCHEMA;
 use model::{DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
-use render::{Compared, Meta, complete_runs, next_steps, render_answer};
+use render::{Meta, complete_runs, next_steps, render_answer};
 
 use super::analyzed::analyze;
 use super::bench::{Bench, HEADING, Limits, check_floor, take_data};
@@ -26,6 +26,7 @@ use super::{plan as planning, report as page, requested_build, servers, storage}
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
+use crate::phase;
 use crate::progress::Screen;
 use crate::ui::{Process, Ui};
 
@@ -77,6 +78,7 @@ impl Args {
 ///
 /// An error before the first run reports that nothing was run.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    phase::enter("for the experiment to be checked");
     let mut has_begun = false;
     match execute(args, environment, ui, &mut has_begun) {
         Err(report) if !has_begun => {
@@ -171,7 +173,7 @@ fn prepare(
     if let Some(name) = args.resumed() {
         if let Some(flag) = args.experiment_args.changing_flag() {
             return Err(miette!(
-                help = "leave it out, because with it the experiment would be another one",
+                help = "leave the option out: it would change the stored experiment",
                 "--resume completes the stored plan: --{flag} does not apply"
             ));
         }
@@ -181,7 +183,7 @@ fn prepare(
         }
         args.until.check_stored(&stored.manifest)?;
         let experiment = &stored.manifest.plan.experiment;
-        consent::check(&name, (experiment, stored.origin), args.trust, ui)?;
+        consent::check(&name, experiment, stored.origin, args.trust, ui)?;
         check_stored(experiment)?;
         let environment = servers::with_open_data(environment, experiment, ui);
         check_host(experiment, None, &environment)?;
@@ -227,7 +229,7 @@ fn begin(
     Process { environment, ui }: Process<'_>,
 ) -> Result<(ExperimentDir, Manifest)> {
     bench.engines.servers = servers::of(&plan.experiment, ui)
-        .map_err(|(variant, message)| checked.variant_error(&variant, &message))?;
+        .map_err(|missing| checked.variant_error(&missing.variant, &missing.message))?;
     for variant in &plan.experiment.variants {
         let found = requested_build::library(&variant.build, environment, ui);
         let found =
@@ -293,10 +295,10 @@ fn print_result(
         let analyzed =
             analyze(experiment, &[&manifest.host], &runs, &experiment.base, &Results::of(dir))?;
         let meta = Meta::of(manifest);
-        let (comparison, findings) = (&analyzed.comparison, &analyzed.findings);
-        let compared = Compared::of(comparison, &meta, &runs, &manifest.host, findings);
+        let compared = analyzed.compared(&meta, &runs, &manifest.host);
         ui.rendered(&render_answer(&compared, ui.style()));
-        next = next_steps(&compared);
+        let steps = next_steps(&compared).into_iter();
+        next = steps.map(|step| args.limits.added_to(step)).collect();
         let label = compared.label();
         // What was not measured is measured first.
         if label != Label::Nothing {

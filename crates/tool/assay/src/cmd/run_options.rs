@@ -9,7 +9,7 @@ use model::setting::parse_whole;
 use plan::{Checked, Machine, Overrides, QuickVariants, Setting};
 
 use crate::catalog::{EXPERIMENT_BYTES_MAX, Program, read};
-use crate::misplaced::Typed;
+use crate::misplaced::{self, Kind};
 use crate::ui::Ui;
 
 /// Heading of the options that override the file.
@@ -45,10 +45,10 @@ pub(crate) struct ExperimentArgs {
     /// Engine to run the steps against, NAME or NAME@VERSION; repeat to compare
     #[arg(long, value_name = "BUILD")]
     engine: Vec<String>,
-    /// Profile of the engines of --engine that it applies to
+    /// Profile, for those engines of --engine that the profile is written for
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// Option of the engines of --engine, by the engine's name for it; repeat for more
+    /// Engine option, under the engine's own name, for all engines of --engine; repeat for more
     #[arg(long, value_name = "NAME=VALUE")]
     option: Vec<String>,
     /// Size of the file ([size.NAME]), whose settings replace the file's settings
@@ -106,7 +106,7 @@ impl FromArgMatches for SettingArgs {
 fn waiver(text: &str) -> std::result::Result<Waiver, String> {
     let (code, reason) = text
         .split_once('=')
-        .ok_or_else(|| format!("`{text}` has no reason: write '{text}=why it does not matter'"))?;
+        .ok_or_else(|| format!("the waiver `{text}` has no reason: write '{text}=REASON'"))?;
     Ok(Waiver { code: code.trim().to_owned(), reason: reason.trim().to_owned() })
 }
 
@@ -141,14 +141,14 @@ impl ExperimentArgs {
         self.settings.0.iter().find(|(setting, _)| setting.key == key).map(|(_, text)| text)
     }
 
-    /// Returns the names given, by their places.
-    fn typed(&self) -> Typed {
-        Typed {
-            steps: self.inputs.clone(),
-            engines: self.engine.clone(),
-            applications: self.given(WORKLOAD).into_iter().cloned().collect(),
-            profiles: self.profile.iter().cloned().collect(),
-        }
+    /// Returns the names given, each with the kind that its place is for.
+    fn typed(&self) -> Vec<(Kind, &str)> {
+        let steps = self.inputs.iter().map(|name| (Kind::Step, name));
+        let engines = self.engine.iter().map(|name| (Kind::Engine, name));
+        let application = self.given(WORKLOAD).map(|name| (Kind::Application, name));
+        let profile = self.profile.iter().map(|name| (Kind::Profile, name));
+        let names = steps.chain(engines).chain(application).chain(profile);
+        names.map(|(kind, name)| (kind, name.as_str())).collect()
     }
 
     /// Returns the repetitions given.
@@ -177,7 +177,7 @@ impl ExperimentArgs {
         };
         let files = self.inputs.iter().filter(|input| is_file(input)).count();
         if files == 0 {
-            self.typed().check(catalog)?;
+            misplaced::check(&self.typed(), catalog)?;
         }
         if self.inputs.is_empty() && !overrides.has_application() {
             return Err(miette!(
@@ -188,18 +188,18 @@ impl ExperimentArgs {
         }
         if files > 0 {
             let [file] = self.inputs.as_slice() else {
-                return Err(miette!("one experiment file at a time, without further steps"));
+                return Err(miette!("give one experiment file, without steps"));
             };
             if !self.engine.is_empty() || !self.option.is_empty() || self.profile.is_some() {
                 return Err(miette!(
                     help = "add a [[variant]] to the file, or give steps instead of the file",
-                    "--engine, --profile and --option go with steps, not with a file"
+                    "--engine, --profile and --option are for steps, not for an experiment file"
                 ));
             }
             return read_file(file, &overrides, catalog, machine);
         }
         if size.is_some() {
-            return Err(miette!("--size goes with an experiment file, not with steps"));
+            return Err(miette!("--size is for experiment files, not for steps"));
         }
         let variants = QuickVariants {
             engines: self.engine.clone(),

@@ -22,11 +22,6 @@ pub(crate) struct Selected {
 }
 
 impl Selected {
-    /// Returns the label that distinguishes the experiment from others.
-    pub(crate) fn label(&self) -> String {
-        format!("{}/{}", self.manifest.plan.experiment.name, self.manifest.id)
-    }
-
     /// Returns the experiment's directory and its runs, to trim them.
     pub(crate) const fn runs_mut(&mut self) -> (&ExperimentDir, &mut Vec<RunRecord>) {
         (&self.dir, &mut self.runs)
@@ -60,6 +55,8 @@ pub(crate) fn select(results: &Results, name: &str) -> Result<Selected> {
 
 /// Selected results, joined for a comparison.
 pub(crate) struct JoinedResults {
+    /// The names that selected the results.
+    pub(crate) names: Vec<String>,
     /// The common experiment.
     pub(crate) experiment: Experiment,
     /// One per name, in order.
@@ -71,15 +68,10 @@ pub(crate) struct JoinedResults {
 impl JoinedResults {
     /// Selects every name and joins the results.
     pub(crate) fn of(results: &Results, names: &[impl AsRef<str>], window: Window) -> Result<Self> {
-        let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        let names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
         let named = names.iter().map(|name| select(results, name));
         let mut named = named.collect::<Result<Vec<_>>>()?;
-        let labels: Vec<String> = named.iter().map(Selected::label).collect();
-        let experiments = labels.iter().zip(&named);
-        let experiments: Vec<_> = experiments
-            .map(|(label, one)| (label.as_str(), &one.manifest.plan.experiment))
-            .collect();
-        let mut experiment = join(&experiments).into_report()?;
+        let mut experiment = joined(&named)?;
         let mut parts: Vec<_> = named.iter_mut().map(Selected::runs_mut).collect();
         window.trim(&mut parts)?;
         let runs = runs_of(&mut named);
@@ -88,7 +80,12 @@ impl JoinedResults {
             check_pair(&experiment, &names)?;
         }
         let manifests = named.into_iter().map(|one| one.manifest).collect();
-        Ok(Self { experiment, manifests, runs })
+        Ok(Self { names, experiment, manifests, runs })
+    }
+
+    /// Selects the results of each name, without joining them.
+    pub(crate) fn each(results: &Results, names: &[String], window: Window) -> Result<Vec<Self>> {
+        names.iter().map(|name| Self::of(results, &[name], window)).collect()
     }
 
     /// Returns the host of each name.
@@ -107,6 +104,16 @@ impl JoinedResults {
     }
 }
 
+/// Joins the experiments that were selected.
+pub(crate) fn joined(named: &[Selected]) -> Result<Experiment> {
+    let label =
+        |one: &Selected| format!("{}/{}", one.manifest.plan.experiment.name, one.manifest.id);
+    let labels: Vec<String> = named.iter().map(label).collect();
+    let experiments = named.iter().map(|one| &one.manifest.plan.experiment);
+    let labelled: Vec<_> = labels.iter().map(String::as_str).zip(experiments).collect();
+    join(&labelled).into_report()
+}
+
 /// Returns the selected runs, each once.
 fn runs_of(named: &mut [Selected]) -> Vec<RunRecord> {
     let mut ids = BTreeSet::new();
@@ -115,7 +122,7 @@ fn runs_of(named: &mut [Selected]) -> Vec<RunRecord> {
 }
 
 /// Rejects runs that are all of one variant.
-fn check_pair(experiment: &Experiment, named: &[&str]) -> Result<()> {
+fn check_pair(experiment: &Experiment, named: &[String]) -> Result<()> {
     let [only] = &experiment.variants[..] else { return Ok(()) };
     let is_one = named.len() == 1;
     let what = if is_one { "is one run" } else { "are runs" };

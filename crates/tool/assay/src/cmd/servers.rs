@@ -15,8 +15,12 @@ use crate::ui::Ui;
 /// Data directory of servers that cannot enter the default one. Source: FHS 3.0, `/var/lib`.
 pub(super) const OPEN_DATA_DIR: &str = "/var/lib/assay/data";
 
-/// The variant of a password that is not set, and a message.
-pub(crate) type MissingPassword = (String, String);
+/// A password that neither the file nor the environment has.
+#[derive(Debug)]
+pub(crate) struct MissingPassword {
+    pub(crate) variant: String,
+    pub(crate) message: String,
+}
 
 /// Returns the server of each variant that has one, by variant name.
 ///
@@ -126,8 +130,9 @@ fn password_of(
     }
     let variable = variable_of(variant, dsn);
     let Some(password) = read(&variable) else {
-        let remedy = format!("put it into the variable {variable}");
-        return Err((variant.to_owned(), format!("the password of {dsn} is not known: {remedy}")));
+        let remedy = format!("put the password into the variable {variable}");
+        let message = format!("the password of {dsn} is not known: {remedy}");
+        return Err(MissingPassword { variant: variant.to_owned(), message });
     };
     Ok(Some(password))
 }
@@ -163,8 +168,8 @@ mod tests {
         assert_eq!(found(&dsn(true, None)).as_deref(), Some("ASSAY_PASSWORD_PG_15_A"));
         let written = Dsn { password: Some(Password("hush".to_owned())), ..dsn(true, None) };
         assert_eq!(found(&written).as_deref(), Some("hush"));
-        let missing = password_of("pg", &dsn(true, None), |_| None).unwrap_err().1;
-        let expected = "the password of me@db:5432/bench is not known: put it into the variable \
+        let missing = password_of("pg", &dsn(true, None), |_| None).unwrap_err().message;
+        let expected = "the password of me@db:5432/bench is not known: put the password into the variable \
                         ASSAY_PASSWORD_PG";
         assert_eq!(missing, expected);
     }

@@ -6,13 +6,10 @@ use analysis::MeasuredStep;
 use archive::{ExperimentDir, Results, parallel_map};
 use miette::{Result, miette};
 use model::{Manifest, RunRecord};
-use render::{
-    Compared, Document, Format, Meta, PublishedFindings, Report, RunReport, RunTimeline, Style,
-};
+use render::{Document, Format, Meta, PublishedFindings, Report, RunReport, RunTimeline, Style};
 use serde::Serialize;
 use serde_json::json;
 
-use super::analyzed::Analyzed;
 use super::format::{ALL, formats};
 use super::published;
 use super::steady::Window;
@@ -47,7 +44,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     if args.timeline.is_none() && matches!(args.format, Format::Csv | Format::Tsv) {
         return Err(miette!(
-            help = "name a step with --timeline, write json, or: assay compare --format csv",
+            help = "name a step with --timeline, use --format json, or run: assay compare \
+                    --format csv",
             "runs have no CSV or TSV format, only their time lines"
         ));
     }
@@ -75,9 +73,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         Some(_) => None,
     };
     let meta = Meta::of(&manifest);
-    let compared = analyzed.as_ref().map(|Analyzed { comparison, findings, .. }| {
-        Compared::of(comparison, &meta, &runs, &manifest.host, findings)
-    });
+    let compared = analyzed.as_ref().map(|of| of.compared(&meta, &runs, &manifest.host));
     let published = compared.as_ref().map(PublishedFindings);
     ui.report(&Shown { manifest: &manifest, runs: shown, published }, args.format);
     Ok(ExitCode::SUCCESS)

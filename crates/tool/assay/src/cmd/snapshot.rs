@@ -137,7 +137,7 @@ impl Item {
     }
 }
 
-/// Snapshots, or the sentence that there is none.
+/// Snapshots, or the sentence that no snapshot is stored.
 struct Items<'a> {
     stores: &'a [Store],
     all: Vec<Item>,
@@ -165,7 +165,7 @@ fn stores(environment: &Environment) -> Vec<Store> {
     dirs.into_iter().map(Store::below).collect()
 }
 
-/// Returns the identifiers given, or those of all snapshots.
+/// Returns the identifiers given, or the identifiers of all snapshots.
 fn chosen(stores: &[Store], ids: Vec<String>) -> Vec<String> {
     match ids.is_empty() {
         true => stores.iter().flat_map(Store::list).map(|listed| listed.id).collect(),
@@ -254,7 +254,7 @@ fn state(after: &EngineState) -> String {
     let debt =
         after.readings.get(metric::ENGINE_DEBT_BYTES.name).map(|debt| format!("debt {debt} B"));
     let known: Vec<_> = levels.chain(height).chain(debt).collect();
-    if known.is_empty() { "it reports no shape".to_owned() } else { known.join("; ") }
+    if known.is_empty() { "the engine reports no shape".to_owned() } else { known.join("; ") }
 }
 
 /// Checks a snapshot; one that is damaged has an error.

@@ -7,7 +7,6 @@ use archive::{ExperimentDir, Results};
 use device::{Fio, Job, Place, RawDevice, TestFile, Work};
 use device::{check_parent, directory, settings, step_record};
 use miette::{Result, miette};
-use model::record::SCHEMA;
 use model::{
     Access, Bytes, Cell, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, Experiment, FIO,
     Host, Identity, IoTest, Manifest, RunEnd, RunRecord, StopRule, visible,
@@ -252,7 +251,8 @@ fn run_cell(
     let Some((variant, access, (place, work_dir, sys_dir))) = found else {
         return Err(miette!("the variant {} has no storage", cell.variant));
     };
-    let mut run = new_run(manifest, cell, variant.clone());
+    let mut run = RunRecord::begun(&manifest.id, cell, variant.clone(), runner::now_utc());
+    run.effective_options = variant.options.clone();
     run.identity = Some(storage.identity());
     let mut writer = dir.begin_run(&cell.id).into_report()?;
     writer.write_record(&run).into_report()?;
@@ -306,34 +306,12 @@ fn run_cell(
     Ok(run.end)
 }
 
-/// Returns the record of a run that begins.
-fn new_run(manifest: &Manifest, cell: &Cell, variant: model::Variant) -> RunRecord {
-    RunRecord {
-        schema: SCHEMA,
-        id: format!("{}/{}", manifest.id, cell.id),
-        cell: cell.clone(),
-        effective_options: variant.options.clone(),
-        variant,
-        identity: None,
-        clock: None,
-        calibration: None,
-        invalid: None,
-        load: None,
-        durability: None,
-        drive: None,
-        started_at: runner::now_utc(),
-        ended_at: None,
-        steps: Vec::new(),
-        end: RunEnd::Running,
-    }
-}
-
 /// Names directories that killed processes left.
 fn warn_of_leftovers(storage: &Storage, ui: &Ui) {
     let parent = storage.request.parent.as_deref();
     for path in parent.map(TestFile::leftovers).unwrap_or_default() {
         ui.status(format_args!(
-            "{} was left by an `assay device` that was killed: remove it",
+            "remove {}, which an `assay device` left behind when it was killed",
             path.display()
         ));
     }

@@ -38,7 +38,7 @@ pub(crate) fn check_limit(storage: &Storage, limit: Bytes) -> Result<()> {
     }
     Err(miette!(
         help = format!(
-            "--write-limit of more than {least} for the first level; {} fill all levels, and each \
+            "give a --write-limit above {least} for the first level; {} fill all levels, and each \
              level then writes for minutes",
             Bytes(most)
         ),

@@ -115,8 +115,8 @@ impl Verified {
 
 impl Report for Verified {
     fn document(&self, _: Format, _: Style) -> Document {
-        let remedy = "restore it from a copy, or move the run's directory away and repeat it \
-                      (assay run --resume)";
+        let remedy = "restore the file from a copy, or move the run's directory away and repeat \
+                      the run (assay run --resume)";
         let mismatch = |one: &Mismatch| format!("{}: {}; {remedy}", one.path.display(), one.what);
         let mismatches = self.mismatches.iter().map(mismatch);
         Document::lines([self.line()].into_iter().chain(mismatches))

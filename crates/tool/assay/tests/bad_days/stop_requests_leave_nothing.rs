@@ -157,6 +157,6 @@ fn an_experiment_file_of_gigabytes_is_refused_unread() {
     for verb in ["plan", "run", "lint"] {
         let output = sandbox.assay(&[verb, "big.toml"]).output().expect("it runs");
         let text = joined_text(&output);
-        assert!(text.contains("big.toml: it is larger than 128 KiB"), "{text}");
+        assert!(text.contains("big.toml: the file is larger than 128 KiB"), "{text}");
     }
 }

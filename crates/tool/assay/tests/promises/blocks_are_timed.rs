@@ -29,7 +29,7 @@ fn output_names_implementations_and_published_figures() {
 fn invalid_micro_arguments_are_rejected() {
     let workspace = Workspace::new();
     for (arguments, expected) in [
-        (["--engine", "sqlite"], "only RocksDB's libraries do"),
+        (["--engine", "sqlite"], "only RocksDB's libraries export them"),
         (["--engine", "rocksdb"], "rocksdb names no version"),
         (["--kernel", "md5"], "`md5` is not a kernel"),
         (["--block", "5"], "not between 64 bytes and 1.00 MiB"),

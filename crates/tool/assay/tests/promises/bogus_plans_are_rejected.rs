@@ -21,8 +21,8 @@ fn blocked_plan_is_rejected_with_rule_remedy_and_waiver() {
     × the result would be bogus: A001 durability mismatch: durability classes differ: os, sync
     help: give all variants the same durability class, or waive A001 if the durability class is what
           the experiment compares
-          to run it anyway: --waive 'A001=REASON', or [[waive]] with `code` and `reason` in the
-          file; every result shows the reason in its first line
+          to run the experiment anyway: --waive 'A001=REASON', or [[waive]] with `code` and `reason`
+          in the file; every result shows the reason in its first line
     nothing was run
     ");
     let plan = workspace.assay(&["plan", "mine.toml"]);
@@ -81,7 +81,11 @@ fn waiver_needs_a_known_rule_and_a_reason() {
     workspace.write("mine.toml", TINY);
     let output = workspace.assay(&["run", "mine.toml", "--waive", "A001"]);
     assert_eq!(output.code, 2);
-    assert!(output.err.contains("`A001` has no reason: write 'A001=why"), "{}", output.err);
+    assert!(
+        output.err.contains("the waiver `A001` has no reason: write 'A001=REASON"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]

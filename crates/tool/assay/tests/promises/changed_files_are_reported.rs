@@ -104,7 +104,7 @@ fn a_changed_digit_is_reported_by_readers_and_by_verify() {
     assert!(found.out.contains("mismatches: 1,"), "{}", found.out);
     let line = found.out.lines().nth(1).expect("a mismatch");
     assert!(line.contains("one.c1.r1/record.json: its checksum differs"), "{line}");
-    assert!(line.contains("restore it from a copy"), "{line}");
+    assert!(line.contains("restore the file from a copy"), "{line}");
 }
 
 /// Goal: figures that agree with their checksum and not with the measured seconds are reported.

@@ -223,7 +223,7 @@ fn shorten(args: &mut Vec<String>) {
             if !has(args, "--resume") {
                 set(args, "--rows", "1k");
                 set(args, "--duration", "60ms");
-                set(args, "--warmup", "5ms");
+                set(args, "--warmup", "10ms");
             }
         }
         "device" if has(args, "--path") => {

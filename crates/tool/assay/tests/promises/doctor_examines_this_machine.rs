@@ -15,7 +15,7 @@ fn wrong_directories_formats_and_severities_are_rejected() {
         output.err
     };
     assert_snapshot!(error(&["doctor", "--path", "nowhere"]), @"
-    × cannot use nowhere: no directory is there
+    × cannot use nowhere: the directory does not exist
     help: name another directory with --path
     ");
     let csv = error(&["doctor", "--format", "csv"]);

@@ -89,10 +89,14 @@ fn a_build_that_cannot_be_had_is_named() {
     };
     let base = change("one");
     assert_eq!(base.code, 1);
-    assert!(base.err.contains("variant one: the base cannot be had"), "{}", base.err);
+    assert!(
+        base.err.contains("variant one: the build of the base cannot be obtained"),
+        "{}",
+        base.err
+    );
     let other = change("two");
     assert_eq!(other.code, 1);
-    assert!(other.err.contains("two: left out, it cannot be had"), "{}", other.err);
+    assert!(other.err.contains("two: left out, as the build cannot be obtained"), "{}", other.err);
     assert!(other.err.contains("there is nothing to compare"), "{}", other.err);
     let count = fs::read_dir(workspace.path("results/pair")).expect("imported").count();
     assert_eq!(count, 1, "nothing was run");
@@ -116,7 +120,7 @@ fn own_engine_is_left_out_and_the_next_command_compares_with_the_original() {
     let id = json["id"].as_str().expect("an identifier").to_owned();
     fs::write(&path, json.to_string()).expect("it is written");
     let output = workspace.assay(&["rerun", "pair"]).recorded();
-    let left_out = "three: left out, it cannot be had: no engine is named `mine`";
+    let left_out = "three: left out, as the build cannot be obtained: no engine is named `mine`";
     assert!(output.err.contains(left_out), "{}", output.err);
     assert!(output.err.contains("one: sqlite, linked into Assay"), "{}", output.err);
     assert!(output.err.contains("two: sqlite, maybe another: of unknown hash"), "{}", output.err);

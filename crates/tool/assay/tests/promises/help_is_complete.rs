@@ -114,9 +114,9 @@ fn run_help_shows_arguments_and_overrides() {
     Options:
           --engine <BUILD>       Engine to run the steps against, NAME or NAME@VERSION; repeat to
                                  compare
-          --profile <NAME>       Profile of the engines of --engine that it applies to
-          --option <NAME=VALUE>  Option of the engines of --engine, by the engine's name for it; repeat
-                                 for more
+          --profile <NAME>       Profile, for those engines of --engine that the profile is written for
+          --option <NAME=VALUE>  Engine option, under the engine's own name, for all engines of
+                                 --engine; repeat for more
           --size <NAME>          Size of the file ([size.NAME]), whose settings replace the file's
                                  settings
       -h, --help                 Print help
@@ -403,11 +403,11 @@ fn engine_help_is_complete() {
     Usage: assay engine add [OPTIONS] <BUILD> <PATH>
 
     Arguments:
-      <BUILD>  Engine, or a name for your own; with a name for the build: postgres@mine, sorted@1
+      <BUILD>  Engine or a name for your own engine, with a name for the build: postgres@mine, sorted@1
       <PATH>   The library; or a server's installation directory or program (not copied)
 
     Options:
-          --headers <DIR>  Directory of its headers, if not near the library; for engines driven through
+          --headers <DIR>  Directory of the headers, if not near the library; for engines driven through
                            a shim
       -h, --help           Print help
 

@@ -89,5 +89,5 @@ fn one_host_is_no_comparison_of_hosts() {
     assert_eq!(one.code, 1);
     assert!(one.err.contains("come from one host"), "{}", one.err);
     let two = workspace.assay(&["report", "pair", "pair"]);
-    assert!(two.code == 1 && two.err.contains("a report is of one experiment"), "{}", two.err);
+    assert!(two.code == 1 && two.err.contains("a report shows one experiment"), "{}", two.err);
 }

@@ -60,7 +60,7 @@ fn the_disk_floor_is_tested_and_named_before_anything_else() {
     let error = unwrapped(&rejected_at_once(&workspace, &typed));
     assert!(error.contains("free on the file system of"), "{error}");
     assert!(error.contains("and the disk floor is 9000 TiB"), "{error}");
-    assert!(error.contains("as in --disk-floor 512MiB"), "{error}");
+    assert!(error.contains("such as --disk-floor 512MiB"), "{error}");
     assert!(!error.contains("raedrandom"), "{error}");
 }
 
@@ -76,7 +76,9 @@ fn amounts_take_units_and_no_fraction_is_rounded() {
     for (option, value, expected) in [
         ("--rows", "1e3", "--rows: `1e3` is not written in plain digits: write 1000"),
         ("--rows", "99999999999B", "`99999999999B` is too large"),
-        ("--duration", "1us", "a step of `1us` is too short to be measured: give 10ms or more"),
+        ("--duration", "1us", "`1us` is too short for a step: give 10ms or more"),
+        ("--warmup", "9ms", "`9ms` is too short for a step: give 10ms or more"),
+        ("--settle-cap", "5us", "`5us` is too short for a step: give 10ms or more"),
         ("--memory", "1MiB", "a cap of `1MiB` is too small for a worker: give 4MiB or more"),
     ] {
         let typed = ["run", "readrandom", "--engine", "lmdb", option, value];
@@ -198,7 +200,7 @@ fn rows_must_be_given_and_fit_the_disk() {
     // The free space differs between machines.
     let output = rejection("\"2k\"", "\"900B\"");
     assert!(output.contains("one run may take 1031 TiB of disk, but only"), "{output}");
-    assert!(output.contains("fewer rows, a data directory on a larger file system"), "{output}");
+    assert!(output.contains("use fewer rows, name a data directory on a larger"), "{output}");
 }
 
 #[test]

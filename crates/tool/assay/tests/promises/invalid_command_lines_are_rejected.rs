@@ -32,12 +32,12 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "mine.toml", "--engine", "lmdb"]), @"
-    × --engine, --profile and --option go with steps, not with a file
+    × --engine, --profile and --option are for steps, not for an experiment file
     help: add a [[variant]] to the file, or give steps instead of the file
     nothing was run
     ");
     assert_snapshot!(output(&["run", "mine.toml", "mine.toml"]), @"
-    × one experiment file at a time, without further steps
+    × give one experiment file, without steps
     nothing was run
     ");
     assert_snapshot!(output(&["run", "mine.toml", "--rows", "many"]), @"
@@ -51,7 +51,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     let unused = ["run", "readrandom", "--engine", "lmdb", "--writer-rate", "2MiB/s"];
     assert_snapshot!(output(&unused), @"
     × --writer-rate: no step uses `writer_rate`
-    help: leave it out, or add a step such as readwhilewriting
+    help: leave out the setting, or add a step such as readwhilewriting
     nothing was run
     ");
 }

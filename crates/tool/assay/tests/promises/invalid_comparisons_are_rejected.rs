@@ -168,7 +168,7 @@ fn unknown_metric_is_rejected_with_similar_ones() {
     ");
     assert_snapshot!(of("speed"), @"
     × no metric is named `speed`
-    help: docs/reference/metrics.md lists all; CSV and JSON contain all
+    help: docs/reference/metrics.md lists all metrics; CSV and JSON contain all
     ");
     let output = of("goodput_ops_per_s");
     assert!(output.contains("no step of these runs has `goodput_ops_per_s`"), "{output}");

@@ -220,7 +220,7 @@ fn load_is_closed_or_a_table_of_known_keys() {
 fn load_needs_a_step_that_supports_it() {
     let step = |text: &str| rejection("\"readrandom\"", &format!("{{ {text} }}"));
     assert_snapshot!(step("step = \"overwritesome\", load = { sla = \"p99 < 2ms\" }"), @r#"
-     × step overwritesome: it ends by count, and a search needs timed steps
+     × step overwritesome: the step ends by count, and a search needs a step that ends by duration
       ╭─[mine.toml:6:62]
     5 │ [benchmark]
     6 │ steps = ["fillseq", { step = "overwritesome", load = { sla = "p99 < 2ms" } }]
@@ -228,11 +228,11 @@ fn load_needs_a_step_that_supports_it() {
       ·                                                                   ╰── here
     7 │ rows = "2k"
       ╰────
-     help: give it a rate, or search in a step that ends by duration
+     help: give the step a rate, or search in a step that ends by duration
      nothing was run
     "#);
     assert_snapshot!(step("step = \"settle\", load = { rate = \"5k/s\" }"), @r#"
-     × step settle: it has no clients whose operations could arrive
+     × step settle: the step has no clients whose operations could arrive
       ╭─[mine.toml:6:56]
     5 │ [benchmark]
     6 │ steps = ["fillseq", { step = "settle", load = { rate = "5k/s" } }]
@@ -240,7 +240,7 @@ fn load_needs_a_step_that_supports_it() {
       ·                                                           ╰── here
     7 │ rows = "2k"
       ╰────
-     help: leave out its load
+     help: leave out the step's load
      nothing was run
     "#);
     let file = TINY.replace("readrandom", "overwritesome");
@@ -254,8 +254,7 @@ fn load_needs_a_step_that_supports_it() {
        ·                ╰── requested here
     10 │ 
        ╰────
-     help: it is for steps that end by duration and have no `load` of their own, such as
-           readwhilewriting; fills and maintenance stay a closed loop
+     help: the load applies to steps that end by duration and have no separate `load`, such as readwhilewriting; fills and maintenance stay a closed loop
      nothing was run
     "#);
 }
@@ -355,7 +354,8 @@ fn command_line_is_rejected_with_the_same_messages() {
     "#);
     assert_snapshot!(output(&["--rate", "file gone.csv"]), @"
     × --rate: cannot read the rate file gone.csv: No such file or directory (os error 2)
-    help: name it relative to the experiment's file or, typed, to the current directory
+    help: give a path relative to the experiment file or, on the command line, to the current
+          directory
     nothing was run
     ");
 }

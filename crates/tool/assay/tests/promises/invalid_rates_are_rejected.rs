@@ -70,22 +70,36 @@ fn rate_is_positive_and_has_a_unit() {
        ╰────
      nothing was run
     "#);
-    assert_snapshot!(reason("2MiB/s"), @"× `2MiB/s` is not a rate: write operations per second, such as 50k/s");
-    assert_snapshot!(reason("5G/s"), @"× `5G/s` is not a rate: write operations per second, such as 50k/s");
-    assert_snapshot!(reason("5000M/s"), @"× the rate `5000M/s` is more than one operation each nanosecond");
-    assert_snapshot!(reason("0.01/s"), @"× step readrandom: at 0.01/s no operation is due in 10.0 s");
+    assert_snapshot!(reason("2MiB/s"), @"× `2MiB/s` is not a rate: write operations per second, \
+                                         such as 50k/s");
+    assert_snapshot!(reason("5G/s"), @"× `5G/s` is not a rate: write operations per second, such \
+                                       as 50k/s");
+    assert_snapshot!(reason("5000M/s"), @"× the rate `5000M/s` is more than one operation each \
+                                          nanosecond");
+    assert_snapshot!(reason("0.01/s"), @"× step readrandom: at 0.01/s no operation is due in 10.0 \
+                                         s");
 }
 
 #[test]
 fn changing_rate_stays_positive() {
     assert_snapshot!(reason("ramp 10k/s..0/s over 60s"), @"× ramp: the rate `0/s` is zero: write a \
                                                            rate above zero");
-    assert_snapshot!(reason("ramp 10k/s 20k/s over 60s"), @"× ramp: `10k/s 20k/s over 60s` is not understood: write ramp 10k/s..100k/s over 60s");
-    assert_snapshot!(reason("steps 10k/s 20 every 10s"), @"× steps: the rate `20` has no unit: write 20/s");
-    assert_snapshot!(reason("sine 50k/s +-60k/s every 60s"), @"× sine: 60,000/s below the mean of 50,000/s leaves no rate: write an amplitude below the mean");
-    assert_snapshot!(reason("sine 50k/s +-20k/s every 60"), @"× sine: `60` is not a duration: write 500ms, 60s, 10m or 2h");
-    assert_snapshot!(reason("rmap 10k/s..20k/s over 60s"), @"× `rmap 10k/s..20k/s over 60s` is not a rate: did you mean `ramp`?");
-    assert_snapshot!(reason("fast"), @"× `fast` is not a rate: write 50k/s, or a rate that changes, such as ramp 10k/s..100k/s over │ 60s, steps 10k/s 20k/s 40k/s every 10s, sine 50k/s +-20k/s every 60s or file rates.csv");
+    assert_snapshot!(reason("ramp 10k/s 20k/s over 60s"), @"× ramp: `10k/s 20k/s over 60s` is not \
+                                                            understood: write ramp 10k/s..100k/s \
+                                                            over 60s");
+    assert_snapshot!(reason("steps 10k/s 20 every 10s"), @"× steps: the rate `20` has no unit: \
+                                                           write 20/s");
+    assert_snapshot!(reason("sine 50k/s +-60k/s every 60s"), @"× sine: 60,000/s below the mean of \
+                                                               50,000/s leaves no rate: write an \
+                                                               amplitude below the mean");
+    assert_snapshot!(reason("sine 50k/s +-20k/s every 60"), @"× sine: `60` is not a duration: \
+                                                              write 500ms, 60s, 10m or 2h");
+    assert_snapshot!(reason("rmap 10k/s..20k/s over 60s"), @"× `rmap 10k/s..20k/s over 60s` is \
+                                                             not a rate: did you mean `ramp`?");
+    assert_snapshot!(reason("fast"), @"× `fast` is not a rate: write 50k/s, or a rate that \
+                                       changes, such as ramp 10k/s..100k/s over │ 60s, steps \
+                                       10k/s 20k/s 40k/s every 10s, sine 50k/s +-20k/s every 60s \
+                                       or file rates.csv");
 }
 
 #[test]
@@ -103,7 +117,8 @@ fn rate_file_is_rejected_at_its_own_line() {
        ·                        ╰── here
     10 │ 
        ╰────
-     help: name it relative to the experiment's file or, typed, to the current directory
+     help: give a path relative to the experiment file or, on the command line, to the current
+           directory
      nothing was run
     "#);
     workspace.write("day.csv", "t,rate\n0,1000\n5,-3\n");
@@ -140,7 +155,7 @@ fn rate_file_is_rejected_at_its_own_line() {
     ");
     workspace.write("day.csv", vec![b'x'; (1 << 20) + 1]);
     assert_snapshot!(output(), @r#"
-     × cannot read the rate file day.csv: it is larger than 1.00 MiB
+     × cannot read the rate file day.csv: the file is larger than 1.00 MiB
        ╭─[mine.toml:9:17]
      8 │ duration = "10s"
      9 │ load = { rate = "file day.csv" }

@@ -17,7 +17,7 @@ question = "Is the load shared?"
 steps = ["filluniquerandom", "readrandom", "overwrite"]
 rows = "2k"
 duration = "30ms"
-warmup = "5ms"
+warmup = "10ms"
 load = "per-variant"
 
 [factors]
@@ -269,7 +269,7 @@ fn contradictions_are_refused_before_anything_is_run() {
         "outside of the memory cap",
     );
     let step = "{ step = \"readrandom\", load = \"per-block\" }";
-    refused("\"readrandom\"", step, "runs share the load of a database, steps do not");
+    refused("\"readrandom\"", step, "runs can share a loaded database, steps cannot");
     let dsn = "engine = \"postgres\"\ndsn = \"postgres://me@localhost/x\"";
     refused("engine = \"sqlite\"", dsn, "is a running server: its files cannot be saved");
     assert!(!workspace.path("results").exists() && !workspace.path("assay-data").exists());

@@ -77,7 +77,7 @@ question = "Does room help?"
 steps = ["fillseq", "readrandom"]
 rows = 500
 duration = "50ms"
-warmup = "5ms"
+warmup = "10ms"
 durability = "none"
 
 [factors]

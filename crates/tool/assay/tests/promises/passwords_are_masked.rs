@@ -164,11 +164,15 @@ fn no_output_shows_a_password_of_an_archive() {
 #[test]
 fn a_placeholder_typed_in_an_address_is_named() {
     let workspace = Workspace::new();
-    for login in ["bench:$PW@h", "bench:{{ pw }}@h", "bench:%PGPASS%@h", "bench:pw@$(hostname)"] {
+    for login in ["bench:$PW@h", "bench:{{ pw }}@h", "bench:pw@$(hostname)"] {
         let address = format!("postgres://{login}/db");
         let output = workspace.assay(&["plan", "readrandom", "--engine", &address]);
         assert_eq!(output.code, 2);
-        assert!(output.err.contains("nothing fills in the placeholder"), "{}", output.err);
+        assert!(
+            output.err.contains("contains a placeholder, which nothing replaces"),
+            "{}",
+            output.err
+        );
     }
 }
 

@@ -299,7 +299,7 @@ fn sizes_of_a_file_are_priced_and_planned() {
         unknown.err
     );
     let typed = workspace.assay(&["plan", "readrandom", "--engine", "memory", "--size", "night"]);
-    assert!(typed.code == 1 && typed.err.contains("not with steps"), "{}", typed.err);
+    assert!(typed.code == 1 && typed.err.contains("not for steps"), "{}", typed.err);
 }
 
 /// Goal: every size of the shipped file is a valid experiment.

@@ -29,7 +29,7 @@ fn noise_is_assumed_without_history() {
     assert_snapshot!(planned(&Workspace::new(), &["--budget", "1h"]), @r#"
     quick-readrandom: How do the engines compare on readrandom?
     noise     readrandom with 1 client  redb  2.50 % of throughput_ops_per_s between runs  (assumed: no history)
-    noise     run a pilot with --repetitions 5 to measure it, then repeat this command
+    noise     to measure the noise, run a pilot with --repetitions 5, then repeat this command
     overhead  1.77 s per run outside its timed steps (estimated)
     propose   --repetitions 152, 59m37s: every ratio to the base within about ±0.60 %
     expect    readrandom with 1 client  ±0.60 %  a difference of 0.86 % is detected with 80 % power  measured for 10.0 s
@@ -45,7 +45,7 @@ fn noise_is_assumed_without_history() {
     assert_snapshot!(planned(&Workspace::new(), &["--half-width", "2%"]), @r#"
     quick-readrandom: How do the engines compare on readrandom?
     noise     readrandom with 1 client  redb  2.50 % of throughput_ops_per_s between runs  (assumed: no history)
-    noise     run a pilot with --repetitions 5 to measure it, then repeat this command
+    noise     to measure the noise, run a pilot with --repetitions 5, then repeat this command
     overhead  1.77 s per run outside its timed steps (estimated)
     propose   --repetitions 17, 6m40s: every ratio to the base within about ±1.95 %
     expect    readrandom with 1 client  ±1.95 %  a difference of 2.76 % is detected with 80 % power  measured for 10.0 s

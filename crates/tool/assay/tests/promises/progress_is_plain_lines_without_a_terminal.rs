@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 fn piped_run_prints_one_line_per_run_and_step() {
     let workspace = Workspace::new();
     let what = ["run", "readrandom", "--engine", "memory", "--engine", "null"];
-    let how = ["--rows", "200", "--duration", "30ms", "--warmup", "5ms"];
+    let how = ["--rows", "200", "--duration", "30ms", "--warmup", "10ms"];
     let output = workspace.recorded(&[&what[..], &how].concat());
     assert!(!output.err.contains('\r') && !output.out.contains('\r'), "no line is drawn twice");
     let begins: Vec<_> = output.err.lines().filter(|line| line.contains(" left")).collect();

@@ -44,7 +44,7 @@ fn invalid_devices_and_amounts_are_rejected_before_anything_is_written() {
         (&["device", "--path", ".", "--until-steady"], "--write-limit"),
         (&["device", "--raw", "/dev/a", "--destroy", "/dev/b"], "not the device of --raw"),
         (&["device", "--path", ".", "--until-steady", "--write-limit", "1GiB"], "wears the drive"),
-        (&["device", "show"], "no such profile"),
+        (&["device", "show"], "no profile is stored"),
     ] {
         let output = workspace.assay(arguments);
         assert_ne!(output.code, 0);
@@ -55,7 +55,7 @@ fn invalid_devices_and_amounts_are_rejected_before_anything_is_written() {
     }
     for (arguments, expected) in [
         (&["device", "--path", ".", "--minutes", "1"][..], "do not fit into 1 min"),
-        (&["device", "--path", ".", "--access", "raw"], "no test is left"),
+        (&["device", "--path", ".", "--access", "raw"], "the options leave no test to run"),
         (&["device", "--path", ".", "--size", "9000TiB"], "--disk-floor"),
         (&["device", "--raw", "plain"], "not a block device"),
     ] {
@@ -128,7 +128,7 @@ fn experiments_on_storage_are_run_as_any_other() {
     let workspace = Workspace::new();
     workspace.write("sizes.toml", EXPERIMENT);
     let plan = workspace.assay(&["plan", "sizes.toml"]);
-    for text in ["file      16.0 MiB, filled first", "left out: name its device", "--size long"] {
+    for text in ["file      16.0 MiB, filled first", "left out: name the device", "--size long"] {
         assert!(plan.out.contains(text), "{text}: {}{}", plan.out, plan.err);
     }
     let run = workspace.assay(&["run", "sizes.toml", "--disk-floor", "1MiB"]);
@@ -253,7 +253,7 @@ fn write_limit_below_the_first_fill_measures_nothing() {
     ]);
     assert_eq!(output.code, 3, "{}", output.err);
     let is_full = output.err.contains("no fill level is left to measure");
-    assert!(is_full || output.err.contains("--write-limit of more than "), "{}", output.err);
+    assert!(is_full || output.err.contains("give a --write-limit above "), "{}", output.err);
     assert_eq!(output.out, "");
     assert!(!workspace.path("results/.devices").exists(), "nothing was written");
 }

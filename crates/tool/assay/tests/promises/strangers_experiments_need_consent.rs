@@ -135,12 +135,16 @@ fn options_that_reach_beyond_the_data_need_consent() {
         assert_refused(&workspace.assay(&["rerun", "pair"]), &reached);
         assert!(!workspace.path("assay-data").exists());
         let trusted = workspace.assay(&["rerun", "pair", "--trust"]);
-        assert!(trusted.err.contains("the base cannot be had"), "{}", trusted.err);
+        assert!(
+            trusted.err.contains("the build of the base cannot be obtained"),
+            "{}",
+            trusted.err
+        );
         assert!(trusted.err.contains(what), "{}", trusted.err);
     }
     let plain = strange(with_option("rocksdb@0.0.1", "write_buffer_size", "64MB"));
     let plain = plain.assay(&["rerun", "strange.assay"]);
-    assert!(plain.err.contains("the base cannot be had"), "{}", plain.err);
+    assert!(plain.err.contains("the build of the base cannot be obtained"), "{}", plain.err);
     assert!(!plain.err.contains("stranger"), "no consent is needed: {}", plain.err);
 }
 
@@ -166,9 +170,12 @@ fn only_a_terminal_gives_consent() {
     let Some(yes) = answered("y") else {
         return println!("skipped in part: script(1) is not installed");
     };
-    assert!(yes.contains("Run it? [y/N]") && yes.contains("the base cannot be had"), "{yes}");
+    assert!(
+        yes.contains("Run it? [y/N]") && yes.contains("the build of the base cannot be obtained"),
+        "{yes}"
+    );
     let no = answered("").expect("it was there");
-    assert!(no.contains("is a stranger's") && !no.contains("cannot be had"), "{no}");
+    assert!(no.contains("is a stranger's") && !no.contains("cannot be obtained"), "{no}");
 }
 
 /// Goal: a library that came with the results is not loaded, with consent neither.
@@ -185,7 +192,7 @@ fn a_library_in_the_archive_is_not_loaded() {
     let reached = format!("loads code: one: extensions = {extension}");
     assert_refused(&workspace.assay(&["rerun", "strange.assay"]), &reached);
     let trusted = workspace.assay(&["rerun", "strange.assay", "--trust"]);
-    if trusted.err.contains("the base cannot be had") {
+    if trusted.err.contains("the build of the base cannot be obtained") {
         return println!("skipped in part: no WiredTiger is installed: {}", trusted.err);
     }
     if child::landlock_level().is_none() {

@@ -19,7 +19,7 @@ steps = ["filluniquerandom", "overwrite", "settle", "readrandom", "fwdrange"]
 rows = 1000
 value_bytes = VALUE
 duration = "60ms"
-warmup = "5ms"
+warmup = "10ms"
 
 [factors]
 repetitions = 1

@@ -38,7 +38,7 @@ fn loadable_engine_needs_a_version_and_linked_one_has_none() {
        ·          ────┬────
        ·              ╰── here
        ╰────
-     help: write rocksdb@VERSION; `assay engine list` shows known ones
+     help: write rocksdb@VERSION; `assay engine list` shows the known versions
      nothing was run
     "#);
     assert_snapshot!(rejection("\"sqlite\"", "\"sqlite@3.1\""), @r#"

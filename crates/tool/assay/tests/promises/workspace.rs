@@ -20,7 +20,7 @@ question = "Do twins differ?"
 steps = ["fillseq", "readrandom"]
 rows = 500
 duration = "50ms"
-warmup = "5ms"
+warmup = "10ms"
 
 [factors]
 repetitions = 2

@@ -6,9 +6,9 @@ use std::process::Output;
 use std::time::Duration;
 
 use assert_cmd::assert::OutputAssertExt;
-use model::validity::Outcome;
+use model::validity::{Outcome, ProbeRecord};
 
-use crate::disturbance::on_quiet_host;
+use crate::disturbance::{HostWatch, on_quiet_host};
 use crate::host::{CpuHogs, share_turn};
 use crate::measured::Run;
 use crate::sandbox::{NAME, Sandbox, joined_text, wait_until};
@@ -62,22 +62,26 @@ fn check(sandbox: &Sandbox, output: &Output) -> String {
     text
 }
 
-/// Returns the outcomes of a run's probes.
-fn outcomes(sandbox: &Sandbox, cell: &str) -> Vec<Outcome> {
-    let record = Run::of(sandbox, cell).record;
-    let search = record.steps.into_iter().find_map(|step| step.search).expect("a search");
-    search.probes.iter().map(|probe| probe.outcome).collect()
+/// Returns the probes of a run that searched.
+fn probes(run: &Run) -> &[ProbeRecord] {
+    let search = run.record.steps.iter().find_map(|step| step.search.as_ref());
+    &search.expect("a search").probes
 }
 
 /// Searches a rate where operations take so long, and checks what is printed.
-fn check_search(service_time: &str, expected: &[&str]) {
+///
+/// A probe in which the host delayed the client changes the course of the search: the host was
+/// busy then, however short the delay was.
+fn check_search(host: &HostWatch, service_time: &str, expected: &[&str]) {
     let benchmark = "steps = [\"fillseq\", \"readrandom\"]\nrows = 20\nduration = \"300ms\"\n\
                      warmup = \"0s\"\nsettle_cap = \"200ms\"";
     let server = format!("\"server.work\" = \"{service_time}\"");
     let sandbox = Sandbox::with_options(benchmark, &[("slow", "faulty", server)]);
     let text = nothing_measured(&[(&sandbox, &["--sla", "p50 < 1ms"])], None).remove(0);
-    let outcomes = outcomes(&sandbox, "slow.c1.r1");
-    assert!(!outcomes.is_empty() && !outcomes.contains(&Outcome::Invalid), "{outcomes:?}: {text}");
+    let run = Run::on(host, &sandbox, "slow.c1.r1");
+    let delayed = probes(&run).iter().find(|probe| probe.outcome == Outcome::Invalid);
+    host.note(delayed.map(|probe| format!("a probe is invalid: {}", probe.reason)));
+    assert!(!probes(&run).is_empty() && delayed.is_none(), "{:?}: {text}", probes(&run));
     for expected in expected {
         assert!(text.contains(expected), "{expected}\n{text}");
     }
@@ -88,8 +92,9 @@ fn check_search(service_time: &str, expected: &[&str]) {
 #[test]
 fn search_that_finds_no_rate_names_the_reason_and_the_remedy() {
     let _turn = share_turn();
-    on_quiet_host(|_| {
+    on_quiet_host(|host| {
         check_search(
+            host,
             "2ms",
             &[
                 "A041 search found nothing: readrandom of slow: found nothing within p50 < 1.00 \
@@ -99,6 +104,7 @@ fn search_that_finds_no_rate_names_the_reason_and_the_remedy() {
             ],
         );
         check_search(
+            host,
             "20ms",
             &[
                 "found nothing within p50 < 1.00 ms in 1 probe: 200 operations are needed to test",
@@ -117,9 +123,9 @@ pub(crate) fn sandbox_of_search() -> Sandbox {
 
 /// Checks that the host, which made every probe invalid, is named, and not the engine.
 pub(crate) fn assert_all_probes_are_invalid(searched: &Sandbox, text: &str) {
-    let outcomes = outcomes(searched, "map.c1.r1");
-    let is_invalid = |outcome: &Outcome| *outcome == Outcome::Invalid;
-    assert!(!outcomes.is_empty() && outcomes.iter().all(is_invalid), "{outcomes:?}");
+    let run = Run::of(searched, "map.c1.r1");
+    let is_invalid = |probe: &ProbeRecord| probe.outcome == Outcome::Invalid;
+    assert!(!probes(&run).is_empty() && probes(&run).iter().all(is_invalid), "{:?}", probes(&run));
     for expected in ["the client was late too often", "repeat on a quiet host"] {
         assert!(text.contains(expected), "{expected}\n{text}");
     }
