@@ -9,7 +9,7 @@ use object::Endianness;
 use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH};
 use object::read::elf::ElfFile64;
 
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::program::{lines, text, unless_busy};
 use crate::source::Distribution;
 
@@ -55,7 +55,7 @@ pub(crate) fn library_dirs(root: &Path) -> Vec<PathBuf> {
 /// Returns the version output of a program below `root`, its own path left out.
 ///
 /// Errors name it as `shown`.
-pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<String, SupplyError> {
+pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<String> {
     let failure =
         |reason: String| SupplyError::Unavailable(format!("{shown} does not run here: {reason}"));
     let dirs = std::env::join_paths(library_dirs(root)).ok().filter(|path| !path.is_empty());
@@ -71,7 +71,7 @@ pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<Str
     let missing = missing_libraries(program, root);
     if missing.is_empty() {
         let output = lines(&output).next().unwrap_or("nothing");
-        return Err(failure(format!("`--version` failed ({status}), it printed: {output}")));
+        return Err(failure(format!("`--version` failed ({status}) and printed: {output}")));
     }
     Err(failure(missing_libraries_text(&missing)))
 }
@@ -172,7 +172,7 @@ mod tests {
     fn failing_program_is_quoted_and_non_program_rejected() {
         assert_eq!(
             reported_version("#!/bin/sh\necho; echo no way >&2; exit 3\n").unwrap_err(),
-            "ROOT/bin/server does not run here: `--version` failed (exit status: 3), it printed: \
+            "ROOT/bin/server does not run here: `--version` failed (exit status: 3) and printed: \
              no way"
         );
         let text = reported_version("\u{7f}ELF?").unwrap_err();
