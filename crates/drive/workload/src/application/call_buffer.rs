@@ -32,7 +32,6 @@ pub(super) struct DrawInputs {
 }
 
 /// The values of one call.
-#[derive(Debug)]
 pub(super) struct CallBuffer {
     pub(super) arguments: Vec<Argument>,
     /// The bytes of the texts among them.

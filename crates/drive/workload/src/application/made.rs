@@ -9,7 +9,6 @@ use crate::random::{Stream, below, unit};
 pub(super) const SYLLABLES: usize = 3;
 
 /// A value made of others, of a word of random bits, or of a statement's result.
-#[derive(Debug)]
 pub(super) enum Made {
     /// An integer by the non-uniform random function.
     Nurand {

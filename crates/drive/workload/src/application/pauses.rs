@@ -11,7 +11,6 @@ use crate::random::{Stream, unit};
 const MEANS_MAX: f64 = 10.0;
 
 /// Waits before one client's calls.
-#[derive(Debug)]
 pub(super) struct Pauses {
     stream: Stream,
     /// Mean think time of the last call's procedure.
