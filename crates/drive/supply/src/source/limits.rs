@@ -68,8 +68,8 @@ impl Allowance {
 /// Returns the error of a package that has `what`.
 fn beyond(what: &str) -> io::Error {
     io::Error::other(format!(
-        "Assay does not unpack a package with {what}: choose another release, or add your build \
-         with `assay engine add`"
+        "a package with {what} is refused: choose another release, or add your build with \
+         `assay engine add`"
     ))
 }
 
