@@ -71,7 +71,7 @@ pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<Str
     let missing = missing_libraries(program, root);
     if missing.is_empty() {
         let output = lines(&output).next().unwrap_or("nothing");
-        return Err(failure(format!("`--version` failed ({status}) and printed: {output}")));
+        return Err(failure(format!("`--version` failed ({status}), it printed: {output}")));
     }
     Err(failure(missing_libraries_text(&missing)))
 }
@@ -172,7 +172,7 @@ mod tests {
     fn failing_program_is_quoted_and_non_program_rejected() {
         assert_eq!(
             reported_version("#!/bin/sh\necho; echo no way >&2; exit 3\n").unwrap_err(),
-            "ROOT/bin/server does not run here: `--version` failed (exit status: 3) and printed: \
+            "ROOT/bin/server does not run here: `--version` failed (exit status: 3), it printed: \
              no way"
         );
         let text = reported_version("\u{7f}ELF?").unwrap_err();
