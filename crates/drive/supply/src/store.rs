@@ -88,7 +88,7 @@ impl Store {
     /// # Errors
     /// When the directory cannot be created, or, for root, another account can replace it.
     pub fn open(cache_dir: PathBuf) -> Result<Self> {
-        Self::with_sources(cache_dir, SOURCES.map(|source| source()).into())
+        Self::with_sources(cache_dir, SOURCES.iter().map(|source| source()).collect())
     }
 
     /// Opens the cache with the given sources.

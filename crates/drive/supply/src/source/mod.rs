@@ -27,7 +27,7 @@ pub(crate) use source_trait::not_for_machine;
 pub use source_trait::{Fetched, Offer, Progress, Source};
 
 /// Makes every source, in order of precedence.
-pub(crate) const SOURCES: [fn() -> Box<dyn Source>; 4] = [
+pub(crate) const SOURCES: &[fn() -> Box<dyn Source>] = &[
     || Box::new(Distribution::default()),
     || Box::new(Maven::default()),
     || Box::new(Npm::default()),
