@@ -13,7 +13,7 @@ use std::ffi::{CStr, CString, c_char, c_uchar, c_void};
 use std::ptr;
 
 use crate::Owned;
-use engine::{CountedRows, EngineError, Rows};
+use engine::{CountedRows, EngineError, Result, Rows};
 use model::{Direction, Durability};
 
 crate::handles! { pub Database ReadOptions WriteOptions Batch Iter }
@@ -61,7 +61,7 @@ impl Functions {
     /// # Errors
     /// The library's message; its text is freed.
     #[inline]
-    pub fn call<T>(&self, function: impl FnOnce(ErrorOut) -> T) -> Result<T, EngineError> {
+    pub fn call<T>(&self, function: impl FnOnce(ErrorOut) -> T) -> Result<T> {
         let mut error: *mut c_char = ptr::null_mut();
         let returned = function(&raw mut error);
         // SAFETY: a function of the library wrote the text, or nothing.
@@ -122,7 +122,7 @@ impl Functions {
 ///
 /// # Errors
 /// When they hold a zero.
-pub fn c_text(bytes: &[u8]) -> Result<CString, EngineError> {
+pub fn c_text(bytes: &[u8]) -> Result<CString> {
     CString::new(bytes).map_err(|_zero_inside| {
         let text = String::from_utf8_lossy(bytes);
         EngineError::Fatal(format!("`{text}` holds a zero byte"))
@@ -183,7 +183,7 @@ impl<'a> Client<'a> {
     /// # Errors
     /// The engine's message.
     #[inline]
-    pub fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), EngineError> {
+    pub fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let start = key.as_ptr().cast();
         self.write_batch(|batch| match value {
             // SAFETY: the batch is owned; key and value are borrowed, and the library copies them.
@@ -201,7 +201,7 @@ impl<'a> Client<'a> {
     /// # Errors
     /// The engine's message.
     #[inline]
-    pub fn write_batch(&self, fill: impl FnOnce(*mut Batch)) -> Result<(), EngineError> {
+    pub fn write_batch(&self, fill: impl FnOnce(*mut Batch)) -> Result<()> {
         let (database, write, batch) = (self.database, self.write.handle, self.batch.handle);
         // SAFETY: the batch is owned.
         unsafe { (self.api.writebatch_clear)(batch) };
@@ -222,7 +222,7 @@ impl<'a> Client<'a> {
         (limit, direction): (u32, Direction),
         rows: &mut Rows,
         seek_back: impl FnOnce(*mut Iter),
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let api = self.api;
         // SAFETY: database and options live; the iterator is destroyed below.
         let iter = unsafe { (api.create_iterator)(self.database, self.read.handle) };

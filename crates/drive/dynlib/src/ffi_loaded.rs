@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use engine::EngineError;
+use engine::{EngineError, Result};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use model::Identity;
 
@@ -36,7 +36,7 @@ static LOADED: Mutex<Option<&'static Loaded>> = Mutex::new(None);
 /// # Errors
 /// When the file is not a complete shared library for this machine, the loader rejects it, or
 /// another library is loaded.
-pub fn load_once(path: &Path) -> Result<&'static Loaded, EngineError> {
+pub fn load_once(path: &Path) -> Result<&'static Loaded> {
     let path = path.canonicalize().map_err(unreadable(path))?;
     let mut slot = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(first) = *slot {
@@ -55,7 +55,7 @@ pub fn load_once(path: &Path) -> Result<&'static Loaded, EngineError> {
     Ok(loaded)
 }
 
-fn load(path: PathBuf) -> Result<Loaded, EngineError> {
+fn load(path: PathBuf) -> Result<Loaded> {
     let file = ImageFile::read(path.clone())?;
     if cfg!(target_os = "linux") {
         check_image(&file.image, std::env::consts::ARCH)
@@ -75,14 +75,10 @@ fn load(path: PathBuf) -> Result<Loaded, EngineError> {
 
 /// Returns the identity of an engine, which is linked unless its library is `loaded`.
 pub fn identity(engine: &str, version: String, loaded: Option<&Loaded>) -> Identity {
-    let origin = loaded.map(|library| library.path.display().to_string());
-    Identity {
-        engine: engine.to_owned(),
-        version,
-        origin: origin.unwrap_or_else(|| "linked".to_owned()),
-        sha256: loaded.map(|library| library.sha256.clone()),
-        ..Identity::default()
-    }
+    let identity = engine::linked(engine, &version);
+    let Some(loaded) = loaded else { return identity };
+    let origin = loaded.path.display().to_string();
+    Identity { origin, sha256: Some(loaded.sha256.clone()), ..identity }
 }
 
 impl Loaded {

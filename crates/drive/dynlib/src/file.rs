@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use engine::EngineError;
+use engine::{EngineError, Result};
 use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
@@ -56,7 +56,7 @@ impl ImageFile {
     ///
     /// # Errors
     /// When it cannot be read, or is no regular file.
-    pub fn read(path: PathBuf) -> Result<Self, EngineError> {
+    pub fn read(path: PathBuf) -> Result<Self> {
         let read = || {
             let mut file = open_regular(&path)?;
             let (version, mut image) = (version(&file.metadata()?), Vec::new());
@@ -76,13 +76,15 @@ impl ImageFile {
     ///
     /// # Errors
     /// When it was replaced or changed meanwhile.
-    pub fn check_unchanged(&self) -> Result<(), EngineError> {
+    pub fn check_unchanged(&self) -> Result<()> {
         let now = fs::metadata(&self.path).map_err(unreadable(&self.path))?;
         if version(&now) == self.version {
             return Ok(());
         }
         let path = self.path.display();
-        Err(EngineError::build(format!("`{path}` was changed while it was loaded: repeat it")))
+        Err(EngineError::build(format!(
+            "`{path}` was changed while it was loaded: repeat the command"
+        )))
     }
 }
 

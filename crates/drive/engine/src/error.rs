@@ -5,6 +5,9 @@ use model::{Options, Setting};
 
 use crate::refusal::{OTHER_BUILD, Refusal};
 
+/// A result whose error is that of an engine.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
 /// A refusal or failure of an engine.
 ///
 /// Texts are the engine's own messages where it has any.

@@ -27,7 +27,7 @@ pub mod statement_times;
 pub mod traits;
 pub mod way;
 
-pub use error::EngineError;
+pub use error::{EngineError, Result};
 pub use lock_waits::{LockWaits, NO_ANSWER};
 pub use model::Setting;
 pub use option_reach::{OptionReach, Reach};
@@ -37,6 +37,6 @@ pub use server_side::{ApplicationSetup, ServerSide, WaitSampler};
 pub use statement_times::{EndedStatement, StatementTimes};
 pub use traits::{
     ANSWERS, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline, REVERSE_SCANS, Session,
-    gives_answers, scans_in_reverse,
+    gives_answers, linked, scans_in_reverse,
 };
 pub use way::{VALUE_CHANGES, Way};

@@ -8,10 +8,10 @@ use model::capability::{
 };
 use model::{EngineState, Identity, Op, Options, Outcome};
 
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::rows::Rows;
 use crate::settings_check::{check_dir, check_names};
-use crate::traits::{ANSWERS, Driver, Engine, Maintenance, OpenSpec, Session};
+use crate::traits::{ANSWERS, Driver, Engine, Maintenance, OpenSpec, Session, linked};
 
 /// The only build of the `null` engine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,12 +19,7 @@ pub struct NullDriver;
 
 impl Driver for NullDriver {
     fn identity(&self) -> Identity {
-        Identity {
-            engine: "null".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            origin: "linked".to_owned(),
-            ..Identity::default()
-        }
+        linked("null", env!("CARGO_PKG_VERSION"))
     }
 
     /// Every setting is offered: an engine that stores nothing satisfies each.
@@ -38,7 +33,7 @@ impl Driver for NullDriver {
         ])
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         check_names("null", &[], &spec.options)?;
         check_dir(&spec.dir)?;
         Ok(Box::new(NullEngine))
@@ -48,7 +43,7 @@ impl Driver for NullDriver {
 struct NullEngine;
 
 impl Engine for NullEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(NullSession))
     }
 
@@ -56,19 +51,19 @@ impl Engine for NullEngine {
         NullDriver.identity()
     }
 
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         Ok(Options::new())
     }
 
-    fn maintain(&self, _work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, _work: Maintenance) -> Result<bool> {
         Ok(false)
     }
 
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         Ok(EngineState { is_idle: Some(true), ..EngineState::default() })
     }
 
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
+    fn close(self: Box<Self>) -> Result<()> {
         Ok(())
     }
 }
@@ -77,7 +72,7 @@ struct NullSession;
 
 impl Session for NullSession {
     #[inline]
-    fn execute(&mut self, _op: &Op<'_>, _rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, _op: &Op<'_>, _rows: &mut Rows) -> Result<Outcome> {
         Ok(Outcome::Done)
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use model::{Op, Outcome};
 
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::rows::{Rows, StoredValue};
 use crate::settings_check::no_procedures;
 use crate::traits::Session;
@@ -25,7 +25,7 @@ pub fn execute<S: Session + ?Sized>(
     session: &mut S,
     op: &Op<'_>,
     rows: &mut Rows,
-) -> Result<Outcome, EngineError> {
+) -> Result<Outcome> {
     match *op {
         Op::FieldRead { key, offset, length } => {
             with_value(session, key, rows, |_, value, rows| {
@@ -70,7 +70,7 @@ pub fn push_field(
     (key, value): (&[u8], &[u8]),
     (offset, length): (u32, u32),
     rows: &mut Rows,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     rows.push(key, &value[part(value.len(), offset, length as usize)?]);
     Ok(())
 }
@@ -87,7 +87,7 @@ pub fn changed(key: &[u8], bytes: &[u8], rows: &mut Rows) -> Outcome {
 /// # Errors
 /// [`EngineError::Unsupported`] when it ends beyond the value's end.
 #[inline]
-pub fn part(value_bytes: usize, offset: u32, length: usize) -> Result<Range<usize>, EngineError> {
+pub fn part(value_bytes: usize, offset: u32, length: usize) -> Result<Range<usize>> {
     let start = offset as usize;
     match start.checked_add(length) {
         Some(end) if end <= value_bytes => Ok(start..end),
@@ -100,8 +100,8 @@ fn with_value<S: Session + ?Sized>(
     session: &mut S,
     key: &[u8],
     rows: &mut Rows,
-    act: impl FnOnce(&mut S, &mut StoredValue, &mut Rows) -> Result<Outcome, EngineError>,
-) -> Result<Outcome, EngineError> {
+    act: impl FnOnce(&mut S, &mut StoredValue, &mut Rows) -> Result<Outcome>,
+) -> Result<Outcome> {
     let is_storing = rows.is_storing();
     rows.clear(true);
     let found = session.execute_get(key, rows);

@@ -157,6 +157,11 @@ impl Rows {
         })
     }
 
+    /// Returns copies of the stored rows, in order.
+    pub(crate) fn owned(&self) -> Vec<OwnedRow> {
+        self.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
+    }
+
     /// Takes the value of the only stored row; `None` without one.
     ///
     /// [`Rows::put_back`] makes its memory available again.
@@ -179,6 +184,9 @@ impl Rows {
         self.ends.push((key_end, self.buffer.len()));
     }
 }
+
+/// Key and value of one row.
+pub(crate) type OwnedRow = (Vec<u8>, Vec<u8>);
 
 /// A stored row, taken out of an answer.
 pub(crate) struct StoredValue {

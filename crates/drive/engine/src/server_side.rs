@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::sql::Copies;
 use model::{Application, Bounds, Call, StatementState, WaitProfile};
 
-use crate::error::EngineError;
+use crate::error::Result;
 
 /// An application and its maximum number of clients.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ pub trait ServerSide: Send + Sync {
     ///
     /// # Errors
     /// When the engine does not respond.
-    fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>, EngineError> {
+    fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>> {
         Ok(None)
     }
 
@@ -56,7 +56,7 @@ pub trait ServerSide: Send + Sync {
     ///
     /// # Errors
     /// When the engine does not respond.
-    fn bounds(&self, _table: u16, _number: u32) -> Result<Option<Bounds>, EngineError> {
+    fn bounds(&self, _table: u16, _number: u32) -> Result<Option<Bounds>> {
         Ok(None)
     }
 
@@ -66,7 +66,7 @@ pub trait ServerSide: Send + Sync {
     ///
     /// # Errors
     /// When the engine does not respond.
-    fn count_rows(&self, _table: u16, _number: u32) -> Result<Option<u64>, EngineError> {
+    fn count_rows(&self, _table: u16, _number: u32) -> Result<Option<u64>> {
         Ok(None)
     }
 
@@ -78,7 +78,7 @@ pub trait ServerSide: Send + Sync {
     /// # Errors
     /// [`Refusal::Statement`](crate::Refusal::Statement) when the server rejects the query, another
     /// when it does not respond.
-    fn check_row(&self, _check: u16, _number: u32) -> Result<Option<Vec<String>>, EngineError> {
+    fn check_row(&self, _check: u16, _number: u32) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
 
@@ -89,11 +89,7 @@ pub trait ServerSide: Send + Sync {
     ///
     /// # Errors
     /// When the engine does not respond.
-    fn statements(
-        &self,
-        _call: &Call<'_>,
-        _executes: bool,
-    ) -> Result<Vec<StatementState>, EngineError> {
+    fn statements(&self, _call: &Call<'_>, _executes: bool) -> Result<Vec<StatementState>> {
         Ok(Vec::new())
     }
 
@@ -102,7 +98,7 @@ pub trait ServerSide: Send + Sync {
     /// # Errors
     /// [`Refusal::Statement`](crate::Refusal::Statement) with the first one that the server
     /// rejects, whatever the rows.
-    fn check_call(&self, _call: &Call<'_>) -> Result<(), EngineError> {
+    fn check_call(&self, _call: &Call<'_>) -> Result<()> {
         Ok(())
     }
 }
@@ -118,5 +114,5 @@ pub trait WaitSampler: Send {
     ///
     /// # Errors
     /// When the engine does not respond: what was sampled so far is not the whole span.
-    fn sample(&mut self, profile: &mut WaitProfile) -> Result<(), EngineError>;
+    fn sample(&mut self, profile: &mut WaitProfile) -> Result<()>;
 }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use model::units::parse_size;
 use model::{Capabilities, Durability, DurabilityRecord, Options, Setting, Settings};
 
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::refusal::Refusal;
 
 /// Checks that `engine` supports the `settings`.
@@ -20,7 +20,7 @@ pub fn check_settings(
     engine: &str,
     capabilities: &Capabilities,
     settings: &Settings,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let class = settings.durability;
     if !capabilities.durability.contains(&class) {
         let offered: Vec<_> = capabilities.durability.iter().map(|class| class.name()).collect();
@@ -57,7 +57,7 @@ pub fn check_settings(
 ///
 /// # Errors
 /// [`Refusal::Setting`] that names the weakest thing.
-pub fn check_durability(claimed: Durability, had: &DurabilityRecord) -> Result<(), EngineError> {
+pub fn check_durability(claimed: Durability, had: &DurabilityRecord) -> Result<()> {
     let Some(basis) = had.violation(claimed) else { return Ok(()) };
     let reason = format!("not supported: durability `{claimed}`: {basis}");
     let class = basis.class;
@@ -70,7 +70,7 @@ pub fn check_durability(claimed: Durability, had: &DurabilityRecord) -> Result<(
 /// # Errors
 /// [`Refusal::Option`] that names the first unknown one and those that are
 /// known.
-pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<(), EngineError> {
+pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<()> {
     match options.iter().find(|(name, _)| !known.contains(name)) {
         None => Ok(()),
         Some((name, _)) if known.is_empty() => {
@@ -86,7 +86,7 @@ pub fn check_names(engine: &str, known: &[&str], options: &Options) -> Result<()
 ///
 /// # Errors
 /// [`EngineError::Fatal`] with its name.
-pub fn check_dir(dir: &Path) -> Result<(), EngineError> {
+pub fn check_dir(dir: &Path) -> Result<()> {
     if dir.is_dir() {
         return Ok(());
     }
@@ -97,7 +97,7 @@ pub fn check_dir(dir: &Path) -> Result<(), EngineError> {
 ///
 /// # Errors
 /// [`Refusal::Option`] when `value` is not a number of that type.
-pub fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, EngineError> {
+pub fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T> {
     value.parse().map_err(|error| refused(name, format!("`{value}`: {error}")))
 }
 
@@ -105,7 +105,7 @@ pub fn number<T: FromStr<Err: Display>>(name: &str, value: &str) -> Result<T, En
 ///
 /// # Errors
 /// [`Refusal::Option`] when `value` is not a size.
-pub fn size(name: &str, value: &str) -> Result<u64, EngineError> {
+pub fn size(name: &str, value: &str) -> Result<u64> {
     parse_size(value).map(|bytes| bytes.0).map_err(|reason| refused(name, reason))
 }
 
@@ -113,7 +113,7 @@ pub fn size(name: &str, value: &str) -> Result<u64, EngineError> {
 ///
 /// # Errors
 /// [`Refusal::Option`] for any other text.
-pub fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
+pub fn flag(name: &str, value: &str) -> Result<bool> {
     match value {
         "true" | "on" | "1" => Ok(true),
         "false" | "off" | "0" => Ok(false),
@@ -126,7 +126,7 @@ pub fn flag(name: &str, value: &str) -> Result<bool, EngineError> {
 /// # Errors
 /// Always: [`EngineError::Unsupported`].
 #[cold]
-pub fn no_procedures<T>(engine: &str) -> Result<T, EngineError> {
+pub fn no_procedures<T>(engine: &str) -> Result<T> {
     Err(EngineError::Unsupported(format!(
         "{engine} has no SQL procedures: it is a key-value engine"
     )))

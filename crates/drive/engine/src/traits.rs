@@ -8,7 +8,7 @@ use model::{
     OpKind, Options, Outcome, Settings,
 };
 
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::lock_waits::LockWaits;
 use crate::rows::Rows;
 use crate::server_side::{ApplicationSetup, ServerSide};
@@ -36,6 +36,12 @@ impl OpenSpec {
     pub const fn embedded(dir: PathBuf, settings: Settings, data: DataShape) -> Self {
         Self { dir, settings, options: Options::new(), data, endpoint: None, application: None }
     }
+}
+
+/// Returns the identity of an engine that is linked into this program.
+pub fn linked(engine: &str, version: &str) -> Identity {
+    let (engine, version, origin) = (engine.to_owned(), version.to_owned(), "linked".to_owned());
+    Identity { engine, version, origin, ..Identity::default() }
 }
 
 /// Capability: answers can be checked; present unless denied.
@@ -117,18 +123,14 @@ pub trait Driver: Send + Sync {
     ///
     /// # Errors
     /// [`EngineError::Refused`] with the cause, [`EngineError::Fatal`] for everything else.
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError>;
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>>;
 
     /// Opens as [`Driver::open`] does; statements on a server whose other users hold locks wait as
     /// `waits` states, outside of measured spans.
     ///
     /// # Errors
     /// As [`Driver::open`], and [`EngineError::Timeout`] with the session that holds a lock.
-    fn open_shared(
-        &self,
-        spec: &OpenSpec,
-        _waits: &LockWaits,
-    ) -> Result<Box<dyn Engine>, EngineError> {
+    fn open_shared(&self, spec: &OpenSpec, _waits: &LockWaits) -> Result<Box<dyn Engine>> {
         self.open(spec)
     }
 }
@@ -154,13 +156,13 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// When the engine's limit of clients is reached.
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError>;
+    fn session(&self) -> Result<Box<dyn Session + '_>>;
 
     /// Returns a handle for a background writer; else as [`Engine::session`].
     ///
     /// # Errors
     /// As [`Engine::session`].
-    fn writer_session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn writer_session(&self) -> Result<Box<dyn Session + '_>> {
         self.session()
     }
 
@@ -195,7 +197,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// When the engine does not respond.
-    fn effective_options(&self) -> Result<Options, EngineError>;
+    fn effective_options(&self) -> Result<Options>;
 
     /// Returns what the durability class of writes rests on, read back from a session and tables.
     ///
@@ -204,7 +206,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// When the engine does not respond.
-    fn durability(&self) -> Result<DurabilityRecord, EngineError> {
+    fn durability(&self) -> Result<DurabilityRecord> {
         Ok(DurabilityRecord::default())
     }
 
@@ -212,13 +214,13 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// When the engine refuses or fails.
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError>;
+    fn maintain(&self, work: Maintenance) -> Result<bool>;
 
     /// Returns the engine's state. Cheap enough to be called once a second.
     ///
     /// # Errors
     /// When the engine does not respond.
-    fn state(&self) -> Result<EngineState, EngineError>;
+    fn state(&self) -> Result<EngineState>;
 
     /// Returns the engine's own statistics as text, for the archive; `None` when it has none.
     fn statistics_text(&self) -> Option<String> {
@@ -234,7 +236,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// When a limit of the login or the server leaves too little room, which is named.
-    fn check_clients(&self, _clients: u64) -> Result<(), EngineError> {
+    fn check_clients(&self, _clients: u64) -> Result<()> {
         Ok(())
     }
 
@@ -242,7 +244,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// When data could not be written to disk.
-    fn close(self: Box<Self>) -> Result<(), EngineError>;
+    fn close(self: Box<Self>) -> Result<()>;
 }
 
 /// One client's handle; it need not be `Send` or `Sync`.
@@ -256,7 +258,7 @@ pub trait Session {
     ///
     /// # Errors
     /// When the operation failed.
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError>;
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome>;
 
     /// Reads one key, as [`Session::execute`] does.
     ///
@@ -265,7 +267,7 @@ pub trait Session {
     /// # Errors
     /// When the operation failed.
     #[inline]
-    fn execute_get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute_get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome> {
         self.execute(&Op::Get { key }, rows)
     }
 
@@ -274,12 +276,7 @@ pub trait Session {
     /// # Errors
     /// When the operation failed.
     #[inline]
-    fn execute_put(
-        &mut self,
-        key: &[u8],
-        value: &[u8],
-        rows: &mut Rows,
-    ) -> Result<Outcome, EngineError> {
+    fn execute_put(&mut self, key: &[u8], value: &[u8], rows: &mut Rows) -> Result<Outcome> {
         self.execute(&Op::Put { key, value }, rows)
     }
 
@@ -293,7 +290,7 @@ pub trait Session {
         start: &[u8],
         (limit, direction): (u32, Direction),
         rows: &mut Rows,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<Outcome> {
         self.execute(&Op::Scan { start, limit, direction }, rows)
     }
 
@@ -304,7 +301,7 @@ pub trait Session {
     ///
     /// # Errors
     /// When it cannot be begun or the read failed; [`EngineError::Unsupported`] by default.
-    fn hold(&mut self, _op: &Op<'_>, _rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn hold(&mut self, _op: &Op<'_>, _rows: &mut Rows) -> Result<Outcome> {
         Err(EngineError::Unsupported("this engine holds no transaction open".to_owned()))
     }
 
@@ -326,7 +323,7 @@ pub trait Pipeline: Session {
     ///
     /// # Errors
     /// When the operation cannot be sent; it is not in flight then.
-    fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError>;
+    fn submit(&mut self, op: &Op<'_>) -> Result<bool>;
 
     /// Returns whether [`Pipeline::complete`] can return almost without waiting.
     fn has_answer(&mut self) -> bool;
@@ -338,5 +335,5 @@ pub trait Pipeline: Session {
     /// # Errors
     /// When that operation failed. Later ones are still in flight, and each of them fails too when
     /// the connection is lost.
-    fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError>;
+    fn complete(&mut self, rows: &mut Rows) -> Result<Outcome>;
 }

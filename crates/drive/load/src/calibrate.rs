@@ -147,7 +147,8 @@ fn served_per_second(totals: &StepTotals) -> f64 {
     served(totals) as f64 / totals.duration.as_secs_f64()
 }
 
-#[cfg(all(test, not(feature = "model-check")))]
+#[cfg(test)]
+#[cfg(not(feature = "model-check"))]
 mod tests {
     use super::*;
     use crate::clock::SteadyClock;

@@ -19,7 +19,6 @@ const HELD_BYTES_MAX: u64 = 64 << 20;
 const EMPTY_BYTES: u64 = 4096;
 
 /// One client's part of an interval, but for its counts and times.
-#[derive(Debug)]
 pub(crate) struct Delivery {
     /// Position in the client pool, clients before writers.
     pub(crate) client: usize,

@@ -20,7 +20,7 @@ pub enum LoadError {
     #[error("an interval of {0} is not between 1 ms and {1}")]
     Interval(Nanos, Nanos),
     /// A rate that is no positive number, or higher than the second, operations per second.
-    #[error("a rate of {0} operations per second: it must be a number above 0, at most {1}")]
+    #[error("the rate is {0} operations per second, but must be above 0, at most {1}")]
     Rate(f64, f64),
     /// A search, of which only the probes are loads.
     #[error("a search is not a load: run its probes one by one, each with its rate or clients")]

@@ -20,7 +20,6 @@ const WAITING_PER_CLIENT: usize = 2;
 const UNPOISONED: &str = "no panic while merging";
 
 /// How a client ended.
-#[derive(Debug)]
 pub(crate) enum ClientEnd {
     /// It reached its limit or deadline.
     Finished,
@@ -35,7 +34,6 @@ pub(crate) enum ClientEnd {
 }
 
 /// A client's last message, after its last part.
-#[derive(Debug)]
 pub(crate) struct ClientExit {
     /// Position in the client pool, clients before writers.
     pub(crate) client: usize,
@@ -50,7 +48,6 @@ pub(crate) struct ClientExit {
 }
 
 /// A message from a client to the coordinator.
-#[derive(Debug)]
 pub(crate) enum Message {
     /// The client at that position has its session and waits at the barrier, on that thread.
     Ready(usize, Pid),

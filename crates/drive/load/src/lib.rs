@@ -24,6 +24,10 @@ mod collector;
 mod error;
 mod handoff;
 mod stop;
+#[cfg(not(feature = "model-check"))]
+mod sync;
+#[cfg(feature = "model-check")]
+#[path = "model_check.rs"]
 mod sync;
 mod tally;
 #[cfg(test)]

@@ -113,7 +113,6 @@ impl ProcessUsage {
 }
 
 /// The kernel's account of one thread.
-#[derive(Debug)]
 pub(crate) struct SchedStat(File);
 
 /// Time of one thread since it began.
@@ -165,7 +164,6 @@ impl SchedTimes {
 /// How long one thread was ready to run and had no CPU, as the kernel counts it.
 ///
 /// No file stays open: there are as many of these as clients.
-#[derive(Debug)]
 pub(crate) struct RunQueue {
     thread: Pid,
     last: Nanos,

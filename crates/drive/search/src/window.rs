@@ -12,7 +12,6 @@ use crate::probe::{ProbeObservation, Second};
 const MAX_INVALID_SHARE: f64 = 0.25;
 
 /// The valid part of a probe.
-#[derive(Debug)]
 pub(crate) struct Window<'a> {
     observation: &'a ProbeObservation,
     /// The valid intervals, each with its end since the probe's start, seconds.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use dynlib::{ImageFile, unreadable};
 use engine::settings_check::{check_dir, check_settings, refused};
-use engine::{Driver, Engine, EngineError, OpenSpec, Setting, VALUE_CHANGES};
+use engine::{Driver, Engine, EngineError, OpenSpec, Result, Setting, VALUE_CHANGES};
 use model::capability::{APPENDS, Feature, PARTIAL_UPDATES};
 use model::{Capabilities, Identity, Options};
 
@@ -20,11 +20,11 @@ use crate::instance::ShimEngine;
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
     /// Returns the build's capabilities, or what is wrong with the reported facts.
-    pub capabilities: fn(&Identity) -> Result<Capabilities, EngineError>,
+    pub capabilities: fn(&Identity) -> Result<Capabilities>,
     /// Translates a spec into the options that the shim receives.
     ///
     /// Settings are checked against `capabilities` before; options must be checked here.
-    pub translate: fn(&OpenSpec, &Identity) -> Result<Options, EngineError>,
+    pub translate: fn(&OpenSpec, &Identity) -> Result<Options>,
     /// Settings and the options that `translate` makes of them.
     pub settings: &'static [(Setting, &'static str)],
     /// Files in the data directory to archive: logs, configuration.
@@ -42,7 +42,7 @@ pub fn open_library(
     path: &Path,
     engine: &str,
     binding: &'static Binding,
-) -> Result<Box<dyn Driver>, EngineError> {
+) -> Result<Box<dyn Driver>> {
     // The shim is next to the real file.
     let library = path.canonicalize().map_err(unreadable(path))?;
     let shim = library.with_file_name(file_name(engine));
@@ -74,7 +74,7 @@ fn explain(error: EngineError) -> EngineError {
 }
 
 /// Returns the identity that the loaded build reports.
-pub(crate) fn identify(api: &Api, engine: &str, library: &Path) -> Result<Identity, EngineError> {
+pub(crate) fn identify(api: &Api, engine: &str, library: &Path) -> Result<Identity> {
     let mut facts: BTreeMap<String, String> = api.identity().into_iter().collect();
     let Some(version) = facts.remove("version").filter(|version| !version.is_empty()) else {
         return Err(EngineError::build(format!(
@@ -96,7 +96,7 @@ pub(crate) fn driver(
     api: &'static Api,
     binding: &'static Binding,
     identity: Identity,
-) -> Result<Box<dyn Driver>, EngineError> {
+) -> Result<Box<dyn Driver>> {
     let mut capabilities = (binding.capabilities)(&identity)?;
     if api.functions.modify.is_some() {
         let changes = [PARTIAL_UPDATES, APPENDS].map(|name| (name.to_owned(), Feature::Yes));
@@ -122,7 +122,7 @@ impl Driver for ShimDriver {
         self.capabilities.clone()
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         check_dir(&spec.dir)?;
         check_settings(&self.identity.engine, &self.capabilities, &spec.settings)?;
         let opened = (self.binding.translate)(spec, &self.identity).and_then(|mut options| {
@@ -139,7 +139,7 @@ impl Driver for ShimDriver {
 }
 
 /// Takes [`VALUE_CHANGES`] out of the options; returns whether the shim changes parts of values.
-fn take_value_changes(api: &Api, options: &mut Options) -> Result<bool, EngineError> {
+fn take_value_changes(api: &Api, options: &mut Options) -> Result<bool> {
     let can = api.functions.modify.is_some();
     let is_modifying = match options.get(VALUE_CHANGES) {
         None => return Ok(can),

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use dynlib::level::c_text;
 use dynlib::{Loaded, load_once};
 use engine::settings_check::refused;
-use engine::{EngineError, Maintenance};
+use engine::{EngineError, Maintenance, Result};
 use model::{Options, Outcome};
 
 use crate::function_names;
@@ -100,7 +100,7 @@ pub(crate) struct Api {
 
 impl Api {
     /// Loads the shim at `path`, or returns it when this process already holds it.
-    pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
+    pub(crate) fn load(path: &Path) -> Result<&'static Self> {
         static API: OnceLock<Api> = OnceLock::new();
         let loaded = load_once(path)?;
         if let Some(api) = API.get() {
@@ -138,11 +138,7 @@ impl Api {
     }
 
     /// Opens the data in `dir`.
-    pub(crate) fn open(
-        &'static self,
-        dir: &Path,
-        options: &Options,
-    ) -> Result<Handle, EngineError> {
+    pub(crate) fn open(&'static self, dir: &Path, options: &Options) -> Result<Handle> {
         if self.is_open.swap(true, Ordering::AcqRel) {
             let text = "a second open engine behind one shim: close the first";
             return Err(EngineError::Unsupported(text.to_owned()));
@@ -154,7 +150,7 @@ impl Api {
         opened.map(|engine| Handle { api: self, engine: AtomicPtr::new(engine) })
     }
 
-    fn open_unguarded(&self, dir: &Path, options: &Options) -> Result<*mut c_void, EngineError> {
+    fn open_unguarded(&self, dir: &Path, options: &Options) -> Result<*mut c_void> {
         let dir = c_text(dir.as_os_str().as_bytes())?;
         let mut texts = Vec::new();
         for (name, value) in options.iter() {
@@ -217,7 +213,7 @@ impl Handle {
     }
 
     /// Starts `work`; returns `false` when the engine has no such work.
-    pub(crate) fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    pub(crate) fn maintain(&self, work: Maintenance) -> Result<bool> {
         let work = match work {
             Maintenance::Flush => 0,
             Maintenance::CompactLevel0 => 1,
@@ -233,7 +229,7 @@ impl Handle {
     }
 
     /// Closes the engine, once.
-    pub(crate) fn close(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn close(&mut self) -> Result<()> {
         let engine = std::mem::replace(self.engine.get_mut(), ptr::null_mut());
         if engine.is_null() {
             return Ok(());
@@ -261,7 +257,7 @@ impl Failure {
 
     /// Converts an operation's result code, and takes the error.
     #[inline]
-    pub(crate) fn outcome(&mut self, code: c_int) -> Result<Outcome, EngineError> {
+    pub(crate) fn outcome(&mut self, code: c_int) -> Result<Outcome> {
         match code {
             0 => Ok(Outcome::Done),
             1 => Ok(Outcome::NotFound),
@@ -270,7 +266,7 @@ impl Failure {
     }
 
     /// Converts the result code of a call other than a read.
-    pub(crate) fn done(&mut self, code: c_int) -> Result<(), EngineError> {
+    pub(crate) fn done(&mut self, code: c_int) -> Result<()> {
         if code == 0 { Ok(()) } else { Err(self.take(code)) }
     }
 

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::{ptr, slice};
 
-use engine::{EngineError, Rows, Session, parts};
+use engine::{Result, Rows, Session, parts};
 use model::{Direction, Op, Outcome};
 
 use crate::ffi::{Failure, Handle};
@@ -37,7 +37,7 @@ impl TakesRows for Rows {
 struct Field<'r> {
     rows: &'r mut Rows,
     part: (u32, u32),
-    pushed: Result<(), EngineError>,
+    pushed: Result<()>,
 }
 
 impl TakesRows for Field<'_> {
@@ -56,7 +56,7 @@ struct Change<'a> {
 
 impl<'e> ShimSession<'e> {
     /// Begins a session on the calling thread.
-    pub(crate) fn begin(handle: &'e Handle, is_modifying: bool) -> Result<Self, EngineError> {
+    pub(crate) fn begin(handle: &'e Handle, is_modifying: bool) -> Result<Self> {
         let (mut session, mut failure) = (ptr::null_mut(), Failure::none());
         let begin = handle.api.functions.session_begin;
         // SAFETY: the engine is open, and both results are locals.
@@ -66,7 +66,7 @@ impl<'e> ShimSession<'e> {
     }
 
     #[inline]
-    fn get<T: TakesRows>(&mut self, key: &[u8], to: &mut T) -> Result<Outcome, EngineError> {
+    fn get<T: TakesRows>(&mut self, key: &[u8], to: &mut T) -> Result<Outcome> {
         let (get, to) = (self.handle.api.functions.get, ptr::from_mut(to).cast());
         let (start, bytes, failure) = (key.as_ptr().cast(), key.len(), &mut *self.failure);
         // SAFETY: the session lives, the key is borrowed, and `take_row` gets its `T`.
@@ -76,12 +76,7 @@ impl<'e> ShimSession<'e> {
 
     /// Reads a part of a value out of the memory that the shim passes.
     #[inline(never)]
-    fn field(
-        &mut self,
-        key: &[u8],
-        part: (u32, u32),
-        rows: &mut Rows,
-    ) -> Result<Outcome, EngineError> {
+    fn field(&mut self, key: &[u8], part: (u32, u32), rows: &mut Rows) -> Result<Outcome> {
         let mut field = Field { rows, part, pushed: Ok(()) };
         let outcome = self.get(key, &mut field)?;
         field.pushed.map(|()| outcome)
@@ -89,12 +84,7 @@ impl<'e> ShimSession<'e> {
 
     /// Executes `op`, which changes a part of a value: from an offset on, or at its end.
     #[inline(never)]
-    fn change(
-        &mut self,
-        op: &Op<'_>,
-        change: Change<'_>,
-        rows: &mut Rows,
-    ) -> Result<Outcome, EngineError> {
+    fn change(&mut self, op: &Op<'_>, change: Change<'_>, rows: &mut Rows) -> Result<Outcome> {
         let Change { key, bytes, offset } = change;
         let modify = self.handle.api.functions.modify.filter(|_| self.is_modifying);
         let Some(modify) = modify else { return parts::execute(SHIM, self, op, rows) };
@@ -113,7 +103,7 @@ impl<'e> ShimSession<'e> {
     }
 
     #[inline]
-    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<Outcome, EngineError> {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> Result<Outcome> {
         let put = self.handle.api.functions.put;
         let (key_start, value_start) = (key.as_ptr().cast(), value.as_ptr().cast());
         let (session, failure) = (self.session, &mut *self.failure);
@@ -123,7 +113,7 @@ impl<'e> ShimSession<'e> {
     }
 
     #[inline]
-    fn delete(&mut self, key: &[u8]) -> Result<Outcome, EngineError> {
+    fn delete(&mut self, key: &[u8]) -> Result<Outcome> {
         let delete = self.handle.api.functions.delete;
         let (start, bytes) = (key.as_ptr().cast(), key.len());
         // SAFETY: the session lives, and the key is borrowed.
@@ -137,7 +127,7 @@ impl<'e> ShimSession<'e> {
         limit: u32,
         direction: Direction,
         rows: &mut Rows,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<Outcome> {
         let (scan, rows) = (self.handle.api.functions.scan, ptr::from_mut(rows).cast());
         let (session, failure) = (self.session, &mut *self.failure);
         let is_reverse = i32::from(direction == Direction::Reverse);
@@ -151,7 +141,7 @@ impl<'e> ShimSession<'e> {
 }
 
 impl Session for ShimSession<'_> {
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         match *op {
             Op::Get { key } => self.get(key, rows),
             Op::Put { key, value } => self.put(key, value),

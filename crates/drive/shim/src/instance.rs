@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use engine::{Engine, EngineError, Maintenance, Session, Way};
+use engine::{Engine, Maintenance, Result, Session, Way};
 use model::{EngineState, Identity, OpKind, Options, metric};
 
 use crate::ffi::{Handle, Numbers};
@@ -18,7 +18,7 @@ pub(crate) struct ShimEngine {
 }
 
 impl Engine for ShimEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(ShimSession::begin(&self.handle, self.is_modifying)?))
     }
 
@@ -31,15 +31,15 @@ impl Engine for ShimEngine {
         matches!(kind, OpKind::PartialUpdate | OpKind::Append).then_some(way)
     }
 
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         Ok(self.handle.options().into_iter().collect())
     }
 
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, work: Maintenance) -> Result<bool> {
         self.handle.maintain(work)
     }
 
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         Ok(state_of(self.handle.state()))
     }
 
@@ -53,7 +53,7 @@ impl Engine for ShimEngine {
         self.own_files.iter().filter(|path| path.is_file()).cloned().collect()
     }
 
-    fn close(mut self: Box<Self>) -> Result<(), EngineError> {
+    fn close(mut self: Box<Self>) -> Result<()> {
         self.handle.close()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use dynlib::unreadable;
-use engine::{Driver, EngineError, OpenSpec, REVERSE_SCANS, Setting};
+use engine::{Driver, EngineError, OpenSpec, REVERSE_SCANS, Result, Setting};
 use model::capability::{
     CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
 };
@@ -40,7 +40,7 @@ static OWN: Binding = Binding { capabilities, translate, settings: OPTIONS, own_
 /// # Errors
 /// When the library cannot be loaded, lacks functions (all are named) or has another version of the
 /// interface, when it reports wrong facts, or when the process holds another library.
-pub fn open_own(path: &Path, engine: &str) -> Result<Box<dyn Driver>, EngineError> {
+pub fn open_own(path: &Path, engine: &str) -> Result<Box<dyn Driver>> {
     let library = path.canonicalize().map_err(unreadable(path))?;
     let api = Api::load(&library)?;
     driver(api, &OWN, identify(api, engine, &library)?)
@@ -52,7 +52,7 @@ fn names_in<'a>(build: &'a Identity, fact: &str) -> impl Iterator<Item = &'a str
 }
 
 /// Returns the capabilities among the facts of a build.
-fn capabilities(build: &Identity) -> Result<Capabilities, EngineError> {
+fn capabilities(build: &Identity) -> Result<Capabilities> {
     let wrong = |fact: &str, reason: String| {
         EngineError::build(format!("{} reports a wrong `{fact}`: {reason}", build.engine))
     };
@@ -103,7 +103,7 @@ fn capabilities(build: &Identity) -> Result<Capabilities, EngineError> {
 }
 
 /// Returns the user's options, and each requested setting that the library takes.
-fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, EngineError> {
+fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options> {
     let (settings, mut options) = (&spec.settings, spec.options.clone());
     if names_in(build, DURABILITY).nth(1).is_some() {
         options.set("assay.durability", settings.durability.name());

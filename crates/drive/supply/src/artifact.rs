@@ -39,6 +39,17 @@ pub struct Artifact {
     pub tree: Option<Tree>,
 }
 
+/// Hashes of a compiled shim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShimMetadata {
+    /// SHA-256 of its source and of the interface it was compiled for, in hex.
+    pub(crate) recipe_sha256: String,
+    /// SHA-256 of the compiled shim, in hex.
+    pub(crate) sha256: String,
+}
+
+/// Hex digits of a hash in a list of builds.
+const HASH_DIGITS: usize = 12;
 /// Directories of an installation that a server used in place reads: it may be a home.
 ///
 /// Our choice, after the file system hierarchy of Linux.
@@ -70,21 +81,7 @@ impl Artifact {
             }
         }
     }
-}
 
-/// Hashes of a compiled shim.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ShimMetadata {
-    /// SHA-256 of its source and of the interface it was compiled for, in hex.
-    pub(crate) recipe_sha256: String,
-    /// SHA-256 of the compiled shim, in hex.
-    pub(crate) sha256: String,
-}
-
-/// Hex digits of a hash in a list of builds.
-const HASH_DIGITS: usize = 12;
-
-impl Artifact {
     /// Returns its name, size, begin of its hash, and origin: a row of a list.
     ///
     /// The metadata file may be damaged: nothing in it is checked.

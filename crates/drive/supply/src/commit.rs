@@ -9,7 +9,7 @@ use shim::Recipe;
 
 use crate::artifact::{Artifact, library_name};
 use crate::entry::Entry;
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::library::{check_exports, digest};
 use crate::program::listed;
 use crate::shims::{self, SHIM_HEADERS, ShimBuild};
@@ -24,7 +24,7 @@ impl Store {
         fetched: Fetched,
         options: &CommitOptions<'_>,
         progress: Progress<'_>,
-    ) -> Result<Artifact, SupplyError> {
+    ) -> Result<Artifact> {
         if let Some(server) = self.server(&entry.build.engine) {
             progress("reads its version, and hashes its files");
             return self.commit_server(entry, fetched, &server);
@@ -61,7 +61,7 @@ impl Store {
         entry: &Entry,
         mut artifact: Artifact,
         recipe: &Recipe,
-    ) -> Result<Artifact, SupplyError> {
+    ) -> Result<Artifact> {
         let include = artifact.facts.get(SHIM_HEADERS).map(Path::new).unwrap_or(Path::new(""));
         if !include.join(recipe.header).is_file() {
             let reason = format!("its shim is out of date, its headers are not in {include:?}");
@@ -101,7 +101,7 @@ impl Store {
         library: &Path,
         source_path: &Path,
         headers: Option<&String>,
-    ) -> Result<(), SupplyError> {
+    ) -> Result<()> {
         let (build, work) = (&entry.build, entry.work("smoke-test")?);
         let outcome = (self.engines.smoke_test)(&build.engine, library, &work);
         let Err(failure) = outcome else { return Ok(()) };

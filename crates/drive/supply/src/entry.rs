@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Permissions, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use rustix::fs::{Mode, OFlags};
 use trust::{Dir, Entries};
 
 use crate::artifact::{Artifact, METADATA_FILE, library_name};
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::library::check_loadable;
 use crate::server::TREE_DIR;
 use crate::source::Progress;
@@ -49,11 +49,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     /// Locks the entry and creates its empty work directory.
-    pub(crate) fn lock(
-        engines: &Path,
-        build: &BuildRef,
-        progress: Progress<'_>,
-    ) -> Result<Self, SupplyError> {
+    pub(crate) fn lock(engines: &Path, build: &BuildRef, progress: Progress<'_>) -> Result<Self> {
         let version = build.version.as_deref().unwrap_or_default();
         let parent = engines.join(&build.engine);
         Dir::create(&parent, Entries::Closed).map_err(SupplyError::cache(&parent))?;
@@ -70,7 +66,7 @@ impl Entry {
         let partial = parent.join(format!(".{version}.partial"));
         let entry = Self { build: build.clone(), dir: parent.join(version), partial, _lock: lock };
         // Leftovers of a killed process: the lock is held here.
-        remove_dir(&entry.partial)?;
+        trust::remove_dir(&entry.partial).map_err(SupplyError::io("remove", &entry.partial))?;
         unfinished().insert(entry.partial.clone());
         fs::create_dir(&entry.partial).map_err(SupplyError::io("create", &entry.partial))?;
         Ok(entry)
@@ -85,14 +81,14 @@ impl Entry {
     }
 
     /// Creates a scratch directory, removed when the entry is dropped.
-    pub(crate) fn work(&self, name: &str) -> Result<PathBuf, SupplyError> {
+    pub(crate) fn work(&self, name: &str) -> Result<PathBuf> {
         let work = self.partial.join(name);
         fs::create_dir(&work).map_err(SupplyError::io("create", &work))?;
         Ok(work)
     }
 
     /// Checks the fetched library; returns the directory that becomes the entry.
-    pub(crate) fn prepare(&self) -> Result<PathBuf, SupplyError> {
+    pub(crate) fn prepare(&self) -> Result<PathBuf> {
         let fetched = self.place(false);
         check_loadable(&fetched)?;
         let ready = self.partial.join("ready");
@@ -103,7 +99,7 @@ impl Entry {
     }
 
     /// Renames the prepared directory into place, with its metadata.
-    pub(crate) fn commit(&self, ready: &Path, artifact: Artifact) -> Result<Artifact, SupplyError> {
+    pub(crate) fn commit(&self, ready: &Path, artifact: Artifact) -> Result<Artifact> {
         write_metadata(ready, &artifact)?;
         // The rename below must not reach the disk before what it makes visible.
         let files = fs::read_dir(ready).map_err(SupplyError::io("read", ready))?;
@@ -111,13 +107,13 @@ impl Entry {
             let synced = File::open(&path).and_then(|file| file.sync_all());
             synced.map_err(SupplyError::io("sync", &path))?;
         }
-        remove_dir(&self.dir)?;
+        trust::remove_dir(&self.dir).map_err(SupplyError::io("remove", &self.dir))?;
         fs::rename(ready, &self.dir).map_err(SupplyError::io("create", &self.dir))?;
         Ok(artifact.placed(&self.dir))
     }
 
     /// Replaces the entry's metadata.
-    pub(crate) fn rewrite_metadata(&self, artifact: Artifact) -> Result<Artifact, SupplyError> {
+    pub(crate) fn rewrite_metadata(&self, artifact: Artifact) -> Result<Artifact> {
         write_metadata(&self.partial, &artifact)?;
         let (from, to) = (self.partial.join(METADATA_FILE), self.dir.join(METADATA_FILE));
         fs::rename(&from, &to).map_err(SupplyError::io("create", &to))?;
@@ -125,7 +121,7 @@ impl Entry {
     }
 
     /// Removes the entry; it is renamed away first, so no half remains.
-    pub(crate) fn clear(&self) -> Result<(), SupplyError> {
+    pub(crate) fn clear(&self) -> Result<()> {
         let away = self.partial.join("removed");
         fs::rename(&self.dir, &away).map_err(SupplyError::io("remove", &self.dir))
     }
@@ -153,21 +149,11 @@ pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
 }
 
 /// Writes the metadata file into a directory.
-fn write_metadata(dir: &Path, metadata: &Artifact) -> Result<(), SupplyError> {
+fn write_metadata(dir: &Path, metadata: &Artifact) -> Result<()> {
     let mut text = serde_json::to_string_pretty(metadata).expect("metadata is plain text");
     text.push('\n');
     let path = dir.join(METADATA_FILE);
     fs::write(&path, text).map_err(SupplyError::io("write", &path))
-}
-
-/// Removes a directory that may not be there.
-fn remove_dir(dir: &Path) -> Result<(), SupplyError> {
-    match trust::remove_dir(dir) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(SupplyError::io("remove", dir)(error))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,9 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// A result whose error is that of supplying a build.
+pub type Result<T, E = SupplyError> = std::result::Result<T, E>;
+
 /// Why a requested build cannot be supplied; each text names the remedy.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -11,8 +11,7 @@
 //! behind a shim is cached only after its smoke test passed; one process at a time works on a
 //! build; the cache is read without network.
 //!
-//! To add a source of builds, write one file under `source/` with a [`Source`] and add its line to
-//! `store::registry`.
+//! To add a source of builds, see `source`.
 
 mod artifact;
 mod commit;
@@ -35,6 +34,6 @@ pub use artifact::Artifact;
 pub use compile::{CompileEvent, CompileOrder, compilable};
 pub use engines::{CheckRoom, Engines, SmokeTest};
 pub use entry::remove_unfinished;
-pub use error::SupplyError;
+pub use error::{Result, SupplyError};
 pub use source::{Client, Debian, Distribution, Fetched, Maven, Npm, Offer, Progress, Source};
 pub use store::{Store, UserBuild, cached_engines, default_cache_dir};

@@ -10,10 +10,10 @@ use object::{Endianness, Object as _, ObjectSymbol as _};
 use rustix::fs::StatVfsMountFlags;
 use sha2::{Digest, Sha256};
 
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 
 /// Returns the SHA-256 of a file in hex, and its size in bytes.
-pub(crate) fn digest(path: &Path) -> Result<(String, u64), SupplyError> {
+pub(crate) fn digest(path: &Path) -> Result<(String, u64)> {
     let mut file = open_regular(path).map_err(SupplyError::io("read", path))?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 20];
@@ -28,13 +28,23 @@ pub(crate) fn digest(path: &Path) -> Result<(String, u64), SupplyError> {
     }
 }
 
+/// Returns the SHA-256 of texts, each followed by a zero, in hex.
+pub(crate) fn digest_of(texts: impl IntoIterator<Item = impl AsRef<[u8]>>) -> String {
+    let mut hasher = Sha256::new();
+    for text in texts {
+        hasher.update(text);
+        hasher.update([0]);
+    }
+    hex(&hasher.finalize())
+}
+
 /// Returns bytes as lower-case hex digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Checks that a file is a shared library for this machine's architecture.
-pub(crate) fn check_loadable(path: &Path) -> Result<(), SupplyError> {
+pub(crate) fn check_loadable(path: &Path) -> Result<()> {
     let image = read_regular(path).map_err(SupplyError::io("read", path))?;
     dynlib::check_image(&image, std::env::consts::ARCH)
         .map_err(|reason| unloadable(path, &format!("it {reason}")))
@@ -51,7 +61,7 @@ fn unloadable(path: &Path, reason: &str) -> SupplyError {
 /// Returns the soname of the library.
 ///
 /// `None` when it has none: the loader then uses its file name.
-pub(crate) fn soname(library: &Path) -> Result<Option<String>, SupplyError> {
+pub(crate) fn soname(library: &Path) -> Result<Option<String>> {
     let image = read_regular(library).map_err(SupplyError::io("read", library))?;
     let elf = parse(library, &image)?;
     let table = elf.elf_dynamic_table().map_err(wrong(library))?;
@@ -61,7 +71,7 @@ pub(crate) fn soname(library: &Path) -> Result<Option<String>, SupplyError> {
 }
 
 /// Checks that the library exports functions named after the engine.
-pub(crate) fn check_exports(library: &Path, engine: &str) -> Result<(), SupplyError> {
+pub(crate) fn check_exports(library: &Path, engine: &str) -> Result<()> {
     let image = read_regular(library).map_err(SupplyError::io("read", library))?;
     let elf = parse(library, &image)?;
     let prefix = format!("{engine}_");
@@ -75,10 +85,7 @@ pub(crate) fn check_exports(library: &Path, engine: &str) -> Result<(), SupplyEr
     )))
 }
 
-fn parse<'i>(
-    library: &Path,
-    image: &'i [u8],
-) -> Result<ElfFile64<'i, Endianness, &'i [u8]>, SupplyError> {
+fn parse<'i>(library: &Path, image: &'i [u8]) -> Result<ElfFile64<'i, Endianness, &'i [u8]>> {
     ElfFile64::parse(image).map_err(wrong(library))
 }
 
@@ -87,12 +94,12 @@ fn wrong(library: &Path) -> impl Fn(object::read::Error) -> SupplyError {
 }
 
 /// Checks that programs and libraries in a directory can be executed.
-pub(crate) fn check_executable(dir: &Path) -> Result<(), SupplyError> {
+pub(crate) fn check_executable(dir: &Path) -> Result<()> {
     let options = rustix::fs::statvfs(dir).map_or(StatVfsMountFlags::empty(), |it| it.f_flag);
     check_mount(dir, options)
 }
 
-fn check_mount(dir: &Path, options: StatVfsMountFlags) -> Result<(), SupplyError> {
+fn check_mount(dir: &Path, options: StatVfsMountFlags) -> Result<()> {
     match options.contains(StatVfsMountFlags::NOEXEC) {
         true => Err(SupplyError::cache(dir)(io::Error::other(
             "its file system is mounted noexec, so that no library or program of it is executed",

@@ -5,9 +5,9 @@ use std::env::consts::ARCH;
 use model::BuildRef;
 
 use crate::compile::compilable;
-use crate::error::{SupplyError, add_own};
+use crate::error::{Result, SupplyError, add_own};
 use crate::release::{nearest, parse};
-use crate::source::{Offer, no_source};
+use crate::source::Offer;
 use crate::store::Store;
 
 impl Store {
@@ -17,7 +17,7 @@ impl Store {
     }
 
     /// Checks by its name that a server's release can be run, before it is obtained.
-    pub(crate) fn check_name(&self, build: &BuildRef) -> Result<(), SupplyError> {
+    pub(crate) fn check_name(&self, build: &BuildRef) -> Result<()> {
         let kind = (self.engines.kind)(&build.engine);
         let checked = kind.zip(build.version.as_deref()).map(|(kind, name)| kind.check_name(name));
         checked.unwrap_or(Ok(())).map_err(|reason| {
@@ -28,7 +28,7 @@ impl Store {
 
     /// Returns the error for a build no source has, with alternatives.
     pub(crate) fn no_source(&self, build: &BuildRef) -> SupplyError {
-        no_source(build, &self.ways(build))
+        SupplyError::Unavailable(format!("no source offers {build}: {}", self.ways(build)))
     }
 
     /// Returns what can be obtained instead of a build.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use trust::Entries;
 
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 
 /// Longest excerpt of a program's output in an error.
 const EXCERPT_CHARS: usize = 300;
@@ -18,12 +18,6 @@ const BUSY_TRIES: u32 = 100;
 const BUSY_PAUSE: Duration = Duration::from_millis(10);
 /// Error of a helper that starts a busy program. Source: errno(3), `ETXTBSY`.
 const BUSY: &str = "Text file busy";
-
-/// Runs a program to its end.
-fn output(command: &mut Command) -> io::Result<Output> {
-    command.stdin(Stdio::null());
-    unless_busy(|| command.output())
-}
 
 /// Runs a program to its end, again while it is busy.
 ///
@@ -48,10 +42,7 @@ pub(crate) fn unless_busy(mut run: impl FnMut() -> io::Result<Output>) -> io::Re
 ///
 /// Package managers obey settings in the home directory, and some name programs: root runs none
 /// with the home of another account.
-pub(crate) fn run(
-    command: &mut Command,
-    absent: impl FnOnce() -> String,
-) -> Result<Output, SupplyError> {
+pub(crate) fn run(command: &mut Command, absent: impl FnOnce() -> String) -> Result<Output> {
     let home = command.get_envs().find(|(name, _)| *name == "HOME").and_then(|(_, home)| home);
     if let Some(home) = home.filter(|home| !home.is_empty()) {
         trust::check(Path::new(home), Entries::Closed).map_err(|error| {
@@ -61,7 +52,8 @@ pub(crate) fn run(
             ))
         })?;
     }
-    output(command).map_err(|error| {
+    command.stdin(Stdio::null());
+    unless_busy(|| command.output()).map_err(|error| {
         if error.kind() == ErrorKind::NotFound {
             return SupplyError::NoProgram(absent());
         }
@@ -100,7 +92,7 @@ pub(crate) fn listed(paths: impl IntoIterator<Item = PathBuf>) -> String {
 }
 
 /// Returns the files in `dir` that end with one of `extensions`, in the order of their names.
-pub(crate) fn files_in(dir: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>, SupplyError> {
+pub(crate) fn files_in(dir: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(dir).map_err(SupplyError::io("list", dir))?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))

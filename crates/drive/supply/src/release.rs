@@ -2,7 +2,7 @@
 
 use model::BuildRef;
 
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 
 /// RocksDB releases known to work, oldest first.
 ///
@@ -54,7 +54,7 @@ pub(crate) fn nearest(build: &BuildRef, known: &[&str]) -> String {
 }
 
 /// Checks that a release is not older than the driver supports.
-pub(crate) fn check_age(build: &BuildRef, version: [u32; 3]) -> Result<(), SupplyError> {
+pub(crate) fn check_age(build: &BuildRef, version: [u32; 3]) -> Result<()> {
     if (version[0], version[1]) >= OLDEST {
         return Ok(());
     }

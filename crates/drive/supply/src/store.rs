@@ -24,9 +24,9 @@ use trust::{Dir, Entries};
 use crate::artifact::{Artifact, METADATA_FILE, library_name};
 use crate::engines::Engines;
 use crate::entry::Entry;
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::library::{check_executable, check_loadable, digest};
-use crate::source::{Debian, Distribution, Fetched, Maven, Npm, Progress, Source};
+use crate::source::{Fetched, Progress, SOURCES, Source};
 use crate::{release, shims};
 
 /// Hex digits of the hash that names an unnamed library.
@@ -87,18 +87,15 @@ impl Store {
     ///
     /// # Errors
     /// When the directory cannot be created, or, for root, another account can replace it.
-    pub fn open(cache_dir: PathBuf) -> Result<Self, SupplyError> {
-        Self::with_sources(cache_dir, registry())
+    pub fn open(cache_dir: PathBuf) -> Result<Self> {
+        Self::with_sources(cache_dir, SOURCES.iter().map(|source| source()).collect())
     }
 
     /// Opens the cache with the given sources.
     ///
     /// # Errors
     /// As [`Store::open`].
-    pub fn with_sources(
-        cache_dir: PathBuf,
-        sources: Vec<Box<dyn Source>>,
-    ) -> Result<Self, SupplyError> {
+    pub fn with_sources(cache_dir: PathBuf, sources: Vec<Box<dyn Source>>) -> Result<Self> {
         let cache_dir =
             std::path::absolute(&cache_dir).map_err(SupplyError::io("find", &cache_dir))?;
         let root = cache_dir.join("engines");
@@ -117,7 +114,7 @@ impl Store {
     ///
     /// # Errors
     /// When no source has the build or can be reached, or the cached one is damaged.
-    pub fn get(&self, build: &BuildRef, progress: Progress<'_>) -> Result<Artifact, SupplyError> {
+    pub fn get(&self, build: &BuildRef, progress: Progress<'_>) -> Result<Artifact> {
         if build.version.is_none() {
             return Err(self.no_source(build));
         }
@@ -136,7 +133,7 @@ impl Store {
     ///
     /// # Errors
     /// When no source has it, it is not installed, or the cache cannot be written.
-    pub fn check(&self, build: &BuildRef) -> Result<(), SupplyError> {
+    pub fn check(&self, build: &BuildRef) -> Result<()> {
         self.check_name(build)?;
         check_executable(&self.root)?;
         if self.dir_of(build)?.exists() {
@@ -156,8 +153,8 @@ impl Store {
         build: &BuildRef,
         progress: Progress<'_>,
         smoke_test_needed: bool,
-        make: impl FnOnce(&Path, Progress<'_>) -> Result<Fetched, SupplyError>,
-    ) -> Result<Artifact, SupplyError> {
+        make: impl FnOnce(&Path, Progress<'_>) -> Result<Fetched>,
+    ) -> Result<Artifact> {
         let entry = self.lock(build, progress)?;
         if let Some(artifact) = self.find_current(build, Some(&entry))? {
             return Ok(artifact);
@@ -179,7 +176,7 @@ impl Store {
     }
 
     /// Checks that the name is not that of an official build.
-    pub(crate) fn check_own_name(&self, build: &BuildRef) -> Result<(), SupplyError> {
+    pub(crate) fn check_own_name(&self, build: &BuildRef) -> Result<()> {
         if self.source_of(checked(build)?).is_some() {
             return Err(SupplyError::Unavailable(format!(
                 "{build} is the name of an official build: choose another, as in {build}-mine"
@@ -195,7 +192,7 @@ impl Store {
     ///
     /// # Errors
     /// When the cached build is damaged, or its shim cannot be recompiled.
-    pub fn find(&self, build: &BuildRef) -> Result<Option<Artifact>, SupplyError> {
+    pub fn find(&self, build: &BuildRef) -> Result<Option<Artifact>> {
         self.find_with(build, None)
     }
 
@@ -204,7 +201,7 @@ impl Store {
         &self,
         build: &BuildRef,
         held: Option<&Entry>,
-    ) -> Result<Option<Artifact>, SupplyError> {
+    ) -> Result<Option<Artifact>> {
         let Some(artifact) = self.intact(build)? else { return Ok(None) };
         match self.recipe(build).filter(|recipe| shims::is_stale(&artifact, recipe)) {
             None => Ok(Some(artifact)),
@@ -217,7 +214,7 @@ impl Store {
     }
 
     /// Returns a cached build whose files are unchanged.
-    fn intact(&self, build: &BuildRef) -> Result<Option<Artifact>, SupplyError> {
+    fn intact(&self, build: &BuildRef) -> Result<Option<Artifact>> {
         let dir = self.dir_of(build)?;
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
             return Ok(None);
@@ -261,11 +258,7 @@ impl Store {
     }
 
     /// Locks the entry of a build, waiting for other processes.
-    pub(crate) fn lock(
-        &self,
-        build: &BuildRef,
-        progress: Progress<'_>,
-    ) -> Result<Entry, SupplyError> {
+    pub(crate) fn lock(&self, build: &BuildRef, progress: Progress<'_>) -> Result<Entry> {
         Entry::lock(&self.root, checked(build)?, progress)
     }
 
@@ -282,11 +275,7 @@ impl Store {
     /// When the file is no library for this machine or not of that engine, its shim cannot be
     /// compiled, its smoke test fails, the directory has no server of that engine, or the name is
     /// taken.
-    pub fn add(
-        &self,
-        own: &UserBuild<'_>,
-        progress: Progress<'_>,
-    ) -> Result<Artifact, SupplyError> {
+    pub fn add(&self, own: &UserBuild<'_>, progress: Progress<'_>) -> Result<Artifact> {
         if let Some(server) = self.server(own.engine) {
             return self.add_server(own, &server, progress);
         }
@@ -316,7 +305,7 @@ impl Store {
         sha256: &str,
         is_same: impl Fn(&Artifact) -> bool,
         progress: Progress<'_>,
-    ) -> Result<Result<Entry, Artifact>, SupplyError> {
+    ) -> Result<Result<Entry, Artifact>> {
         let version = match own.version {
             Some(version) => version.to_owned(),
             None => format!("user-{}", &sha256[..NAME_DIGITS]),
@@ -335,7 +324,7 @@ impl Store {
     ///
     /// # Errors
     /// When it is not cached or cannot be removed.
-    pub fn remove(&self, build: &BuildRef) -> Result<(), SupplyError> {
+    pub fn remove(&self, build: &BuildRef) -> Result<()> {
         let dir = self.dir_of(build)?;
         if !dir.try_exists().map_err(SupplyError::io("read", &dir))? {
             let text =
@@ -381,11 +370,7 @@ impl Store {
     }
 
     /// Returns the cached build unless its source has a newer one.
-    fn find_current(
-        &self,
-        build: &BuildRef,
-        held: Option<&Entry>,
-    ) -> Result<Option<Artifact>, SupplyError> {
+    fn find_current(&self, build: &BuildRef, held: Option<&Entry>) -> Result<Option<Artifact>> {
         let Some(artifact) = self.find_with(build, held)? else { return Ok(None) };
         let is_current = match self.source_of(build) {
             Some(source) => source.is_current(&artifact)?,
@@ -400,14 +385,14 @@ impl Store {
     }
 
     /// Returns the directory of a build's entry.
-    fn dir_of(&self, build: &BuildRef) -> Result<PathBuf, SupplyError> {
+    fn dir_of(&self, build: &BuildRef) -> Result<PathBuf> {
         let version = checked(build)?.version.as_deref().unwrap_or_default();
         Ok(self.root.join(&build.engine).join(version))
     }
 }
 
 /// Returns the build if its name is valid and has a version.
-fn checked(build: &BuildRef) -> Result<&BuildRef, SupplyError> {
+fn checked(build: &BuildRef) -> Result<&BuildRef> {
     let text = build.to_string();
     match text.parse::<BuildRef>() {
         Ok(parsed) if parsed == *build && build.version.is_some() => Ok(build),
@@ -436,14 +421,4 @@ fn names_in(dir: &Path) -> Vec<String> {
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| !name.starts_with('.'))
         .collect()
-}
-
-/// Returns every source, in order of precedence.
-fn registry() -> Vec<Box<dyn Source>> {
-    vec![
-        Box::new(Distribution::default()),
-        Box::new(Maven::default()),
-        Box::new(Npm::default()),
-        Box::new(Debian),
-    ]
 }

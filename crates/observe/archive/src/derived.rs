@@ -2,10 +2,10 @@
 //!
 //! `derived/` may be deleted at any time, and need not be writable.
 
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use serde::Serialize;
@@ -103,19 +103,13 @@ fn read<T: DeserializeOwned>(path: &Path, key: &str) -> Option<T> {
 
 /// Writes a temporary file and renames it, so that readers see complete files.
 fn write<T: Serialize>(path: &Path, key: &str, value: &T) -> io::Result<()> {
-    if let Some(dir) = path.parent() {
-        check_dir(dir)?;
-        fs::create_dir_all(dir)?;
-    }
-    let fresh = path.with_extension(format!("json.{}", std::process::id()));
+    let dir = path.parent().unwrap_or(path);
+    check_dir(dir)?;
+    fs::create_dir_all(dir)?;
     let value = serde_json::to_vec(value)?;
-    // Of a process that was killed; or a link, in a stranger's archive.
-    drop(fs::remove_file(&fresh));
-    let text = [head(key, &value).as_bytes(), b"\n", &value].concat();
-    let written = File::create_new(&fresh).and_then(|mut file| file.write_all(&text));
-    let renamed = written.and_then(|()| fs::rename(&fresh, path));
-    if renamed.is_err() {
-        fs::remove_file(&fresh).ok();
-    }
-    renamed
+    // The umask takes from it what it takes from any new file.
+    let readable = fs::Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new().permissions(readable).tempfile_in(dir)?;
+    file.write_all(&[head(key, &value).as_bytes(), b"\n", &value].concat())?;
+    file.persist(path).map(drop).map_err(|error| error.error)
 }

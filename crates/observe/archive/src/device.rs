@@ -55,16 +55,11 @@ fn read_profile(path: &Path) -> Result<DeviceRecord, ArchiveError> {
     let class = path.parent().and_then(Path::file_name);
     let is_own = class.is_some_and(|class| *class == *record.host.fingerprint)
         && path.file_stem().is_some_and(|id| *id == *record.id);
-    match is_own {
-        true => Ok(record),
-        false => {
-            let (id, class) = (&record.id, &record.host.fingerprint);
-            Err(damaged(format!(
-                "it is the profile {id} of the hosts {class}, not of this \
-                                 directory"
-            )))
-        }
+    if is_own {
+        return Ok(record);
     }
+    let (id, class) = (&record.id, &record.host.fingerprint);
+    Err(damaged(format!("it is the profile {id} of the hosts {class}, not of this directory")))
 }
 
 #[cfg(test)]

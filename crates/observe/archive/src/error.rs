@@ -29,17 +29,17 @@ pub enum ArchiveError {
     #[error("{} could not be read back: {_1}; change the experiment", _0.display())]
     Unreadable(PathBuf, String),
     /// A file was written by a newer Assay: its schema, and the newest that this one reads.
-    #[error("{} has schema {_1}; this Assay reads up to {_2}: use a newer one", _0.display())]
+    #[error("{} has schema {_1}; this Assay reads up to {_2}: use a newer Assay", _0.display())]
     Schema(PathBuf, u32, u32),
     /// No experiment or run of that name in that directory.
     #[error("there are no results named `{_0}` in {}; `assay list` shows the results \
              there", _1.display())]
     Unknown(String, PathBuf),
     /// Two experiments have that name or identifier: their directories in the archive.
-    #[error("`{_0}` is more than one experiment: name {} or {}", _1[0].display(), _1[1].display())]
+    #[error("`{_0}` names more than one experiment: write {} or {}", _1[0].display(), _1[1].display())]
     Ambiguous(String, [PathBuf; 2]),
     /// The experiment is in the archive already, with other files, in that directory.
-    #[error("{} is there already, with other files; remove it, or import into another archive with --results", _0.display())]
+    #[error("{} is there already, with other files: remove it, or import into another archive with --results", _0.display())]
     Exists(PathBuf),
     /// Another process is running this experiment.
     #[error("{} is being written by another assay run; wait for it or stop it", _0.display())]

@@ -1,6 +1,6 @@
 //! Brings an experiment from one file into the archive.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -75,12 +75,6 @@ fn check_id(id: &str) -> Result<(), String> {
     }
 }
 
-/// Opens a directory, and no link to one.
-fn open_dir(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
-}
-
 /// Reads every record and interval, so that no figure out of range is in the archive.
 ///
 /// Then all files are on the disk, by one call for all: they are visible after the rename only.
@@ -96,8 +90,9 @@ fn check_figures(experiment: &ExperimentDir) -> Result<(), ArchiveError> {
             }
         }
     }
-    let synced = open_dir(dir).and_then(|dir| Ok(syncfs(&dir)?));
-    synced.map_err(ArchiveError::write(dir))
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let synced = rustix::fs::open(dir, flags, Mode::empty()).and_then(syncfs);
+    synced.map_err(|errno| ArchiveError::write(dir)(errno.into()))
 }
 
 /// Returns whether every file of one experiment is in another with the same content.

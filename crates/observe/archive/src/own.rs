@@ -66,7 +66,7 @@ impl OwnKey {
             return Ok(key);
         }
         let made = make();
-        let closed = "it is not a key that only this account can read: remove it";
+        let closed = "other accounts can read the file, or it is not a key: remove it";
         let made = made.err().filter(|error| error.kind() != io::ErrorKind::AlreadyExists);
         Self::read(path).ok_or_else(|| made.unwrap_or_else(|| io::Error::other(closed)))
     }

@@ -8,11 +8,11 @@ use flate2::{Compression, GzBuilder};
 use sha2::{Digest as _, Sha256};
 use tar::{Builder, Header};
 
-use crate::bundle::{BundleFacts, FORMAT, INDEX, Index, Member, is_member};
+use crate::bundle::{BundleFacts, FORMAT, INDEX, Index, Member};
 use crate::checksum::{checksum_within_limit, hex, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
-use crate::layout::CHECKSUMS;
+use crate::layout::{CHECKSUMS, content};
 use crate::output::write_with;
 use crate::regular::{self, Names};
 use crate::replace::json;
@@ -30,13 +30,10 @@ impl ExperimentDir {
             return Err(ArchiveError::Damaged(found.path, found.what));
         }
         let manifest = self.manifest()?;
-        let mut files = Vec::new();
-        for name in names(self.path()).map_err(ArchiveError::read(self.path()))? {
-            // The list of the manifest's checksum is left out by `names`.
-            files.extend(is_member(&name).then_some(name));
-        }
-        files.push(CHECKSUMS.to_owned());
-        files.sort();
+        let mut files = names(self.path()).map_err(ArchiveError::read(self.path()))?;
+        // Caches, the page, the lock, and what a kill left or another program wrote stay here.
+        files.retain(|name| content(name).is_some());
+        files.insert(CHECKSUMS.to_owned());
         let member = |name: String| {
             let path = self.path().join(&name);
             let opened = regular::open_below(self.path(), &path, Names::Several);

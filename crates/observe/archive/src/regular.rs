@@ -105,11 +105,8 @@ pub(crate) fn check_length(bytes: u64, bytes_max: u64) -> io::Result<()> {
     match bytes <= bytes_max {
         true => Ok(()),
         false => {
-            let mib = bytes_max >> 20;
-            let text = format!(
-                "it is larger than {mib} MiB, the limit for such a file of an \
-                                archive"
-            );
+            let text =
+                format!("it is larger than {} MiB, the limit for such a file", bytes_max >> 20);
             Err(io::Error::other(text))
         }
     }

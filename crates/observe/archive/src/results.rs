@@ -171,14 +171,12 @@ pub(crate) fn directories(path: &Path) -> Vec<PathBuf> {
     let mut found: Vec<_> = entries
         .filter_map(Result::ok)
         .map(|entry| entry.path())
-        .filter(|path| path.is_dir() && !is_hidden(path))
+        .filter(|path| path.is_dir())
         .collect();
+    let name = |path: &PathBuf| path.file_name().map(ToOwned::to_owned).unwrap_or_default();
+    found.retain(|path| !name(path).as_encoded_bytes().starts_with(b"."));
     found.sort();
     found
-}
-
-fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'))
 }
 
 #[cfg(test)]

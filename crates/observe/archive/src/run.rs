@@ -324,11 +324,8 @@ pub(crate) fn parse_json<T: DeserializeOwned>(
     // Checked once, and not for every string.
     let text = str::from_utf8(text).map_err(|error| damaged(error.to_string()))?;
     // Before memory is taken for what it holds.
-    let checked = check_numbers(text);
-    let read: Result<T, String> = match checked {
-        Ok(()) => serde_json::from_str(text).map_err(|error| error.to_string()),
-        Err(reason) => Err(reason),
-    };
+    let read: Result<T, String> = check_numbers(text)
+        .and_then(|()| serde_json::from_str(text).map_err(|error| error.to_string()));
     // A newer file may not be readable at all; its schema number is the reason.
     let schema = match &read {
         Ok(value) => schema_of(value),

@@ -35,7 +35,6 @@ pub(crate) const MAKES: usize = 3;
 static LIVE: Mutex<BTreeMap<u64, Temporary>> = Mutex::new(BTreeMap::new());
 
 /// A temporary directory or file.
-#[derive(Debug)]
 pub(crate) enum Temporary {
     /// A directory, in one where no other account can replace it.
     Dir(PathBuf),

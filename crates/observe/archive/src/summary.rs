@@ -1,6 +1,6 @@
 //! Summary of an experiment for listings.
 
-use model::{Manifest, RunEnd};
+use model::Manifest;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ArchiveError;
@@ -34,33 +34,19 @@ impl ExperimentDir {
     /// When the manifest cannot be read; a record that cannot is counted.
     pub fn summary(&self) -> Result<ExperimentSummary, ArchiveError> {
         self.cached("summary", || {
-            let manifest = self.manifest()?;
-            let cells = &manifest.plan.cells;
-            let ends = parallel_map(cells, |cell| read_end(&self.run_dir(&cell.id)));
-            Ok(summarise(manifest, ends))
+            let Manifest { id, created_at, plan, .. } = self.manifest()?;
+            let ends = parallel_map(&plan.cells, |cell| read_end(&self.run_dir(&cell.id)));
+            let (mut complete, mut damaged) = (0, Vec::new());
+            for (cell, end) in plan.cells.iter().zip(ends) {
+                match end {
+                    Ok(end) => complete += usize::from(end.is_complete()),
+                    Err(error) if error.is_absence() => {}
+                    Err(_) => damaged.push(cell.id.clone()),
+                }
+            }
+            let (cells, name, question) =
+                (plan.cells.len(), plan.experiment.name, plan.experiment.question);
+            Ok(ExperimentSummary { name, id, question, created_at, cells, complete, damaged })
         })
-    }
-}
-
-/// Returns the summary of an experiment from its runs' ends, in the plan's order.
-fn summarise(manifest: Manifest, ends: Vec<Result<RunEnd, ArchiveError>>) -> ExperimentSummary {
-    let Manifest { id, created_at, plan, .. } = manifest;
-    let (mut complete, mut damaged) = (0, Vec::new());
-    for (cell, end) in plan.cells.iter().zip(ends) {
-        match end {
-            Ok(end) => complete += usize::from(end.is_complete()),
-            Err(error) if error.is_absence() => {}
-            Err(_) => damaged.push(cell.id.clone()),
-        }
-    }
-    let (cells, experiment) = (plan.cells.len(), plan.experiment);
-    ExperimentSummary {
-        name: experiment.name,
-        id,
-        question: experiment.question,
-        created_at,
-        cells,
-        complete,
-        damaged,
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
     let mut header = HEADER.map(|_| 0);
     file.read_exact(&mut header).map_err(unreadable)?;
     if header != HEADER {
-        return Err(unreadable(io::Error::other("it begins otherwise")));
+        return Err(unreadable(io::Error::other("its header is another")));
     }
     file.rewind().map_err(ArchiveError::read(path))?;
     let mut tar = Archive::new(GzDecoder::new(BufReader::new(file)));
@@ -63,7 +63,7 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
     index.check(file_bytes).map_err(damaged)?;
     check_room(place, index.bytes())?;
     let dir = place.join(&index.experiment).join(&index.id);
-    let mut totals = Totals::of(file_bytes);
+    let mut totals = Totals { limits: ContentLimits::of(file_bytes), values: 0, log_lines: 0 };
     for member in &index.files {
         let Some(mut entry) = next()? else {
             return Err(damaged(format!("{} is missing", member.name)));
@@ -71,7 +71,11 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
         // A name that its header does not hold comes before it.
         let mut name = None;
         if entry.header().entry_type() == EntryType::GNULongName {
-            name = Some(read_long_name(entry).map_err(damaged)?);
+            let mut long =
+                read_whole(entry, "a name in it", LONG_NAME_BYTES_MAX).map_err(damaged)?;
+            // GNU tar ends it with a zero.
+            long.pop_if(|last| *last == 0);
+            name = Some(long);
             entry = next()?.ok_or_else(|| damaged(format!("{} is missing", member.name)))?;
         }
         check_entry(&entry, &member.name, name.as_deref()).map_err(damaged)?;
@@ -90,7 +94,7 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
     }
     let manifest = ExperimentDir::open(&dir)?.manifest()?;
     if (&manifest.plan.experiment.name, &manifest.id) != (&index.experiment, &index.id) {
-        return Err(damaged("its index and its manifest are of two experiments".to_owned()));
+        return Err(damaged("its index and its manifest name different experiments".to_owned()));
     }
     Ok(index.facts())
 }
@@ -98,26 +102,19 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
 /// Reads the index, which is the first member.
 fn read_index(entry: Entry<'_, impl Read>) -> Result<Index, String> {
     check_entry(&entry, INDEX, None)?;
-    if entry.size() > INDEX_BYTES_MAX {
-        return Err(format!("{INDEX} is larger than {} MiB", INDEX_BYTES_MAX >> 20));
-    }
-    let mut text = Vec::new();
-    let read = entry.take(INDEX_BYTES_MAX).read_to_end(&mut text);
-    let parsed = read.map_err(serde_json::Error::io).and_then(|_| serde_json::from_slice(&text));
-    parsed.map_err(|error| format!("{INDEX} cannot be parsed: {error}"))
+    let text = read_whole(entry, INDEX, INDEX_BYTES_MAX)?;
+    serde_json::from_slice(&text).map_err(|error| format!("{INDEX} cannot be parsed: {error}"))
 }
 
-/// Reads a name that is longer than a header holds.
-fn read_long_name(entry: Entry<'_, impl Read>) -> Result<Vec<u8>, String> {
-    if entry.size() > LONG_NAME_BYTES_MAX {
-        return Err(format!("it has a name of {} bytes", entry.size()));
+/// Reads an entry of at most so many bytes into memory.
+fn read_whole(entry: Entry<'_, impl Read>, what: &str, most: u64) -> Result<Vec<u8>, String> {
+    if entry.size() > most {
+        return Err(format!("{what} has more than {most} bytes"));
     }
-    let mut name = Vec::new();
-    let read = entry.take(LONG_NAME_BYTES_MAX).read_to_end(&mut name);
-    read.map_err(|error| format!("a name in it cannot be read: {error}"))?;
-    // GNU tar ends it with a zero.
-    name.pop_if(|last| *last == 0);
-    Ok(name)
+    let mut bytes = Vec::new();
+    let read = entry.take(most).read_to_end(&mut bytes);
+    read.map_err(|error| format!("{what} cannot be read: {error}"))?;
+    Ok(bytes)
 }
 
 /// Checks that an entry is the regular file of that name, which may stand before it.
@@ -146,10 +143,6 @@ struct Totals {
 }
 
 impl Totals {
-    fn of(file_bytes: u64) -> Self {
-        Self { limits: ContentLimits::of(file_bytes), values: 0, log_lines: 0 }
-    }
-
     /// Counts a part of a file; `is_first` when it is the first.
     fn add(&mut self, content: Content, part: &[u8], is_first: bool) -> Result<(), String> {
         let count = |bytes: &[u8]| part.iter().filter(|byte| bytes.contains(byte)).count() as u64;

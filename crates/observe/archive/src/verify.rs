@@ -76,29 +76,23 @@ impl ExperimentDir {
 
 /// Compares the files of a directory with its checksums; `None` when it has none.
 fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)> {
-    let path = dir.join(CHECKSUMS);
+    let unusable = |why: &str| {
+        let what = format!("it cannot be {why}; the other files are not checked");
+        Some((0, vec![Mismatch { path: dir.join(CHECKSUMS), what }]))
+    };
     let sums = match read_list(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-        Err(error) => Err(format!("read: {error}")),
-        Ok(list) => parse(&list).ok_or_else(|| "parsed".to_owned()),
+        Err(error) => return unusable(&format!("read: {error}")),
+        Ok(list) => parse(&list),
     };
-    let sums = match sums {
-        Ok(sums) => sums,
-        Err(why) => {
-            let what = format!("it cannot be {why}; the other files are not checked");
-            return Some((0, vec![Mismatch { path, what }]));
-        }
-    };
+    let Some(sums) = sums else { return unusable("parsed") };
     let unlisted = files.iter().filter(|name| !sums.contains_key(*name));
     let unlisted = unlisted.map(|name| (name, "it has no checksum".to_owned()));
     let listed = sums.iter().filter_map(|(name, known)| {
         // A name in the list alone may lead out of the directory.
-        let is_there = files.contains(name);
-        let absent = || io::Error::other("there is no regular file with that name");
-        let sum = if is_there {
-            regular::open(&dir.join(name)).and_then(checksum_within_limit)
-        } else {
-            Err(absent())
+        let sum = match files.contains(name) {
+            true => regular::open(&dir.join(name)).and_then(checksum_within_limit),
+            false => Err(io::Error::other("there is no regular file with that name")),
         };
         let what = match sum {
             Ok(sum) if known.contains(&sum) => return None,

@@ -231,7 +231,7 @@ fn a_newer_schema_is_rejected_with_the_reason() {
     let is_it = matches!(&error, ArchiveError::Schema(path, found, known)
         if *path == record && *found == SCHEMA + 1 && *known == SCHEMA);
     assert!(is_it, "{error}");
-    assert!(error.to_string().ends_with("use a newer one"), "{error}");
+    assert!(error.to_string().ends_with("use a newer Assay"), "{error}");
     replace(&dir.path().join("manifest.json"), &format!("\"schema\": {SCHEMA}"), &newer);
     assert!(matches!(dir.manifest(), Err(ArchiveError::Schema(..))));
     let listing = Results::at(root.path()).list();

@@ -13,7 +13,7 @@ pub enum SnapshotError {
     #[error("{}: {_1}", _0.display())]
     File(PathBuf, #[source] io::Error),
     /// A file cannot be part of a snapshot.
-    #[error("{} is {_1}, which is not saved", _0.display())]
+    #[error("{} is not saved: it is {_1}", _0.display())]
     NotSaved(PathBuf, &'static str),
     /// The files of a snapshot are not those that were saved.
     #[error("snapshot {0} is damaged: {1}; `assay snapshot remove {word}` removes it", word = shell_word(_0))]
@@ -42,6 +42,11 @@ impl SnapshotError {
     /// Returns what is stored with a damaged snapshot: its list adds the identifier and the remedy.
     pub(crate) fn reason(&self) -> String {
         if let Self::Damaged(_, reason) = self { reason.clone() } else { self.to_string() }
+    }
+
+    /// Returns the error of a snapshot whose file differs.
+    pub(crate) fn changed(id: &str, file: &Path) -> Self {
+        Self::Damaged(id.to_owned(), format!("{} is not what was saved", file.display()))
     }
 
     /// Returns a conversion of the error of a path.

@@ -198,16 +198,17 @@ impl Store {
     pub fn verify(&self, id: &str) -> Result<SnapshotRecord, SnapshotError> {
         let record = self.check_undamaged(self.read(id)?)?;
         let _shared = self.lock(id, FlockOperation::NonBlockingLockShared)?;
-        tree::check(&record, &self.dir.join(id).join(FILES))?;
-        let damaged = |what: String| SnapshotError::Damaged(id.to_owned(), what);
         let files = self.dir.join(id).join(FILES);
+        tree::check(&record, &files)?;
         for_each(&record.files, &|| false, |file| {
-            let path = files.join(&file.path);
-            let found = checksum::open(&path).and_then(|opened| checksum::of(&opened));
-            match found {
+            let opened = checksum::open(&files.join(&file.path));
+            match opened.and_then(|opened| checksum::of(&opened)) {
                 Ok(found) if found == file.xxh3 => Ok(()),
-                Ok(_) => Err(damaged(format!("{} is not what was saved", file.path.display()))),
-                Err(error) => Err(damaged(format!("{}: {error}", file.path.display()))),
+                Ok(_) => Err(SnapshotError::changed(id, &file.path)),
+                Err(error) => {
+                    let what = format!("{}: {error}", file.path.display());
+                    Err(SnapshotError::Damaged(id.to_owned(), what))
+                }
             }
         })?;
         Ok(record)
@@ -273,16 +274,12 @@ impl Store {
 
     /// Makes the store's directory, which only this account can enter.
     fn make_dir(&self) -> Result<(), SnapshotError> {
-        let made = fs::DirBuilder::new().mode(0o700).create(&self.dir);
-        match made {
+        match fs::DirBuilder::new().mode(0o700).create(&self.dir) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(SnapshotError::File(self.dir.clone(), error));
+                Err(SnapshotError::File(self.dir.clone(), error))
             }
-            _ => {}
-        }
-        match self.is_closed() {
-            true => Ok(()),
-            false => Err(SnapshotError::NotSaved(self.dir.clone(), "open to other accounts")),
+            _ if self.is_closed() => Ok(()),
+            _ => Err(SnapshotError::NotSaved(self.dir.clone(), "open to other accounts")),
         }
     }
 
@@ -367,12 +364,6 @@ fn is_id(text: &str) -> bool {
     }
 }
 
-/// Returns the identifier that follows from what was saved, when and by which run.
-fn id_of(record: &SnapshotRecord) -> String {
-    let SnapshotRecord { key_sha256, made_by, made_at, files, .. } = record;
-    sha256_of(&(key_sha256, made_by, made_at, files))[..ID_DIGITS].to_owned()
-}
-
 /// Describes the files of a snapshot, which are on storage afterwards.
 fn describe(files: &Path, made: Made<'_>) -> Result<SnapshotRecord, SnapshotError> {
     let tree = tree::list(files)?;
@@ -401,8 +392,10 @@ fn describe(files: &Path, made: Made<'_>) -> Result<SnapshotRecord, SnapshotErro
     let mut files = hashes.into_inner().expect("no thread panics");
     files.sort_by(|a, b| b.bytes.cmp(&a.bytes).then(a.path.cmp(&b.path)));
     let Made { key, made_by, made_at, steps, immutable, left_out: _ } = made;
-    let (format, id, key_sha256) = (FORMAT, String::new(), key.sha256());
-    let record = SnapshotRecord {
+    let (format, key_sha256, dirs) = (FORMAT, key.sha256(), tree.dirs);
+    // It follows from what was saved, when and by which run.
+    let id = sha256_of(&(&key_sha256, &made_by, &made_at, &files))[..ID_DIGITS].to_owned();
+    Ok(SnapshotRecord {
         format,
         id,
         key_sha256,
@@ -411,10 +404,9 @@ fn describe(files: &Path, made: Made<'_>) -> Result<SnapshotRecord, SnapshotErro
         made_at,
         steps,
         immutable,
-        dirs: tree.dirs,
+        dirs,
         files,
-    };
-    Ok(SnapshotRecord { id: id_of(&record), ..record })
+    })
 }
 
 /// Moves everything in a directory, but for these names.

@@ -113,11 +113,8 @@ fn bring(
         checksum::of(&checksum::open(&target)?)
     };
     let found = brought().map_err(SnapshotError::at(&target))?;
-    if found == file.xxh3 {
-        return Ok(());
-    }
-    let differs = format!("{} is not what was saved", file.path.display());
-    Err(SnapshotError::Damaged(record.id.clone(), differs))
+    let is_saved = found == file.xxh3;
+    is_saved.then_some(()).ok_or_else(|| SnapshotError::changed(&record.id, &file.path))
 }
 
 /// Copies a file's content within the kernel; its holes stay holes.

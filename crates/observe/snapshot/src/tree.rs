@@ -75,7 +75,7 @@ pub(crate) fn check(record: &SnapshotRecord, root: &Path) -> Result<(), Snapshot
     let absent = saved.keys().find(|path| !found.contains_key(*path));
     match (differing, absent) {
         (None, None) => Ok(()),
-        (Some((path, _)), _) => Err(damaged(format!("{} is not what was saved", path.display()))),
+        (Some((path, _)), _) => Err(SnapshotError::changed(&record.id, path)),
         (None, Some(path)) => Err(damaged(format!("{} is absent", path.display()))),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::settings_check::{check_names, flag, number, refused};
-use engine::{EngineError, OpenSpec, Setting};
+use engine::{EngineError, OpenSpec, Result, Setting};
 use fjall::compaction::Leveled;
 use fjall::config::{
     BlockSizePolicy, CompressionPolicy, FilterPolicy, HashRatioPolicy, PartitioningPolicy,
@@ -27,7 +27,7 @@ const BLOCK_BYTES: (u64, u64) = (1 << 10, 1 << 20);
 const ANY: (u64, u64) = (0, u64::MAX);
 
 /// An option's name, and what parses its value and sets it.
-type Setter = (&'static str, fn(Config, &str, &str) -> Result<Config, EngineError>);
+type Setter = (&'static str, fn(Config, &str, &str) -> Result<Config>);
 
 /// Declares an option by a setter of a field of [`Config`], and the parser of its value.
 macro_rules! setter {
@@ -107,7 +107,7 @@ pub(crate) struct Config {
 
 impl Config {
     /// Returns the configuration of `spec`.
-    pub(crate) fn resolve(spec: &OpenSpec) -> Result<Self, EngineError> {
+    pub(crate) fn resolve(spec: &OpenSpec) -> Result<Self> {
         let compression = block_compression(spec)?;
         let separation = spec.options.get(SEPARATION);
         let mut config = Self {
@@ -143,7 +143,7 @@ impl Config {
         Ok(config)
     }
 
-    fn set(mut self, name: &str, value: &str) -> Result<Self, EngineError> {
+    fn set(mut self, name: &str, value: &str) -> Result<Self> {
         let setter = |options: &[Setter]| {
             options.iter().find(|(known, _)| *known == name).map(|(_, set)| *set)
         };
@@ -171,7 +171,7 @@ impl Config {
     }
 }
 
-fn block_compression(spec: &OpenSpec) -> Result<CompressionType, EngineError> {
+fn block_compression(spec: &OpenSpec) -> Result<CompressionType> {
     if spec.settings.direct_io {
         let reason = "direct_io: fjall reads and writes through the page cache";
         return Err(EngineError::setting(Setting::DirectIo, reason));
@@ -187,11 +187,11 @@ fn block_compression(spec: &OpenSpec) -> Result<CompressionType, EngineError> {
 }
 
 /// Parses a size without bounds.
-fn any_size<T: TryFrom<u64>>(name: &str, value: &str) -> Result<T, EngineError> {
+fn any_size<T: TryFrom<u64>>(name: &str, value: &str) -> Result<T> {
     size(name, value, ANY)
 }
 
-fn threads(name: &str, value: &str) -> Result<usize, EngineError> {
+fn threads(name: &str, value: &str) -> Result<usize> {
     match number(name, value)? {
         0 => Err(refused(name, "fjall needs a background thread: write 1 or more")),
         threads => Ok(threads),
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::describe::describe;
 
-    fn resolve(compression: Option<&str>, options: &[(&str, &str)]) -> Result<Config, EngineError> {
+    fn resolve(compression: Option<&str>, options: &[(&str, &str)]) -> Result<Config> {
         Config::resolve(&OpenSpec {
             options: options.iter().copied().collect(),
             ..OpenSpec::embedded(

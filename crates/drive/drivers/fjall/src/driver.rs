@@ -1,6 +1,6 @@
 //! The driver of the linked fjall.
 
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, OpenSpec, Result, linked};
 use model::capability::{
     CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
 };
@@ -31,11 +31,8 @@ impl Driver for FjallDriver {
             ("cargo_features", "lz4"),
         ];
         Identity {
-            engine: "fjall".to_owned(),
-            version: VERSION.to_owned(),
-            origin: "linked".to_owned(),
             facts: facts.map(|(name, fact)| (name.to_owned(), fact.to_owned())).into(),
-            ..Identity::default()
+            ..linked("fjall", VERSION)
         }
     }
 
@@ -53,7 +50,7 @@ impl Driver for FjallDriver {
         }
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         let config = Config::resolve(spec)?;
         Ok(Box::new(FjallEngine::open(&spec.dir, config, self.identity())?))
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use engine::settings_check::{check_dir, refused};
-use engine::{Engine, EngineError, Maintenance, Session};
+use engine::{Engine, EngineError, Maintenance, Result, Session};
 use fjall::{AbstractTree, Database, Keyspace, PersistMode};
 use model::state::LevelShape;
 use model::{Durability, EngineState, Identity, Options, Readings, metric};
@@ -50,11 +50,7 @@ pub(crate) struct FjallEngine {
 
 impl FjallEngine {
     /// Opens the database in `dir`, creating it when absent.
-    pub(crate) fn open(
-        dir: &Path,
-        config: Config,
-        identity: Identity,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn open(dir: &Path, config: Config, identity: Identity) -> Result<Self> {
         check_dir(dir)?;
         let requested = config.keyspace();
         let database = config.database.open().map_err(failed)?;
@@ -133,7 +129,7 @@ impl FjallEngine {
     }
 
     /// Waits for flushes and compactions, in the way fjall itself waits for a flush.
-    fn wait_until_idle(&self) -> Result<(), EngineError> {
+    fn wait_until_idle(&self) -> Result<()> {
         for _ in 0..IDLE_POLLS_MAX {
             std::thread::park_timeout(IDLE_POLL);
             if self.is_idle(self.jobs()) {
@@ -155,7 +151,7 @@ impl FjallEngine {
 }
 
 impl Engine for FjallEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         let Self { database, keyspace, persist, .. } = self;
         Ok(Box::new(FjallSession { database, keyspace, persist: *persist }))
     }
@@ -164,7 +160,7 @@ impl Engine for FjallEngine {
         self.identity.clone()
     }
 
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         let mut options = self.database_options.clone();
         options.set("cache_size", self.database.cache_capacity().to_string());
         options.overlay(&describe(&self.keyspace.config));
@@ -176,7 +172,7 @@ impl Engine for FjallEngine {
     }
 
     /// Flushes in the background; compacts everything before it returns.
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, work: Maintenance) -> Result<bool> {
         match work {
             Maintenance::Flush => self.keyspace.rotate_memtable().map_err(failed),
             // fjall decides on its own, after each flush.
@@ -190,7 +186,7 @@ impl Engine for FjallEngine {
         }
     }
 
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         let jobs = self.jobs();
         let levels = self.levels();
         let mut readings = Readings::from([
@@ -224,7 +220,7 @@ impl Engine for FjallEngine {
         Some(format!("blob_file_count {files}\nfilter_bytes {filters}\nlevels {levels:#?}\n"))
     }
 
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
+    fn close(self: Box<Self>) -> Result<()> {
         self.database.persist(PersistMode::SyncAll).map_err(failed)
     }
 }

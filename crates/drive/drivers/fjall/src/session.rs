@@ -1,6 +1,6 @@
 //! One client's session.
 
-use engine::{EngineError, Rows, Session};
+use engine::{EngineError, Result, Rows, Session};
 use fjall::{Database, Guard, Keyspace, PersistMode, Readable};
 use model::{Direction, Op, Outcome};
 
@@ -35,7 +35,7 @@ impl FjallSession<'_> {
 }
 
 impl Session for FjallSession<'_> {
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         refuse_long_keys(op)?;
         match *op {
             Op::Get { key } => self.keyspace.get(key).map(|found| {
@@ -78,7 +78,7 @@ pub(crate) fn failed(error: fjall::Error) -> EngineError {
 }
 
 /// Refuses a key that would make lsm-tree panic.
-fn refuse_long_keys(op: &Op<'_>) -> Result<(), EngineError> {
+fn refuse_long_keys(op: &Op<'_>) -> Result<()> {
     let is_long = |key: &[u8]| key.len() > KEY_BYTES_MAX as usize;
     let is_refused = match *op {
         Op::Get { key }

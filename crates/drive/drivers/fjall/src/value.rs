@@ -3,7 +3,7 @@
 //! fjall's policies are lists with one entry per level, the last one for all deeper levels; here
 //! they are written with commas: `none,none,lz4`.
 
-use engine::EngineError;
+use engine::Result;
 use engine::settings_check::{number, refused};
 use fjall::CompressionType;
 use fjall::config::{BloomConstructionPolicy, FilterPolicyEntry};
@@ -18,7 +18,7 @@ pub(crate) fn size<T: TryFrom<u64>>(
     name: &str,
     value: &str,
     (least, most): (u64, u64),
-) -> Result<T, EngineError> {
+) -> Result<T> {
     let bytes = engine::settings_check::size(name, value)?;
     if bytes < least || bytes > most {
         return Err(refused(name, format!("`{value}` is not between {least} and {most} bytes")));
@@ -27,7 +27,7 @@ pub(crate) fn size<T: TryFrom<u64>>(
 }
 
 /// Parses `none` or `lz4`.
-pub(crate) fn compression(name: &str, value: &str) -> Result<CompressionType, EngineError> {
+pub(crate) fn compression(name: &str, value: &str) -> Result<CompressionType> {
     match value {
         "none" => Ok(CompressionType::None),
         "lz4" => Ok(CompressionType::Lz4),
@@ -36,7 +36,7 @@ pub(crate) fn compression(name: &str, value: &str) -> Result<CompressionType, En
 }
 
 /// Parses `none`, `bits_per_key:10` or `false_positive_rate:0.01`.
-pub(crate) fn filter(name: &str, value: &str) -> Result<FilterPolicyEntry, EngineError> {
+pub(crate) fn filter(name: &str, value: &str) -> Result<FilterPolicyEntry> {
     match value.split_once(':') {
         None if value == "none" => Ok(FilterPolicyEntry::None),
         Some(("bits_per_key", bits)) => {
@@ -71,10 +71,10 @@ pub(crate) fn filter_text(entry: &FilterPolicyEntry) -> String {
 pub(crate) fn list<T>(
     name: &str,
     value: &str,
-    parse: impl Fn(&str, &str) -> Result<T, EngineError>,
-) -> Result<Vec<T>, EngineError> {
+    parse: impl Fn(&str, &str) -> Result<T>,
+) -> Result<Vec<T>> {
     let entries = value.split(',').map(|entry| parse(name, entry.trim()));
-    let entries = entries.collect::<Result<Vec<T>, EngineError>>()?;
+    let entries = entries.collect::<Result<Vec<T>>>()?;
     if entries.len() > POLICY_ENTRIES_MAX {
         return Err(refused(name, format!("more than {POLICY_ENTRIES_MAX} entries")));
     }

@@ -1,14 +1,14 @@
 //! Translates settings and options into the engine's options.
 
 use engine::settings_check::{check_names, check_settings, number, refused, size};
-use engine::{EngineError, OpenSpec, Setting};
+use engine::{EngineError, OpenSpec, Result, Setting};
 use indexlog::{Compression, Durability};
 use model::{Capabilities, Options};
 
 use crate::session::failed;
 
 /// Reads an option's value into a field.
-type Read = fn(&mut indexlog::Options, &str, &str) -> Result<(), EngineError>;
+type Read = fn(&mut indexlog::Options, &str, &str) -> Result<()>;
 /// Writes a field as text.
 type Show = fn(&indexlog::Options) -> String;
 
@@ -55,10 +55,7 @@ const OPTIONS: [(&str, Read, Show); 10] = [
 ];
 
 /// Returns the engine's options of `spec`: the cache goes half to documents, half to blocks.
-pub(crate) fn resolve(
-    spec: &OpenSpec,
-    can: &Capabilities,
-) -> Result<indexlog::Options, EngineError> {
+pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<indexlog::Options> {
     check_settings("indexlog", can, &spec.settings)?;
     check_names("indexlog", &OPTIONS.map(|(name, ..)| name), &spec.options)?;
     let durability = match spec.settings.durability {
@@ -92,7 +89,7 @@ pub(crate) fn describe(options: &indexlog::Options) -> Options {
     all
 }
 
-fn fits<T: TryFrom<u64>>(name: &str, bytes: u64) -> Result<T, EngineError> {
+fn fits<T: TryFrom<u64>>(name: &str, bytes: u64) -> Result<T> {
     T::try_from(bytes).map_err(|_too_large| refused(name, "larger than the address space"))
 }
 
@@ -111,11 +108,7 @@ const fn show_compression(compression: Compression) -> &'static str {
     }
 }
 
-fn read_compression(
-    options: &mut indexlog::Options,
-    name: &str,
-    value: &str,
-) -> Result<(), EngineError> {
+fn read_compression(options: &mut indexlog::Options, name: &str, value: &str) -> Result<()> {
     options.compression = compression(value).map_err(|reason| refused(name, reason))?;
     Ok(())
 }
@@ -128,10 +121,7 @@ mod tests {
 
     use super::*;
 
-    fn resolved(
-        settings: Settings,
-        options: &[(&str, &str)],
-    ) -> Result<indexlog::Options, EngineError> {
+    fn resolved(settings: Settings, options: &[(&str, &str)]) -> Result<indexlog::Options> {
         let data = DataShape { rows: 1000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 };
         let mut spec = OpenSpec::embedded(PathBuf::new(), settings, data);
         spec.options = options.iter().copied().collect();

@@ -1,6 +1,6 @@
 //! The driver of this repository's index+log engine.
 
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, OpenSpec, Result, linked};
 use model::capability::{
     CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature, SEQUENCE_SCANS,
 };
@@ -19,12 +19,7 @@ struct IndexlogDriver;
 
 impl Driver for IndexlogDriver {
     fn identity(&self) -> Identity {
-        Identity {
-            engine: "indexlog".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            origin: "linked".to_owned(),
-            ..Identity::default()
-        }
+        linked("indexlog", env!("CARGO_PKG_VERSION"))
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -38,7 +33,7 @@ impl Driver for IndexlogDriver {
         ])
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         let options = config::resolve(spec, &self.capabilities())?;
         Ok(Box::new(IndexlogEngine::open(&spec.dir, options, self.identity())?))
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::settings_check::check_dir;
-use engine::{Engine, EngineError, Maintenance, Session};
+use engine::{Engine, Maintenance, Result, Session};
 use indexlog::Database;
 use model::{EngineState, Identity, Options, metric};
 
@@ -19,11 +19,7 @@ pub(crate) struct IndexlogEngine {
 
 impl IndexlogEngine {
     /// Opens the database in `dir`, creating it when absent.
-    pub(crate) fn open(
-        dir: &Path,
-        options: indexlog::Options,
-        identity: Identity,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn open(dir: &Path, options: indexlog::Options, identity: Identity) -> Result<Self> {
         check_dir(dir)?;
         let database = Database::open(dir, options.clone()).map_err(failed)?;
         Ok(Self { database, options, identity })
@@ -31,7 +27,7 @@ impl IndexlogEngine {
 }
 
 impl Engine for IndexlogEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(IndexlogSession(&self.database)))
     }
 
@@ -39,12 +35,12 @@ impl Engine for IndexlogEngine {
         self.identity.clone()
     }
 
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         Ok(describe(&self.options))
     }
 
     /// All work is done when the call returns.
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, work: Maintenance) -> Result<bool> {
         let database = &self.database;
         let done = match work {
             Maintenance::Flush => database.flush(),
@@ -55,7 +51,7 @@ impl Engine for IndexlogEngine {
         done.map(|()| true).map_err(failed)
     }
 
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         let state = self.database.state();
         let caches = state.document_cache.bytes + state.block_cache.bytes;
         let entries = state.document_cache.entries + state.block_cache.entries;
@@ -123,7 +119,7 @@ impl Engine for IndexlogEngine {
         Some(format!("{:#?}\n", self.database.state()))
     }
 
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
+    fn close(self: Box<Self>) -> Result<()> {
         self.database.close().map_err(failed)
     }
 }

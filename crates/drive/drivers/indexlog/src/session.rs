@@ -2,7 +2,7 @@
 
 use engine::parts::{self, part};
 use engine::settings_check::refused;
-use engine::{EngineError, Rows, Session};
+use engine::{EngineError, Result, Rows, Session};
 use indexlog::{Database, Error};
 use model::{Direction, Op, Outcome};
 
@@ -23,7 +23,7 @@ pub(crate) fn failed(error: Error) -> EngineError {
 }
 
 impl IndexlogSession<'_> {
-    fn get(&self, key: &[u8], rows: &mut Rows) -> Result<(), EngineError> {
+    fn get(&self, key: &[u8], rows: &mut Rows) -> Result<()> {
         if let Some(value) = self.0.get(key).map_err(failed)? {
             rows.push(key, &value);
         }
@@ -32,7 +32,7 @@ impl IndexlogSession<'_> {
 }
 
 impl Session for IndexlogSession<'_> {
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         match *op {
             Op::Get { key } => self.get(key, rows)?,
             Op::MultiGet { keys } => keys.iter().try_for_each(|key| self.get(key, rows))?,

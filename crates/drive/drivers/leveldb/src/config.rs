@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use engine::settings_check::{check_names, flag, refused, size};
-use engine::{EngineError, Setting};
+use engine::{Result, Setting};
 use model::{Options, Settings};
 
 /// The engine's name for the kind of compression.
@@ -42,11 +42,7 @@ pub(crate) struct Config(pub(crate) Options);
 
 impl Config {
     /// Returns the configuration of `settings` and `options`; options win.
-    pub(crate) fn new(
-        settings: &Settings,
-        options: &Options,
-        has_snappy: bool,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn new(settings: &Settings, options: &Options, has_snappy: bool) -> Result<Self> {
         let numbers = NUMBERS.map(|(name, default, _)| (name, default.to_string()));
         let switches = SWITCHES.map(|name| (name, false.to_string()));
         let compression = if has_snappy { "snappy" } else { "none" };
@@ -67,7 +63,7 @@ impl Config {
     }
 
     /// Returns a numeric option in a type of the C API.
-    pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<T, EngineError> {
+    pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<T> {
         let number = self.0.get(name).and_then(|number| number.parse().ok());
         number.ok_or_else(|| refused(name, "larger than LevelDB's C API takes"))
     }
@@ -79,7 +75,7 @@ impl Config {
 }
 
 /// Returns an option's value as it is reported.
-fn parse(name: &str, value: &str, has_snappy: bool) -> Result<String, EngineError> {
+fn parse(name: &str, value: &str, has_snappy: bool) -> Result<String> {
     if let Some((_, _, range)) = NUMBERS.iter().find(|(known, ..)| *known == name) {
         let requested = size(name, value)?;
         if !range.contains(&requested) {
@@ -105,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    fn config(settings: &Settings, options: &[(&str, &str)]) -> Result<Config, EngineError> {
+    fn config(settings: &Settings, options: &[(&str, &str)]) -> Result<Config> {
         Config::new(settings, &options.iter().copied().collect(), true)
     }
 

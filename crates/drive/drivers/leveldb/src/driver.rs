@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dynlib::{Loaded, level};
 use engine::settings_check::{check_dir, check_settings};
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, OpenSpec, Result};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Identity};
 
@@ -20,7 +20,7 @@ const ENGINE: &str = "leveldb";
 ///
 /// # Errors
 /// As [`dynlib::load_once`], and when it is not LevelDB or too old a release.
-pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>> {
     let loaded = dynlib::load_once(path)?;
     // The oldest release has every function that is called.
     let unusable = |symbol: String| loaded.lacks(&symbol, "leveldb_open", "LevelDB", "1.21");
@@ -82,7 +82,7 @@ impl Driver for LevelDriver {
         }
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         // The engine would make the directory and fill it with a database of its own.
         check_dir(&spec.dir)?;
         check_settings(ENGINE, &self.capabilities(), &spec.settings)?;

@@ -8,7 +8,7 @@ use std::ptr;
 
 use dynlib::Owned;
 use dynlib::level::{self, Database, c_text};
-use engine::EngineError;
+use engine::Result;
 
 use crate::config::{BLOCK_CACHE, BLOOM_BITS, COMPRESSION, Config, PARANOID_CHECKS};
 use crate::ffi::{Api, Cache, FilterPolicy, Options};
@@ -25,7 +25,7 @@ struct RawOptions {
 }
 
 impl RawOptions {
-    fn new(api: Api, config: &Config) -> Result<Self, EngineError> {
+    fn new(api: Api, config: &Config) -> Result<Self> {
         // SAFETY: both functions are of one library.
         let options = unsafe { Owned::create(api.options_create, api.options_destroy) };
         let bytes = config.number(BLOCK_CACHE)?;
@@ -41,7 +41,7 @@ impl RawOptions {
         Ok(options)
     }
 
-    fn fill(&self, config: &Config) -> Result<(), EngineError> {
+    fn fill(&self, config: &Config) -> Result<()> {
         let (api, options) = (&self.api, self.options.handle);
         for (set, value) in [
             (api.options_set_create_if_missing, 1),
@@ -111,7 +111,7 @@ impl Db {
         level: level::Functions,
         dir: &Path,
         config: &Config,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let options = RawOptions::new(api, config)?;
         let dir = c_text(dir.as_os_str().as_bytes())?;
         // SAFETY: the options live, the path ends with zero, and `error` is a local of `call`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dynlib::level::{Client, Iter, bytes_of};
 use dynlib::written::{Written, batch_bytes};
-use engine::{EngineError, Rows, Session};
+use engine::{Result, Rows, Session};
 use model::{Durability, Op, Outcome};
 
 use crate::config::{Config, VERIFY_CHECKSUMS};
@@ -50,7 +50,7 @@ impl<'a> LevelSession<'a> {
     }
 
     #[inline]
-    fn get(&self, key: &[u8], rows: &mut Rows) -> Result<(), EngineError> {
+    fn get(&self, key: &[u8], rows: &mut Rows) -> Result<()> {
         let (api, level) = (&self.db.api, &self.db.level);
         let (db, read) = (self.db.handle, self.client.read.handle);
         let (start, mut bytes) = (key.as_ptr().cast(), 0);
@@ -67,7 +67,7 @@ impl<'a> LevelSession<'a> {
     }
 
     #[inline]
-    fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome, EngineError> {
+    fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome> {
         self.client.write(key, value)?;
         let batch = batch_bytes(key.len(), value.map(<[u8]>::len));
         self.written.add(key.len() + value.map_or(0, <[u8]>::len), record_bytes(batch));
@@ -96,7 +96,7 @@ impl<'a> LevelSession<'a> {
 }
 
 impl Session for LevelSession<'_> {
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         match *op {
             Op::Get { key } => self.get(key, rows)?,
             Op::Put { key, value } => return self.write(key, Some(value)),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dynlib::written::Written;
-use engine::{Engine, EngineError, Maintenance, OpenSpec, Session};
+use engine::{Engine, EngineError, Maintenance, OpenSpec, Result, Session};
 use model::{Durability, EngineState, Identity, Options, Readings, metric};
 
 use crate::config::Config;
@@ -26,12 +26,7 @@ pub(crate) struct LevelEngine {
 
 impl LevelEngine {
     /// Wraps a database just opened with `config`.
-    pub(crate) fn new(
-        db: Db,
-        spec: &OpenSpec,
-        config: Config,
-        identity: Identity,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn new(db: Db, spec: &OpenSpec, config: Config, identity: Identity) -> Result<Self> {
         Ok(Self {
             db,
             dir: spec.dir.clone(),
@@ -45,7 +40,7 @@ impl LevelEngine {
 }
 
 impl Engine for LevelEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         let written = Arc::new(Written::default());
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.push(Arc::clone(&written));
@@ -56,11 +51,11 @@ impl Engine for LevelEngine {
         self.identity.clone()
     }
 
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         Ok(self.config.0.clone())
     }
 
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, work: Maintenance) -> Result<bool> {
         match work {
             Maintenance::Flush => self.db.flush(),
             Maintenance::CompactAll => self.db.compact_all(),
@@ -70,7 +65,7 @@ impl Engine for LevelEngine {
         Ok(true)
     }
 
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         let statistics = Statistics::parse(&self.db.property("stats"));
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let sample = events.sample().map_err(unreadable)?;
@@ -106,7 +101,7 @@ impl Engine for LevelEngine {
         vec![self.dir.join("LOG")]
     }
 
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
+    fn close(self: Box<Self>) -> Result<()> {
         // The log holds the memtable's rows; the library closes it on drop.
         Ok(())
     }

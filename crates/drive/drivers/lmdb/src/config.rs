@@ -1,7 +1,7 @@
 //! Translates settings and options into LMDB's configuration.
 
 use engine::settings_check::{check_names, check_settings, flag, number, refused, size};
-use engine::{EngineError, OpenSpec};
+use engine::{OpenSpec, Result};
 use lmdb_master_sys::{
     MDB_MAPASYNC, MDB_NOMEMINIT, MDB_NOMETASYNC, MDB_NORDAHEAD, MDB_NOSYNC, MDB_WRITEMAP,
 };
@@ -48,7 +48,7 @@ pub(crate) struct Config {
 
 impl Config {
     /// Returns the configuration of `spec`.
-    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
+    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self> {
         // LMDB has no cache of its own, so a shared `cache_bytes` has no effect.
         let settings = Settings { cache_bytes: None, ..spec.settings.clone() };
         check_settings("LMDB", can, &settings)?;
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    fn resolve(spec: &OpenSpec) -> Result<Config, EngineError> {
+    fn resolve(spec: &OpenSpec) -> Result<Config> {
         Config::resolve(spec, &crate::driver().capabilities())
     }
 

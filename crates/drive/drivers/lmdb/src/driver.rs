@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dynlib::Loaded;
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, OpenSpec, Result};
 use model::capability::{
     CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
 };
@@ -24,7 +24,7 @@ pub fn driver() -> Box<dyn Driver> {
 ///
 /// # Errors
 /// As [`dynlib::load_once`], and when it is not LMDB or not of 0.9.
-pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>> {
     let (api, loaded) = Api::load(path)?;
     Ok(Box::new(LmdbDriver { api, loaded: Some(loaded) }))
 }
@@ -77,7 +77,7 @@ impl Driver for LmdbDriver {
         }
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         let config = Config::resolve(spec, &self.capabilities())?;
         let env = Env::open(self.api, &spec.dir, &config)?;
         Ok(Box::new(LmdbEngine { env, identity: self.identity() }))

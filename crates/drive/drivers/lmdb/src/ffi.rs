@@ -11,7 +11,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::path::Path;
 
 use dynlib::{Loaded, load_once};
-use engine::EngineError;
+use engine::{EngineError, Result};
 use lmdb_master_sys::{
     MDB_cursor, MDB_cursor_op, MDB_dbi, MDB_env, MDB_envinfo, MDB_stat, MDB_txn, MDB_val,
     mdb_mode_t,
@@ -57,14 +57,14 @@ dynlib::functions! {
 
 impl Api {
     /// Loads the library at `path`, which stays loaded, and binds its functions.
-    pub(crate) fn load(path: &Path) -> Result<(Self, &'static Loaded), EngineError> {
+    pub(crate) fn load(path: &Path) -> Result<(Self, &'static Loaded)> {
         let loaded = load_once(path)?;
         let api = Self::bind(&loaded.library, "")
             .map_err(|symbol| loaded.lacks(&symbol, "mdb_env_create", "LMDB", "0.9"))?;
         let ([major, minor, patch], _) = api.version();
         if [major, minor] != SERIES {
             return Err(EngineError::build(format!(
-                "`{}` is LMDB {major}.{minor}.{patch}; one of {}.{} is needed",
+                "`{}` is LMDB {major}.{minor}.{patch}: use a release of LMDB {}.{}",
                 loaded.path.display(),
                 SERIES[0],
                 SERIES[1]

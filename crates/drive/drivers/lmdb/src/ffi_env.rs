@@ -8,7 +8,7 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use dynlib::level::c_text;
-use engine::EngineError;
+use engine::{EngineError, Result};
 use lmdb_master_sys::{self as sys, MDB_BAD_VALSIZE, MDB_MAP_FULL, MDB_READERS_FULL};
 
 use crate::config::Config;
@@ -34,7 +34,7 @@ unsafe impl Sync for Env {}
 
 impl Env {
     /// Creates an environment without files.
-    fn new(api: Api) -> Result<Self, EngineError> {
+    fn new(api: Api) -> Result<Self> {
         let mut handle = ptr::null_mut();
         // SAFETY: the result is a local.
         let code = unsafe { (api.mdb_env_create)(&raw mut handle) };
@@ -45,7 +45,7 @@ impl Env {
     }
 
     /// Opens the environment in `dir`.
-    pub(crate) fn open(api: Api, dir: &Path, config: &Config) -> Result<Self, EngineError> {
+    pub(crate) fn open(api: Api, dir: &Path, config: &Config) -> Result<Self> {
         let mut env = Self::new(api)?;
         let handle = env.handle.as_ptr();
         // SAFETY: the environment was made and is not open yet.
@@ -71,24 +71,24 @@ impl Env {
     }
 
     /// Returns the flags in force.
-    pub(crate) fn flags(&self) -> Result<u32, EngineError> {
+    pub(crate) fn flags(&self) -> Result<u32> {
         self.report(self.api.mdb_env_get_flags)
     }
 
     /// Returns `mdb_env_info`.
-    pub(crate) fn info(&self) -> Result<sys::MDB_envinfo, EngineError> {
+    pub(crate) fn info(&self) -> Result<sys::MDB_envinfo> {
         self.report(self.api.mdb_env_info)
     }
 
     /// Returns the shape of the table.
-    pub(crate) fn stat(&self) -> Result<sys::MDB_stat, EngineError> {
+    pub(crate) fn stat(&self) -> Result<sys::MDB_stat> {
         self.report(self.api.mdb_env_stat)
     }
 
     fn report<T>(
         &self,
         function: unsafe extern "C" fn(*mut sys::MDB_env, *mut T) -> c_int,
-    ) -> Result<T, EngineError> {
+    ) -> Result<T> {
         let mut found = MaybeUninit::zeroed();
         // SAFETY: the environment is open and the result is a local.
         self.check(unsafe { function(self.handle.as_ptr(), found.as_mut_ptr()) })?;
@@ -97,13 +97,13 @@ impl Env {
     }
 
     /// Writes everything to the device, whatever the flags.
-    pub(crate) fn sync(&self) -> Result<(), EngineError> {
+    pub(crate) fn sync(&self) -> Result<()> {
         // SAFETY: the environment is open.
         self.check(unsafe { (self.api.mdb_env_sync)(self.handle.as_ptr(), 1) })
     }
 
     /// Puts one row, or deletes it when there is no value, in a transaction of its own.
-    pub(crate) fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), EngineError> {
+    pub(crate) fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let txn = self.begin(0)?;
         let (txn_handle, mut key) = (txn.handle.as_ptr(), val(key));
         let code = match value.map(val) {
@@ -122,7 +122,7 @@ impl Env {
     }
 
     /// Returns a reader with a slot of its own.
-    pub(crate) fn reader(&self) -> Result<Reader<'_>, EngineError> {
+    pub(crate) fn reader(&self) -> Result<Reader<'_>> {
         let txn = self.begin(sys::MDB_RDONLY)?;
         let mut cursor = ptr::null_mut();
         // SAFETY: the transaction runs, the table is open and the result is a local.
@@ -136,7 +136,7 @@ impl Env {
     }
 
     /// Begins a transaction.
-    fn begin(&self, flags: u32) -> Result<Txn<'_>, EngineError> {
+    fn begin(&self, flags: u32) -> Result<Txn<'_>> {
         let mut handle = ptr::null_mut();
         // SAFETY: the environment is open and the result is a local.
         self.check(unsafe {
@@ -148,13 +148,13 @@ impl Env {
     }
 
     #[inline]
-    fn check(&self, code: c_int) -> Result<(), EngineError> {
+    fn check(&self, code: c_int) -> Result<()> {
         if code == sys::MDB_SUCCESS { Ok(()) } else { Err(failed(self.api, code)) }
     }
 
     /// Returns whether the requested row exists.
     #[inline]
-    fn found(&self, code: c_int) -> Result<bool, EngineError> {
+    fn found(&self, code: c_int) -> Result<bool> {
         if code == sys::MDB_NOTFOUND { Ok(false) } else { self.check(code).map(|()| true) }
     }
 }
@@ -173,7 +173,7 @@ struct Txn<'e> {
 }
 
 impl Txn<'_> {
-    fn commit(self) -> Result<(), EngineError> {
+    fn commit(self) -> Result<()> {
         let txn = ManuallyDrop::new(self);
         // SAFETY: the transaction runs; it is gone after this, whatever the code.
         txn.env.check(unsafe { (txn.env.api.mdb_txn_commit)(txn.handle.as_ptr()) })
@@ -196,7 +196,7 @@ pub(crate) struct Reader<'e> {
 impl Reader<'_> {
     /// Returns a snapshot of the committed state.
     #[inline]
-    pub(crate) fn snapshot(&mut self) -> Result<Snapshot<'_>, EngineError> {
+    pub(crate) fn snapshot(&mut self) -> Result<Snapshot<'_>> {
         // SAFETY: the transaction was reset, at the start or by the last snapshot.
         let code = unsafe { (self.txn.env.api.mdb_txn_renew)(self.txn.handle.as_ptr()) };
         self.txn.env.check(code)?;
@@ -220,7 +220,7 @@ pub(crate) struct Snapshot<'r>(&'r Reader<'r>);
 impl Snapshot<'_> {
     /// Returns the value of `key`, which is not empty; `None` when there is none.
     #[inline]
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<&[u8]>, EngineError> {
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<&[u8]>> {
         let Txn { env, handle } = &self.0.txn;
         let (mut key, mut value) = (val(key), val(&[]));
         // SAFETY: the transaction runs and both structures are locals.
@@ -232,7 +232,7 @@ impl Snapshot<'_> {
 
     /// Returns a cursor walk through the table.
     #[inline]
-    pub(crate) fn walk(&self) -> Result<Walk<'_>, EngineError> {
+    pub(crate) fn walk(&self) -> Result<Walk<'_>> {
         let Reader { cursor, txn } = self.0;
         // SAFETY: the transaction runs and only reads; the cursor was opened for such a one.
         let code = unsafe { (txn.env.api.mdb_cursor_renew)(txn.handle.as_ptr(), cursor.as_ptr()) };
@@ -258,7 +258,7 @@ impl<'s> Walk<'s> {
     ///
     /// Only `MDB_SET_RANGE` takes a `key`, which is not empty.
     #[inline]
-    pub(crate) fn move_to(&mut self, op: u32, key: &[u8]) -> Result<Option<Row<'s>>, EngineError> {
+    pub(crate) fn move_to(&mut self, op: u32, key: &[u8]) -> Result<Option<Row<'s>>> {
         let Reader { cursor, txn } = self.0;
         let (mut key, mut value) = (val(key), val(&[]));
         // SAFETY: the cursor belongs to the transaction, which runs, and both structures are

@@ -1,6 +1,6 @@
 //! An open LMDB environment: state, maintenance and close.
 
-use engine::{Engine, EngineError, Maintenance, Session};
+use engine::{Engine, Maintenance, Result, Session};
 use model::{EngineState, Identity, Options, metric};
 
 use crate::config::FLAGS;
@@ -14,7 +14,7 @@ pub(crate) struct LmdbEngine {
 }
 
 impl Engine for LmdbEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(LmdbSession::open(&self.env)?))
     }
 
@@ -22,7 +22,7 @@ impl Engine for LmdbEngine {
         self.identity.clone()
     }
 
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         let (info, flags) = (self.env.info()?, self.env.flags()?);
         let mut options = Options::new();
         options.set("map_size", info.me_mapsize.to_string());
@@ -33,7 +33,7 @@ impl Engine for LmdbEngine {
         Ok(options)
     }
 
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, work: Maintenance) -> Result<bool> {
         match work {
             Maintenance::Flush => self.env.sync().map(|()| true),
             // LMDB compacts only into a copy, which is another database.
@@ -41,7 +41,7 @@ impl Engine for LmdbEngine {
         }
     }
 
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         let (info, stat) = (self.env.info()?, self.env.stat()?);
         let pages = info.me_last_pgno as u64 + 1;
         Ok(EngineState {
@@ -58,7 +58,7 @@ impl Engine for LmdbEngine {
         Some(format!("{stat:#?}\n{info:#?}\n"))
     }
 
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
+    fn close(self: Box<Self>) -> Result<()> {
         // With MDB_NOSYNC LMDB closes without a sync.
         self.env.sync()
     }

@@ -1,6 +1,6 @@
 //! One client's session: a transaction per operation.
 
-use engine::{EngineError, Rows, Session};
+use engine::{Result, Rows, Session};
 use lmdb_master_sys::{MDB_FIRST, MDB_LAST, MDB_NEXT, MDB_PREV, MDB_SET_RANGE};
 use model::{Direction, Op, Outcome};
 
@@ -14,12 +14,12 @@ pub(crate) struct LmdbSession<'e> {
 
 impl<'e> LmdbSession<'e> {
     /// Takes a reader slot.
-    pub(crate) fn open(env: &'e Env) -> Result<Self, EngineError> {
+    pub(crate) fn open(env: &'e Env) -> Result<Self> {
         Ok(Self { env, reader: env.reader()? })
     }
 
     /// Reads keys in one snapshot; LMDB stores no empty key and fails on a get of it.
-    fn get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<(), EngineError> {
+    fn get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<()> {
         let snapshot = self.reader.snapshot()?;
         for key in keys.iter().filter(|key| !key.is_empty()) {
             if let Some(value) = snapshot.get(key)? {
@@ -30,7 +30,7 @@ impl<'e> LmdbSession<'e> {
     }
 
     /// Reads bytes of a value in the memory map.
-    fn field(&mut self, key: &[u8], part: (u32, u32), rows: &mut Rows) -> Result<(), EngineError> {
+    fn field(&mut self, key: &[u8], part: (u32, u32), rows: &mut Rows) -> Result<()> {
         if key.is_empty() {
             return Ok(());
         }
@@ -46,7 +46,7 @@ impl<'e> LmdbSession<'e> {
         limit: u32,
         direction: Direction,
         rows: &mut Rows,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         let snapshot = self.reader.snapshot()?;
         let mut walk = snapshot.walk()?;
         let step = match direction {
@@ -69,7 +69,7 @@ impl<'e> LmdbSession<'e> {
 }
 
 /// Moves to the last row at or before `key`.
-fn at_or_before<'s>(walk: &mut Walk<'s>, key: &[u8]) -> Result<Option<Row<'s>>, EngineError> {
+fn at_or_before<'s>(walk: &mut Walk<'s>, key: &[u8]) -> Result<Option<Row<'s>>> {
     if key.is_empty() {
         return Ok(None);
     }
@@ -81,7 +81,7 @@ fn at_or_before<'s>(walk: &mut Walk<'s>, key: &[u8]) -> Result<Option<Row<'s>>, 
 }
 
 impl Session for LmdbSession<'_> {
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         match *op {
             Op::Get { key } => self.get(&[key], rows)?,
             Op::Put { key, value } => {

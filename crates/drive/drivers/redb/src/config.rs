@@ -1,7 +1,7 @@
 //! Translates settings and options into redb's configuration.
 
 use engine::settings_check::{check_names, check_settings, flag, refused, size};
-use engine::{EngineError, OpenSpec};
+use engine::{OpenSpec, Result};
 use model::{Capabilities, Durability};
 
 /// Options, named after setters of `redb::Builder` and `redb::WriteTransaction`.
@@ -27,7 +27,7 @@ pub(crate) struct Config {
 
 impl Config {
     /// Returns the configuration of `spec`.
-    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
+    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self> {
         check_settings("redb", can, &spec.settings)?;
         check_names("redb", &["cache_size", TWO_PHASE, QUICK_REPAIR], &spec.options)?;
         let is_on = |name| spec.options.get(name).map_or(Ok(false), |value| flag(name, value));
@@ -66,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    fn resolve(spec: &OpenSpec) -> Result<Config, EngineError> {
+    fn resolve(spec: &OpenSpec) -> Result<Config> {
         Config::resolve(spec, &crate::driver().capabilities())
     }
 

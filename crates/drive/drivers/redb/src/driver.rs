@@ -1,6 +1,6 @@
 //! The driver of the linked redb.
 
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, OpenSpec, Result, linked};
 use model::capability::{
     CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
 };
@@ -23,11 +23,8 @@ struct RedbDriver;
 impl Driver for RedbDriver {
     fn identity(&self) -> Identity {
         Identity {
-            engine: "redb".to_owned(),
-            version: VERSION.to_owned(),
-            origin: "linked".to_owned(),
             facts: [("cargo_features".to_owned(), "std".to_owned())].into(),
-            ..Identity::default()
+            ..linked("redb", VERSION)
         }
     }
 
@@ -46,7 +43,7 @@ impl Driver for RedbDriver {
         ])
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         let config = Config::resolve(spec, &self.capabilities())?;
         Ok(Box::new(RedbEngine::open(&spec.dir, config, self.identity())?))
     }

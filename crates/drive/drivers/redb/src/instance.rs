@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock, TryLockError};
 
-use engine::{Engine, EngineError, Maintenance, Session};
+use engine::{Engine, EngineError, Maintenance, Result, Session};
 use model::{Durability, EngineState, Identity, Options, metric};
 use redb::{Builder, Database, ReadableDatabase, ReadableTableMetadata, StorageBackend};
 
@@ -29,11 +29,7 @@ pub(crate) struct RedbEngine {
 
 impl RedbEngine {
     /// Opens the database in `dir`, creating it when absent.
-    pub(crate) fn open(
-        dir: &Path,
-        config: Config,
-        identity: Identity,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn open(dir: &Path, config: Config, identity: Identity) -> Result<Self> {
         let file = File::options()
             .read(true)
             .write(true)
@@ -73,12 +69,12 @@ impl RedbEngine {
 }
 
 /// Makes all earlier commits durable.
-fn commit_durably(database: &Database, config: &Config) -> Result<(), EngineError> {
+fn commit_durably(database: &Database, config: &Config) -> Result<()> {
     begin_write(database, config, redb::Durability::Immediate)?.commit().map_err(failed)
 }
 
 /// Converts the error of a call that concerns the file.
-fn io<T>(what: &str, done: std::io::Result<T>) -> Result<T, EngineError> {
+fn io<T>(what: &str, done: std::io::Result<T>) -> Result<T> {
     done.map_err(|error| EngineError::Fatal(format!("redb: {what}: {error}")))
 }
 
@@ -88,7 +84,7 @@ fn poisoned() -> EngineError {
 }
 
 impl Engine for RedbEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         let database = self.database.read().map_err(|_poisoned| poisoned())?;
         Ok(Box::new(RedbSession::new(database, self.config)))
     }
@@ -97,7 +93,7 @@ impl Engine for RedbEngine {
         self.identity.clone()
     }
 
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         // redb has no way to read options back: these are the given ones, defaults included.
         let Config { cache_bytes, is_two_phase, is_quick_repair, .. } = self.config;
         let durability = format!("{:?}", self.config.durability()).to_lowercase();
@@ -112,7 +108,7 @@ impl Engine for RedbEngine {
     }
 
     /// Compacts only while no session is open: redb needs exclusive access.
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, work: Maintenance) -> Result<bool> {
         match (work, self.config.class) {
             (Maintenance::Flush, Durability::None) => {
                 let database = self.database.read().map_err(|_poisoned| poisoned())?;
@@ -128,7 +124,7 @@ impl Engine for RedbEngine {
         }
     }
 
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let readings = [
             (metric::ENGINE_DISK_BYTES, io("file length", self.file.file.len())?),
@@ -161,7 +157,7 @@ impl Engine for RedbEngine {
         Some(format!("file_bytes {bytes}\n{stats:#?}\n"))
     }
 
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
+    fn close(self: Box<Self>) -> Result<()> {
         let Self { database, file, config, .. } = *self;
         let database = database.into_inner().map_err(|_poisoned| poisoned())?;
         commit_durably(&database, &config)?;

@@ -2,7 +2,7 @@
 
 use std::sync::RwLockReadGuard;
 
-use engine::{EngineError, Rows, Session};
+use engine::{EngineError, Result, Rows, Session};
 use model::{Direction, Op, Outcome};
 use redb::{
     AccessGuard, Database, Durability, ReadOnlyTable, ReadableDatabase, StorageError,
@@ -30,7 +30,7 @@ impl<'e> RedbSession<'e> {
     }
 
     /// Returns the table in a new read transaction.
-    fn table(&self) -> Result<Table, EngineError> {
+    fn table(&self) -> Result<Table> {
         let txn = self.database.begin_read().map_err(failed)?;
         txn.open_table(TABLE).map_err(failed)
     }
@@ -38,7 +38,7 @@ impl<'e> RedbSession<'e> {
     fn write(
         &self,
         change: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<Outcome> {
         let txn = begin_write(&self.database, &self.config, self.config.durability())?;
         change(&txn).map_err(failed)?;
         txn.commit().map_err(failed)?;
@@ -51,7 +51,7 @@ pub(crate) fn begin_write(
     database: &Database,
     config: &Config,
     durability: Durability,
-) -> Result<WriteTransaction, EngineError> {
+) -> Result<WriteTransaction> {
     let mut txn = database.begin_write().map_err(failed)?;
     txn.set_durability(durability).map_err(failed)?;
     txn.set_two_phase_commit(config.is_two_phase);
@@ -72,7 +72,7 @@ pub(crate) fn failed(error: impl Into<redb::Error>) -> EngineError {
 }
 
 impl Session for RedbSession<'_> {
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         match *op {
             Op::Put { key, value } => self.write(|txn| {
                 txn.open_table(TABLE)?.insert(key, value)?;
@@ -130,7 +130,7 @@ fn push<'a>(
 }
 
 /// Returns the outcome of a read into `rows`.
-fn read(done: Result<(), StorageError>, rows: &Rows) -> Result<Outcome, EngineError> {
+fn read(done: Result<(), StorageError>, rows: &Rows) -> Result<Outcome> {
     done.map_err(failed)?;
     Ok(rows.outcome())
 }

@@ -7,8 +7,8 @@
 //! Source: [RocksDB source] `include/rocksdb/cache.h`, `LRUCacheOptions`;
 //! `include/rocksdb/advanced_options.h`, `blob_cache`.
 
-use engine::EngineError;
 use engine::settings_check::refused;
+use engine::{EngineError, Result};
 use model::units::parse_size;
 use model::{Options, Settings};
 
@@ -76,7 +76,7 @@ pub(crate) struct CacheOptions {
 
 impl CacheOptions {
     /// Sets an option of [`NAMES`].
-    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), EngineError> {
+    pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<()> {
         match (name, value) {
             (CACHE, "lru" | HYPER_CLOCK) => self.kind = Some(value.to_owned()),
             (CACHE, _) => return Err(refused(name, "write lru or hyper_clock")),
@@ -105,7 +105,7 @@ impl CacheOptions {
     }
 
     /// Refuses contradictory options, in any release.
-    fn check(&self, wanted: &Options) -> Result<(), EngineError> {
+    fn check(&self, wanted: &Options) -> Result<()> {
         let needs_kind = [
             (SHARD_BITS, self.shard_bits.is_some()),
             (HIGH_SHARE, self.high.is_some()),
@@ -130,7 +130,7 @@ impl CacheOptions {
             (Some(_), None) => (HIGH_SHARE, self.pools()),
         };
         if self.kind.as_deref() == Some(HYPER_CLOCK) {
-            return Err(refused(name, "a HyperClock cache has no pools; they are the LRU's"));
+            return Err(refused(name, "only an LRU cache has pools, a HyperClock cache has none"));
         }
         if high + low > 1.0 {
             let shares = format!("the shares of high and low priority are {high} and {low}");
@@ -140,7 +140,7 @@ impl CacheOptions {
     }
 
     /// Refuses caches that the library does not support.
-    fn check_library(&self, has: &dyn Fn(&str) -> bool) -> Result<(), EngineError> {
+    fn check_library(&self, has: &dyn Fn(&str) -> bool) -> Result<()> {
         let lacks = |option, reason: &str| Err(EngineError::capability(option, reason));
         if self.low.is_some_and(|low| low > 0.0) && !has(feature::LOW_PRIORITY_MARK) {
             return lacks(LOW_SHARE, "a pool of low priority needs RocksDB 7.6");
@@ -151,8 +151,8 @@ impl CacheOptions {
         }
         if self.is_shared() && self.pools() != POOLS && !has(feature::JAVA_LRU) {
             let reason = "this library creates a shared cache only with the pools 0.5 and 0: \
-                          RocksDB's C interface cannot set them; the official libraries (Maven, \
-                          from 7.6) can";
+                          RocksDB's C interface cannot set pools; the official libraries \
+                          (Maven, from 7.6) can";
             return lacks(BLOB_CACHE, reason);
         }
         Ok(())
@@ -166,7 +166,7 @@ impl CacheOptions {
         settings: &Settings,
         has: &dyn Fn(&str) -> bool,
         wanted: &mut Options,
-    ) -> Result<Option<ObjectCache>, EngineError> {
+    ) -> Result<Option<ObjectCache>> {
         self.check(wanted)?;
         self.check_library(has)?;
         let bits = self.shard_bits.map_or(String::new(), |bits| format!("num_shard_bits={bits};"));
@@ -201,7 +201,7 @@ impl CacheOptions {
 }
 
 /// Returns a share of one.
-fn share(name: &str, text: &str) -> Result<f64, EngineError> {
+fn share(name: &str, text: &str) -> Result<f64> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| refused(name, "write a share of the cache from 0 to 1"))
 }
@@ -232,7 +232,7 @@ mod tests {
     /// Option of the block cache, option of the blob cache, and the cache object.
     type Filled = (Option<String>, Option<String>, Option<ObjectCache>);
 
-    fn fill(has: &dyn Fn(&str) -> bool, requested: &[(&str, &str)]) -> Result<Filled, EngineError> {
+    fn fill(has: &dyn Fn(&str) -> bool, requested: &[(&str, &str)]) -> Result<Filled> {
         let (mut cache, mut wanted) = (CacheOptions::default(), Options::new());
         for (name, value) in requested {
             if NAMES.contains(name) {

@@ -1,7 +1,7 @@
 //! Translates settings and options into RocksDB options.
 
 use engine::settings_check::{flag, refused};
-use engine::{EngineError, VALUE_CHANGES};
+use engine::{EngineError, Result, VALUE_CHANGES};
 use model::{Durability, Options, Settings};
 
 use crate::cache::{BLOB_CACHE, CacheOptions, NAMES, ObjectCache, TABLE, engine_bytes};
@@ -42,7 +42,7 @@ impl Config {
         settings: &Settings,
         options: &Options,
         has: &dyn Fn(&str) -> bool,
-    ) -> Result<Self, EngineError> {
+    ) -> Result<Self> {
         let is_own = |(name, _): &(&str, &str)| name.starts_with(DRIVER_PREFIX);
         let mut wanted: Options = options.iter().filter(|option| !is_own(option)).collect();
         let usual = [
@@ -105,7 +105,7 @@ impl Config {
 }
 
 /// Refuses a log that is weaker than the durability class.
-fn check_log(class: Durability, wanted: &Options) -> Result<(), EngineError> {
+fn check_log(class: Durability, wanted: &Options) -> Result<()> {
     let value = wanted.get(MANUAL_FLUSH).map(|value| flag(MANUAL_FLUSH, value)).transpose()?;
     if value == Some(true) && class == Durability::Os {
         let reason = "the log would stay in the process: use class `none`, or `sync`";
@@ -156,13 +156,15 @@ fn compression(name: &str) -> &str {
 ///
 /// The engine accepts such sizes and then flushes a file per write: an easy mistake with a profile
 /// that pins `arena_block_size`.
-fn check_memtable(wanted: &Options) -> Result<(), EngineError> {
+fn check_memtable(wanted: &Options) -> Result<()> {
     let bytes = |name: &str| wanted.get(name).and_then(engine_bytes);
     if let Some((arena, buffer)) = bytes("arena_block_size").zip(bytes("write_buffer_size"))
         && arena >= buffer
     {
-        let fills = format!("{arena} bytes fill a write buffer of {buffer} at once");
-        return Err(refused("arena_block_size", format!("{fills}; an eighth of it is usual")));
+        let reason = format!(
+            "{arena} bytes fill a write buffer of {buffer} at once: write an eighth of {buffer}"
+        );
+        return Err(refused("arena_block_size", reason));
     }
     Ok(())
 }
@@ -195,7 +197,7 @@ pub(crate) fn render(options: &[(&str, &str)]) -> String {
 mod tests {
     use super::*;
 
-    fn config(settings: &Settings, options: &[(&str, &str)]) -> Result<Config, EngineError> {
+    fn config(settings: &Settings, options: &[(&str, &str)]) -> Result<Config> {
         Config::new(settings, &options.iter().copied().collect(), &|_| true)
     }
 

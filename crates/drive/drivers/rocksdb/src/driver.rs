@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::settings_check::{check_dir, refused};
-use engine::{Driver, Engine, EngineError, OpenSpec, Setting, VALUE_CHANGES};
+use engine::{Driver, Engine, EngineError, OpenSpec, Result, Setting, VALUE_CHANGES};
 use model::{Capabilities, Identity};
 
 use crate::cache::BLOCK_CACHE;
@@ -31,7 +31,7 @@ const OTHER_FILES: u64 = 64;
 ///
 /// # Errors
 /// As [`dynlib::load_once`], and when it is not RocksDB or too old a release.
-pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>> {
     Ok(Box::new(RocksDriver(Api::load(path)?)))
 }
 
@@ -60,7 +60,7 @@ impl Driver for RocksDriver {
         number("max_open_files").map_or(tables, |most| most.min(tables))
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         // The engine would make the directory and fill it with a database of its own.
         check_dir(&spec.dir)?;
         let has = |symbol: &str| self.0.has(symbol);

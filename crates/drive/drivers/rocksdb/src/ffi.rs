@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use dynlib::level::{self, Batch, Database, ErrorOut, Iter, ReadOptions, Text, WriteOptions};
 use dynlib::{Loaded, load_once};
-use engine::EngineError;
+use engine::Result;
 
 dynlib::handles! {
     pub(crate) OptionsHandle FlushOptions TableOptions Pinned Cache HyperClockOptions LruOptions
@@ -150,7 +150,7 @@ impl Deref for Api {
 
 impl Api {
     /// Loads the library at `path`, or returns it when this process already holds it.
-    pub(crate) fn load(path: &Path) -> Result<&'static Self, EngineError> {
+    pub(crate) fn load(path: &Path) -> Result<&'static Self> {
         static API: OnceLock<Api> = OnceLock::new();
         let loaded = load_once(path)?;
         let (library, prefix) = (&loaded.library, "rocksdb_");

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::ptr;
 
 use dynlib::Owned;
-use engine::EngineError;
+use engine::{EngineError, Result};
 
 use crate::cache::{BLOB_CACHE, CACHE, ObjectCache, Pools};
 use crate::ffi::Cache;
@@ -13,7 +13,7 @@ use crate::ffi_db::RawOptions;
 
 impl RawOptions {
     /// Sets the block cache, shared with blobs on request.
-    pub(crate) fn set_cache(&mut self, wanted: ObjectCache) -> Result<(), EngineError> {
+    pub(crate) fn set_cache(&mut self, wanted: ObjectCache) -> Result<()> {
         let api = self.api;
         let cache = match wanted.pools {
             None => self.hyper_clock(wanted)?,
@@ -35,7 +35,7 @@ impl RawOptions {
         Ok(())
     }
 
-    fn hyper_clock(&self, wanted: ObjectCache) -> Result<*mut Cache, EngineError> {
+    fn hyper_clock(&self, wanted: ObjectCache) -> Result<*mut Cache> {
         let api = self.api;
         let (Some(create), Some(destroy), Some(set_bits), Some(create_cache)) = (
             api.hyper_clock_cache_options_create,
@@ -63,7 +63,7 @@ impl RawOptions {
     /// ignores its first two arguments, and returns what the C interface's cache is: one shared
     /// pointer, created by `new`. The pools are verified against the LOG.
     /// Source: [RocksDB source] `java/rocksjni/lru_cache.cc`; `db/c.cc`, `rocksdb_cache_t`.
-    fn lru(&self, wanted: ObjectCache, (high, low): Pools) -> Result<*mut Cache, EngineError> {
+    fn lru(&self, wanted: ObjectCache, (high, low): Pools) -> Result<*mut Cache> {
         let api = self.api;
         if let (Some(create), Ok(bytes)) = (api.java.newLRUCache, i64::try_from(wanted.bytes)) {
             let unused: *mut c_void = ptr::null_mut();

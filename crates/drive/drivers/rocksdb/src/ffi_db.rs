@@ -8,7 +8,7 @@ use std::ptr;
 
 use dynlib::Owned;
 use dynlib::level::{Database, c_text};
-use engine::EngineError;
+use engine::Result;
 
 use crate::ffi::{Api, Family, OptionsHandle};
 
@@ -44,7 +44,7 @@ impl RawOptions {
     }
 
     /// Returns these options with `create_if_missing`, overridden by an option string.
-    pub(crate) fn with_string(&self, text: &str) -> Result<Self, EngineError> {
+    pub(crate) fn with_string(&self, text: &str) -> Result<Self> {
         let text = c_text(format!("create_if_missing=true;{text}").as_bytes())?;
         let new = Self::new(self.api);
         let parse = self.api.get_options_from_string;
@@ -73,11 +73,7 @@ impl Db {
     /// Opens the database in `dir`, creating it when absent.
     ///
     /// With `has_family`, it has a handle of its default column family.
-    pub(crate) fn open(
-        options: RawOptions,
-        dir: &Path,
-        has_family: bool,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn open(options: RawOptions, dir: &Path, has_family: bool) -> Result<Self> {
         let (api, dir) = (options.api, c_text(dir.as_os_str().as_bytes())?);
         let (all, path, mut family) = (options.handle(), dir.as_ptr(), ptr::null_mut());
         let (names, each) = ([c"default".as_ptr()], [all.cast_const()]);
@@ -117,7 +113,7 @@ impl Db {
     }
 
     /// Flushes the memtables to level 0 and waits.
-    pub(crate) fn flush(&self) -> Result<(), EngineError> {
+    pub(crate) fn flush(&self) -> Result<()> {
         let (create, destroy) = (self.api.flushoptions_create, self.api.flushoptions_destroy);
         // SAFETY: both functions are of one library. A flush waits by default.
         let options = unsafe { Owned::create(create, destroy) };
@@ -133,7 +129,7 @@ impl Db {
     }
 
     /// Changes an option of the open database.
-    pub(crate) fn set_option(&self, name: &str, value: &str) -> Result<(), EngineError> {
+    pub(crate) fn set_option(&self, name: &str, value: &str) -> Result<()> {
         let (name, value) = (c_text(name.as_bytes())?, c_text(value.as_bytes())?);
         let (names, values) = ([name.as_ptr()], [value.as_ptr()]);
         let (names, values) = (names.as_ptr(), values.as_ptr());

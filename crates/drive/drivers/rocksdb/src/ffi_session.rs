@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use dynlib::level::{Client, bytes_of};
 use dynlib::written::{Written, batch_bytes};
-use engine::{EngineError, Rows, Session};
+use engine::{EngineError, Result, Rows, Session};
 use model::{Direction, Durability, Op, Outcome};
 
 use crate::ffi::{Api, Pinned};
@@ -115,11 +115,7 @@ impl<'a> RocksSession<'a> {
 
     /// Calls `take` with the value of a key, if it is present.
     #[inline(always)]
-    fn find<R>(
-        &mut self,
-        key: &[u8],
-        take: impl FnOnce(&[u8]) -> R,
-    ) -> Result<Option<R>, EngineError> {
+    fn find<R>(&mut self, key: &[u8], take: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
         self.count();
         let (api, db, read) = (self.db.api, self.db.handle, self.client.read.handle);
         let (start, bytes) = (key.as_ptr().cast(), key.len());
@@ -131,19 +127,14 @@ impl<'a> RocksSession<'a> {
 
     /// Reads bytes of a value in its block.
     #[inline(never)]
-    fn field(
-        &mut self,
-        key: &[u8],
-        part: (u32, u32),
-        rows: &mut Rows,
-    ) -> Result<Outcome, EngineError> {
+    fn field(&mut self, key: &[u8], part: (u32, u32), rows: &mut Rows) -> Result<Outcome> {
         let push = |value: &[u8]| engine::parts::push_field((key, value), part, rows);
         self.find(key, push)?.transpose()?;
         Ok(rows.outcome())
     }
 
     #[inline(always)]
-    fn write(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome, EngineError> {
+    fn write(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome> {
         self.count();
         self.client.write(key, value)?;
         let value = value.map(<[u8]>::len);
@@ -152,7 +143,7 @@ impl<'a> RocksSession<'a> {
     }
 
     #[inline(never)]
-    fn delete(&mut self, key: &[u8]) -> Result<Outcome, EngineError> {
+    fn delete(&mut self, key: &[u8]) -> Result<Outcome> {
         self.write(key, None)
     }
 
@@ -164,7 +155,7 @@ impl<'a> RocksSession<'a> {
         offset: Option<u32>,
         bytes: &[u8],
         rows: &mut Rows,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<Outcome> {
         self.count();
         encode(&mut self.operand, offset, bytes);
         let (merge, operand) = (self.db.api.writebatch_merge, &self.operand);
@@ -178,7 +169,7 @@ impl<'a> RocksSession<'a> {
     }
 
     #[inline(never)]
-    fn multi_get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn multi_get(&mut self, keys: &[&[u8]], rows: &mut Rows) -> Result<Outcome> {
         self.count();
         let api = self.db.api;
         let (db, read, family) = (self.db.handle, self.client.read.handle, self.db.family);
@@ -230,7 +221,7 @@ impl<'a> RocksSession<'a> {
 
 /// Each operation is a function that is jumped to: it saves no more registers than it needs itself.
 impl Session for RocksSession<'_> {
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         match *op {
             Op::Get { key } => self.execute_get(key, rows),
             Op::Put { key, value } => self.execute_put(key, value, rows),
@@ -252,18 +243,13 @@ impl Session for RocksSession<'_> {
     }
 
     #[inline(never)]
-    fn execute_get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute_get(&mut self, key: &[u8], rows: &mut Rows) -> Result<Outcome> {
         let found = self.find(key, |value| rows.push(key, value))?;
         Ok(if found.is_some() { Outcome::Done } else { Outcome::NotFound })
     }
 
     #[inline(never)]
-    fn execute_put(
-        &mut self,
-        key: &[u8],
-        value: &[u8],
-        _rows: &mut Rows,
-    ) -> Result<Outcome, EngineError> {
+    fn execute_put(&mut self, key: &[u8], value: &[u8], _rows: &mut Rows) -> Result<Outcome> {
         self.write(key, Some(value))
     }
 
@@ -273,7 +259,7 @@ impl Session for RocksSession<'_> {
         start: &[u8],
         range: (u32, Direction),
         rows: &mut Rows,
-    ) -> Result<Outcome, EngineError> {
+    ) -> Result<Outcome> {
         self.count();
         let seek = self.db.api.iter_seek_for_prev;
         // SAFETY: the iterator lives, and the key is borrowed.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dynlib::written::Written;
-use engine::{Engine, EngineError, Maintenance, OpenSpec, Session, VALUE_CHANGES, Way};
+use engine::{Engine, EngineError, Maintenance, OpenSpec, Result, Session, VALUE_CHANGES, Way};
 use model::state::LevelShape;
 use model::{Durability, EngineState, Identity, OpKind, Options, metric};
 
@@ -62,12 +62,7 @@ struct Watch {
 
 impl RocksEngine {
     /// Wraps a database just opened with `config`.
-    pub(crate) fn new(
-        db: Db,
-        spec: &OpenSpec,
-        config: &Config,
-        driver: Identity,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn new(db: Db, spec: &OpenSpec, config: &Config, driver: Identity) -> Result<Self> {
         let head = log_head(&spec.dir);
         let (version, options) = options_file(&spec.dir).map_err(fatal)?;
         copy_options(&spec.dir).map_err(fatal)?;
@@ -102,7 +97,7 @@ impl RocksEngine {
     ///
     /// The only way in every release: `compact_files` is in the C API from 11.8 and
     /// `suggest_compact_range` from 7.5.
-    fn compact_level0(&self) -> Result<bool, EngineError> {
+    fn compact_level0(&self) -> Result<bool> {
         let mut watch = self.watch();
         if watch.lowered.is_some() {
             return Ok(true);
@@ -124,7 +119,7 @@ impl RocksEngine {
     }
 
     /// Restores the trigger of level 0.
-    fn restore_trigger(&self, watch: &mut Watch) -> Result<(), EngineError> {
+    fn restore_trigger(&self, watch: &mut Watch) -> Result<()> {
         match watch.lowered.take() {
             Some(trigger) => self.db.set_option(TRIGGER, &trigger),
             None => Ok(()),
@@ -137,7 +132,7 @@ impl RocksEngine {
         work: Work,
         levels: Option<&Vec<LevelShape>>,
         watch: &mut Watch,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<bool> {
         let now = Some((work, levels.cloned()));
         watch.unchanged = if watch.last == now { watch.unchanged.saturating_add(1) } else { 0 };
         watch.last = now;
@@ -155,7 +150,7 @@ impl RocksEngine {
 }
 
 impl Engine for RocksEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         let written = Arc::new(Written::default());
         let counted = self.has_perf_context.then(Arc::<Counted>::default);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +167,7 @@ impl Engine for RocksEngine {
         self.identity.clone()
     }
 
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         let mut options = options_file(&self.dir).map_err(fatal)?.1;
         for (name, value) in &self.log_head.cache {
             let (engines, drivers) = match name.as_str() {
@@ -199,7 +194,7 @@ impl Engine for RocksEngine {
         Ok(options)
     }
 
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, work: Maintenance) -> Result<bool> {
         match work {
             Maintenance::Flush => self.db.flush().map(|()| true),
             Maintenance::CompactLevel0 => self.compact_level0(),
@@ -211,7 +206,7 @@ impl Engine for RocksEngine {
         }
     }
 
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         let cfstats = self.db.text("rocksdb.cfstats-no-file-histogram").unwrap_or_default();
         let mut state = EngineState { levels: statistics::levels(&cfstats), ..Default::default() };
         self.take_sessions(&mut state);
@@ -251,7 +246,7 @@ impl Engine for RocksEngine {
         ["LOG", OPTIONS_COPY].map(|name| self.dir.join(name)).to_vec()
     }
 
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
+    fn close(self: Box<Self>) -> Result<()> {
         self.restore_trigger(&mut self.watch())?;
         if self.durability == Durability::None {
             // Without a log only the memtables hold the rows, and close hides a failed flush.
@@ -262,7 +257,7 @@ impl Engine for RocksEngine {
 }
 
 /// Checks the pools of an LRU created as an object against the LOG.
-fn check_pools(config: &Config, head: &LogHead) -> Result<(), EngineError> {
+fn check_pools(config: &Config, head: &LogHead) -> Result<()> {
     let Some((high, low)) = config.cache.and_then(|cache| cache.pools) else { return Ok(()) };
     for (name, requested) in [("high_pri_pool_ratio", high), ("low_pri_pool_ratio", low)] {
         let reported = head.cache.get(name).and_then(|text| text.parse::<f64>().ok());
@@ -277,7 +272,7 @@ fn check_pools(config: &Config, head: &LogHead) -> Result<(), EngineError> {
 }
 
 /// Opens the LOG, unless an option removes events from it or moves it.
-fn events_of(options: &Options, spec: &OpenSpec) -> Result<Option<Events>, EngineError> {
+fn events_of(options: &Options, spec: &OpenSpec) -> Result<Option<Events>> {
     let is_here = options.get("db_log_dir").is_none_or(str::is_empty);
     let has_events = matches!(options.get("info_log_level"), Some("INFO_LEVEL" | "DEBUG_LEVEL"));
     if !is_here || !has_events {

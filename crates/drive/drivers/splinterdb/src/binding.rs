@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::{Driver, EngineError, REVERSE_SCANS, Setting};
+use engine::{Driver, REVERSE_SCANS, Result, Setting};
 use model::capability::{CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, Feature};
 use model::{Capabilities, Durability, Identity};
 use shim::Binding;
@@ -21,11 +21,11 @@ static BINDING: Binding = Binding {
 ///
 /// # Errors
 /// See [`shim::open_library`].
-pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>> {
     shim::open_library(path, "splinterdb", &BINDING)
 }
 
-fn capabilities(build: &Identity) -> Result<Capabilities, EngineError> {
+fn capabilities(build: &Identity) -> Result<Capabilities> {
     let fact = |name: &str| build.facts.get(name).map(String::as_str);
     let reverse = match fact("reverse_scans") {
         Some("yes") => Feature::Yes,

@@ -1,7 +1,7 @@
 //! Translates settings and options into SplinterDB's configuration.
 
 use engine::settings_check::{check_names, flag, refused, size};
-use engine::{EngineError, OpenSpec, Setting};
+use engine::{EngineError, OpenSpec, Result, Setting};
 use model::{Identity, Options};
 
 /// Default cache (our choice): the engine itself has none.
@@ -41,7 +41,7 @@ const FLAGS: [&str; 3] = ["use_log", "use_stats", "cache_use_stats"];
 const KEY_SIZE: &str = "key_size";
 
 /// Returns the engine's configuration for `spec`, as integers.
-pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, EngineError> {
+pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options> {
     let known = build.facts.get("options").map_or("", String::as_str);
     let known: Vec<&str> = known.split(' ').collect();
     check_names("SplinterDB", &known, &spec.options)?;
@@ -82,7 +82,7 @@ pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options, En
 }
 
 /// Parses an option: a boolean, a number or a size.
-fn integer(name: &str, value: &str) -> Result<u64, EngineError> {
+fn integer(name: &str, value: &str) -> Result<u64> {
     if FLAGS.contains(&name) {
         return flag(name, value).map(u64::from);
     }
@@ -91,7 +91,7 @@ fn integer(name: &str, value: &str) -> Result<u64, EngineError> {
 }
 
 /// Rounds sizes as the engine requires, and refuses a cache too small for its memtables.
-fn round(config: &mut Options) -> Result<(), EngineError> {
+fn round(config: &mut Options) -> Result<()> {
     let number = |config: &Options, name: &str| -> u64 {
         config.get(name).and_then(|value| value.parse().ok()).unwrap_or_default()
     };
@@ -123,11 +123,7 @@ mod tests {
     const NAMES: &str = "cache_size disk_size memtable_capacity fanout use_log use_stats";
     const NEW_NAMES: &str = "num_memtable_bg_threads num_normal_bg_threads queue_scale_percent";
 
-    fn translated(
-        names: &str,
-        jobs: Option<u32>,
-        options: &[(&str, &str)],
-    ) -> Result<String, EngineError> {
+    fn translated(names: &str, jobs: Option<u32>, options: &[(&str, &str)]) -> Result<String> {
         let build = Identity {
             facts: [("options".to_owned(), names.to_owned())].into(),
             ..Identity::default()

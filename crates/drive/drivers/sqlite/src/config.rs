@@ -1,7 +1,7 @@
 //! Translates settings and options into SQLite pragmas.
 
 use engine::settings_check::{check_names, check_settings, refused};
-use engine::{EngineError, OpenSpec};
+use engine::{OpenSpec, Result};
 use model::{Capabilities, Durability, Options};
 
 /// Pragmas that may be set by name, in order of application.
@@ -45,7 +45,7 @@ pub(crate) struct Config {
 
 impl Config {
     /// Returns the configuration of `spec`.
-    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self, EngineError> {
+    pub(crate) fn resolve(spec: &OpenSpec, can: &Capabilities) -> Result<Self> {
         check_settings("SQLite", can, &spec.settings)?;
         let known: Vec<_> = PRAGMAS.into_iter().chain([TABLE]).collect();
         check_names("SQLite", &known, &spec.options)?;
@@ -83,7 +83,7 @@ impl Config {
 }
 
 /// Parses a pragma's value, one word or number, in lower case.
-fn pragma_value(name: &str, value: &str) -> Result<String, EngineError> {
+fn pragma_value(name: &str, value: &str) -> Result<String> {
     let is_word = !value.is_empty()
         && value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     if is_word {
@@ -94,7 +94,7 @@ fn pragma_value(name: &str, value: &str) -> Result<String, EngineError> {
 }
 
 /// Refuses a pragma that breaks the guarantee of the durability class.
-fn check_guarantee(class: Durability, requested: &Options) -> Result<(), EngineError> {
+fn check_guarantee(class: Durability, requested: &Options) -> Result<()> {
     let value = |name: &str| requested.get(name).unwrap_or_default();
     // A deleted rollback journal that is back after a crash undoes a commit.
     let is_deleted = value("journal_mode").eq_ignore_ascii_case("delete");
@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    fn resolve(spec: &OpenSpec) -> Result<Config, EngineError> {
+    fn resolve(spec: &OpenSpec) -> Result<Config> {
         Config::resolve(spec, &crate::driver().capabilities())
     }
 

@@ -3,15 +3,15 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use engine::EngineError;
 use engine::settings_check::refused;
+use engine::{EngineError, Result};
 
 use crate::config::{Config, TABLE, TABLES, canonical};
 use crate::ffi::Api;
 use crate::ffi_connection::{Connection, Row};
 
 /// Opens the file at `path`, creating it when absent, with every pragma in force.
-pub(crate) fn open(api: Api, path: &Path, config: &Config) -> Result<Connection, EngineError> {
+pub(crate) fn open(api: Api, path: &Path, config: &Config) -> Result<Connection> {
     let connection = Connection::open(api, path)?;
     for (name, value) in config.pragmas.iter() {
         run(&connection, &format!("PRAGMA {name} = {value}"))?;
@@ -28,7 +28,7 @@ pub(crate) fn open(api: Api, path: &Path, config: &Config) -> Result<Connection,
 pub(crate) fn ensure_table(
     connection: &Connection,
     requested: Option<&str>,
-) -> Result<&'static str, EngineError> {
+) -> Result<&'static str> {
     let found = first(connection, "SELECT sql FROM sqlite_master WHERE name = 'kv'")?;
     let Some(statement) = found else {
         let [usual, other] = TABLES;
@@ -49,20 +49,17 @@ pub(crate) fn ensure_table(
 }
 
 /// Returns a pragma's value; `None` when SQLite returns none.
-pub(crate) fn pragma(connection: &Connection, name: &str) -> Result<Option<String>, EngineError> {
+pub(crate) fn pragma(connection: &Connection, name: &str) -> Result<Option<String>> {
     first(connection, &format!("PRAGMA {name}"))
 }
 
 /// Runs one statement to its end and ignores its rows.
-pub(crate) fn run(connection: &Connection, statement: &str) -> Result<(), EngineError> {
+pub(crate) fn run(connection: &Connection, statement: &str) -> Result<()> {
     connection.rows(statement, |_| ControlFlow::Continue(()))
 }
 
 /// Returns the first column of a statement's first row; `None` when it has no row.
-pub(crate) fn first(
-    connection: &Connection,
-    statement: &str,
-) -> Result<Option<String>, EngineError> {
+pub(crate) fn first(connection: &Connection, statement: &str) -> Result<Option<String>> {
     let mut found = None;
     connection.rows(statement, |row| {
         found = Some(row.text(0));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dynlib::Loaded;
-use engine::{Driver, Engine, EngineError, OpenSpec};
+use engine::{Driver, Engine, OpenSpec, Result};
 use model::capability::{
     APPENDS, CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
     PARTIAL_UPDATES,
@@ -25,7 +25,7 @@ pub fn driver() -> Box<dyn Driver> {
 ///
 /// # Errors
 /// As [`dynlib::load_once`], and when it is not SQLite, too old or was built without threads.
-pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>> {
     let (api, loaded) = Api::load(path)?;
     Ok(Box::new(SqliteDriver { api, loaded: Some(loaded) }))
 }
@@ -74,7 +74,7 @@ impl Driver for SqliteDriver {
         2 * sessions + 8
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         let config = Config::resolve(spec, &self.capabilities())?;
         Ok(Box::new(SqliteEngine::open(self.api, &spec.dir, config, self.identity())?))
     }

@@ -11,7 +11,7 @@ use std::ffi::{CStr, c_char, c_int, c_longlong, c_ulonglong, c_void};
 use std::path::Path;
 
 use dynlib::{Loaded, load_once};
-use engine::EngineError;
+use engine::{EngineError, Result};
 use libsqlite3_sys::{sqlite3, sqlite3_destructor_type, sqlite3_stmt};
 
 /// The oldest release with upsert, which the driver's put needs.
@@ -58,7 +58,7 @@ dynlib::functions! {
 
 impl Api {
     /// Loads the library at `path`, which stays loaded, and binds its functions.
-    pub(crate) fn load(path: &Path) -> Result<(Self, &'static Loaded), EngineError> {
+    pub(crate) fn load(path: &Path) -> Result<(Self, &'static Loaded)> {
         let loaded = load_once(path)?;
         let api = Self::bind(&loaded.library, "")
             .map_err(|symbol| loaded.lacks(&symbol, "sqlite3_open_v2", "SQLite", OLDEST.1))?;

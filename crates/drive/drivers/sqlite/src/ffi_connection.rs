@@ -8,7 +8,7 @@ use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use dynlib::level::c_text;
-use engine::EngineError;
+use engine::{EngineError, Result};
 use libsqlite3_sys as sys;
 
 use crate::ffi::Api;
@@ -26,7 +26,7 @@ unsafe impl Send for Connection {}
 
 impl Connection {
     /// Opens the file at `path`, creating it when absent.
-    pub(crate) fn open(api: Api, path: &Path) -> Result<Self, EngineError> {
+    pub(crate) fn open(api: Api, path: &Path) -> Result<Self> {
         let name = c_text(path.as_os_str().as_bytes())?;
         // No mutex: a connection belongs to one session, or is behind the driver's lock.
         let flags = sys::SQLITE_OPEN_READWRITE | sys::SQLITE_OPEN_CREATE | sys::SQLITE_OPEN_NOMUTEX;
@@ -47,15 +47,12 @@ impl Connection {
         &self,
         sql: &str,
         on_row: impl FnMut(&Row<'_>) -> ControlFlow<()>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         Statement::new(self, sql)?.run([], on_row)
     }
 
     /// Prepares statements and takes over the connection.
-    pub(crate) fn prepare<const N: usize>(
-        self,
-        sql: [&str; N],
-    ) -> Result<Prepared<N>, EngineError> {
+    pub(crate) fn prepare<const N: usize>(self, sql: [&str; N]) -> Result<Prepared<N>> {
         let statements = sql.iter().map(|sql| Statement::new(&self, sql));
         let statements = statements.collect::<Result<Vec<_>, _>>()?;
         let Ok(statements) = statements.try_into() else {
@@ -134,7 +131,7 @@ pub(crate) struct Statement {
 }
 
 impl Statement {
-    fn new(connection: &Connection, sql: &str) -> Result<Self, EngineError> {
+    fn new(connection: &Connection, sql: &str) -> Result<Self> {
         let api = connection.api;
         let (mut handle, bytes) = (ptr::null_mut(), c_int::try_from(sql.len()));
         let bytes = bytes.expect("a statement of this driver is a line");
@@ -165,7 +162,7 @@ impl Statement {
         &mut self,
         params: [Param<'_>; N],
         mut on_row: impl FnMut(&Row<'_>) -> ControlFlow<()>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<()> {
         // Earlier bound values may be gone, so every parameter is bound again before a step.
         assert!(self.parameters == N, "each parameter has its value");
         for (number, param) in (1..).zip(params) {
@@ -187,7 +184,7 @@ impl Statement {
     }
 
     #[inline]
-    fn bind(&mut self, number: c_int, param: Param<'_>) -> Result<(), EngineError> {
+    fn bind(&mut self, number: c_int, param: Param<'_>) -> Result<()> {
         let (api, handle) = (self.api, self.handle.as_ptr());
         let code = match param {
             Param::Blob(bytes) => {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use engine::{Engine, EngineError, Maintenance, Session};
+use engine::{Engine, EngineError, Maintenance, Result, Session};
 use model::{EngineState, Identity, Options, Readings, metric};
 
 use crate::config::{Config, PRAGMAS, TABLE};
@@ -36,12 +36,7 @@ pub(crate) struct SqliteEngine {
 
 impl SqliteEngine {
     /// Opens the database in `dir`, creating it when absent.
-    pub(crate) fn open(
-        api: Api,
-        dir: &Path,
-        config: Config,
-        identity: Identity,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn open(api: Api, dir: &Path, config: Config, identity: Identity) -> Result<Self> {
         let path = dir.join(NAME);
         let probe = connection::open(api, &path, &config)?;
         let table = connection::ensure_table(&probe, config.table.as_deref())?;
@@ -54,7 +49,7 @@ impl SqliteEngine {
     }
 
     /// Opens a connection like the clients'.
-    fn connect(&self) -> Result<Connection, EngineError> {
+    fn connect(&self) -> Result<Connection> {
         connection::open(self.api, &self.path, &self.config)
     }
 
@@ -65,7 +60,7 @@ impl SqliteEngine {
     }
 
     /// Checkpoints and truncates the WAL, when there is one.
-    fn checkpoint(&self, connection: &Connection) -> Result<bool, EngineError> {
+    fn checkpoint(&self, connection: &Connection) -> Result<bool> {
         if !self.config.has_wal() {
             return Ok(false);
         }
@@ -79,7 +74,7 @@ impl SqliteEngine {
 }
 
 impl Engine for SqliteEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(SqliteSession::new(self.connect()?, &self.statistics)?))
     }
 
@@ -87,7 +82,7 @@ impl Engine for SqliteEngine {
         self.identity.clone()
     }
 
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         // A connection like the clients': some pragmas belong to the connection.
         let connection = self.connect()?;
         let mut options = Options::new();
@@ -100,7 +95,7 @@ impl Engine for SqliteEngine {
         Ok(options)
     }
 
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, work: Maintenance) -> Result<bool> {
         // A separate connection, so that `state` is not blocked.
         match work {
             Maintenance::Flush => self.checkpoint(&self.connect()?),
@@ -114,7 +109,7 @@ impl Engine for SqliteEngine {
         }
     }
 
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         let [hits, misses, pages_written, cache_bytes] = self.statistics.sum();
         let mut readings = Readings::from([
             (metric::ENGINE_CACHE_HITS, hits),
@@ -138,7 +133,7 @@ impl Engine for SqliteEngine {
         })
     }
 
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
+    fn close(self: Box<Self>) -> Result<()> {
         let Self { path, probe, .. } = *self;
         // The last connection checkpoints the WAL and removes it.
         drop(probe.into_inner().map_err(|_poisoned| poisoned())?);

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use engine::{EngineError, Rows, Session};
+use engine::{EngineError, Result, Rows, Session};
 use model::{Direction, Op, Outcome};
 
 use crate::ffi_connection::Param::{Blob, Integer};
@@ -38,10 +38,7 @@ pub(crate) struct SqliteSession<'e> {
 
 impl<'e> SqliteSession<'e> {
     /// Prepares the statements on `connection`; its counters go to `statistics`.
-    pub(crate) fn new(
-        connection: Connection,
-        statistics: &'e Statistics,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: Connection, statistics: &'e Statistics) -> Result<Self> {
         let prepared = connection.prepare(STATEMENTS)?;
         Ok(Self { prepared, statistics, cache_bytes: 0, operations: 0 })
     }
@@ -55,7 +52,7 @@ impl<'e> SqliteSession<'e> {
 }
 
 impl Session for SqliteSession<'_> {
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         self.operations = self.operations.wrapping_add(1);
         if self.operations.is_multiple_of(PUBLISH_EVERY) {
             self.publish();
@@ -132,7 +129,7 @@ impl Drop for SqliteSession<'_> {
     }
 }
 
-fn get(statement: &mut Statement, key: &[u8], rows: &mut Rows) -> Result<(), EngineError> {
+fn get(statement: &mut Statement, key: &[u8], rows: &mut Rows) -> Result<()> {
     statement.run([Blob(key)], |row| {
         rows.push(key, row.column(0));
         Break(())
@@ -146,7 +143,7 @@ fn get_part(
     offset: u32,
     length: u32,
     rows: &mut Rows,
-) -> Result<(), EngineError> {
+) -> Result<()> {
     let mut beyond = Ok(());
     statement.run([Blob(key), Integer(offset.into()), Integer(length.into())], |row| {
         let value_bytes =
@@ -170,7 +167,7 @@ mod tests {
     use crate::connection::run;
     use crate::ffi::Api;
 
-    fn put(session: &mut dyn Session) -> Result<Outcome, EngineError> {
+    fn put(session: &mut dyn Session) -> Result<Outcome> {
         session.execute(&Op::Put { key: b"key", value: &[7; 400] }, &mut Rows::new())
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::{Driver, EngineError, Setting};
+use engine::{Driver, Result, Setting};
 use model::capability::{
     CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
 };
@@ -34,12 +34,12 @@ pub const RECIPE: Recipe =
 ///
 /// # Errors
 /// See [`shim::open_library`].
-pub fn open_library(path: &Path) -> Result<Box<dyn Driver>, EngineError> {
+pub fn open_library(path: &Path) -> Result<Box<dyn Driver>> {
     shim::open_library(path, "wiredtiger", &BINDING)
 }
 
 /// Returns the capabilities of a build.
-fn capabilities(identity: &Identity) -> Result<Capabilities, EngineError> {
+fn capabilities(identity: &Identity) -> Result<Capabilities> {
     let has = |fact: &str, lack: &str| match identity.facts.get(fact).map(String::as_str) {
         Some("yes") => Feature::Yes,
         _ => Feature::no(lack),

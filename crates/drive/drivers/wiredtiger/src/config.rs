@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::settings_check::refused;
-use engine::{EngineError, OpenSpec, VALUE_CHANGES};
+use engine::{EngineError, OpenSpec, Result, VALUE_CHANGES};
 use model::{Durability, Identity, Options, Settings};
 
 use crate::extension::extension;
@@ -44,12 +44,12 @@ const FIXED: &[(&str, &str)] = &[
 const KEYS: &str = "the table holds raw keys and values";
 const WHOLE: &str = "each open passes its whole configuration";
 const DIR: &str = "the run decides the data directory";
-const CLASS: &str = "the durability class decides it: use another class";
+const CLASS: &str = "the durability class decides this option: use another class";
 
 /// Returns the engine's options for `spec`; the user's options override settings.
 ///
 /// The engine itself refuses unknown ones.
-pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options, EngineError> {
+pub(crate) fn translate(spec: &OpenSpec, identity: &Identity) -> Result<Options> {
     let kind = match spec.options.get(TABLE).unwrap_or("btree") {
         "btree" => "file",
         LSM if identity.facts.get(LSM).is_some_and(|has| has == "yes") => LSM,
@@ -111,7 +111,7 @@ fn fill_settings(settings: &Settings, kind: &str, options: &mut Options) {
     }
 }
 
-fn check(name: &str, value: &str, durability: Durability) -> Result<(), EngineError> {
+fn check(name: &str, value: &str, durability: Durability) -> Result<()> {
     if name.starts_with("assay.") && name != VALUE_CHANGES {
         let known = [TABLE, VALUE_CHANGES];
         return Err(EngineError::unknown(name, "the driver has no such option", &known));
@@ -127,7 +127,7 @@ fn check(name: &str, value: &str, durability: Durability) -> Result<(), EngineEr
     if name == SYNC_METHOD
         && !(durability == Durability::Sync && ["fsync", "dsync"].contains(&value))
     {
-        let reason = "the durability class decides it; class `sync` takes fsync or dsync";
+        let reason = "the durability class decides this option; class `sync` takes fsync or dsync";
         return Err(refused(name, reason));
     }
     if !is_single(value) {
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    fn resolve(settings: Settings, options: &[(&str, &str)]) -> Result<Options, EngineError> {
+    fn resolve(settings: Settings, options: &[(&str, &str)]) -> Result<Options> {
         let spec = OpenSpec {
             options: options.iter().copied().collect(),
             ..OpenSpec::embedded(

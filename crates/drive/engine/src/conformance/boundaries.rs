@@ -4,7 +4,7 @@ use model::{Direction, Op, OpKind};
 
 use super::client::{Client, Row, compare, describe, start, text};
 use super::stream::SplitMix;
-use super::subject::{Subject, close, fresh_dir};
+use super::subject::{Subject, with_client};
 use crate::traits::Engine;
 
 /// Longest value tried; no benchmark reaches a limit beyond it.
@@ -34,31 +34,29 @@ pub(super) fn boundary_keys_and_values(subject: &Subject<'_>) -> Result<(), Stri
     keys.sort();
     keys.dedup();
     let sizes = [0, 1, 255, 256, 4_095, 4_096, 4_097, 65_535, 65_536];
-    let dir = fresh_dir()?;
-    let engine = subject.open(dir.path())?;
-    let mut client = Client::new(&*engine)?;
-    let mut rows: Vec<Row> = Vec::new();
-    for (index, key) in keys.iter().enumerate() {
-        let bytes = sizes[index % sizes.len()].min(subject.value_bytes_max());
-        rows.push((key.clone(), random.bytes(bytes)));
-    }
-    for at in [5, 0, 9, 3].into_iter().chain(0..rows.len()) {
-        let (key, value) = &rows[at % rows.len()];
-        client.put(key, value)?;
-    }
-    for (key, value) in &rows {
-        client.expect(&Op::Get { key }, &[(key, value)])?;
-    }
-    for &direction in subject.directions() {
-        let start = if direction == Direction::Forward { vec![0] } else { vec![0xff; most] };
-        let found = client.all(&start, direction)?;
-        compare(&Op::Scan { start: &start, limit: u32::MAX, direction }, &rows, &found)?;
-        rows.reverse();
-    }
-    too_long_key_is_not_truncated(subject, &mut client)?;
-    too_long_value_is_not_truncated(subject, &mut client)?;
-    drop(client);
-    close(engine)
+    with_client(subject, |_, client| {
+        let mut rows: Vec<Row> = Vec::new();
+        for (index, key) in keys.iter().enumerate() {
+            let bytes = sizes[index % sizes.len()].min(subject.value_bytes_max());
+            rows.push((key.clone(), random.bytes(bytes)));
+        }
+        for at in [5, 0, 9, 3].into_iter().chain(0..rows.len()) {
+            let (key, value) = &rows[at % rows.len()];
+            client.put(key, value)?;
+        }
+        for (key, value) in &rows {
+            client.expect(&Op::Get { key }, &[(key, value)])?;
+        }
+        for &direction in subject.directions() {
+            let start = if direction == Direction::Forward { vec![0] } else { vec![0xff; most] };
+            let found = client.all(&start, direction)?;
+            compare(&Op::Scan { start: &start, limit: u32::MAX, direction }, &rows, &found)?;
+            rows.reverse();
+        }
+        too_long_key_is_not_truncated(subject, client)?;
+        too_long_value_is_not_truncated(subject, client)?;
+        Ok(())
+    })
 }
 
 /// A key beyond the stated limit is refused or stored whole, never truncated.
@@ -105,32 +103,30 @@ fn too_long_value_is_not_truncated(
 
 /// Reads of absent keys find nothing; deletes of them succeed; a deleted key is gone.
 pub(super) fn missing_keys(subject: &Subject<'_>) -> Result<(), String> {
-    let dir = fresh_dir()?;
-    let engine = subject.open(dir.path())?;
-    let mut client = Client::new(&*engine)?;
-    client.expect(&Op::Get { key: b"absent" }, &[])?;
-    for &direction in subject.directions() {
-        client.expect(&Op::Scan { start: b"absent", limit: 10, direction }, &[])?;
-    }
-    if subject.can(OpKind::MultiGet) {
-        client.expect(&Op::MultiGet { keys: &[b"absent", b"gone"] }, &[])?;
-    }
-    client.put(b"first", b"1")?;
-    client.put(b"other", b"2")?;
-    if subject.can(OpKind::MultiGet) {
-        let keys: &[&[u8]] = &[b"other", b"absent", b"first", b"other", b"z", b"other"];
-        let (other, first) = ((&b"other"[..], &b"2"[..]), (&b"first"[..], &b"1"[..]));
-        client.expect(&Op::MultiGet { keys }, &[other, first, other, other])?;
-    }
-    if subject.can(OpKind::Delete) {
-        client.expect(&Op::Delete { key: b"absent" }, &[])?;
-        client.expect(&Op::Delete { key: b"other" }, &[])?;
-        client.expect(&Op::Delete { key: b"other" }, &[])?;
-        client.expect(&Op::Get { key: b"other" }, &[])?;
-    }
-    client.expect(&Op::Get { key: b"first" }, &[(b"first", b"1")])?;
-    drop(client);
-    close(engine)
+    with_client(subject, |_, client| {
+        client.expect(&Op::Get { key: b"absent" }, &[])?;
+        for &direction in subject.directions() {
+            client.expect(&Op::Scan { start: b"absent", limit: 10, direction }, &[])?;
+        }
+        if subject.can(OpKind::MultiGet) {
+            client.expect(&Op::MultiGet { keys: &[b"absent", b"gone"] }, &[])?;
+        }
+        client.put(b"first", b"1")?;
+        client.put(b"other", b"2")?;
+        if subject.can(OpKind::MultiGet) {
+            let keys: &[&[u8]] = &[b"other", b"absent", b"first", b"other", b"z", b"other"];
+            let (other, first) = ((&b"other"[..], &b"2"[..]), (&b"first"[..], &b"1"[..]));
+            client.expect(&Op::MultiGet { keys }, &[other, first, other, other])?;
+        }
+        if subject.can(OpKind::Delete) {
+            client.expect(&Op::Delete { key: b"absent" }, &[])?;
+            client.expect(&Op::Delete { key: b"other" }, &[])?;
+            client.expect(&Op::Delete { key: b"other" }, &[])?;
+            client.expect(&Op::Get { key: b"other" }, &[])?;
+        }
+        client.expect(&Op::Get { key: b"first" }, &[(b"first", b"1")])?;
+        Ok(())
+    })
 }
 
 /// A start key, a limit, a direction and the expected keys.
@@ -139,54 +135,50 @@ type ScanCase<'a> = (&'a [u8], u32, Direction, &'a [&'a [u8]]);
 /// Scans start at the right row for present and absent start keys.
 pub(super) fn start_keys(subject: &Subject<'_>) -> Result<(), String> {
     use Direction::{Forward, Reverse};
-    let dir = fresh_dir()?;
-    let engine = subject.open(dir.path())?;
-    let mut client = Client::new(&*engine)?;
-    for key in [b"dd", b"bb", b"ff"] {
-        client.put(key, key)?;
-    }
-    let cases: &[ScanCase<'_>] = &[
-        (b"bb", 1, Forward, &[b"bb"]),
-        (b"bb", 1, Reverse, &[b"bb"]),
-        (b"b", 2, Forward, &[b"bb", b"dd"]),
-        (b"b", 2, Reverse, &[]),
-        (b"bbb", 9, Forward, &[b"dd", b"ff"]),
-        (b"bbb", 9, Reverse, &[b"bb"]),
-        (b"bb\x00", 1, Forward, &[b"dd"]),
-        (b"dd\xff", 2, Reverse, &[b"dd", b"bb"]),
-        (b"e", 9, Forward, &[b"ff"]),
-        (b"e", 9, Reverse, &[b"dd", b"bb"]),
-        (b"\x00", 9, Forward, &[b"bb", b"dd", b"ff"]),
-        (b"\x00", 9, Reverse, &[]),
-        (b"ff", 9, Forward, &[b"ff"]),
-        (b"ff\x00", 9, Forward, &[]),
-        (b"\xff\xff\xff", 9, Forward, &[]),
-        (b"\xff\xff\xff", 9, Reverse, &[b"ff", b"dd", b"bb"]),
-        (b"\xff\xff\xff", u32::MAX, Reverse, &[b"ff", b"dd", b"bb"]),
-    ];
-    let offered = |case: &&ScanCase<'_>| subject.directions().contains(&case.2);
-    for &(start, limit, direction, keys) in cases.iter().filter(offered) {
-        let rows: Vec<_> = keys.iter().map(|&key| (key, key)).collect();
-        client.expect(&Op::Scan { start, limit, direction }, &rows)?;
-    }
-    drop(client);
-    close(engine)
+    with_client(subject, |_, client| {
+        for key in [b"dd", b"bb", b"ff"] {
+            client.put(key, key)?;
+        }
+        let cases: &[ScanCase<'_>] = &[
+            (b"bb", 1, Forward, &[b"bb"]),
+            (b"bb", 1, Reverse, &[b"bb"]),
+            (b"b", 2, Forward, &[b"bb", b"dd"]),
+            (b"b", 2, Reverse, &[]),
+            (b"bbb", 9, Forward, &[b"dd", b"ff"]),
+            (b"bbb", 9, Reverse, &[b"bb"]),
+            (b"bb\x00", 1, Forward, &[b"dd"]),
+            (b"dd\xff", 2, Reverse, &[b"dd", b"bb"]),
+            (b"e", 9, Forward, &[b"ff"]),
+            (b"e", 9, Reverse, &[b"dd", b"bb"]),
+            (b"\x00", 9, Forward, &[b"bb", b"dd", b"ff"]),
+            (b"\x00", 9, Reverse, &[]),
+            (b"ff", 9, Forward, &[b"ff"]),
+            (b"ff\x00", 9, Forward, &[]),
+            (b"\xff\xff\xff", 9, Forward, &[]),
+            (b"\xff\xff\xff", 9, Reverse, &[b"ff", b"dd", b"bb"]),
+            (b"\xff\xff\xff", u32::MAX, Reverse, &[b"ff", b"dd", b"bb"]),
+        ];
+        let offered = |case: &&ScanCase<'_>| subject.directions().contains(&case.2);
+        for &(start, limit, direction, keys) in cases.iter().filter(offered) {
+            let rows: Vec<_> = keys.iter().map(|&key| (key, key)).collect();
+            client.expect(&Op::Scan { start, limit, direction }, &rows)?;
+        }
+        Ok(())
+    })
 }
 
 /// Every client reads a new value as soon as it is written.
 pub(super) fn overwrites_are_visible_at_once(subject: &Subject<'_>) -> Result<(), String> {
-    let dir = fresh_dir()?;
-    let engine = subject.open(dir.path())?;
-    let mut client = Client::new(&*engine)?;
-    let mut random = SplitMix::new(11);
-    for bytes in [10, 10, 3_000, 0, 65_536, 1, 400] {
-        let value = random.bytes(bytes.min(subject.value_bytes_max()));
-        client.put(b"key", &value)?;
-        client.expect(&Op::Get { key: b"key" }, &[(b"key", &value)])?;
-        other_client_reads(&*engine, b"key", &value)?;
-    }
-    drop(client);
-    close(engine)
+    with_client(subject, |engine, client| {
+        let mut random = SplitMix::new(11);
+        for bytes in [10, 10, 3_000, 0, 65_536, 1, 400] {
+            let value = random.bytes(bytes.min(subject.value_bytes_max()));
+            client.put(b"key", &value)?;
+            client.expect(&Op::Get { key: b"key" }, &[(b"key", &value)])?;
+            other_client_reads(engine, b"key", &value)?;
+        }
+        Ok(())
+    })
 }
 
 fn other_client_reads(engine: &dyn Engine, key: &[u8], value: &[u8]) -> Result<(), String> {

@@ -5,7 +5,7 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 use model::units::many;
 use model::{Direction, Op, Outcome};
 
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::rows::Rows;
 use crate::traits::{Engine, Session};
 
@@ -21,8 +21,7 @@ pub(super) fn start<'scope, T: Send + 'scope>(
     started.map_err(|error| format!("a client has no thread: {error}"))
 }
 
-/// One row, owned.
-pub(super) type Row = (Vec<u8>, Vec<u8>);
+pub(super) use crate::rows::OwnedRow as Row;
 
 /// A session with its answer buffer.
 pub(super) struct Client<'e> {
@@ -38,7 +37,7 @@ impl<'e> Client<'e> {
     }
 
     /// Executes `op` once.
-    pub(super) fn attempt(&mut self, op: &Op<'_>) -> Result<Outcome, EngineError> {
+    pub(super) fn attempt(&mut self, op: &Op<'_>) -> Result<Outcome> {
         self.rows.clear(true);
         self.session.execute(op, &mut self.rows)
     }
@@ -56,8 +55,7 @@ impl<'e> Client<'e> {
             outcome = self.attempt(op);
         }
         let outcome = outcome.map_err(|error| format!("{} failed: {error}", describe(op)))?;
-        let rows: Vec<Row> =
-            self.rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+        let rows = self.rows.owned();
         let may_miss = matches!(op, Op::PartialUpdate { .. } | Op::Append { .. });
         let (expected, why) = match (op.kind().is_write(), rows.is_empty()) {
             (true, true) if may_miss && self.rows.count() == 0 => {

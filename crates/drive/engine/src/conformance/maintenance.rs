@@ -6,7 +6,7 @@ use model::{Capabilities, Direction, Durability, Op, OpKind};
 use super::answers::{kinds, same_answer, same_rows};
 use super::client::{Client, describe};
 use super::stream::{SEED, Stream};
-use super::subject::{Subject, close, fresh_dir, open_oracle};
+use super::subject::{Subject, close, fresh_dir, open_oracle, with_client};
 use crate::error::EngineError;
 use crate::traits::{Engine, Maintenance, OpenSpec};
 
@@ -59,17 +59,15 @@ pub(super) fn wrong_requests_are_refused(subject: &Subject<'_>) -> Result<(), St
         ))?;
     }
     spec.options.set(OPTION, "1");
-    match open(&spec)? {
-        Some(error) if error.refused_option().is_some_and(|name| name.contains(OPTION)) => Ok(()),
-        Some(error) => Err(format!(
+    let found = open(&spec)?;
+    let named = found.as_ref().and_then(EngineError::refused_option);
+    if !named.is_some_and(|name| name.contains(OPTION)) {
+        let got = found.map_or("an open engine".to_owned(), |error| format!("{error:?}"));
+        return Err(format!(
             "open with the unknown option `{OPTION}`: expected the failure ASSAY_BAD_OPTION with \
-             the option's name, got {error:?}"
-        )),
-        None => Err(format!(
-            "open with the unknown option `{OPTION}`: expected the failure ASSAY_BAD_OPTION with \
-             the option's name, got an open engine"
-        )),
-    }?;
+             the option's name, got {got}"
+        ));
+    }
     operations_not_offered_are_refused(subject)
 }
 
@@ -99,31 +97,29 @@ fn lacking(capabilities: &Capabilities, good: &OpenSpec) -> Vec<(String, OpenSpe
 }
 
 fn operations_not_offered_are_refused(subject: &Subject<'_>) -> Result<(), String> {
-    let dir = fresh_dir()?;
-    let engine = subject.open(dir.path())?;
-    let mut client = Client::new(&*engine)?;
-    let scan = |direction| Op::Scan { start: b"k", limit: 1, direction };
-    let ops = [
-        (Op::Delete { key: b"k" }, subject.can(OpKind::Delete)),
-        (scan(Direction::Forward), subject.directions().contains(&Direction::Forward)),
-        (scan(Direction::Reverse), subject.directions().contains(&Direction::Reverse)),
-        (Op::MultiGet { keys: &[b"k"] }, subject.can(OpKind::MultiGet)),
-        (Op::ScanSequence { from: 0, limit: 1 }, subject.can(OpKind::ScanSequence)),
-    ];
-    for (op, _) in ops.iter().filter(|(_, is_offered)| !is_offered) {
-        match client.attempt(op) {
-            Err(EngineError::Unsupported(_)) => {}
-            other => {
-                let op = describe(op);
-                return Err(format!(
-                    "{op}, which is not offered: expected the failure Unsupported \
+    with_client(subject, |_, client| {
+        let scan = |direction| Op::Scan { start: b"k", limit: 1, direction };
+        let ops = [
+            (Op::Delete { key: b"k" }, subject.can(OpKind::Delete)),
+            (scan(Direction::Forward), subject.directions().contains(&Direction::Forward)),
+            (scan(Direction::Reverse), subject.directions().contains(&Direction::Reverse)),
+            (Op::MultiGet { keys: &[b"k"] }, subject.can(OpKind::MultiGet)),
+            (Op::ScanSequence { from: 0, limit: 1 }, subject.can(OpKind::ScanSequence)),
+        ];
+        for (op, _) in ops.iter().filter(|(_, is_offered)| !is_offered) {
+            match client.attempt(op) {
+                Err(EngineError::Unsupported(_)) => {}
+                other => {
+                    let op = describe(op);
+                    return Err(format!(
+                        "{op}, which is not offered: expected the failure Unsupported \
                      (ASSAY_UNSUPPORTED), got {other:?}"
-                ));
+                    ));
+                }
             }
         }
-    }
-    drop(client);
-    close(engine)
+        Ok(())
+    })
 }
 
 /// Flush and both compactions preserve every row.

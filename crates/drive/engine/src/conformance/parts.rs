@@ -4,7 +4,7 @@ use model::{Op, OpKind};
 
 use super::client::{Client, compare, describe};
 use super::stream::{SEED, SplitMix};
-use super::subject::{Subject, close, fresh_dir, open_oracle};
+use super::subject::{Subject, close, fresh_dir, open_oracle, with_client};
 use crate::error::EngineError;
 use crate::traits::Engine;
 use crate::way::Way;
@@ -16,68 +16,67 @@ const VALUE_BYTES: usize = 60;
 
 /// Parts at the boundaries of a value, beyond them, and of absent keys.
 pub(super) fn parts_of_values(subject: &Subject<'_>) -> Result<(), String> {
-    let dir = fresh_dir()?;
-    let engine = subject.open(dir.path())?;
-    let mut client = Client::new(&*engine)?;
-    let key: &[u8] = b"key";
-    let field = |offset, length| Op::FieldRead { key, offset, length };
-    let update = |offset, bytes| Op::PartialUpdate { key, offset, bytes };
-    client.put(key, b"0123456789")?;
-    let fields: [(_, _, &[u8]); 6] = [
-        (0, 1, b"0"),
-        (9, 1, b"9"),
-        (3, 4, b"3456"),
-        (0, 10, b"0123456789"),
-        (4, 0, b""),
-        (10, 0, b""),
-    ];
-    for (offset, length, bytes) in fields {
-        client.expect(&field(offset, length), &[(key, bytes)])?;
-    }
-    let is_blind = is_blind(&*engine);
-    let beyond = [field(9, 2), field(11, 0), field(u32::MAX, 1), update(9, b"ab"), update(11, b"")];
-    for op in beyond.iter().filter(|op| !(is_blind && op.kind().is_write())) {
-        match client.attempt(op) {
-            Err(EngineError::Unsupported(text)) if text.contains("beyond") => {}
-            other => {
-                return Err(format!(
-                    "{}: expected the failure Unsupported (ASSAY_UNSUPPORTED) with the \
+    with_client(subject, |engine, client| {
+        let key: &[u8] = b"key";
+        let field = |offset, length| Op::FieldRead { key, offset, length };
+        let update = |offset, bytes| Op::PartialUpdate { key, offset, bytes };
+        client.put(key, b"0123456789")?;
+        let fields: [(_, _, &[u8]); 6] = [
+            (0, 1, b"0"),
+            (9, 1, b"9"),
+            (3, 4, b"3456"),
+            (0, 10, b"0123456789"),
+            (4, 0, b""),
+            (10, 0, b""),
+        ];
+        for (offset, length, bytes) in fields {
+            client.expect(&field(offset, length), &[(key, bytes)])?;
+        }
+        let is_blind = is_blind(engine);
+        let beyond =
+            [field(9, 2), field(11, 0), field(u32::MAX, 1), update(9, b"ab"), update(11, b"")];
+        for op in beyond.iter().filter(|op| !(is_blind && op.kind().is_write())) {
+            match client.attempt(op) {
+                Err(EngineError::Unsupported(text)) if text.contains("beyond") => {}
+                other => {
+                    return Err(format!(
+                        "{}: expected the failure Unsupported (ASSAY_UNSUPPORTED) with the \
                      word \"beyond\", got {other:?}",
-                    describe(op)
-                ));
+                        describe(op)
+                    ));
+                }
             }
         }
-    }
-    let append = |bytes| Op::Append { key, bytes };
-    let changes: [(_, &[u8]); 6] = [
-        (update(0, b"a"), b"a123456789"),
-        (update(9, b"z"), b"a12345678z"),
-        (update(5, b""), b"a12345678z"),
-        (update(0, b"ABCDEFGHIJ"), b"ABCDEFGHIJ"),
-        (append(b""), b"ABCDEFGHIJ"),
-        (append(b"xyz"), b"ABCDEFGHIJxyz"),
-    ];
-    for (op, value) in changes {
-        client.execute(&op)?;
-        client.expect(&Op::Get { key }, &[(key, value)])?;
-    }
-    if is_blind {
-        // What does not fit is left out, and the row stays readable.
-        client.execute(&update(12, b"ab"))?;
-        client.expect(&Op::Get { key }, &[(key, b"ABCDEFGHIJxyz")])?;
-    }
-    let key: &[u8] = b"absent";
-    let absent = [
-        Op::FieldRead { key, offset: 0, length: 0 },
-        Op::PartialUpdate { key, offset: 0, bytes: b"" },
-        Op::Append { key, bytes: b"value" },
-        Op::Get { key },
-    ];
-    for op in absent.iter().filter(|op| !(is_blind && op.kind().is_write())) {
-        client.expect(op, &[])?;
-    }
-    drop(client);
-    close(engine)
+        let append = |bytes| Op::Append { key, bytes };
+        let changes: [(_, &[u8]); 6] = [
+            (update(0, b"a"), b"a123456789"),
+            (update(9, b"z"), b"a12345678z"),
+            (update(5, b""), b"a12345678z"),
+            (update(0, b"ABCDEFGHIJ"), b"ABCDEFGHIJ"),
+            (append(b""), b"ABCDEFGHIJ"),
+            (append(b"xyz"), b"ABCDEFGHIJxyz"),
+        ];
+        for (op, value) in changes {
+            client.execute(&op)?;
+            client.expect(&Op::Get { key }, &[(key, value)])?;
+        }
+        if is_blind {
+            // What does not fit is left out, and the row stays readable.
+            client.execute(&update(12, b"ab"))?;
+            client.expect(&Op::Get { key }, &[(key, b"ABCDEFGHIJxyz")])?;
+        }
+        let key: &[u8] = b"absent";
+        let absent = [
+            Op::FieldRead { key, offset: 0, length: 0 },
+            Op::PartialUpdate { key, offset: 0, bytes: b"" },
+            Op::Append { key, bytes: b"value" },
+            Op::Get { key },
+        ];
+        for op in absent.iter().filter(|op| !(is_blind && op.kind().is_write())) {
+            client.expect(op, &[])?;
+        }
+        Ok(())
+    })
 }
 
 /// Returns whether the engine changes parts of values without reading the row.

@@ -5,6 +5,7 @@ use std::path::Path;
 use model::{Capabilities, DataShape, Direction, Durability, OpKind, Options, Settings};
 use tempfile::TempDir;
 
+use super::client::Client;
 use crate::memory::MemoryDriver;
 use crate::traits::{Driver, Engine, OpenSpec, scans_in_reverse};
 
@@ -78,6 +79,17 @@ impl<'a> Subject<'a> {
     pub(super) fn open(&self, dir: &Path) -> Result<Box<dyn Engine>, String> {
         self.driver.open(&self.spec(dir)).map_err(|error| format!("open failed: {error}"))
     }
+}
+
+/// Opens an engine in a fresh directory, calls `check` with it and a client, and closes it.
+pub(super) fn with_client(
+    subject: &Subject<'_>,
+    check: impl FnOnce(&dyn Engine, &mut Client<'_>) -> Result<(), String>,
+) -> Result<(), String> {
+    let dir = fresh_dir()?;
+    let engine = subject.open(dir.path())?;
+    check(&*engine, &mut Client::new(&*engine)?)?;
+    close(engine)
 }
 
 /// Closes `engine`.

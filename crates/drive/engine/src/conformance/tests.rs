@@ -7,7 +7,7 @@ use model::{Capabilities, Durability, Identity, Options, Settings};
 
 use super::battery::{self, CHECKS, battery};
 use super::subject::Subject;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::faulty::FaultyDriver;
 use crate::memory::MemoryDriver;
 use crate::null::NullDriver;
@@ -191,7 +191,7 @@ impl Driver for LaxDriver {
         if self.0 == Ignored::Immutability { &[".log"] } else { &[] }
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         let mut spec = spec.clone();
         match self.0 {
             Ignored::Option => spec.options = Options::new(),

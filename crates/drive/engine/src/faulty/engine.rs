@@ -11,11 +11,11 @@ use model::{Bytes, Capabilities, EngineState, Identity, Op, Options, Outcome, me
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::lie::{Lie, Row, read};
+use super::lie::{Lie, read};
 use super::script::{self, Action, Fault};
 use super::server::Server;
 use super::server_options;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::memory::MemoryDriver;
 use crate::rows::Rows;
 use crate::traits::{Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline, Session};
@@ -55,7 +55,7 @@ impl Driver for FaultyDriver {
         can
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         let (script, options) = script::read(&spec.options)?;
         if script.iter().any(|fault| fault.action == Action::RefuseOpen) {
             return Err(EngineError::Fatal("faulty: fault `refuse open`".to_owned()));
@@ -102,7 +102,7 @@ struct FaultyEngine {
 
 impl FaultyEngine {
     /// Applies a fault to an operation before it executes.
-    fn apply(&self, action: &Action) -> Result<(), EngineError> {
+    fn apply(&self, action: &Action) -> Result<()> {
         match action.clone() {
             Action::Stall(span) => {
                 let _exclusive = self.barrier.write().unwrap_or_else(PoisonError::into_inner);
@@ -125,7 +125,7 @@ impl FaultyEngine {
     }
 
     /// Allocates memory, writes to all of it and holds it.
-    fn allocate(&self, size: Bytes) -> Result<(), EngineError> {
+    fn allocate(&self, size: Bytes) -> Result<()> {
         let bytes = usize::try_from(size.0)
             .map_err(|_wide| EngineError::Fatal(format!("faulty: cannot address {size}")))?;
         let block = vec![1; bytes];
@@ -134,7 +134,7 @@ impl FaultyEngine {
     }
 
     /// Undoes the writes with fault `lie forget`, newest first.
-    fn undo_writes(&self) -> Result<(), EngineError> {
+    fn undo_writes(&self) -> Result<()> {
         let before =
             std::mem::take(&mut *self.before.lock().unwrap_or_else(PoisonError::into_inner));
         let mut session = self.inside.session()?;
@@ -178,7 +178,7 @@ fn die(signal: Option<Signal>) -> ! {
 }
 
 impl Engine for FaultyEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         let is_slow = self.script.iter().any(|fault| matches!(fault.action, Action::Slow(_)));
         if is_slow || self.server.is_some() {
             // The default timer slack of the client's thread ends sleeps up to 50 us late.
@@ -194,18 +194,18 @@ impl Engine for FaultyEngine {
     }
 
     /// Returns the script and the effective options of the wrapped engine.
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         let mut options = self.options.clone();
         options.overlay(&self.inside.effective_options()?);
         Ok(options)
     }
 
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, work: Maintenance) -> Result<bool> {
         self.inside.maintain(work)
     }
 
     /// Returns the wrapped engine's state with the server's debt and [`OPERATIONS`].
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         let mut state = self.inside.state()?;
         let operations = self.operations.load(Ordering::Relaxed) as f64;
         state.own_counters.insert(OPERATIONS.to_owned(), operations);
@@ -225,7 +225,7 @@ impl Engine for FaultyEngine {
         self.inside.statistics_text()
     }
 
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
+    fn close(self: Box<Self>) -> Result<()> {
         self.undo_writes()?;
         self.inside.close()
     }
@@ -235,11 +235,11 @@ struct FaultySession<'e> {
     engine: &'e FaultyEngine,
     inside: Box<dyn Session + 'e>,
     /// Outcome, rows and bytes of the operations in flight, oldest first.
-    answers: VecDeque<Result<(Outcome, u64, u64), EngineError>>,
+    answers: VecDeque<Result<(Outcome, u64, u64)>>,
 }
 
 impl Session for FaultySession<'_> {
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         let engine = self.engine;
         let number = 1 + engine.operations.fetch_add(1, Ordering::Relaxed);
         drop(engine.barrier.read().unwrap_or_else(PoisonError::into_inner));
@@ -267,7 +267,7 @@ impl Session for FaultySession<'_> {
 }
 
 impl Pipeline for FaultySession<'_> {
-    fn submit(&mut self, op: &Op<'_>) -> Result<bool, EngineError> {
+    fn submit(&mut self, op: &Op<'_>) -> Result<bool> {
         let mut rows = Rows::new();
         let outcome = self.execute(op, &mut rows);
         self.answers.push_back(outcome.map(|outcome| (outcome, rows.count(), rows.bytes())));
@@ -278,7 +278,7 @@ impl Pipeline for FaultySession<'_> {
         !self.answers.is_empty()
     }
 
-    fn complete(&mut self, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn complete(&mut self, rows: &mut Rows) -> Result<Outcome> {
         let none = || EngineError::Fatal("faulty: no operation is in flight".to_owned());
         let (outcome, count, bytes) = self.answers.pop_front().ok_or_else(none)??;
         rows.wrote(count, bytes);
@@ -288,8 +288,8 @@ impl Pipeline for FaultySession<'_> {
 
 impl FaultySession<'_> {
     /// Answers a read with every pending lie that applies to it.
-    fn falsify_read(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
-        let mut answer: Vec<Row> = read(&mut *self.inside, op)?;
+    fn falsify_read(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
+        let mut answer = read(&mut *self.inside, op)?;
         for fault in &self.engine.script {
             if let Some(lie) = fault.lie()
                 && !lie.is_about_writes()
@@ -304,7 +304,7 @@ impl FaultySession<'_> {
     }
 
     /// Acknowledges a write with the first pending lie.
-    fn falsify_write(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn falsify_write(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         let mut lies = self
             .engine
             .script

@@ -2,8 +2,8 @@
 
 use model::{Direction, Op};
 
-use crate::error::EngineError;
-use crate::rows::Rows;
+use crate::error::Result;
+use crate::rows::{OwnedRow, Rows};
 use crate::traits::Session;
 
 /// A kind of wrong answer.
@@ -23,9 +23,6 @@ pub(super) enum Lie {
     Forget,
 }
 
-/// One row, owned.
-pub(super) type Row = (Vec<u8>, Vec<u8>);
-
 impl Lie {
     /// Returns whether the lie applies to writes.
     pub(super) const fn is_about_writes(self) -> bool {
@@ -35,9 +32,9 @@ impl Lie {
     /// Falsifies the rows of a read; returns whether they could be falsified.
     pub(super) fn falsify(
         self,
-        rows: &mut Vec<Row>,
+        rows: &mut Vec<OwnedRow>,
         session: &mut dyn Session,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<bool> {
         let Some((key, value)) = rows.first_mut() else { return Ok(false) };
         match self {
             Self::Value => match neighbour(session, key)? {
@@ -60,7 +57,7 @@ impl Lie {
 }
 
 /// Returns the value of the key next to `key`: the next larger, else the next smaller one.
-fn neighbour(session: &mut dyn Session, key: &[u8]) -> Result<Option<Vec<u8>>, EngineError> {
+fn neighbour(session: &mut dyn Session, key: &[u8]) -> Result<Option<Vec<u8>>> {
     for direction in [Direction::Forward, Direction::Reverse] {
         let op = Op::Scan { start: key, limit: 2, direction };
         let found = read(session, &op)?;
@@ -72,9 +69,9 @@ fn neighbour(session: &mut dyn Session, key: &[u8]) -> Result<Option<Vec<u8>>, E
 }
 
 /// Returns the rows of a read.
-pub(super) fn read(session: &mut dyn Session, op: &Op<'_>) -> Result<Vec<Row>, EngineError> {
+pub(super) fn read(session: &mut dyn Session, op: &Op<'_>) -> Result<Vec<OwnedRow>> {
     let mut rows = Rows::new();
     rows.clear(true);
     session.execute(op, &mut rows)?;
-    Ok(rows.stored().map(|(key, value)| (key.to_vec(), value.to_vec())).collect())
+    Ok(rows.owned())
 }

@@ -8,7 +8,7 @@ use model::{Bytes, Options};
 use rustix::process::Signal;
 
 use super::lie::Lie;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::settings_check::refused;
 
 /// Name of the option that holds a fault; `fault.NAME` does too.
@@ -90,7 +90,7 @@ impl Fault {
 }
 
 /// Splits `options` into the script and those of the wrapped engine.
-pub(super) fn read(options: &Options) -> Result<(Vec<Fault>, Options), EngineError> {
+pub(super) fn read(options: &Options) -> Result<(Vec<Fault>, Options)> {
     let (mut script, mut others) = (Vec::new(), Options::new());
     for (name, value) in options.iter() {
         if name != FAULT && !name.starts_with("fault.") {

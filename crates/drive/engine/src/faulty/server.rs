@@ -9,7 +9,6 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 use super::server_options::{ServerOptions, Throttle};
 
 /// The server of one engine, on the kernel's clock.
-#[derive(Debug)]
 pub(super) struct Server {
     queue: Mutex<Queue>,
 }

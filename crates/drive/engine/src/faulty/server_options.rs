@@ -4,7 +4,7 @@ use model::units::{parse_count, parse_size, parse_span};
 use model::{Bytes, Nanos, Options};
 
 use super::script::positive;
-use crate::error::EngineError;
+use crate::error::Result;
 use crate::settings_check::refused;
 
 /// Prefix of these options.
@@ -49,7 +49,7 @@ pub(super) struct Throttle {
 }
 
 /// Splits `options` into those of the server, if any, and the others.
-pub(super) fn read(options: &Options) -> Result<(Option<ServerOptions>, Options), EngineError> {
+pub(super) fn read(options: &Options) -> Result<(Option<ServerOptions>, Options)> {
     let (mut own, mut others) = (Options::new(), Options::new());
     for (name, value) in options.iter() {
         let options = if name.starts_with(PREFIX) { &mut own } else { &mut others };
@@ -61,7 +61,7 @@ pub(super) fn read(options: &Options) -> Result<(Option<ServerOptions>, Options)
     Ok((Some(server(&own)?), others))
 }
 
-fn server(own: &Options) -> Result<ServerOptions, EngineError> {
+fn server(own: &Options) -> Result<ServerOptions> {
     let (mut above, mut slowdown) = (None, None);
     let mut server = ServerOptions {
         work: Nanos(0),

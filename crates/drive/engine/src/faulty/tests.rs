@@ -10,7 +10,7 @@ use model::{DataShape, Op, Options, Outcome, Settings, metric};
 use super::FaultyDriver;
 use super::engine::OPERATIONS;
 use crate::conformance::wait_until;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::null::NullDriver;
 use crate::rows::Rows;
 use crate::traits::{Driver, Engine, OpenSpec};
@@ -23,7 +23,7 @@ const ENDS_WITHIN: Duration = Duration::from_secs(60);
 /// Options by name.
 type Script<'a> = &'a [(&'a str, &'a str)];
 
-fn open(faults: Script<'_>) -> Result<Box<dyn Engine>, EngineError> {
+fn open(faults: Script<'_>) -> Result<Box<dyn Engine>> {
     let dir = tempfile::tempdir().unwrap();
     FaultyDriver::around(Box::new(NullDriver)).open(&OpenSpec {
         options: faults.iter().copied().collect(),

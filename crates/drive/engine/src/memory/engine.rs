@@ -10,11 +10,11 @@ use model::{
 
 use super::log::Log;
 use super::table::Table;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 use crate::parts;
 use crate::rows::Rows;
 use crate::settings_check::{check_names, check_settings};
-use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session};
+use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session, linked};
 
 /// The only build of the `memory` engine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -22,12 +22,7 @@ pub struct MemoryDriver;
 
 impl Driver for MemoryDriver {
     fn identity(&self) -> Identity {
-        Identity {
-            engine: "memory".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            origin: "linked".to_owned(),
-            ..Identity::default()
-        }
+        linked("memory", env!("CARGO_PKG_VERSION"))
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -47,7 +42,7 @@ impl Driver for MemoryDriver {
         ])
     }
 
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
+    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {
         check_names("memory", &[], &spec.options)?;
         // It is all cache, so the size of one has no effect.
         let settings = Settings { cache_bytes: None, ..spec.settings.clone() };
@@ -67,16 +62,16 @@ struct State {
 }
 
 impl MemoryEngine {
-    fn open(dir: &Path, durability: Durability) -> Result<Self, EngineError> {
+    fn open(dir: &Path, durability: Durability) -> Result<Self> {
         let (log, table) = Log::open(dir)?;
         Ok(Self { state: RwLock::new(State { table, log }), durability })
     }
 
-    fn read(&self) -> Result<RwLockReadGuard<'_, State>, EngineError> {
+    fn read(&self) -> Result<RwLockReadGuard<'_, State>> {
         self.state.read().map_err(|_poisoned| poisoned())
     }
 
-    fn write(&self) -> Result<RwLockWriteGuard<'_, State>, EngineError> {
+    fn write(&self) -> Result<RwLockWriteGuard<'_, State>> {
         self.state.write().map_err(|_poisoned| poisoned())
     }
 }
@@ -86,7 +81,7 @@ fn poisoned() -> EngineError {
 }
 
 impl Engine for MemoryEngine {
-    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+    fn session(&self) -> Result<Box<dyn Session + '_>> {
         Ok(Box::new(MemorySession { engine: self }))
     }
 
@@ -94,11 +89,11 @@ impl Engine for MemoryEngine {
         MemoryDriver.identity()
     }
 
-    fn effective_options(&self) -> Result<Options, EngineError> {
+    fn effective_options(&self) -> Result<Options> {
         Ok(Options::new())
     }
 
-    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+    fn maintain(&self, work: Maintenance) -> Result<bool> {
         match work {
             Maintenance::Flush => {
                 let State { table, log } = &mut *self.write()?;
@@ -109,11 +104,11 @@ impl Engine for MemoryEngine {
         }
     }
 
-    fn state(&self) -> Result<EngineState, EngineError> {
+    fn state(&self) -> Result<EngineState> {
         Ok(EngineState { is_idle: Some(true), ..EngineState::default() })
     }
 
-    fn close(self: Box<Self>) -> Result<(), EngineError> {
+    fn close(self: Box<Self>) -> Result<()> {
         let State { table, mut log } = self.state.into_inner().map_err(|_poisoned| poisoned())?;
         log.rewrite(&table)
     }
@@ -125,7 +120,7 @@ struct MemorySession<'e> {
 
 impl MemorySession<'_> {
     /// Executes a write; a value of `None` is a delete.
-    fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome, EngineError> {
+    fn write(&self, key: &[u8], value: Option<&[u8]>) -> Result<Outcome> {
         self.engine.write()?.write(key, value, self.engine.durability)?;
         Ok(Outcome::Done)
     }
@@ -135,8 +130,8 @@ impl MemorySession<'_> {
         &self,
         (key, part): (&[u8], &[u8]),
         rows: &mut Rows,
-        change: impl FnOnce(&mut Vec<u8>) -> Result<(), EngineError>,
-    ) -> Result<Outcome, EngineError> {
+        change: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<Outcome> {
         let mut state = self.engine.write()?;
         let Some(mut value) = state.table.get(key).map(<[u8]>::to_vec) else {
             return Ok(Outcome::NotFound);
@@ -148,12 +143,7 @@ impl MemorySession<'_> {
 }
 
 impl State {
-    fn write(
-        &mut self,
-        key: &[u8],
-        value: Option<&[u8]>,
-        durability: Durability,
-    ) -> Result<(), EngineError> {
+    fn write(&mut self, key: &[u8], value: Option<&[u8]>, durability: Durability) -> Result<()> {
         let sequence = self.table.last + 1;
         self.log.append((sequence, key, value), durability)?;
         self.table.write(sequence, key, value);
@@ -162,7 +152,7 @@ impl State {
 }
 
 impl Session for MemorySession<'_> {
-    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
+    fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome> {
         match *op {
             Op::Get { key } => push_found(&self.engine.read()?.table, key, rows),
             Op::Call(_) => return crate::settings_check::no_procedures("memory"),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use model::Durability;
 
 use super::table::Table;
-use crate::error::EngineError;
+use crate::error::{EngineError, Result};
 
 /// The file's name in the data directory.
 const NAME: &str = "memory.log";
@@ -30,7 +30,7 @@ pub(super) struct Log {
 
 impl Log {
     /// Opens the log in `dir`, creating it when absent, and returns the rows it holds.
-    pub(super) fn open(dir: &Path) -> Result<(Self, Table), EngineError> {
+    pub(super) fn open(dir: &Path) -> Result<(Self, Table)> {
         let path = dir.join(NAME);
         let failed = |error| failed("open", &path, &error);
         let mut file = File::options()
@@ -56,11 +56,7 @@ impl Log {
     }
 
     /// Appends one write as `durability` requires; a value of `None` is a delete.
-    pub(super) fn append(
-        &mut self,
-        write: Record<'_>,
-        durability: Durability,
-    ) -> Result<(), EngineError> {
+    pub(super) fn append(&mut self, write: Record<'_>, durability: Durability) -> Result<()> {
         self.record.clear();
         encode(&mut self.record, write)?;
         if durability == Durability::None {
@@ -75,7 +71,7 @@ impl Log {
     }
 
     /// Replaces the log by one record per row and syncs it.
-    pub(super) fn rewrite(&mut self, table: &Table) -> Result<(), EngineError> {
+    pub(super) fn rewrite(&mut self, table: &Table) -> Result<()> {
         let fresh = self.path.with_extension("new");
         let failed = |error| failed("rewrite", &self.path, &error);
         let mut writer = BufWriter::new(File::create(&fresh).map_err(failed)?);
@@ -99,7 +95,7 @@ fn failed(verb: &str, path: &Path, error: &std::io::Error) -> EngineError {
     EngineError::Fatal(format!("memory: cannot {verb} `{}`: {error}", path.display()))
 }
 
-fn encode(record: &mut Vec<u8>, (sequence, key, value): Record<'_>) -> Result<(), EngineError> {
+fn encode(record: &mut Vec<u8>, (sequence, key, value): Record<'_>) -> Result<()> {
     let length = |bytes: &[u8]| match u32::try_from(bytes.len()) {
         Ok(length) if length != DELETED => Ok(length),
         _ => Err(EngineError::Unsupported("a key or value of 4 GiB or more".to_owned())),

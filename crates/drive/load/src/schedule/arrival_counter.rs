@@ -117,7 +117,8 @@ fn age(due: Option<Nanos>, end: Nanos) -> Nanos {
     due.map_or(Nanos(0), |due| end.since(due))
 }
 
-#[cfg(all(test, not(feature = "model-check")))]
+#[cfg(test)]
+#[cfg(not(feature = "model-check"))]
 mod tests {
     use model::{Arrivals, OpenLoad, Pace, Pacing, Rate};
     use proptest::prelude::*;

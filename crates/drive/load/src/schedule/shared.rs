@@ -19,13 +19,11 @@ const UNPOISONED: &str = "no panic while taking an arrival";
 /// A client takes its next arrival before it waits for it. So the lock is not between an arrival
 /// and its operation, and the arrivals after it are for the other clients: a slow operation delays
 /// no other client's. All times are since the step's start.
-#[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct SharedArrivals {
     state: Mutex<State>,
 }
 
-#[derive(Debug)]
 struct State {
     cursor: Cursor,
     timeline: Timeline,
@@ -54,7 +52,6 @@ pub(super) struct Cursor {
 }
 
 /// State of the arrivals at the end of an interval.
-#[derive(Debug)]
 pub(super) enum Survey {
     /// The number of arrivals due before it, all of them taken.
     Taken(u64),

@@ -31,7 +31,6 @@ pub(crate) struct Times {
 ///
 /// A counter overflows after 2^32 operations of one duration. They are emptied once per interval,
 /// and an interval is at most a minute: more than the fastest loop can do.
-#[derive(Debug)]
 struct Counters {
     /// By nanosecond.
     linear: Box<[u32; LINEAR]>,
@@ -81,7 +80,6 @@ impl Counters {
 /// Where nothing waited, both times are the same, and one addition counts them both.
 ///
 /// The field order matters, as in [`engine::Rows`]: two adjacent sums would be added as one vector.
-#[derive(Debug)]
 #[repr(C)]
 struct KindTable {
     rows: u64,
@@ -95,7 +93,6 @@ struct KindTable {
 }
 
 /// Times of operations whose two times differ.
-#[derive(Debug)]
 struct Apart {
     service: Counters,
     response: Counters,
@@ -150,7 +147,7 @@ impl KindTable {
 }
 
 /// Counts and times of one client in one interval, by kind of operation.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ClientTally {
     tables: [Option<KindTable>; KINDS],
     /// Start lags, in buckets of the same layout.

@@ -32,7 +32,6 @@ pub(crate) struct DrawInputs {
 }
 
 /// The values of one call.
-#[derive(Debug)]
 pub(crate) struct CallBuffer {
     pub(crate) arguments: Vec<Argument>,
     /// The bytes of the texts among them.

@@ -31,7 +31,9 @@ pub fn check_application(application: &Application, step: &Step) -> Result<(), W
     let mut call_mixes =
         traffic_spec.clients.iter().chain(background.map(|background| &background.call_mix));
     if call_mixes.any(is_nothing) {
-        return Err(wrong("it calls no procedure: name one, with a weight above 0".to_owned()));
+        return Err(wrong(
+            "the traffic calls no procedure: name one, with a weight above 0".to_owned(),
+        ));
     }
     check_procedures(application, traffic_spec.positions()).map_err(wrong)
 }
@@ -64,7 +66,7 @@ fn check_procedure(application: &Application, procedure: &Procedure) -> Result<(
         return Err(format!("table `{}` needs at least one copy", table.name));
     }
     if procedure.rows == 0 && !procedure.row.is_empty() {
-        return Err("it draws values for rows and has none: give `rows`".to_owned());
+        return Err("the procedure draws values for rows and has no rows: give `rows`".to_owned());
     }
     for draws in [&procedure.arguments, &procedure.row] {
         for (at, draw) in draws.iter().enumerate() {

@@ -19,7 +19,6 @@ impl Progress {
 }
 
 /// One connection's place among those of its client.
-#[derive(Debug)]
 pub(crate) struct Lockstep {
     shared: Arc<Progress>,
     own: usize,

@@ -8,7 +8,6 @@ use workload::random::{Stream, below, unit};
 pub(crate) const SYLLABLES: usize = 3;
 
 /// A value made of others, of a word of random bits, or of a statement's result.
-#[derive(Debug)]
 pub(crate) enum Made {
     /// An integer by the non-uniform random function.
     Nurand {

@@ -10,7 +10,6 @@ use workload::random::{Stream, unit};
 const MEANS_MAX: f64 = 10.0;
 
 /// Waits before one client's calls.
-#[derive(Debug)]
 pub(crate) struct Pauses {
     stream: Stream,
     /// Mean think time of the last call's procedure.

@@ -3,7 +3,6 @@
 use workload::random::{Stream, below};
 
 /// The calls of a client, by position among its procedures.
-#[derive(Debug)]
 pub(crate) enum Script {
     /// Each call is drawn: where each procedure's share of the weights ends, and their sum.
     Mix {

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
-use super::engine::{Compilable, Release, find};
+use super::engine::{Compilable, Release};
+use super::find::find;
 use super::objects::{Objects, clear};
 use super::toolchain::Toolchain;
 use crate::artifact::Artifact;
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::source::{Fetched, obtain};
 use crate::store::Store;
 
@@ -64,11 +65,18 @@ impl Store {
         &self,
         order: &CompileOrder,
         on_event: EventSink<'_>,
-    ) -> Result<(Artifact, bool), SupplyError> {
+    ) -> Result<(Artifact, bool)> {
         let (engine, release) = find(&order.build)?;
         let toolchain = Toolchain::find(&order.compiler, &order.flags, order.is_lto)?;
         let build = name_of(order, release, &toolchain)?;
-        let facts = facts_of(release, &toolchain);
+        let facts = BTreeMap::from([
+            ("compiler".to_owned(), toolchain.version_line.clone()),
+            ("compiler_flags".to_owned(), toolchain.flags_text()),
+            (
+                "source_crate".to_owned(),
+                format!("{} {}", release.source.name, release.source.version),
+            ),
+        ]);
         if let Some(cached) = self.find(&build)? {
             if facts.iter().all(|(name, value)| cached.facts.get(name) == Some(value)) {
                 return Ok((cached, false));
@@ -122,11 +130,7 @@ struct Work<'a> {
 
 impl Work<'_> {
     /// Compiles and links the library; returns bundled crates and the object directory.
-    fn compile(
-        &self,
-        library: &Path,
-        on_event: EventSink<'_>,
-    ) -> Result<(String, PathBuf), SupplyError> {
+    fn compile(&self, library: &Path, on_event: EventSink<'_>) -> Result<(String, PathBuf)> {
         let Self { store, build, engine, release, toolchain, order } = self;
         let source = &release.source;
         on_event(CompileEvent::Stage(&format!(
@@ -159,11 +163,7 @@ impl Work<'_> {
 }
 
 /// Returns the name under which the build is cached.
-fn name_of(
-    order: &CompileOrder,
-    release: &Release,
-    toolchain: &Toolchain,
-) -> Result<BuildRef, SupplyError> {
+fn name_of(order: &CompileOrder, release: &Release, toolchain: &Toolchain) -> Result<BuildRef> {
     let version = match &order.name {
         Some(name) => format!("{}-{name}", release.version),
         None => version(release.version, &toolchain.label(), &toolchain.flags, toolchain.is_lto)?,
@@ -171,27 +171,10 @@ fn name_of(
     Ok(BuildRef { engine: order.build.engine.clone(), version: Some(version) })
 }
 
-/// Returns the facts known before compiling.
-fn facts_of(release: &Release, toolchain: &Toolchain) -> BTreeMap<String, String> {
-    let source = release.source;
-    [
-        ("compiler", toolchain.version_line.clone()),
-        ("compiler_flags", toolchain.flags_text()),
-        ("source_crate", format!("{} {}", source.name, source.version)),
-    ]
-    .map(|(name, value)| (name.to_owned(), value))
-    .into()
-}
-
 /// Returns the version name of a build: `10.4.2-gcc12-O3-march-native-lto`.
 ///
 /// It begins with the release's version and a dash, so that version checks can parse it.
-fn version(
-    release: &str,
-    compiler: &str,
-    flags: &[String],
-    is_lto: bool,
-) -> Result<String, SupplyError> {
+fn version(release: &str, compiler: &str, flags: &[String], is_lto: bool) -> Result<String> {
     let mut parts = vec![release.to_owned(), compiler.to_owned()];
     parts.extend(flags.iter().map(|flag| name_part(flag)).filter(|part| !part.is_empty()));
     if is_lto {

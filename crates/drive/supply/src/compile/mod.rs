@@ -4,15 +4,15 @@
 //! list; `toolchain` is the compiler with its flags; `objects` compiles file by file and can be
 //! resumed; `make` names the build and combines them.
 //!
-//! To add an engine, write one file under `engine/` and add its line to `engine::registry`. To add
-//! a release of one, add a line to its file.
+//! To add an engine or a release of one, see `engine`.
 
 mod engine;
+mod find;
 mod make;
 mod objects;
 mod recipe;
 mod toolchain;
 
-pub use engine::compilable;
+pub use find::compilable;
 pub use make::{CompileEvent, CompileOrder};
 pub(crate) use toolchain::compiler_errors;

@@ -9,13 +9,12 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use child::Role;
-use sha2::{Digest, Sha256};
 use trust::{Dir, Entries};
 
 use super::recipe::{HEADERS_DIR, Recipe, Unit};
 use super::toolchain::{Toolchain, compiler_errors, run};
-use crate::error::SupplyError;
-use crate::library::hex;
+use crate::error::{Result, SupplyError};
+use crate::library::digest_of;
 use crate::program::text;
 
 /// Hex digits of the hash in the name of a directory of objects.
@@ -40,7 +39,7 @@ impl<'a> Objects<'a> {
         parent: &Path,
         toolchain: &'a Toolchain,
         recipe: &'a Recipe,
-    ) -> Result<Self, SupplyError> {
+    ) -> Result<Self> {
         let dir = parent.join(hash(toolchain, recipe));
         let objects = Self { toolchain, recipe, dir };
         let headers = objects.dir.join(HEADERS_DIR);
@@ -65,11 +64,7 @@ impl<'a> Objects<'a> {
     ///
     /// # Errors
     /// The first file that fails to compile, after the running ones have ended.
-    pub(crate) fn compile(
-        &self,
-        jobs: usize,
-        on_compiled: &mut dyn FnMut(&Path),
-    ) -> Result<(), SupplyError> {
+    pub(crate) fn compile(&self, jobs: usize, on_compiled: &mut dyn FnMut(&Path)) -> Result<()> {
         let next = AtomicUsize::new(0);
         let has_failed = AtomicBool::new(false);
         let (mut first_error, mut unstarted) = (None, None);
@@ -113,7 +108,7 @@ impl<'a> Objects<'a> {
     }
 
     /// Compiles one file.
-    fn compile_one(&self, index: usize, unit: &Unit) -> Result<(), SupplyError> {
+    fn compile_one(&self, index: usize, unit: &Unit) -> Result<()> {
         let name = self.name(index);
         // Named by process: the compiler of a killed one may still be writing.
         let partial = format!("{name}.{}.partial", std::process::id());
@@ -126,7 +121,7 @@ impl<'a> Objects<'a> {
     }
 
     /// Links the objects to a library at `library`, an absolute path.
-    pub(crate) fn link(&self, library: &Path, jobs: usize) -> Result<(), SupplyError> {
+    pub(crate) fn link(&self, library: &Path, jobs: usize) -> Result<()> {
         let mut command = self.toolchain.link(self.has_cxx(), jobs);
         let name = library.file_name().unwrap_or_default().to_string_lossy();
         command.push(format!("-Wl,-soname,{name}"));
@@ -142,7 +137,7 @@ impl<'a> Objects<'a> {
     }
 
     /// Runs a command in the object directory; logs its output when it fails.
-    fn execute(&self, command: &[String], action: &str, file: &str) -> Result<(), SupplyError> {
+    fn execute(&self, command: &[String], action: &str, file: &str) -> Result<()> {
         let (program, arguments) =
             command.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
         let mut compiler = child::command(Role::BuildTool, program);
@@ -171,7 +166,7 @@ impl<'a> Objects<'a> {
 }
 
 /// Removes the objects of a finished build.
-pub(crate) fn clear(dir: &Path) -> Result<(), SupplyError> {
+pub(crate) fn clear(dir: &Path) -> Result<()> {
     fs::remove_dir_all(dir).map_err(SupplyError::io("remove", dir))?;
     // It fails when the parent holds objects of other builds of the release.
     dir.parent().map(fs::remove_dir).map_or(Ok(()), |_removed| Ok(()))
@@ -186,22 +181,10 @@ fn command_of(toolchain: &Toolchain, unit: &Unit) -> Vec<String> {
 
 /// Returns a hash of everything that goes into the objects.
 fn hash(toolchain: &Toolchain, recipe: &Recipe) -> String {
-    let mut hasher = Sha256::new();
-    let mut add = |text: &str| {
-        hasher.update(text.as_bytes());
-        hasher.update([0]);
-    };
-    add(&toolchain.version_line);
-    for (name, text) in &recipe.headers {
-        add(name);
-        add(text);
-    }
-    for unit in &recipe.units {
-        for word in command_of(toolchain, unit) {
-            add(&word);
-        }
-    }
-    hex(&hasher.finalize())[..HASH_DIGITS].to_owned()
+    let headers = recipe.headers.iter().flat_map(|(name, text)| [(*name).to_owned(), text.clone()]);
+    let commands = recipe.units.iter().flat_map(|unit| command_of(toolchain, unit));
+    let version = [toolchain.version_line.clone()].into_iter();
+    digest_of(version.chain(headers).chain(commands))[..HASH_DIGITS].to_owned()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 
 /// One file to compile; C++ if its name ends with `.cc`, else C or assembly.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,6 @@ impl Recipe {
 }
 
 /// Returns the text of a crate's file.
-pub(crate) fn read(path: &Path) -> Result<String, SupplyError> {
+pub(crate) fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).map_err(SupplyError::io("read", path))
 }

@@ -4,7 +4,7 @@ use std::process::{Command, ExitStatus, Output};
 
 use child::Role;
 
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::program::{self, text};
 
 /// Lines shown of a compiler's errors.
@@ -30,7 +30,7 @@ pub(crate) struct Toolchain {
 
 impl Toolchain {
     /// Finds a compiler, `gcc`, `clang` or one of those with a version as `gcc-13`.
-    pub(crate) fn find(compiler: &str, flags: &str, is_lto: bool) -> Result<Self, SupplyError> {
+    pub(crate) fn find(compiler: &str, flags: &str, is_lto: bool) -> Result<Self> {
         let (is_clang, cxx) = commands(compiler)?;
         let flags = parse_flags(flags)?;
         let first_line = |argument: &str| {
@@ -64,7 +64,7 @@ impl Toolchain {
     }
 
     /// Checks that the compiler of a language accepts the flags.
-    pub(crate) fn check(&self, is_cxx: bool) -> Result<(), SupplyError> {
+    pub(crate) fn check(&self, is_cxx: bool) -> Result<()> {
         let program = self.program(is_cxx);
         let name = if is_cxx { "c++" } else { "c" };
         let mut command = child::command(Role::BuildTool, program);
@@ -118,7 +118,7 @@ impl Toolchain {
 }
 
 /// Returns whether a compiler is Clang, and its command for C++.
-fn commands(compiler: &str) -> Result<(bool, String), SupplyError> {
+fn commands(compiler: &str) -> Result<(bool, String)> {
     let (name, version) = match compiler.split_once('-') {
         Some((name, version)) => (name, format!("-{version}")),
         None => (compiler, String::new()),
@@ -135,7 +135,7 @@ fn commands(compiler: &str) -> Result<(bool, String), SupplyError> {
 }
 
 /// Returns the flags of a text, split at spaces.
-fn parse_flags(text: &str) -> Result<Vec<String>, SupplyError> {
+fn parse_flags(text: &str) -> Result<Vec<String>> {
     let flags: Vec<_> = text.split_whitespace().map(str::to_owned).collect();
     for flag in &flags {
         let reason = if flag.contains(['"', '\'', '\\']) {
@@ -153,7 +153,7 @@ fn parse_flags(text: &str) -> Result<Vec<String>, SupplyError> {
 }
 
 /// Runs a compiler with untranslated messages.
-pub(crate) fn run(command: &mut Command) -> Result<Output, SupplyError> {
+pub(crate) fn run(command: &mut Command) -> Result<Output> {
     let name = command.get_program().display().to_string();
     program::run(command.env("LC_ALL", "C"), || {
         format!(

@@ -13,7 +13,7 @@ use super::tree::{Files, TREE_DIR, Tree, is_open_to_all, open_to_all};
 use super::version::version_of;
 use crate::artifact::Artifact;
 use crate::entry::Entry;
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::library::digest;
 use crate::program::listed;
 use crate::source::{Fetched, Progress};
@@ -65,7 +65,7 @@ impl Store {
         entry: &Entry,
         fetched: Fetched,
         server: &ServerProgram,
-    ) -> Result<Artifact, SupplyError> {
+    ) -> Result<Artifact> {
         let Fetched { origin, facts, copied: at } = fetched;
         let ready = entry.work("ready")?;
         let (found, files) = match &at {
@@ -88,7 +88,7 @@ impl Store {
         own: &UserBuild<'_>,
         server: &ServerProgram,
         progress: Progress<'_>,
-    ) -> Result<Artifact, SupplyError> {
+    ) -> Result<Artifact> {
         let root = installation::find(own.library, server)?;
         let found = self.find_program(server, &root)?;
         let is_same = |cached: &Artifact| {
@@ -105,7 +105,7 @@ impl Store {
     }
 
     /// Finds the server's program below `root`.
-    fn find_program(&self, server: &ServerProgram, root: &Path) -> Result<Found, SupplyError> {
+    fn find_program(&self, server: &ServerProgram, root: &Path) -> Result<Found> {
         let others = &self.engines.servers;
         let Some(program) = server.find(root) else {
             let other = others.iter().find(|other| other.find(root).is_some());
@@ -134,7 +134,7 @@ impl Store {
         server: &ServerProgram,
         mut artifact: Artifact,
         ready: &Path,
-    ) -> Result<Artifact, SupplyError> {
+    ) -> Result<Artifact> {
         let placed = artifact.clone().placed(ready);
         let Some(Tree { root, at, program, .. }) = placed.tree.clone() else { return Ok(artifact) };
         let shown = match at {
@@ -162,7 +162,7 @@ impl Store {
         server: &ServerProgram,
         artifact: &Artifact,
         version: &str,
-    ) -> Result<(), SupplyError> {
+    ) -> Result<()> {
         let Some(kind) = (self.engines.kind)(server.engine) else { return Ok(()) };
         let checked = kind.check_release(version);
         checked.and_then(|()| kind.check_files(&artifact.library, version)).map_err(|reason| {
@@ -171,12 +171,7 @@ impl Store {
     }
 
     /// Returns the line of a program's version output that is the server's.
-    fn version(
-        &self,
-        server: &ServerProgram,
-        artifact: &Artifact,
-        shown: &str,
-    ) -> Result<String, SupplyError> {
+    fn version(&self, server: &ServerProgram, artifact: &Artifact, shown: &str) -> Result<String> {
         let root = artifact.tree.as_ref().map_or(Path::new("/"), |tree| &tree.root);
         let output = version_of(&artifact.library, root, shown)?;
         if let Some(version) = output.lines().find(|line| server.matches(line)) {
@@ -198,7 +193,7 @@ fn as_engine(ServerProgram { engine, .. }: &ServerProgram, root: &Path) -> Strin
 }
 
 /// Checks that the account that a server of root runs as can run a program in place.
-fn check_open_to_all(program: &Path, root: &Path) -> Result<(), SupplyError> {
+fn check_open_to_all(program: &Path, root: &Path) -> Result<()> {
     let remedy = match first_closed(root) {
         Some(dir) if rustix::process::geteuid().is_root() => format!("o+x {}", dir.display()),
         None if rustix::process::geteuid().is_root() && !is_open_to_all(program) => {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::tree::{Files, TREE_DIR, walk};
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::library::{digest, hex};
 
 /// File name of the list in an entry.
@@ -43,7 +43,7 @@ struct Survey {
 }
 
 /// Reads every file of the tree in `entry` and stores their hashes next to it.
-pub(crate) fn store_hashes(entry: &Path) -> Result<Files, SupplyError> {
+pub(crate) fn store_hashes(entry: &Path) -> Result<Files> {
     let root = entry.join(TREE_DIR);
     let text = serde_json::to_vec_pretty(&hashes(&root)?).expect("hashes are plain text");
     let path = entry.join(LIST_FILE);
@@ -111,14 +111,11 @@ fn compare(was: &Hashes, is: &Hashes) -> Result<(), String> {
         Some(_) => None,
     });
     let added = || is.keys().find(|path| !was.contains_key(*path));
-    match changed.or_else(|| Some(format!("{} was added", added()?.display()))) {
-        None => Ok(()),
-        Some(reason) => Err(reason),
-    }
+    changed.or_else(|| Some(format!("{} was added", added()?.display()))).map_or(Ok(()), Err)
 }
 
 /// Reads every file below `root`.
-fn hashes(root: &Path) -> Result<Hashes, SupplyError> {
+fn hashes(root: &Path) -> Result<Hashes> {
     let mut found = Hashes::new();
     walk(root, 0, &mut |path, meta| {
         let sha256 = if meta.is_dir() {
@@ -136,7 +133,7 @@ fn hashes(root: &Path) -> Result<Hashes, SupplyError> {
 }
 
 /// Reads sizes and times of the files below `root`.
-fn survey(root: &Path) -> Result<Survey, SupplyError> {
+fn survey(root: &Path) -> Result<Survey> {
     let mut list = Vec::new();
     let mut newest_ns = 0;
     let mut files = Files { count: 0, bytes: 0, list_sha256: None };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::program::{BIN_DIRS, ServerProgram};
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::program::listed;
 
 /// Levels below a directory at which installations are searched.
@@ -21,7 +21,7 @@ const DIRS_MAX: usize = 20_000;
 ///
 /// # Errors
 /// When it cannot be read, or there is no installation or more than one.
-pub(super) fn find(given: &Path, server: &ServerProgram) -> Result<PathBuf, SupplyError> {
+pub(super) fn find(given: &Path, server: &ServerProgram) -> Result<PathBuf> {
     let path = given.canonicalize().map_err(SupplyError::io("read", given))?;
     if path.is_file() || is_bin(&path) {
         return above(&path, server).ok_or_else(|| {

@@ -12,7 +12,7 @@ use super::hashes::{LIST_FILE, check};
 use super::tree::{TREE_DIR, open_to_all, walk, widen};
 use crate::artifact::Artifact;
 use crate::entry::open_lock;
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 
 /// Directory of the copies: of root, and open to all. Source: FHS 3.0, `/var/lib`.
 const ROOT: &str = "/var/lib/assay/servers";
@@ -28,7 +28,7 @@ impl Artifact {
     ///
     /// # Errors
     /// When it cannot be copied.
-    pub fn open_to_all(self) -> Result<Self, SupplyError> {
+    pub fn open_to_all(self) -> Result<Self> {
         if !rustix::process::geteuid().is_root() {
             return Ok(self);
         }
@@ -36,7 +36,7 @@ impl Artifact {
     }
 
     /// Removes its copy, if it has one.
-    pub(crate) fn remove_copy(&self) -> Result<(), SupplyError> {
+    pub(crate) fn remove_copy(&self) -> Result<()> {
         match copy_of(self, Path::new(ROOT)) {
             Some(copy) if copy.exists() && rustix::process::geteuid().is_root() => {
                 fs::remove_dir_all(&copy).map_err(SupplyError::io("remove", &copy))
@@ -45,7 +45,7 @@ impl Artifact {
         }
     }
 
-    fn open_below(mut self, root: &Path) -> Result<Self, SupplyError> {
+    fn open_below(mut self, root: &Path) -> Result<Self> {
         let Some(copy) = copy_of(&self, root) else { return Ok(self) };
         let Some(tree) = self.tree.as_mut().filter(|tree| first_closed(&tree.root).is_some())
         else {
@@ -91,7 +91,7 @@ fn is_trusted(dir: &Path) -> bool {
 }
 
 /// Copies a tree and its hashes unless `is_good`, complete or not at all; others wait meanwhile.
-fn make(from: &Path, to: &Path, is_good: impl Fn() -> bool) -> Result<(), SupplyError> {
+fn make(from: &Path, to: &Path, is_good: impl Fn() -> bool) -> Result<()> {
     let root = to.parent().unwrap_or(to);
     Dir::create_open(root).map_err(SupplyError::io("use", root))?;
     for dir in root.ancestors().take(2) {
@@ -113,7 +113,7 @@ fn make(from: &Path, to: &Path, is_good: impl Fn() -> bool) -> Result<(), Supply
     fs::rename(&partial, to).map_err(SupplyError::io("create", to))
 }
 
-fn copy(from: &Path, entry: &Path) -> Result<(), SupplyError> {
+fn copy(from: &Path, entry: &Path) -> Result<()> {
     let to = &entry.join(TREE_DIR);
     fs::create_dir_all(to).map_err(SupplyError::io("create", to))?;
     let list = from.with_file_name(LIST_FILE);

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 
 /// The directory of a server's files in an entry.
 pub(crate) const TREE_DIR: &str = "tree";
@@ -45,7 +45,7 @@ pub struct Files {
 /// Makes a cached tree readable for every user, and removes links leaving it.
 ///
 /// Through a link that leaves the tree a server would load foreign files.
-pub(crate) fn open_to_all(root: &Path) -> Result<(), SupplyError> {
+pub(crate) fn open_to_all(root: &Path) -> Result<()> {
     widen(root, 0o755)?;
     walk(root, 0, &mut |path, meta| {
         if meta.is_symlink() {
@@ -67,7 +67,7 @@ pub(crate) fn is_open_to_all(program: &Path) -> bool {
     fs::metadata(program).is_ok_and(|meta| meta.mode() & 0o5 == 0o5)
 }
 
-pub(super) fn widen(path: &Path, mode: u32) -> Result<(), SupplyError> {
+pub(super) fn widen(path: &Path, mode: u32) -> Result<()> {
     fs::set_permissions(path, Permissions::from_mode(mode))
         .map_err(SupplyError::io("change the permissions of", path))
 }
@@ -88,8 +88,8 @@ fn leaves(root: &Path, link: &Path, target: &Path) -> bool {
 pub(crate) fn walk(
     dir: &Path,
     depth: usize,
-    visit: &mut dyn FnMut(&Path, &fs::Metadata) -> Result<(), SupplyError>,
-) -> Result<(), SupplyError> {
+    visit: &mut dyn FnMut(&Path, &fs::Metadata) -> Result<()>,
+) -> Result<()> {
     if depth > DEPTH_MAX {
         let error = std::io::Error::other("directories are nested too deep");
         return Err(SupplyError::io("list", dir)(error));

@@ -9,7 +9,7 @@ use object::Endianness;
 use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH};
 use object::read::elf::ElfFile64;
 
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::program::{lines, text, unless_busy};
 use crate::source::Distribution;
 
@@ -55,7 +55,7 @@ pub(crate) fn library_dirs(root: &Path) -> Vec<PathBuf> {
 /// Returns the version output of a program below `root`, its own path left out.
 ///
 /// Errors name it as `shown`.
-pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<String, SupplyError> {
+pub(crate) fn version_of(program: &Path, root: &Path, shown: &str) -> Result<String> {
     let failure =
         |reason: String| SupplyError::Unavailable(format!("{shown} does not run here: {reason}"));
     let dirs = std::env::join_paths(library_dirs(root)).ok().filter(|path| !path.is_empty());

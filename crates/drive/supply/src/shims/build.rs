@@ -7,13 +7,12 @@ use std::path::Path;
 use std::process::Output;
 
 use child::Role;
-use sha2::{Digest as _, Sha256};
 use shim::Recipe;
 
 use crate::artifact::{Artifact, ShimMetadata, library_name};
 use crate::compile::compiler_errors;
-use crate::error::SupplyError;
-use crate::library::{digest, hex, soname};
+use crate::error::{Result, SupplyError};
+use crate::library::{digest, digest_of, soname};
 use crate::program::{self, text};
 
 /// Warnings of C that mean a header does not fit the source.
@@ -28,13 +27,8 @@ pub(crate) const SHIM_HEADERS: &str = "shim_headers";
 
 /// Returns the SHA-256 of a shim's sources and probes, in hex.
 pub(crate) fn fingerprint(recipe: &Recipe) -> String {
-    let mut hasher = Sha256::new();
     let probes = recipe.probes.iter().flat_map(|(name, text)| [*name, *text]);
-    for text in [shim::HEADER, recipe.source, recipe.header].into_iter().chain(probes) {
-        hasher.update(text);
-        hasher.update([0]);
-    }
-    hex(&hasher.finalize())
+    digest_of([shim::HEADER, recipe.source, recipe.header].into_iter().chain(probes))
 }
 
 pub(crate) struct CompiledShim {
@@ -61,7 +55,7 @@ pub(crate) struct ShimBuild<'a> {
 
 impl ShimBuild<'_> {
     /// Runs the C compiler, which may have arguments of its own: `ccache gcc`.
-    fn cc(&self, arguments: &[OsString]) -> Result<Output, SupplyError> {
+    fn cc(&self, arguments: &[OsString]) -> Result<Output> {
         let mut args = self.compiler.split_whitespace();
         let program = args.next().unwrap_or_default();
         let mut command = child::command(Role::BuildTool, program);
@@ -84,7 +78,7 @@ impl ShimBuild<'_> {
         format!("assay-{}.c", self.engine)
     }
 
-    fn write_sources(&self) -> Result<(), SupplyError> {
+    fn write_sources(&self) -> Result<()> {
         let write = |name: &str, text: &str| {
             let path = self.work.join(name);
             fs::write(&path, text).map_err(SupplyError::io("write", &path))
@@ -101,7 +95,7 @@ impl ShimBuild<'_> {
     }
 
     /// Returns the macros of the probes that compile.
-    fn probe(&self, include: &Path) -> Result<Vec<&'static str>, SupplyError> {
+    fn probe(&self, include: &Path) -> Result<Vec<&'static str>> {
         let mut found = Vec::new();
         for (index, (name, _)) in self.recipe.probes.iter().enumerate() {
             let mut arguments: Vec<OsString> = vec!["-fsyntax-only".into()];
@@ -118,7 +112,7 @@ impl ShimBuild<'_> {
     /// Links the library's soname to its file.
     ///
     /// Otherwise the loader would find the system's build of the engine.
-    fn name_library(&self) -> Result<(), SupplyError> {
+    fn name_library(&self) -> Result<()> {
         let file = library_name(self.engine);
         let Some(name) = soname(&self.dir.join(&file))? else { return Ok(()) };
         let link = self.dir.join(&name);
@@ -132,7 +126,7 @@ impl ShimBuild<'_> {
     ///
     /// # Errors
     /// When there is no compiler, it fails, or the library lacks functions of its headers.
-    pub(crate) fn compile(&self, include: &Path) -> Result<CompiledShim, SupplyError> {
+    pub(crate) fn compile(&self, include: &Path) -> Result<CompiledShim> {
         self.write_sources()?;
         let macros = self.probe(include)?;
         self.name_library()?;
@@ -146,7 +140,12 @@ impl ShimBuild<'_> {
         arguments.push(self.source_name().into());
         let output = self.cc(&arguments)?;
         if !output.status.success() {
-            return Err(self.compile_error(include, &output));
+            return Err(SupplyError::Unavailable(format!(
+                "the shim of {} does not compile against the headers in {}, the compiler reports:\n{}",
+                self.engine,
+                include.display(),
+                compiler_errors(&output)
+            )));
         }
         let shim = shim::file_name(self.engine);
         let mut arguments: Vec<OsString> = ["-shared", "-o", &shim, &object].map(Into::into).into();
@@ -176,15 +175,6 @@ impl ShimBuild<'_> {
             metadata: ShimMetadata { recipe_sha256: fingerprint(self.recipe), sha256 },
             facts,
         })
-    }
-
-    fn compile_error(&self, include: &Path, output: &Output) -> SupplyError {
-        SupplyError::Unavailable(format!(
-            "the shim of {} does not compile against the headers in {}, the compiler reports:\n{}",
-            self.engine,
-            include.display(),
-            compiler_errors(output)
-        ))
     }
 }
 

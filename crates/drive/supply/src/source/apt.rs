@@ -12,7 +12,7 @@ use child::Role;
 use model::BuildRef;
 
 use super::{Fetched, Progress, client_failed, no_client};
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::program::{self, files_in, first_error, without_addresses};
 use crate::server::{library_dirs, missing_libraries, open_to_all, package_of};
 
@@ -28,7 +28,7 @@ pub(super) struct Apt<'a> {
 
 impl<'a> Apt<'a> {
     /// Returns apt working in a new directory.
-    pub(super) fn new(build: &'a BuildRef, work: PathBuf) -> Result<Self, SupplyError> {
+    pub(super) fn new(build: &'a BuildRef, work: PathBuf) -> Result<Self> {
         fs::create_dir_all(&work).map_err(SupplyError::io("create", &work))?;
         Ok(Self { build, work, has_own_lists: false })
     }
@@ -37,8 +37,8 @@ impl<'a> Apt<'a> {
     pub(super) fn with_lists<T>(
         &mut self,
         progress: Progress<'_>,
-        mut operation: impl FnMut(&Self) -> Result<T, SupplyError>,
-    ) -> Result<T, SupplyError> {
+        mut operation: impl FnMut(&Self) -> Result<T>,
+    ) -> Result<T> {
         match operation(self) {
             Err(SupplyError::ClientFailed(_) | SupplyError::Unpublished(_)) => {
                 progress("not in this system's lists of packages: fetching fresh ones (10 MB)");
@@ -50,7 +50,7 @@ impl<'a> Apt<'a> {
     }
 
     /// Fetches fresh package lists.
-    fn update(&mut self) -> Result<(), SupplyError> {
+    fn update(&mut self) -> Result<()> {
         self.has_own_lists = true;
         for dir in ["lists", "cache"].map(|name| self.work.join(name)) {
             fs::create_dir_all(&dir).map_err(SupplyError::io("create", &dir))?;
@@ -60,14 +60,14 @@ impl<'a> Apt<'a> {
     }
 
     /// Downloads packages into the work directory.
-    pub(super) fn download(&self, packages: &[String]) -> Result<(), SupplyError> {
+    pub(super) fn download(&self, packages: &[String]) -> Result<()> {
         let mut arguments = vec!["download", "-qq"];
         arguments.extend(packages.iter().map(String::as_str));
         self.succeed("apt-get", &arguments)
     }
 
     /// Unpacks every package in the work directory, and removes it.
-    pub(super) fn unpack(&self, into: &Path) -> Result<(), SupplyError> {
+    pub(super) fn unpack(&self, into: &Path) -> Result<()> {
         for package in files_in(&self.work, &["deb"])? {
             let [package_text, into] = [&package, into].map(Path::to_string_lossy);
             self.succeed("dpkg-deb", &["-x", &package_text, &into])?;
@@ -77,7 +77,7 @@ impl<'a> Apt<'a> {
     }
 
     /// Puts the libraries of packages into the directory `into`.
-    fn install_libraries(&self, packages: &[String], into: &Path) -> Result<(), SupplyError> {
+    fn install_libraries(&self, packages: &[String], into: &Path) -> Result<()> {
         self.download(packages)?;
         let unpacked = self.work.join("unpacked");
         self.unpack(&unpacked)?;
@@ -87,7 +87,7 @@ impl<'a> Apt<'a> {
     }
 
     /// Runs a command that must succeed.
-    fn succeed(&self, command: &'static str, arguments: &[&str]) -> Result<(), SupplyError> {
+    fn succeed(&self, command: &'static str, arguments: &[&str]) -> Result<()> {
         let output = self.run(command, arguments)?;
         if output.status.success() {
             return Ok(());
@@ -100,11 +100,7 @@ impl<'a> Apt<'a> {
     }
 
     /// Runs a Debian command in the work directory.
-    pub(super) fn run(
-        &self,
-        command: &'static str,
-        arguments: &[&str],
-    ) -> Result<Output, SupplyError> {
+    pub(super) fn run(&self, command: &'static str, arguments: &[&str]) -> Result<Output> {
         let mut it = child::command(Role::BuildTool, command);
         it.current_dir(&self.work).env("LC_ALL", "C");
         if command != "dpkg-deb" {
@@ -129,7 +125,7 @@ pub(crate) fn with_missing_libraries(
     tree: &Path,
     mut fetched: Fetched,
     progress: Progress<'_>,
-) -> Result<Fetched, SupplyError> {
+) -> Result<Fetched> {
     let programs = ["bin/mysqld", "bin/mariadbd", "bin/postgres"];
     let Some(program) = programs.into_iter().find(|program| tree.join(program).is_file()) else {
         return Ok(fetched);
@@ -140,7 +136,7 @@ pub(crate) fn with_missing_libraries(
         Ok(installed) => {
             fetched.facts.insert("packages".to_owned(), installed.join(" "));
         }
-        Err(error) => progress(&format!("they could not be obtained: {error}")),
+        Err(error) => progress(&format!("the missing libraries could not be installed: {error}")),
     }
     Ok(fetched)
 }
@@ -157,7 +153,7 @@ pub(super) fn install_missing_libraries(
     tree: &Path,
     files: &[&str],
     progress: Progress<'_>,
-) -> Result<Vec<String>, SupplyError> {
+) -> Result<Vec<String>> {
     // Before a file is put below it: no link of the archive leads out of the tree from here on.
     open_to_all(tree)?;
     let program = tree.join(files.first().copied().unwrap_or_default());
@@ -188,7 +184,7 @@ fn missing_packages(tree: &Path, files: &[&str], installed: &[String]) -> Vec<St
 }
 
 /// Moves the entries of a directory into another.
-fn move_files(from: &Path, to: &Path) -> Result<(), SupplyError> {
+fn move_files(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from).map_err(SupplyError::io("list", from))? {
         let path = entry.map_err(SupplyError::io("list", from))?.path();
         let place = to.join(path.file_name().unwrap_or_default());

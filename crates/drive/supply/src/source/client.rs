@@ -7,7 +7,7 @@ use std::process::Command;
 use child::Role;
 use model::BuildRef;
 
-use crate::error::{SupplyError, add_own};
+use crate::error::{Result, SupplyError, add_own};
 use crate::program::{files_in, is_installed, run, text};
 
 /// A program that obtains builds.
@@ -49,19 +49,14 @@ impl Client {
         &self,
         build: &BuildRef,
         command: &mut Command,
-    ) -> Result<Result<(), String>, SupplyError> {
+    ) -> Result<Result<(), String>> {
         let output = run(command, || no_client(build, self.program(), self.package))?;
         let printed = || text(&output.stdout) + &text(&output.stderr);
         Ok(if output.status.success() { Ok(()) } else { Err(printed()) })
     }
 
     /// Returns the file with that extension which it wrote into `dir`.
-    pub(super) fn file_in(
-        &self,
-        build: &BuildRef,
-        dir: &Path,
-        extension: &str,
-    ) -> Result<PathBuf, SupplyError> {
+    pub(super) fn file_in(&self, build: &BuildRef, dir: &Path, extension: &str) -> Result<PathBuf> {
         let written = files_in(dir, &[extension])?.pop();
         let summary = format!("it succeeded but wrote no .{extension} file");
         written.ok_or_else(|| client_failed(build, self.name, &summary))

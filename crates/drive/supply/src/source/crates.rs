@@ -14,7 +14,7 @@ use serde::Deserialize;
 use trust::{Dir, Entries};
 
 use super::client_failed;
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::program::{lines, run, text, without_addresses};
 
 /// A crate and its version.
@@ -44,7 +44,7 @@ struct Package {
 
 impl Packages {
     /// Returns version and folder of the crate of that name.
-    pub(crate) fn find(&self, name: &str) -> Result<(&str, &Path), SupplyError> {
+    pub(crate) fn find(&self, name: &str) -> Result<(&str, &Path)> {
         let found = self.packages.iter().find(|package| package.name == name);
         let Some((package, dir)) = found.and_then(|it| Some((it, it.manifest_path.parent()?)))
         else {
@@ -58,11 +58,7 @@ impl Packages {
 /// Returns the folders of a crate and its dependencies, downloading them if needed.
 ///
 /// `cache_dir` is the whole cache; `build` is named in errors.
-pub(crate) fn obtain(
-    build: &str,
-    wanted: &WantedCrate<'_>,
-    cache_dir: &Path,
-) -> Result<Packages, SupplyError> {
+pub(crate) fn obtain(build: &str, wanted: &WantedCrate<'_>, cache_dir: &Path) -> Result<Packages> {
     let dir = cache_dir.join("sources").join(format!("{}-{}", wanted.name, wanted.version));
     write_package(wanted, &dir)?;
     // With a lock file everything was obtained before: no network is needed.
@@ -85,7 +81,7 @@ pub(crate) fn obtain(
 }
 
 /// Writes the package that depends on the crate.
-fn write_package(wanted: &WantedCrate<'_>, dir: &Path) -> Result<(), SupplyError> {
+fn write_package(wanted: &WantedCrate<'_>, dir: &Path) -> Result<()> {
     let source = dir.join("src");
     Dir::create(&source, Entries::Closed).map_err(SupplyError::cache(&source))?;
     for (path, text) in
@@ -107,7 +103,7 @@ fn manifest(wanted: &WantedCrate<'_>) -> String {
 }
 
 /// Runs `cargo metadata`; only the crates of this platform are downloaded.
-fn metadata(dir: &Path, is_offline: bool) -> Result<Output, SupplyError> {
+fn metadata(dir: &Path, is_offline: bool) -> Result<Output> {
     let version = cargo(&["-vV"].map(OsStr::new))?;
     let version = text(&version.stdout);
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
@@ -121,7 +117,7 @@ fn metadata(dir: &Path, is_offline: bool) -> Result<Output, SupplyError> {
     cargo(&arguments)
 }
 
-fn cargo(arguments: &[&OsStr]) -> Result<Output, SupplyError> {
+fn cargo(arguments: &[&OsStr]) -> Result<Output> {
     let mut command = child::command(Role::BuildTool, "cargo");
     // Cargo and rustup obey files in the directories above that in which they run.
     command.args(arguments).current_dir("/").env("CARGO_TERM_COLOR", "never");

@@ -6,7 +6,7 @@ use model::BuildRef;
 
 use super::apt::{Apt, install_missing_libraries};
 use super::{Client, Fetched, Offer, Progress, Source};
-use crate::error::{SupplyError, add_own};
+use crate::error::{Result, SupplyError, add_own};
 use crate::release::parse;
 
 const ENGINE: &str = "mariadb";
@@ -38,12 +38,7 @@ impl Source for Debian {
         offer.map(|offer| offer.and("of Debian 12; elsewhere the distribution's own release"))
     }
 
-    fn fetch(
-        &self,
-        build: &BuildRef,
-        place: &Path,
-        progress: Progress<'_>,
-    ) -> Result<Fetched, SupplyError> {
+    fn fetch(&self, build: &BuildRef, place: &Path, progress: Progress<'_>) -> Result<Fetched> {
         let mut apt = Apt::new(build, place.with_extension("debian"))?;
         progress(&format!("requesting {} from apt (11 MB)", PACKAGES.join(", ")));
         let version = apt.with_lists(progress, |apt| obtain(apt, build))?;
@@ -59,7 +54,7 @@ impl Source for Debian {
 }
 
 /// Downloads the packages if they have the requested version; returns it.
-fn obtain(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
+fn obtain(apt: &Apt<'_>, build: &BuildRef) -> Result<String> {
     let version = candidate(apt, build)?;
     let requested = build.version.as_deref().unwrap_or_default();
     let has = upstream(&version);
@@ -77,7 +72,7 @@ fn obtain(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
 }
 
 /// Returns the candidate version of the main package.
-fn candidate(apt: &Apt<'_>, build: &BuildRef) -> Result<String, SupplyError> {
+fn candidate(apt: &Apt<'_>, build: &BuildRef) -> Result<String> {
     let output = apt.run("apt-cache", &["policy", MAIN])?;
     let text = String::from_utf8_lossy(&output.stdout);
     let found = text.lines().find_map(|line| line.trim().strip_prefix("Candidate:"));

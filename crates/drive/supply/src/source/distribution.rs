@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use model::BuildRef;
 
-use super::{Fetched, Offer, Progress, Source, no_source};
+use super::{Fetched, Offer, Progress, Source};
 use crate::artifact::Artifact;
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::library::digest;
 use crate::program::listed;
 
@@ -86,8 +86,8 @@ impl Distribution {
     }
 
     /// Returns what [`Self::find`] finds of a build.
-    fn installed(&self, build: &BuildRef) -> Result<PathBuf, SupplyError> {
-        let packaged = packaged(&build.engine).ok_or_else(|| no_source(build, "unknown engine"))?;
+    fn installed(&self, build: &BuildRef) -> Result<PathBuf> {
+        let packaged = packaged(&build.engine).expect("only packaged engines are offered");
         let Packaged { file, roots, package, .. } = packaged;
         self.find(packaged).ok_or_else(|| {
             let (version, searched) = match roots {
@@ -132,17 +132,12 @@ impl Source for Distribution {
         Some(Offer { client: None, releases: &[SYSTEM], note })
     }
 
-    fn fetch(
-        &self,
-        build: &BuildRef,
-        library: &Path,
-        progress: Progress<'_>,
-    ) -> Result<Fetched, SupplyError> {
+    fn fetch(&self, build: &BuildRef, library: &Path, progress: Progress<'_>) -> Result<Fetched> {
         let found = self.installed(build)?;
         let is_server = packaged(&build.engine).is_some_and(|packaged| !packaged.roots.is_empty());
         let shown = found.display();
         if is_server {
-            progress(&format!("found in {shown}: it is used from there"));
+            progress(&format!("found in {shown}, and used from there"));
             let origin = format!("distribution server in {shown}");
             return Ok(Fetched::copy_of(found, origin));
         }
@@ -152,11 +147,11 @@ impl Source for Distribution {
         Ok(Fetched::copy_of(found, origin))
     }
 
-    fn check(&self, build: &BuildRef) -> Result<(), SupplyError> {
+    fn check(&self, build: &BuildRef) -> Result<()> {
         self.installed(build).map(drop)
     }
 
-    fn is_current(&self, cached: &Artifact) -> Result<bool, SupplyError> {
+    fn is_current(&self, cached: &Artifact) -> Result<bool> {
         // A changed server is detected by its hash. The copy of an uninstalled library stays.
         let packaged = packaged(&cached.build.engine).filter(|it| it.roots.is_empty());
         let Some(found) = packaged.and_then(|packaged| self.find(packaged)) else {

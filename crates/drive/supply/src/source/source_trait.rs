@@ -7,7 +7,7 @@ use model::BuildRef;
 
 use super::client::Client;
 use crate::artifact::Artifact;
-use crate::error::{SupplyError, add_own};
+use crate::error::{Result, SupplyError, add_own};
 
 /// Receives progress messages, one short line each.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
@@ -89,18 +89,13 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// When the build does not exist there, has no library for this machine, or is unreachable.
-    fn fetch(
-        &self,
-        build: &BuildRef,
-        place: &Path,
-        progress: Progress<'_>,
-    ) -> Result<Fetched, SupplyError>;
+    fn fetch(&self, build: &BuildRef, place: &Path, progress: Progress<'_>) -> Result<Fetched>;
 
     /// Checks that the build can be fetched here, as far as that shows without network.
     ///
     /// # Errors
     /// As [`Source::fetch`].
-    fn check(&self, _build: &BuildRef) -> Result<(), SupplyError> {
+    fn check(&self, _build: &BuildRef) -> Result<()> {
         Ok(())
     }
 
@@ -110,13 +105,9 @@ pub trait Source: Send + Sync {
     ///
     /// # Errors
     /// When the source's own library cannot be read.
-    fn is_current(&self, _cached: &Artifact) -> Result<bool, SupplyError> {
+    fn is_current(&self, _cached: &Artifact) -> Result<bool> {
         Ok(true)
     }
-}
-
-pub(crate) fn no_source(build: &BuildRef, hint: &str) -> SupplyError {
-    SupplyError::Unavailable(format!("no source offers {build}: {hint}"))
 }
 
 /// Returns the error for a server that is not published for this machine.

@@ -9,7 +9,7 @@ use lzma_rust2::XzReader;
 use tar::{Archive, EntryType};
 
 use super::limits::{Allowance, CheckedTar, XZ_MEMORY_KIB};
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 
 /// How an archive is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) fn unpack(
     placed: Placed,
     into: &Path,
     shown: &Path,
-) -> Result<(), SupplyError> {
+) -> Result<()> {
     fs::create_dir_all(into).map_err(SupplyError::io("create", into))?;
     let unpacked = match packing {
         Packing::Gzip => entries(GzDecoder::new(archive), placed, into),
@@ -92,7 +92,7 @@ mod tests {
         builder.into_inner().unwrap().finish().unwrap()
     }
 
-    fn unpacked(archive: &[u8], placed: Placed) -> (tempfile::TempDir, Result<(), SupplyError>) {
+    fn unpacked(archive: &[u8], placed: Placed) -> (tempfile::TempDir, Result<()>) {
         let dir = tempfile::tempdir().unwrap();
         let into = dir.path().join("a/tree");
         let result = unpack(archive, Packing::Gzip, placed, &into, Path::new("x.tgz"));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use engine::{Driver, EngineError, OpenSpec, Refusal};
 use model::server::{REPLICA, TRANSPORT};
-use model::{Address, Dsn, Endpoint, Experiment, Variant};
+use model::{Address, Endpoint, Experiment, Variant};
 use server::{Kind, ServerSpec, Site};
 
 use super::connections::{check_connections, with_connections};
@@ -76,15 +76,12 @@ fn opened_nowhere(
     experiment: &Experiment,
     variant: &Variant,
 ) -> Result<(), EngineError> {
+    let database = variant.dsn.as_ref().map_or_else(String::new, |dsn| dsn.database.clone());
     let endpoint = Endpoint {
         address: Address::Socket(NOWHERE.into()),
         user: String::new(),
         password: None,
-        database: variant
-            .dsn
-            .as_ref()
-            .map(|Dsn { database, .. }| database.clone())
-            .unwrap_or_default(),
+        database,
         is_foreign: variant.dsn.is_some(),
         login: model::LoginOptions::default(),
     };

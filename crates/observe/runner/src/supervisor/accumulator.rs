@@ -18,10 +18,9 @@ use model::{
 
 use super::attribution::{Pauses, attribute};
 use super::file_sync::sync_files;
-use super::span::Span;
 use super::warning::{BusySpan, busy_host, busy_threads, paused, slow_clock, warnings};
 use super::workbench::Interrupt;
-use crate::account::{Account, growth, step_tables};
+use crate::account::{Account, Span, growth, step_tables};
 use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally;

@@ -118,7 +118,8 @@ impl DataRoot {
         let name = format!("{RUN}{name}");
         let path = self.path.join(&name);
         if self.has_made(&path)? {
-            remove(&path).map_err(|source| RunnerError::DataDir(path.clone(), source))?;
+            trust::remove_dir(&path)
+                .map_err(|source| RunnerError::DataDir(path.clone(), source))?;
         }
         self.make(&name, &path)?;
         Ok(RunData { path })
@@ -139,7 +140,7 @@ impl DataRoot {
 
     /// Removes the directories of runs that were killed with their parent, and their lines.
     fn sweep(&self) -> io::Result<()> {
-        self.made()?.iter().try_for_each(|dir| remove(dir))?;
+        self.made()?.iter().try_for_each(|dir| trust::remove_dir(dir))?;
         for entry in fs::read_dir(&self.path)?.flatten() {
             // One that was made but not listed, by a killed process, is empty; no other is removed.
             if entry.file_name().as_encoded_bytes().starts_with(RUN.as_bytes()) {
@@ -235,14 +236,6 @@ fn open_marker(root: &Path, options: &mut OpenOptions) -> io::Result<File> {
         file.set_permissions(Permissions::from_mode(0o600))?;
     }
     Ok(file)
-}
-
-/// Removes a directory that may not be there.
-fn remove(path: &Path) -> io::Result<()> {
-    match trust::remove_dir(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 /// Returns the free space of the file system that `path` lies on.

@@ -65,8 +65,8 @@ pub fn run_cells(
         let run = run_cell(bench, manifest, dir, cell, (&clock, &mut *progress))?;
         if let Some(address) = address(bench, cell).filter(|_| is_silent(&run)) {
             progress(Progress::Note(&format!(
-                "the server at {address} does not answer: runs that need it are left out, and \
-                 --resume does them"
+                "the server at {address} does not answer: Assay leaves out the runs that need the \
+                 server; `--resume` does them"
             )));
             silent.push(address.clone());
         }

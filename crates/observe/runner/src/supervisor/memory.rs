@@ -30,7 +30,7 @@ impl MemoryWatch {
         }
         let kills = match &cap {
             Some(cap) => KillCount::begin(Some(cap.dir())),
-            None => KillCount::of_process(process.pid()),
+            None => KillCount::begin(CgroupDir::of_process(process.pid())),
         };
         Ok(Self { cap, kills })
     }
@@ -66,11 +66,6 @@ impl KillCount {
     pub(crate) fn begin(group: Option<CgroupDir>) -> Self {
         let before = kills(group.as_ref());
         Self { group, before }
-    }
-
-    /// Begins to count in the group of a process.
-    pub(crate) fn of_process(pid: u32) -> Self {
-        Self::begin(CgroupDir::of_process(pid))
     }
 
     /// Returns whether the count has grown.

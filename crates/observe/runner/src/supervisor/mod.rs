@@ -17,7 +17,6 @@ mod output;
 pub(crate) mod placement;
 pub(crate) mod process;
 mod run_load;
-mod span;
 mod supervise;
 mod warning;
 mod watch;

@@ -96,10 +96,9 @@ impl Ended {
         }
         let reason = bad_end(self.status, &self.stderr)?;
         match tightest_thread_limit().filter(|limit| limit.free() < THREADS_SCARCE) {
-            Some(limit) => Some(format!(
-                "{reason}; an engine may die because it cannot create threads: \
-                              {limit}"
-            )),
+            Some(limit) => {
+                Some(format!("{reason}; an engine dies if it cannot create threads: {limit}"))
+            }
             None => Some(reason),
         }
     }

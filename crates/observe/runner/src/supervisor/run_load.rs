@@ -211,11 +211,7 @@ impl<'a> RunLoad<'a> {
             let text = match record {
                 Err(error) if key == self.key => error.to_string(),
                 Ok(_) if key != self.key && key.clone().with_build(version, build) == self.key => {
-                    format!(
-                        "snapshot {id} comes from another build ({}) and is not \
-                             used",
-                        key.version
-                    )
+                    format!("snapshot {id} of another build ({}) is not used", key.version)
                 }
                 Ok(_) | Err(_) => continue,
             };

@@ -145,7 +145,9 @@ impl Supervisor<'_> {
                 self.process.send(&Command::Go);
                 progress(Progress::Runs(&self.accumulator.step));
             }
-            Message::IntervalEnds => self.interval_ends(),
+            Message::IntervalEnds => {
+                self.accumulator.end_interval().unwrap_or_else(|reason| self.give_up(reason));
+            }
             Message::Interval(interval) => self.interval(&interval, progress)?,
             Message::ProbeMeasured { after } => {
                 self.enter(self.host.phase());
@@ -255,10 +257,6 @@ impl Supervisor<'_> {
     }
 
     /// Archives one interval and shows it.
-    fn interval_ends(&mut self) {
-        self.accumulator.end_interval().unwrap_or_else(|reason| self.give_up(reason));
-    }
-
     fn interval(
         &mut self,
         message: &IntervalMessage,
@@ -296,13 +294,9 @@ impl Supervisor<'_> {
                 self.writer.append(Log::Service, &place, &times.service)?;
             }
         }
-        match &recorded.start_lag {
-            Some(start_lag) => {
-                let place = HistogramPlace { tag: &step, is_warmup, start, length };
-                self.writer.append(Log::StartLag, &place, start_lag)
-            }
-            None => Ok(()),
-        }
+        let Some(start_lag) = &recorded.start_lag else { return Ok(()) };
+        let place = HistogramPlace { tag: &step, is_warmup, start, length };
+        self.writer.append(Log::StartLag, &place, start_lag)
     }
 
     /// Archives the ages of arrivals that waited at the end of a step or of its confirming probe.

@@ -25,20 +25,16 @@ const BUSY_THREADS_FROM: Nanos = Nanos::from_millis(500);
 ///
 /// The rules of `lint` derive the others from the record.
 pub(crate) fn warnings(step: &StepRecord) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    findings.extend(load_finding(step));
-    findings.extend(invalid_finding(step));
-    findings.extend(search_finding(step));
-    findings
+    [load_finding(step), invalid_finding(step), search_finding(step)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Returns why a step makes its run invalid, if it does.
 pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
-    let invalid_intervals = step
-        .invalid_intervals
-        .as_ref()
-        .filter(|invalid_intervals| !is_usable(invalid_intervals))?;
-    Some(format!("{}: {}", step.step.name, invalid_intervals.phrase()))
+    let intervals = step.invalid_intervals.as_ref().filter(|intervals| !is_usable(intervals))?;
+    Some(format!("{}: {}", step.step.name, intervals.phrase()))
 }
 
 /// Returns the warning about a closed loop with too many invalid intervals.
@@ -88,10 +84,9 @@ fn load_finding(step: &StepRecord) -> Option<Finding> {
 /// Returns the warning about invalid intervals.
 fn invalid_finding(step: &StepRecord) -> Option<Finding> {
     let invalid_intervals = step.invalid_intervals.as_ref()?;
-    let most =
-        invalid_intervals.causes.iter().filter(|(cause, _)| *cause != InvalidCause::Aftermath);
-    let most =
-        most.max_by_key(|(_, count)| *count).map_or(InvalidCause::Client, |(cause, _)| *cause);
+    let causes = invalid_intervals.causes.iter();
+    let most = causes.filter(|(cause, _)| *cause != InvalidCause::Aftermath).max_by_key(|it| it.1);
+    let most = most.map_or(InvalidCause::Client, |(cause, _)| *cause);
     let evidence = invalid_intervals.phrase() + &left_out(step, invalid_intervals);
     let mut finding = warning(rule_code::A011, evidence, remedy(most));
     if invalid(step).is_some() {

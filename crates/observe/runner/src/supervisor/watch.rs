@@ -43,7 +43,6 @@ pub(crate) enum Alarm {
 }
 
 /// Watches one worker; raises each alarm once, and none after the run's end.
-#[derive(Debug)]
 pub(crate) struct Watch {
     phase: Phase,
     alive_at: Nanos,

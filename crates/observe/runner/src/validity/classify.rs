@@ -68,7 +68,6 @@ const OTHERS_NOISE_US: f64 = 95_000.0;
 const EXPLAINS_SHARE: f64 = 0.5;
 
 /// Classifies a step's intervals in order, those of the warm-up included.
-#[derive(Debug)]
 pub(crate) struct IntervalClassifier {
     setting: Setting,
     /// The host's previous readings, for an interval reported at once after another.

@@ -6,7 +6,6 @@
 //! `parent_link::Worker`. Nothing is archived here: the supervisor does that.
 
 mod application;
-mod context;
 mod open;
 mod operations;
 mod parent_link;

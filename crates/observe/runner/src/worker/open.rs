@@ -6,7 +6,7 @@ use std::sync::Arc;
 use calls::{Tables, sample_calls};
 use engine::settings_check::check_durability;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, ServerSide, Way};
-use model::{Capabilities, DurabilityRecord, Op, OpKind, Options};
+use model::{Call, Capabilities, DurabilityRecord, Op, OpKind, Options};
 use sampler::OpenFiles;
 
 use super::parent_link::Worker;
@@ -87,18 +87,19 @@ pub(super) fn server_of(engine: &dyn Engine) -> Result<&dyn ServerSide, EngineEr
     engine.server().ok_or_else(none)
 }
 
-/// Calls a procedure once.
-fn check_call(
+/// Does something with a call of a procedure, with values as a client draws them.
+pub(super) fn with_call<T: Default>(
     server: &dyn ServerSide,
     setup: &ApplicationSetup,
     procedure: u16,
-) -> Result<(), EngineError> {
+    act: impl FnOnce(&Call<'_>) -> Result<T, EngineError>,
+) -> Result<T, EngineError> {
     let tables = Tables::query(setup, 0, |table, copy| server.bounds(table, copy))?;
     let calls = sample_calls(&tables, procedure);
     let mut calls = calls.map_err(|error| EngineError::Fatal(error.to_string()))?;
     match calls.next() {
-        Some(Op::Call(call)) => server.check_call(&call),
-        Some(_) | None => Ok(()),
+        Some(Op::Call(call)) => act(&call),
+        Some(_) | None => Ok(T::default()),
     }
 }
 
@@ -165,7 +166,9 @@ impl<W: Write + Send> Worker<'_, W> {
             return true;
         }
         let checked = server_of(engine).and_then(|server| {
-            order.checked.iter().try_for_each(|called| check_call(server, &setup, *called))?;
+            order.checked.iter().try_for_each(|called| {
+                with_call(server, &setup, *called, |call| server.check_call(call))
+            })?;
             let mut checks = (0..).zip(&setup.application.checks);
             checks.try_for_each(|(at, _)| server.check_row(at, 0).map(drop))
         });

@@ -1,11 +1,25 @@
-//! What the clients of a step execute.
+//! One step of a run with its inputs, and what its clients execute.
 
 use std::collections::BTreeSet;
 
+use engine::Engine;
 use load::HolderRun;
 use model::record::ProcedureRecord;
 use model::{DataShape, Load, OpKind, Step, StepRole, StopRule};
-use workload::{Generator, Request, Stage, WorkloadError};
+use workload::{Generator, Presence, Request, Stage, WorkloadError};
+
+/// One step of a run with its inputs.
+pub(crate) struct StepContext<'a> {
+    pub(crate) engine: &'a dyn Engine,
+    pub(crate) data: &'a DataShape,
+    pub(crate) index: u32,
+    pub(crate) step: &'a Step,
+    pub(crate) presence: Presence,
+    pub(crate) is_checking: bool,
+    pub(crate) kinds: BTreeSet<OpKind>,
+    pub(crate) seed: u64,
+    pub(crate) operations: &'a dyn StepOperations,
+}
 
 /// What the clients of a step execute, and what belongs to it.
 pub(crate) trait StepOperations: Sync {

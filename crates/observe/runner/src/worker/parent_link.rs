@@ -10,7 +10,7 @@ use load::{SteadyClock, StopFlag};
 use malloc::Heap;
 use model::{EngineState, OpKind};
 
-use super::context::StepContext;
+use super::operations::StepContext;
 use crate::connection::{MessageReader, MessageWriter};
 use crate::message::{Command, Message, Order};
 

@@ -17,13 +17,16 @@ const DIRTY_SLACK_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 /// Share by which a debt must change to count as changed: engines estimate theirs.
 const SAME_SHARE: f64 = 0.01;
 
+/// Slack of each kind of pending work: debt, files in level 0, and the host's dirty pages, bytes.
+const SLACK: [f64; 3] = [0.0, 0.0, DIRTY_SLACK_BYTES];
+
 /// Pending work at one moment; `None` where unknown, which is not waited for.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Clone, Copy, Default)]
 struct PendingWork {
-    debt_bytes: Option<f64>,
-    l0_files: Option<f64>,
-    jobs: Option<f64>,
-    dirty_bytes: Option<f64>,
+    /// Amounts in the order of [`SLACK`].
+    amounts: [Option<f64>; 3],
+    /// Whether background jobs run or wait.
+    has_jobs: bool,
 }
 
 /// Waits of one search.
@@ -66,7 +69,7 @@ impl PendingWorkMonitor {
         loop {
             let now = sources.clock.now();
             let pending = sources.pending()?;
-            if pending.has_fallen_below(&least) || pending.jobs.is_some_and(|jobs| jobs > 0.0) {
+            if pending.has_fallen_below(&least) || pending.has_jobs {
                 fell_at = now;
             }
             least = least.least(&pending);
@@ -89,49 +92,40 @@ impl<C> WorkSources<'_, C> {
     fn pending(&self) -> Result<PendingWork, EngineError> {
         let readings = self.engine.state()?.readings;
         let one = |metric| readings.value(metric);
-        Ok(PendingWork {
-            debt_bytes: one(metric::ENGINE_DEBT_BYTES),
-            l0_files: one(metric::ENGINE_L0_FILES),
-            jobs: one(metric::ENGINE_BACKGROUND_JOBS),
-            dirty_bytes: (self.dirty_bytes)(),
-        })
+        let (debt, l0_files) = (one(metric::ENGINE_DEBT_BYTES), one(metric::ENGINE_L0_FILES));
+        let has_jobs = one(metric::ENGINE_BACKGROUND_JOBS).is_some_and(|jobs| jobs > 0.0);
+        Ok(PendingWork { amounts: [debt, l0_files, (self.dirty_bytes)()], has_jobs })
     }
 }
 
 impl PendingWork {
+    /// Returns each amount that is known, with that of another moment and its slack.
+    fn next_to(&self, other: &Self) -> impl Iterator<Item = (f64, Option<f64>, f64)> {
+        let pairs = self.amounts.into_iter().zip(other.amounts).zip(SLACK);
+        pairs.filter_map(|((now, then), slack)| Some((now?, then, slack)))
+    }
+
     /// Returns whether no more than `rest` is pending; without it, whether nothing is.
     fn is_at_level(&self, rest: Option<&Self>) -> bool {
-        let is_at_level = |now: Option<f64>, then: Option<f64>, slack: f64| {
-            let then = then.unwrap_or(0.0);
-            now.is_none_or(|now| now <= then * (1.0 + SAME_SHARE) + slack)
-        };
         let rest = rest.copied().unwrap_or_default();
-        is_at_level(self.debt_bytes, rest.debt_bytes, 0.0)
-            && is_at_level(self.l0_files, rest.l0_files, 0.0)
-            && is_at_level(self.jobs, None, 0.0)
-            && is_at_level(self.dirty_bytes, rest.dirty_bytes, DIRTY_SLACK_BYTES)
+        let is_at_level = |(now, then, slack): (f64, Option<f64>, f64)| {
+            now <= then.unwrap_or(0.0) * (1.0 + SAME_SHARE) + slack
+        };
+        !self.has_jobs && self.next_to(&rest).all(is_at_level)
     }
 
     /// Returns whether any of it is clearly less than `least`.
     fn has_fallen_below(&self, least: &Self) -> bool {
-        let is_less = |(now, then): (f64, f64), slack| now < then * (1.0 - SAME_SHARE) - slack;
-        let fell = |now: Option<f64>, then: Option<f64>, slack: f64| {
-            now.zip(then).is_some_and(|pair| is_less(pair, slack))
-        };
-        fell(self.debt_bytes, least.debt_bytes, 0.0)
-            || fell(self.l0_files, least.l0_files, 0.0)
-            || fell(self.dirty_bytes, least.dirty_bytes, 0.0)
+        self.next_to(least).any(|(now, then, slack)| {
+            then.is_some_and(|then| now < then * (1.0 - SAME_SHARE) - slack)
+        })
     }
 
     /// Returns the least of each.
     fn least(&self, other: &Self) -> Self {
-        let least = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::min);
-        Self {
-            debt_bytes: least(self.debt_bytes, other.debt_bytes),
-            l0_files: least(self.l0_files, other.l0_files),
-            jobs: least(self.jobs, other.jobs),
-            dirty_bytes: least(self.dirty_bytes, other.dirty_bytes),
-        }
+        let least =
+            |at: usize| self.amounts[at].into_iter().chain(other.amounts[at]).reduce(f64::min);
+        Self { amounts: [0, 1, 2].map(least), has_jobs: self.has_jobs }
     }
 }
 

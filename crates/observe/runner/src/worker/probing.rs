@@ -9,7 +9,7 @@ use search::{
     Search, Second,
 };
 
-use super::context::StepContext;
+use super::operations::StepContext;
 use super::parent_link::Worker;
 use super::pending_work::{PendingWorkMonitor, WorkSources};
 use super::trial::Trial;

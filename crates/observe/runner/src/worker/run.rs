@@ -15,9 +15,8 @@ use sampler::with_thread_limit;
 use sql_run::RowCountCheck;
 use workload::{Presence, Stage};
 
-use super::context::StepContext;
 use super::open::{Registry, application_setup};
-use super::operations::KeyValues;
+use super::operations::{KeyValues, StepContext};
 use super::parent_link::{Worker, listen, send_to};
 use super::settle::settle;
 use crate::connection::MessageWriter;

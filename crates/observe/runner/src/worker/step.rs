@@ -9,7 +9,7 @@ use model::record::SettleSpan;
 use model::{Load, Readings, StepRole, StopRule};
 use workload::Stage;
 
-use super::context::StepContext;
+use super::operations::StepContext;
 use super::parent_link::Worker;
 use super::settle::settle;
 use super::trial::Trial;

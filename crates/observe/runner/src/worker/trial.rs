@@ -10,7 +10,7 @@ use model::{EngineState, Load, Nanos, OpKind, Readings, Step, StopRule, WaitProf
 use sql_run::with_waits;
 use workload::{Group, Request};
 
-use super::context::StepContext;
+use super::operations::StepContext;
 use super::parent_link::Worker;
 use crate::message::{IntervalMessage, Message, StepEnds};
 use crate::tally;

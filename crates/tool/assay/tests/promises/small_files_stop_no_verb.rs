@@ -171,7 +171,9 @@ const REFUSED: [(&str, &str, Hostile); 14] = [
         bundle.replan(100, 1, 200);
         bundle.pack()
     }),
-    ("199,000 members", "assay.json is larger than 16 MiB", |bundle| with_members(bundle, 199_000)),
+    ("199,000 members", "assay.json has more than 16777216 bytes", |bundle| {
+        with_members(bundle, 199_000)
+    }),
     ("60,000 members", "more than 50000 files", |bundle| with_members(bundle, 60_000)),
     ("256 variants of 100 steps", "make 25600 rows of a comparison", |mut bundle| {
         bundle.replan(256, 100, 1);

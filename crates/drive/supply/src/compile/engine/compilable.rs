@@ -1,7 +1,7 @@
 //! An engine that can be compiled, and its releases.
 
 use crate::compile::recipe::Recipe;
-use crate::error::SupplyError;
+use crate::error::Result;
 use crate::source::{Packages, WantedCrate};
 
 /// One release of an engine, and the crate that carries its source.
@@ -27,11 +27,11 @@ pub(crate) struct Compilable {
     pub(crate) engine: &'static str,
     pub(crate) releases: &'static [Release],
     /// Returns the build recipe of a release, from the folders of its crates.
-    pub(crate) recipe: fn(&Release, &Packages) -> Result<Recipe, SupplyError>,
+    pub(crate) recipe: fn(&Release, &Packages) -> Result<Recipe>,
 }
 
 impl Compilable {
-    pub(super) fn versions(&self) -> Vec<&'static str> {
+    pub(crate) fn versions(&self) -> Vec<&'static str> {
         self.releases.iter().map(|release| release.version).collect()
     }
 }

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use crate::compile::recipe::{HEADERS_DIR, Recipe, read};
-use crate::error::SupplyError;
+use crate::error::Result;
 use crate::program::files_in;
 
 /// Adds snappy, from the folder of its release.
-pub(super) fn snappy(recipe: &mut Recipe, dir: &Path) -> Result<(), SupplyError> {
+pub(super) fn snappy(recipe: &mut Recipe, dir: &Path) -> Result<()> {
     let template = read(&dir.join("snappy-stubs-public.h.in"))?;
     recipe.headers.push(("snappy-stubs-public.h", public_stubs(&template)));
     let flags = ["-std=c++11", "-DNDEBUG", "-DHAVE_BUILTIN_CTZ=1", "-DHAVE_BUILTIN_EXPECT=1"];
@@ -60,7 +60,7 @@ pub(super) fn lz4(recipe: &mut Recipe, dir: &Path) {
 /// Adds Zstandard without its legacy formats, from its folder `lib`.
 ///
 /// Source: Zstandard, `lib/Makefile` (files, and the prefix of its own copy of xxHash).
-pub(super) fn zstd(recipe: &mut Recipe, dir: &Path) -> Result<(), SupplyError> {
+pub(super) fn zstd(recipe: &mut Recipe, dir: &Path) -> Result<()> {
     let common = dir.join("common");
     let defines = ["-DNDEBUG", "-DXXH_NAMESPACE=ZSTD_", "-DZSTD_LEGACY_SUPPORT=0"];
     for part in ["common", "compress", "decompress", "dictBuilder"] {

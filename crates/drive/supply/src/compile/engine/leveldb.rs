@@ -5,7 +5,7 @@ use std::path::Path;
 use super::compilable::{Compilable, Release};
 use super::compression::snappy;
 use crate::compile::recipe::{HEADERS_DIR, Recipe, read};
-use crate::error::SupplyError;
+use crate::error::Result;
 use crate::source::Packages;
 
 pub(super) const COMPILABLE: Compilable = Compilable {
@@ -24,7 +24,7 @@ const PORT_CONFIG: &str = "#pragma once
 ";
 
 /// Returns the recipe with the files of the release's own build.
-fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
+fn recipe(release: &Release, packages: &Packages) -> Result<Recipe> {
     let deps = packages.find(release.source.name)?.1.join("deps");
     let dir = deps.join("leveldb-1.22");
     let mut recipe = Recipe { libraries: &["-pthread"], ..Recipe::default() };

@@ -2,7 +2,7 @@
 
 use super::compilable::{Compilable, Release};
 use crate::compile::recipe::Recipe;
-use crate::error::SupplyError;
+use crate::error::Result;
 use crate::source::Packages;
 
 /// LMDB's releases; 0.9.70 is the version of the development branch mdb.master.
@@ -17,7 +17,7 @@ pub(super) const COMPILABLE: Compilable = Compilable {
 };
 
 /// Returns the library's two files; MDB_IDL_LOGN as the crates set it.
-fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
+fn recipe(release: &Release, packages: &Packages) -> Result<Recipe> {
     let dir = packages.find(release.source.name)?.1.join("lmdb/libraries/liblmdb");
     let flags = ["-pthread", "-DMDB_IDL_LOGN=16"];
     let mut recipe = Recipe { libraries: &["-pthread"], ..Recipe::default() };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::compilable::{Compilable, Release};
 use super::compression::{lz4, snappy, zstd};
 use crate::compile::recipe::{HEADERS_DIR, Recipe, read};
-use crate::error::SupplyError;
+use crate::error::Result;
 use crate::release::parse;
 use crate::source::{Packages, WantedCrate};
 
@@ -88,7 +88,7 @@ const ALLOWED: &str = "#pragma once
 const ALLOWED_NAME: &str = "assay_allowed.h";
 
 /// Returns the recipe, as the crate's own build on Linux.
-fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
+fn recipe(release: &Release, packages: &Packages) -> Result<Recipe> {
     let (_, dir) = packages.find(CRATE)?;
     let rocksdb = dir.join("rocksdb");
     let mut recipe =
@@ -129,7 +129,7 @@ fn bundled_dir(
     packages: &Packages,
     (name, below): (&str, &str),
     recipe: &mut Recipe,
-) -> Result<PathBuf, SupplyError> {
+) -> Result<PathBuf> {
     if inside.is_dir() {
         return Ok(inside);
     }

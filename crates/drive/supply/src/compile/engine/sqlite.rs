@@ -2,7 +2,7 @@
 
 use super::compilable::{Compilable, Release};
 use crate::compile::recipe::Recipe;
-use crate::error::SupplyError;
+use crate::error::Result;
 use crate::source::Packages;
 
 /// The crate that carries the amalgamation.
@@ -50,7 +50,7 @@ const OPTIONS: &[&str] = &[
 ];
 
 /// Returns the amalgamation.
-fn recipe(release: &Release, packages: &Packages) -> Result<Recipe, SupplyError> {
+fn recipe(release: &Release, packages: &Packages) -> Result<Recipe> {
     let source = packages.find(release.source.name)?.1.join("sqlite3/sqlite3.c");
     let mut recipe = Recipe { libraries: &["-pthread", "-ldl", "-lm"], ..Recipe::default() };
     recipe.add(&[], OPTIONS, [source]);

@@ -6,7 +6,7 @@ use std::process::Command;
 use model::BuildRef;
 use trust::Account;
 
-use crate::error::SupplyError;
+use crate::error::{Result, SupplyError};
 use crate::program::{first_error, without_addresses};
 use crate::release::nearest;
 use crate::source::{Client, client_failed};
@@ -30,7 +30,7 @@ pub(super) struct Request<'a> {
 
 impl Request<'_> {
     /// Copies the artifact into `dir` and returns the jar.
-    pub(super) fn copy_artifact(&self, dir: &Path) -> Result<PathBuf, SupplyError> {
+    pub(super) fn copy_artifact(&self, dir: &Path) -> Result<PathBuf> {
         std::fs::create_dir_all(dir).map_err(SupplyError::io("create", dir))?;
         match self.run_copy(dir, "--update-snapshots") {
             // Maven requests an artifact's description even when it has the artifact itself.
@@ -45,7 +45,7 @@ impl Request<'_> {
     /// Runs Maven's copy goal.
     ///
     /// `mode` is `--offline`, or `--update-snapshots`: retry artifacts that were missing before.
-    fn run_copy(&self, dir: &Path, mode: &str) -> Result<(), SupplyError> {
+    fn run_copy(&self, dir: &Path, mode: &str) -> Result<()> {
         // Maven obeys a pom.xml where it runs, and a .mvn in the directories above.
         let mut command = self.client.command_in(Path::new("/"));
         command.args(["-q", "-B", "--strict-checksums", mode, GOAL]);
@@ -61,13 +61,6 @@ impl Request<'_> {
         }
         let ended = self.client.run(self.build, &mut command)?;
         ended.map_err(|printed| classify_failure(self, &printed))
-    }
-
-    /// Returns the error for a version that was never published.
-    pub(super) fn unpublished(&self) -> SupplyError {
-        let Self { build, known, .. } = self;
-        let nearest = nearest(build, known);
-        SupplyError::Unpublished(format!("{build} does not exist: the nearest known is {nearest}"))
     }
 }
 
@@ -94,7 +87,9 @@ fn classify_failure(request: &Request<'_>, text: &str) -> SupplyError {
     // A missing plugin means an incomplete repository, not a wrong version.
     let is_own = request.artifact.split(':').nth(1).is_some_and(|name| line.contains(name));
     if is_own && not_found.iter().any(|text| line.contains(text)) {
-        return request.unpublished();
+        let (build, nearest) = (request.build, nearest(request.build, request.known));
+        let text = format!("{build} does not exist: the nearest known is {nearest}");
+        return SupplyError::Unpublished(text);
     }
     client_failed(request.build, "Maven", &without_addresses(line))
 }

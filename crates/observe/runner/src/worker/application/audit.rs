@@ -12,8 +12,8 @@ use sql_run::{Counted, RowCountCheck, TableCopy};
 
 use super::calls::Calls;
 use crate::message::{Message, StepEnds};
-use crate::worker::context::StepContext;
 use crate::worker::open::server_of;
+use crate::worker::operations::StepContext;
 use crate::worker::parent_link::Worker;
 
 /// Interval of heartbeats while a table is counted.

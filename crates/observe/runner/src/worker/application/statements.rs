@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use calls::{Tables, sample_calls};
-use engine::{Engine, EngineError};
-use model::{Application, Op, StatementRecord, StatementState};
+use engine::Engine;
+use model::{Application, Call, StatementRecord, StatementState};
 
 use crate::message::{Message, Order};
-use crate::worker::open::{application_setup, server_of};
+use crate::worker::open::{application_setup, with_call};
 use crate::worker::parent_link::Worker;
 
 /// The statements of each procedure, by its position.
@@ -28,15 +27,14 @@ impl<W: Write + Send> Worker<'_, W> {
     ) -> Statements {
         let name = &order.steps[index as usize].name;
         let called = order.application.as_ref().and_then(|own| Some(own.step(name)?.positions()));
-        let Some(called) = called else { return Statements::new() };
+        let setup = application_setup(order).zip(engine.server());
+        let Some((called, (setup, server))) = called.zip(setup) else { return Statements::new() };
         self.send(&Message::stage("statements"));
-        let called: BTreeSet<u16> = called.collect();
-        let mut all = Statements::new();
-        for procedure in called {
-            let Ok(states) = of_procedure(engine, order, procedure, executes) else { continue };
-            all.insert(procedure, states);
-        }
-        all
+        let states = |procedure: u16| {
+            let query = |call: &Call<'_>| server.statements(call, executes);
+            Some((procedure, with_call(server, &setup, procedure, query).ok()?))
+        };
+        called.collect::<BTreeSet<u16>>().into_iter().filter_map(states).collect()
     }
 
     /// Reports a step's statements, and archives the texts of their plans, before and after it.
@@ -47,10 +45,9 @@ impl<W: Write + Send> Worker<'_, W> {
         engine: &dyn Engine,
         order: &Order,
         (index, is_finished): (u32, bool),
-        before: Statements,
+        mut before: Statements,
     ) {
         let Some(application) = &order.application else { return };
-        let mut before = before;
         let mut text = plan_texts(application, "before", &before);
         if is_finished {
             let after = self.statements(engine, order, index, true);
@@ -98,24 +95,6 @@ fn plan_texts(application: &Application, moment: &str, statements: &Statements) 
         }
     }
     text
-}
-
-/// Returns the statements of a call with values as a client draws them.
-fn of_procedure(
-    engine: &dyn Engine,
-    order: &Order,
-    procedure: u16,
-    executes: bool,
-) -> Result<Vec<StatementState>, EngineError> {
-    let Some(setup) = application_setup(order) else { return Ok(Vec::new()) };
-    let server = server_of(engine)?;
-    let tables = Tables::query(&setup, 0, |table, copy| server.bounds(table, copy))?;
-    let calls = sample_calls(&tables, procedure);
-    let mut calls = calls.map_err(|error| EngineError::Fatal(error.to_string()))?;
-    match calls.next() {
-        Some(Op::Call(call)) => server.statements(&call, executes),
-        Some(_) | None => Ok(Vec::new()),
-    }
 }
 
 #[cfg(test)]

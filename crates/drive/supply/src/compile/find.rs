@@ -1,15 +1,10 @@
-//! Registry of engines that can be compiled.
+//! Finds the engine and the release that a build names.
 
 use model::BuildRef;
 
-use super::compilable::{Compilable, Release};
-use super::{leveldb, lmdb, rocksdb, sqlite};
-use crate::error::SupplyError;
+use super::engine::{Compilable, ENGINES, Release};
+use crate::error::{Result, SupplyError};
 use crate::release::{nearest, parse};
-
-/// The engines.
-static ENGINES: &[Compilable] =
-    &[rocksdb::COMPILABLE, leveldb::COMPILABLE, sqlite::COMPILABLE, lmdb::COMPILABLE];
 
 /// Returns the compilable engines with their versions, oldest first.
 pub fn compilable() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
@@ -17,9 +12,7 @@ pub fn compilable() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
 }
 
 /// Returns the engine and release that a build names.
-pub(crate) fn find(
-    build: &BuildRef,
-) -> Result<(&'static Compilable, &'static Release), SupplyError> {
+pub(crate) fn find(build: &BuildRef) -> Result<(&'static Compilable, &'static Release)> {
     let none = |hint: String| {
         SupplyError::Unavailable(format!("no crate carries the source of {build}: {hint}"))
     };
