@@ -139,6 +139,20 @@ fn what_cannot_be_read_is_never_fine() {
     assert!(results.iter().filter(|one| !is_fine(one)).all(|one| !one.evidence.is_empty()));
 }
 
+/// Goal: limits of a control group that are not mounted are not reported as absent limits.
+#[test]
+fn limits_that_are_not_mounted_are_unknown() {
+    let made = Made::clean();
+    let mounts = std::fs::read_to_string(made.path("/proc/self/mountinfo")).unwrap();
+    made.write("/proc/self/mountinfo", &mounts.replace("cgroup2", "other"));
+    let results = made.results();
+    for name in ["memory_limit", "cpu_limit", "thread_limit"] {
+        let one = results.iter().find(|one| one.check == name).unwrap();
+        assert_eq!(one.state, CheckState::Unknown, "{name}");
+        assert!(one.evidence.contains("group /user.slice/one are unknown"), "{}", one.evidence);
+    }
+}
+
 #[test]
 fn missing_programs_are_unknown_with_the_reason() {
     let mut made = Made::clean();

@@ -8,9 +8,8 @@ use rustix::process::{Resource, getrlimit, getuid};
 
 use super::define::raise;
 use super::{Limit, Quota, Shortage};
-use crate::control_group::locate;
+use crate::control_group::own_groups;
 use crate::kernel_file::{read_trimmed, value_of};
-use crate::mount::mounts;
 
 pub(crate) static LIMIT: Limit = Limit { name: "threads", check };
 
@@ -136,14 +135,9 @@ pub fn has_no_thread_limit(status: &str, uid_map: &str) -> bool {
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v1/pids.rst; a thread counts as a process.
 fn of_groups() -> Vec<Quota> {
-    let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let Some(group) = locate(&text, &mounts(), "pids") else { return Vec::new() };
-    group
-        .dir
-        .ancestors()
-        .take_while(|dir| dir.join("cgroup.procs").exists())
-        .filter_map(of_group)
-        .collect()
+    let dirs = own_groups("pids").unwrap_or_default();
+    let groups = dirs.iter().take_while(|dir| dir.join("cgroup.procs").exists());
+    groups.filter_map(|dir| of_group(dir)).collect()
 }
 
 /// Returns the limit of one control group; `None` when it has none.
