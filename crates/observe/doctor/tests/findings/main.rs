@@ -49,7 +49,7 @@ fn each_fault_is_the_only_finding() {
 /// Makes a fault.
 type Change = fn(&mut Made);
 /// Faults of more than a file: how they are made, and all that is found.
-const CHANGES: [(Change, &[&str]); 12] = [
+const CHANGES: [(Change, &[&str]); 13] = [
     (
         |made| {
             let header = "Filename Type Size Used Priority";
@@ -95,6 +95,10 @@ const CHANGES: [(Change, &[&str]); 12] = [
     (
         |made| made.mount("/tmp ro,nosuid - tmpfs tmpfs rw"),
         &["temporary_dir: /tmp is mounted read-only, and TMPDIR does not name another directory"],
+    ),
+    (
+        |made| made.mount("/root/.cache rw,noexec - tmpfs tmpfs rw"),
+        &["noexec: /root/.cache is on a mount with noexec"],
     ),
     (|made| made.takes_direct_io = Some(false), &["direct_io: xfs refuses direct I/O"]),
     (|made| made.space.free = 10 << 30, &["free_space: 90 % used of 100 GiB"]),
