@@ -39,6 +39,8 @@ pub struct SystemNeeds {
     pub account: Option<AccountNeed>,
     /// Files that one process has open.
     pub open_files: u64,
+    /// Files and directories of the data.
+    pub files: u64,
     /// Events of the kernel's asynchronous I/O.
     pub aio_events: Need,
     /// Named shared memory, bytes.
@@ -69,6 +71,7 @@ impl SystemNeeds {
             threads: self.threads + other.threads,
             account: other.account.or(self.account),
             open_files: self.open_files.max(other.open_files),
+            files: self.files.max(other.files),
             aio_events: larger(self.aio_events, other.aio_events),
             shared_memory: larger(self.shared_memory, other.shared_memory),
             io_uring: larger(self.io_uring, other.io_uring),

@@ -68,10 +68,12 @@ impl Needs {
     pub(crate) fn of_system(&self, driver: &dyn Driver, spec: &OpenSpec) -> SystemNeeds {
         let sessions = u64::from(self.clients) + OTHER_SESSIONS;
         let threads = sessions + driver.own_threads();
+        let files = driver.open_files(spec, sessions);
         SystemNeeds {
             clients: self.clients,
             threads: driver.own_threads(),
-            open_files: OTHER_FILES + driver.open_files(spec, sessions),
+            open_files: OTHER_FILES + files,
+            files,
             direct_io: direct_io(&spec.settings),
             ..worker_space(threads, spec.settings.cache_bytes, driver.mapped_bytes(spec))
         }
