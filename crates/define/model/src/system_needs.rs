@@ -49,7 +49,7 @@ pub struct SystemNeeds {
     pub io_uring: Need,
     /// Files of the data that bypass the page cache: 1 where a setting or an option demands it.
     pub direct_io: Need,
-    /// Memory of the server and its client, bytes.
+    /// Memory of the engine and its client, bytes.
     pub memory: Need,
     /// Size of the largest file, bytes.
     pub file_bytes: u64,
