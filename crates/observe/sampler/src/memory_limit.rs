@@ -211,7 +211,7 @@ mod tests {
                     .to_string()
                     .ends_with("allows 512 MiB, of which other processes hold 400 MiB")
             );
-            let alone = least_of(&[inner.clone()], 0).unwrap();
+            let alone = least_of(std::slice::from_ref(&inner), 0).unwrap();
             assert_eq!((alone.held, alone.free()), (Bytes(3 << 20), Bytes(256 << 20)));
             assert!(alone.to_string().ends_with("allows 256 MiB"), "{alone}");
         }

@@ -468,5 +468,6 @@ mod tests {
         let denied = under(&[&unnamed[..], &["unshare", "--user", "--map-user=1234"]].concat());
         let denied = denied.unwrap_or_default();
         assert!(denied.contains("uid 1234 has none") && denied.contains("/etc/passwd"), "{denied}");
+        assert!(denied.contains("does not map its group"), "{denied}");
     }
 }

@@ -31,7 +31,7 @@ fn run(source: &Source) -> Outcome {
     let temporary = dir("TMPDIR").unwrap_or_else(|| "/tmp".into());
     let found = cache.into_iter().chain([temporary]).find_map(|dir| {
         let mount = holding(&mounts, &dir)?;
-        mount.mount_options.iter().any(|option| option == "noexec").then(|| (dir, &mount.point))
+        mount.mount_options.iter().any(|option| option == "noexec").then_some((dir, &mount.point))
     });
     let Some((dir, point)) = found else { return Outcome::fine("none") };
     let point = shell_word(&point.display().to_string());
