@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) const OTHER_FILES: u64 = 40;
 /// Sessions next to those of clients: a background writer and one for control.
 const OTHER_SESSIONS: u64 = 2;
-/// Memory of a worker and its parent without caches and buffers: index+log, which has 68 MiB of both
-/// with 10,000 rows, was killed in a control group of 96 MiB and not in one of 128 MiB (ours).
+/// Memory of a worker and its parent without caches and buffers: index+log with 10,000 rows, which
+/// has 68 MiB of both, was killed in a control group of 96 MiB and not in one of 128 MiB (ours).
 const WORKER_MEMORY_BYTES: u64 = 48 << 20;
 /// Address space of a worker without cache: it had 400 MiB without that of threads (ours).
 const WORKER_ADDRESS_BYTES: u64 = 768 << 20;

@@ -48,8 +48,8 @@ fn allow(needs: &SystemNeeds, quota: &Quota) -> Result<(), Shortage> {
     let others = threads - u64::from(clients).min(threads);
     let commands = quota.commands(used + threads);
     let remedy = match quota.free().saturating_sub(others) {
-        0 => format!("raise it ({commands})"),
-        most => format!("raise it ({commands}), or use at most {most} clients"),
+        0 => format!("raise the limit ({commands})"),
+        most => format!("raise the limit ({commands}), or use at most {most} clients"),
     };
     let reason = format!(
         "{} {} {threads} threads and processes, and {source} allows {} more ({used} of {limit} are \
@@ -166,8 +166,8 @@ mod tests {
         assert_eq!(
             text,
             "25 clients need 57 threads and processes, and ulimit -u allows 56 more (44 of 100 are \
-             in use): raise it (`ulimit -u 101` in the shell that runs assay), or use at most 24 \
-             clients"
+             in use): raise the limit (`ulimit -u 101` in the shell that runs assay), or use at \
+             most 24 clients"
         );
         let full = Quota { used: 99, ..quota };
         let text = allow(&needs(1), &full).unwrap_err().to_string();
