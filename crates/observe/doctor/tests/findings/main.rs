@@ -97,8 +97,8 @@ const CHANGES: [(Change, &[&str]); 13] = [
         &["temporary_dir: /tmp is mounted read-only, and TMPDIR does not name another directory"],
     ),
     (
-        |made| made.mount("/root/.cache rw,noexec - tmpfs tmpfs rw"),
-        &["noexec: /root/.cache is on a mount with noexec"],
+        |made| made.mount("/tmp rw,noexec - tmpfs tmpfs rw"),
+        &["noexec: /tmp is on a mount with noexec"],
     ),
     (|made| made.takes_direct_io = Some(false), &["direct_io: xfs refuses direct I/O"]),
     (|made| made.space.free = 10 << 30, &["free_space: 90 % used of 100 GiB"]),
