@@ -39,6 +39,8 @@ pub struct SystemNeeds {
     pub account: Option<AccountNeed>,
     /// Files that one process has open.
     pub open_files: u64,
+    /// Files and directories of the data.
+    pub files: u64,
     /// Events of the kernel's asynchronous I/O.
     pub aio_events: Need,
     /// Named shared memory, bytes.
@@ -47,7 +49,7 @@ pub struct SystemNeeds {
     pub io_uring: Need,
     /// Files of the data that bypass the page cache: 1 where a setting or an option demands it.
     pub direct_io: Need,
-    /// Memory of the server and its client, bytes.
+    /// Memory of the engine and its client, bytes.
     pub memory: Need,
     /// Size of the largest file, bytes.
     pub file_bytes: u64,
@@ -69,6 +71,7 @@ impl SystemNeeds {
             threads: self.threads + other.threads,
             account: other.account.or(self.account),
             open_files: self.open_files.max(other.open_files),
+            files: self.files.max(other.files),
             aio_events: larger(self.aio_events, other.aio_events),
             shared_memory: larger(self.shared_memory, other.shared_memory),
             io_uring: larger(self.io_uring, other.io_uring),

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use model::capability::Feature;
+use model::units::parse_size;
 use model::{
-    Capabilities, DataShape, Direction, DurabilityRecord, Endpoint, EngineState, Identity, Op,
-    OpKind, Options, Outcome, Settings,
+    Capabilities, DataShape, Direction, DurabilityRecord, Endpoint, EngineState, Identity, Need,
+    Op, OpKind, Options, Outcome, Settings,
 };
 
 use crate::error::{EngineError, Result};
@@ -35,6 +36,19 @@ impl OpenSpec {
     /// Returns the spec of an embedded engine without options.
     pub const fn embedded(dir: PathBuf, settings: Settings, data: DataShape) -> Self {
         Self { dir, settings, options: Options::new(), data, endpoint: None, application: None }
+    }
+
+    /// Returns the size that an option has, or its default.
+    pub fn size(&self, option: &str, default: u64) -> u64 {
+        let text = self.options.get(option);
+        text.and_then(|text| parse_size(text).ok()).map_or(default, |size| size.0)
+    }
+
+    /// Returns how much of a cache the rows fill, by the option of its size, the setting, or the
+    /// default.
+    pub fn cached(&self, option: &str, default: u64) -> u64 {
+        let setting = self.settings.cache_bytes.map_or(default, |cache| cache.0);
+        self.size(option, setting).min(self.data.live_bytes().0)
     }
 }
 
@@ -112,6 +126,12 @@ pub trait Driver: Send + Sync {
     /// Returns how many files a database has open with so many sessions; by default a few.
     fn open_files(&self, _spec: &OpenSpec, _sessions: u64) -> u64 {
         FEW_FILES
+    }
+
+    /// Returns the memory that caches and buffers take, and the option that lowers it; by default
+    /// it is not known.
+    fn memory(&self, _spec: &OpenSpec) -> Need {
+        Need::default()
     }
 
     /// Returns the address space that the maps of a database's files take; by default none.

@@ -38,8 +38,9 @@ pub enum TrustError {
     Default(PathBuf),
     /// It belongs to an account that has no number in this user namespace: any may be meant.
     #[error(
-        "{} belongs to an account that this user namespace does not map: name another directory, or \
-         map the account",
+        "{} belongs to an account that the user namespace of Assay does not map, so that the \
+         owner cannot be checked: run Assay outside of the namespace, or map the account \
+         (/proc/self/uid_map)",
         _0.display()
     )]
     Unmapped(PathBuf),

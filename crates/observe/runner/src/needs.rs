@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) const OTHER_FILES: u64 = 40;
 /// Sessions next to those of clients: a background writer and one for control.
 const OTHER_SESSIONS: u64 = 2;
+/// Memory of a worker and its parent without caches and buffers: index+log with 10,000 rows, which
+/// has 68 MiB of both, was killed in a control group of 96 MiB and not in one of 128 MiB (ours).
+const WORKER_MEMORY_BYTES: u64 = 48 << 20;
 /// Address space of a worker without cache: it had 400 MiB without that of threads (ours).
 const WORKER_ADDRESS_BYTES: u64 = 768 << 20;
 /// Private memory of a worker without cache: it had 112 MiB at most (RocksDB, ours).
@@ -68,11 +71,16 @@ impl Needs {
     pub(crate) fn of_system(&self, driver: &dyn Driver, spec: &OpenSpec) -> SystemNeeds {
         let sessions = u64::from(self.clients) + OTHER_SESSIONS;
         let threads = sessions + driver.own_threads();
+        let files = driver.open_files(spec, sessions);
+        let memory = driver.memory(spec);
+        let base = if memory.amount > 0 { WORKER_MEMORY_BYTES } else { 0 };
         SystemNeeds {
             clients: self.clients,
             threads: driver.own_threads(),
-            open_files: OTHER_FILES + driver.open_files(spec, sessions),
+            open_files: OTHER_FILES + files,
+            files,
             direct_io: direct_io(&spec.settings),
+            memory: Need { amount: memory.amount + base, ..memory },
             ..worker_space(threads, spec.settings.cache_bytes, driver.mapped_bytes(spec))
         }
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::kernel_file::{read, read_of_process, value_of};
-use crate::mount::{Mount, mounts};
+use crate::mount::{Mount, mounts, parse_mounts};
 
 /// Version of the control group interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,31 +68,66 @@ impl CgroupDir {
     }
 }
 
+/// Returns this process's group of a controller, then the groups that enclose it, if any.
+///
+/// `read` returns the text of a file of `/proc`.
+///
+/// # Errors
+/// That limits are unknown, because the files of the group are not mounted.
+pub fn enclosing_groups(
+    read: impl Fn(&str) -> Option<String>,
+    controller: &str,
+) -> Result<Vec<PathBuf>, String> {
+    let text = read("/proc/self/cgroup").unwrap_or_default();
+    let path = v1_path(&text, controller).or_else(|| v2_path(&text));
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let mounts = parse_mounts(&read("/proc/self/mountinfo").unwrap_or_default());
+    let group = locate(&text, &mounts, controller).ok_or_else(|| {
+        format!(
+            "limits of the control group {path} are unknown: its {controller} files are not \
+             mounted (where the container is started, `-v /sys/fs/cgroup:/sys/fs/cgroup:ro`)"
+        )
+    })?;
+    Ok(group.dir.ancestors().map(Path::to_owned).collect())
+}
+
+/// Returns the groups of [`enclosing_groups`] by the files of this machine.
+pub(crate) fn own_groups(controller: &str) -> Result<Vec<PathBuf>, String> {
+    enclosing_groups(|path| read(path), controller)
+}
+
 /// Returns the group a `/proc/PID/cgroup` names, in the version that has the controller.
 ///
 /// A machine may have both versions mounted; a controller is in one of them.
 /// Source: cgroups(7), "/proc files".
 pub(crate) fn locate(text: &str, mounts: &[Mount], controller: &str) -> Option<CgroupDir> {
-    if let Some(dir) = v1_dir(text, mounts, controller) {
-        return Some(CgroupDir { version: Version::V1, dir });
+    match v1_path(text, controller) {
+        Some(_) => Some(CgroupDir { version: Version::V1, dir: v1_dir(text, mounts, controller)? }),
+        None => Some(CgroupDir { version: Version::V2, dir: v2_dir(text, mounts)? }),
     }
-    Some(CgroupDir { version: Version::V2, dir: v2_dir(text, mounts)? })
+}
+
+fn v2_path(text: &str) -> Option<&str> {
+    text.lines().find_map(|line| line.strip_prefix("0::"))
+}
+
+fn v1_path<'t>(text: &'t str, controller: &str) -> Option<&'t str> {
+    text.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let is_own = parts.next()?.split(',').any(|name| name == controller);
+        parts.next().filter(|_| is_own)
+    })
 }
 
 /// Returns the directory of the group in the one hierarchy of version 2.
 pub(crate) fn v2_dir(text: &str, mounts: &[Mount]) -> Option<PathBuf> {
-    let path = text.lines().find_map(|line| line.strip_prefix("0::"))?;
     let mount = mounts.iter().rfind(|mount| mount.kind == "cgroup2")?;
-    Some(dir_in(mount, path))
+    Some(dir_in(mount, v2_path(text)?))
 }
 
 /// Returns the directory of the group in the hierarchy of a version 1 controller.
 pub(crate) fn v1_dir(text: &str, mounts: &[Mount], controller: &str) -> Option<PathBuf> {
-    let path = text.lines().find_map(|line| {
-        let mut parts = line.splitn(3, ':').skip(1);
-        let is_own = parts.next()?.split(',').any(|name| name == controller);
-        parts.next().filter(|_| is_own)
-    })?;
+    let path = v1_path(text, controller)?;
     let is_own = |mount: &&Mount| {
         mount.kind == "cgroup" && mount.options.iter().any(|name| name == controller)
     };
@@ -170,6 +205,23 @@ pub(crate) mod tests {
         let group = locate(text, &mounts, "memory").unwrap();
         assert_eq!(group.dir, Path::new("/cg/unified/b"));
         assert_eq!(locate(text, &mounts, "cpu").unwrap().dir, Path::new("/cg/cpu/a"));
+    }
+
+    #[test]
+    fn limits_of_a_group_whose_files_are_not_mounted_are_unknown() {
+        let of = |cgroup: &str, mountinfo: &str| {
+            let files = |path: &str| {
+                Some(if path.ends_with("cgroup") { cgroup } else { mountinfo }.to_owned())
+            };
+            enclosing_groups(files, "memory")
+        };
+        let unified = "42 27 0:29 / /cg/unified rw - cgroup2 cgroup2 rw\n";
+        let hidden = of("4:memory:/jobs/17\n0::/\n", unified).unwrap_err();
+        assert!(hidden.contains("group /jobs/17 are unknown: its memory files"), "{hidden}");
+        assert!(of("0::/\n", "").unwrap_err().contains("the control group / are unknown"));
+        assert_eq!(of("", unified), Ok(Vec::new()));
+        let dirs = of("0::/a/b\n", unified).unwrap();
+        assert_eq!(dirs[..2], [Path::new("/cg/unified/a/b"), Path::new("/cg/unified/a")]);
     }
 
     #[test]

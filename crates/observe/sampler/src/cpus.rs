@@ -5,19 +5,17 @@ use std::thread::available_parallelism;
 use model::CpuCount;
 use rustix::thread::sched_getaffinity;
 
-use crate::control_group::locate;
-use crate::kernel_file::{read, read_of_process};
-use crate::mount::mounts;
+use crate::control_group::own_groups;
+use crate::kernel_file::read;
 
 /// Returns the CPUs that this process may use.
 ///
 /// These are the ones it may run on, or what the tightest quota of its control groups leaves of
 /// them: 1.5 CPUs where it may use them for 150 ms in each 100 ms.
 pub fn usable_cpus() -> CpuCount {
-    let group = read_of_process(std::process::id(), "cgroup")
-        .and_then(|text| locate(&text, &mounts(), "cpu"));
-    let dirs = group.iter().flat_map(|group| group.dir.ancestors());
-    dirs.filter_map(|dir| quota_cpus(|file| read(dir.join(file)))).fold(allowed(), CpuCount::min)
+    let dirs = own_groups("cpu").unwrap_or_default();
+    let quotas = dirs.iter().filter_map(|dir| quota_cpus(|file| read(dir.join(file))));
+    quotas.fold(allowed(), CpuCount::min)
 }
 
 /// Returns the CPUs that this process may run on.

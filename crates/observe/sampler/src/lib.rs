@@ -29,15 +29,16 @@ mod targets;
 
 pub use block_device::{BlockDevice, nearest_existing};
 pub use cap::MemoryCap;
-pub use control_group::CgroupDir;
+pub use control_group::{CgroupDir, enclosing_groups};
 pub use cpus::{quota_cpus, usable_cpus};
 pub use error::CapError;
 pub use host_facts::host_facts;
 pub use limit::{
-    Limit, Quota, Shortage, aio_events, direct_io_error, has_no_thread_limit, io_uring_refusal,
-    limits, shortages, tightest_thread_limit, with_thread_limit,
+    Limit, Quota, Shortage, aio_events, cause_of_full, check_inodes, direct_io_error,
+    has_no_thread_limit, io_uring_refusal, lack_of_inodes, limits, shortages,
+    tightest_thread_limit, with_thread_limit,
 };
-pub use memory_limit::{memory_limit, oom_evidence};
+pub use memory_limit::{free_memory, limit_notes, memory_limit, oom_evidence};
 pub use mount::{Mount, holding, parse_mounts};
 pub use run::for_run;
 pub use server_group::ServerGroup;

@@ -20,10 +20,12 @@ use std::ffi::OsString;
 use std::io::{Write as _, stdout};
 use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use model::{carry_options, visible};
+use nix::sys::signal::{SigSet, SigmaskHow};
 
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -100,9 +102,29 @@ enum Verb {
 
 /// Exit code of a wrong command line. Source: clap, `ErrorKind`, `exit_code`.
 const EXIT_USAGE: u8 = 2;
+/// Exit code of a panic. Source: Rust's standard library, `lang_start`.
+const EXIT_PANIC: u8 = 101;
+/// Stack of the thread of a command: Linux's default, which `ulimit -s` lowers for main alone.
+const STACK_BYTES: usize = 8 << 20;
 
+/// Runs the command in a thread with enough stack, and takes no signal meanwhile.
 fn main() -> ExitCode {
     ui::mask_panics();
+    let Ok(mask) = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK) else {
+        return run_command();
+    };
+    let unmasked = move || {
+        mask.thread_set_mask().ok();
+        run_command()
+    };
+    match thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES).spawn(unmasked) {
+        Ok(command) => command.join().unwrap_or(ExitCode::from(EXIT_PANIC)),
+        Err(_) => unmasked(),
+    }
+}
+
+/// Parses the command line and executes the command.
+fn run_command() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     if let Err(report) = ui::check_arguments(&args) {
         ui::write_status(ui::clean(&ui::drawn(&report)).trim_end());

@@ -4,6 +4,7 @@ use std::backtrace::Backtrace;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdin, stdout};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use indicatif::MultiProgress;
@@ -53,6 +54,8 @@ pub(crate) struct Ui {
     pub(crate) is_live: bool,
     /// Style of errors.
     error_theme: GraphicalTheme,
+    /// Where files are made: a lack of inodes there is the cause of an error.
+    places: [PathBuf; 3],
     /// The first error of stdout, if any; reported at the end.
     failure: Arc<OnceLock<io::Error>>,
 }
@@ -68,6 +71,8 @@ impl Ui {
             has_colour: stdout().is_terminal() && !environment.is_colour_disabled,
             is_live,
             error_theme: GraphicalTheme { styles, ..GraphicalTheme::unicode_nocolor() },
+            places: [&environment.data_dir, &environment.results, &std::env::temp_dir()]
+                .map(Clone::clone),
             failure: Arc::default(),
         }
     }
@@ -124,6 +129,10 @@ impl Ui {
             && let Some(remedy) = system_remedy(&report.to_string())
         {
             write_status(&format!("  help: {remedy}"));
+        }
+        let places = self.places.each_ref().map(PathBuf::as_path);
+        if let Some(cause) = sampler::cause_of_full(&report.to_string(), &places) {
+            write_status(&format!("  cause: {cause}"));
         }
     }
 

@@ -4,7 +4,7 @@ use engine::{Driver, Engine, OpenSpec, Result, linked};
 use model::capability::{
     CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
 };
-use model::{Capabilities, Identity};
+use model::{Capabilities, Identity, Need};
 
 use crate::config::{Config, SEPARATION};
 use crate::instance::FjallEngine;
@@ -47,6 +47,16 @@ impl Driver for FjallDriver {
                 (SEPARATION, Feature::Yes),
                 (DIRECT_IO, Feature::no("reads and writes through the page cache")),
             ])
+        }
+    }
+
+    /// Two memtables, because one is flushed while the other is written, and the cache.
+    /// Source: fjall 3.1, keyspace/options.rs and db_config.rs.
+    fn memory(&self, spec: &OpenSpec) -> Need {
+        let memtables = 2 * spec.size("max_memtable_size", 64 << 20);
+        Need {
+            amount: memtables + spec.cached("cache_size", 32 << 20),
+            instead: "set the option `max_memtable_size = \"8MiB\"`",
         }
     }
 

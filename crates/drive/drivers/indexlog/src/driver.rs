@@ -4,7 +4,7 @@ use engine::{Driver, Engine, OpenSpec, Result, linked};
 use model::capability::{
     CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature, SEQUENCE_SCANS,
 };
-use model::{Capabilities, Identity};
+use model::{Capabilities, Identity, Need};
 
 use crate::config;
 use crate::instance::IndexlogEngine;
@@ -31,6 +31,15 @@ impl Driver for IndexlogDriver {
             (SEQUENCE_SCANS, Feature::Yes),
             (FIELD_READS, Feature::Yes),
         ])
+    }
+
+    fn memory(&self, spec: &OpenSpec) -> Need {
+        let own = config::resolve(spec, &self.capabilities()).unwrap_or_default();
+        let caches = own.document_cache_bytes + own.block_cache_bytes;
+        Need {
+            amount: own.write_cache_bytes as u64 + caches.min(spec.data.live_bytes().0),
+            instead: "set the option `write_cache_bytes = 8388608`",
+        }
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {

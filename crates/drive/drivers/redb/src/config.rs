@@ -10,7 +10,7 @@ pub(crate) const QUICK_REPAIR: &str = "quick_repair";
 /// redb's own default cache, repeated here to report it.
 ///
 /// Source: [redb docs], `Builder::new`.
-const CACHE_BYTES_DEFAULT: u64 = 1 << 30;
+pub(crate) const CACHE_BYTES_DEFAULT: u64 = 1 << 30;
 
 /// Everything redb is opened with.
 #[derive(Debug, Clone, Copy)]

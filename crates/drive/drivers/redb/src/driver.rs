@@ -4,9 +4,9 @@ use engine::{Driver, Engine, OpenSpec, Result, linked};
 use model::capability::{
     CACHE_SIZE, COMPRESSION, CONCURRENT_WRITERS, DIRECT_IO, FIELD_READS, Feature,
 };
-use model::{Capabilities, Identity};
+use model::{Capabilities, Identity, Need};
 
-use crate::config::Config;
+use crate::config::{CACHE_BYTES_DEFAULT, Config};
 use crate::instance::RedbEngine;
 
 /// Version of the linked crate; a test compares it with the lock file.
@@ -41,6 +41,10 @@ impl Driver for RedbDriver {
             (COMPRESSION, Feature::no("rows are stored as given")),
             (DIRECT_IO, Feature::no("reads and writes through the page cache")),
         ])
+    }
+
+    fn memory(&self, spec: &OpenSpec) -> Need {
+        Need { amount: spec.cached("cache_size", CACHE_BYTES_DEFAULT), instead: "" }
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>> {

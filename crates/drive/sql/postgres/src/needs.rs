@@ -13,6 +13,8 @@ const WORKERS: [(&str, u64); 3] =
     [("max_worker_processes", 8), ("autovacuum_max_workers", 3), ("io_workers", 3)];
 /// Files of one process: twice what one had open at most with a key-value table (119, in 18.0).
 const OPEN_FILES: u64 = 256;
+/// Files and directories of a server: set-up makes 992 (release 15, ours), and each database 300.
+const FILES: u64 = 1_400;
 
 /// Cache by default. Source: "Resource Consumption", `shared_buffers`.
 const CACHE_BYTES: u64 = 128 << 20;
@@ -47,6 +49,7 @@ pub(crate) fn of(options: &Options, load: &ServerLoad) -> SystemNeeds {
     SystemNeeds {
         threads: load.connections + servers * (PROCESSES + own),
         open_files: OPEN_FILES,
+        files: servers * FILES,
         shared_memory: shared_memory(options, load),
         io_uring: io_uring(options),
         memory: Need { amount: MEMORY_BYTES + load.cached(cache), instead: "" },

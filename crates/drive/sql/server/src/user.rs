@@ -97,13 +97,11 @@ impl User {
         if !is_self {
             capabilities::check()?;
         }
-        let has_ids = is_mapped("uid_map", uid) && is_mapped("gid_map", gid);
-        if !is_self && !has_ids {
+        if let Some(reason) = namespace_refusal(uid, gid).filter(|_| !is_self) {
             return Err(cannot(format!(
-                "the user namespace that Assay runs in maps neither it nor an unused id \
-                 (/proc/self/uid_map: {}): run Assay outside of the namespace as an ordinary user, \
-                 or name an account that is mapped in ASSAY_SERVER_USER",
-                map("uid_map").split_whitespace().collect::<Vec<_>>().join(" ")
+                "the user namespace that Assay runs in {reason}: run Assay outside of the \
+                 namespace as an ordinary user, or in one that maps users and groups and allows \
+                 setgroups, as rootless containers do"
             )));
         }
         let lacks_name = needs_name && name == uid.to_string();
@@ -131,7 +129,7 @@ impl User {
             "set-up programs of the server read the name of their account, uid {uid} has none, \
              and it cannot have one in a user namespace ({reason}{}): run Assay as an account that \
              /etc/passwd names, or add a line there: `assay:x:{uid}:{gid}::/tmp:/bin/sh`",
-            limit_of_namespaces(&reason)
+            limit_of_namespaces(&reason, gid)
         )))
     }
 
@@ -159,7 +157,7 @@ impl User {
         let name = "an account of its own".to_owned();
         let user = Self { name, uid, gid, is_self: false, alias: alias(uid, needs_name) };
         let is_refused = needs_name && OWN_IDS.contains(&uid) && user.alias_error().is_some();
-        (!is_refused).then_some(user)
+        (!is_refused && namespace_refusal(uid, gid).is_none()).then_some(user)
     }
 
     /// Gives a file or directory to the user; follows no link.
@@ -283,8 +281,12 @@ fn alias(uid: u32, needs_name: bool) -> Option<u32> {
 /// Returns the limit behind an error of `unshare`, as the rest of a sentence.
 ///
 /// Source: unshare(2), ENOSPC and EPERM; Linux, Documentation/admin-guide/sysctl/user.rst.
-fn limit_of_namespaces(error: &str) -> &'static str {
+fn limit_of_namespaces(error: &str, gid: u32) -> &'static str {
     match error {
+        _ if !is_mapped("gid_map", gid) => {
+            "; the user namespace that Assay runs in does not map its group: start the namespace \
+             with a map of groups (`unshare --map-group`)"
+        }
         _ if error.contains("No space left") => {
             "; user.max_user_namespaces is 0 or used up: as root of the host, `sysctl -w \
              user.max_user_namespaces=10000`"
@@ -296,11 +298,22 @@ fn limit_of_namespaces(error: &str) -> &'static str {
     }
 }
 
-/// Returns the ids that the user namespace of this process maps, as the kernel lists them.
+/// Returns why the user namespace of this process lets it become no such account, if so.
 ///
-/// Source: `user_namespaces(7)`, `/proc/PID/uid_map`.
-fn map(name: &str) -> String {
-    fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default()
+/// Source: `user_namespaces(7)`, `/proc/PID/uid_map`, `/proc/PID/setgroups`.
+fn namespace_refusal(uid: u32, gid: u32) -> Option<String> {
+    let file = |name: &str| {
+        let text = fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let maps = [("uid_map", [uid, geteuid().as_raw()]), ("gid_map", [gid, getegid().as_raw()])];
+    let lacks =
+        |(map, ids): &(&str, [u32; 2])| ids.iter().find(|id| !is_mapped(map, **id)).copied();
+    if let Some((map, id)) = maps.iter().find_map(|map| Some((map.0, lacks(map)?))) {
+        return Some(format!("does not map the number {id} (/proc/self/{map}: {})", file(map)));
+    }
+    let is_denied = file("setgroups") == "deny";
+    is_denied.then(|| "forbids setgroups (/proc/self/setgroups: deny)".to_owned())
 }
 
 /// Returns an id of [`OWN_IDS`] that no user has; `None` when the kernel does not map them.
@@ -455,5 +468,6 @@ mod tests {
         let denied = under(&[&unnamed[..], &["unshare", "--user", "--map-user=1234"]].concat());
         let denied = denied.unwrap_or_default();
         assert!(denied.contains("uid 1234 has none") && denied.contains("/etc/passwd"), "{denied}");
+        assert!(denied.contains("does not map its group"), "{denied}");
     }
 }

@@ -35,8 +35,8 @@ fn run(source: &Source) -> Outcome {
     busy.sort_by(|one, other| other.cmp(one));
     if before.is_empty() {
         return Outcome::unknown(
-            "the processes cannot be read: /proc hides processes of other users (mount it without \
-             hidepid)",
+            "the processes cannot be read: /proc hides processes of other users (mount /proc \
+             without hidepid)",
         );
     }
     let listed: Vec<String> =

@@ -22,7 +22,7 @@ const SLOW_NS: f64 = 10_000.0;
 fn run(source: &Source) -> Outcome {
     let Some(ns) = source.context_switch_ns() else {
         return Outcome::unknown(
-            "the two threads cannot be bound to one CPU: allow it in the cpuset of the container",
+            "the two threads cannot be bound to one CPU: allow a CPU in the container's cpuset",
         );
     };
     let value = format!("{ns:.0} ns");

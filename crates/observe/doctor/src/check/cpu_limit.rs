@@ -22,9 +22,11 @@ fn run(source: &Source) -> Outcome {
         let cpus = sampler::quota_cpus(|file| source.read(format!("{dir}/{file}")))?;
         Some((cpus, dir.clone()))
     };
-    let groups = groups(source, "cpu");
+    let groups = match groups(source, "cpu") {
+        Ok(groups) => groups,
+        Err(unknown) => return unknown,
+    };
     match groups.iter().filter_map(quota).min() {
-        _ if groups.is_empty() => Outcome::unknown("the process is not in a control group"),
         None => Outcome::fine("none"),
         Some((cpus, dir)) => {
             let cpus = many(cpus, "CPU");

@@ -26,8 +26,8 @@ fn run(source: &Source) -> Outcome {
     let processes = source.names("/proc");
     if processes.is_empty() {
         return Outcome::unknown(
-            "the processes cannot be read: /proc hides processes of other users (mount it without \
-             hidepid)",
+            "the processes cannot be read: /proc hides processes of other users (mount /proc \
+             without hidepid)",
         );
     }
     let is_job = |name: &String| !name.starts_with('.');

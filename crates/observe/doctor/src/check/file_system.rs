@@ -47,7 +47,10 @@ fn run(source: &Source) -> Outcome {
             value.clone(),
             format!("{value}: an fsync is cheaper than with a journal"),
         )
-        .fix(format!("# unmount it, then: tune2fs -O has_journal {}", shell_word(&mount.source)));
+        .fix(format!(
+            "# unmount the file system, then: tune2fs -O has_journal {}",
+            shell_word(&mount.source)
+        ));
     }
     if !is_foreign {
         return Outcome::fine(kind);

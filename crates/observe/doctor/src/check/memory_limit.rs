@@ -1,7 +1,5 @@
 //! Memory caps of the control group.
 
-use std::path::Path;
-
 use model::record::Severity;
 
 use super::{Check, Probe};
@@ -20,9 +18,11 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(source: &Source) -> Outcome {
     let cap = |dir: &String| sampler::memory_limit(|file| source.read(format!("{dir}/{file}")));
-    let groups = groups(source, "memory");
+    let groups = match groups(source, "memory") {
+        Ok(groups) => groups,
+        Err(unknown) => return unknown,
+    };
     match groups.iter().filter_map(cap).min() {
-        _ if groups.is_empty() => Outcome::unknown("the process is not in a control group"),
         None => Outcome::fine("none"),
         Some(bytes) => {
             let size = bytes.to_string();
@@ -34,23 +34,12 @@ fn run(source: &Source) -> Outcome {
     }
 }
 
-/// Returns the control groups of this process in version 2, or of a controller in version 1.
-pub(super) fn groups(source: &Source, controller: &str) -> Vec<String> {
-    let text = source.read("/proc/self/cgroup").unwrap_or_default();
-    let of = |line: &str| {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (fields.next()?, fields.next()?);
-        let root = match controllers {
-            "" => "/sys/fs/cgroup".to_owned(),
-            own if own.split(',').any(|one| one == controller) => {
-                format!("/sys/fs/cgroup/{controller}")
-            }
-            _ => return None,
-        };
-        let parents =
-            Path::new(path).ancestors().map(move |path| format!("{root}{}", path.display()));
-        Some(parents.collect::<Vec<_>>())
-    };
-    let groups = text.lines().filter_map(of).flatten();
-    groups.map(|dir| dir.trim_end_matches('/').to_owned()).collect()
+/// Returns the control groups of this process for a controller, or the outcome without them.
+pub(super) fn groups(source: &Source, controller: &str) -> Result<Vec<String>, Outcome> {
+    let groups = sampler::enclosing_groups(|path| source.read(path), controller);
+    let groups = groups.map_err(Outcome::unknown)?;
+    if groups.is_empty() {
+        return Err(Outcome::unknown("the process is not in a control group"));
+    }
+    Ok(groups.iter().map(|dir| dir.display().to_string()).collect())
 }

@@ -11,6 +11,7 @@ mod block_sizes;
 mod boost;
 mod busy_processes;
 mod cache_dir;
+mod capabilities;
 mod clock_read;
 mod clock_source;
 mod context_switch;
@@ -32,11 +33,13 @@ mod io_uring;
 mod kernel_log;
 mod layers;
 mod link;
+mod locked_memory;
 mod media_errors;
 mod memory_limit;
 mod merges;
 mod mitigations;
 mod mount_options;
+mod noexec;
 mod numa;
 mod open_files;
 mod overcommit;
@@ -89,15 +92,18 @@ pub(crate) static CHECKS: &[&Check] = &[
     &overcommit::CHECK,
     &address_layout::CHECK,
     &open_files::CHECK,
+    &locked_memory::CHECK,
     &thread_limit::CHECK,
     &process_limits::CHECK,
     &shared_memory::CHECK,
     &aio_events::CHECK,
     &io_uring::CHECK,
     &user_namespaces::CHECK,
+    &capabilities::CHECK,
     &setpriv::CHECK,
     &temporary_dir::CHECK,
     &cache_dir::CHECK,
+    &noexec::CHECK,
     &cpu_limit::CHECK,
     &memory_limit::CHECK,
     &steal::CHECK,

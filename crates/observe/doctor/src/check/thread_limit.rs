@@ -36,9 +36,11 @@ fn run(source: &Source) -> Outcome {
         let limit = number(format!("{dir}/pids.max"))?;
         Some((limit.saturating_sub(number(format!("{dir}/pids.current"))?), limit, dir.clone()))
     };
-    let groups = groups(source, "pids");
+    let groups = match groups(source, "pids") {
+        Ok(groups) => groups,
+        Err(unknown) => return unknown,
+    };
     match groups.iter().filter_map(free).min() {
-        _ if groups.is_empty() => Outcome::unknown("the process is not in a control group"),
         Some((free, limit, dir)) if free < ENOUGH => {
             let path = format!("{dir}/pids.max");
             Outcome::finding(limit.to_string(), format!("{path} allows {free} more threads")).write(

@@ -95,6 +95,17 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
         "user_namespaces: kernel.unprivileged_userns_clone=0",
     ),
     (
+        "/proc/self/status",
+        "Uid:\t0\t0\t0\t0\nCapEff:\t000001f7bffdffde\n",
+        "capabilities: root lacks CAP_CHOWN (servers), CAP_KILL (servers), CAP_SYS_RAWIO (health \
+         of a SATA drive)",
+    ),
+    (
+        "/proc/sys/kernel/osrelease",
+        "5.10.0-8-amd64",
+        "locked_memory: a process may lock 64.0 KiB, and io_uring counts as locked",
+    ),
+    (
         "/proc/self/environ",
         "PATH=/bin\0HOME=\0",
         "cache_dir: neither XDG_CACHE_HOME nor HOME is set",

@@ -25,14 +25,19 @@ const CLEAN: &[(&str, &str)] = &[
     ("/proc/swaps", "Filename Type Size Used Priority\n"),
     ("/proc/pressure/cpu", "some avg10=0.00 avg60=0.10 avg300=0.00 total=1\n"),
     ("/proc/self/cgroup", "0::/user.slice/one\n"),
-    ("/proc/self/limits", "Max open files            1048576              1048576   files\n"),
+    (
+        "/proc/self/limits",
+        "Max open files            1048576              1048576   files\n\
+         Max locked memory         65536                65536     bytes\n",
+    ),
     (
         "/proc/self/mountinfo",
         "27 1 259:1 / / rw,noatime shared:1 - xfs /dev/nvme0n1p1 rw,inode64\n\
-         30 27 0:25 / /dev/shm rw - tmpfs tmpfs rw,size=8g\n",
+         30 27 0:25 / /dev/shm rw - tmpfs tmpfs rw,size=8g\n\
+         31 27 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
     ),
     ("/proc/self/environ", "PATH=/bin\0HOME=/root\0"),
-    ("/proc/self/status", "Name:\tassay\nSeccomp:\t0\n"),
+    ("/proc/self/status", "Name:\tassay\nUid:\t7\t7\t7\t7\nCapEff:\t0\nSeccomp:\t0\n"),
     ("/proc/1/comm", "systemd\n"),
     ("/proc/1/stat", "1 (systemd) S 0 1 1 0 -1 4 1 1 0 0 50 50 0 0 20 0 1 0 1 1 1\n"),
     ("/proc/7/stat", "7 (indexer (x)) S 0 1 1 0 -1 4 1 1 0 0 50 50 0 0 20 0 1 0 1 1 1\n"),
@@ -42,6 +47,7 @@ const CLEAN: &[(&str, &str)] = &[
     ("/proc/sys/vm/dirty_bytes", "0\n"),
     ("/proc/sys/vm/overcommit_memory", "0\n"),
     ("/proc/sys/kernel/randomize_va_space", "2\n"),
+    ("/proc/sys/kernel/osrelease", "6.1.0-18-amd64\n"),
     ("/proc/sys/kernel/io_uring_disabled", "0\n"),
     ("/proc/sys/fs/aio-max-nr", "65536\n"),
     ("/proc/sys/fs/aio-nr", "2561\n"),

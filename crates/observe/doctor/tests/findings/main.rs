@@ -49,7 +49,7 @@ fn each_fault_is_the_only_finding() {
 /// Makes a fault.
 type Change = fn(&mut Made);
 /// Faults of more than a file: how they are made, and all that is found.
-const CHANGES: [(Change, &[&str]); 12] = [
+const CHANGES: [(Change, &[&str]); 13] = [
     (
         |made| {
             let header = "Filename Type Size Used Priority";
@@ -96,6 +96,10 @@ const CHANGES: [(Change, &[&str]); 12] = [
         |made| made.mount("/tmp ro,nosuid - tmpfs tmpfs rw"),
         &["temporary_dir: /tmp is mounted read-only, and TMPDIR does not name another directory"],
     ),
+    (
+        |made| made.mount("/tmp rw,noexec - tmpfs tmpfs rw"),
+        &["noexec: /tmp is on a mount with noexec"],
+    ),
     (|made| made.takes_direct_io = Some(false), &["direct_io: xfs refuses direct I/O"]),
     (|made| made.space.free = 10 << 30, &["free_space: 90 % used of 100 GiB"]),
     (
@@ -137,6 +141,20 @@ fn what_cannot_be_read_is_never_fine() {
     // Measured, not read.
     assert_eq!(fine, ["clock_read"]);
     assert!(results.iter().filter(|one| !is_fine(one)).all(|one| !one.evidence.is_empty()));
+}
+
+/// Goal: limits of a control group that are not mounted are not reported as absent limits.
+#[test]
+fn limits_that_are_not_mounted_are_unknown() {
+    let made = Made::clean();
+    let mounts = std::fs::read_to_string(made.path("/proc/self/mountinfo")).unwrap();
+    made.write("/proc/self/mountinfo", &mounts.replace("cgroup2", "other"));
+    let results = made.results();
+    for name in ["memory_limit", "cpu_limit", "thread_limit"] {
+        let one = results.iter().find(|one| one.check == name).unwrap();
+        assert_eq!(one.state, CheckState::Unknown, "{name}");
+        assert!(one.evidence.contains("group /user.slice/one are unknown"), "{}", one.evidence);
+    }
 }
 
 #[test]

@@ -89,13 +89,13 @@ pub fn host_refusals(
     found
 }
 
-/// Returns the shortage of a server that needs more than the memory cap of the experiment.
+/// Returns the shortage of an engine that needs more than the memory cap of the experiment.
 fn beyond_cap(needs: &SystemNeeds, cap: Bytes) -> Option<Shortage> {
     let need = needs.memory;
     (need.amount > cap.0).then(|| Shortage {
         limit: "memory",
         reason: format!(
-            "the server may need {} of memory, and the memory cap of the experiment is {cap}",
+            "the engine may need {} of memory, and the memory cap of the experiment is {cap}",
             Bytes(need.amount)
         ),
         remedy: format!("raise `memory` (--memory), use a smaller cache{}", need.or_instead()),

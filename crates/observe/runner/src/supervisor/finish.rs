@@ -116,8 +116,10 @@ impl Supervisor<'_> {
 
 /// Adds the room on the disk, and the remedy, to a failure where there is next to none.
 fn name_full_disk(end: &mut RunEnd, data: &DataRoot) {
-    if let RunEnd::Failed { reason, .. } | RunEnd::Crashed { reason, .. } = end
-        && let Ok(free) = data.free()
+    let (RunEnd::Failed { reason, .. } | RunEnd::Crashed { reason, .. }) = end else { return };
+    if let Some(lack) = sampler::lack_of_inodes(&[data.path()]) {
+        *reason += &format!("; {lack}, or name another directory with --data-dir");
+    } else if let Ok(free) = data.free()
         && free < FULL_DISK_BYTES
     {
         *reason += &format!(

@@ -38,10 +38,10 @@ fn allow(events: u64, instead: &str, quota: &Quota) -> Result<(), Shortage> {
         limit: LIMIT.name,
         reason: format!(
             "the server needs {events} events of asynchronous I/O, but {source} is {limit}, and \
-             {used} of them are in use on this host"
+             {used} events are in use on this host"
         ),
         remedy: format!(
-            "raise it on the host (`sysctl -w {source}={}`), or {instead}",
+            "raise the limit on the host (`sysctl -w {source}={}`), or {instead}",
             used + events
         ),
     })

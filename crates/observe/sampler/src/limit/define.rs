@@ -93,7 +93,7 @@ impl fmt::Display for Quota {
         let commands = self.commands(limit.saturating_mul(2));
         write!(
             f,
-            "{source} allows {limit} {unit}, {used} of which are in use: raise it ({commands})"
+            "{source} allows {limit} {unit}, and {used} are in use: raise the limit ({commands})"
         )
     }
 }

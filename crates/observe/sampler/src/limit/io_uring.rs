@@ -31,7 +31,7 @@ fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
             limit: LIMIT.name,
             reason: format!("an option of the server needs io_uring, but {reason}"),
             remedy: format!(
-                "allow it on the host (`sysctl -w kernel.io_uring_disabled=0`), or {}",
+                "allow io_uring on the host (`sysctl -w kernel.io_uring_disabled=0`), or {}",
                 needed.instead
             ),
         }),

@@ -6,32 +6,26 @@ use model::{Bytes, SystemNeeds};
 
 use super::process_limits::SMALLER;
 use super::{Limit, Shortage};
-use crate::control_group::CgroupDir;
-use crate::memory_limit::{GroupLimit, tightest_limit};
+use crate::memory_limit::{GroupLimit, least_memory};
 
 pub(crate) static LIMIT: Limit = Limit { name: "memory", check };
 
 fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
-    let needed = needs.memory.amount;
-    let group = CgroupDir::of_process(std::process::id()).filter(|_| needed > 0);
-    match group.and_then(|group| tightest_limit(&group.dir)) {
-        Some(limit) if needed > limit.bytes.0 => Err(shortage(needs, &limit)),
+    let limit = Some(needs.memory.amount).filter(|needed| *needed > 0).and_then(|_| least_memory());
+    match limit {
+        Some(limit) if needs.memory.amount > limit.free().0 => Err(shortage(needs, &limit)),
         Some(_) | None => Ok(()),
     }
 }
 
-fn shortage(needs: &SystemNeeds, GroupLimit { bytes, dir }: &GroupLimit) -> Shortage {
+fn shortage(needs: &SystemNeeds, limit: &GroupLimit) -> Shortage {
     let needed = Bytes(needs.memory.amount);
-    let mib = needed.0.div_ceil(1 << 20);
+    let mib = (needed.0 + limit.bytes.0 - limit.free().0).div_ceil(1 << 20);
     Shortage {
         limit: LIMIT.name,
-        reason: format!(
-            "the server and its client may need {needed} of memory, and the control group {} \
-             allows {bytes}",
-            dir.display()
-        ),
+        reason: format!("the engine and its client may need {needed} of memory, and {limit}"),
         remedy: format!(
-            "raise its limit (where the container is started, `docker run \
+            "raise the limit of the group (where the container is started, `docker run \
              --memory={mib}m`), {SMALLER}{}",
             needs.memory.or_instead()
         ),
@@ -45,16 +39,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_without_memory_is_refused_with_the_figures() {
+    fn an_engine_without_memory_is_refused_with_the_figures() {
         let memory = Need { amount: 420 << 20, instead: "set x" };
         let needs = SystemNeeds { memory, ..SystemNeeds::default() };
-        let limit = GroupLimit { bytes: Bytes(300 << 20), dir: "/g".into() };
+        let mut limit = GroupLimit { bytes: Bytes(320 << 20), held: Bytes(0), dir: "/g".into() };
         let text = shortage(&needs, &limit).to_string();
         assert_eq!(
             text,
-            "the server and its client may need 420 MiB of memory, and the control group /g allows \
-             300 MiB: raise its limit (where the container is started, `docker run \
+            "the engine and its client may need 420 MiB of memory, and the control group /g allows \
+             320 MiB: raise the limit of the group (where the container is started, `docker run \
              --memory=420m`), use a smaller cache or fewer clients, or set x"
         );
+        limit.held = Bytes(40 << 20);
+        let text = shortage(&needs, &limit).to_string();
+        assert!(text.contains("allows 320 MiB, of which other processes hold 40.0 MiB: raise"));
+        assert!(text.contains("--memory=460m"), "{text}");
     }
 }

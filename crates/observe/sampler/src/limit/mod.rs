@@ -6,6 +6,7 @@ mod define;
 
 mod aio_events;
 mod direct_io;
+mod inodes;
 mod io_uring;
 mod memory;
 mod open_files;
@@ -17,6 +18,7 @@ mod threads;
 pub use aio_events::aio_events;
 pub use define::{Limit, Quota, Shortage};
 pub use direct_io::direct_io_error;
+pub use inodes::{cause_of_full, check_inodes, lack_of_inodes};
 pub use io_uring::io_uring_refusal;
 pub use registry::{limits, shortages};
 pub use threads::{has_no_thread_limit, tightest_thread_limit, with_thread_limit};
@@ -31,4 +33,5 @@ pub(crate) static LIMITS: &[&Limit] = &[
     &aio_events::LIMIT,
     &io_uring::LIMIT,
     &direct_io::LIMIT,
+    &inodes::LIMIT,
 ];

@@ -26,8 +26,8 @@ fn shortage(needs: &SystemNeeds, allowed: u64) -> Shortage {
              is {allowed}"
         ),
         remedy: format!(
-            "raise it where the shell that runs assay gets it (`ulimit -n {files}`, `docker run \
-             --ulimit nofile={files}`){instead}"
+            "raise the limit before the shell that runs assay starts (`ulimit -n {files}`, \
+             `docker run --ulimit nofile={files}`){instead}"
         ),
     }
 }

@@ -68,7 +68,7 @@ impl ProcessLimit {
                 text(allowed)
             ),
             remedy: format!(
-                "raise it where the shell that runs assay gets it (`ulimit -{letter} \
+                "raise the limit before the shell that runs assay starts (`ulimit -{letter} \
                  unlimited`){}",
                 need.or_instead()
             ),
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(
             text('f', 1 << 20),
             "a process of the run may need a file of 1.00 GiB, and its hard limit (`ulimit -Hf`) \
-             is 1.00 MiB: raise it where the shell that runs assay gets it (`ulimit -f \
+             is 1.00 MiB: raise the limit before the shell that runs assay starts (`ulimit -f \
              unlimited`), or use fewer rows"
         );
         assert!(

@@ -43,11 +43,11 @@ fn allow(needed: Bytes, instead: &str, free: Option<Bytes>) -> Result<(), Shorta
     let mib = needed.0.div_ceil(1 << 20);
     let (has, mount) = match free {
         Some(free) => {
-            (format!("has {free} free"), format!("enlarge it (`mount -o remount,size={mib}m"))
+            (format!("has {free} free"), format!("enlarge {DIR} (`mount -o remount,size={mib}m"))
         }
         None => (
             "is absent, read-only or closed to its account".to_owned(),
-            format!("mount it (`mount -t tmpfs -o size={mib}m tmpfs"),
+            format!("mount memory (`mount -t tmpfs -o size={mib}m tmpfs"),
         ),
     };
     Err(Shortage {
@@ -75,7 +75,7 @@ mod tests {
         let text = allow(needed, "", None).unwrap_err().to_string();
         assert!(
             text.contains(
-                "/dev/shm is absent, read-only or closed to its account: mount it (`mount -t tmpf"
+                "/dev/shm is absent, read-only or closed to its account: mount memory (`mount -t t"
             ),
             "{text}"
         );

@@ -8,9 +8,8 @@ use rustix::process::{Resource, getrlimit, getuid};
 
 use super::define::raise;
 use super::{Limit, Quota, Shortage};
-use crate::control_group::locate;
+use crate::control_group::own_groups;
 use crate::kernel_file::{read_trimmed, value_of};
-use crate::mount::mounts;
 
 pub(crate) static LIMIT: Limit = Limit { name: "threads", check };
 
@@ -49,8 +48,8 @@ fn allow(needs: &SystemNeeds, quota: &Quota) -> Result<(), Shortage> {
     let others = threads - u64::from(clients).min(threads);
     let commands = quota.commands(used + threads);
     let remedy = match quota.free().saturating_sub(others) {
-        0 => format!("raise it ({commands})"),
-        most => format!("raise it ({commands}), or use at most {most} clients"),
+        0 => format!("raise the limit ({commands})"),
+        most => format!("raise the limit ({commands}), or use at most {most} clients"),
     };
     let reason = format!(
         "{} {} {threads} threads and processes, and {source} allows {} more ({used} of {limit} are \
@@ -136,14 +135,9 @@ pub fn has_no_thread_limit(status: &str, uid_map: &str) -> bool {
 ///
 /// Source: Linux, Documentation/admin-guide/cgroup-v1/pids.rst; a thread counts as a process.
 fn of_groups() -> Vec<Quota> {
-    let text = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let Some(group) = locate(&text, &mounts(), "pids") else { return Vec::new() };
-    group
-        .dir
-        .ancestors()
-        .take_while(|dir| dir.join("cgroup.procs").exists())
-        .filter_map(of_group)
-        .collect()
+    let dirs = own_groups("pids").unwrap_or_default();
+    let groups = dirs.iter().take_while(|dir| dir.join("cgroup.procs").exists());
+    groups.filter_map(|dir| of_group(dir)).collect()
 }
 
 /// Returns the limit of one control group; `None` when it has none.
@@ -172,8 +166,8 @@ mod tests {
         assert_eq!(
             text,
             "25 clients need 57 threads and processes, and ulimit -u allows 56 more (44 of 100 are \
-             in use): raise it (`ulimit -u 101` in the shell that runs assay), or use at most 24 \
-             clients"
+             in use): raise the limit (`ulimit -u 101` in the shell that runs assay), or use at \
+             most 24 clients"
         );
         let full = Quota { used: 99, ..quota };
         let text = allow(&needs(1), &full).unwrap_err().to_string();

@@ -7,7 +7,7 @@ use model::{Bytes, Readings, metric};
 use rustix::fs::StatVfs;
 
 use crate::kernel_file::{bytes_of, read};
-use crate::memory_limit::usable_memory;
+use crate::memory_limit::free_memory;
 use crate::targets::{RunTargets, Sampler};
 
 /// Starts the sampler.
@@ -34,7 +34,7 @@ pub fn free_space(dir: &Path) -> io::Result<Bytes> {
     let space = rustix::fs::statvfs(dir)?;
     if is_unlimited(&space) {
         let available = read("/proc/meminfo").and_then(|text| bytes_of(&text, "MemAvailable"));
-        return Ok(usable_memory(Bytes(available.unwrap_or(u64::MAX))));
+        return Ok(free_memory(Bytes(available.unwrap_or(u64::MAX))));
     }
     Ok(Bytes(space.f_bavail.saturating_mul(space.f_frsize)))
 }

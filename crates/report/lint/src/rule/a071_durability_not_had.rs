@@ -12,9 +12,9 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Blocking,
     trigger: "the file system of the data, or a setting that a run read back from the file system, \
               a session or the tables, does not provide the variant's durability class (a \
-              warning if the upper directory of an overlay is not visible; a note if it lacks the \
-              protection against torn pages, if sessions override a setting of a \
-              foreign server, or if something is not known)",
+              warning if the upper directory of an overlay is not visible, as in a container, and \
+              a note if the class is os; a note if it lacks the protection against torn pages, if \
+              sessions override a setting of a foreign server, or if something is not known)",
     why: "Writes that a crash loses are cheaper than writes of the class in the caption: syncs do \
           not reach the drive, or commits do not wait for a sync.",
     remedy: "put the data on a drive (--data-dir DIR), or claim the class that the writes have: \
@@ -50,11 +50,18 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     found
 }
 
-/// Returns the warning of a class that rests on something that is not known.
+/// Returns that a class rests on something that is not known.
+///
+/// If the overlay of a container is in memory, class sync is lost: a warning. Class os survives the
+/// crash of a process there too, and only its writes cost less: a note.
 fn assumption(claimed: Durability, basis: &DurabilityBasis) -> Option<Observation> {
-    let is_warned = basis.is_assumed && claimed > Durability::None;
+    let severity = match claimed {
+        Durability::None => return None,
+        Durability::Os => Severity::Note,
+        Durability::Sync => Severity::Warning,
+    };
     let text = format!("class {claimed} is claimed, and {} may be in memory", basis.evidence);
-    is_warned.then(|| Observation::new(text).severity(Severity::Warning))
+    basis.is_assumed.then(|| Observation::new(text).severity(severity))
 }
 
 fn violation(claimed: Durability, basis: &DurabilityBasis) -> Observation {
@@ -89,12 +96,16 @@ mod tests {
         let found = |experiment: &_| with(basis.clone(), experiment).map(|one| one.evidence);
         let assumed =
             DurabilityBasis { class: Durability::Sync, is_assumed: true, ..basis.clone() };
-        let warning = with(assumed.clone(), &experiment).unwrap();
-        assert_eq!(warning.severity, Some(Severity::Warning));
-        assert!(warning.evidence.contains("class os is claimed, and data on tmpfs"));
+        let note = with(assumed.clone(), &experiment).unwrap();
+        assert_eq!(note.severity, Some(Severity::Note));
+        assert!(note.evidence.contains("class os is claimed, and data on tmpfs"));
         let text = "class os is claimed, but data on tmpfs (in memory) allows class `none` at most \
                     (nothing survives before a clean close)";
         assert_eq!(found(&experiment).as_deref(), Some(text));
+        experiment.variants[0].settings.durability = Durability::Sync;
+        let warning = with(assumed.clone(), &experiment).unwrap();
+        assert_eq!(warning.severity, Some(Severity::Warning));
+        assert!(warning.evidence.contains("class sync is claimed, and data on tmpfs"));
         experiment.variants[0].settings.durability = Durability::None;
         assert_eq!(found(&experiment), None);
         assert!(with(assumed, &experiment).is_none());

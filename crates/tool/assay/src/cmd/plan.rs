@@ -134,6 +134,7 @@ impl Report for Shown<'_> {
             }
             None => lines(self.planned, style),
         };
+        lines.extend(sampler::limit_notes().iter().map(|note| format!("note      {note}")));
         let refusal = |text| format!("warning   `run` refuses this on this host: {text}");
         lines.extend(self.refusals.iter().map(refusal));
         lines.extend(self.priced.iter().map(Priced::line));
@@ -228,7 +229,8 @@ pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
 /// Returns the machine's size.
 pub(crate) fn machine(environment: &Environment) -> Machine {
     let host = sampler::host_facts(&environment.nearest_dir());
-    Machine { cpus: host.cpus, memory_bytes: host.memory_bytes, free_bytes: disk_free(environment) }
+    let memory_bytes = sampler::free_memory(host.memory_bytes);
+    Machine { cpus: host.cpus, memory_bytes, free_bytes: disk_free(environment) }
 }
 
 /// Returns the free disk space for data.

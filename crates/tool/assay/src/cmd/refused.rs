@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use archive::Results;
+use archive::{ArchiveError, Results};
 use engine::Refusal;
 use engine::refusal::listed;
 use miette::{Report, Result, miette};
@@ -16,6 +16,11 @@ use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::registry;
+
+/// Files and directories of a run in the results, and of the experiment.
+///
+/// Our choice: those of an embedded engine have 10 or fewer, those of a server with its logs more.
+const RESULT_FILES: u64 = 16;
 
 /// Checks what the text of an experiment decides, before anything is planned or started.
 pub(super) fn check_text(checked: &Checked, environment: &Environment) -> Result<()> {
@@ -38,7 +43,7 @@ pub(super) fn by_host(
     environment: &Environment,
 ) -> Vec<RunnerError> {
     let mut found = Vec::new();
-    found.extend(results.and_then(|it| it.check_writable().err()).map(RunnerError::from));
+    found.extend(results.and_then(|it| check_results(it, experiment, environment).err()));
     found.extend(DataRoot::check(&environment.data_dir).err());
     for variant in &experiment.variants {
         let build = requested_build::check(&variant.build, environment);
@@ -58,6 +63,20 @@ pub(super) fn by_host(
     let kinds = (&registry::driver as &runner::Registry, &registry::kind as &runner::Kinds);
     found.extend(runner::host_refusals(experiment, kinds, place));
     found
+}
+
+/// Checks that the results of an experiment can be written.
+fn check_results(
+    results: &Results,
+    experiment: &Experiment,
+    environment: &Environment,
+) -> std::result::Result<(), RunnerError> {
+    let runs = experiment.variants.len() * experiment.clients.len();
+    let files = RESULT_FILES * (1 + runs as u64 * u64::from(experiment.repetitions));
+    let place = &environment.results;
+    let write = |error| ArchiveError::Write(place.clone(), error);
+    sampler::check_inodes(place, files).map_err(write)?;
+    Ok(results.check_writable()?)
 }
 
 /// Checks a stored or changed experiment as [`by_host`] does.

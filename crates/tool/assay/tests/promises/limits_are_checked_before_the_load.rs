@@ -85,6 +85,7 @@ fn sizes_and_cpu_time_of_processes_are_raised_to_the_need_or_refused() {
         ("ulimit -t 60", "redb", ["CPU time of ", "(`ulimit -Ht`)", "`ulimit -t unlimited`"]),
         ("ulimit -v 999999", "lmdb", ["an address space of ", "(`ulimit -Hv`)", "fewer clients"]),
         ("ulimit -d 99999", "fjall", ["private memory of ", "(`ulimit -Hd`)", "smaller cache"]),
+        ("ulimit -s 256", "lmdb", ["a stack of 2.00 MiB", "(`ulimit -Hs`)", "256 KiB"]),
     ] {
         Limited::by(script).assert_refused(engine, &texts);
     }
@@ -106,6 +107,35 @@ fn threads_of_the_server_s_account_are_counted() {
         ["16 clients need 47 threads", "ulimit -u allows 20 more (0 of 20", "`ulimit -u 47`"];
     let prefix = &["prlimit", "--nproc=20:20", "--"];
     Limited { prefix, script: "true".to_owned() }.assert_refused("postgres@15.10", &texts);
+}
+
+/// Goal: an engine whose memtables its container's memory does not suffice is not loaded.
+#[test]
+fn memory_of_an_engine_is_compared_with_the_group_s_limit() {
+    let limit = |file| [(file, (128_u64 << 20).to_string())];
+    let made = Group::make("memory", &limit("memory.limit_in_bytes"), &limit("memory.max"));
+    let group = match made {
+        Ok(group) => group,
+        Err(error) => return println!("skipped: no control group: {error}"),
+    };
+    let join = Limited::by(&format!("echo $$ >{}", group.processes().display()));
+    let texts = ["may need 176 MiB of memory", "allows 128 MiB", "max_memtable_size"];
+    join.assert_refused("fjall", &texts);
+}
+
+/// Goal: nothing is loaded where the results, or the data, cannot have their files.
+/// Method: a namespace of mounts in which the results have 20 inodes.
+#[test]
+fn inodes_of_the_results_are_compared_with_the_need() {
+    let script = "mkdir results && mount -t tmpfs -o nr_inodes=20 tmpfs results".to_owned();
+    let small = Limited { prefix: &["unshare", "--mount"], script };
+    let workspace = Workspace::new();
+    let mut mounted = Command::new("unshare");
+    mounted.args(["--mount", "sh", "-c", &small.script]).current_dir(workspace.path(""));
+    if !mounted.status().is_ok_and(|status| status.success()) {
+        return println!("skipped: this user cannot mount");
+    }
+    small.assert_refused("lmdb", &["may make 32 files", "19 free inodes", "--results"]);
 }
 
 /// Goal: a server that its container's memory does not suffice is not loaded.

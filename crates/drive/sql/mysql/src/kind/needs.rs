@@ -52,6 +52,8 @@ const NO_SCHEMA: &str = "set the option `performance_schema = \"OFF\"`";
 
 /// Files of a server without connections: tables, logs, temporary files, libraries (100, ours).
 const OPEN_FILES: u64 = 200;
+/// Files and directories of a server, with its system tables. Our choice: an upper bound.
+const FILES: u64 = 500;
 /// Threads that have events each, by option, with their defaults.
 ///
 /// Source: MySQL's reference manual, "InnoDB Startup Options and System Variables".
@@ -95,6 +97,7 @@ pub(super) fn of(flavour: Flavour, options: &Options, load: &ServerLoad) -> Syst
     SystemNeeds {
         threads: load.connections + servers * threads,
         open_files: OPEN_FILES + load.connections,
+        files: servers * FILES,
         aio_events: Need {
             amount: if has_events { servers * events } else { 0 },
             instead: SIMULATED,
