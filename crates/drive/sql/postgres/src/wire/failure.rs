@@ -83,6 +83,11 @@ impl driver_sql::ErrorResponse for Box<ErrorResponse> {
         ["23", "40", "55P03", "57014"].iter().any(|class| self.is(class))
     }
 
+    /// NOT NULL or CHECK.
+    fn is_of_value(&self) -> bool {
+        self.is("23502") || self.is("23514")
+    }
+
     /// Classifies an error response by its SQLSTATE.
     ///
     /// A duplicate key is no defect, as in sysbench: it hits transactions that delete a row and
