@@ -75,8 +75,8 @@ impl User {
     fn named(name: &str, needs_name: bool) -> Result<Self, ServerError> {
         let Some(Account { name, uid, gid }) = Account::find(name) else {
             return Err(ServerError::fatal(format!(
-                "there is no user `{name}` for servers to run as: name another in \
-                 ASSAY_SERVER_USER, or make it with useradd"
+                "there is no user `{name}` for servers to run as: name another user in \
+                 ASSAY_SERVER_USER, or make the user with useradd"
             )));
         };
         if uid == 0 {
@@ -100,9 +100,9 @@ impl User {
         let has_ids = is_mapped("uid_map", uid) && is_mapped("gid_map", gid);
         if !is_self && !has_ids {
             return Err(cannot(format!(
-                "the user namespace that Assay runs in maps neither it nor an unused id \
-                 (/proc/self/uid_map: {}): run Assay outside of the namespace as an ordinary user, \
-                 or name an account that is mapped in ASSAY_SERVER_USER",
+                "the user namespace that Assay runs in maps neither this uid nor an unused uid \
+                 (/proc/self/uid_map: {}): run Assay outside of the namespace as an ordinary \
+                 user, or name an account that is mapped in ASSAY_SERVER_USER",
                 map("uid_map").split_whitespace().collect::<Vec<_>>().join(" ")
             )));
         }
