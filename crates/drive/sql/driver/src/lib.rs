@@ -10,6 +10,7 @@
 //! never repeated; only tables and routines with the identity in the marker table are ever dropped.
 
 mod certificate;
+mod client_identity;
 mod command;
 mod config;
 mod connection;

@@ -216,6 +216,7 @@ fn addresses(host: &str, port: u16, limit: Duration) -> io::Result<Vec<SocketAdd
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
     }
+    let zone = host.split_once('%').map(|(_, zone)| zone.to_owned());
     let name = host.to_owned();
     let (sender, receiver) = mpsc::sync_channel(1);
     thread::Builder::new().spawn(move || {
@@ -223,10 +224,19 @@ fn addresses(host: &str, port: u16, limit: Duration) -> io::Result<Vec<SocketAdd
         // The caller may have given up.
         sender.send(found).ok();
     })?;
-    receiver.recv_timeout(limit).unwrap_or_else(|_too_late| {
+    let found = receiver.recv_timeout(limit).unwrap_or_else(|_too_late| {
         let text = format!("the lookup of its name has not ended within {} s", limit.as_secs_f32());
         Err(io::Error::new(io::ErrorKind::TimedOut, text))
-    })
+    });
+    match (found, zone) {
+        (Err(error), Some(zone)) if error.kind() != io::ErrorKind::TimedOut => {
+            Err(io::Error::other(format!(
+                "{error}; its zone `{zone}` must be a network interface of this host (`ip link` lists \
+                 them)"
+            )))
+        }
+        (found, _) => found,
+    }
 }
 
 impl Read for Socket {

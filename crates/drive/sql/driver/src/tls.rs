@@ -10,7 +10,7 @@ use rustls::{ClientConfig, ClientConnection};
 
 use crate::certificate::{Note, Roots, Verifier, text_of};
 use crate::timed_stream::TimedStream;
-use crate::{end_point, roots};
+use crate::{client_identity, end_point};
 
 /// The encryption of a TCP connection.
 ///
@@ -146,16 +146,9 @@ fn config(
         Tls::Verified(file) => (Some(file), Some(Arc::clone(note))),
     };
     let roots = file.map(|file| Roots::read(file)).transpose()?;
-    let verifier = Arc::new(Verifier::new(roots, provider, note));
+    let verifier = Arc::new(Verifier::new(roots, Arc::clone(&provider), note));
     let verifying = builder.dangerous().with_custom_certificate_verifier(verifier);
     let Some(own) = own else { return Ok(Some(verifying.with_no_client_auth())) };
-    let (chain, key) = roots::client(own)?;
-    verifying.with_client_auth_cert(chain, key).map(Some).map_err(|error| {
-        let ClientCertificate { chain, key } = own;
-        let (chain, key) = (chain.display(), key.display());
-        io::Error::other(format!(
-            "the certificate in {chain} and the key in {key} do not belong together: {error}: name \
-             the files of one pair, of RSA, ECDSA or Ed25519"
-        ))
-    })
+    let own = client_identity::read(own, &provider)?;
+    Ok(Some(verifying.with_client_cert_resolver(own)))
 }

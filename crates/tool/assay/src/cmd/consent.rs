@@ -73,7 +73,8 @@ impl Origin {
             let key = key.display();
             ui.status(format_args!(
                 "warning   the mark of this account cannot be used ({key}: {error}): a resume \
-                 treats the experiment as a stranger's"
+                 treats the experiment as a stranger's; name a cache that this account can write with \
+                 --cache-dir"
             ));
         }
     }

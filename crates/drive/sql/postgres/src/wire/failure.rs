@@ -5,6 +5,10 @@ use std::fmt;
 use engine::EngineError;
 use engine::settings_check::refused;
 
+/// Remedy for a limit that ends even short statements.
+const STATEMENT_TIMEOUT: &str = "raise statement_timeout, or remove it, in the dsn (options), the \
+                                 role (ALTER ROLE) or the database (ALTER DATABASE)";
+
 /// An `ErrorResponse` of the server.
 ///
 /// Source: Postgres' documentation, "Error and Notice Message Fields".
@@ -32,6 +36,9 @@ impl ErrorResponse {
                 b'H' => error_response.hint = text,
                 _ => {}
             }
+        }
+        if error_response.hint.is_empty() && error_response.message.ends_with("statement timeout") {
+            error_response.hint = STATEMENT_TIMEOUT.to_owned();
         }
         error_response
     }
