@@ -1,6 +1,6 @@
 //! Checks of an application: what holds after every run.
 
-use model::sql::{Check, Table};
+use model::sql::{Check, StatementOwner, Table};
 use reader::error::PlanError;
 use reader::syntax::{Fields, Node, text};
 
@@ -9,7 +9,7 @@ use crate::statement::{Layout, table_names};
 use crate::text::DIALECTS;
 
 /// Keys of a check.
-pub(super) const CHECK_KEYS: [&str; 4] = ["name", "table", "sql", "expect"];
+const KEYS: [&str; 4] = ["name", "table", "sql", "expect"];
 /// Keyword for a query that returns no row.
 const NO_ROWS: &str = "no rows";
 
@@ -43,7 +43,7 @@ impl<'a> Names<'a> {
     }
 
     fn one_check(&self, node: &'a Node<'a>, tables: &[Table]) -> Result<Check, PlanError> {
-        let fields = Fields::of(node, "[[check]]", &CHECK_KEYS)?;
+        let fields = Fields::of(node, "[[check]]", &KEYS)?;
         let name = fields.text("name")?;
         let expect = fields.required("expect")?;
         let expected = match expect.get_ref().as_str() {
@@ -53,6 +53,8 @@ impl<'a> Names<'a> {
             })?),
         };
         let texts = self.sql_texts(fields.required("sql")?, &DIALECTS, &[])?;
+        let name = (*name.get_ref()).to_owned();
+        self.places.borrow_mut().add(StatementOwner::Check(name.clone()), &texts);
         let table = match fields.get("table") {
             Some(table) => {
                 let names = tables.iter().map(|table| table.name.as_str());
@@ -68,6 +70,6 @@ impl<'a> Names<'a> {
         }
         let layout = Layout { tables: table_names(tables), own: Some(table), ..Layout::default() };
         let (query, _) = self.statements(&texts, None, &layout)?;
-        Ok(Check { name: (*name.get_ref()).to_owned(), table, query, expected })
+        Ok(Check { name, table, query, expected })
     }
 }

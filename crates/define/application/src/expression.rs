@@ -3,7 +3,7 @@
 use model::limits::is_sql_name;
 use model::units::{parse_count, parse_share};
 use model::{float, whole};
-use reader::error::{PlanError, Source};
+use reader::error::{PlanError, Source, refuse};
 use reader::nearest;
 use reader::place::Placed;
 use reader::syntax::Pairs;
@@ -54,7 +54,7 @@ impl Variables {
             let name = name.as_str();
             if !names.contains(&name) {
                 let otherwise = match names.is_empty() {
-                    true => "it has none: leave this out".to_owned(),
+                    true => "the application has no parameters: leave this out".to_owned(),
                     false => format!("parameters: {}", names.join(", ")),
                 };
                 return Err(PlanError::new(format!("the application has no parameter `{name}`"))
@@ -69,9 +69,9 @@ impl Variables {
         for (Placed { value: name, place }, default) in known {
             if !is_sql_name(name) || [LOADED, NTH, "table", "rows"].contains(&name.as_str()) {
                 let why = format!("`{name}` cannot be a parameter's name");
-                return Err(PlanError::here(place.clone(), why).remedy(
-                    "use letters, digits and `_`; `loaded`, `nth`, `table` and `rows` are taken",
-                ));
+                let remedy =
+                    "use letters, digits and `_`; `loaded`, `nth`, `table` and `rows` are taken";
+                return refuse(place.clone(), why, remedy);
             }
             let own = set.iter().find(|(set, _)| set.value == *name).map(|(_, text)| text);
             let Placed { value: text, place } = own.unwrap_or(default);
@@ -80,12 +80,7 @@ impl Variables {
                 variables.known.push((name.clone(), i64::from(clients)));
                 continue;
             }
-            let is_expression = text.trim().rfind(['+', '-', '*', '/']) > Some(0);
-            let value = match is_expression {
-                true => variables.evaluate(text),
-                false => value_of(text, loaded),
-            };
-            let value = value.map_err(|why| {
+            let value = variables.parameter(text).map_err(|why| {
                 let error = PlanError::here(place.clone(), why);
                 if own.is_some() { error.within(experiment) } else { error }
             })?;
@@ -111,6 +106,14 @@ impl Variables {
         self.known.first().map_or(0, |(_, loaded)| loaded.unsigned_abs())
     }
 
+    /// Evaluates a parameter: an expression (`5M`), or a share of the loaded rows (`80%`).
+    fn parameter(&self, text: &str) -> Result<i64, String> {
+        match text.trim().ends_with('%') {
+            true => integer(share_of(self.loaded(), parse_share(text)?), text),
+            false => self.evaluate(text),
+        }
+    }
+
     /// Evaluates sums and products of numbers and names, or a comparison of two: 1 or 0.
     pub(super) fn evaluate(&self, text: &str) -> Result<i64, String> {
         let text = text.trim();
@@ -126,7 +129,7 @@ impl Variables {
             }
             None => self.part(text, text)?,
         };
-        i64::try_from(value).map_err(|_beyond| format!("`{text}` is too large"))
+        integer(value, text)
     }
 
     /// Evaluates `part` of the expression `whole`: at its last sum, or else its last product.
@@ -169,19 +172,8 @@ impl Variables {
     }
 }
 
-/// Parses a parameter: a count (`5M`), or a share of the loaded rows (`80%`).
-fn value_of(text: &str, loaded: u64) -> Result<i64, String> {
-    if let Some(value) = text.trim().parse::<i64>().ok().filter(|value| *value < 0) {
-        return Ok(value);
-    }
-    let value = if text.trim().ends_with('%') {
-        share_of(loaded, parse_share(text)?)
-    } else {
-        parse_count(text).map_err(|_why| {
-            format!("`{text}` is not a value: write a count (5M) or a share (80%)")
-        })?
-    };
-    i64::try_from(value).map_err(|_beyond| format!("`{text}` is too large"))
+fn integer(value: impl TryInto<i64>, text: &str) -> Result<i64, String> {
+    value.try_into().map_err(|_beyond| format!("`{text}` is too large"))
 }
 
 /// Returns a share of a count, rounded.
@@ -267,10 +259,10 @@ mod tests {
 
     #[test]
     fn a_parameter_is_a_count_or_a_share_of_the_rows() {
-        assert_eq!(value_of("80%", 1000), Ok(800));
-        assert_eq!(value_of("5M", 1000), Ok(5_000_000));
-        assert_eq!(value_of("-3", 1000), Ok(-3));
-        let refused = value_of("many", 1000).unwrap_err();
-        assert_eq!(refused, "`many` is not a value: write a count (5M) or a share (80%)");
+        assert_eq!(variables().parameter("80%"), Ok(800));
+        assert_eq!(variables().parameter("5M"), Ok(5_000_000));
+        assert_eq!(variables().parameter("-3"), Ok(-3));
+        let refused = variables().parameter("many").unwrap_err();
+        assert!(refused.starts_with("no parameter is named `many`"), "{refused}");
     }
 }

@@ -1,7 +1,7 @@
 //! Flow of a procedure: values read from results, conditions, repetitions.
 
-use model::sql::{Condition, Draw, Read, ReadKind, Statement};
-use reader::error::PlanError;
+use model::sql::{Condition, Draw, IntegerRange, Read, Statement};
+use reader::error::{PlanError, refuse};
 use reader::syntax::Word;
 
 use crate::names::{FOUND, Names, position};
@@ -33,21 +33,20 @@ impl Names<'_> {
                 let mut wanted = used.chain(decided).filter(|name| is_read(name));
                 if let Some(name) = wanted.find(|name| !known.contains(name)) {
                     let place = self.place_within(text.place.clone(), &format!(":{name}"));
-                    return Err(PlanError::here(
-                        place,
-                        format!("`{name}` is not read before this statement"),
-                    )
-                    .remedy(format!("read it: into = [\"{name}\"] of an earlier statement")));
+                    let why = format!("`{name}` is not read before this statement");
+                    let remedy = format!(
+                        "read the value by into = [\"{name}\"] of an earlier \
+                                          statement"
+                    );
+                    return refuse(place, why, remedy);
                 }
                 for name in &text.into {
                     let names = values.iter().map(|value| *value.name.get_ref());
                     position(name, "value", names)?;
                     if !is_read(name.get_ref()) {
-                        return Err(PlanError::here(
-                            name.span(),
-                            format!("`{name}` is drawn, not read"),
-                        )
-                        .remedy(format!("declare {name} = {{ read = \"integer\" }}")));
+                        let why = format!("`{name}` is drawn, not read");
+                        let remedy = format!("declare {name} = {{ read = \"integer\" }}");
+                        return refuse(name.span(), why, remedy);
                     }
                     known.push(name.get_ref());
                 }
@@ -109,12 +108,11 @@ impl Names<'_> {
                 continue;
             }
             let argument = position(&condition.of)?;
-            if !layout.once.get(usize::from(argument)).is_some_and(is_integer) {
-                return Err(PlanError::here(
-                    condition.of.span(),
-                    format!("`{}` is not an integer", condition.of),
-                )
-                .remedy("a condition is `found`, or an integer, which holds unless it is 0"));
+            if !layout.once.get(usize::from(argument)).is_some_and(|draw| draw.integers().is_some())
+            {
+                let why = format!("`{}` is not an integer", condition.of);
+                let remedy = "a condition is `found`, or an integer, which holds unless it is 0";
+                return refuse(condition.of.span(), why, remedy);
             }
             statement.conditions.push(Condition::IsSet(argument, condition.is));
         }
@@ -131,46 +129,16 @@ impl Names<'_> {
         copies: u32,
     ) -> Result<(), PlanError> {
         if copies < 2 {
-            return Err(PlanError::here(
-                name.span(),
-                "the table of this procedure has no copies to choose from",
-            )
-            .remedy("give the table `copies = 8`, or leave `copy` out"));
+            let why = "the table of this procedure has no copies to choose from";
+            return refuse(name.span(), why, "give the table `copies = 8`, or leave `copy` out");
         }
-        let bounds =
-            if let Some(Draw::Integer { from, count, .. } | Draw::Other { from, count, .. }) = draw
-            {
-                Some((*from, i128::from(*from) + i128::from(*count) - 1))
-            } else {
-                None
-            };
-        let is_number = |(from, last): (i64, i128)| from >= 1 && last <= i128::from(copies);
-        if bounds.is_some_and(is_number) {
+        let is_number = |it: IntegerRange| it.first >= 1 && it.last() <= i128::from(copies);
+        if draw.and_then(Draw::integers).is_some_and(is_number) {
             return Ok(());
         }
-        Err(PlanError::here(name.span(), format!("`{name}` is not the number of a copy"))
-            .remedy(format!("name an `integer`, or an `other` among bounds, of 1 to {copies}")))
-    }
-}
-
-/// Returns whether a value is an integer.
-pub(super) const fn is_integer(draw: &Draw) -> bool {
-    match draw {
-        Draw::Integer { .. }
-        | Draw::Nurand { .. }
-        | Draw::Chance(_)
-        | Draw::Part { .. }
-        | Draw::Other { .. }
-        | Draw::Id
-        | Draw::FirstId
-        | Draw::Number
-        | Draw::Read(ReadKind::Integer) => true,
-        Draw::Real { .. }
-        | Draw::Payload { .. }
-        | Draw::Pattern(_)
-        | Draw::Moment { .. }
-        | Draw::Syllables { .. }
-        | Draw::Read(ReadKind::Real | ReadKind::Text) => false,
+        let why = format!("`{name}` is not the number of a copy");
+        let remedy = format!("name an integer that is drawn from 1 to {copies}");
+        refuse(name.span(), why, remedy)
     }
 }
 

@@ -4,11 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use model::sql::Draw;
-use reader::error::PlanError;
+use reader::error::{PlanError, refuse};
 use reader::syntax::Word;
 use toml::Spanned;
 
-use crate::flow::is_integer;
 use crate::names::{FOUND, Names, position, unknown};
 use crate::statement::{Layout, Slot};
 use crate::text::{SqlText, SqlTexts};
@@ -44,10 +43,8 @@ impl Names<'_> {
             let in_row = used.in_row && !value.is_once;
             let (width, copies) = (value.count, if value.is_once { 1 } else { used.times });
             if in_row && width > 1 {
-                let why = format!(
-                    "`{name}` has {width} values, but a row has a place for one \
-                                   value"
-                );
+                let why =
+                    format!("`{name}` has {width} values, but a row has a place for one value");
                 return Err(PlanError::here(&used.place, why));
             }
             let drawn = if in_row { layout.row.len() } else { layout.once.len() };
@@ -89,10 +86,11 @@ impl Names<'_> {
     ) -> Result<Slot, PlanError> {
         let refuse = |why: &str, remedy: &str| {
             let what = format!("`{}` cannot be made of `{of}`: {why}", value.name);
-            Err(PlanError::here(of.span(), what).remedy(remedy))
+            refuse(of.span(), what, remedy)
         };
         let Some(source) = layout.slots.get(*of.get_ref()).copied() else {
-            return refuse("it is not drawn before", "put it above this value in [values]");
+            let remedy = "put the integer above this value in [values]";
+            return refuse("the integer is not drawn before this value", remedy);
         };
         let are_one = source.width == 1 && slot.width == 1;
         let is_matched = source.copies == 1 || source.copies == slot.copies;
@@ -104,14 +102,13 @@ impl Names<'_> {
         }
         let drawn = if slot.in_row { &layout.row } else { &layout.once };
         let draw = drawn.get(usize::from(source.base));
-        if !draw.is_some_and(|draw| is_integer(draw) && !matches!(draw, Draw::Read(_))) {
-            return refuse("it is not a drawn integer", "name an `integer`");
-        }
-        let has_three_digits = draw
-            .and_then(range_of)
-            .is_some_and(|(from, count)| from >= 0 && from.saturating_add_unsigned(count) <= 1_000);
+        let range = draw.filter(|draw| !matches!(draw, Draw::Read(_))).and_then(Draw::integers);
+        let Some(range) = range else {
+            return refuse("the source is not a drawn integer", "name an `integer`");
+        };
+        let has_three_digits = range.first >= 0 && range.last() < 1_000;
         if matches!(value.draw, Draw::Syllables { .. }) && !has_three_digits {
-            return refuse("it may have more than three digits", "name one from 0 to 999");
+            return refuse("the integer may have more than three digits", "name one from 0 to 999");
         }
         Ok(source)
     }
@@ -174,8 +171,9 @@ impl Names<'_> {
             } else {
                 continue;
             };
-            return Err(PlanError::here(&here.place, format!("`{name}` is used {clash}"))
-                .remedy("set `once = true` on it to share one value, or use two"));
+            let why = format!("`{name}` is used {clash}");
+            let remedy = "set `once = true` on the value to share it, or use two values";
+            return refuse(&here.place, why, remedy);
         }
         Ok(())
     }
@@ -193,26 +191,6 @@ impl Names<'_> {
         let times = text.block.times_by.iter().map(|word| whole(word, true));
         let copy = text.block.copy.iter().map(|word| whole(word, false));
         in_text.chain(into).chain(times).chain(copy).collect()
-    }
-}
-
-/// Returns the smallest value of an integer and how many there are, where known.
-const fn range_of(draw: &Draw) -> Option<(i64, u64)> {
-    match draw {
-        Draw::Integer { from, count, .. }
-        | Draw::Nurand { from, count, .. }
-        | Draw::Other { from, count, .. } => Some((*from, *count)),
-        Draw::Part { modulo, add, .. } => Some((*add, *modulo)),
-        Draw::Chance(_) => Some((0, 2)),
-        Draw::Real { .. }
-        | Draw::Payload { .. }
-        | Draw::Pattern(_)
-        | Draw::Moment { .. }
-        | Draw::Id
-        | Draw::FirstId
-        | Draw::Number
-        | Draw::Syllables { .. }
-        | Draw::Read(_) => None,
     }
 }
 

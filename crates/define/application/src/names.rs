@@ -1,21 +1,20 @@
 //! Context of the checks of one application file.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use model::limits::is_sql_name;
-use reader::error::{PlanError, Source};
+use reader::error::{PlanError, Source, refuse};
 use reader::syntax::{Node, Word, plain, scalar, text};
 use toml::de::DeTable;
 
 use crate::expression::Variables;
 use crate::files::ApplicationFiles;
+use crate::place::StatementPlaces;
 use crate::token::TokenError;
 
 /// Keyword for rows of the last statement without a condition.
 pub(super) const FOUND: &str = "found";
-/// Keys of a table.
-pub(super) const TABLE_KEYS: [&str; 4] = ["name", "copies", "id", "create"];
 
 /// Shared context of the checks of one file.
 pub(super) struct Names<'a> {
@@ -26,8 +25,10 @@ pub(super) struct Names<'a> {
     pub(super) catalog: &'a dyn ApplicationFiles,
     /// The procedures as written.
     pub(super) procedures: &'a DeTable<'a>,
-    /// Places of values in all statements so far.
-    pub(super) places: Cell<usize>,
+    /// Number of values in all statements so far.
+    pub(super) values: Cell<usize>,
+    /// Places of all statements so far.
+    pub(super) places: RefCell<StatementPlaces>,
 }
 
 impl<'a> Names<'a> {
@@ -89,6 +90,21 @@ impl<'a> Names<'a> {
         })
     }
 
+    /// Evaluates a number that must be within a range.
+    pub(super) fn number_within<T: TryFrom<i64>>(
+        &self,
+        node: &Node<'_>,
+        (least, most): (i64, u64),
+        what: &str,
+    ) -> Result<T, PlanError> {
+        let value: i64 = self.number(node, least, what)?;
+        if value.unsigned_abs() > most {
+            let why = format!("{value} is too large for {what}");
+            return refuse(node.span(), why, format!("write at most {most}"));
+        }
+        self.number(node, least, what)
+    }
+
     /// Returns the position of a procedure.
     pub(super) fn procedure(&self, name: &Word<'_>) -> Result<u16, PlanError> {
         position(name, "procedure", self.procedures.keys().map(|known| &**known.get_ref()))
@@ -100,8 +116,8 @@ pub(super) fn own_name(name: &Word<'_>, what: &str) -> Result<(), PlanError> {
     if is_sql_name(name.get_ref()) {
         return Ok(());
     }
-    Err(PlanError::here(name.span(), format!("`{}` cannot be {what}'s name", name.get_ref()))
-        .remedy("use letters, digits and `_`, and begin with a letter"))
+    let why = format!("`{}` cannot be {what}'s name", name.get_ref());
+    refuse(name.span(), why, "use letters, digits and `_`, and begin with a letter")
 }
 
 /// Returns the error of a name that is not among those known.

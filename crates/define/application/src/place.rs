@@ -6,12 +6,8 @@ use std::ops::Range;
 use model::Dialect;
 use model::sql::{PerDialect, StatementOwner};
 use reader::error::{PlanError, Source};
-use reader::syntax::{Fields, Node, word};
 
-use crate::conditions::CHECK_KEYS;
-use crate::names::{Names, TABLE_KEYS};
-use crate::text::{DIALECTS, DIALECTS_OF_PROCEDURE, SqlText, SqlTexts, executed};
-use crate::value::Value;
+use crate::text::{SqlText, SqlTexts, executed};
 
 /// Places of the statements of an application, in the order of their execution.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,43 +37,20 @@ impl StatementPlaces {
     }
 }
 
-impl<'a> Names<'a> {
-    /// Returns the places of every statement of tables, procedures and checks.
-    pub(super) fn places(
-        &self,
-        (tables, checks): (&'a [Node<'a>], &'a [Node<'a>]),
-        values: &[Value<'a>],
-    ) -> Result<StatementPlaces, PlanError> {
-        let (mut places, mut myrocks) = (BTreeMap::new(), BTreeMap::new());
-        for node in tables {
-            let fields = Fields::of(node, "[[table]]", &TABLE_KEYS)?;
-            let name = (*fields.text("name")?.get_ref()).to_owned();
-            let texts = self.sql_texts(fields.required("create")?, &DIALECTS, &[])?;
-            places.insert(StatementOwner::Table(name), places_of(&texts));
-        }
-        for (name, node) in self.procedures {
-            let name = word(name);
-            let owner = StatementOwner::Procedure((*name.get_ref()).to_owned());
-            let Some(sql) = self.written(name, node)?.get("sql") else { continue };
-            let texts = self.sql_texts(sql, &DIALECTS_OF_PROCEDURE, values)?;
-            if !texts.myrocks.is_empty() {
-                myrocks.insert(owner.clone(), ranges(&texts.myrocks));
-            }
-            places.insert(owner, places_of(&texts));
-        }
-        for node in checks {
-            let fields = Fields::of(node, "[[check]]", &CHECK_KEYS)?;
-            let name = (*fields.text("name")?.get_ref()).to_owned();
-            let texts = self.sql_texts(fields.required("sql")?, &DIALECTS, &[])?;
-            places.insert(StatementOwner::Check(name), places_of(&texts));
-        }
-        Ok(StatementPlaces { source: self.source.clone(), places, myrocks })
+impl StatementPlaces {
+    /// Returns the places of no statement.
+    pub(super) fn new(source: &Source) -> Self {
+        Self { source: source.clone(), ..Self::default() }
     }
-}
 
-/// Returns the place of each statement, by dialect.
-fn places_of(texts: &SqlTexts<'_>) -> PerDialect<Vec<Range<usize>>> {
-    PerDialect { postgres: ranges(&texts.postgres), mysql: ranges(&texts.mysql) }
+    /// Adds the statements of an owner.
+    pub(super) fn add(&mut self, owner: StatementOwner, texts: &SqlTexts<'_>) {
+        if !texts.myrocks.is_empty() {
+            self.myrocks.insert(owner.clone(), ranges(&texts.myrocks));
+        }
+        let (postgres, mysql) = (ranges(&texts.postgres), ranges(&texts.mysql));
+        self.places.insert(owner, PerDialect { postgres, mysql });
+    }
 }
 
 /// Returns the place of each statement, as often as it is executed.

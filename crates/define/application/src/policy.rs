@@ -3,7 +3,7 @@
 use model::Nanos;
 use model::limits::{ATTEMPTS_MAX, PAUSE_MAX_MS, RETRY_MAX, WAIT_MAX_MS};
 use model::sql::{CallPolicy, Retry};
-use reader::error::PlanError;
+use reader::error::{PlanError, refuse};
 use reader::syntax::{Fields, Node};
 
 use crate::names::Names;
@@ -28,22 +28,15 @@ impl<'a> Names<'a> {
     fn retry(&self, node: &'a Node<'a>) -> Result<Retry, PlanError> {
         let keys = ["attempts", "pause_ms", "pause_max_ms"];
         let fields = Fields::of(node, "a retry", &keys)?;
-        let attempts_at = fields.required("attempts")?;
-        let attempts: u32 = self.number(attempts_at, 2, "the attempts of a call")?;
-        if attempts > ATTEMPTS_MAX {
-            return Err(PlanError::here(
-                attempts_at.span(),
-                format!("{attempts} attempts resemble no end"),
-            )
-            .remedy(format!("at most {ATTEMPTS_MAX}: then the call has failed")));
-        }
+        let attempts = (2, ATTEMPTS_MAX.into());
+        let attempts = self.number_within(fields.required("attempts")?, attempts, "attempts")?;
         let range = (0, PAUSE_MAX_MS);
         let pause = self.wait(fields.required("pause_ms")?, range, "pause_ms")?;
         let pause_max = match fields.get("pause_max_ms") {
             Some(node) => {
                 let most = self.wait(node, range, "pause_max_ms")?;
                 if most < pause {
-                    return Err(PlanError::here(node.span(), "it is below `pause_ms`"));
+                    return Err(PlanError::here(node.span(), "`pause_max_ms` is below `pause_ms`"));
                 }
                 most
             }
@@ -52,25 +45,15 @@ impl<'a> Names<'a> {
         let retry = Retry { attempts, pause, pause_max };
         let all = retry.all_pauses();
         if all > RETRY_MAX {
-            return Err(PlanError::here(node.span(), format!("its pauses sum up to {all}"))
-                .remedy(format!(
-                    "at most {RETRY_MAX}: fewer attempts, or a smaller `pause_max_ms`"
-                )));
+            let why = format!("the pauses of the retries sum up to {all}");
+            let remedy =
+                format!("at most {RETRY_MAX}: fewer attempts, or a smaller `pause_max_ms`");
+            return refuse(node.span(), why, remedy);
         }
         Ok(retry)
     }
 
-    fn wait(
-        &self,
-        node: &'a Node<'a>,
-        (least, most): (i64, u64),
-        what: &str,
-    ) -> Result<Nanos, PlanError> {
-        let ms: u64 = self.number(node, least, what)?;
-        if ms > most {
-            return Err(PlanError::here(node.span(), format!("{what} of {ms} is too long"))
-                .remedy(format!("at most {most} ms")));
-        }
-        Ok(Nanos::from_millis(ms))
+    fn wait(&self, node: &'a Node<'a>, range: (i64, u64), what: &str) -> Result<Nanos, PlanError> {
+        Ok(Nanos::from_millis(self.number_within(node, range, what)?))
     }
 }

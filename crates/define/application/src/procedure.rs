@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use model::OpKind;
-use model::sql::{Copies, Draw, Part, PerDialect, Procedure, Protocol, Statement, Table};
-use reader::error::PlanError;
+use model::sql::{
+    Copies, Draw, Part, PerDialect, Procedure, Protocol, Statement, StatementOwner, Table,
+};
+use reader::error::{PlanError, refuse};
 use reader::syntax::{Fields, Node, Word, real, switch, text, word};
 
 use crate::names::{Names, own_name};
@@ -47,17 +49,16 @@ impl<'a> Names<'a> {
             let name = word(name);
             own_name(&name, "a procedure")?;
             if *name.get_ref() == "once" {
-                return Err(PlanError::here(name.span(), "`once` cannot be a procedure's name")
-                    .remedy(
-                        "choose another name: clients = { once = [...] } is a form of a step",
-                    ));
+                let why = "`once` cannot be a procedure's name";
+                let remedy = "choose another name: clients = { once = [...] } is a form of a step";
+                return refuse(name.span(), why, remedy);
             }
             let written = self.written(name, node)?;
             procedures.push(self.one_procedure(&written, tables, values, &mut used)?);
         }
         if procedures.is_empty() {
-            return Err(PlanError::here(self.name.span(), "the application has no procedure")
-                .remedy("add [procedure.NAME] with `kind` and `sql`"));
+            let why = "the application has no procedure";
+            return refuse(self.name.span(), why, "add [procedure.NAME] with `kind` and `sql`");
         }
         match values.iter().map(|value| &value.name).find(|name| !used.contains(*name.get_ref())) {
             None => Ok(procedures),
@@ -67,11 +68,7 @@ impl<'a> Names<'a> {
     }
 
     /// Returns a procedure with those it extends.
-    pub(super) fn written(
-        &self,
-        name: Word<'a>,
-        node: &'a Node<'a>,
-    ) -> Result<Written<'a>, PlanError> {
+    fn written(&self, name: Word<'a>, node: &'a Node<'a>) -> Result<Written<'a>, PlanError> {
         let mut chain = vec![Fields::of(node, "a procedure", &KEYS)?];
         while let Some(base) = chain.last().and_then(|last| last.get("extends")) {
             let base = text(base)?;
@@ -106,6 +103,8 @@ impl<'a> Names<'a> {
         let rows = written.get("rows").map_or(Ok(0), |rows| self.number(rows, 1, "rows"))?;
         let sql = written.get("sql").ok_or_else(|| lacks("has no `sql`"))?;
         let texts = self.sql_texts(sql, &DIALECTS_OF_PROCEDURE, values)?;
+        let owner = StatementOwner::Procedure((*name.get_ref()).to_owned());
+        self.places.borrow_mut().add(owner, &texts);
         let row = written.get("row").map(|row| text(row).and_then(|_| self.sql_text(row)));
         let row = row.transpose()?;
         let is_transaction = switch(written.get("transaction"))?;
@@ -197,8 +196,9 @@ impl<'a> Names<'a> {
         }
         let Some(row) = written.get("row") else { return Ok(()) };
         if rows == 0 {
-            return Err(PlanError::here(row.span(), "`row` needs `rows`")
-                .remedy("give `rows`: how often `row` is repeated in the statement"));
+            let why = "`row` needs `rows`";
+            let remedy = "give `rows`: how often `row` is repeated in the statement";
+            return refuse(row.span(), why, remedy);
         }
         let has_place = |statement: &Statement| {
             statement.parts.iter().any(|part| matches!(part, Part::Rows(_)))
@@ -206,7 +206,8 @@ impl<'a> Names<'a> {
         if dialects.into_iter().all(|all| all.is_empty() || all.iter().any(has_place)) {
             return Ok(());
         }
-        Err(PlanError::here(row.span(), "no statement has a place for this row")
-            .remedy("write {rows} where the rows belong: INSERT INTO {table} (...) VALUES {rows}"))
+        let why = "no statement has a place for this row";
+        let remedy = "write {rows} where the rows belong: INSERT INTO {table} (...) VALUES {rows}";
+        refuse(row.span(), why, remedy)
     }
 }

@@ -1,7 +1,7 @@
 //! The table that a procedure works on, and the others that its statements name.
 
 use model::sql::{Copies, Table};
-use reader::error::PlanError;
+use reader::error::{PlanError, refuse};
 use reader::syntax::text;
 
 use crate::names::{Names, position};
@@ -42,11 +42,10 @@ impl<'a> Names<'a> {
             let Some(other) = tables.iter().filter(is_unclear).find(is_named) else { continue };
             let name = &other.name;
             let place = self.place_within(text.place.clone(), &format!("{{{name}}}"));
-            let why = format!("it is not known which copy of `{name}` a copy of `{own}` needs");
-            return Err(PlanError::here(place, why).remedy(
-                "give both the same `copies`, or one of them a single copy, and set `table` to the \
-                 other",
-            ));
+            let why = format!("Assay cannot know which copy of `{name}` a copy of `{own}` needs");
+            let remedy = "give both tables the same `copies`, or one of them a single copy, and \
+                          set `table` to the other";
+            return refuse(place, why, remedy);
         }
         Ok(())
     }
@@ -137,7 +136,7 @@ rows = "100%"
         assert_eq!(rejection("sql = \"DELETE FROM {account}\""), none);
         let few = rejection("table = \"bank\"\nsql = \"DELETE FROM {history}\"");
         assert!(
-            few.starts_with("it is not known which copy of `history` a copy of `bank`"),
+            few.starts_with("Assay cannot know which copy of `history` a copy of `bank`"),
             "{few}"
         );
         let typo = rejection("table = \"bank\"\nsql = \"DELETE FROM {histroy}\"");

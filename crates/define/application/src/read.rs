@@ -1,6 +1,6 @@
 //! Reads and checks an application file.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -108,7 +108,8 @@ fn checked(
         variables: &variables,
         catalog,
         procedures: procedures.unwrap_or(&none),
-        places: Cell::new(0),
+        values: Cell::new(0),
+        places: RefCell::new(StatementPlaces::new(source)),
     };
     let row_bytes = names.number(file.required("row_bytes")?, 1, "the bytes of a row")?;
     let tables = names.tables(file.list("table")?)?;
@@ -116,7 +117,6 @@ fn checked(
     let procedures = names.procedures(&tables, &values)?;
     let checks = names.checks(file.list("check")?, &tables)?;
     let checks_of_loaded = checks_of_loaded(file.list("check")?);
-    let places = names.places((file.list("table")?, file.list("check")?), &values)?;
     let steps = names.steps(file.list("step")?, &procedures)?;
     let order = names.order(list(file.required("order")?)?, &steps)?;
     let disclaimer = file.get("disclaimer").map(text).transpose()?;
@@ -142,7 +142,7 @@ fn checked(
         published_by,
         parameters,
         text,
-        places,
+        places: names.places.into_inner(),
         needs,
         rows: setup.rows,
         checks_of_loaded,

@@ -4,7 +4,7 @@ use model::OpKind;
 use model::limits::HOLD_SECONDS_MAX;
 use model::sql::{CallMix, Connections, Hold, Procedure};
 use model::units::Nanos;
-use reader::error::PlanError;
+use reader::error::{PlanError, refuse};
 use reader::syntax::{Fields, Node};
 
 use crate::names::Names;
@@ -23,8 +23,8 @@ impl<'a> Names<'a> {
         if connections.is_one() || is_list {
             return Ok(connections);
         }
-        Err(PlanError::here(node.span(), "separate connections need several procedures in turn")
-            .remedy("name them in a list, such as [\"insert\", \"delete\"]"))
+        let why = "separate connections need several procedures in turn";
+        refuse(node.span(), why, "name them in a list, such as [\"insert\", \"delete\"]")
     }
 
     /// Checks the transaction that a session of each client holds open; `None` for 0 seconds.
@@ -40,20 +40,13 @@ impl<'a> Names<'a> {
         let called = &procedures[usize::from(procedure)];
         let is_read = matches!(called.kind, OpKind::Get | OpKind::Scan | OpKind::MultiGet);
         if !is_read || called.is_transaction {
-            return Err(PlanError::here(
-                name.span(),
-                format!("`{name}` cannot be read in a transaction held open"),
-            )
-            .remedy("name a procedure of kind get, scan or multi_get without `transaction`"));
+            let why = format!("`{name}` cannot be read in a transaction held open");
+            let remedy = "name a procedure of kind get, scan or multi_get without `transaction`";
+            return refuse(name.span(), why, remedy);
         }
-        let seconds = fields.required("seconds")?;
+        let most = HOLD_SECONDS_MAX.into();
         let what = "the seconds that a transaction is held";
-        let held: u32 = self.number(seconds, 0, what)?;
-        if held > HOLD_SECONDS_MAX {
-            let why = format!("{held} seconds are too long to hold a transaction");
-            return Err(PlanError::here(seconds.span(), why)
-                .remedy(format!("at most {HOLD_SECONDS_MAX}, a day")));
-        }
+        let held: u32 = self.number_within(fields.required("seconds")?, (0, most), what)?;
         let time_ns = Nanos::from_secs(held.into());
         Ok((held > 0).then_some(Hold { procedure, time_ns }))
     }

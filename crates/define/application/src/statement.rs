@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use model::limits::STATEMENT_VALUES_MAX;
 use model::sql::{Draw, Part, PerDialect, Statement, Table};
-use reader::error::PlanError;
+use reader::error::{PlanError, refuse};
 
 use crate::names::Names;
 use crate::text::{SqlText, SqlTexts, executed};
@@ -139,14 +139,14 @@ impl Names<'_> {
         };
         let places = text.tokens.iter().map(width).sum();
         self.few_values(places, text.place.clone())?;
-        let all = self.places.get() + places;
-        self.places.set(all);
+        let all = self.values.get() + places;
+        self.values.set(all);
         match all <= PLACES_MAX {
             true => Ok(()),
             false => {
                 let why = format!("the statements up to here have {all} values");
-                Err(PlanError::here(&text.place, why)
-                    .remedy(format!("fewer statements, or `times`: at most {PLACES_MAX} values")))
+                let remedy = format!("fewer statements, or `times`: at most {PLACES_MAX} values");
+                refuse(&text.place, why, remedy)
             }
         }
     }

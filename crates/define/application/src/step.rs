@@ -6,7 +6,7 @@ use model::limits::{NAME_BYTES_MAX, is_name};
 use model::sql::{Background, CallMix, Procedure, RowCount, TrafficSpec};
 use model::units::parse_share;
 use model::{OpUnit, StepRole};
-use reader::error::PlanError;
+use reader::error::{PlanError, refuse};
 use reader::syntax::{Fields, Node, Word, list, plain, switch, text, word, wrong_type};
 
 use crate::expression::share_of;
@@ -63,8 +63,8 @@ impl<'a> Names<'a> {
                 let need = text(need)?;
                 if usize::from(position(&need, "step", known())?) >= index {
                     let why = format!("`{need}` comes after {name}, which needs it");
-                    return Err(PlanError::here(need.span(), why)
-                        .remedy("write the steps in the order in which they may run"));
+                    let remedy = "write the steps in the order in which they may run";
+                    return refuse(need.span(), why, remedy);
                 }
                 before.push((*need.get_ref()).to_owned());
             }
@@ -79,8 +79,8 @@ impl<'a> Names<'a> {
             }
         }
         if !steps.specs.iter().any(|step: &TrafficSpec| step.role == StepRole::Load) {
-            return Err(PlanError::here(self.name.span(), "no step fills the tables")
-                .remedy("add a [[step]] with role = \"load\""));
+            let why = "no step fills the tables";
+            return refuse(self.name.span(), why, "add a [[step]] with role = \"load\"");
         }
         Ok(steps)
     }
@@ -111,12 +111,11 @@ impl<'a> Names<'a> {
         if is_word && is_name(text, NAME_BYTES_MAX) {
             return Ok(());
         }
-        Err(PlanError::here(name.span(), format!("`{text}` cannot be a step's name")).remedy(
-            format!(
-                "use at most {NAME_BYTES_MAX} letters, digits, `-`, `_` and `.`, and begin with a \
-                 letter"
-            ),
-        ))
+        let why = format!("`{text}` cannot be a step's name");
+        let remedy = format!(
+            "use at most {NAME_BYTES_MAX} letters, digits, `-`, `_` and `.`, and begin with a letter"
+        );
+        refuse(name.span(), why, remedy)
     }
 
     /// Returns one step; `None` when the parameters leave no call of it.
@@ -179,7 +178,7 @@ impl<'a> Names<'a> {
             let is_busy = step.background.is_some() || step.hold.is_some();
             if step.role != StepRole::Maintain || !step.settles || is_busy {
                 let remedy = "give `clients`, or role = \"maintain\" and settles = true";
-                return refuse("it does nothing", remedy);
+                return refuse("the step does nothing", remedy);
             }
             return Ok(());
         };
@@ -198,7 +197,7 @@ impl<'a> Names<'a> {
             && (call_mix.positions().any(writes) || step.background.is_some())
         {
             let remedy = "write role = \"read-write\"";
-            return refuse("its role is to read, but it writes", remedy);
+            return refuse("the role of the step is `read`, but the step writes", remedy);
         }
         if step.rows.is_some() && !call_mix.is_once() {
             self.paced(call_mix, procedures, called)?;
@@ -219,8 +218,9 @@ impl<'a> Names<'a> {
         if call_mix.positions().any(|position| procedures[usize::from(position)].rows > 0) {
             return Ok(());
         }
-        Err(PlanError::here(called.span(), "the rows that these procedures write are not known")
-            .remedy("give `rows` to the procedures: what one call inserts, deletes or changes"))
+        let why = "the rows that these procedures write are not known";
+        let remedy = "give `rows` to the procedures: what one call inserts, deletes or changes";
+        refuse(called.span(), why, remedy)
     }
 
     fn call_mix(&self, node: &'a Node<'a>) -> Result<CallMix, PlanError> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use model::sql::Draw;
-use reader::error::PlanError;
+use reader::error::{PlanError, refuse};
 use reader::syntax::{Fields, Node, Word, text};
 
 use crate::names::{FOUND, Names};
@@ -118,8 +118,8 @@ impl<'a> Names<'a> {
         let fields = Fields::of(node, "SQL that differs by dialect", dialects)?;
         let [postgres, mysql, myrocks] = DIALECTS_OF_PROCEDURE.map(|dialect| fields.get(dialect));
         if postgres.is_none() && mysql.is_none() {
-            return Err(PlanError::here(node.span(), "no dialect is given")
-                .remedy("write `sql.postgres`, `sql.mysql` or both"));
+            let why = "no dialect is given";
+            return refuse(node.span(), why, "write `sql.postgres`, `sql.mysql` or both");
         }
         let of = |node: Option<&'a Node<'a>>| {
             node.map_or(Ok(Vec::new()), |node| self.listed(node, values))
@@ -144,8 +144,9 @@ impl<'a> Names<'a> {
             self.flatten(entry, &Block::plain(texts.len()), values, &mut texts)?;
         }
         if texts.iter().all(|text| text.block.times == 0) {
-            return Err(PlanError::here(node.span(), "no `when` of these statements holds")
-                .remedy("give a statement for these values of the parameters too"));
+            let why = "no `when` of these statements holds";
+            let remedy = "give a statement for these values of the parameters too";
+            return refuse(node.span(), why, remedy);
         }
         Ok(texts)
     }
@@ -178,11 +179,8 @@ impl<'a> Names<'a> {
             let of = text(node)?;
             let has_source = || texts.iter().any(|text| text.block.conditions.is_empty());
             if *of.get_ref() == FOUND && !has_source() {
-                return Err(PlanError::here(
-                    node.span(),
-                    "no earlier statement can have found rows",
-                )
-                .remedy("put a statement without a condition before it"));
+                let why = "no earlier statement can have found rows";
+                return refuse(node.span(), why, "put a statement without a condition before it");
             }
             block.conditions.push(WrittenCondition { of, is });
         }
@@ -196,8 +194,9 @@ impl<'a> Names<'a> {
             return Ok(());
         };
         if let Some(into) = fields.get("into") {
-            return Err(PlanError::here(into.span(), "`into` belongs to one statement")
-                .remedy("write { sql = \"SELECT ...\", into = [...] } within the list"));
+            let why = "`into` belongs to one statement";
+            let remedy = "write { sql = \"SELECT ...\", into = [...] } within the list";
+            return refuse(into.span(), why, remedy);
         }
         if list.is_empty() {
             return Err(PlanError::here(sql.span(), "there is no statement in this list"));
@@ -213,8 +212,8 @@ impl<'a> Names<'a> {
         values: &[Value<'a>],
     ) -> Result<(), PlanError> {
         if block.times != 1 || block.times_by.is_some() {
-            return Err(PlanError::here(node.span(), "a repetition within a repetition")
-                .remedy("write the inner statements one after the other"));
+            let why = "a repetition within a repetition";
+            return refuse(node.span(), why, "write the inner statements one after the other");
         }
         let named = node
             .get_ref()
@@ -233,11 +232,9 @@ impl<'a> Names<'a> {
         let Some((from, last)) =
             range.and_then(|(from, count)| Some((from, from.checked_add(count - 1)?)))
         else {
-            return Err(PlanError::here(
-                node.span(),
-                format!("`{}` is not a number of repetitions", value.name),
-            )
-            .remedy("name an `integer` with bounds of 0 to 65535, or write a number"));
+            let why = format!("`{}` is not a number of repetitions", value.name);
+            let remedy = "name an `integer` with bounds of 0 to 65535, or write a number";
+            return refuse(node.span(), why, remedy);
         };
         if last == 0 {
             return Err(PlanError::here(node.span(), format!("`{}` is always 0", value.name)));
@@ -259,11 +256,9 @@ impl<'a> Names<'a> {
             tokenize(text.get_ref()).map_err(|wrong| self.error_at_text(place.clone(), wrong))?;
         let text = SqlText { tokens, place, block, into: Vec::new(), is_rollback: false };
         if FRAME.iter().any(|word| text.begins_with(&[word])) {
-            return Err(PlanError::here(
-                text.place,
-                "a transaction begins and ends with its procedure",
-            )
-            .remedy("leave this out, and set `transaction = true` on the procedure"));
+            let why = "a transaction begins and ends with its procedure";
+            let remedy = "leave this out, and set `transaction = true` on the procedure";
+            return refuse(text.place, why, remedy);
         }
         let is_rollback = text.begins_with(&["rollback"]) && !text.begins_with(&["rollback", "to"]);
         Ok(SqlText { is_rollback, ..text })

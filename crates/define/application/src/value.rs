@@ -2,7 +2,7 @@
 
 use model::limits::TEXT_BYTES_MAX;
 use model::sql::{Draw, ReadKind};
-use reader::error::PlanError;
+use reader::error::{PlanError, refuse};
 use reader::syntax::{Fields, Node, Word, entries, list, real, switch, text};
 
 use crate::names::{FOUND, Names, own_name};
@@ -55,11 +55,9 @@ impl<'a> Names<'a> {
     fn value(&self, name: Word<'a>, node: &'a Node<'a>) -> Result<Value<'a>, PlanError> {
         own_name(&name, "a value")?;
         if *name.get_ref() == FOUND {
-            return Err(PlanError::here(
-                name.span(),
-                format!("`{FOUND}` cannot be a value's name"),
-            )
-            .remedy("choose another name: `found` stands for the rows of a statement"));
+            let why = format!("`{FOUND}` cannot be a value's name");
+            let remedy = "choose another name: `found` stands for the rows of a statement";
+            return refuse(name.span(), why, remedy);
         }
         if node.get_ref().is_str() {
             let draw = self.keyword(node, "value", &PLAIN)?;
@@ -75,11 +73,9 @@ impl<'a> Names<'a> {
             None => 0,
             Some(node) if matches!(draw, Draw::Integer { .. }) => self.signed(node)?,
             Some(node) => {
-                return Err(PlanError::here(
-                    node.span(),
-                    "`apart` moves the range of each next integer",
-                )
-                .remedy("it belongs to an `integer` with a `count`, or in a repetition"));
+                let why = "`apart` moves the range of each next integer";
+                let remedy = "write `apart` for an `integer` with a `count`, or in a repetition";
+                return refuse(node.span(), why, remedy);
             }
         };
         let source = SOURCES.iter().find_map(|key| fields.get(key));
@@ -111,8 +107,9 @@ impl<'a> Names<'a> {
                     ));
                 }
                 if !text.get_ref().contains('#') {
-                    return Err(PlanError::here(node.span(), "the pattern has no `#`")
-                        .remedy("each `#` becomes a digit; a constant belongs in the SQL"));
+                    let why = "the pattern has no `#`";
+                    let remedy = "each `#` becomes a digit; a constant belongs in the SQL";
+                    return refuse(node.span(), why, remedy);
                 }
                 Ok(Draw::Pattern((*text.get_ref()).to_owned()))
             }
@@ -165,7 +162,7 @@ impl<'a> Names<'a> {
                 let bytes: usize = texts.iter().map(|text| text.get_ref().len()).sum();
                 if texts.len() != DIGITS || bytes > TEXT_BYTES_MAX as usize {
                     let why = format!("{} syllables do not stand for ten digits", texts.len());
-                    return Err(PlanError::here(node.span(), why).remedy("write ten short texts"));
+                    return refuse(node.span(), why, "write ten short texts");
                 }
                 let syllables = texts.iter().map(|text| (*text.get_ref()).to_owned()).collect();
                 Ok(Draw::Syllables { syllables, of: 0 })
@@ -190,10 +187,10 @@ impl<'a> Names<'a> {
     fn one_kind(&self, fields: &Fields<'a>) -> Result<(&'static str, &'a Node<'a>), PlanError> {
         let mut given = KINDS.iter().filter_map(|(kind, _)| Some((*kind, fields.get(kind)?)));
         let Some(first) = given.next() else {
-            return Err(PlanError::here(fields.node.span(), "the value has no generator").remedy(
-                "give one of integer, real, payload, pattern, moment, nurand, chance, part, \
-                         syllables, other, read, or draw = \"id\"",
-            ));
+            let why = "the value has no generator";
+            let remedy = "give one of integer, real, payload, pattern, moment, nurand, chance, \
+                          part, syllables, other, read, or draw = \"id\"";
+            return refuse(fields.node.span(), why, remedy);
         };
         if let Some((second, _)) = given.next() {
             let why = format!("a value has one generator, not `{}` and `{second}`", first.0);
@@ -202,11 +199,8 @@ impl<'a> Names<'a> {
         for (owner, own) in KINDS.iter().filter(|(kind, _)| *kind != first.0) {
             for word in *own {
                 let Some(node) = fields.get(word) else { continue };
-                return Err(PlanError::here(
-                    node.span(),
-                    format!("`{word}` belongs to values with `{owner}`"),
-                )
-                .remedy("leave it out"));
+                let why = format!("`{word}` belongs to values with `{owner}`");
+                return refuse(node.span(), why, "leave the key out");
             }
         }
         Ok(first)
@@ -216,8 +210,11 @@ impl<'a> Names<'a> {
     fn bounds(&self, node: &'a Node<'a>, example: &str) -> Result<(i64, i64), PlanError> {
         match list(node)? {
             [first, last] => Ok((self.signed(first)?, self.signed(last)?)),
-            _ => Err(PlanError::here(node.span(), "it is drawn between two bounds")
-                .remedy(format!("for instance {example}: both may be drawn"))),
+            _ => Err(PlanError::here(
+                node.span(),
+                "a value of this kind is drawn between two bounds",
+            )
+            .remedy(format!("write two bounds, such as {example}: both may be drawn"))),
         }
     }
 
@@ -255,7 +252,7 @@ impl<'a> Names<'a> {
         else {
             let why = format!("there is no payload of {shortest} to {longest} bytes");
             let most = format!("the longest is not shorter, and at most {TEXT_BYTES_MAX}");
-            return Err(PlanError::here(node.span(), why).remedy(most));
+            return refuse(node.span(), why, most);
         };
         let why = "`random` is a share of the bytes, from 0 to 1";
         let random = random

@@ -105,6 +105,18 @@ impl PlanError {
     }
 }
 
+/// Refuses what is written at a place, with the remedy.
+///
+/// # Errors
+/// Always.
+pub fn refuse<T>(
+    place: impl Into<Place>,
+    message: impl Into<String>,
+    remedy: impl Into<String>,
+) -> Result<T, PlanError> {
+    Err(PlanError::here(place, message).remedy(remedy))
+}
+
 impl From<String> for PlanError {
     fn from(message: String) -> Self {
         Self::new(message)

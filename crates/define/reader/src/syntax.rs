@@ -150,7 +150,8 @@ pub fn few(length: usize, node: &Node<'_>) -> Result<(), PlanError> {
     match length <= LIST_MAX {
         true => Ok(()),
         false => {
-            let why = format!("it has {length} entries, and at most {LIST_MAX} are read");
+            let why =
+                format!("the list or table has {length} entries, and at most {LIST_MAX} are read");
             Err(PlanError::here(node.span(), why))
         }
     }
@@ -196,8 +197,10 @@ fn syntax_error(source: &Source, message: &str, place: Range<usize>) -> PlanErro
 
 /// Returns the error of a password outside of a `dsn`.
 fn misplaced(place: Range<usize>) -> PlanError {
-    PlanError::here(place, "a password stands at the wrong place")
-        .remedy("write it into the `dsn` of its [[variant]]: what else is written is stored")
+    PlanError::here(place, "a password stands at the wrong place").remedy(
+        "write the password into the `dsn` of its [[variant]]: Assay stores everything \
+                 else of the file",
+    )
 }
 
 /// Returns the names and texts of a table of scalars.

@@ -96,8 +96,7 @@ impl Procedure {
         for (at, draw) in in_order {
             draw.check(at).map_err(|reason| format!("value {}: {reason}", at + 1))?;
         }
-        let written = &self.statements;
-        for statement in written.postgres.iter().chain(&written.mysql).chain(&self.myrocks) {
+        for statement in self.statements.all().chain(&self.myrocks) {
             check_number("values", statement.values(self.rows), (0, STATEMENT_VALUES_MAX))?;
             let read = statement.reads.iter().map(|read| read.argument).chain(statement.copy);
             for position in read {

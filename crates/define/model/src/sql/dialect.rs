@@ -36,6 +36,13 @@ pub struct PerDialect<T> {
     pub mysql: T,
 }
 
+impl<T> PerDialect<Vec<T>> {
+    /// Iterates over the values of both dialects.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        self.postgres.iter().chain(&self.mysql)
+    }
+}
+
 impl<T> PerDialect<T> {
     /// Returns the value for `dialect`.
     pub const fn by(&self, dialect: Dialect) -> &T {

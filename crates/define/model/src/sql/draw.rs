@@ -100,6 +100,47 @@ pub enum Draw {
     Read(ReadKind),
 }
 
+/// Integers from the smallest on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IntegerRange {
+    /// The smallest.
+    pub first: i64,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl IntegerRange {
+    /// Returns the largest.
+    pub fn last(self) -> i128 {
+        i128::from(self.first) + i128::from(self.count) - 1
+    }
+}
+
+impl Draw {
+    /// Returns the integers that the value may be; `None` for a value of another type.
+    ///
+    /// An integer that depends on the table or on a result may be any.
+    pub const fn integers(&self) -> Option<IntegerRange> {
+        let (first, count) = match self {
+            Self::Integer { from, count, .. }
+            | Self::Nurand { from, count, .. }
+            | Self::Other { from, count, .. } => (*from, *count),
+            Self::Part { modulo, add, .. } => (*add, *modulo),
+            Self::Chance(_) => (0, 2),
+            Self::Id | Self::FirstId | Self::Number | Self::Read(ReadKind::Integer) => {
+                (i64::MIN, u64::MAX)
+            }
+            Self::Real { .. }
+            | Self::Payload { .. }
+            | Self::Pattern(_)
+            | Self::Moment { .. }
+            | Self::Syllables { .. }
+            | Self::Read(ReadKind::Real | ReadKind::Text) => return None,
+        };
+        Some(IntegerRange { first, count })
+    }
+}
+
 /// Type of a value that is read from a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -25,7 +25,7 @@ pub use call::{Argument, Bounds, Call};
 pub use call_policy::{CallPolicy, Retry};
 pub use connections::{CALLS_APART_MAX, Connections, Hold};
 pub use dialect::{Dialect, PerDialect};
-pub use draw::{Draw, ReadKind};
+pub use draw::{Draw, IntegerRange, ReadKind};
 pub use protocol::Protocol;
 pub use query::{Check, Condition, Part, Read, Statement};
 pub use statement::{Piece, StatementOwner};

@@ -45,18 +45,15 @@ impl Procedure {
     ///
     /// One occurs as often as it is named.
     pub fn other_tables(&self) -> impl Iterator<Item = u16> {
-        self.in_any_dialect()
+        self.statements
+            .all()
             .flat_map(|statement| &statement.parts)
             .filter_map(|part| if let Part::OtherTable(other) = part { Some(*other) } else { None })
     }
 
     /// Returns whether a statement reaches other copies of the table than the call's.
     pub fn reaches_other_copies(&self) -> bool {
-        self.in_any_dialect().any(|statement| statement.copy.is_some())
-    }
-
-    fn in_any_dialect(&self) -> impl Iterator<Item = &Statement> {
-        self.statements.postgres.iter().chain(&self.statements.mysql)
+        self.statements.all().any(|statement| statement.copy.is_some())
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Draft {
     socket: Option<PathBuf>,
     /// The directory of a socket.
     socket_dir: Option<PathBuf>,
+    /// Whether the address demands a socket, or TCP.
+    demands_socket: Option<bool>,
     encryption: Encryption,
     login: LoginOptions,
     notes: Vec<String>,
@@ -49,6 +51,7 @@ impl Draft {
             database: None,
             socket: None,
             socket_dir: None,
+            demands_socket: None,
             encryption: Encryption::default(),
             login: LoginOptions::default(),
             notes: Vec::new(),
@@ -187,6 +190,13 @@ impl Draft {
             }
             Effect::Database => once(&mut self.database, value.to_owned(), "database")?,
             Effect::Socket => once(&mut self.socket, absolute(parameter)?, "socket")?,
+            Effect::Transport => {
+                self.demands_socket = Some(match value.to_ascii_lowercase().as_str() {
+                    "tcp" => false,
+                    "socket" => true,
+                    _ => return Err(parameter.refuse("write tcp or socket")),
+                });
+            }
             Effect::Timeout => self.login.timeout_ms = self.timeout_ms(parameter)?,
             Effect::Session(name) => {
                 let known = self.login.session.insert(name.to_owned(), value.to_owned());
@@ -329,6 +339,17 @@ impl Draft {
             }
             (socket, dir) => socket.or(dir),
         };
+        match (self.demands_socket, &socket) {
+            (Some(true), None) => {
+                return Err(wrong("the address demands a unix socket and names none")
+                    .remedy("add socket=FILE, or leave protocol=socket out"));
+            }
+            (Some(false), Some(_)) => {
+                return Err(wrong("the address demands TCP and names a unix socket")
+                    .remedy("leave out protocol=tcp, or the socket"));
+            }
+            (Some(_) | None, _) => {}
+        }
         if let Some(path) = socket {
             self.encryption.check_socket()?;
             // Of another host the socket would be another server's.

@@ -54,7 +54,7 @@ pub(super) const TABLE: &[Parameters] = &[
         Effect::Encryption(EncryptionPart::Waiver),
     ),
     row("connect_timeout connectTimeout timeout", Effect::Timeout),
-    row("protocol", Effect::Only(&["tcp", "socket"], "connects by TCP or by a unix socket")),
+    row("protocol", Effect::Transport),
     row(
         "charset characterEncoding characterSetResults connectionCollation collation useUnicode",
         Effect::Ignored("the server's character set is used, so no text is converted"),

@@ -30,6 +30,8 @@ pub(super) enum Effect {
     Database,
     /// The file of a socket.
     Socket,
+    /// Whether the server is reached by TCP or by a unix socket.
+    Transport,
     /// Encryption.
     Encryption(EncryptionPart),
     /// The longest wait of a login.

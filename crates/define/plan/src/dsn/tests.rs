@@ -113,6 +113,10 @@ fn a_socket_is_named_as_by_the_server_s_own_clients() {
     assert_eq!(encrypted, "a unix socket is not encrypted");
     let twice = refused("mysql://me@%2Frun%2Fs/x?socket=/run/t");
     assert_eq!(twice, "the address states the socket twice");
+    let none = refused("mysql://me@db/x?protocol=socket");
+    assert_eq!(none, "the address demands a unix socket and names none");
+    let both = refused("mysql://me@/x?socket=/run/s&protocol=TCP");
+    assert_eq!(both, "the address demands TCP and names a unix socket");
 }
 
 #[test]

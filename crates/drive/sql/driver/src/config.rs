@@ -1,5 +1,7 @@
 //! Connection options: endpoint, protocol, Assay's own options.
 
+use std::str::FromStr;
+
 use engine::settings_check::refused;
 use engine::{ApplicationSetup, EngineError, OpenSpec, PIPELINING};
 use model::capability::{
@@ -22,7 +24,8 @@ pub const PROTOCOL: &str = "assay.protocol";
 
 /// Own option: whether waits of sessions are sampled.
 pub const WAITS: &str = "assay.waits";
-/// Value that switches an own option off.
+/// Values of [`WAITS`].
+const SAMPLED: &str = "sampled";
 const OFF: &str = "off";
 /// Every own option.
 const OWN: [&str; 4] = [PROTOCOL, REPLICA, TRANSPORT, WAITS];
@@ -48,34 +51,26 @@ impl OwnOptions {
     pub fn of(options: &Options) -> Result<Self, EngineError> {
         let mut own = Self { protocol: None, samples_waits: true, replica: None };
         for (name, value) in options.iter().filter(|(name, _)| name.starts_with(OWN_PREFIX)) {
-            let neither = |one: &str, other: &str| {
-                refused(name, format!("`{value}` is neither {one} nor {other}"))
-            };
             match name {
-                PROTOCOL => {
-                    let known: Result<Protocol, String> = value.parse();
-                    own.protocol = Some(known.map_err(|_why| neither("prepared", "text"))?);
-                }
-                REPLICA => {
-                    let known: Result<Replica, String> = value.parse();
-                    own.replica = Some(known.map_err(|_why| neither("sync", "async"))?);
-                }
-                TRANSPORT => {
-                    let known: Result<Transport, String> = value.parse();
-                    known.map_err(|_why| neither("unix", "tcp"))?;
-                }
+                PROTOCOL => own.protocol = Some(parsed(name, value)?),
+                REPLICA => own.replica = Some(parsed(name, value)?),
+                TRANSPORT => drop(parsed::<Transport>(name, value)?),
+                WAITS if value == OFF => own.samples_waits = false,
+                WAITS if value == SAMPLED => {}
                 WAITS => {
-                    own.samples_waits = match value {
-                        "sampled" => true,
-                        OFF => false,
-                        _ => return Err(neither("sampled", OFF)),
-                    };
+                    let reason =
+                        format!("`{value}` is not a way to sample waits: write {SAMPLED} or {OFF}");
+                    return Err(refused(name, reason));
                 }
                 _ => return Err(EngineError::unknown(name, "unknown Assay option", &OWN)),
             }
         }
         Ok(own)
     }
+}
+
+fn parsed<T: FromStr<Err = String>>(name: &str, value: &str) -> Result<T, EngineError> {
+    value.parse().map_err(|reason| refused(name, reason))
 }
 
 /// Iterates over the options without Assay's own.

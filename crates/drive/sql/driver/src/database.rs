@@ -221,6 +221,12 @@ impl<D: Database> SqlEngine<D> {
         (&self.config, self.setup.as_ref())
     }
 
+    /// Returns the name of a procedure of the application.
+    pub(crate) fn procedure_name(&self, at: u16) -> String {
+        let procedure = self.setup.as_ref().and_then(|setup| setup.application.procedure(at));
+        procedure.map(|procedure| procedure.name.clone()).unwrap_or_default()
+    }
+
     /// Returns Assay's own options in force.
     pub fn own_options(&self) -> Vec<(&'static str, String)> {
         self.config.own_options(self.setup.as_ref(), D::Connection::SQL.dialect)

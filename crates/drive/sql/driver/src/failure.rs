@@ -34,6 +34,9 @@ pub trait ErrorResponse: Debug + Display {
     /// Returns whether the statement may succeed on other rows, or with more time.
     fn depends_on_rows(&self) -> bool;
 
+    /// Returns whether a value violates a constraint by itself, whatever other rows there are.
+    fn is_of_value(&self) -> bool;
+
     /// Converts it to the error of its class.
     fn classify(self) -> EngineError;
 }

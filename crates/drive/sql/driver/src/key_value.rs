@@ -30,6 +30,8 @@ pub(crate) enum ExpectedResult {
     Call {
         /// Whether no rows mean not found.
         is_read: bool,
+        /// The procedure.
+        procedure: u16,
     },
 }
 
@@ -37,8 +39,8 @@ impl ExpectedResult {
     #[inline]
     const fn outcome(self, rows: &Rows) -> Outcome {
         match self {
-            Self::Get | Self::Scan | Self::Call { is_read: true } => outcome(rows),
-            Self::Write | Self::Call { is_read: false } => Outcome::Done,
+            Self::Get | Self::Scan | Self::Call { is_read: true, .. } => outcome(rows),
+            Self::Write | Self::Call { is_read: false, .. } => Outcome::Done,
         }
     }
 }

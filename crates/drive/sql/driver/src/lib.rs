@@ -10,6 +10,7 @@
 //! never repeated; only tables and routines with the identity in the marker table are ever dropped.
 
 mod certificate;
+mod client_identity;
 mod command;
 mod config;
 mod connection;
@@ -54,7 +55,7 @@ pub use connection::{Connection, Reply, Sql};
 pub use database::{Database, SqlEngine};
 pub use explain::{Explain, SentStatement, StatementEntry};
 pub use failure::{ErrorResponse, Failure};
-pub use moment::Moment;
+pub use moment::{date_time, write_moment};
 pub use object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, Reference, TableName};
 pub use obstacle::{Obstacle, SessionNeeds, refuse};
 pub use peer_protocol::PeerProtocol;

@@ -62,7 +62,13 @@ impl PeerProtocol {
     pub fn describe(self, address: &Address, received: &[u8], error: Option<&io::Error>) -> String {
         let name = self.name();
         let found = peer_of(received).or_else(|| probe(address).as_deref().and_then(peer_of));
+        // An error in words is the server's own answer.
+        let stated = error.filter(|it| it.kind() == io::ErrorKind::Other);
+        let stated = stated.map(ToString::to_string).unwrap_or_default();
         match found {
+            Some(Peer::Known(found)) if found == self && !stated.is_empty() => {
+                format!("{address} is {name} and ends the connection: {stated}")
+            }
             Some(Peer::Known(found)) if found == self => format!(
                 "{address} answers some connections as {name}, but not this one: see its log"
             ),

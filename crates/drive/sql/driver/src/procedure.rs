@@ -36,6 +36,8 @@ pub(crate) struct RenderedProcedure<C: Connection> {
     is_read: bool,
     /// Positions of the values that results set; else empty.
     read_positions: Vec<usize>,
+    /// Position of the statement that is executed, from 1; 0 at the commit.
+    at: u32,
 }
 
 /// One statement of a procedure, as it is executed.
@@ -134,7 +136,9 @@ impl<C: Connection> Calls<C> {
             if is_transaction {
                 begin.run(connection, |_| Value::Integer(0), |_, _| {})?;
             }
-            if rendered.execute(connection, (call, read_back), rows)? == Flow::RolledBack {
+            let ended = rendered.execute(connection, (call, read_back), rows)?;
+            rendered.at = 0;
+            if ended == Flow::RolledBack {
                 connection.run("ROLLBACK")?;
                 // What was written is not there.
                 rows.clear(rows.is_storing());
@@ -186,9 +190,15 @@ impl<C: Connection> Calls<C> {
         if !step.is_plain() {
             return Ok(None);
         }
-        let expected = ExpectedResult::Call { is_read: *is_read };
+        let expected = ExpectedResult::Call { is_read: *is_read, procedure: call.procedure };
         let queued = command.submit(connection, |at| Value::of(call, step.positions[at]))?;
         Ok(queued.map(|(bytes, is_text)| InFlight { expected, bytes, is_text }))
+    }
+
+    /// Returns the position of the statement that the last call executed, from 1; 0 for its commit.
+    pub(crate) fn position(&self, call: &Call<'_>) -> u32 {
+        let index = self.index(call).unwrap_or(usize::MAX);
+        self.rendered.get(index).and_then(Option::as_ref).map_or(0, |rendered| rendered.at)
     }
 
     /// Returns the index of the call's procedure and table.
@@ -214,6 +224,12 @@ enum Flow {
 }
 
 impl<C: Connection> RenderedProcedure<C> {
+    /// Returns whether a statement is always executed, with values that are drawn.
+    pub(crate) fn is_unconditional(&self, index: usize) -> bool {
+        let StatementStep { conditions, positions, .. } = &self.steps[index];
+        conditions.is_empty() && !positions.iter().any(|at| self.read_positions.contains(at))
+    }
+
     /// Executes the statements whose conditions hold.
     #[inline]
     fn execute(
@@ -237,6 +253,7 @@ impl<C: Connection> RenderedProcedure<C> {
             if let Some(at) = step.positions.iter().find(is_unknown) {
                 return Err(unread(*at));
             }
+            self.at = step.number;
             let command = &mut self.commands[step.command_for::<C::Error>((call, values))?];
             let has_found = execute(command, connection, step, (call, values), rows)?;
             rows.end_statement(step.number);
@@ -397,6 +414,7 @@ pub(crate) fn render<C: Connection>(
         is_transaction: procedure.is_transaction,
         is_read: is_read(procedure),
         read_positions,
+        at: 0,
     })
 }
 

@@ -3,6 +3,8 @@
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
+use crate::timed_stream::now;
+
 /// Begin of the error of an answer that does not come in time.
 const NO_ANSWER: &str = "the server has not answered a query for ";
 
@@ -128,11 +130,6 @@ impl ReceiveBuffer {
 #[cold]
 fn no_answer(limit: Duration) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, format!("{NO_ANSWER}{} s", limit.as_secs_f64()))
-}
-
-#[expect(clippy::disallowed_methods, reason = "of answers that are limited; nothing is timed")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use model::{Op, Outcome};
 use crate::connection::{Connection, Reply};
 use crate::database::{Database, SqlEngine};
 use crate::failure::{ErrorResponse, Failure};
-use crate::key_value::{InFlight, KeyValue};
+use crate::key_value::{ExpectedResult, InFlight, KeyValue};
 use crate::open_sessions::SessionRole;
 use crate::pipeline_queue::PipelineQueue;
 use crate::pooler;
@@ -121,6 +121,21 @@ impl<'e, D: Database> SqlSession<'e, D> {
         }
     }
 
+    /// Names the statement that violates a constraint, with the remedy; 0 is the commit.
+    #[cold]
+    fn name_violation(&self, error: EngineError, procedure: u16, statement: u32) -> EngineError {
+        let EngineError::Constraint(text) = error else { return error };
+        let name = self.engine.procedure_name(procedure);
+        let what = match statement {
+            0 => "the commit".to_owned(),
+            number => format!("statement {number}"),
+        };
+        EngineError::Constraint(format!(
+            "{text}: {what} of procedure `{name}` violates the constraint: change the values that \
+             the procedure draws, or load the rows that it refers to first"
+        ))
+    }
+
     fn reconnect(&mut self) -> Reply<(), D::Connection> {
         let mut last = Failure::Lost("no answer".to_owned());
         for pause in PAUSES {
@@ -189,7 +204,13 @@ impl<D: Database> Session for SqlSession<'_, D> {
         check_row::<D::Connection>(op)?;
         let Link { connection, key_value, calls, .. } = &mut self.link;
         let done = match op {
-            Op::Call(call) => calls.call(connection, self.engine.known(), call, rows),
+            Op::Call(call) => {
+                let done = calls.call(connection, self.engine.known(), call, rows);
+                return self.end(done).map_err(|error| {
+                    let statement = self.link.calls.position(call);
+                    self.name_violation(error, call.procedure, statement)
+                });
+            }
             Op::Get { .. }
             | Op::Put { .. }
             | Op::Delete { .. }
@@ -261,6 +282,9 @@ impl<D: Database> Pipeline for SqlSession<'_, D> {
         let in_flight = self.queue.oldest()?;
         let Link { connection, key_value, .. } = &mut self.link;
         let done = key_value.complete(connection, in_flight, rows);
-        self.end(done)
+        self.end(done).map_err(|error| match in_flight.expected {
+            ExpectedResult::Call { procedure, .. } => self.name_violation(error, procedure, 1),
+            ExpectedResult::Get | ExpectedResult::Scan | ExpectedResult::Write => error,
+        })
     }
 }

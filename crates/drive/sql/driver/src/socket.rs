@@ -2,17 +2,21 @@
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use model::{Address, LoginOptions};
-use rustix::net::{RecvFlags, recv};
+use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
+use rustix::net::{
+    AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv, socket_with,
+};
 
 use crate::timed_stream::{TimedStream, now};
-use crate::tls::Encrypted;
+use crate::tls::Encryption;
 
 /// Longest wait for the first answer of a server that has not answered yet.
 ///
@@ -35,13 +39,11 @@ pub enum Contact {
 ///
 /// Encryption begins after a first exchange, which each protocol has its own of.
 #[derive(Debug)]
-pub enum Socket {
-    /// A unix socket.
-    Unix(TimedStream),
-    /// A TCP connection, without Nagle's delay.
-    Tcp(TimedStream),
-    /// An encrypted TCP connection.
-    Tls(Box<Encrypted>),
+pub struct Socket {
+    stream: TimedStream,
+    /// The encryption of a TCP connection, once it has begun.
+    encryption: Option<Box<Encryption>>,
+    is_unix: bool,
 }
 
 impl Socket {
@@ -62,7 +64,7 @@ impl Socket {
         };
         let within = if login.timeout_ms.is_some() { end } else { soon() };
         let connected = Self::connect_until(address, within).map(|mut socket| {
-            socket.stream_mut().set_deadlines(soon(), end);
+            socket.stream.set_deadlines(soon(), end);
             socket
         });
         connected.map_err(|error| {
@@ -75,27 +77,14 @@ impl Socket {
     }
 
     /// Returns a unix socket that is connected, without limits.
-    pub fn unix(stream: UnixStream) -> Self {
-        Self::Unix(TimedStream::new(stream, "its unix socket"))
+    pub fn unix(fd: impl Into<OwnedFd>) -> Self {
+        let stream = TimedStream::new(fd, "its unix socket");
+        Self { stream, encryption: None, is_unix: true }
     }
 
     /// Extends the wait for a first answer to what the address states; `false` when that is over.
     pub(crate) fn extend_first_wait(&mut self, login: &LoginOptions) -> bool {
-        login.timeout_ms.is_some() && self.stream_mut().extend()
-    }
-
-    const fn stream(&self) -> &TimedStream {
-        match self {
-            Self::Unix(stream) | Self::Tcp(stream) => stream,
-            Self::Tls(encrypted) => encrypted.stream(),
-        }
-    }
-
-    const fn stream_mut(&mut self) -> &mut TimedStream {
-        match self {
-            Self::Unix(stream) | Self::Tcp(stream) => stream,
-            Self::Tls(encrypted) => encrypted.stream_mut(),
-        }
+        login.timeout_ms.is_some() && self.stream.extend()
     }
 
     /// Reads what has been received, without waiting; nothing of a closed connection.
@@ -106,10 +95,8 @@ impl Socket {
     /// Connects; the connection and all reads end at a deadline.
     pub(crate) fn connect_until(address: &Address, end: Instant) -> io::Result<Self> {
         let left = || end.saturating_duration_since(now()).max(Duration::from_millis(1));
-        let mut socket = match address {
-            Address::Socket(path) => {
-                Self::Unix(TimedStream::new(UnixStream::connect(path)?, address))
-            }
+        let (mut stream, is_unix) = match address {
+            Address::Socket(path) => (TimedStream::new(unix(path, left)?, address), true),
             Address::Tcp { host, port, .. } => {
                 let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
                 let found = addresses(host, *port, left())?;
@@ -119,11 +106,11 @@ impl Socket {
                 });
                 let stream = stream.ok_or(last)?;
                 stream.set_nodelay(true)?;
-                Self::Tcp(TimedStream::new(stream, address))
+                (TimedStream::new(stream, address), false)
             }
         };
-        socket.stream_mut().set_deadlines(end, end);
-        Ok(socket)
+        stream.set_deadlines(end, end);
+        Ok(Self { stream, encryption: None, is_unix })
     }
 
     /// Encrypts a TCP connection, as its address demands; does nothing where it demands nothing.
@@ -132,52 +119,44 @@ impl Socket {
     /// When the server's certificate is not accepted, a file of certificates cannot be read, or
     /// client and server have no version of TLS in common: 1.2 or 1.3.
     pub fn encrypt(&mut self, address: &Address, login: &LoginOptions) -> io::Result<()> {
-        if let (Self::Tcp(stream), Address::Tcp { host, tls, .. }) = (&*self, address) {
+        if let Address::Tcp { host, tls, .. } = address {
             let own = login.certificate.as_ref();
-            if let Some(encrypted) = Encrypted::begin(stream.try_clone()?, host, tls, own)? {
-                *self = Self::Tls(Box::new(encrypted));
-            }
+            self.encryption = Encryption::begin(&mut self.stream, host, tls, own)?.map(Box::new);
         }
         Ok(())
     }
 
     /// Waits longer for the steps of a login after its first answer: to its end.
     pub fn expect_slow_steps(&mut self) {
-        self.stream_mut().extend();
+        self.stream.extend();
     }
 
     /// Returns how the server's certificate was accepted, where that is not by its names.
     pub fn certificate_note(&self) -> Option<&'static str> {
-        match self {
-            Self::Tls(stream) => stream.note(),
-            Self::Unix(_) | Self::Tcp(_) => None,
-        }
+        self.encryption.as_ref()?.note()
     }
 
     /// Returns the hash of the server's certificate that a login is bound to; `None` without TLS.
     pub fn end_point(&self) -> Option<Vec<u8>> {
-        match self {
-            Self::Tls(stream) => stream.end_point(),
-            Self::Unix(_) | Self::Tcp(_) => None,
-        }
+        self.encryption.as_ref()?.end_point()
     }
 
     /// Returns whether only root, or the server, can read the traffic.
     pub const fn is_secure(&self) -> bool {
-        matches!(self, Self::Unix(_) | Self::Tls(_))
+        self.is_unix || self.encryption.is_some()
     }
 
     /// Sends what the socket has room for; returns how many bytes were taken.
     pub(crate) fn send_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Tls(encrypted) => encrypted.send_now(bytes),
-            Self::Unix(stream) | Self::Tcp(stream) => stream.send_now(bytes),
+        match &mut self.encryption {
+            Some(encryption) => encryption.send_now(&self.stream, bytes),
+            None => self.stream.send_now(bytes),
         }
     }
 
     /// Returns whether taken bytes are not sent yet.
     pub(crate) fn has_unsent(&self) -> bool {
-        matches!(self, Self::Tls(stream) if stream.has_unsent())
+        self.encryption.as_ref().is_some_and(|encryption| encryption.has_unsent())
     }
 
     /// Removes the limits of the login: statements may take long.
@@ -193,13 +172,41 @@ impl Socket {
     /// # Errors
     /// When the operating system refuses it.
     pub fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
-        self.stream_mut().limit_reads(limit)
+        self.stream.limit_reads(limit)
     }
 }
 
 /// Returns the limit of a login that its address states.
 fn stated(login: &LoginOptions) -> Option<Duration> {
     login.timeout_ms.map(|limit| Duration::from_millis(limit.into()))
+}
+
+/// Connects to a unix socket; where its queue of connections is full, waits for room until the
+/// deadline.
+///
+/// Source: Linux, `unix_stream_connect` in net/unix/af_unix.c: the wait has the time limit of sends.
+fn unix(path: &Path, left: impl Fn() -> Duration) -> io::Result<OwnedFd> {
+    let limit = left();
+    let address = SocketAddrUnix::new(path)?;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    loop {
+        set_socket_timeout(&socket, Timeout::Send, Some(left()))?;
+        match connect(&socket, &address) {
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                let text = format!(
+                    "its queue of connections is full, and the server has taken none within {} s",
+                    limit.as_secs_f32()
+                );
+                return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+            }
+            connected => {
+                connected?;
+                set_socket_timeout(&socket, Timeout::Send, None)?;
+                return Ok(socket);
+            }
+        }
+    }
 }
 
 /// Returns the addresses of a host.
@@ -209,6 +216,7 @@ fn addresses(host: &str, port: u16, limit: Duration) -> io::Result<Vec<SocketAdd
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
     }
+    let zone = host.split_once('%').map(|(_, zone)| zone.to_owned());
     let name = host.to_owned();
     let (sender, receiver) = mpsc::sync_channel(1);
     thread::Builder::new().spawn(move || {
@@ -216,18 +224,27 @@ fn addresses(host: &str, port: u16, limit: Duration) -> io::Result<Vec<SocketAdd
         // The caller may have given up.
         sender.send(found).ok();
     })?;
-    receiver.recv_timeout(limit).unwrap_or_else(|_too_late| {
+    let found = receiver.recv_timeout(limit).unwrap_or_else(|_too_late| {
         let text = format!("the lookup of its name has not ended within {} s", limit.as_secs_f32());
         Err(io::Error::new(io::ErrorKind::TimedOut, text))
-    })
+    });
+    match (found, zone) {
+        (Err(error), Some(zone)) if error.kind() != io::ErrorKind::TimedOut => {
+            Err(io::Error::other(format!(
+                "{error}; its zone `{zone}` must be a network interface of this host (`ip link` lists \
+                 them)"
+            )))
+        }
+        (found, _) => found,
+    }
 }
 
 impl Read for Socket {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) | Self::Tcp(stream) => stream.read(buffer),
-            Self::Tls(encrypted) => encrypted.read(buffer),
+        match &mut self.encryption {
+            Some(encryption) => encryption.read(&mut self.stream, buffer),
+            None => self.stream.read(buffer),
         }
     }
 }
@@ -235,9 +252,9 @@ impl Read for Socket {
 impl Write for Socket {
     #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) | Self::Tcp(stream) => stream.write(bytes),
-            Self::Tls(encrypted) => encrypted.write(bytes),
+        match &mut self.encryption {
+            Some(encryption) => encryption.write(&mut self.stream, bytes),
+            None => self.stream.write(bytes),
         }
     }
 
@@ -248,7 +265,7 @@ impl Write for Socket {
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream().as_fd()
+        self.stream.as_fd()
     }
 }
 
@@ -277,6 +294,29 @@ mod tests {
             drop(socket);
             drop(server.join().unwrap());
         }
+    }
+
+    /// Goal: a server that takes no connection has no more time than the address states.
+    ///
+    /// Method: connections that nothing takes fill the queue of a listening unix socket.
+    #[test]
+    fn a_full_queue_of_a_unix_socket_has_the_limit_of_the_login() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("socket");
+        let listener =
+            socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+                .unwrap();
+        rustix::net::bind(&listener, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        rustix::net::listen(&listener, 1).unwrap();
+        let address = Address::Socket(path);
+        let login = LoginOptions { timeout_ms: Some(50), ..LoginOptions::default() };
+        let connect = || Socket::connect(&address, &login, Contact::Known);
+        let queued: Vec<_> = std::iter::from_fn(|| connect().ok()).take(16).collect();
+        assert!((1..16).contains(&queued.len()), "{} fit into the queue", queued.len());
+        let error = connect().unwrap_err();
+        assert!(error.contains("its queue of connections is full"), "{error}");
+        drop(rustix::net::accept(&listener).unwrap());
+        connect().unwrap();
     }
 
     #[test]

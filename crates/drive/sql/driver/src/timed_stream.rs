@@ -16,7 +16,7 @@ const LOGIN_LIMIT: &str = "within its limit: 30 s, or connect_timeout of the dsn
 ///
 /// A server that sends byte by byte has no more time than any other.
 #[derive(Debug)]
-pub struct TimedStream {
+pub(crate) struct TimedStream {
     fd: OwnedFd,
     /// The server's address, as errors show it.
     server: String,
@@ -29,11 +29,6 @@ impl TimedStream {
     /// Returns the stream of a server, without limits.
     pub(crate) fn new(fd: impl Into<OwnedFd>, server: impl ToString) -> Self {
         Self { fd: fd.into(), server: server.to_string(), deadlines: None }
-    }
-
-    pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        let Self { fd, server, deadlines } = self;
-        Ok(Self { fd: fd.try_clone()?, server: server.clone(), deadlines: *deadlines })
     }
 
     /// Ends all reads at `soon`, and at `end` once they are extended.
@@ -96,7 +91,7 @@ impl TimedStream {
 }
 
 /// Returns the time, for deadlines alone.
-#[expect(clippy::disallowed_methods, reason = "of logins, which are limited; nothing is timed")]
+#[expect(clippy::disallowed_methods, reason = "logins and answers are limited; nothing is timed")]
 pub(crate) fn now() -> Instant {
     Instant::now()
 }

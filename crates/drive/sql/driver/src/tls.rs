@@ -1,4 +1,4 @@
-//! An encrypted TCP connection.
+//! Encryption of a TCP connection.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -10,24 +10,23 @@ use rustls::{ClientConfig, ClientConnection};
 
 use crate::certificate::{Note, Roots, Verifier, text_of};
 use crate::timed_stream::TimedStream;
-use crate::{end_point, roots};
+use crate::{client_identity, end_point};
 
-/// A TCP connection whose bytes are encrypted.
+/// The encryption of a TCP connection.
 ///
 /// Unlike the stream of `rustls` it never writes while it reads, so that a pipelining client that
 /// reads to make room cannot block.
 #[derive(Debug)]
-pub struct Encrypted {
+pub(crate) struct Encryption {
     session: ClientConnection,
-    stream: TimedStream,
     /// How the certificate was accepted, where that is not by its names.
     note: Note,
 }
 
-impl Encrypted {
+impl Encryption {
     /// Agrees on keys with the server; `None` where nothing is to be encrypted.
     pub(crate) fn begin(
-        mut stream: TimedStream,
+        stream: &mut TimedStream,
         host: &str,
         tls: &Tls,
         own: Option<&ClientCertificate>,
@@ -45,9 +44,9 @@ impl Encrypted {
         let mut session =
             ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
         while session.is_handshaking() {
-            session.complete_io(&mut stream).map_err(with_remedy)?;
+            session.complete_io(stream).map_err(with_remedy)?;
         }
-        Ok(Some(Self { session, stream, note }))
+        Ok(Some(Self { session, note }))
     }
 
     /// Returns how the certificate was accepted, where that is not by its names.
@@ -60,56 +59,46 @@ impl Encrypted {
         end_point::hash(self.session.peer_certificates()?.first()?)
     }
 
-    pub(crate) const fn stream(&self) -> &TimedStream {
-        &self.stream
-    }
-
-    pub(crate) const fn stream_mut(&mut self) -> &mut TimedStream {
-        &mut self.stream
-    }
-
     pub(crate) fn has_unsent(&self) -> bool {
         self.session.wants_write()
     }
 
     /// Takes and sends what there is room for; 0 when no byte of `bytes` had room.
-    pub(crate) fn send_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+    pub(crate) fn send_now(&mut self, stream: &TimedStream, bytes: &[u8]) -> io::Result<usize> {
         let taken = self.session.writer().write(bytes)?;
-        match self.session.write_tls(&mut WithoutWaiting(&self.stream)) {
+        match self.session.write_tls(&mut WithoutWaiting(stream)) {
             // The next call fails with it.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && taken > 0 => Ok(taken),
             sent => sent.map(|_| taken),
         }
     }
-}
 
-impl Read for Encrypted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    /// Reads decrypted bytes.
+    pub(crate) fn read(
+        &mut self,
+        stream: &mut TimedStream,
+        buffer: &mut [u8],
+    ) -> io::Result<usize> {
         loop {
             match self.session.reader().read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // The server has ended the encryption.
-                Ok(0) if !buffer.is_empty() => return Err(self.stream.closed()),
+                Ok(0) if !buffer.is_empty() => return Err(stream.closed()),
                 read => return read,
             }
-            self.session.read_tls(&mut self.stream)?;
+            self.session.read_tls(stream)?;
             let processed = self.session.process_new_packets().map_err(io::Error::other);
             processed.map_err(with_remedy)?;
         }
     }
-}
 
-impl Write for Encrypted {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+    /// Encrypts and sends bytes; returns how many were taken.
+    pub(crate) fn write(&mut self, stream: &mut TimedStream, bytes: &[u8]) -> io::Result<usize> {
         let taken = self.session.writer().write(bytes)?;
         while self.session.wants_write() {
-            self.session.write_tls(&mut self.stream)?;
+            self.session.write_tls(stream)?;
         }
         Ok(taken)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -157,16 +146,9 @@ fn config(
         Tls::Verified(file) => (Some(file), Some(Arc::clone(note))),
     };
     let roots = file.map(|file| Roots::read(file)).transpose()?;
-    let verifier = Arc::new(Verifier::new(roots, provider, note));
+    let verifier = Arc::new(Verifier::new(roots, Arc::clone(&provider), note));
     let verifying = builder.dangerous().with_custom_certificate_verifier(verifier);
     let Some(own) = own else { return Ok(Some(verifying.with_no_client_auth())) };
-    let (chain, key) = roots::client(own)?;
-    verifying.with_client_auth_cert(chain, key).map(Some).map_err(|error| {
-        let ClientCertificate { chain, key } = own;
-        let (chain, key) = (chain.display(), key.display());
-        io::Error::other(format!(
-            "the certificate in {chain} and the key in {key} do not belong together: {error}: name \
-             the files of one pair, of RSA, ECDSA or Ed25519"
-        ))
-    })
+    let own = client_identity::read(own, &provider)?;
+    Ok(Some(verifying.with_client_cert_resolver(own)))
 }

@@ -1,8 +1,8 @@
 //! Check of a procedure's statements, before anything is loaded.
 
 use engine::{EngineError, Refusal};
-use model::Call;
 use model::sql::StatementOwner;
+use model::{Call, OpKind};
 
 use crate::connection::Connection;
 use crate::database::{Database, SqlEngine};
@@ -17,8 +17,9 @@ type Executed<E> = Result<(), (usize, Failure<E>)>;
 ///
 /// Its rows stay for the procedures that follow: an update in MySQL evaluates its values only for
 /// rows that it finds. A statement that takes too long or violates a constraint counts as right:
-/// both depend on the rows, and so does a commit, at which deferred constraints are checked. One
-/// that waits too long for a lock is an error: others hold it.
+/// both depend on the rows, and so does a commit, at which deferred constraints are checked. An
+/// insert whose drawn values violate NOT NULL or CHECK is an error: no other rows matter to these.
+/// A statement that waits too long for a lock is an error: other sessions hold the lock.
 ///
 /// After each statement the durability class is read back: a statement may set it for its session.
 pub(crate) fn check_call<D: Database>(
@@ -36,8 +37,8 @@ pub(crate) fn check_call<D: Database>(
         match connection.run(end) {
             Err(failure) if is_of_others(&failure) => return Err(failure.into()),
             Err(failure) if !depends_on_rows(&failure) => {
-                let name = name_of(engine, call);
-                let text = format!("procedure `{name}`: its {end} fails: {failure}");
+                let name = engine.procedure_name(call.procedure);
+                let text = format!("the {end} of procedure `{name}` fails: {failure}");
                 return Err(EngineError::Fatal(text));
             }
             Ok(()) | Err(_) => {}
@@ -45,8 +46,10 @@ pub(crate) fn check_call<D: Database>(
     }
     match executed {
         Err((_, failure)) if is_of_others(&failure) => Err(failure.into()),
-        Err((index, failure)) if !depends_on_rows(&failure) => {
-            let owner = StatementOwner::Procedure(name_of(engine, call));
+        Err((index, failure))
+            if !depends_on_rows(&failure) || is_certain(&rendered, call, index, &failure) =>
+        {
+            let owner = StatementOwner::Procedure(engine.procedure_name(call.procedure));
             Err(Refusal::Statement { owner, index, reason: failure.to_string() }.into())
         }
         Ok(()) | Err(_) => Ok(()),
@@ -72,9 +75,15 @@ fn execute_all<D: Database>(
     Ok(())
 }
 
-fn name_of<D: Database>(engine: &SqlEngine<D>, call: &Call<'_>) -> String {
-    let procedures = engine.setup.as_ref().map_or(&[][..], |setup| &setup.application.procedures);
-    procedures.get(usize::from(call.procedure)).map(|it| it.name.clone()).unwrap_or_default()
+/// Returns whether an insert violates a constraint by its own values.
+fn is_certain<C: Connection>(
+    rendered: &RenderedProcedure<C>,
+    call: &Call<'_>,
+    index: usize,
+    failure: &Failure<C::Error>,
+) -> bool {
+    let is_of_value = matches!(failure, Failure::Refused(response) if response.is_of_value());
+    call.kind == OpKind::Insert && is_of_value && rendered.is_unconditional(index)
 }
 
 /// Returns whether others hold a lock for too long.

@@ -209,15 +209,13 @@ fn effect(procedure: &Procedure) -> Effect {
         | OpKind::FieldRead
         | OpKind::Append
         | OpKind::ScanSequence => {
-            let statements = &procedure.statements;
-            let parts =
-                statements.postgres.iter().chain(&statements.mysql).flat_map(|it| &it.parts);
+            let mut parts = procedure.statements.all().flat_map(|it| &it.parts);
             let is_changing = |part: &Part| {
                 let Part::Text(text) = part else { return false };
                 let text = text.to_ascii_lowercase();
                 CHANGING.iter().any(|word| text.contains(word))
             };
-            if parts.clone().any(is_changing) { Effect::Unknown } else { Effect::Nothing }
+            if parts.any(is_changing) { Effect::Unknown } else { Effect::Nothing }
         }
     }
 }

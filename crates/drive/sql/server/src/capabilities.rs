@@ -29,8 +29,8 @@ fn refusal(had: CapabilitySet) -> Option<String> {
     let list = |prefix: &str| lacking.iter().map(|it| format!("{prefix}{it}")).collect::<Vec<_>>();
     (!lacking.is_empty()).then(|| {
         format!(
-            "root runs servers under another account, and this process lacks {}: add it where the \
-             container is started (`docker run {}`, in Kubernetes \
+            "root runs servers under another account, and this process lacks {}: add the \
+             capabilities where the container is started (`docker run {}`, in Kubernetes \
              `securityContext.capabilities.add`), or run Assay as an ordinary user",
             list("CAP_").join(", "),
             list("--cap-add ").join(" "),

@@ -43,8 +43,8 @@ impl ServerError {
         let text = error.to_string();
         // Busybox's has no option that ends a server with Assay.
         let which = match text.to_lowercase().contains("option") {
-            true => "this setpriv lacks --pdeathsig, as busybox's does",
-            false => "servers are started with it",
+            true => "this setpriv lacks --pdeathsig, as the setpriv of busybox does",
+            false => "Assay starts servers with setpriv",
         };
         let text = text.lines().next().unwrap_or_default();
         Self::fatal(format!(

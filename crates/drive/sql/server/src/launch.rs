@@ -85,7 +85,8 @@ fn launch(
         assert_eq!(path.parent(), log.parent(), "a file of a task is a `Site::file`");
     }
     for (path, text) in &task.files {
-        write_new(path, text).map_err(ServerError::file(path))?;
+        // It holds no secret, and the server must read it.
+        write_new(path, text, 0o644).map_err(ServerError::file(path))?;
     }
     for (path, text) in &task.secrets {
         write_secret(path, text, Some(user)).map_err(ServerError::file(path))?;
@@ -124,13 +125,13 @@ pub(crate) fn serve(
     launch(task, user, prefix, log)
 }
 
-/// Writes a file in the place of an earlier one.
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file in the place of an earlier one, with these permissions whatever the umask.
+fn write_new(path: &Path, text: &str, mode: u32) -> io::Result<File> {
     fs::remove_file(path).or_else(if_absent)?;
-    let mut file = File::options().write(true).create_new(true).mode(0o644).open(path)?;
-    // Whatever the umask: it holds no secret, and the server must read it.
-    file.set_permissions(Permissions::from_mode(0o644))?;
-    file.write_all(text.as_bytes())
+    let mut file = File::options().write(true).create_new(true).mode(mode).open(path)?;
+    file.set_permissions(Permissions::from_mode(mode))?;
+    file.write_all(text.as_bytes())?;
+    Ok(file)
 }
 
 /// Writes a password to a file that only this process's user can read, and `reader`.
@@ -139,9 +140,7 @@ pub(crate) fn write_secret(
     password: &Password,
     reader: Option<&User>,
 ) -> io::Result<()> {
-    fs::remove_file(path).or_else(if_absent)?;
-    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(password.0.as_bytes())?;
+    let file = write_new(path, &password.0, 0o600)?;
     reader.map_or(Ok(()), |user| user.let_read(&file))
 }
 

@@ -38,6 +38,10 @@ const POLLS_PER_SCAN: u32 = 20;
 /// Remedy for a program that the account of a server cannot reach.
 const MOVE_SERVER: &str = "move the server with `assay engine add` or --cache-dir";
 
+/// Where the standby of a server is.
+const FOLLOWING: &str =
+    "follows from a copy of the data, on this machine and in the server's group";
+
 /// Name of a server's log in its directory.
 pub const LOG: &str = "server.log";
 
@@ -159,7 +163,7 @@ impl Running {
             let followed = running.wait_until(start.ready_within, is_cancelled, |kind, at| {
                 kind.follow(at, &at_standby, start.options)
             });
-            running.standby.as_ref().map_or(Ok(()), Standby::remove_secrets)?;
+            running.standby.as_ref().map_or(Ok(()), |it| launch::remove_secrets(&it.serve))?;
             followed?;
         }
         running.private_dir.record_shared_memory()?;
@@ -187,19 +191,13 @@ impl Running {
             ("server", "started by Assay for the run".to_owned()),
             (FALLBACK, self.fallback.clone().unwrap_or_default()),
             ("server_program", program),
-            ("server_replica", self.replica()),
+            ("server_replica", self.standby.as_ref().map_or("", |_| FOLLOWING).to_owned()),
             ("server_transport", self.transport()),
             ("server_user", self.user.name.clone()),
             ("server_version", self.version.clone()),
         ];
         let facts = facts.map(|(name, value)| (name.to_owned(), value)).into_iter();
         facts.filter(|(_, value)| !value.is_empty()).collect()
-    }
-
-    /// Returns where its standby is; empty without one.
-    fn replica(&self) -> String {
-        let text = "follows from a copy of the data, on this machine and in the server's group";
-        if self.standby.is_some() { text.to_owned() } else { String::new() }
     }
 
     /// Returns how clients connect, with the address of TCP.
@@ -318,7 +316,7 @@ impl Running {
         endpoint.login.timeout_ms = u32::try_from(PROBE_WITHIN.as_millis()).ok();
         for _ in 0..waits(within) {
             if self.death().is_some() {
-                let standby = self.standby.as_ref().filter(|it| it.has_died());
+                let standby = self.standby.as_ref().filter(|it| it.has_died);
                 let log = standby.map_or(&self.site.log, |standby| &standby.log);
                 return Err(self.kind.startup_error(&site::tail(log)).into());
             }

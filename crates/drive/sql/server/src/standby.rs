@@ -36,12 +36,13 @@ pub fn copy(from: &Path, to: &Path, then: &str) -> Task {
 /// A standby that has its data, and runs after [`Standby::serve`].
 #[derive(Debug)]
 pub(crate) struct Standby {
-    serve: Task,
+    pub(crate) serve: Task,
     /// Where it listens.
     pub(crate) endpoint: Endpoint,
     pub(crate) log: PathBuf,
     child: Option<Child>,
-    has_died: bool,
+    /// Whether its end was observed.
+    pub(crate) has_died: bool,
 }
 
 impl Standby {
@@ -84,11 +85,6 @@ impl Standby {
         Ok(())
     }
 
-    /// Removes what only its start needs.
-    pub(crate) fn remove_secrets(&self) -> Result<(), ServerError> {
-        launch::remove_secrets(&self.serve)
-    }
-
     /// Returns its process while it runs.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
@@ -105,11 +101,6 @@ impl Standby {
         let status = self.child.as_mut()?.try_wait().ok().flatten()?;
         self.has_died = true;
         Some((status, format!("of the standby: {}", last_log_lines(&self.log))))
-    }
-
-    /// Returns whether its end was observed.
-    pub(crate) const fn has_died(&self) -> bool {
-        self.has_died
     }
 
     /// Waits for the end of its killed process.

@@ -15,6 +15,7 @@ use model::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::error::ServerError;
 use crate::kind::Kind;
 use crate::launch::ServerPlacement;
 use crate::running::{READY_WITHIN, Running, STOP_WITHIN};
@@ -138,19 +139,34 @@ pub fn assert_without_rights(process: &Path) -> bool {
 /// # Panics
 /// When it does not start.
 pub fn started(kind: &'static dyn Kind, program: &Path, dir: &Path, options: &Options) -> Running {
+    let spec = OpenSpec { options: options.clone(), ..embedded(dir, Settings::default()) };
+    start(kind, program, None, &spec).expect("the server starts")
+}
+
+fn embedded(dir: &Path, settings: Settings) -> OpenSpec {
+    let data = DataShape { rows: 1000, key_bytes: 4, value_bytes: 900, compressible_to: 0.5 };
+    OpenSpec::embedded(dir.to_owned(), settings, data)
+}
+
+fn start(
+    kind: &'static dyn Kind,
+    program: &Path,
+    templates: Option<&Path>,
+    spec: &OpenSpec,
+) -> Result<Running, ServerError> {
     let start = Start {
         kind,
         program,
         fingerprint: "",
-        dir,
-        settings: &Settings::default(),
-        options,
+        dir: &spec.dir,
+        settings: &spec.settings,
+        options: &spec.options,
         user: None,
         placement: ServerPlacement::default(),
-        templates: None,
+        templates,
         ready_within: READY_WITHIN,
     };
-    Running::start(&start, &|| false).expect("the server starts")
+    Running::start(&start, &|| false)
 }
 
 /// Rows written before a server is killed.
@@ -181,19 +197,7 @@ impl<D: Driver> Served<D> {
     /// # Errors
     /// As [`Running::start`].
     pub fn start(&self, spec: &OpenSpec) -> Result<Running, EngineError> {
-        let start = Start {
-            kind: self.kind,
-            program: &self.program,
-            fingerprint: "",
-            dir: &spec.dir,
-            settings: &spec.settings,
-            options: &spec.options,
-            user: None,
-            placement: ServerPlacement::default(),
-            templates: Some(&self.templates),
-            ready_within: READY_WITHIN,
-        };
-        Ok(Running::start(&start, &|| false)?)
+        Ok(start(self.kind, &self.program, Some(&self.templates), spec)?)
     }
 
     fn connect(&self, running: Running, spec: &OpenSpec) -> Result<Opened, EngineError> {
@@ -216,9 +220,7 @@ impl<D: Driver> Served<D> {
         for class in offered {
             let dir = tempfile::tempdir().expect("a directory can be made");
             let settings = Settings { durability: class, ..Settings::default() };
-            let data =
-                DataShape { rows: 1000, key_bytes: 4, value_bytes: 900, compressible_to: 0.5 };
-            let spec = OpenSpec::embedded(dir.path().to_owned(), settings, data);
+            let spec = embedded(dir.path(), settings);
             let open = || {
                 let running = self.start(&spec).expect("the server starts");
                 self.connect(running, &spec).expect("the login succeeds")

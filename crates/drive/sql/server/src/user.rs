@@ -75,8 +75,8 @@ impl User {
     fn named(name: &str, needs_name: bool) -> Result<Self, ServerError> {
         let Some(Account { name, uid, gid }) = Account::find(name) else {
             return Err(ServerError::fatal(format!(
-                "there is no user `{name}` for servers to run as: name another in \
-                 ASSAY_SERVER_USER, or make it with useradd"
+                "there is no user `{name}` for servers to run as: name another user in \
+                 ASSAY_SERVER_USER, or make the user with useradd"
             )));
         };
         if uid == 0 {

@@ -72,7 +72,8 @@ impl Origin {
             let key = key.display();
             ui.status(format_args!(
                 "warning   the experiment cannot be marked as begun by this account ({key}: \
-                 {error}): assay run --resume will treat the experiment as a stranger's"
+                 {error}): assay run --resume will treat the experiment as a stranger's; name a \
+                 cache that this account can write with --cache-dir"
             ));
         }
     }

@@ -91,8 +91,8 @@ pub(super) fn resume(
     let here = sampler::host_facts(bench.engines.data.path());
     if !here.is_same_machine(&manifest.host) {
         return Err(miette!(
-            help = "name the same --data-dir; on another machine `assay rerun` repeats the \
-                    experiment",
+            help = "resume on the same file system (--data-dir) and under the same limits of memory \
+                    and CPUs; on another machine `assay rerun` repeats the experiment",
             "{} was begun on {}, and this is {}",
             manifest.plan.experiment.name,
             manifest.host.fingerprint,

@@ -174,7 +174,11 @@ fn of_alert(alert: AlertDescription) -> String {
         AlertDescription::CertificateRequired
         | AlertDescription::UnknownCA
         | AlertDescription::BadCertificate
-        | AlertDescription::CertificateUnknown => {
+        | AlertDescription::CertificateUnknown
+        | AlertDescription::CertificateExpired
+        | AlertDescription::CertificateRevoked
+        | AlertDescription::UnsupportedCertificate
+        | AlertDescription::AccessDenied => {
             "the server requires a client certificate that it accepts: give one in the dsn, or \
              another way to log in on the server"
                 .to_owned()

@@ -66,6 +66,11 @@ impl ErrorResponse for ErrorPacket {
         self.state == "23000" || matches!(self.number, 3819 | 1213 | 1205 | 1317 | 3572 | 3101)
     }
 
+    /// NOT NULL, CHECK, and CHECK of MariaDB.
+    fn is_of_value(&self) -> bool {
+        matches!(self.number, 1048 | 3819 | 4025)
+    }
+
     /// Source: MySQL's and MariaDB's error references.
     #[cold]
     fn classify(self) -> EngineError {

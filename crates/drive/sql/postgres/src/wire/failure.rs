@@ -5,6 +5,10 @@ use std::fmt;
 use engine::EngineError;
 use engine::settings_check::refused;
 
+/// Remedy for a limit that ends even short statements.
+const STATEMENT_TIMEOUT: &str = "raise statement_timeout, or remove it, in the dsn (options), the \
+                                 role (ALTER ROLE) or the database (ALTER DATABASE)";
+
 /// An `ErrorResponse` of the server.
 ///
 /// Source: Postgres' documentation, "Error and Notice Message Fields".
@@ -32,6 +36,9 @@ impl ErrorResponse {
                 b'H' => error_response.hint = text,
                 _ => {}
             }
+        }
+        if error_response.hint.is_empty() && error_response.message.ends_with("statement timeout") {
+            error_response.hint = STATEMENT_TIMEOUT.to_owned();
         }
         error_response
     }
@@ -81,6 +88,11 @@ impl driver_sql::ErrorResponse for Box<ErrorResponse> {
     /// A constraint, a conflict, a timeout or a cancelled statement.
     fn depends_on_rows(&self) -> bool {
         ["23", "40", "55P03", "57014"].iter().any(|class| self.is(class))
+    }
+
+    /// NOT NULL or CHECK.
+    fn is_of_value(&self) -> bool {
+        self.is("23502") || self.is("23514")
     }
 
     /// Classifies an error response by its SQLSTATE.

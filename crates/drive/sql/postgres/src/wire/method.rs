@@ -121,6 +121,20 @@ const REMEDIES: [Remedy; 16] = [
         remedy: "create it on the server, or name another one in the dsn",
     },
     Remedy {
+        text: "permission denied for database",
+        remedy: "as its owner, GRANT CONNECT ON DATABASE to this role, or name another database in \
+                 the dsn",
+    },
+    Remedy {
+        text: "invalid command-line argument",
+        remedy: "the server reads `options` of the dsn: write options=-c%20NAME%3DVALUE, or leave \
+                 options out",
+    },
+    Remedy {
+        text: "parameter \"",
+        remedy: "the dsn, the role or the variant states this parameter: correct it, or remove it",
+    },
+    Remedy {
         text: "unsupported startup parameter",
         remedy: "a pooler answers: name the server itself in the dsn, or list the parameter in \
                  ignore_startup_parameters of PgBouncer and set it for the role or the database",
@@ -188,6 +202,10 @@ mod tests {
             ("database \"d\" does not exist", "create it on the server"),
             ("the database system is starting up", "wait until the server"),
             ("sorry, too many clients already", "max_connections"),
+            ("permission denied for database \"d\"", "GRANT CONNECT"),
+            ("invalid command-line argument for server process: project=foo", "leave options out"),
+            ("unrecognized configuration parameter \"nosuch\"", "the dsn, the role"),
+            ("invalid value for parameter \"TimeZone\": \"Nope\"", "correct it"),
         ] {
             let error = ErrorResponse { message: message.to_owned(), ..ErrorResponse::default() };
             let text = with_remedy(error, &endpoint).to_string();

@@ -72,6 +72,16 @@ fn settings_and_limits_of_a_role_are_found_before_the_load() {
     server.stop();
 }
 
+/// A call without values.
+const CALL: model::Call<'_> = model::Call {
+    procedure: 0,
+    kind: OpKind::Transaction,
+    table: 0,
+    arguments: &[],
+    bytes: b"",
+    pause: model::Nanos(0),
+};
+
 /// Goal: a commit that violates a deferred constraint passes the check, as the guide states.
 fn deferred_constraints_pass(server: &TestServer) {
     let create = "CREATE TABLE {table} (id BIGINT PRIMARY KEY, parent BIGINT REFERENCES {table} \
@@ -80,16 +90,31 @@ fn deferred_constraints_pass(server: &TestServer) {
     let setup = application(create, vec![procedure(OpKind::Transaction, &orphan, (0, 0, 0))]);
     let dir = tempfile::tempdir().unwrap();
     let engine = open(&spec(dir.path(), server.endpoint(), Some(setup))).unwrap();
-    let call = model::Call {
-        procedure: 0,
-        kind: OpKind::Transaction,
-        table: 0,
-        arguments: &[],
-        bytes: b"",
-        pause: model::Nanos(0),
-    };
+    let call = CALL;
     assert_eq!(engine.server().unwrap().check_call(&call), Ok(()));
     let failed = just_call(&mut *engine.session().unwrap(), 0);
-    assert!(matches!(failed, Err(EngineError::Constraint(_))), "{failed:?}");
+    let Err(EngineError::Constraint(text)) = failed else { panic!("{failed:?}") };
+    assert!(text.contains("_parent_fkey"), "{text}");
+    assert!(
+        text.contains("the commit of procedure `INSERT INTO {table} VALUES (1, 2)` violates"),
+        "{text}"
+    );
+    assert!(text.contains("load the rows that it refers to first"), "{text}");
     engine.close().unwrap();
+    values_are_checked(server);
+}
+
+/// Goal: an insert whose own values violate a CHECK or NOT NULL is refused before the run.
+fn values_are_checked(server: &TestServer) {
+    let create = "CREATE TABLE {table} (id BIGINT NOT NULL CHECK (id > 100))";
+    for (insert, is_right) in [("(101)", true), ("(1)", false), ("(NULL)", false)] {
+        let insert = format!("INSERT INTO {{table}} VALUES {insert}");
+        let setup = application(create, vec![procedure(OpKind::Insert, &[&insert], (0, 0, 0))]);
+        let dir = tempfile::tempdir().unwrap();
+        let engine = open(&spec(dir.path(), server.endpoint(), Some(setup))).unwrap();
+        let call = model::Call { kind: OpKind::Insert, ..CALL };
+        let checked = engine.server().unwrap().check_call(&call);
+        assert_eq!(checked.is_ok(), is_right, "{insert}: {checked:?}");
+        engine.close().unwrap();
+    }
 }
