@@ -48,7 +48,8 @@ mod wait_query;
 mod waits;
 
 pub use config::{
-    Config, OWN_NAMES, OWN_PREFIX, OwnOptions, PROTOCOL, WAITS, capabilities, server_options,
+    Config, OWN_NAMES, OWN_PREFIX, OwnOptions, PROTOCOL, WAITS, capabilities, replica,
+    server_options,
 };
 pub use connection::{Connection, Reply, Sql};
 pub use database::{Database, SqlEngine};
