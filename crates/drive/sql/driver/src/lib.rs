@@ -54,10 +54,10 @@ pub use config::{
 pub use connection::{Connection, Reply, Sql};
 pub use database::{Database, SqlEngine};
 pub use explain::{Explain, SentStatement, StatementEntry};
-pub use failure::{ErrorResponse, Failure};
+pub use failure::{ErrorResponse, Failure, unless_refused};
 pub use moment::{date_time, write_moment};
 pub use object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, Reference, TableName};
-pub use obstacle::{Obstacle, SessionNeeds, refuse};
+pub use obstacle::{Limit, Obstacle, SessionNeeds, refuse};
 pub use peer_protocol::PeerProtocol;
 pub use receive_buffer::ReceiveBuffer;
 pub use socket::{Contact, Socket};
