@@ -18,9 +18,9 @@ use crate::obstacle::{Obstacle, SessionNeeds};
 use crate::open_sessions::OpenSessions;
 use crate::pooler;
 use crate::procedure::Known;
-use crate::receive_buffer::is_silence;
 use crate::socket::Contact;
 use crate::tables;
+use crate::timed_stream::is_silence;
 use crate::wait_query::WaitQuery;
 
 /// One kind of database: identity, state and maintenance.
