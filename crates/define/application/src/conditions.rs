@@ -54,7 +54,7 @@ impl<'a> Names<'a> {
         };
         let texts = self.sql_texts(fields.required("sql")?, &DIALECTS, &[])?;
         let name = (*name.get_ref()).to_owned();
-        self.places.borrow_mut().add(StatementOwner::Check(name.clone()), &texts);
+        self.places.borrow_mut().add(StatementOwner::Check(name.clone()), texts.places());
         let table = match fields.get("table") {
             Some(table) => {
                 let names = tables.iter().map(|table| table.name.as_str());

@@ -108,8 +108,7 @@ impl Names<'_> {
                 continue;
             }
             let argument = position(&condition.of)?;
-            if !layout.once.get(usize::from(argument)).is_some_and(|draw| draw.integers().is_some())
-            {
+            if layout.once.get(usize::from(argument)).is_none_or(|draw| draw.integers().is_none()) {
                 let why = format!("`{}` is not an integer", condition.of);
                 let remedy = "a condition is `found`, or an integer, which holds unless it is 0";
                 return refuse(condition.of.span(), why, remedy);

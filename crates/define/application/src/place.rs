@@ -7,8 +7,6 @@ use model::Dialect;
 use model::sql::{PerDialect, StatementOwner};
 use reader::error::{PlanError, Source};
 
-use crate::text::{SqlText, SqlTexts, executed};
-
 /// Places of the statements of an application, in the order of their execution.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StatementPlaces {
@@ -43,17 +41,12 @@ impl StatementPlaces {
         Self { source: source.clone(), ..Self::default() }
     }
 
-    /// Adds the statements of an owner.
-    pub(super) fn add(&mut self, owner: StatementOwner, texts: &SqlTexts<'_>) {
-        if !texts.myrocks.is_empty() {
-            self.myrocks.insert(owner.clone(), ranges(&texts.myrocks));
+    /// Adds the places of an owner's statements, by dialect.
+    pub(super) fn add(&mut self, owner: StatementOwner, places: [Vec<Range<usize>>; 3]) {
+        let [postgres, mysql, myrocks] = places;
+        if !myrocks.is_empty() {
+            self.myrocks.insert(owner.clone(), myrocks);
         }
-        let (postgres, mysql) = (ranges(&texts.postgres), ranges(&texts.mysql));
         self.places.insert(owner, PerDialect { postgres, mysql });
     }
-}
-
-/// Returns the place of each statement, as often as it is executed.
-fn ranges(texts: &[SqlText<'_>]) -> Vec<Range<usize>> {
-    executed(texts).into_iter().map(|(text, _)| text.place.clone()).collect()
 }

@@ -104,7 +104,7 @@ impl<'a> Names<'a> {
         let sql = written.get("sql").ok_or_else(|| lacks("has no `sql`"))?;
         let texts = self.sql_texts(sql, &DIALECTS_OF_PROCEDURE, values)?;
         let owner = StatementOwner::Procedure((*name.get_ref()).to_owned());
-        self.places.borrow_mut().add(owner, &texts);
+        self.places.borrow_mut().add(owner, texts.places());
         let row = written.get("row").map(|row| text(row).and_then(|_| self.sql_text(row)));
         let row = row.transpose()?;
         let is_transaction = switch(written.get("transaction"))?;

@@ -53,7 +53,7 @@ impl<'a> Names<'a> {
         }
         let create = self.sql_texts(fields.required("create")?, &DIALECTS, &[])?;
         self.check_reached((&name, copies), &create.all(None), before)?;
-        self.places.borrow_mut().add(StatementOwner::Table(name.clone()), &create);
+        self.places.borrow_mut().add(StatementOwner::Table(name.clone()), create.places());
         let layout = Layout { tables: table_names(before), ..Layout::default() };
         let (create, _) = self.statements(&create, None, &layout)?;
         Ok(Table { name, copies, create, id: id.map(|id| (*id.get_ref()).to_owned()) })

@@ -71,6 +71,12 @@ impl<'a> SqlTexts<'a> {
         self.dialects().into_iter().flatten().chain(row).collect()
     }
 
+    /// Returns the place of each statement, as often as it is executed, by dialect.
+    pub(super) fn places(&self) -> [Vec<Range<usize>>; 3] {
+        let place = |(text, _): (&SqlText<'_>, u16)| text.place.clone();
+        self.dialects().map(|texts| executed(texts).into_iter().map(place).collect())
+    }
+
     /// Returns the statements of each dialect.
     pub(super) const fn dialects(&self) -> [&Vec<SqlText<'a>>; 3] {
         [&self.postgres, &self.mysql, &self.myrocks]

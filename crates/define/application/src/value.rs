@@ -1,7 +1,7 @@
 //! The values of an application and their generators.
 
 use model::limits::TEXT_BYTES_MAX;
-use model::sql::{Draw, ReadKind};
+use model::sql::{Draw, IntegerRange, ReadKind};
 use reader::error::{PlanError, refuse};
 use reader::syntax::{Fields, Node, Word, entries, list, real, switch, text};
 
@@ -138,7 +138,7 @@ impl<'a> Names<'a> {
         };
         match kind {
             "nurand" => {
-                let (from, count) = self.range(node, "nurand = [1, 3000]")?;
+                let IntegerRange { first: from, count } = self.range(node, "nurand = [1, 3000]")?;
                 let a = self.number(fields.required("a")?, 1, "a")?;
                 let constant = fields.required("c")?;
                 let c = self.number(constant, 0, "c")?;
@@ -168,9 +168,10 @@ impl<'a> Names<'a> {
                 Ok(Draw::Syllables { syllables, of: 0 })
             }
             "other" => {
-                let among = self.range(fields.required("among")?, "among = [1, 10]")?;
+                let among = fields.required("among")?;
+                let IntegerRange { first: from, count } = self.range(among, "among = [1, 10]")?;
                 let share = share(fields.required("share")?)?;
-                Ok(Draw::Other { of: 0, share, from: among.0, count: among.1 })
+                Ok(Draw::Other { of: 0, share, from, count })
             }
             _ => {
                 if let Some(count) = fields.get("count") {
@@ -218,15 +219,15 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns the smallest of the integers between two bounds, and how many there are.
-    fn range(&self, node: &'a Node<'a>, example: &str) -> Result<(i64, u64), PlanError> {
+    /// Returns the integers between two bounds.
+    fn range(&self, node: &'a Node<'a>, example: &str) -> Result<IntegerRange, PlanError> {
         let (from, to) = self.bounds(node, example)?;
         let count = u64::try_from(i128::from(to) - i128::from(from) + 1).unwrap_or(0);
         if count == 0 {
             let why = format!("there is no integer between {from} and {to}");
             return Err(PlanError::here(node.span(), why));
         }
-        Ok((from, count))
+        Ok(IntegerRange { first: from, count })
     }
 
     fn integer(
@@ -234,7 +235,7 @@ impl<'a> Names<'a> {
         node: &'a Node<'a>,
         distribution: Option<&'a Node<'a>>,
     ) -> Result<Draw, PlanError> {
-        let (from, count) = self.range(node, "integer = [1, 100]")?;
+        let IntegerRange { first: from, count } = self.range(node, "integer = [1, 100]")?;
         let Some(distribution) = distribution else {
             return Ok(Draw::Integer { distribution: "uniform".to_owned(), from, count });
         };

@@ -73,6 +73,20 @@ fn parsed<T: FromStr<Err = String>>(name: &str, value: &str) -> Result<T, Engine
     value.parse().map_err(|reason| refused(name, reason))
 }
 
+/// Returns the standby that options demand.
+///
+/// # Errors
+/// [`EngineError::Refused`] where commits of the durability class would not wait for it.
+pub fn replica(options: &Options, class: Durability) -> Result<Option<Replica>, EngineError> {
+    let replica = options.get(REPLICA).and_then(|kind| kind.parse().ok());
+    if replica == Some(Replica::Sync) && class == Durability::None {
+        let reason = "commits of durability class `none` do not wait for the log, and so not for a \
+                      standby: use `async`, or class `os` or `sync`";
+        return Err(refused(REPLICA, reason));
+    }
+    Ok(replica)
+}
+
 /// Iterates over the options without Assay's own.
 pub fn server_options(options: &Options) -> impl Iterator<Item = (&str, &str)> {
     options.iter().filter(|(name, _)| !name.starts_with(OWN_PREFIX))
@@ -127,19 +141,15 @@ impl<S> Config<S> {
     pub fn resolve(engine: &str, spec: &OpenSpec, session: S) -> Result<Self, EngineError> {
         let own = OwnOptions::of(&spec.options)?;
         let endpoint = spec.endpoint.clone().ok_or_else(|| {
-            EngineError::Fatal(format!("{engine} is a server: it needs a build or a dsn"))
+            EngineError::Fatal(format!(
+                "{engine} is a server, and the variant has neither a build nor a dsn: write one of \
+                 the two"
+            ))
         })?;
-        for (name, reason) in [
-            (TRANSPORT, "the dsn states where this server listens: remove it"),
-            (
-                REPLICA,
-                "Assay does not start a standby of a server that Assay did not start: remove \
-                       it",
-            ),
-        ] {
-            if endpoint.is_foreign && spec.options.get(name).is_some() {
-                return Err(refused(name, reason));
-            }
+        let mut unfit = [TRANSPORT, REPLICA].into_iter().filter(|_| endpoint.is_foreign);
+        if let Some(name) = unfit.find(|name| spec.options.get(name).is_some()) {
+            let reason = "Assay did not start the server of the dsn: remove this option";
+            return Err(refused(name, reason));
         }
         let durability = spec.settings.durability;
         let data_set = DataSet::default();

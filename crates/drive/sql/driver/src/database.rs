@@ -10,17 +10,17 @@ use model::{Durability, DurabilityRecord, EngineState, Identity, Options, Statem
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
-use crate::explain::{Explain, SentStatement, StatementEntry};
-use crate::failure::{ErrorResponse, Failure};
+use crate::explain::{StatementEntry, Statements};
+use crate::failure::{ErrorResponse, Failure, fatal, unless_refused};
 use crate::lock_watch::LockWatch;
 use crate::object::TableName;
 use crate::obstacle::{Obstacle, SessionNeeds};
 use crate::open_sessions::OpenSessions;
 use crate::pooler;
 use crate::procedure::Known;
-use crate::receive_buffer::is_silence;
 use crate::socket::Contact;
 use crate::tables;
+use crate::timed_stream::is_silence;
 use crate::wait_query::WaitQuery;
 
 /// One kind of database: identity, state and maintenance.
@@ -29,10 +29,7 @@ use crate::wait_query::WaitQuery;
 #[expect(clippy::missing_errors_doc, reason = "stated by the trait")]
 pub trait Database: Send + Sync + Sized {
     /// The protocol of its servers.
-    type Connection: Connection;
-
-    /// How its servers explain statements.
-    const EXPLAIN: Explain;
+    type Connection: Statements;
 
     /// Returns the identity of the server.
     fn identity(engine: &SqlEngine<Self>) -> Identity;
@@ -68,29 +65,7 @@ pub trait Database: Send + Sync + Sized {
     fn state(engine: &SqlEngine<Self>) -> Result<EngineState, EngineError>;
 
     /// Returns the queries of waits, the best first; the first that the server takes is used.
-    fn wait_queries() -> &'static [WaitQuery];
-
-    /// Returns the server's statistics of statements; empty where it collects none.
-    ///
-    /// What the connection executes afterwards is in none of them, where the login may choose.
-    fn statement_entries(
-        engine: &SqlEngine<Self>,
-        connection: &mut Self::Connection,
-    ) -> Reply<Vec<StatementEntry>, Self::Connection>;
-
-    /// Returns the statistics that end with a session: of what it prepared.
-    fn session_entries(
-        _connection: &mut Self::Connection,
-    ) -> Reply<Vec<StatementEntry>, Self::Connection> {
-        Ok(Vec::new())
-    }
-
-    /// Returns the positions of the entries in which the server counts a statement.
-    fn find_entries(
-        connection: &mut Self::Connection,
-        statement: &SentStatement<'_>,
-        entries: &[StatementEntry],
-    ) -> Reply<Vec<usize>, Self::Connection>;
+    fn wait_queries() -> Vec<WaitQuery>;
 
     /// Returns the server's statistics as text.
     fn statistics(connection: &mut Self::Connection) -> Reply<String, Self::Connection>;
@@ -313,20 +288,18 @@ impl<D: Database> SqlEngine<D> {
 /// Locks the database for this run: two at once would drop each other's tables.
 fn lock<C: Connection>(connection: &mut C, config: &Config<C::Session>) -> Result<(), EngineError> {
     match connection.lock() {
-        Ok(false) => Err(EngineError::Fatal(format!(
-            "{}another run of Assay uses database `{}` at {}: wait for it, or name another database",
-            C::Error::PREFIX,
-            config.endpoint.database,
-            config.endpoint.address
+        Ok(false) => Err(fatal::<C::Error>(format!(
+            "another run of Assay uses database `{}` at {}: wait until that run has ended, or name \
+             another database",
+            config.endpoint.database, config.endpoint.address
         ))),
         // A server without such locks is not shared.
         Err(Failure::Refused(_)) => Ok(()),
         Err(failure) => Err(failure.into()),
         // The next transaction must find the lock in its session, or it protects nothing.
-        Ok(true) => match connection.first(C::SQL.holds_lock) {
-            Ok(held) if held.as_deref() == Some("0") => Err(pooler::refusal::<C>(config)),
-            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
-            Err(failure) => Err(failure.into()),
+        Ok(true) => match unless_refused(connection.first(C::SQL.holds_lock))?.flatten() {
+            Some(held) if held == "0" => Err(pooler::refusal::<C>(config)),
+            _ => Ok(()),
         },
     }
 }

@@ -19,6 +19,32 @@ pub struct Explain {
     pub paths: fn(&[Vec<String>]) -> String,
 }
 
+/// A connection to a server that explains statements and counts them.
+///
+/// A method fails when the server refuses a statement or does not answer.
+#[expect(clippy::missing_errors_doc, reason = "stated by the trait")]
+pub trait Statements: Connection {
+    /// How the server explains statements.
+    const EXPLAIN: Explain;
+
+    /// Returns the server's statistics of statements; empty where it collects none.
+    ///
+    /// What the connection executes afterwards is in none of them, where the login may choose.
+    fn statement_entries(&mut self, is_foreign: bool) -> Reply<Vec<StatementEntry>, Self>;
+
+    /// Returns the statistics that end with the session: of what it prepared.
+    fn session_entries(&mut self) -> Reply<Vec<StatementEntry>, Self> {
+        Ok(Vec::new())
+    }
+
+    /// Returns the positions of the entries in which the server counts a statement.
+    fn find_entries(
+        &mut self,
+        statement: &SentStatement<'_>,
+        entries: &[StatementEntry],
+    ) -> Reply<Vec<usize>, Self>;
+}
+
 /// One entry of a server's statistics of statements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatementEntry {
@@ -28,6 +54,32 @@ pub struct StatementEntry {
     pub text: String,
     /// Its totals.
     pub totals: StatementTotals,
+}
+
+impl StatementEntry {
+    /// Parses a row: identifier, text, calls, time in us, rows, rows examined, pages.
+    ///
+    /// The last two are empty where the server does not count them.
+    pub fn parse(row: &[String]) -> Option<Self> {
+        let [id, text, calls, server_us, rows, examined, pages] = row else { return None };
+        let totals = StatementTotals {
+            calls: calls.parse().ok()?,
+            server_us: server_us.parse().ok()?,
+            rows: rows.parse().ok()?,
+            examined: examined.parse().ok(),
+            pages: pages.parse().ok(),
+        };
+        Some(Self { id: id.clone(), text: text.clone(), totals })
+    }
+
+    /// Returns the positions of the entries of a statement.
+    pub fn positions(entries: &[Self], is_its: impl Fn(&Self) -> bool) -> Vec<usize> {
+        (0..)
+            .zip(entries)
+            .filter(|(_, entry)| is_its(entry))
+            .map(|(position, _)| position)
+            .collect()
+    }
 }
 
 /// A statement as clients send it, with values of a call.

@@ -81,6 +81,25 @@ impl<E: ErrorResponse> Failure<E> {
     }
 }
 
+/// Returns an answer; `None` where the server refuses the statement.
+///
+/// A compatible system may lack a view or a variable, and a login the right to read it.
+///
+/// # Errors
+/// When the connection is lost, or the answer is not read.
+pub fn unless_refused<T, E>(answer: Result<T, Failure<E>>) -> Result<Option<T>, Failure<E>> {
+    match answer {
+        Err(Failure::Refused(_)) => Ok(None),
+        answer => answer.map(Some),
+    }
+}
+
+/// Returns the error that ends a run, with the prefix of the server's kind.
+#[cold]
+pub(crate) fn fatal<E: ErrorResponse>(reason: String) -> EngineError {
+    Failure::<E>::Rejected(reason).into()
+}
+
 impl<E> From<io::Error> for Failure<E> {
     #[cold]
     fn from(error: io::Error) -> Self {

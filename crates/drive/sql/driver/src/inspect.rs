@@ -9,8 +9,8 @@ use model::{Call, OpKind, StatementState, StatementTotals};
 
 use crate::connection::Connection;
 use crate::database::{Database, SqlEngine};
-use crate::explain::{SentStatement, StatementEntry};
-use crate::failure::{ErrorResponse as _, Failure};
+use crate::explain::{SentStatement, StatementEntry, Statements as _};
+use crate::failure::{ErrorResponse as _, Failure, unless_refused};
 use crate::procedure::{RenderedProcedure, render};
 use crate::template::{Template, Value};
 
@@ -79,11 +79,8 @@ impl<'e, D: Database> Inspection<'e, D> {
         let on_copy = |table| render((&engine.config, setup), &Call { table, ..*call });
         let copies = (0..tables.unwrap_or_default()).map(on_copy).collect::<Result<_, _>>()?;
         let mut connection = engine.connect_within(WITHIN)?;
-        let mut entries = match D::statement_entries(engine, &mut connection) {
-            // Not collected, or a login without rights.
-            Err(Failure::Refused(_)) => Vec::new(),
-            entries => entries?,
-        };
+        let entries = connection.statement_entries(engine.config.endpoint.is_foreign);
+        let mut entries = unless_refused(entries)?.unwrap_or_default();
         entries.extend(engine.ended_entries());
         Ok(Self { engine, call, copies, positions: Vec::new(), entries, connection })
     }
@@ -102,7 +99,7 @@ impl<'e, D: Database> Inspection<'e, D> {
                     continue;
                 };
                 let sent = SentStatement { template, protocol, values: &values };
-                match D::find_entries(&mut self.connection, &sent, &self.entries) {
+                match self.connection.find_entries(&sent, &self.entries) {
                     // It is in none.
                     Err(Failure::Refused(_) | Failure::Rejected(_) | Failure::Unread(_)) => {}
                     positions => found.extend(positions?),
@@ -121,7 +118,7 @@ impl<'e, D: Database> Inspection<'e, D> {
         template: &Template,
         executes: bool,
     ) -> Result<(Option<String>, String), EngineError> {
-        let explain = D::EXPLAIN;
+        let explain = D::Connection::EXPLAIN;
         let Some(rows) = self.explain(explain.plan, template)? else {
             return Ok((None, String::new()));
         };

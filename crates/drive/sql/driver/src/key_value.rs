@@ -323,12 +323,18 @@ pub(crate) const fn outcome(rows: &Rows) -> Outcome {
     if rows.count() == 0 { Outcome::NotFound } else { Outcome::Done }
 }
 
+/// Where a row of a multi-key read is: its key, and behind it its value.
+struct FoundRow {
+    start: usize,
+    key_end: usize,
+    end: usize,
+}
+
 /// Rows of a multi-key read, sorted by key.
 #[derive(Default)]
 struct Found {
     bytes: Vec<u8>,
-    /// Start of a row, end of its key, end of its value.
-    rows: Vec<(usize, usize, usize)>,
+    rows: Vec<FoundRow>,
 }
 
 impl Found {
@@ -342,19 +348,19 @@ impl Found {
         self.bytes.extend_from_slice(key);
         let key_end = self.bytes.len();
         self.bytes.extend_from_slice(value);
-        self.rows.push((start, key_end, self.bytes.len()));
+        self.rows.push(FoundRow { start, key_end, end: self.bytes.len() });
     }
 
     fn sort(&mut self) {
         let bytes = &self.bytes;
-        let key = |row: &(usize, usize, usize)| &bytes[row.0..row.1];
+        let key = |row: &FoundRow| &bytes[row.start..row.key_end];
         self.rows.sort_unstable_by(|one, other| key(one).cmp(key(other)));
     }
 
     fn find(&self, wanted: &[u8]) -> Option<&[u8]> {
-        let compare = |row: &(usize, usize, usize)| self.bytes[row.0..row.1].cmp(wanted);
-        let (_, start, end) = self.rows[self.rows.binary_search_by(compare).ok()?];
-        Some(&self.bytes[start..end])
+        let compare = |row: &FoundRow| self.bytes[row.start..row.key_end].cmp(wanted);
+        let row = &self.rows[self.rows.binary_search_by(compare).ok()?];
+        Some(&self.bytes[row.key_end..row.end])
     }
 }
 

@@ -15,6 +15,7 @@ mod command;
 mod config;
 mod connection;
 mod database;
+mod driver;
 mod duplex;
 mod end_point;
 mod engine;
@@ -32,6 +33,7 @@ mod peer_protocol;
 mod pipeline_queue;
 mod pooler;
 mod procedure;
+mod random;
 mod read_back;
 mod receive_buffer;
 mod roots;
@@ -49,16 +51,19 @@ mod wait_query;
 mod waits;
 
 pub use config::{
-    Config, OWN_NAMES, OWN_PREFIX, OwnOptions, PROTOCOL, WAITS, capabilities, server_options,
+    Config, OWN_NAMES, OWN_PREFIX, OwnOptions, PROTOCOL, WAITS, capabilities, replica,
+    server_options,
 };
 pub use connection::{Connection, Reply, Sql};
 pub use database::{Database, SqlEngine};
-pub use explain::{Explain, SentStatement, StatementEntry};
-pub use failure::{ErrorResponse, Failure};
+pub use driver::SqlDriver;
+pub use explain::{Explain, SentStatement, StatementEntry, Statements};
+pub use failure::{ErrorResponse, Failure, unless_refused};
 pub use moment::{date_time, write_moment};
 pub use object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, Reference, TableName};
-pub use obstacle::{Obstacle, SessionNeeds, refuse};
+pub use obstacle::{Limit, Obstacle, SessionNeeds, refuse};
 pub use peer_protocol::PeerProtocol;
+pub use random::random;
 pub use receive_buffer::ReceiveBuffer;
 pub use socket::{Contact, Socket};
 pub use tables::MARKER;

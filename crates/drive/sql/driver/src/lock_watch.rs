@@ -80,9 +80,10 @@ impl<C: Connection> LockWatch<C> {
             let is_timeout = matches!(error, EngineError::Timeout(_));
             let wait = if is_timeout { wait.latest } else { wait.lasting };
             match wait {
-                Some(wait) => {
-                    error.because(&format!("{wait}; end that, or repeat when it has ended"))
-                }
+                Some(wait) => error.because(&format!(
+                    "{wait}; end the session that holds the lock, or repeat when the session has \
+                     ended"
+                )),
                 None => error,
             }
         })

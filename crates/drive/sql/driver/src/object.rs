@@ -22,19 +22,8 @@ pub enum ObjectKind {
     Procedure,
 }
 
-impl ObjectKind {
-    /// Every kind of routine.
-    const ROUTINES: [Self; 2] = [Self::Function, Self::Procedure];
-
-    /// Returns the kind as SQL writes it, in lower case.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Table => "table",
-            Self::Function => "function",
-            Self::Procedure => "procedure",
-        }
-    }
-}
+model::names!(ObjectKind, "a kind of object": Table "table", Function "function",
+    Procedure "procedure");
 
 impl Object {
     /// Returns the table of that name.
@@ -46,8 +35,8 @@ impl Object {
     pub fn mark(&self) -> String {
         match self.kind {
             ObjectKind::Table => self.name.clone(),
-            ObjectKind::Function | ObjectKind::Procedure => {
-                format!("{} {}", self.kind.name(), self.name)
+            kind @ (ObjectKind::Function | ObjectKind::Procedure) => {
+                format!("{kind} {}", self.name)
             }
         }
     }
@@ -57,7 +46,7 @@ impl Object {
         let (kind, name) = match mark.split_once(' ') {
             None => (ObjectKind::Table, mark),
             Some((kind, name)) => {
-                (ObjectKind::ROUTINES.into_iter().find(|it| it.name() == kind)?, name)
+                (kind.parse().ok().filter(|kind| *kind != ObjectKind::Table)?, name)
             }
         };
         is_name(name).then(|| Self { kind, name: name.to_owned() })

@@ -4,7 +4,7 @@ use engine::EngineError;
 use model::Endpoint;
 
 use crate::connection::Connection;
-use crate::failure::{ErrorResponse, Failure};
+use crate::failure::{ErrorResponse, Failure, fatal};
 
 /// A setting that a run cannot have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,22 +27,36 @@ pub struct SessionNeeds {
 }
 
 impl Obstacle {
-    /// Returns the obstacle of a limit that has too little room; `None` when it has enough.
-    ///
-    /// `used` is what others use of the limit.
-    pub fn of_limit(
-        limit: (&str, u64),
-        used: u64,
-        needed: u64,
-        (what, remedy): (&str, &str),
-    ) -> Option<Self> {
-        let (name, most) = limit;
-        let others = if used > 0 { format!(", and others have {used}") } else { String::new() };
-        (most.saturating_sub(used) < needed).then(|| Self {
-            setting: format!("{name} = {most}"),
-            need: format!("the clients of this experiment need {needed} {what}{others}"),
-            remedy: format!("{remedy}, or use fewer clients"),
-        })
+    /// Returns the obstacle of a setting, with what a run needs instead and the remedy.
+    pub fn new(
+        setting: impl Into<String>,
+        need: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self { setting: setting.into(), need: need.into(), remedy: remedy.into() }
+    }
+}
+
+/// A limit of a server or of a login.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit<'n> {
+    /// Its name.
+    pub name: &'n str,
+    /// The highest number.
+    pub most: u64,
+    /// What others use of it.
+    pub used: u64,
+}
+
+impl Limit<'_> {
+    /// Returns the obstacle where there is too little room; `None` where there is enough.
+    pub fn obstacle(&self, needed: u64, what: &str, remedy: &str) -> Option<Obstacle> {
+        let Self { name, most, used } = self;
+        let others = if *used > 0 { format!(", and others have {used}") } else { String::new() };
+        let need = format!("the clients of this experiment need {needed} {what}{others}");
+        let remedy = format!("{remedy}, or use fewer clients");
+        (most.saturating_sub(*used) < needed)
+            .then(|| Obstacle::new(format!("{name} = {most}"), need, remedy))
     }
 }
 
@@ -59,11 +73,9 @@ pub fn refuse<C: Connection>(
     }
     let sentence = |it: &Obstacle| format!("{}: {}: {}", it.setting, it.need, it.remedy);
     let sentences: Vec<_> = obstacles.iter().map(sentence).collect();
-    Err(EngineError::Fatal(format!(
-        "{}`{}` at {} has settings that a run cannot have: {}",
-        C::Error::PREFIX,
-        endpoint.user,
-        endpoint.address,
+    let Endpoint { user, address, .. } = endpoint;
+    Err(fatal::<C::Error>(format!(
+        "`{user}` at {address} has settings that a run cannot have: {}",
         sentences.join("; ")
     )))
 }
@@ -78,11 +90,10 @@ pub(crate) fn rights_error<E: ErrorResponse>(
     if let Failure::Refused(response) = &failure
         && response.lacks_right()
     {
-        return EngineError::Fatal(format!(
-            "{}`{user}` may not create tables in database `{database}` at {address}, or not use \
-             those of another user there: {response}: grant it all rights on the database and its \
-             tables, or name another user or database in the dsn",
-            E::PREFIX
+        return fatal::<E>(format!(
+            "`{user}` may not create tables in database `{database}` at {address}, or may not use \
+             the tables of another user there: {response}: grant `{user}` all rights on the \
+             database and its tables, or name another user or database in the dsn"
         ));
     }
     failure.into()
@@ -95,8 +106,8 @@ mod tests {
     #[test]
     fn a_limit_is_an_obstacle_where_it_leaves_too_little() {
         let of = |most, used| {
-            let about = ("connections", "raise it by ALTER ROLE");
-            Obstacle::of_limit(("CONNECTION LIMIT", most), used, 9, about)
+            let limit = Limit { name: "CONNECTION LIMIT", most, used };
+            limit.obstacle(9, "connections", "raise it by ALTER ROLE")
         };
         assert_eq!((of(9, 0), of(12, 3)), (None, None));
         let obstacle = of(10, 2).unwrap();

@@ -6,7 +6,9 @@ use std::time::Duration;
 use engine::NO_ANSWER;
 use model::{Address, Endpoint};
 
-use crate::socket::Socket;
+use crate::failure::Failure;
+use crate::receive_buffer::ReceiveBuffer;
+use crate::socket::{Contact, Socket};
 use crate::timed_stream::now;
 use crate::tls;
 
@@ -46,13 +48,34 @@ impl PeerProtocol {
         }
     }
 
-    /// Returns whether to wait longer for a first answer: the address states so, and nothing of
-    /// another protocol answers there. The read timeout is then extended.
-    pub fn waits_longer(self, socket: &mut Socket, endpoint: &Endpoint) -> bool {
+    /// Reads the first `bytes` of a server to a buffer; on a first contact, the error names what
+    /// answers in the place of the server.
+    ///
+    /// The wait is extended where the address states so and nothing of another protocol answers.
+    ///
+    /// # Errors
+    /// When the bytes do not come in time.
+    pub fn read_first<E>(
+        self,
+        socket: &mut Socket,
+        received: &mut ReceiveBuffer,
+        bytes: usize,
+        (endpoint, contact): (&Endpoint, Contact),
+    ) -> Result<(), Failure<E>> {
         let Endpoint { address, login, .. } = endpoint;
-        let is_own = |peer: Peer| matches!(peer, Peer::Known(found) if found == self);
-        socket.extend_first_wait(login)
-            && probe(address).as_deref().and_then(peer_of).is_none_or(is_own)
+        let mut read = received.fetch(socket, bytes);
+        if read.is_err() && contact == Contact::First && socket.extend_first_wait(login) {
+            let found = probe(address).as_deref().and_then(peer_of);
+            if found.is_none_or(|peer| matches!(peer, Peer::Known(found) if found == self)) {
+                read = received.fetch(socket, bytes);
+            }
+        }
+        read.map_err(|error| match contact {
+            Contact::Known => Failure::Lost(error.to_string()),
+            Contact::First => {
+                Failure::Unreachable(self.describe(address, received.unread(), Some(&error)))
+            }
+        })
     }
 
     /// Describes why a first connection got no answer of this protocol.
@@ -70,7 +93,8 @@ impl PeerProtocol {
                 format!("{address} is {name} and ends the connection: {stated}")
             }
             Some(Peer::Known(found)) if found == self => format!(
-                "{address} answers some connections as {name}, but not this one: see its log"
+                "{address} answers some connections as {name}, but not the connection of Assay: \
+                 see the log of the server"
             ),
             Some(Peer::Known(found)) => {
                 let scheme = match found {
@@ -86,12 +110,12 @@ impl PeerProtocol {
                 format!("{address} is {found}, not {name}: check host and port of the dsn")
             }
             None if error.is_some_and(|it| it.kind() != io::ErrorKind::TimedOut) => format!(
-                "{address} closes connections without an answer, which {name} does not: check host \
-                 and port of the dsn, and the server's log"
+                "{address} closes connections without an answer, and {name} would answer: check \
+                 host and port of the dsn, and the server's log"
             ),
             None => format!(
-                "{address} accepts connections and {NO_ANSWER}, unlike {name}: check host and \
-                 port of the dsn, and whether the server hangs; for one that wakes or \
+                "{address} accepts connections and {NO_ANSWER}, and {name} would answer: check \
+                 host and port of the dsn, and whether the server hangs; if the server wakes or \
                  resolves names slowly, add connect_timeout=30 to the dsn"
             ),
         }
@@ -110,9 +134,10 @@ fn peer_of(bytes: &[u8]) -> Option<Peer> {
         [_, _, _, 0, 10 | 9 | 0xff, ..] => Some(Peer::Known(PeerProtocol::Mysql)),
         b"S" | b"N" | [b'R' | b'E', 0, 0, ..] => Some(Peer::Known(PeerProtocol::Postgres)),
         // A notice. Source: MySQL's source documentation, "X Protocol", messages.
-        [_, 0, 0, 0, 11, ..] => {
-            other("the X protocol of a MySQL server (write its port of SQL, 3306 by default)")
-        }
+        [_, 0, 0, 0, 11, ..] => other(
+            "the X protocol of a MySQL server (write the server's port of SQL, 3306 by \
+                   default)",
+        ),
         // Python's own answers a request that it cannot read by a page alone.
         _ if [&b"HTTP/"[..], b"<!DOCTYPE HTML", b"<html"]
             .iter()
@@ -138,7 +163,7 @@ fn probe(address: &Address) -> Option<Vec<u8>> {
     let plain = address.without_tls();
     let questioned = |questions: &[&[u8]]| {
         let mut socket = Socket::connect_until(&plain, now() + ANSWER_WITHIN).ok()?;
-        socket.set_read_timeout(Some(ANSWER_WITHIN)).ok()?;
+        socket.limit_answers(Some(ANSWER_WITHIN)).ok()?;
         let mut answer = vec![0; ANSWER_BYTES];
         questions.iter().find_map(|question| {
             socket.write_all(question).ok()?;
@@ -233,7 +258,7 @@ mod tests {
     fn silence_and_a_closed_connection_are_distinguished() {
         let silent = |mut stream: TcpStream| drop(until(&mut stream, b"never"));
         let text = described(PeerProtocol::Mysql, silent);
-        assert!(text.contains("accepts connections and has not answered, unlike "), "{text}");
+        assert!(text.contains("accepts connections and has not answered, and a MySQL "), "{text}");
         let nowhere = Address::Socket("/dev/null/none".into());
         for closed in [io::ErrorKind::UnexpectedEof, io::ErrorKind::ConnectionReset] {
             let text = PeerProtocol::Postgres.describe(&nowhere, &[], Some(&closed.into()));

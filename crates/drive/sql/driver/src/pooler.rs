@@ -8,12 +8,13 @@ use engine::EngineError;
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
-use crate::failure::{ErrorResponse as _, Failure};
+use crate::failure::{fatal, unless_refused};
 use crate::socket::Contact;
 
 /// Describes a pooler that gives each connection a session of its own.
-pub(crate) const NOTE: &str = "a pooler answers in front of the server: response times include it, \
-                               and settings that sessions request at login may not reach the server";
+pub(crate) const NOTE: &str = "a pooler answers in front of the server: response times include \
+                               the pooler, and settings that sessions request at login may not \
+                               reach the server";
 /// Connections that are compared behind a pooler.
 ///
 /// Our choice: a pooler of several processes has a pool in each, and two connections must meet.
@@ -71,10 +72,9 @@ fn probes<C: Connection>(config: &Config<C::Session>) -> Result<Vec<C>, EngineEr
     };
     let first = match open() {
         Err(failure) if failure.is_loss() && config.is_pooled => {
-            return Err(EngineError::Fatal(format!(
-                "{}a pooler answers at {} and has no second session: {failure}; enlarge its pool \
+            return Err(fatal::<C::Error>(format!(
+                "a pooler answers at {} and has no second session: {failure}; enlarge the pool \
                  (default_pool_size in PgBouncer), or name the server itself in the dsn",
-                C::Error::PREFIX,
                 config.endpoint.address
             )));
         }
@@ -94,20 +94,18 @@ fn check_reset<C: Connection>(
     config: &Config<C::Session>,
 ) -> Result<(), EngineError> {
     for connection in &mut marked {
-        match connection.run(C::SQL.mark_session) {
-            // A compatible system without such marks.
-            Err(Failure::Refused(_)) => return Ok(()),
-            done => done?,
+        if unless_refused(connection.run(C::SQL.mark_session))?.is_none() {
+            return Ok(());
         }
     }
     drop(marked);
     for mut connection in probes::<C>(config)? {
         if connection.first(C::SQL.is_session_marked)?.as_deref() == Some("1") {
-            return Err(EngineError::Fatal(format!(
-                "{}a pooler answers at {}, and a connection finds what another has left in its \
-                 session, such as locks: make it clear sessions (server_reset_query = DISCARD ALL \
-                 in PgBouncer), or name the server itself in the dsn",
-                C::Error::PREFIX,
+            return Err(fatal::<C::Error>(format!(
+                "a pooler answers at {}, and a connection finds in its session what another \
+                 connection left there, such as locks: make the pooler clear sessions \
+                 (server_reset_query = DISCARD ALL in PgBouncer), or name the server itself in \
+                 the dsn",
                 config.endpoint.address
             )));
         }
@@ -118,12 +116,11 @@ fn check_reset<C: Connection>(
 /// Returns the error of a pooler whose connections share sessions.
 #[cold]
 pub(crate) fn refusal<C: Connection>(config: &Config<C::Session>) -> EngineError {
-    EngineError::Fatal(format!(
-        "{}a pooler answers at {} and executes the transactions of one connection in several \
+    fatal::<C::Error>(format!(
+        "a pooler answers at {} and executes the transactions of one connection in several \
          sessions of the server (pool_mode = transaction or statement in PgBouncer, multiplexing \
          in ProxySQL): locks, settings and prepared statements do not last from one to the next. \
          Name the server itself in the dsn, or a pool with pool_mode = session",
-        C::Error::PREFIX,
         config.endpoint.address
     ))
 }

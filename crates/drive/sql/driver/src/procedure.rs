@@ -330,8 +330,8 @@ fn execute<C: Connection>(
 #[cold]
 fn unread<E>(position: usize) -> Failure<E> {
     Failure::Unread(format!(
-        "value {} of the call was not read: the statement that reads it found no row; \
-         set `if = \"found\"` on those that need it",
+        "value {} of the call was not read, because the statement that reads the value found no \
+         row: set `if = \"found\"` on the statements that need the value",
         position + 1
     ))
 }
@@ -352,7 +352,7 @@ fn roll_back<C: Connection>(
 #[cold]
 fn unknown<E>(call: &Call<'_>) -> Failure<E> {
     Failure::Rejected(format!(
-        "procedure {} for table {}: no application was opened with it",
+        "no application was opened with procedure {} for table {}",
         call.procedure, call.table
     ))
 }

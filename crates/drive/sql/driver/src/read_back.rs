@@ -134,7 +134,7 @@ fn whole(value: f64) -> Result<i64, ()> {
 
 #[cold]
 fn absent(column: usize, count: usize) -> String {
-    format!("its rows have no column {column}, and `into` names {count}")
+    format!("the rows of the statement have no column {column}, and `into` names {count} columns")
 }
 
 #[cold]

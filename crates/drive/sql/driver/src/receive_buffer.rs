@@ -1,12 +1,6 @@
 //! Receive buffer: bytes of a server that are not yet parsed.
 
 use std::io::{self, Read};
-use std::time::{Duration, Instant};
-
-use crate::timed_stream::now;
-
-/// Begin of the error of an answer that does not come in time.
-const NO_ANSWER: &str = "the server has not answered a query for ";
 
 /// Received bytes; the buffer grows to the longest message, as its bytes arrive.
 #[derive(Debug)]
@@ -14,43 +8,12 @@ pub struct ReceiveBuffer {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Longest time of an answer; `None` for any.
-    limit: Option<Duration>,
-    /// When the expected answer must be complete.
-    deadline: Option<Instant>,
-}
-
-/// Returns whether an error is that of an answer that did not come in time.
-pub(crate) fn is_silence(reason: &str) -> bool {
-    reason.starts_with(NO_ANSWER)
 }
 
 impl ReceiveBuffer {
     /// Returns an empty buffer of `bytes`, a power of two.
     pub fn new(bytes: usize) -> Self {
-        Self { buffer: vec![0; bytes], start: 0, end: 0, limit: None, deadline: None }
-    }
-
-    /// Limits the time of each answer from its request; the socket limits that of each read.
-    pub const fn limit_answers(&mut self, limit: Option<Duration>) {
-        (self.limit, self.deadline) = (limit, None);
-    }
-
-    /// Notes that a request is sent.
-    #[inline]
-    pub fn expect_answer(&mut self) {
-        if let Some(limit) = self.limit {
-            self.deadline = now().checked_add(limit);
-        }
-    }
-
-    /// Returns the error of a read; names one that has timed out.
-    #[cold]
-    fn failed(&self, error: io::Error) -> io::Error {
-        match self.limit.filter(|_| error.kind() == io::ErrorKind::TimedOut) {
-            Some(limit) => no_answer(limit),
-            None => error,
-        }
+        Self { buffer: vec![0; bytes], start: 0, end: 0 }
     }
 
     /// Returns whether no bytes are unread.
@@ -111,14 +74,9 @@ impl ReceiveBuffer {
         let read = loop {
             match stream.read(&mut self.buffer[self.end..]) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => break other.map_err(|error| self.failed(error))?,
+                other => break other?,
             }
         };
-        if let (Some(limit), Some(deadline)) = (self.limit, self.deadline)
-            && now() > deadline
-        {
-            return Err(no_answer(limit));
-        }
         if read == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -127,28 +85,9 @@ impl ReceiveBuffer {
     }
 }
 
-#[cold]
-fn no_answer(limit: Duration) -> io::Error {
-    io::Error::new(io::ErrorKind::TimedOut, format!("{NO_ANSWER}{} s", limit.as_secs_f64()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Goal: a server that sends an answer byte by byte has no more time than any other.
-    #[test]
-    fn an_answer_in_drips_has_the_limit_of_a_whole_one() {
-        let mut received = ReceiveBuffer::new(16);
-        received.limit_answers(Some(Duration::from_millis(1)));
-        received.expect_answer();
-        std::thread::park_timeout(Duration::from_millis(2));
-        let error = received.fetch(&mut &b"drip"[..], 4).unwrap_err();
-        assert!(is_silence(&error.to_string()), "{error}");
-        received.limit_answers(None);
-        received.expect_answer();
-        received.fetch(&mut &b"drip"[..], 4).unwrap();
-    }
 
     /// Goal: a length that a server states takes no memory before its bytes arrive.
     #[test]

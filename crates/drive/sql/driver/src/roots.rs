@@ -22,7 +22,8 @@ const SYSTEM_FILES: [&str; 6] = [
 ];
 
 /// What a file without a usable key lacks.
-const NO_KEY: &str = "it has no private key, or an encrypted one (`openssl pkey` decrypts it)";
+const NO_KEY: &str = "the file has no private key, or an encrypted private key (`openssl pkey` \
+                      decrypts a key)";
 
 /// Reads the roots of a PEM file, or those that this machine trusts.
 pub(crate) fn trusted(roots: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
@@ -61,7 +62,7 @@ fn chain(path: &Path) -> io::Result<Vec<CertificateDer<'static>>> {
     let found = CertificateDer::pem_file_iter(path).map_err(|why| unreadable(path, &why))?;
     let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|why| unreadable(path, &why))?;
     if found.is_empty() {
-        let why = "it has no certificate in PEM form (-----BEGIN CERTIFICATE-----)";
+        let why = "the file has no certificate in PEM form (-----BEGIN CERTIFICATE-----)";
         return Err(unreadable(path, &why));
     }
     Ok(found)

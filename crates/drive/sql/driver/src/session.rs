@@ -8,6 +8,7 @@ use model::{Op, Outcome};
 
 use crate::connection::{Connection, Reply};
 use crate::database::{Database, SqlEngine};
+use crate::explain::Statements as _;
 use crate::failure::{ErrorResponse, Failure};
 use crate::key_value::{ExpectedResult, InFlight, KeyValue};
 use crate::open_sessions::SessionRole;
@@ -161,7 +162,7 @@ impl<D: Database> Drop for SqlSession<'_, D> {
     fn drop(&mut self) {
         let can_query = self.engine.setup.is_some() && !self.is_lost && self.queue.is_empty();
         // Where the server refuses it, it collects none.
-        if can_query && let Ok(entries) = D::session_entries(&mut self.link.connection) {
+        if can_query && let Ok(entries) = self.link.connection.session_entries() {
             self.engine.end_entries(entries);
         }
         self.engine.sessions.close(self.link.connection.number());

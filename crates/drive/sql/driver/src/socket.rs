@@ -48,7 +48,7 @@ pub struct Socket {
 
 impl Socket {
     /// Connects; the name's lookup, the connection and its login end at one deadline, as stated or
-    /// else after 30 s, and the wait for a first answer soon, until [`Socket::clear_read_timeout`].
+    /// else after 30 s, and the wait for a first answer soon, until [`Socket::limit_answers`].
     ///
     /// # Errors
     /// When no server listens: the reason with its remedy.
@@ -148,6 +148,7 @@ impl Socket {
 
     /// Sends what the socket has room for; returns how many bytes were taken.
     pub(crate) fn send_now(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.expect_answer();
         match &mut self.encryption {
             Some(encryption) => encryption.send_now(&self.stream, bytes),
             None => self.stream.send_now(bytes),
@@ -159,20 +160,12 @@ impl Socket {
         self.encryption.as_ref().is_some_and(|encryption| encryption.has_unsent())
     }
 
-    /// Removes the limits of the login: statements may take long.
+    /// Limits the time of each answer in the place of the login's limits; `None` waits for ever.
     ///
     /// # Errors
     /// When the operating system refuses it.
-    pub fn clear_read_timeout(&mut self) -> io::Result<()> {
-        self.set_read_timeout(None)
-    }
-
-    /// Sets the longest wait for data in the place of the login's limits; `None` waits for ever.
-    ///
-    /// # Errors
-    /// When the operating system refuses it.
-    pub fn set_read_timeout(&mut self, limit: Option<Duration>) -> io::Result<()> {
-        self.stream.limit_reads(limit)
+    pub fn limit_answers(&mut self, limit: Option<Duration>) -> io::Result<()> {
+        self.stream.limit_answers(limit)
     }
 }
 
@@ -184,7 +177,7 @@ fn stated(login: &LoginOptions) -> Option<Duration> {
 /// Connects to a unix socket; where its queue of connections is full, waits for room until the
 /// deadline.
 ///
-/// Source: Linux, `unix_stream_connect` in net/unix/af_unix.c: the wait has the time limit of sends.
+/// Source: Linux, `unix_stream_connect` in net/unix/af_unix.c: the wait has the limit of sends.
 fn unix(path: &Path, left: impl Fn() -> Duration) -> io::Result<OwnedFd> {
     let limit = left();
     let address = SocketAddrUnix::new(path)?;
@@ -195,7 +188,8 @@ fn unix(path: &Path, left: impl Fn() -> Duration) -> io::Result<OwnedFd> {
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => {
                 let text = format!(
-                    "its queue of connections is full, and the server has taken none within {} s",
+                    "the queue of connections of the socket is full, and the server has taken no \
+                     connection within {:.1} s",
                     limit.as_secs_f32()
                 );
                 return Err(io::Error::new(io::ErrorKind::TimedOut, text));
@@ -225,14 +219,15 @@ fn addresses(host: &str, port: u16, limit: Duration) -> io::Result<Vec<SocketAdd
         sender.send(found).ok();
     })?;
     let found = receiver.recv_timeout(limit).unwrap_or_else(|_too_late| {
-        let text = format!("the lookup of its name has not ended within {} s", limit.as_secs_f32());
+        let text =
+            format!("the lookup of the host name has not ended within {} s", limit.as_secs_f32());
         Err(io::Error::new(io::ErrorKind::TimedOut, text))
     });
     match (found, zone) {
         (Err(error), Some(zone)) if error.kind() != io::ErrorKind::TimedOut => {
             Err(io::Error::other(format!(
-                "{error}; its zone `{zone}` must be a network interface of this host (`ip link` lists \
-                 them)"
+                "{error}; the zone `{zone}` of the address must be a network interface of this \
+                 host (`ip link` lists them)"
             )))
         }
         (found, _) => found,
@@ -314,7 +309,7 @@ mod tests {
         let queued: Vec<_> = std::iter::from_fn(|| connect().ok()).take(16).collect();
         assert!((1..16).contains(&queued.len()), "{} fit into the queue", queued.len());
         let error = connect().unwrap_err();
-        assert!(error.contains("its queue of connections is full"), "{error}");
+        assert!(error.contains("the queue of connections of the socket is full"), "{error}");
         drop(rustix::net::accept(&listener).unwrap());
         connect().unwrap();
     }

@@ -11,8 +11,8 @@
 //! MySQL has no place for it, a kill between this statement and the next leaves a table that counts
 //! as foreign.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use engine::{EngineError, OpenSpec, Refusal};
@@ -21,9 +21,10 @@ use model::sql::StatementOwner;
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
-use crate::failure::{ErrorResponse, Failure};
+use crate::failure::{ErrorResponse, Failure, fatal};
 use crate::object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, Reference, TableName};
 use crate::obstacle::rights_error;
+use crate::random::random;
 use crate::table_spec::{TableSpec, routines, specs};
 
 /// The marker table, which is none of a run's own.
@@ -130,8 +131,8 @@ impl<'a> Target<'a> {
     ) -> Result<Self, EngineError> {
         let Some(schema) = schema else {
             return Err(EngineError::Fatal(format!(
-                "database `{}` at {} has no schema in which `{}` could create tables: create one \
-                 in its search_path, or name another database in the dsn",
+                "database `{}` at {} has no schema in which `{}` could create tables: create a \
+                 schema in the search_path of the user, or name another database in the dsn",
                 endpoint.database, endpoint.address, endpoint.user
             )));
         };
@@ -174,10 +175,9 @@ impl<'a> Target<'a> {
                 if !(response.is_loss() || response.is_lock_wait() || response.lacks_right()) =>
             {
                 Err(EngineError::Fatal(format!(
-                    "table `{MARKER}` of {} is not as this version of Assay creates it \
-                     ({response}): earlier versions identified their tables by name only: drop it \
-                     and the tables it names that are not needed, or name another database in the \
-                     dsn",
+                    "an earlier version of Assay created table `{MARKER}` of {} ({response}): \
+                     drop `{MARKER}` and the tables in its list that are not needed, or name \
+                     another database in the dsn",
                     self.describe()
                 )))
             }
@@ -193,8 +193,9 @@ impl<'a> Target<'a> {
         let Some(fault) = connection.shared(&self.schema, MARKER)? else { return Ok(()) };
         let (place, user) = (self.describe_schema(), &self.endpoint.user);
         Err(EngineError::Fatal(format!(
-            "table `{MARKER}` in {place} {fault}: a run drops the tables that it names, so only \
-             `{user}` may own and write it: drop it, or name another database in the dsn"
+            "table `{MARKER}` in {place} {fault}: a run drops the tables that `{MARKER}` lists, \
+             so only `{user}` may own and write `{MARKER}`: drop `{MARKER}`, or name another \
+             database in the dsn"
         )))
     }
 
@@ -205,8 +206,8 @@ impl<'a> Target<'a> {
         let [name, token, identity] = <[String; 3]>::try_from(row).unwrap_or_default();
         let object = Object::of_mark(&name).ok_or_else(|| {
             let reason = format!(
-                "{MARKER} names `{name}`, which is not a table of Assay: remove \
-                                  that row"
+                "{MARKER} names `{name}`, which is not a table of Assay: remove the row of \
+                 `{name}`"
             );
             EngineError::Fatal(reason)
         })?;
@@ -308,8 +309,8 @@ impl<'a> Target<'a> {
         }
         if !connection.identify(data_set, &table.name).map_err(failed)? {
             return Err(EngineError::Fatal(format!(
-                "the statements of table `{name}` create no table of that name in {}: name it \
-                 {{table}} in them",
+                "the statements of table `{name}` create no table `{name}` in {}: write \
+                 {{table}} in place of the table's name",
                 self.describe(),
                 name = table.name
             )));
@@ -328,9 +329,7 @@ impl<'a> Target<'a> {
 
     /// Returns a new token, written to the data directory.
     fn new_token(&self) -> Result<String, EngineError> {
-        let mut bytes = [0; TOKEN_BYTES];
-        let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
-        read.map_err(|error| self.file_error(&error))?;
+        let bytes: [u8; TOKEN_BYTES] = random().map_err(|error| self.file_error(&error))?;
         let token: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         fs::write(&self.token_file, &token).map_err(|error| self.file_error(&error))?;
         Ok(token)
@@ -345,7 +344,7 @@ impl<'a> Target<'a> {
     fn foreign(&self, name: &str, found: &CatalogEntry, has_mark: bool) -> EngineError {
         let (kind, place) = (&found.kind, self.describe_schema());
         let why = if has_mark {
-            "is not the one that Assay created there: it was created anew or changed since"
+            "has been changed, or dropped and created anew, since Assay created it"
         } else {
             "was not created by Assay"
         };
@@ -372,10 +371,9 @@ impl<'a> Target<'a> {
                 to.map(|it| format!("; table `{}` refers to it", it.table)).collect();
             format!("{} `{name}`: {refusal}{from}", kind.name())
         });
-        EngineError::Fatal(format!(
-            "{}tables of an earlier run in {place} cannot be dropped: {}: drop the objects that \
+        fatal::<E>(format!(
+            "tables of an earlier run in {place} cannot be dropped: {}: drop the objects that \
              refer to them, or name another database in the dsn",
-            E::PREFIX,
             each.collect::<Vec<_>>().join("; ")
         ))
     }

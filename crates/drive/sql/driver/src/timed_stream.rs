@@ -12,6 +12,14 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 /// The end of the error of a login that takes too long.
 const LOGIN_LIMIT: &str = "within its limit: 30 s, or connect_timeout of the dsn";
 
+/// Start of the error of an answer that does not come in time.
+const SILENCE: &str = "the server has not answered a query for ";
+
+/// Returns whether an error is that of an answer that did not come in time.
+pub(crate) fn is_silence(reason: &str) -> bool {
+    reason.starts_with(SILENCE)
+}
+
 /// A connected stream; its errors name the server.
 ///
 /// A server that sends byte by byte has no more time than any other.
@@ -21,14 +29,16 @@ pub(crate) struct TimedStream {
     /// The server's address, as errors show it.
     server: String,
     /// The time at which reads end, and that at which its extension does; `None` where each read
-    /// has its own limit.
+    /// may take any time.
     deadlines: Option<[Instant; 2]>,
+    /// Longest time of an answer from its request; `None` for any.
+    answer_limit: Option<Duration>,
 }
 
 impl TimedStream {
     /// Returns the stream of a server, without limits.
     pub(crate) fn new(fd: impl Into<OwnedFd>, server: impl ToString) -> Self {
-        Self { fd: fd.into(), server: server.to_string(), deadlines: None }
+        Self { fd: fd.into(), server: server.to_string(), deadlines: None, answer_limit: None }
     }
 
     /// Ends all reads at `soon`, and at `end` once they are extended.
@@ -43,10 +53,18 @@ impl TimedStream {
         !is_extended
     }
 
-    /// Limits the time of each read, and removes the deadline; `None` waits for ever.
-    pub(crate) fn limit_reads(&mut self, limit: Option<Duration>) -> io::Result<()> {
-        self.deadlines = None;
+    /// Limits the time of each answer in the place of the deadlines; `None` waits for ever.
+    pub(crate) fn limit_answers(&mut self, limit: Option<Duration>) -> io::Result<()> {
+        (self.answer_limit, self.deadlines) = (limit, None);
         Ok(set_socket_timeout(&self.fd, Timeout::Recv, limit)?)
+    }
+
+    /// Notes that a request is sent.
+    #[inline]
+    pub(crate) fn expect_answer(&mut self) {
+        if let Some(limit) = self.answer_limit {
+            self.deadlines = now().checked_add(limit).map(|end| [end; 2]);
+        }
     }
 
     /// Sends what the stream has room for, without waiting.
@@ -79,9 +97,9 @@ impl TimedStream {
         match error {
             Errno::INTR => error.into(),
             Errno::AGAIN => {
-                let text = match self.deadlines {
-                    Some(_) => format!("{server} {NO_ANSWER} the login {LOGIN_LIMIT}"),
-                    None => format!("{server} {NO_ANSWER} within the time limit"),
+                let text = match self.answer_limit {
+                    Some(limit) => format!("{SILENCE}{} s", limit.as_secs_f64()),
+                    None => format!("{server} {NO_ANSWER} the login {LOGIN_LIMIT}"),
                 };
                 io::Error::new(io::ErrorKind::TimedOut, text)
             }
@@ -111,6 +129,7 @@ impl Read for TimedStream {
 impl Write for TimedStream {
     #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.expect_answer();
         send(&self.fd, bytes, SendFlags::NOSIGNAL).map_err(|error| self.named(error))
     }
 
@@ -149,6 +168,26 @@ mod tests {
             assert_eq!(error.to_string(), format!("db:1 {NO_ANSWER} the login {LOGIN_LIMIT}"));
             assert_eq!(stream.extend(), is_extended);
         }
+        drop(stream);
+        server.join().unwrap();
+    }
+
+    /// Goal: a server that sends an answer byte by byte has no more time than any other.
+    #[test]
+    fn an_answer_in_drips_has_the_limit_of_a_whole_one() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let mut stream = TimedStream::new(ours, "db:1");
+        stream.limit_answers(Some(Duration::from_millis(50))).unwrap();
+        stream.write_all(b"?").unwrap();
+        let server = thread::spawn(move || {
+            while theirs.write_all(b".").is_ok() {
+                thread::park_timeout(Duration::from_millis(5));
+            }
+        });
+        let error = stream.read_exact(&mut [0; 1 << 10]).unwrap_err();
+        assert!(is_silence(&error.to_string()), "{error}");
+        stream.limit_answers(None).unwrap();
+        stream.read_exact(&mut [0; 2]).unwrap();
         drop(stream);
         server.join().unwrap();
     }

@@ -37,8 +37,7 @@ impl Encryption {
         let host = host.split('%').next().unwrap_or(host);
         let name = ServerName::try_from(host.to_owned()).map_err(|_why| {
             io::Error::other(format!(
-                "`{host}` is not a name or address that a certificate can \
-                                      have"
+                "`{host}` is not a name or address that a certificate can have"
             ))
         })?;
         let mut session =
@@ -146,7 +145,7 @@ fn config(
         Tls::Verified(file) => (Some(file), Some(Arc::clone(note))),
     };
     let roots = file.map(|file| Roots::read(file)).transpose()?;
-    let verifier = Arc::new(Verifier::new(roots, Arc::clone(&provider), note));
+    let verifier = Arc::new(Verifier { roots, provider: Arc::clone(&provider), note });
     let verifying = builder.dangerous().with_custom_certificate_verifier(verifier);
     let Some(own) = own else { return Ok(Some(verifying.with_no_client_auth())) };
     let own = client_identity::read(own, &provider)?;

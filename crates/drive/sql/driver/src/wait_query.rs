@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Queries of what sessions wait for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct WaitQuery {
     /// Returns a row where the server has what the query needs; refused or empty where not.
     pub needs: &'static str,
@@ -12,7 +12,7 @@ pub struct WaitQuery {
     /// Returns a row for each session: its number and its event.
     ///
     /// A process or thread of the server itself has no number.
-    pub sample: &'static str,
+    pub sample: String,
     /// Shortest pause between two samples.
     pub least_pause: Duration,
 }

@@ -7,14 +7,14 @@ use model::WaitProfile;
 
 use crate::connection::Connection;
 use crate::database::{Database, SqlEngine};
-use crate::failure::Failure;
+use crate::failure::{Failure, unless_refused};
 use crate::wait_query::WaitQuery;
 
 /// A connection that samples waits.
 pub(crate) struct SqlWaits<'e, D: Database> {
     engine: &'e SqlEngine<D>,
     connection: D::Connection,
-    query: &'static WaitQuery,
+    query: WaitQuery,
 }
 
 impl<'e, D: Database> SqlWaits<'e, D> {
@@ -24,11 +24,8 @@ impl<'e, D: Database> SqlWaits<'e, D> {
         let Ok(mut connection) = engine.connect() else { return Ok(None) };
         connection.limit_wait(Some(engine.lock_watch.silent_max()))?;
         for query in D::wait_queries() {
-            match takes(&mut connection, query) {
-                Ok(true) => return Ok(Some(Self { engine, connection, query })),
-                // A login without rights, or a compatible system without such views.
-                Ok(false) | Err(Failure::Refused(_)) => {}
-                Err(failure) => return Err(failure.into()),
+            if unless_refused(takes(&mut connection, &query))? == Some(true) {
+                return Ok(Some(Self { engine, connection, query }));
             }
         }
         Ok(None)
@@ -43,7 +40,7 @@ fn takes<C: Connection>(connection: &mut C, query: &WaitQuery) -> Result<bool, F
     if !query.prepare.is_empty() {
         connection.run(query.prepare)?;
     }
-    connection.run(query.sample)?;
+    connection.run(&query.sample)?;
     Ok(true)
 }
 
@@ -53,7 +50,7 @@ impl<D: Database> WaitSampler for SqlWaits<'_, D> {
     }
 
     fn sample(&mut self, profile: &mut WaitProfile) -> Result<(), EngineError> {
-        let sample = self.connection.pairs(self.query.sample)?;
+        let sample = self.connection.pairs(&self.query.sample)?;
         self.engine.sessions.add(&sample, profile);
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use driver_sql::{Connection as _, Obstacle, PROTOCOL};
+use driver_sql::{Connection as _, Obstacle, PROTOCOL, unless_refused};
 use engine::OpenSpec;
 use model::sql::{Dialect, Part, Statement};
 
@@ -120,11 +120,7 @@ fn lasts(value: &str, least: u64) -> bool {
 /// A limit on the rows of an answer holds for the list of variables too, and is lifted first.
 pub(crate) fn variables(connection: &mut Connection) -> Result<Variables, Failure> {
     let limit = format!("SELECT '{SELECT_LIMIT}', @@{SELECT_LIMIT} LIMIT 1");
-    // A compatible system may have no such variable.
-    let limit = match connection.pairs(&limit) {
-        Err(Failure::Refused(_)) => Vec::new(),
-        read => read?,
-    };
+    let limit = unless_refused(connection.pairs(&limit))?.unwrap_or_default();
     if !limit.is_empty() {
         connection.run(&format!("SET SESSION {SELECT_LIMIT} = {}", u64::MAX))?;
     }
@@ -146,10 +142,10 @@ pub(crate) fn obstacles(
     obstacles.extend(gaps(&variables, spec));
     obstacles.extend(named.and_then(|named| other_flavour(named, &variables)));
     let is_bad = |mode: &&SqlMode| depends_on(spec, mode.sign);
-    obstacles.extend(modes(&variables).filter(is_bad).map(|mode| Obstacle {
-        setting: format!("sql_mode has {}", mode.name),
-        need: format!("{}, and statements of this experiment have `{}`", mode.effect, mode.sign),
-        remedy: "take it out of sql_mode on the server (SET GLOBAL sql_mode)".to_owned(),
+    obstacles.extend(modes(&variables).filter(is_bad).map(|SqlMode { name, sign, effect }| {
+        let need = format!("{effect}, and statements of this experiment have `{sign}`");
+        let remedy = "take the mode out of sql_mode on the server (SET GLOBAL sql_mode)";
+        Obstacle::new(format!("sql_mode has {name}"), need, remedy)
     }));
     Ok(obstacles)
 }
@@ -161,11 +157,7 @@ pub(crate) fn guard_tables(connection: &mut Connection) -> Result<(), Failure> {
         "SET SESSION foreign_key_checks = 1",
         "SET SESSION sql_mode = CONCAT(@@sql_mode, ',NO_ENGINE_SUBSTITUTION')",
     ] {
-        match connection.run(sql) {
-            // A compatible system may have no such variable.
-            Err(Failure::Refused(_)) => {}
-            done => done?,
-        }
+        unless_refused(connection.run(sql))?;
     }
     Ok(())
 }
@@ -174,13 +166,12 @@ pub(crate) fn guard_tables(connection: &mut Connection) -> Result<(), Failure> {
 fn gaps(variables: &Variables, spec: &OpenSpec) -> Option<Obstacle> {
     let step = variables.get("auto_increment_increment").filter(|step| *step != "1")?;
     let draws = |part: &Part| matches!(part, Part::Text(text) if draws_ids(text));
-    statements(spec).any(|it| it.parts.iter().any(draws)).then(|| Obstacle {
-        setting: format!("auto_increment_increment = {step}"),
-        need: "the server draws ids for this experiment, which expects ids without gaps".to_owned(),
-        remedy: "SET GLOBAL auto_increment_increment = 1 on the server, unless it belongs to a \
-                 group of several writable servers: then use another server"
-            .to_owned(),
-    })
+    let need = "the server draws ids for this experiment, which expects ids without gaps";
+    let remedy = "SET GLOBAL auto_increment_increment = 1 on the server, unless it belongs to a \
+                  group of several writable servers: then use another server";
+    statements(spec)
+        .any(|it| it.parts.iter().any(draws))
+        .then(|| Obstacle::new(format!("auto_increment_increment = {step}"), need, remedy))
 }
 
 /// Returns whether a statement has a column whose values the server draws.
@@ -197,14 +188,11 @@ fn packet_limit(variables: &Variables, spec: &OpenSpec) -> Option<Obstacle> {
     let part = |part: &Part| if let Part::Text(text) = part { text.len() as u64 } else { 0 };
     let bytes = |it: &Statement| it.parts.iter().map(part).sum();
     let needed = statements(spec).map(bytes).fold(value, u64::max) + OTHER_BYTES;
-    (most < needed).then(|| Obstacle {
-        setting: format!("max_allowed_packet = {most}"),
-        need: format!("statements and rows of this experiment have {needed} bytes"),
-        remedy: format!(
-            "SET GLOBAL max_allowed_packet = {} on the server, or use shorter values",
-            needed.next_power_of_two()
-        ),
-    })
+    let need = format!("statements and rows of this experiment have {needed} bytes");
+    let enough = needed.next_power_of_two();
+    let remedy =
+        format!("SET GLOBAL max_allowed_packet = {enough} on the server, or use shorter values");
+    (most < needed).then(|| Obstacle::new(format!("max_allowed_packet = {most}"), need, remedy))
 }
 
 /// Returns what a run may have, and what changes what it measures.
@@ -212,7 +200,10 @@ pub(crate) fn notes(connection: &mut Connection) -> Result<Vec<String>, Failure>
     let variables = variables(connection)?;
     let note = |it: Obstacle| format!("{}: {} ({})", it.setting, it.need, it.remedy);
     let of_mode = |mode: &SqlMode| {
-        format!("sql_mode has {}: {}; no statement here depends on it", mode.name, mode.effect)
+        let SqlMode { name, effect, .. } = mode;
+        format!(
+            "sql_mode has {name}: {effect}; no statement of the experiment depends on this mode"
+        )
     };
     let of_modes = modes(&variables).map(of_mode);
     Ok(found(&variables, true).into_iter().map(note).chain(of_modes).collect())
@@ -223,11 +214,8 @@ fn found(variables: &Variables, are_notes: bool) -> Vec<Obstacle> {
     let obstacle = |condition: &Condition| {
         let Condition { name, need, usual, is_good, .. } = condition;
         let value = variables.get(*name).filter(|it| !is_good(&it.to_ascii_uppercase()))?;
-        Some(Obstacle {
-            setting: format!("{name} = {value}"),
-            need: (*need).to_owned(),
-            remedy: format!("SET GLOBAL {name} = {usual} on the server, or change init_connect"),
-        })
+        let remedy = format!("SET GLOBAL {name} = {usual} on the server, or change init_connect");
+        Some(Obstacle::new(format!("{name} = {value}"), *need, remedy))
     };
     CONDITIONS.iter().filter(|it| it.is_note == are_notes).filter_map(obstacle).collect()
 }
@@ -242,11 +230,9 @@ fn modes(variables: &Variables) -> impl Iterator<Item = &'static SqlMode> {
 fn other_flavour(named: Flavour, variables: &Variables) -> Option<Obstacle> {
     let version = variables.get("version").filter(|version| !version.is_empty())?;
     let is = if version.contains("MariaDB") { Flavour::Mariadb } else { Flavour::Mysql };
-    (is != named).then(|| Obstacle {
-        setting: format!("version = {version}"),
-        need: format!("the variant names {}, and this server is {}", named.name(), is.name()),
-        remedy: format!("write engine = \"{}\"", is.name()),
-    })
+    let need = format!("the variant names {}, and this server is {}", named.name(), is.name());
+    let remedy = format!("write engine = \"{}\"", is.name());
+    (is != named).then(|| Obstacle::new(format!("version = {version}"), need, remedy))
 }
 
 /// Returns whether all statements are sent as text.

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use driver_sql::SqlEngine;
 
+use crate::durability::StorageEngine;
 use crate::kind::Flavour;
 use crate::standby_status::StandbyMonitor;
 
@@ -14,19 +15,12 @@ pub(crate) struct MysqlDatabase {
     pub(crate) flavour: Flavour,
     /// InnoDB variables to restore once it is idle.
     pub(crate) saved_variables: Mutex<Option<SavedVariables>>,
-    pub(crate) storage_engine: StorageEngine,
+    /// Storage engine of the first table; `None` for one whose rows a crash may lose.
+    pub(crate) storage_engine: Option<StorageEngine>,
     /// The connection to its standby; `None` without one.
     pub(crate) standby: Option<StandbyMonitor>,
     /// The query of the tables' sizes; `None` when the server reports none.
     pub(crate) sizes: Option<String>,
-}
-
-/// Storage engine of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StorageEngine {
-    Innodb,
-    Myrocks,
-    Other,
 }
 
 /// Earlier values of variables, in the order of restoring.

@@ -1,9 +1,9 @@
-//! The MySQL and MariaDB drivers: identity, capabilities, open.
+//! The drivers of MySQL and MariaDB.
 
-use driver_sql::Config;
+use driver_sql::{Config, SqlDriver};
 use engine::settings_check::check_settings;
 use engine::{Driver, Engine, EngineError, LockWaits, OpenSpec};
-use model::{Capabilities, Identity};
+use model::Capabilities;
 
 use crate::instance;
 use crate::kind::Flavour;
@@ -11,45 +11,30 @@ use crate::wire::Connection;
 
 /// Returns the driver of MySQL.
 pub fn driver() -> Box<dyn Driver> {
-    Box::new(MysqlDriver(Flavour::Mysql))
+    let open = |spec: &OpenSpec, waits: &LockWaits| open(Flavour::Mysql, spec, waits);
+    Box::new(SqlDriver { name: Flavour::Mysql.name(), capabilities, open })
 }
 
 /// Returns the driver of MariaDB, the same under another name.
 pub fn mariadb() -> Box<dyn Driver> {
-    Box::new(MysqlDriver(Flavour::Mariadb))
+    let open = |spec: &OpenSpec, waits: &LockWaits| open(Flavour::Mariadb, spec, waits);
+    Box::new(SqlDriver { name: Flavour::Mariadb.name(), capabilities, open })
 }
 
-struct MysqlDriver(Flavour);
+fn open(
+    flavour: Flavour,
+    spec: &OpenSpec,
+    waits: &LockWaits,
+) -> Result<Box<dyn Engine>, EngineError> {
+    check_settings(flavour.name(), &capabilities(), &spec.settings)?;
+    let config = Config::resolve(flavour.name(), spec, ())?;
+    Ok(Box::new(instance::open(flavour, spec, waits, config)?))
+}
 
-impl Driver for MysqlDriver {
-    /// Version and facts are known once connected.
-    fn identity(&self) -> Identity {
-        Identity {
-            engine: self.0.name().to_owned(),
-            origin: "server".to_owned(),
-            ..Identity::default()
-        }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        driver_sql::capabilities::<Connection>(
-            "named for each table (InnoDB: ROW_FORMAT=COMPRESSED) or in rocksdb_default_cf_options",
-        )
-    }
-
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        self.open_shared(spec, &LockWaits::default())
-    }
-
-    fn open_shared(
-        &self,
-        spec: &OpenSpec,
-        waits: &LockWaits,
-    ) -> Result<Box<dyn Engine>, EngineError> {
-        check_settings(self.0.name(), &self.capabilities(), &spec.settings)?;
-        let config = Config::resolve(self.0.name(), spec, ())?;
-        Ok(Box::new(instance::open(self.0, (spec, waits), config)?))
-    }
+fn capabilities() -> Capabilities {
+    driver_sql::capabilities::<Connection>(
+        "named for each table (InnoDB: ROW_FORMAT=COMPRESSED) or in rocksdb_default_cf_options",
+    )
 }
 
 #[cfg(test)]

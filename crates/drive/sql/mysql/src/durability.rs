@@ -56,6 +56,15 @@ fn quoted<'n>(names: impl Iterator<Item = &'n str>) -> String {
     quoted.join(", ")
 }
 
+/// Returns the storage engine of the first table; `None` for one whose rows a crash may lose.
+pub(crate) fn storage_engine(
+    connection: &mut Connection,
+    tables: &[TableName],
+) -> Result<Option<StorageEngine>, Failure> {
+    let stored = stored(connection, tables.get(..1).unwrap_or_default())?;
+    Ok(stored.first().and_then(StorageEngine::of))
+}
+
 /// How a table is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct StoredTable {
@@ -92,7 +101,7 @@ fn stored(connection: &mut Connection, tables: &[TableName]) -> Result<Vec<Store
 
 /// A storage engine whose tables may survive a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum StorageEngine {
+pub(crate) enum StorageEngine {
     Aria,
     Innodb,
     Rocksdb,
@@ -205,7 +214,8 @@ impl StorageEngine {
                 Some("pages torn in a crash of the machine are not restored")
             }
             (Self::Innodb, "innodb_doublewrite", "fast") => Some(
-                "the doublewrite buffer is not synced: pages torn in a loss of power may stay so",
+                "the doublewrite buffer is not synced: pages torn in a loss of power may stay \
+                 torn",
             ),
             (Self::Innodb, "innodb_flush_method", "o_direct_no_fsync") => Some(
                 "pages are not synced: a drive whose cache is lost with the power may lose them",

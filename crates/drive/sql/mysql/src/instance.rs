@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use driver_sql::{
-    Config, Connection as _, Database, Explain, Obstacle, SentStatement, SessionNeeds, SqlEngine,
-    StatementEntry, TableName, WaitQuery, refuse,
+    Config, Connection as _, Database, Obstacle, SessionNeeds, SqlEngine, TableName, WaitQuery,
+    refuse,
 };
 use engine::{EngineError, LockWaits, Maintenance, OpenSpec};
 use model::{DurabilityRecord, EngineState, Identity, Options};
 
 use crate::config::check_foreign;
-use crate::database::{MysqlDatabase, MysqlEngine, StorageEngine};
+use crate::database::{MysqlDatabase, MysqlEngine};
 use crate::kind::Flavour;
 use crate::standby_status::StandbyMonitor;
 use crate::wire::{Connection, Failure};
@@ -35,7 +35,8 @@ const FACTS: [&str; 10] = [
 /// Connects, creates the tables and checks the server against `spec`.
 pub(crate) fn open(
     flavour: Flavour,
-    (spec, waits): (&OpenSpec, &LockWaits),
+    spec: &OpenSpec,
+    waits: &LockWaits,
     mut config: Config<()>,
 ) -> Result<MysqlEngine, EngineError> {
     let mut connection: Connection = config.connect_first()?;
@@ -55,7 +56,7 @@ pub(crate) fn open(
             flavour,
             saved_variables: Mutex::new(None),
             standby,
-            storage_engine: storage_engine(connection, tables.first())?,
+            storage_engine: durability::storage_engine(connection, tables)?,
             sizes: state::sizes_query(connection)?,
         })
     })
@@ -78,8 +79,6 @@ fn for_storage_engine(
 
 impl Database for MysqlDatabase {
     type Connection = Connection;
-
-    const EXPLAIN: Explain = state::EXPLAIN;
 
     fn identity(engine: &MysqlEngine) -> Identity {
         let variables = engine.with_control(variables).unwrap_or_default();
@@ -146,27 +145,8 @@ impl Database for MysqlDatabase {
         Ok(state)
     }
 
-    fn statement_entries(
-        _engine: &MysqlEngine,
-        connection: &mut Connection,
-    ) -> Result<Vec<StatementEntry>, Failure> {
-        state::entries(connection)
-    }
-
-    fn session_entries(connection: &mut Connection) -> Result<Vec<StatementEntry>, Failure> {
-        state::of_session(connection)
-    }
-
-    fn find_entries(
-        connection: &mut Connection,
-        statement: &SentStatement<'_>,
-        entries: &[StatementEntry],
-    ) -> Result<Vec<usize>, Failure> {
-        state::find(connection, statement, entries)
-    }
-
-    fn wait_queries() -> &'static [WaitQuery] {
-        state::WAITS
+    fn wait_queries() -> Vec<WaitQuery> {
+        state::wait_queries()
     }
 
     fn statistics(connection: &mut Connection) -> Result<String, Failure> {
@@ -181,22 +161,6 @@ impl Database for MysqlDatabase {
     fn restore(engine: &MysqlEngine) -> Result<(), EngineError> {
         maintenance::restore(engine)
     }
-}
-
-fn storage_engine(
-    connection: &mut Connection,
-    table: Option<&TableName>,
-) -> Result<StorageEngine, Failure> {
-    let name = table.map_or("", |table| &table.name);
-    let engine = connection.first(&format!(
-        "SELECT LOWER(engine) FROM information_schema.tables WHERE table_schema = DATABASE() AND \
-         table_name = '{name}'"
-    ))?;
-    Ok(match engine.as_deref() {
-        Some("innodb") => StorageEngine::Innodb,
-        Some("rocksdb") => StorageEngine::Myrocks,
-        _ => StorageEngine::Other,
-    })
 }
 
 /// Returns the variables in force.

@@ -1,6 +1,6 @@
 //! Limits of an account and a server that leave a run too little room.
 
-use driver_sql::{Connection as _, Obstacle, SessionNeeds};
+use driver_sql::{Connection as _, Limit, Obstacle, SessionNeeds};
 
 use crate::conditions::variables;
 use crate::wire::{Connection, Failure};
@@ -22,11 +22,12 @@ pub(crate) fn limits(
 ) -> Result<Vec<Obstacle>, Failure> {
     let variables = variables(connection)?;
     let variable = |name: &str| variables.get(name).and_then(|it| it.parse::<u64>().ok());
-    let remedy = "raise it on the server, send statements as text (`assay.protocol` = \"text\")";
+    let remedy = "raise max_prepared_stmt_count on the server, send statements as text \
+                  (`assay.protocol` = \"text\")";
     let prepared = variable(PREPARED).and_then(|most| {
         let used = status(connection, "Prepared_stmt_count");
-        let about = ("prepared statements", remedy);
-        Obstacle::of_limit((PREPARED, most), used, needs.statements, about)
+        let limit = Limit { name: PREPARED, most, used };
+        limit.obstacle(needs.statements, "prepared statements", remedy)
     });
     let mut obstacles: Vec<_> = prepared.into_iter().collect();
     if !is_foreign {
@@ -37,12 +38,16 @@ pub(crate) fn limits(
     let own = own.unwrap_or(1).saturating_sub(1);
     for (name, used, remedy) in [
         ("max_user_connections", own, "raise this limit of the account or the server"),
-        ("max_connections", others, "raise it on the server, or end connections of others"),
+        (
+            "max_connections",
+            others,
+            "raise max_connections on the server, or end connections of others",
+        ),
     ] {
         // 0 is no limit.
         let most = variable(name).filter(|most| *most > 0);
         obstacles.extend(most.and_then(|most| {
-            Obstacle::of_limit((name, most), used, needs.connections, ("connections", remedy))
+            Limit { name, most, used }.obstacle(needs.connections, "connections", remedy)
         }));
     }
     // None where the login may not read its own definition.
@@ -67,11 +72,9 @@ fn hourly(definition: &str) -> Vec<Obstacle> {
     let limit = |name: &&'static str| {
         let at = tokens.iter().position(|token| token == name)?;
         let most = tokens.get(at + 1)?.trim_matches(|c: char| !c.is_ascii_digit());
-        (most != "0").then(|| Obstacle {
-            setting: format!("{name} = {most}"),
-            need: "a run has more in seconds".to_owned(),
-            remedy: format!("remove the limit: ALTER USER ... WITH {name} 0"),
-        })
+        let remedy = format!("remove the limit: ALTER USER ... WITH {name} 0");
+        let need = "a run exceeds the limit within seconds";
+        (most != "0").then(|| Obstacle::new(format!("{name} = {most}"), need, remedy))
     };
     HOURLY.iter().filter_map(limit).collect()
 }

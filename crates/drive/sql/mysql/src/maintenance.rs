@@ -5,7 +5,8 @@ use std::sync::PoisonError;
 use driver_sql::Connection as _;
 use engine::{EngineError, Maintenance};
 
-use crate::database::{MysqlEngine, SavedVariables, StorageEngine};
+use crate::database::{MysqlEngine, SavedVariables};
+use crate::durability::StorageEngine;
 use crate::wire::number;
 
 /// Variables that make `InnoDB` flush dirty pages and purge at once; absent ones are left out.
@@ -21,7 +22,8 @@ const FLUSH_VARIABLES: [(&str, &str); 5] = [
 
 /// Starts maintenance work; `false` when the engine has none of its kind.
 pub(crate) fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, EngineError> {
-    match (work, engine.database.storage_engine) {
+    let Some(storage_engine) = engine.database.storage_engine else { return Ok(false) };
+    match (work, storage_engine) {
         (Maintenance::Flush | Maintenance::Clean, StorageEngine::Innodb) => {
             start_flushing(engine)?;
             if work == Maintenance::Clean {
@@ -29,22 +31,22 @@ pub(crate) fn maintain(engine: &MysqlEngine, work: Maintenance) -> Result<bool, 
             }
             Ok(true)
         }
-        (Maintenance::Flush, StorageEngine::Myrocks) => {
+        (Maintenance::Flush, StorageEngine::Rocksdb) => {
             set(engine, "rocksdb_force_flush_memtable_now", "1")
         }
-        (Maintenance::CompactLevel0, StorageEngine::Myrocks) => {
+        (Maintenance::CompactLevel0, StorageEngine::Rocksdb) => {
             set(engine, "rocksdb_force_flush_memtable_and_lzero_now", "1")
         }
-        (Maintenance::CompactAll, StorageEngine::Myrocks) => {
+        (Maintenance::CompactAll, StorageEngine::Rocksdb) => {
             set(engine, "rocksdb_compact_cf", "'default'")
         }
-        (Maintenance::Clean, StorageEngine::Myrocks) => {
+        (Maintenance::Clean, StorageEngine::Rocksdb) => {
             for_each_table(engine, "ANALYZE TABLE").map(|()| true)
         }
         (Maintenance::CompactAll, StorageEngine::Innodb) => {
             for_each_table(engine, "OPTIMIZE TABLE").map(|()| true)
         }
-        (Maintenance::CompactLevel0, _) | (_, StorageEngine::Other) => Ok(false),
+        (Maintenance::CompactLevel0, _) | (_, StorageEngine::Aria) => Ok(false),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Settings of a login and limits of a server that a run cannot have.
 
 use crate::wire::{Connection, Failure};
-use driver_sql::{Connection as _, Obstacle, SessionNeeds, TableName};
+use driver_sql::{Connection as _, Limit, Obstacle, SessionNeeds, TableName, unless_refused};
 
 /// A setting that ends or spoils a run unless the dsn states it.
 struct Condition {
@@ -26,63 +26,26 @@ const IDLE_MS_MIN: u64 = 60_000;
 /// The settings, by name.
 ///
 /// Source: Postgres' documentation, "Client Connection Defaults", of 12 to 18.
+#[rustfmt::skip]
 const CONDITIONS: [Condition; 8] = [
-    Condition {
-        name: "default_transaction_isolation",
-        is_good: |value| value == "read committed" || value == "read uncommitted",
-        need: "transactions that conflict fail under it, where others wait",
-        usual: "read committed",
-        is_possible: true,
-    },
-    Condition {
-        name: "default_transaction_read_only",
-        is_good: |value| value == "off",
-        need: "a run writes",
-        usual: "off",
-        is_possible: false,
-    },
-    Condition {
-        name: "idle_in_transaction_session_timeout",
-        is_good: |value| lasts(value, IDLE_MS_MIN),
-        need: "transactions wait for their clients, and some are held open",
-        usual: "0",
-        is_possible: true,
-    },
-    Condition {
-        name: "idle_session_timeout",
-        is_good: |value| lasts(value, IDLE_MS_MIN),
-        need: "sessions wait between operations and steps",
-        usual: "0",
-        is_possible: true,
-    },
-    Condition {
-        name: "lock_timeout",
-        is_good: |value| lasts(value, IDLE_MS_MIN),
-        need: "statements wait for the locks of other clients",
-        usual: "0",
-        is_possible: true,
-    },
-    Condition {
-        name: "session_replication_role",
-        is_good: |value| value == "origin",
-        need: "foreign keys and triggers are to be executed",
-        usual: "origin",
-        is_possible: true,
-    },
-    Condition {
-        name: "statement_timeout",
-        is_good: |value| lasts(value, STATEMENT_MS_MIN),
-        need: "statements of a load last minutes",
-        usual: "0",
-        is_possible: true,
-    },
-    Condition {
-        name: "transaction_timeout",
-        is_good: |value| lasts(value, STATEMENT_MS_MIN),
-        need: "transactions of a load last minutes",
-        usual: "0",
-        is_possible: true,
-    },
+    Condition { name: "default_transaction_isolation", usual: "read committed", is_possible: true,
+        is_good: |it| matches!(it, "read committed" | "read uncommitted"),
+        need: "transactions that conflict fail instead of waiting for each other" },
+    Condition { name: "default_transaction_read_only", is_good: |it| it == "off", usual: "off",
+        is_possible: false, need: "a run writes" },
+    Condition { name: "idle_in_transaction_session_timeout", is_good: |it| lasts(it, IDLE_MS_MIN),
+        usual: "0", is_possible: true,
+        need: "transactions wait for their clients, and some are held open" },
+    Condition { name: "idle_session_timeout", is_good: |it| lasts(it, IDLE_MS_MIN), usual: "0",
+        is_possible: true, need: "sessions wait between operations and steps" },
+    Condition { name: "lock_timeout", is_good: |it| lasts(it, IDLE_MS_MIN), usual: "0",
+        is_possible: true, need: "statements wait for the locks of other clients" },
+    Condition { name: "session_replication_role", is_good: |it| it == "origin", usual: "origin",
+        is_possible: true, need: "foreign keys and triggers are to be executed" },
+    Condition { name: "statement_timeout", is_good: |it| lasts(it, STATEMENT_MS_MIN), usual: "0",
+        is_possible: true, need: "statements of a load last minutes" },
+    Condition { name: "transaction_timeout", is_good: |it| lasts(it, STATEMENT_MS_MIN), usual: "0",
+        is_possible: true, need: "transactions of a load last minutes" },
 ];
 
 /// Returns whether a time limit is none, or long enough.
@@ -97,18 +60,12 @@ pub(crate) fn obstacles(connection: &mut Connection) -> Result<Vec<Obstacle>, Fa
         "SELECT name, setting, coalesce(source, '') FROM pg_settings WHERE name IN ({})",
         names.join(", ")
     );
-    let rows = match connection.rows(&sql) {
-        // A compatible system without the view.
-        Err(Failure::Refused(_)) => Vec::new(),
-        rows => rows?,
-    };
+    let rows = unless_refused(connection.rows(&sql))?.unwrap_or_default();
     let mut obstacles: Vec<_> = search_path(connection).into_iter().collect();
     if connection.first("SELECT pg_is_in_recovery()").ok().flatten().as_deref() == Some("t") {
-        obstacles.push(Obstacle {
-            setting: "pg_is_in_recovery() = true".to_owned(),
-            need: "a run writes, and the server is a standby".to_owned(),
-            remedy: "name its primary in the dsn".to_owned(),
-        });
+        let need = "a run writes, and the server is a standby";
+        let remedy = "name the primary of the server in the dsn";
+        obstacles.push(Obstacle::new("pg_is_in_recovery() = true", need, remedy));
     }
     for row in &rows {
         let [name, value, source] = &row[..] else { continue };
@@ -134,13 +91,9 @@ fn search_path(connection: &mut Connection) -> Option<Obstacle> {
         }
         false => return None,
     };
-    Some(Obstacle {
-        setting: format!("search_path = {path}"),
-        need: need.to_owned(),
-        remedy: "create a schema, ALTER ROLE ... SET search_path, or state search_path=SCHEMA in \
-                 the dsn"
-            .to_owned(),
-    })
+    let remedy = "create a schema, ALTER ROLE ... SET search_path, or state search_path=SCHEMA in \
+                  the dsn";
+    Some(Obstacle::new(format!("search_path = {path}"), need, remedy))
 }
 
 fn obstacle(condition: &Condition, value: &str, source: &str) -> Obstacle {
@@ -159,14 +112,11 @@ fn obstacle(condition: &Condition, value: &str, source: &str) -> Obstacle {
         ),
         false => String::new(),
     };
-    Obstacle {
-        setting: format!("{name} = {value}{place}"),
-        need: (*need).to_owned(),
-        remedy: match source {
-            STATED => "remove it there".to_owned(),
-            _ => format!("ALTER ROLE ... SET {name} = '{usual}'{statement}"),
-        },
-    }
+    let remedy = match source {
+        STATED => "remove it there".to_owned(),
+        _ => format!("ALTER ROLE ... SET {name} = '{usual}'{statement}"),
+    };
+    Obstacle::new(format!("{name} = {value}{place}"), *need, remedy)
 }
 
 /// Limits of connections, with what others use of each: -1 is no limit.
@@ -191,40 +141,32 @@ pub(crate) fn limits(
     connection: &mut Connection,
     needs: SessionNeeds,
 ) -> Result<Vec<Obstacle>, Failure> {
-    let rows = match connection.rows(LIMITS) {
-        Err(Failure::Refused(_)) => return Ok(Vec::new()),
-        rows => rows?,
-    };
+    let rows = unless_refused(connection.rows(LIMITS))?.unwrap_or_default();
     let numbers: Vec<i64> = rows.iter().flatten().filter_map(|it| it.parse().ok()).collect();
     let [role, database, server, of_role, of_database, of_server] = numbers[..] else {
         return Ok(Vec::new());
     };
-    let limit = |name, most: i64, used: i64, remedy| {
+    let limit = |name, (most, used): (i64, i64), remedy| {
         let most = u64::try_from(most).ok()?;
         let used = u64::try_from(used).unwrap_or_default();
-        Obstacle::of_limit((name, most), used, needs.connections, ("connections", remedy))
+        Limit { name, most, used }.obstacle(needs.connections, "connections", remedy)
     };
-    let found = [
-        limit(
-            "CONNECTION LIMIT of the role",
-            role,
-            of_role,
-            "raise it by ALTER ROLE ... CONNECTION LIMIT",
-        ),
-        limit(
-            "CONNECTION LIMIT of the database",
-            database,
-            of_database,
-            "raise it by ALTER DATABASE ... CONNECTION LIMIT",
-        ),
-        limit(
-            "max_connections, less those reserved,",
-            server,
-            of_server,
-            "raise max_connections on the server, or end connections of others",
-        ),
-    ];
-    Ok(found.into_iter().flatten().collect())
+    let of_role = limit(
+        "CONNECTION LIMIT of the role",
+        (role, of_role),
+        "raise the limit by ALTER ROLE ... CONNECTION LIMIT",
+    );
+    let of_database = limit(
+        "CONNECTION LIMIT of the database",
+        (database, of_database),
+        "raise the limit by ALTER DATABASE ... CONNECTION LIMIT",
+    );
+    let of_server = limit(
+        "max_connections, less those reserved,",
+        (server, of_server),
+        "raise max_connections on the server, or end connections of others",
+    );
+    Ok([of_role, of_database, of_server].into_iter().flatten().collect())
 }
 
 /// Returns the tables whose rows policies filter for this login.
@@ -237,20 +179,14 @@ pub(crate) fn row_security(
     let mut obstacles = Vec::new();
     for TableName { name, qualified } in tables {
         let sql = format!("SELECT row_security_active('{}')", qualified.replace('\'', "''"));
-        let active = match connection.first(&sql) {
-            // A compatible system without row security.
-            Err(Failure::Refused(_)) => return Ok(obstacles),
-            active => active?,
-        };
-        obstacles.extend((active.as_deref() == Some("t")).then(|| {
-            Obstacle {
-                setting: format!("row security of table `{name}` is active"),
-                need: "a run reads and writes every row".to_owned(),
-                remedy: "give the role BYPASSRLS, or remove what switches row security on for new \
-                     tables"
-                    .to_owned(),
-            }
-        }));
+        let active = unless_refused(connection.first(&sql))?.flatten();
+        let remedy = "give the role BYPASSRLS, or remove what switches row security on for new \
+                      tables";
+        let setting = format!("row security of table `{name}` is active");
+        obstacles.extend(
+            (active.as_deref() == Some("t"))
+                .then(|| Obstacle::new(setting, "a run reads and writes every row", remedy)),
+        );
     }
     Ok(obstacles)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use driver_sql::Connection as _;
+use driver_sql::{Connection as _, unless_refused};
 use model::{Address, Endpoint, Identity, Options};
 
 use crate::config::NAME;
@@ -142,12 +142,9 @@ pub(crate) fn statistics(connection: &mut Connection) -> Result<String, Failure>
             continue;
         }
         let sql = view.replacen(name, &format!("SELECT row_to_json(r) FROM {name} r"), 1);
-        let rows = match connection.rows(&sql) {
-            Ok(rows) => rows,
-            Err(Failure::Refused(_)) => continue,
-            Err(failure) => return Err(failure),
-        };
-        add(&mut text, name, rows);
+        if let Some(rows) = unless_refused(connection.rows(&sql))? {
+            add(&mut text, name, rows);
+        }
     }
     add(&mut text, "sizes", connection.rows(SIZES)?);
     Ok(text)

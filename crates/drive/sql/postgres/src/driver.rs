@@ -1,42 +1,26 @@
-//! The Postgres driver: identity, capabilities, open.
+//! The driver of Postgres and compatible servers.
 
-use engine::{Driver, Engine, EngineError, LockWaits, OpenSpec};
-use model::{Capabilities, Identity};
+use driver_sql::SqlDriver;
+use engine::Driver;
+use model::Capabilities;
 
 use crate::config::NAME;
 use crate::wire::Connection;
 use crate::{config, instance};
 
+/// The driver of Postgres and compatible servers.
+pub const DRIVER: SqlDriver = SqlDriver {
+    name: NAME,
+    capabilities,
+    open: |spec, waits| {
+        let config = config::resolve(spec, &capabilities())?;
+        Ok(Box::new(instance::open(spec, waits, config)?))
+    },
+};
+
 /// Returns the driver of Postgres and compatible servers.
 pub fn driver() -> Box<dyn Driver> {
-    Box::new(PostgresDriver)
-}
-
-/// Opens the server named by [`OpenSpec::endpoint`].
-#[derive(Debug, Clone, Copy)]
-pub struct PostgresDriver;
-
-impl Driver for PostgresDriver {
-    fn identity(&self) -> Identity {
-        Identity { engine: NAME.to_owned(), origin: "a server".to_owned(), ..Identity::default() }
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        capabilities()
-    }
-
-    fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        self.open_shared(spec, &LockWaits::default())
-    }
-
-    fn open_shared(
-        &self,
-        spec: &OpenSpec,
-        waits: &LockWaits,
-    ) -> Result<Box<dyn Engine>, EngineError> {
-        let config = config::resolve(spec, &self.capabilities())?;
-        Ok(Box::new(instance::open((spec, waits), config)?))
-    }
+    Box::new(DRIVER)
 }
 
 pub(crate) fn capabilities() -> Capabilities {

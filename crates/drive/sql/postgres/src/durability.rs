@@ -1,6 +1,6 @@
 //! What the durability class rests on, as sessions and tables have it.
 
-use driver_sql::{Connection as _, TableName};
+use driver_sql::{Connection as _, TableName, unless_refused};
 use model::{Durability, DurabilityRecord};
 
 use crate::tables::leaves_query;
@@ -16,14 +16,10 @@ pub(crate) fn read(
     tables: &[TableName],
 ) -> Result<DurabilityRecord, Failure> {
     let mut had = DurabilityRecord::default();
-    let settings = match connection.rows(SETTINGS) {
-        // A compatible system without the view.
-        Err(Failure::Refused(_)) => Vec::new(),
-        rows => rows?,
-    };
+    let settings = unless_refused(connection.rows(SETTINGS))?.unwrap_or_default();
     for row in &settings {
         let [name, value, source] = &row[..] else { continue };
-        add_setting((name, value, source), &mut had);
+        add_setting(name, value, source, &mut had);
     }
     if had.bases.is_empty() {
         had.note("the server reports neither fsync nor synchronous_commit");
@@ -40,7 +36,7 @@ pub(crate) fn read(
 /// the server loses the commits of three times `wal_writer_delay`, every other value waits for the
 /// log; with `fsync = off` it is written and not synced; with `full_page_writes = off` pages that
 /// were written in part are not restored.
-fn add_setting((name, value, source): (&str, &str, &str), had: &mut DurabilityRecord) {
+fn add_setting(name: &str, value: &str, source: &str, had: &mut DurabilityRecord) {
     let setting = format!("{name} = {value} ({source})");
     match (name, value) {
         ("synchronous_commit", "off") if ["client", "session"].contains(&source) => {
@@ -73,12 +69,9 @@ fn add_tables(
          ORDER BY relname",
         leaves_query(tables)
     );
-    let lost = match connection.pairs(&sql) {
-        Err(Failure::Refused(_)) => {
-            had.note("the server does not report which tables survive a crash");
-            return Ok(());
-        }
-        rows => rows?,
+    let Some(lost) = unless_refused(connection.pairs(&sql))? else {
+        had.note("the server does not report which tables survive a crash");
+        return Ok(());
     };
     for (table, code) in &lost {
         let kind = if code == "t" { "temporary" } else { "unlogged" };
@@ -122,7 +115,7 @@ mod tests {
     fn settings_allow_what_they_wait_for() {
         let class = |name: &str, value: &str| {
             let mut had = DurabilityRecord::default();
-            add_setting((name, value, "user"), &mut had);
+            add_setting(name, value, "user", &mut had);
             had.bases.first().map(|basis| basis.class)
         };
         assert_eq!(class("synchronous_commit", "off"), Some(Durability::None));
@@ -138,7 +131,7 @@ mod tests {
     fn torn_pages_are_a_note() {
         let notes = |value: &str| {
             let mut had = DurabilityRecord::default();
-            add_setting(("full_page_writes", value, "configuration file"), &mut had);
+            add_setting("full_page_writes", value, "configuration file", &mut had);
             had.notes
         };
         assert!(notes("off")[0].starts_with("full_page_writes = off (configuration file): pages"));

@@ -1,14 +1,14 @@
 //! An open database: check of the server, maintenance, state query.
 
 use driver_sql::{
-    Config, Connection as _, Contact, Database, Explain, Obstacle, SentStatement, SessionNeeds,
-    SqlEngine, StatementEntry, TableName, WaitQuery, refuse,
+    Config, Connection as _, Contact, Database, Obstacle, SessionNeeds, SqlEngine, TableName,
+    WaitQuery, refuse, unless_refused,
 };
 use engine::{EngineError, LockWaits, Maintenance, OpenSpec, Setting};
 use model::{DurabilityRecord, Endpoint, EngineState, Identity, Options, Settings};
 
 use crate::wire::{Connection, Failure, Session};
-use crate::{conditions, describe, durability, plans, standby, state, tables, waits};
+use crate::{conditions, describe, durability, standby, state, tables, waits};
 
 /// A server with the tables of a run.
 pub(crate) type PostgresEngine = SqlEngine<PostgresDatabase>;
@@ -27,7 +27,8 @@ struct Queries {
 
 /// Connects, checks the server and creates missing tables.
 pub(crate) fn open(
-    (spec, waits): (&OpenSpec, &LockWaits),
+    spec: &OpenSpec,
+    waits: &LockWaits,
     mut config: Config<Session>,
 ) -> Result<PostgresEngine, EngineError> {
     let connected = config.connect_first();
@@ -53,8 +54,6 @@ pub(crate) fn open(
 
 impl Database for PostgresDatabase {
     type Connection = Connection;
-
-    const EXPLAIN: Explain = plans::EXPLAIN;
 
     fn identity(engine: &PostgresEngine) -> Identity {
         engine.database.identity.clone()
@@ -106,23 +105,8 @@ impl Database for PostgresDatabase {
         })
     }
 
-    fn statement_entries(
-        engine: &PostgresEngine,
-        connection: &mut Connection,
-    ) -> Result<Vec<StatementEntry>, Failure> {
-        plans::entries(connection, engine.config.endpoint.is_foreign)
-    }
-
-    fn find_entries(
-        connection: &mut Connection,
-        statement: &SentStatement<'_>,
-        entries: &[StatementEntry],
-    ) -> Result<Vec<usize>, Failure> {
-        plans::find(connection, statement, entries)
-    }
-
-    fn wait_queries() -> &'static [WaitQuery] {
-        waits::QUERIES
+    fn wait_queries() -> Vec<WaitQuery> {
+        waits::queries()
     }
 
     fn structure(engine: &PostgresEngine) -> Result<Option<String>, EngineError> {
@@ -195,7 +179,7 @@ fn check_foreign(connection: &mut Connection, settings: &Settings) -> Result<(),
             let found = bytes.map_or("unknown".to_owned(), |bytes| model::Bytes(bytes).to_string());
             let reason = format!(
                 "cache {requested}: Assay did not start this server, whose shared_buffers is \
-                 {found}: remove `cache`, or set it there"
+                 {found}: remove `cache`, or set shared_buffers on the server"
             );
             return Err(EngineError::setting(Setting::Cache, reason));
         }
@@ -203,8 +187,8 @@ fn check_foreign(connection: &mut Connection, settings: &Settings) -> Result<(),
     if settings.direct_io && setting("debug_io_direct")?.is_none_or(|value| value.is_empty()) {
         return Err(EngineError::setting(
             Setting::DirectIo,
-            "direct_io: Assay did not start this server, which does not use it: remove \
-             `direct_io`, or set debug_io_direct there",
+            "direct_io: Assay did not start this server, which uses the page cache: remove \
+             `direct_io`, or set debug_io_direct on the server",
         ));
     }
     Ok(())
@@ -219,16 +203,11 @@ fn queries(
     let version = connection.parameter("server_version").unwrap_or_default();
     let digits = version.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
     let Ok(major) = digits.parse() else { return Ok(None) };
-    let oids: Vec<String> = match connection.rows(&tables::leaves_query(tables)) {
-        Err(Failure::Refused(_)) => return Ok(None),
-        leaves => leaves?.into_iter().flatten().collect(),
-    };
+    let leaves = unless_refused(connection.rows(&tables::leaves_query(tables)))?;
+    let Some(leaves) = leaves else { return Ok(None) };
+    let oids = leaves.concat();
     let counts_dirty = tables::can_count_dirty(connection, major, is_foreign)?;
     let state = state::query(major, &oids, counts_dirty);
-    match connection.named_row(&state) {
-        Ok(_) => Ok(Some(Queries { state, tables: tables::query(&oids) })),
-        // Compatible systems may lack these views.
-        Err(Failure::Refused(_)) => Ok(None),
-        Err(failure) => Err(failure),
-    }
+    let is_supported = unless_refused(connection.named_row(&state))?.is_some();
+    Ok(is_supported.then(|| Queries { tables: tables::query(&oids), state }))
 }

@@ -126,14 +126,7 @@ impl Kind for PostgresKind {
     }
 
     fn endpoint(&self, site: &Site) -> Endpoint {
-        Endpoint {
-            address: site.address(socket(site)),
-            user: USER.to_owned(),
-            password: Some(site.password.clone()),
-            database: USER.to_owned(),
-            is_foreign: false,
-            login: model::LoginOptions::default(),
-        }
+        site.endpoint(socket(site), USER, USER)
     }
 
     fn probe(&self, endpoint: &Endpoint) -> Result<(), EngineError> {
@@ -189,7 +182,9 @@ fn major(version: &str) -> Result<u32, String> {
     let digits = number.and_then(|token| token.split(|c: char| !c.is_ascii_digit()).next());
     match digits.and_then(|digits| digits.parse().ok()) {
         Some(major) if major >= OLDEST => Ok(major),
-        Some(_) => Err(format!("Assay runs Postgres {OLDEST} and newer, and this is `{version}`")),
+        Some(_) => {
+            Err(format!("Assay runs Postgres {OLDEST} and newer, and the program is `{version}`"))
+        }
         None => Err(format!("`{version}` shows no version of Postgres")),
     }
 }
@@ -217,8 +212,10 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
     reject_weaker_durability(spec.settings.durability, spec.options)?;
     standby::check_options(spec)?;
     if major < STANDBY_FROM && spec.options.get(REPLICA).is_some() {
-        let reason =
-            format!("Assay starts standbys of Postgres {STANDBY_FROM} and newer: remove it");
+        let reason = format!(
+            "Assay starts standbys of Postgres {STANDBY_FROM} and newer: remove the \
+                     option"
+        );
         return Err(refused(REPLICA, reason));
     }
     for (name, _) in server_options(spec.options) {
@@ -229,7 +226,7 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
         if RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
             return Err(refused(
                 name,
-                "Assay sets the server's files and sockets itself: remove it",
+                "Assay sets the server's files and sockets itself: remove the option",
             ));
         }
     }

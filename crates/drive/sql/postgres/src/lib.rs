@@ -36,6 +36,6 @@ mod task;
 mod waits;
 mod wire;
 
-pub use driver::{PostgresDriver, driver};
+pub use driver::{DRIVER, driver};
 pub use kind::{KIND, PostgresKind};
 pub use reach::REACH;

@@ -68,35 +68,30 @@ fn text<'o>(options: &'o Options, name: &str) -> Option<&'o str> {
 }
 
 fn cache(options: &Options, load: &ServerLoad) -> u64 {
-    // A number alone is in pages.
-    let pages = |text: &str| match text.parse::<u64>() {
-        Ok(pages) => Some(pages.saturating_mul(PAGE_BYTES)),
-        Err(_) => bytes(text),
-    };
-    value(options, "shared_buffers", load.cache.map_or(CACHE_BYTES, |cache| cache.0), pages)
+    let default = load.cache.map_or(CACHE_BYTES, |cache| cache.0);
+    value(options, "shared_buffers", default, |text| bytes(text, PAGE_BYTES))
 }
 
-/// Parses an amount with a unit: kB, MB, GB or TB, of powers of 1024.
-fn bytes(text: &str) -> Option<u64> {
-    parse_size(&text.trim_end_matches('B').to_uppercase()).ok().map(|bytes| bytes.0)
+/// Parses an amount with a unit of powers of 1024 (kB, MB, GB or TB), or a number of `unit` bytes.
+fn bytes(text: &str, unit: u64) -> Option<u64> {
+    match text.parse::<u64>() {
+        Ok(number) => Some(number.saturating_mul(unit)),
+        Err(_) => parse_size(&text.trim_end_matches('B').to_uppercase()).ok().map(|bytes| bytes.0),
+    }
 }
 
 fn shared_memory(options: &Options, load: &ServerLoad) -> Need {
     let kind = text(options, "dynamic_shared_memory_type").unwrap_or("posix");
     if !kind.eq_ignore_ascii_case("posix") {
-        return Need { amount: SET_UP_BYTES, instead: "measure on a host that has it" };
+        return Need { amount: SET_UP_BYTES, instead: "measure on a host with shared memory" };
     }
-    // A number alone is in KiB.
-    let kib = |text: &str| match text.parse::<u64>() {
-        Ok(kib) => Some(kib.saturating_mul(1024)),
-        Err(_) => bytes(text),
-    };
+    let kib = |text: &str| bytes(text, 1024);
     let most = value(options, "maintenance_work_mem", MAINTENANCE_BYTES, kib);
     let pages = PAGES_PER_LIVE_PAGE * (load.data.0 / PAGE_BYTES);
     // A table with one index is vacuumed by one process.
     let vacuum = if load.has_indexes { most.min(pages * VACUUM_BYTES_PER_PAGE) } else { 0 };
     let instead = "set the option `dynamic_shared_memory_type = \"mmap\"`, with which Postgres \
-                   keeps it in its data directory";
+                   keeps shared memory in its data directory";
     Need { amount: QUERY_BYTES + vacuum, instead }
 }
 

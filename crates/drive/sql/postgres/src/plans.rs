@@ -1,13 +1,10 @@
 //! Plans and totals of statements.
 
-use driver_sql::{Connection as _, Explain, SentStatement, StatementEntry};
-use model::StatementTotals;
+use driver_sql::{
+    Connection as _, Explain, SentStatement, StatementEntry, Statements, unless_refused,
+};
 
 use crate::wire::{Connection, Failure, write_literal};
-
-/// How Postgres explains a statement.
-pub(crate) const EXPLAIN: Explain =
-    Explain { plan: "EXPLAIN ", executed: &["EXPLAIN (ANALYZE, BUFFERS) "], paths };
 
 /// Whether the server has loaded the extension of totals.
 const IS_LOADED: &str = "SELECT 1 FROM pg_settings WHERE name = 'shared_preload_libraries' AND \
@@ -21,7 +18,7 @@ const UNTRACK: &str = "SET pg_stat_statements.track = 'none'";
 ///
 /// Source: Postgres' documentation, `pg_stat_statements`.
 const TOTALS: &str = "SELECT queryid, query, calls, 1000 * coalesce(to_jsonb(s) ->> \
-                      'total_exec_time', to_jsonb(s) ->> 'total_time')::float8, rows, \
+                      'total_exec_time', to_jsonb(s) ->> 'total_time')::float8, rows, NULL, \
                       shared_blks_hit + shared_blks_read FROM pg_stat_statements s WHERE dbid = \
                       (SELECT oid FROM pg_database WHERE datname = current_database()) AND userid \
                       = (SELECT oid FROM pg_roles WHERE rolname = current_user) AND \
@@ -46,60 +43,43 @@ fn paths(rows: &[Vec<String>]) -> String {
     rows.iter().filter_map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the server's statistics; none unless the server was started with the extension.
-pub(crate) fn entries(
-    connection: &mut Connection,
-    is_foreign: bool,
-) -> Result<Vec<StatementEntry>, Failure> {
-    if connection.first(IS_LOADED)?.is_none() {
-        return Ok(Vec::new());
-    }
-    if !is_foreign {
-        connection.run(CREATE)?;
-    }
-    match connection.run(UNTRACK) {
-        Err(Failure::Refused(_)) => {}
-        done => done?,
-    }
-    let rows = connection.rows(TOTALS)?;
-    Ok(rows.into_iter().filter_map(|row| of_row(&row)).collect())
-}
+impl Statements for Connection {
+    const EXPLAIN: Explain =
+        Explain { plan: "EXPLAIN ", executed: &["EXPLAIN (ANALYZE, BUFFERS) "], paths };
 
-fn of_row(row: &[String]) -> Option<StatementEntry> {
-    let [id, text, calls, server_us, rows, pages] = row else { return None };
-    let totals = StatementTotals {
-        calls: calls.parse().ok()?,
-        server_us: server_us.parse().ok()?,
-        rows: rows.parse().ok()?,
-        examined: None,
-        pages: pages.parse().ok(),
-    };
-    Some(StatementEntry { id: id.clone(), text: text.clone(), totals })
-}
+    /// None unless the server was started with the extension.
+    fn statement_entries(&mut self, is_foreign: bool) -> Result<Vec<StatementEntry>, Failure> {
+        if self.first(IS_LOADED)?.is_none() {
+            return Ok(Vec::new());
+        }
+        if !is_foreign {
+            self.run(CREATE)?;
+        }
+        unless_refused(self.run(UNTRACK))?;
+        Ok(self.rows(TOTALS)?.iter().filter_map(|row| StatementEntry::parse(row)).collect())
+    }
 
-/// Returns the positions of a statement's entries: by its identifier, and by its text.
-///
-/// By the text too: before 14 there is no identifier, and a literal of another type (a number that
-/// takes eight bytes) has an entry of its own.
-pub(crate) fn find(
-    connection: &mut Connection,
-    statement: &SentStatement<'_>,
-    entries: &[StatementEntry],
-) -> Result<Vec<usize>, Failure> {
-    let explained = match statement.explain(connection, IDENTIFY) {
-        Err(Failure::Lost(reason)) => return Err(Failure::Lost(reason)),
-        explained => explained.unwrap_or_default(),
-    };
-    let id = explained.iter().flatten().find_map(|line| line.trim().strip_prefix(IDENTIFIER));
-    let text =
-        statement.text(|number| format!("${number}"), |value, out| write_literal(out, value));
-    let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = on_one_line(&text);
-    let is_its = |entry: &StatementEntry| {
-        Some(entry.id.as_str()) == id || is_normal_form(&text, &on_one_line(&entry.text))
-    };
-    let positions = (0..).zip(entries).filter(|(_, entry)| is_its(entry));
-    Ok(positions.map(|(position, _)| position).collect())
+    /// By the identifier, and by the text too: before 14 there is no identifier, and a literal of
+    /// another type (a number that takes eight bytes) has an entry of its own.
+    fn find_entries(
+        &mut self,
+        statement: &SentStatement<'_>,
+        entries: &[StatementEntry],
+    ) -> Result<Vec<usize>, Failure> {
+        let explained = match statement.explain(self, IDENTIFY) {
+            Err(Failure::Lost(reason)) => return Err(Failure::Lost(reason)),
+            explained => explained.unwrap_or_default(),
+        };
+        let id = explained.iter().flatten().find_map(|line| line.trim().strip_prefix(IDENTIFIER));
+        let text =
+            statement.text(|number| format!("${number}"), |value, out| write_literal(out, value));
+        let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = on_one_line(&text);
+        let is_its = |entry: &StatementEntry| {
+            Some(entry.id.as_str()) == id || is_normal_form(&text, &on_one_line(&entry.text))
+        };
+        Ok(StatementEntry::positions(entries, is_its))
+    }
 }
 
 /// Returns whether a text is a statement's with `$1` in the place of each constant and parameter.

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use driver_sql::{Connection as _, server_options};
+use driver_sql::{Connection as _, replica, server_options};
 use engine::EngineError;
 use engine::settings_check::refused;
+use model::Replica;
 use model::server::REPLICA;
-use model::{Durability, Replica};
 use server::standby::copy;
 use server::{ServerSpec, Site, Task};
 
@@ -41,18 +41,10 @@ const VERIFY_TRIES: u32 = 10;
 /// Pause between two of them.
 const PAUSE: &str = "SELECT pg_sleep(0.1)";
 
-/// Returns the standby that the options demand.
-fn replica(spec: &ServerSpec<'_>) -> Option<Replica> {
-    spec.options.get(REPLICA).and_then(|kind| kind.parse().ok())
-}
-
 /// Rejects options with which no standby could follow, or commits would not wait for it.
 pub(crate) fn check_options(spec: &ServerSpec<'_>) -> Result<(), EngineError> {
-    let Some(replica) = replica(spec) else { return Ok(()) };
-    if replica == Replica::Sync && spec.settings.durability == Durability::None {
-        let reason = "commits of durability class `none` do not wait for the log, and so not for a \
-                      standby: use `async`, or class `os` or `sync`";
-        return Err(refused(REPLICA, reason));
+    if replica(spec.options, spec.settings.durability)?.is_none() {
+        return Ok(());
     }
     for (name, value) in server_options(spec.options) {
         let value = value.to_ascii_lowercase();
@@ -74,8 +66,8 @@ pub(crate) fn check_options(spec: &ServerSpec<'_>) -> Result<(), EngineError> {
 
 /// Returns the settings of a server with a standby; of the standby too, where they have no effect.
 pub(crate) fn settings(spec: &ServerSpec<'_>) -> Vec<(&'static str, String)> {
-    let Some(replica) = replica(spec) else { return Vec::new() };
-    let names = if replica == Replica::Sync { "*" } else { "" };
+    let Some(kind) = spec.options.get(REPLICA) else { return Vec::new() };
+    let names = if kind == Replica::Sync.name() { "*" } else { "" };
     vec![
         ("wal_level", "replica".to_owned()),
         ("max_wal_senders", SENDERS.to_owned()),
@@ -86,8 +78,8 @@ pub(crate) fn settings(spec: &ServerSpec<'_>) -> Vec<(&'static str, String)> {
 
 /// Returns the file of logins of a server with a standby.
 pub(crate) fn logins(spec: &ServerSpec<'_>) -> Vec<(PathBuf, String)> {
-    let file = || (spec.site.file(LOGINS), LOGINS_TEXT.to_owned());
-    replica(spec).map(|_| file()).into_iter().collect()
+    let file = |_| (spec.site.file(LOGINS), LOGINS_TEXT.to_owned());
+    spec.options.get(REPLICA).map(file).into_iter().collect()
 }
 
 /// Returns the programs that copy the data of `primary` to `spec`'s directories, and follow it.
@@ -131,14 +123,14 @@ pub(crate) fn verify(connection: &mut Connection) -> Result<(), EngineError> {
         }
         connection.run(PAUSE)?;
     }
-    Err(EngineError::Fatal("the standby no longer follows: its log has the reason".to_owned()))
+    Err(EngineError::Fatal("the standby no longer follows: see the log of the standby".to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
-    use model::{Options, Settings};
+    use model::{Durability, Options, Settings};
     use server::Kind;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Readings of single tables and indexes, and of the cache.
 
-use driver_sql::{Connection as _, TableName};
+use driver_sql::{Connection as _, TableName, unless_refused};
 use model::{Metric, Readings, TableReadings, metric};
 
 use crate::wire::{Connection, Failure};
@@ -58,10 +58,8 @@ pub(crate) fn query(tables: &[String]) -> String {
 
 /// Samples the tables; none while one is locked against readers.
 pub(crate) fn sample(connection: &mut Connection, query: &str) -> Result<TableReadings, Failure> {
-    match connection.rows(query) {
-        Err(Failure::Refused(_)) => Ok(TableReadings::new()),
-        rows => Ok(rows?.into_iter().filter_map(parse).collect()),
-    }
+    let rows = unless_refused(connection.rows(query))?.unwrap_or_default();
+    Ok(rows.into_iter().filter_map(parse).collect())
 }
 
 fn parse(row: Vec<String>) -> Option<(String, Readings)> {
@@ -91,9 +89,8 @@ pub(crate) fn can_count_dirty(
     let create = "CREATE EXTENSION IF NOT EXISTS pg_buffercache";
     let statements = (!is_foreign).then_some(create).into_iter();
     for statement in statements.chain(["SELECT FROM pg_buffercache_summary()"]) {
-        match connection.run(statement) {
-            Err(Failure::Refused(_)) => return Ok(false),
-            done => done?,
+        if unless_refused(connection.run(statement))?.is_none() {
+            return Ok(false);
         }
     }
     Ok(true)

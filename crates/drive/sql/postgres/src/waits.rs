@@ -11,17 +11,20 @@ use driver_sql::WaitQuery;
 /// is a process of the server in its main loop (`Activity`).
 ///
 /// Source: Postgres' documentation, "The Cumulative Statistics System", `pg_stat_activity`.
-pub(crate) const QUERIES: &[WaitQuery] = &[WaitQuery {
-    needs: "SELECT 1 FROM pg_settings WHERE name = 'track_activities' AND setting = 'on'",
-    prepare: "PREPARE assay_waits AS \
+pub(crate) fn queries() -> Vec<WaitQuery> {
+    let query = WaitQuery {
+        needs: "SELECT 1 FROM pg_settings WHERE name = 'track_activities' AND setting = 'on'",
+        prepare: "PREPARE assay_waits AS \
               SELECT CASE WHEN backend_type = 'client backend' THEN pid END, \
               CASE WHEN backend_type = 'client backend' AND state <> 'active' \
               OR wait_event_type IN ('Client', 'Activity') THEN 'idle' \
               ELSE coalesce(wait_event_type || ':' || wait_event, 'running') END \
               FROM pg_stat_get_activity(NULL) WHERE pid <> pg_backend_pid()",
-    sample: "EXECUTE assay_waits",
-    least_pause: Duration::ZERO,
-}];
+        sample: "EXECUTE assay_waits".to_owned(),
+        least_pause: Duration::ZERO,
+    };
+    vec![query]
+}
 
 #[cfg(test)]
 mod tests {
@@ -32,7 +35,7 @@ mod tests {
     #[test]
     fn sessions_that_do_not_wait_have_the_record_s_names() {
         for name in [IDLE, RUNNING] {
-            assert!(QUERIES[0].prepare.contains(&format!("'{name}'")), "{name}");
+            assert!(queries()[0].prepare.contains(&format!("'{name}'")), "{name}");
         }
     }
 }

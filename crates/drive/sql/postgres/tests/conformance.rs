@@ -7,7 +7,7 @@ mod newest;
 
 use std::path::Path;
 
-use driver_postgres::{KIND, PostgresDriver};
+use driver_postgres::{DRIVER, KIND};
 use engine::conformance::{battery, scratch_dir};
 use engine::{Driver, Engine, EngineError, OpenSpec};
 use model::{Capabilities, Durability, Endpoint, Identity, Options, Settings};
@@ -15,10 +15,10 @@ use newest::newest;
 use server::testing::Served;
 
 /// Returns a driver that starts a server per directory.
-fn served(program: &Path) -> Served<PostgresDriver> {
+fn served(program: &Path) -> Served<driver_sql::SqlDriver> {
     // Servers write as much as they do: into memory, where there is room.
     drop(tempfile::env::override_temp_dir(&scratch_dir()));
-    Served::new(&KIND, program, Path::new(env!("CARGO_TARGET_TMPDIR")), PostgresDriver)
+    Served::new(&KIND, program, Path::new(env!("CARGO_TARGET_TMPDIR")), DRIVER)
 }
 
 /// Runs the battery over `protocol`.
@@ -42,15 +42,15 @@ struct Foreign(Endpoint);
 
 impl Driver for Foreign {
     fn identity(&self) -> Identity {
-        PostgresDriver.identity()
+        DRIVER.identity()
     }
 
     fn capabilities(&self) -> Capabilities {
-        PostgresDriver.capabilities()
+        DRIVER.capabilities()
     }
 
     fn open(&self, spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-        PostgresDriver.open(&OpenSpec { endpoint: Some(self.0.clone()), ..spec.clone() })
+        DRIVER.open(&OpenSpec { endpoint: Some(self.0.clone()), ..spec.clone() })
     }
 }
 

@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use engine::EngineError;
 use engine::settings_check::refused;
 use model::server::REPLICA;
-use model::{Address, Endpoint, Options, Password, ServerLoad, Settings, SystemNeeds, Transport};
+use model::{
+    Address, Endpoint, LoginOptions, Options, Password, ServerLoad, Settings, SystemNeeds,
+    Transport,
+};
 
 /// Directories and password of one server.
 ///
@@ -33,11 +36,18 @@ pub struct Site {
 pub const LOOPBACK: &str = "127.0.0.1";
 
 impl Site {
-    /// Returns where clients connect, given the server's socket.
-    pub fn address(&self, socket: PathBuf) -> Address {
-        match self.transport {
-            Transport::Unix => Address::Socket(socket),
-            Transport::Tcp => Address::tcp(LOOPBACK, self.port),
+    /// Returns where the server listens, given its socket, and how the superuser logs in.
+    pub fn endpoint(&self, socket: PathBuf, user: &str, database: &str) -> Endpoint {
+        Endpoint {
+            address: match self.transport {
+                Transport::Unix => Address::Socket(socket),
+                Transport::Tcp => Address::tcp(LOOPBACK, self.port),
+            },
+            user: user.to_owned(),
+            password: Some(self.password.clone()),
+            database: database.to_owned(),
+            is_foreign: false,
+            login: LoginOptions::default(),
         }
     }
 
@@ -188,7 +198,10 @@ pub trait Kind: Send + Sync {
     /// # Errors
     /// [`EngineError::Refused`] for a kind or settings without standby.
     fn standby(&self, _spec: &ServerSpec<'_>, _site: &Site) -> Result<[Task; 2], EngineError> {
-        Err(refused(REPLICA, "Assay does not start standbys of this kind of server: remove it"))
+        Err(refused(
+            REPLICA,
+            "Assay does not start standbys of this kind of server: remove the option",
+        ))
     }
 
     /// Makes the server ready for its standby; success means that the standby follows it.

@@ -147,7 +147,7 @@ fn release_that_no_run_starts_is_refused_everywhere() {
     let workspace = Workspace::new();
     workspace.install_maven();
     let reason =
-        |version: &str| format!("Assay runs Postgres 11 and newer, and this is `{version}`");
+        |version: &str| format!("Assay runs Postgres 11 and newer, and the program is `{version}`");
     let refused = format!("postgres@10.23 is not obtained: {}: try postgres@11.", reason("10.23"));
     rejects(&workspace, &["get", "postgres@10.23"], &refused);
     let old = "#!/bin/sh\necho 'postgres (PostgreSQL) 10.23'\n";

@@ -28,52 +28,47 @@ pub(crate) enum CertificateFault {
     )]
     NotYetValid(String),
     #[error(
-        "the server's certificate is for {names}, not for `{host}`: write a host in the dsn that \
-         it is for, or give the server a certificate with {host} in its subjectAltName"
+        "the server's certificate is for {names}, not for `{host}`: write a host of the \
+         certificate in the dsn, or give the server a certificate with {host} in the \
+         subjectAltName"
     )]
     OtherHost { host: String, names: String },
     #[error(
-        "the server's certificate names no host ({subject}): give this certificate itself as the \
-         root ({ROOTS}), which pins it, verify its issuer alone (sslmode=verify-ca, ssl-mode=VERIFY_CA), or \
-         give the server one with `{host}` in its subjectAltName"
+        "the server's certificate names no host ({subject}): pin the certificate by giving it as \
+         the root ({ROOTS}), verify only the issuer (sslmode=verify-ca, ssl-mode=VERIFY_CA), or \
+         give the server a certificate with `{host}` in the subjectAltName"
     )]
     NoHost { host: String, subject: String },
     #[error(
-        "the server's certificate was issued by `{issuer}`, of which {file} has no certificate: \
-         give the root certificate of that issuer, or the server's own, as the root ({ROOTS})"
+        "no certificate in {file} has the key that signed the server's certificate, which \
+         `{issuer}` issued: give the root certificate of `{issuer}`, or the server's certificate \
+         itself, as the root ({ROOTS})"
     )]
     UnknownIssuer { issuer: String, file: String },
     #[error(
-        "the server's certificate is self-signed, and not the certificate in {file}: give the \
-         server's own certificate as the root ({ROOTS})"
+        "the server's certificate is too weak, because it has {0}: give the server a \
+         certificate with {KEYS}"
     )]
-    OtherSelfSigned { file: String },
-    #[error(
-        "the signature of the server's certificate is not by the key of its issuer in {file}: \
-         give the root certificate with which it was issued ({ROOTS})"
-    )]
-    OtherKey { file: String },
-    #[error("the server's certificate is too weak: it has {0}; give the server one with {KEYS}")]
     Weak(String),
     #[error(
-        "the server's certificate has a key or a signature of an algorithm that is not supported \
-         here: give the server one with {KEYS}, signed with SHA-256 or longer"
+        "Assay does not support the algorithm of the key or of the signature of the server's \
+         certificate: give the server a certificate with {KEYS}, signed with SHA-256 or longer"
     )]
     Algorithm,
     #[error(
-        "the server's certificate is not for servers: give the server one with serverAuth in its \
-         extendedKeyUsage, or without extendedKeyUsage"
+        "the server's certificate is not for servers: give the server a certificate with \
+         serverAuth in the extendedKeyUsage, or without extendedKeyUsage"
     )]
     Purpose,
     #[error(
-        "the server's certificate cannot be read as X.509: give the server one of version 3, as \
-         `openssl req -x509` makes it"
+        "the server's certificate cannot be read as X.509: give the server a certificate of \
+         X.509 version 3, such as `openssl req -x509` makes"
     )]
     Unreadable,
     #[error(
-        "the chain of the server's certificate breaks a rule ({0}): a certificate in it may not \
-         sign others, excludes this one, or has a critical extension that is not known; issue the \
-         server's certificate directly by the root"
+        "the chain of the server's certificate breaks a rule ({0}): a certificate of the chain \
+         may not sign others, excludes the server's certificate, or has a critical extension \
+         that Assay does not know; issue the server's certificate directly by the root"
     )]
     Chain(String),
 }
@@ -103,18 +98,11 @@ pub(super) fn of_chain(
         E::NotValidYetContext { not_before, .. } => {
             CertificateFault::NotYetValid(date(*not_before))
         }
-        E::BadSignature | E::UnknownIssuer => {
-            let is_signature = matches!(error, E::BadSignature);
-            let unknown = || match certificates.first() {
-                // A root may have the name of a certificate that signed itself.
-                Some(leaf) if is_signature && leaf.issuer().as_raw() != leaf.subject().as_raw() => {
-                    CertificateFault::OtherKey { file }
-                }
-                Some(leaf) => unknown_issuer(leaf, file),
-                None => CertificateFault::Unreadable,
-            };
-            weakness().map_or_else(unknown, CertificateFault::Weak)
-        }
+        E::BadSignature | E::UnknownIssuer => match (weakness(), certificates.first()) {
+            (Some(weakness), _) => CertificateFault::Weak(weakness),
+            (None, Some(leaf)) => unknown_issuer(leaf, file),
+            (None, None) => CertificateFault::Unreadable,
+        },
         E::InvalidPurpose | E::InvalidPurposeContext { .. } => CertificateFault::Purpose,
         E::BadEncoding => CertificateFault::Unreadable,
         E::UnsupportedSignatureAlgorithmContext { .. }
@@ -132,13 +120,9 @@ fn date(time: UnixTime) -> String {
     ASN1Time::from_timestamp(seconds).map(|time| time.to_string()).unwrap_or_default()
 }
 
-/// Describes a certificate whose issuer no root of the file is.
+/// Describes a certificate that no root of the file has signed.
 pub(super) fn unknown_issuer(leaf: &X509Certificate<'_>, file: String) -> CertificateFault {
-    if leaf.issuer().as_raw() == leaf.subject().as_raw() {
-        CertificateFault::OtherSelfSigned { file }
-    } else {
-        CertificateFault::UnknownIssuer { issuer: leaf.issuer().to_string(), file }
-    }
+    CertificateFault::UnknownIssuer { issuer: leaf.issuer().to_string(), file }
 }
 
 /// Returns a failure of TLS as text with the remedy.
@@ -151,10 +135,11 @@ pub(crate) fn text_of(error: &io::Error) -> String {
         Some(Error::AlertReceived(alert)) => of_alert(*alert),
         Some(Error::PeerIncompatible(_)) => of_alert(AlertDescription::ProtocolVersion),
         Some(Error::InvalidMessage(_)) => {
-            "what answers does not speak TLS: check the port".to_owned()
+            "the program that answers does not speak TLS: check the port".to_owned()
         }
         None if error.kind() == io::ErrorKind::UnexpectedEof => {
-            "the server closed the connection during the handshake: see its log".to_owned()
+            "the server closed the connection during the handshake: see the log of the server"
+                .to_owned()
         }
         Some(_) | None => error.to_string(),
     }
@@ -165,11 +150,14 @@ pub(crate) fn text_of(error: &io::Error) -> String {
 fn of_alert(alert: AlertDescription) -> String {
     match alert {
         AlertDescription::ProtocolVersion => {
-            "the server has no version of TLS in common with Assay: it needs 1.2 or 1.3".to_owned()
+            "the server and Assay have no version of TLS in common: switch TLS 1.2 or 1.3 on at \
+             the server"
+                .to_owned()
         }
         AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity => format!(
-            "the server has no version of TLS, cipher or kind of key in common with Assay: it \
-             needs TLS 1.2 or 1.3 and a certificate with {KEYS}"
+            "the server and Assay have no version of TLS, cipher or kind of key in common: \
+             switch TLS 1.2 or 1.3 on at the server, and give the server a certificate with \
+             {KEYS}"
         ),
         AlertDescription::CertificateRequired
         | AlertDescription::UnknownCA
@@ -179,8 +167,8 @@ fn of_alert(alert: AlertDescription) -> String {
         | AlertDescription::CertificateRevoked
         | AlertDescription::UnsupportedCertificate
         | AlertDescription::AccessDenied => {
-            "the server requires a client certificate that it accepts: give one in the dsn, or \
-             another way to log in on the server"
+            "the server requires a client certificate that it accepts: give such a certificate \
+             in the dsn, or permit another way to log in on the server"
                 .to_owned()
         }
         other => format!("the server ends the handshake by the alert {other:?}"),

@@ -95,26 +95,17 @@ fn alternative_names(
     let Some(found) = found.map_err(|_why| CertificateFault::Unreadable)? else {
         return Ok(Vec::new());
     };
-    let name = |name: &GeneralName<'_>| match name {
-        GeneralName::DNSName(text) => {
-            Some(AlternativeName { text: (*text).to_owned(), is_address: false })
+    let name = |name: &GeneralName<'_>| {
+        if let GeneralName::DNSName(text) = name {
+            return Some(AlternativeName { text: (*text).to_owned(), is_address: false });
         }
-        GeneralName::IPAddress(bytes) => {
-            let address: Option<std::net::IpAddr> = match bytes.len() {
-                4 => <[u8; 4]>::try_from(*bytes).ok().map(Into::into),
-                _ => <[u8; 16]>::try_from(*bytes).ok().map(Into::into),
-            };
-            let text = address.map_or_else(|| "an address".to_owned(), |it| it.to_string());
-            Some(AlternativeName { text, is_address: true })
-        }
-        GeneralName::OtherName(..)
-        | GeneralName::RFC822Name(_)
-        | GeneralName::X400Address(_)
-        | GeneralName::DirectoryName(_)
-        | GeneralName::EDIPartyName(_)
-        | GeneralName::URI(_)
-        | GeneralName::RegisteredID(_)
-        | GeneralName::Invalid(..) => None,
+        let GeneralName::IPAddress(bytes) = name else { return None };
+        let address: Option<std::net::IpAddr> = match bytes.len() {
+            4 => <[u8; 4]>::try_from(*bytes).ok().map(Into::into),
+            _ => <[u8; 16]>::try_from(*bytes).ok().map(Into::into),
+        };
+        let text = address.map_or_else(|| "an address".to_owned(), |it| it.to_string());
+        Some(AlternativeName { text, is_address: true })
     };
     Ok(found.value.general_names.iter().filter_map(name).collect())
 }

@@ -115,7 +115,7 @@ fn verified(roots: &str, leaf: &str, host: &str) -> Result<Option<&'static str>,
     std::fs::write(file.path(), roots).unwrap();
     let (provider, note) = (Arc::new(ring::default_provider()), Note::default());
     let roots = Roots::read(file.path()).unwrap();
-    let verifier = Verifier::new(Some(roots), provider, Some(Arc::clone(&note)));
+    let verifier = Verifier { roots: Some(roots), provider, note: Some(Arc::clone(&note)) };
     let host = ServerName::try_from(host).unwrap();
     let now = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
     let place = file.path().display().to_string();
@@ -208,7 +208,7 @@ fn a_certificate_of_no_host_is_verified_by_itself_alone() {
     assert!(note.is_some_and(|it| it.contains("names no host")));
     let error = verified(&root.pem, &leaf, "db.example").unwrap_err();
     assert!(error.contains("names no host (CN=MySQL_Server"), "{error}");
-    assert!(error.contains("give this certificate itself as the root"), "{error}");
+    assert!(error.contains("pin the certificate by giving it as the root"), "{error}");
     let other = root.signed(&params(name, &[]));
     assert!(verified(&leaf, &other, "db.example").is_err(), "the same name, another key");
 }
@@ -229,9 +229,14 @@ fn a_certificate_that_is_not_accepted_has_its_remedy() {
         (pem, root.signed(&expired), "expired on Jan  1 ", "renew it"),
         (pem, root.signed(&early), "not valid before Jan  1 ", "set the clock"),
         (pem, root.signed(&client), "not for servers", "serverAuth"),
-        (pem, other.signed(&good), "not by the key of its issuer", "root certificate with"),
-        (ROOT, root.signed(&good), "was issued by `CN=root`, of which FILE", "or the server's own"),
-        (ROOT, own, "is self-signed, and not the certificate in FILE", "give the server's own"),
+        (pem, other.signed(&good), "has the key that signed", "give the root certificate of"),
+        (
+            ROOT,
+            root.signed(&good),
+            "in FILE has the key",
+            "of `CN=root`, or the server's certificate",
+        ),
+        (ROOT, own, "no certificate in FILE", "or the server's certificate itself"),
         (
             pem,
             root.signed(&params("a", &["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"])),
@@ -244,8 +249,13 @@ fn a_certificate_that_is_not_accepted_has_its_remedy() {
             "is for `db`, not for `db.example`",
             "subjectAltName",
         ),
-        (RSA_ROOT, BY_SHA1.to_owned(), "a signature by SHA-1", "give the server one with RSA"),
-        (pem, VERSION_1.to_owned(), "was issued by `CN=Test root`", "give the root"),
+        (
+            RSA_ROOT,
+            BY_SHA1.to_owned(),
+            "a signature by SHA-1",
+            "give the server a certificate with RSA",
+        ),
+        (pem, VERSION_1.to_owned(), "which `CN=Test root` issued", "give the root"),
     ];
     for (roots, leaf, what, remedy) in cases {
         let error = verified(roots, &leaf, "db.example").unwrap_err();
@@ -264,7 +274,7 @@ fn no_other_certificate_is_trusted_by_a_root_of_the_same_name() {
     let (root, other) = (Authority::new("root"), Authority::new("root"));
     let of_authority = of_authority(params("db.example", &["db.example"]));
     let error = verified(&root.pem, &other.signed(&of_authority), "db.example").unwrap_err();
-    assert!(error.contains("not by the key of its issuer"), "{error}");
+    assert!(error.contains("has the key that signed"), "{error}");
     // A leaf that is given as the root signs nothing.
     let key = KeyPair::generate().unwrap();
     let leaf = params("leaf", &["db.example"]);

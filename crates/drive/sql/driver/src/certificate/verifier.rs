@@ -103,16 +103,13 @@ impl Roots {
             return Err(CertificateFault::Weak(weakness));
         }
         let roots: Vec<_> = self.certificates.iter().filter_map(readable).collect();
-        let issues = |root: &&X509Certificate<'_>| {
-            root.subject().as_raw() == leaf.issuer().as_raw() && may_sign(root)
+        let has_signed = |root: &&X509Certificate<'_>| {
+            root.subject().as_raw() == leaf.issuer().as_raw()
+                && may_sign(root)
+                && leaf.verify_signature(Some(root.public_key())).is_ok()
         };
-        let mut issuers = roots.iter().filter(issues).peekable();
-        if issuers.peek().is_none() {
+        let Some(signer) = roots.iter().find(has_signed) else {
             return Err(unknown_issuer(leaf, self.file()));
-        }
-        let signer = issuers.find(|root| leaf.verify_signature(Some(root.public_key())).is_ok());
-        let Some(signer) = signer else {
-            return Err(CertificateFault::OtherKey { file: self.file() });
         };
         check_time(signer, now)
     }
@@ -179,22 +176,10 @@ fn check_time(certificate: &X509Certificate<'_>, now: UnixTime) -> Result<(), Ce
 /// has signed, and a host that only the common name has.
 #[derive(Debug)]
 pub(crate) struct Verifier {
-    roots: Option<Roots>,
-    provider: Arc<CryptoProvider>,
-    /// `None` where a certificate may be for any host.
-    note: Option<Note>,
-}
-
-impl Verifier {
-    /// Returns the verifier of these roots; without a `note` the host that the certificate is for
-    /// is not checked.
-    pub(crate) const fn new(
-        roots: Option<Roots>,
-        provider: Arc<CryptoProvider>,
-        note: Option<Note>,
-    ) -> Self {
-        Self { roots, provider, note }
-    }
+    pub(crate) roots: Option<Roots>,
+    pub(crate) provider: Arc<CryptoProvider>,
+    /// `None` where the host that the certificate is for is not checked.
+    pub(crate) note: Option<Note>,
 }
 
 impl ServerCertVerifier for Verifier {

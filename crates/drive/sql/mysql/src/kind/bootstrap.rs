@@ -19,26 +19,10 @@ const SHAPING: [&str; 8] = [
     "collation_server", "innodb_use_native_aio",
 ];
 
-/// Scripts of MariaDB's set-up, in order.
-const MARIADB_SCRIPTS: [&str; 4] = [
-    "mysql_system_tables.sql",
-    "mysql_performance_tables.sql",
-    "mysql_system_tables_data.sql",
-    "maria_add_gis_sp_bootstrap.sql",
-];
-/// First release whose scripts have names of its own.
+/// First release of MariaDB whose scripts have its own name.
 const RENAMED: Release = Release(11, 0, 0);
-/// The same from then on.
-const MARIADB_SCRIPTS_RENAMED: [&str; 4] = [
-    "mariadb_system_tables.sql",
-    "mariadb_performance_tables.sql",
-    "mariadb_system_tables_data.sql",
-    "maria_add_gis_sp_bootstrap.sql",
-];
 /// First MySQL release with `--initialize`.
 const INITIALIZE: Release = Release(5, 7, 6);
-/// Scripts of MySQL's set-up before.
-const MYSQL_SCRIPTS: [&str; 2] = ["mysql_system_tables.sql", "mysql_system_tables_data.sql"];
 
 /// The remedy for a file that is missing.
 const COMPLETE: &str = "add a whole installation (Debian: apt install mariadb-server)";
@@ -49,7 +33,7 @@ const COMPLETE: &str = "add a whole installation (Debian: apt install mariadb-se
 /// The missing file with the remedy.
 pub(super) fn check_files(server: Server, program: &Path) -> Result<(), String> {
     let Layout { base, share, .. } = Layout::around(program);
-    let files = [MESSAGES].into_iter().chain(scripts(server).iter().copied());
+    let files = [MESSAGES.to_owned()].into_iter().chain(scripts(server));
     match files.map(|name| share.join(name)).find(|path| !path.is_file()) {
         None => Ok(()),
         Some(missing) => {
@@ -60,13 +44,17 @@ pub(super) fn check_files(server: Server, program: &Path) -> Result<(), String> 
 }
 
 /// Returns the scripts of a server's set-up, in order; none where the program has them in itself.
-fn scripts(Server { flavour, release }: Server) -> &'static [&'static str] {
-    match flavour {
-        Flavour::Mysql if release >= INITIALIZE => &[],
-        Flavour::Mysql => &MYSQL_SCRIPTS,
-        Flavour::Mariadb if release < RENAMED => &MARIADB_SCRIPTS,
-        Flavour::Mariadb => &MARIADB_SCRIPTS_RENAMED,
-    }
+fn scripts(Server { flavour, release }: Server) -> Vec<String> {
+    let (prefix, has_more) = match flavour {
+        Flavour::Mysql if release >= INITIALIZE => return Vec::new(),
+        Flavour::Mysql => ("mysql", false),
+        Flavour::Mariadb => (if release < RENAMED { "mysql" } else { "mariadb" }, true),
+    };
+    let tables = format!("{prefix}_system_tables.sql");
+    let statistics = has_more.then(|| format!("{prefix}_performance_tables.sql"));
+    let data = format!("{prefix}_system_tables_data.sql");
+    let shapes = has_more.then(|| "maria_add_gis_sp_bootstrap.sql".to_owned());
+    [Some(tables), statistics, Some(data), shapes].into_iter().flatten().collect()
 }
 
 /// Returns the programs that create the data directory of `server`.
@@ -154,7 +142,7 @@ fn script(server: Server, layout: &Layout) -> Result<String, EngineError> {
         let path = layout.share.join(script);
         let bytes = fs::read(&path).map_err(|error| {
             let path = path.display();
-            let remedy = "the server's packages are incomplete: get it again";
+            let remedy = "the server's packages are incomplete: get the server again";
             EngineError::Fatal(format!("{path}: {error}: {remedy}"))
         })?;
         Ok(text + &String::from_utf8_lossy(&bytes) + "\n")

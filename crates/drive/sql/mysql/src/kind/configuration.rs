@@ -122,7 +122,10 @@ fn check(name: &str, value: &str) -> Result<(), EngineError> {
         return Err(refused(name, "not a name of my.cnf"));
     }
     if RESERVED.contains(&known.as_str()) {
-        return Err(refused(name, "Assay sets the server's files and sockets itself: remove it"));
+        return Err(refused(
+            name,
+            "Assay sets the server's files and sockets itself: remove the option",
+        ));
     }
     if FILES.contains(&known.as_str()) && value.contains('/') {
         let reason = format!("`{value}` has a path: name a file of the data directory");

@@ -77,8 +77,7 @@ pub(super) fn of(flavour: Flavour, options: &Options, load: &ServerLoad) -> Syst
     let text = |name: &str| set(options, name).map(|(_, text)| text);
     let servers = if options.get(REPLICA).is_some() { 2 } else { 1 };
     let threads = THREADS.iter().find(|(known, _)| *known == flavour).map_or(0, |(_, own)| *own);
-    let is_simulated = text("innodb_use_native_aio")
-        .is_some_and(|value| ["0", "off", "false"].iter().any(|it| value.eq_ignore_ascii_case(it)));
+    let is_simulated = is_off(options, "innodb_use_native_aio");
     let way = text(WAY).unwrap_or("auto");
     let io_threads: u64 = IO_THREADS
         .iter()
@@ -120,17 +119,13 @@ fn space(flavour: Flavour, options: &Options, load: &ServerLoad) -> SystemNeeds 
         let text = set(options, name)?.1;
         parse_size(&text.to_uppercase()).ok().map(|bytes| bytes.0)
     };
-    let is_off = |name: &str| {
-        let value = set(options, name).map(|(_, value)| value);
-        value.is_some_and(|value| ["0", "OFF"].iter().any(|off| value.eq_ignore_ascii_case(off)))
-    };
     let (footprint, reserve) = match flavour {
         Flavour::Mysql => (MYSQL, 0),
         Flavour::Mariadb => {
             (MARIADB, size("innodb_buffer_pool_size_max").unwrap_or(POOL_BYTES_MAX))
         }
     };
-    let has_schema = footprint.schema_bytes > 0 && !is_off("performance_schema");
+    let has_schema = footprint.schema_bytes > 0 && !is_off(options, "performance_schema");
     let schema = if has_schema { 0 } else { footprint.schema_bytes };
     let pool = size("innodb_buffer_pool_size").or(load.cache.map(|cache| cache.0));
     let pool = pool.unwrap_or(POOL_BYTES);
@@ -151,6 +146,11 @@ fn space(flavour: Flavour, options: &Options, load: &ServerLoad) -> SystemNeeds 
 /// Returns an option's name as the user wrote it, and its value, by canonical name.
 fn set<'o>(options: &'o Options, name: &str) -> Option<(&'o str, &'o str)> {
     options.iter().find(|(known, _)| canonical(known) == name)
+}
+
+fn is_off(options: &Options, name: &str) -> bool {
+    let off = ["0", "off", "false"];
+    set(options, name).is_some_and(|(_, value)| off.iter().any(|it| value.eq_ignore_ascii_case(it)))
 }
 
 /// Returns what InnoDB does without, as the log of its start states it.

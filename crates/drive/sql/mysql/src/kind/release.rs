@@ -9,15 +9,7 @@ pub(crate) enum Flavour {
     Mariadb,
 }
 
-impl Flavour {
-    /// Returns the engine's name.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Mysql => "mysql",
-            Self::Mariadb => "mariadb",
-        }
-    }
-}
+model::names!(Flavour, "an engine": Mysql "mysql", Mariadb "mariadb");
 
 /// A server's version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -45,7 +45,7 @@ impl MysqlKind {
         let is_mariadb = version.contains("MariaDB");
         if is_mariadb != (flavour == Flavour::Mariadb) {
             let other = if is_mariadb { Flavour::Mariadb } else { Flavour::Mysql };
-            return Err(format!("this is {version}: name the engine `{}`", other.name()));
+            return Err(format!("the program is {version}: name the engine `{}`", other.name()));
         }
         let oldest = match flavour {
             Flavour::Mysql => Release(5, 6, 0),
@@ -53,7 +53,9 @@ impl MysqlKind {
         };
         if release < oldest {
             let Release(a, b, _) = oldest;
-            return Err(format!("Assay runs {name} {a}.{b} and newer, and this is `{version}`"));
+            return Err(format!(
+                "Assay runs {name} {a}.{b} and newer, and the program is `{version}`"
+            ));
         }
         Ok(Server { flavour, release })
     }
@@ -162,14 +164,7 @@ impl Kind for MysqlKind {
     }
 
     fn endpoint(&self, site: &Site) -> Endpoint {
-        Endpoint {
-            address: site.address(socket(site)),
-            user: USER.to_owned(),
-            password: Some(site.password.clone()),
-            database: DATABASE.to_owned(),
-            is_foreign: false,
-            login: model::LoginOptions::default(),
-        }
+        site.endpoint(socket(site), USER, DATABASE)
     }
 
     /// Also creates the database, which set-up cannot in every version.
@@ -328,7 +323,7 @@ mod tests {
             assert_eq!(kind.check_name(name).is_ok(), is_good, "{name}");
         }
         let error = KIND_MARIADB.check_name("10.2.11").unwrap_err();
-        let expected = "Assay runs mariadb 10.5 and newer, and this is `10.2.11-MariaDB`";
+        let expected = "Assay runs mariadb 10.5 and newer, and the program is `10.2.11-MariaDB`";
         assert_eq!(error, expected);
     }
 

@@ -1,10 +1,10 @@
 //! A standby on the same machine: configuration, account, statements.
 
-use driver_sql::{Connection as _, Contact};
+use driver_sql::{Connection as _, Contact, replica};
 use engine::EngineError;
 use engine::settings_check::refused;
 use model::server::REPLICA;
-use model::{Durability, Endpoint, Options, Replica, Transport};
+use model::{Endpoint, Options, Replica, Transport};
 use server::{LOOPBACK, ServerSpec};
 
 use super::configuration::{Configuration, canonical};
@@ -36,11 +36,6 @@ const ROWS_FROM: Release = Release(5, 7, 7);
 /// Source: MySQL's reference manual, "CHANGE MASTER TO Statement", `GET_MASTER_PUBLIC_KEY`.
 const PUBLIC_KEY_FROM: Release = Release(8, 0, 4);
 
-/// Returns the standby that the options demand.
-pub(super) fn replica(options: &Options) -> Option<Replica> {
-    options.get(REPLICA).and_then(|kind| kind.parse().ok())
-}
-
 /// Adds what a server and its standby need to a configuration with the user's options.
 ///
 /// # Errors
@@ -51,7 +46,7 @@ pub(super) fn configure(
     options: &Options,
     to: &mut Configuration,
 ) -> Result<(), EngineError> {
-    let Some(replica) = replica(spec.options) else { return Ok(()) };
+    let Some(replica) = replica(spec.options, spec.settings.durability)? else { return Ok(()) };
     check(server, spec, replica, options)?;
     if is_standby(spec.site) {
         to.set("server_id", "2");
@@ -84,23 +79,20 @@ fn check(
     options: &Options,
 ) -> Result<(), EngineError> {
     if replica == Replica::Sync && server.flavour == Flavour::Mysql {
-        let reason = "commits wait for a standby in MariaDB and Postgres only (MySQL's builds have \
-                      it as a plugin, the fetched ones without its file): use `async`";
-        return Err(refused(REPLICA, reason));
-    }
-    if replica == Replica::Sync && spec.settings.durability == Durability::None {
-        let reason = "with durability class `none`, commits do not wait for the log: use `async`, \
-                      or class `os` or `sync`";
+        let reason = "commits wait for a standby only in MariaDB and Postgres (the builds of \
+                      MySQL that Assay fetches lack the plugin): use `async`";
         return Err(refused(REPLICA, reason));
     }
     if spec.site.transport != Transport::Unix {
-        let reason = "the standby of a server of this kind is reached by unix sockets: remove \
-                      assay.transport";
+        let reason = "Assay reaches the standby of MySQL and MariaDB by unix sockets only: \
+                      remove assay.transport";
         return Err(refused(REPLICA, reason));
     }
     let is_off = |name: &str| canonical(name) == "log_bin" && name.to_lowercase().contains("skip");
     match options.iter().find(|(name, _)| is_off(name)) {
-        Some((name, _)) => Err(refused(name, "a standby follows the binary log: remove it")),
+        Some((name, _)) => {
+            Err(refused(name, "a standby follows the binary log: remove the option"))
+        }
         None => Ok(()),
     }
 }
@@ -127,7 +119,7 @@ pub(super) fn follow(
     if !status.follows {
         return not_yet(if status.error.is_empty() { "it connects" } else { &status.error });
     }
-    if replica(options) == Some(Replica::Sync) {
+    if options.get(REPLICA) == Some(Replica::Sync.name()) {
         at_server.run("SET GLOBAL rpl_semi_sync_master_enabled = ON")?;
         let clients = "SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_master_clients'";
         if at_server.pairs(clients)?.first().is_none_or(|(_, count)| count == "0") {
@@ -176,7 +168,7 @@ fn change_text(version: &str, release: Release, list: impl Fn(&str) -> String) -
 mod tests {
     use std::path::Path;
 
-    use model::Settings;
+    use model::{Durability, Settings};
     use server::Site;
     use server::standby::DATA;
 

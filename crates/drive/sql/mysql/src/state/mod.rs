@@ -6,7 +6,6 @@ mod sample;
 mod tables;
 mod waits;
 
-pub(crate) use plans::{EXPLAIN, entries, find, of_session};
 pub(crate) use sample::{sample, statistics};
 pub(crate) use tables::sizes_query;
-pub(crate) use waits::WAITS;
+pub(crate) use waits::wait_queries;

@@ -2,34 +2,26 @@
 
 use std::time::Duration;
 
-use driver_sql::{Connection as _, Explain, SentStatement, StatementEntry, Value};
-use model::StatementTotals;
+use driver_sql::{Connection as _, Explain, SentStatement, StatementEntry, Statements, Value};
 use model::sql::Protocol;
 
 use crate::wire::{Connection, Failure, literal};
-
-/// How MySQL (from 8.0.18 on) and MariaDB explain a statement.
-pub(crate) const EXPLAIN: Explain = Explain {
-    plan: "EXPLAIN FORMAT=TRADITIONAL ",
-    executed: &["EXPLAIN ANALYZE ", "ANALYZE "],
-    paths,
-};
 
 /// Totals by digest, where the performance schema collects them; errors are no calls.
 ///
 /// Source: MySQL's reference manual, "Statement Summary Tables"; times in picoseconds.
 const TOTALS: &str = "SELECT digest, digest_text, count_star - sum_errors, sum_timer_wait / \
-                      1000000, sum_rows_sent + sum_rows_affected, sum_rows_examined FROM \
-                      performance_schema.events_statements_summary_by_digest WHERE schema_name = \
-                      DATABASE() AND digest_text IS NOT NULL";
+                      1000000, sum_rows_sent + sum_rows_affected, sum_rows_examined, \
+                      NULL FROM performance_schema.events_statements_summary_by_digest WHERE \
+                      schema_name = DATABASE() AND digest_text IS NOT NULL";
 /// Totals of what the session prepared, whose executions have no digest.
 ///
 /// Source: MySQL's reference manual, "The prepared_statements_instances Table".
 const PREPARED: &str = "SELECT sql_text, sql_text, count_execute - sum_errors, sum_timer_execute / \
-                        1000000, sum_rows_sent + sum_rows_affected, sum_rows_examined FROM \
-                        performance_schema.prepared_statements_instances WHERE owner_thread_id = \
-                        (SELECT thread_id FROM performance_schema.threads WHERE processlist_id = \
-                        CONNECTION_ID()) AND count_execute > 0";
+                        1000000, sum_rows_sent + sum_rows_affected, sum_rows_examined, \
+                        NULL FROM performance_schema.prepared_statements_instances WHERE \
+                        owner_thread_id = (SELECT thread_id FROM performance_schema.threads WHERE \
+                        processlist_id = CONNECTION_ID()) AND count_execute > 0";
 /// Least length at which the text of a prepared statement may be shortened: 1,024 bytes, less a
 /// character.
 ///
@@ -65,58 +57,48 @@ fn paths(rows: &[Vec<String>]) -> String {
     rows.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns totals by digest; none without the performance schema.
-pub(crate) fn entries(connection: &mut Connection) -> Result<Vec<StatementEntry>, Failure> {
-    let rows = connection.rows(TOTALS)?;
-    Ok(rows.iter().filter_map(|row| of_row(row)).collect())
-}
-
-/// Returns totals of the statements that a session has prepared.
-pub(crate) fn of_session(connection: &mut Connection) -> Result<Vec<StatementEntry>, Failure> {
-    connection.limit_time(SESSION_WITHIN)?;
-    let rows = connection.rows(PREPARED)?;
-    Ok(rows.iter().filter_map(|row| of_row(row)).collect())
-}
-
-fn of_row(row: &[String]) -> Option<StatementEntry> {
-    let [id, text, calls, server_us, rows, examined] = row else { return None };
-    let totals = StatementTotals {
-        calls: calls.parse().ok()?,
-        server_us: server_us.parse().ok()?,
-        rows: rows.parse().ok()?,
-        examined: examined.parse().ok(),
-        pages: None,
+impl Statements for Connection {
+    /// As MySQL (since 8.0.18) and MariaDB explain a statement.
+    const EXPLAIN: Explain = Explain {
+        plan: "EXPLAIN FORMAT=TRADITIONAL ",
+        executed: &["EXPLAIN ANALYZE ", "ANALYZE "],
+        paths,
     };
-    Some(StatementEntry { id: id.clone(), text: text.clone(), totals })
-}
 
-/// Returns the positions of a statement's entries: of one that is prepared by its text, of another
-/// by its digest's text.
-pub(crate) fn find(
-    connection: &mut Connection,
-    statement: &SentStatement<'_>,
-    entries: &[StatementEntry],
-) -> Result<Vec<usize>, Failure> {
-    // Digests have no values.
-    let sql = statement.text(|_| "?".to_owned(), |_, out| out.push(b'1'));
-    let found = |is_its: &dyn Fn(&StatementEntry) -> bool| {
-        let positions = (0..).zip(entries).filter(|(_, entry)| is_its(entry));
-        Ok(positions.map(|(position, _)| position).collect())
-    };
-    if statement.protocol == Protocol::Prepared {
-        return found(&|StatementEntry { id, .. }| {
-            *id == sql || id.len() >= TEXT_BYTES_SHORTENED && sql.starts_with(id.as_str())
-        });
+    /// Totals by digest; none without the performance schema.
+    fn statement_entries(&mut self, _is_foreign: bool) -> Result<Vec<StatementEntry>, Failure> {
+        Ok(self.rows(TOTALS)?.iter().filter_map(|row| StatementEntry::parse(row)).collect())
     }
-    let mut quoted = Vec::new();
-    literal(Value::Text(sql.as_bytes()), &mut quoted);
-    let quoted = String::from_utf8_lossy(&quoted);
-    let text = match connection.first(&format!("SELECT STATEMENT_DIGEST_TEXT({quoted})")) {
-        // MariaDB, and MySQL before 8.0.
-        Err(Failure::Refused(_)) => normalised(connection, &sql)?,
-        text => text?,
-    };
-    text.map_or(Ok(Vec::new()), |text| found(&|entry| is_same(&text, &entry.text)))
+
+    fn session_entries(&mut self) -> Result<Vec<StatementEntry>, Failure> {
+        self.limit_time(SESSION_WITHIN)?;
+        Ok(self.rows(PREPARED)?.iter().filter_map(|row| StatementEntry::parse(row)).collect())
+    }
+
+    /// A prepared statement is found by its text, another one by its digest's text.
+    fn find_entries(
+        &mut self,
+        statement: &SentStatement<'_>,
+        entries: &[StatementEntry],
+    ) -> Result<Vec<usize>, Failure> {
+        // Digests have no values.
+        let sql = statement.text(|_| "?".to_owned(), |_, out| out.push(b'1'));
+        if statement.protocol == Protocol::Prepared {
+            return Ok(StatementEntry::positions(entries, |StatementEntry { id, .. }| {
+                *id == sql || id.len() >= TEXT_BYTES_SHORTENED && sql.starts_with(id.as_str())
+            }));
+        }
+        let mut quoted = Vec::new();
+        literal(Value::Text(sql.as_bytes()), &mut quoted);
+        let quoted = String::from_utf8_lossy(&quoted);
+        let text = match self.first(&format!("SELECT STATEMENT_DIGEST_TEXT({quoted})")) {
+            // MariaDB, and MySQL before 8.0.
+            Err(Failure::Refused(_)) => normalised(self, &sql)?,
+            text => text?,
+        };
+        let Some(text) = text else { return Ok(Vec::new()) };
+        Ok(StatementEntry::positions(entries, |entry| is_same(&text, &entry.text)))
+    }
 }
 
 /// Returns a statement's text as the server normalises it: that of the explanation whose count

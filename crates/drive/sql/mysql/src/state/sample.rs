@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use driver_sql::Connection as _;
+use driver_sql::{Connection as _, unless_refused};
 use model::state::LevelShape;
 use model::{EngineState, Readings, metric};
 
 use super::counters::{ARIA, CounterSum, INNODB, METRICS, MYROCKS, OWN, SERVER};
 use super::tables;
-use crate::database::StorageEngine;
+use crate::durability::StorageEngine;
 use crate::wire::{Connection, Failure};
 
 /// Longest purge history of an idle `InnoDB`: a few transactions stay until the next one.
@@ -41,18 +41,18 @@ pub(crate) type BinaryLogs = Vec<(String, u64)>;
 /// Samples the server's counters: four queries; returns its binary logs, too.
 pub(crate) fn sample(
     connection: &mut Connection,
-    storage_engine: StorageEngine,
+    storage_engine: Option<StorageEngine>,
     sizes: Option<&str>,
 ) -> Result<(EngineState, BinaryLogs), Failure> {
     let status = connection.pairs("SHOW GLOBAL STATUS")?;
     let mut counters = counters(status, str::to_ascii_lowercase);
     counters.extend(metrics(connection)?);
     let mut state = EngineState::default();
-    if storage_engine == StorageEngine::Myrocks {
+    if storage_engine == Some(StorageEngine::Rocksdb) {
         state.readings = named(MYROCKS, &counters);
         add_of_myrocks(&optional(connection, SHAPE, str::to_owned)?, &mut state);
     } else {
-        if storage_engine == StorageEngine::Innodb {
+        if storage_engine == Some(StorageEngine::Innodb) {
             state.readings = named(INNODB, &counters);
             add_of_innodb(&counters, &mut state.readings);
         } else {
@@ -96,10 +96,7 @@ fn optional(
     sql: &str,
     rename: impl Fn(&str) -> String,
 ) -> Result<Counters, Failure> {
-    match connection.pairs(sql) {
-        Err(Failure::Refused(_)) => Ok(Counters::new()),
-        pairs => Ok(counters(pairs?, rename)),
-    }
+    Ok(counters(unless_refused(connection.pairs(sql))?.unwrap_or_default(), rename))
 }
 
 /// Returns all binary logs; `None` without one, or without the right to list them.
@@ -107,10 +104,8 @@ fn optional(
 /// No log expires during a run. Source: MySQL's reference manual, `SHOW BINARY LOGS`.
 fn binary_logs(connection: &mut Connection) -> Result<Option<BinaryLogs>, Failure> {
     let log = |row: &Vec<String>| Some((row.first()?.clone(), row.get(1)?.parse().ok()?));
-    match connection.rows("SHOW BINARY LOGS") {
-        Err(Failure::Refused(_)) => Ok(None),
-        logs => Ok(logs?.iter().map(log).collect()),
-    }
+    let logs = unless_refused(connection.rows("SHOW BINARY LOGS"))?;
+    Ok(logs.and_then(|logs| logs.iter().map(log).collect()))
 }
 
 /// Returns counters of `innodb_metrics`; none when the server or the user lacks access.

@@ -1,6 +1,6 @@
 //! Sizes of single tables of `InnoDB`, their indexes included.
 
-use driver_sql::{Connection as _, MARKER};
+use driver_sql::{Connection as _, MARKER, unless_refused};
 use model::{Readings, TableReadings, metric};
 
 use crate::wire::{Connection, Failure};
@@ -20,11 +20,9 @@ pub(crate) fn sizes_query(connection: &mut Connection) -> Result<Option<String>,
              SUBSTRING_INDEX(name, '/', 1) = DATABASE() AND SUBSTRING_INDEX(name, '/', -1) <> \
              '{MARKER}' ORDER BY file_size DESC, name"
         );
-        match connection.pairs(&query) {
-            Ok(_) => return Ok(Some(query)),
-            // 5.6 has no sizes; a login may lack the right `PROCESS`.
-            Err(Failure::Refused(_)) => {}
-            Err(failure) => return Err(failure),
+        // 5.6 has no sizes; a login may lack the right `PROCESS`.
+        if unless_refused(connection.pairs(&query))?.is_some() {
+            return Ok(Some(query));
         }
     }
     Ok(None)
@@ -35,10 +33,7 @@ pub(super) fn sample(
     connection: &mut Connection,
     query: &str,
 ) -> Result<(Option<f64>, TableReadings), Failure> {
-    match connection.pairs(query) {
-        Err(Failure::Refused(_)) => Ok((None, TableReadings::new())),
-        pairs => Ok(sizes(pairs?)),
-    }
+    Ok(sizes(unless_refused(connection.pairs(query))?.unwrap_or_default()))
 }
 
 /// Returns the bytes of all tables, and the largest of them.

@@ -6,7 +6,7 @@ use model::Endpoint;
 
 use super::ed25519;
 use super::failure::{ErrorPacket, Failure};
-use super::method::{Lack, password_methods, remedy};
+use super::method::{password_methods, remedy};
 use super::packets::Packets;
 use super::result::{EOF_HEADER, ERR_HEADER, error_packet, malformed};
 use super::scramble::{encrypted, native, sha2};
@@ -157,7 +157,7 @@ impl Authenticator<'_> {
                 Some((&NEXT_FACTOR, _)) => {
                     return Err(Failure::Rejected(format!(
                         "the user `{}` logs in by several factors, which is not supported: name \
-                         one with a password alone in the dsn",
+                         a user in the dsn that logs in by a password alone",
                         self.endpoint.user
                     )));
                 }
@@ -250,7 +250,7 @@ impl Authenticator<'_> {
             return Err(Failure::Rejected(format!(
                 "the server at {address} requests the password, encrypted by a key that is not \
                  verified: add ssl-mode=REQUIRED to the dsn, connect by a unix socket, or permit \
-                 it by get-server-public-key=1"
+                 the key by get-server-public-key=1"
             )));
         }
         encrypted(self.password(), self.scramble(), pem)
@@ -271,12 +271,14 @@ impl Authenticator<'_> {
             return unanswered;
         }
         let has_certificate = self.endpoint.login.certificate.is_some();
-        let lack = match self.channel {
-            Channel::Encryptable => Some(Lack::Encryption),
-            Channel::Encrypted if !has_certificate => Some(Lack::Certificate),
+        let lacking = match self.channel {
+            Channel::Encryptable => Some("TLS, add ssl-mode=REQUIRED"),
+            Channel::Encrypted if !has_certificate => {
+                Some("a client certificate (X509), add ssl-cert and ssl-key")
+            }
             Channel::Plain | Channel::Unix | Channel::Encrypted => None,
         };
-        match remedy(*number, self.version, lack, self.channel == Channel::Unix) {
+        match remedy(*number, self.version, lacking, self.channel == Channel::Unix) {
             Some(remedy) => Failure::Rejected(format!("{failure}: {remedy}")),
             None => failure,
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use driver_sql::{
     CatalogEntry, Contact, Creation, DataSet, Field, Object, ObjectKind, Reference, Reply, Socket,
-    Sql, Template, Value,
+    Sql, Template, Value, unless_refused,
 };
 use model::Endpoint;
 use model::sql::Dialect;
@@ -110,7 +110,7 @@ impl driver_sql::Connection for Connection {
         let mut packets = Packets::new(socket);
         await_greeting(&mut packets, endpoint, contact)?;
         let number = log_in(&mut packets, endpoint, is_secure, |it| it.encrypt(address, login))?;
-        packets.socket.clear_read_timeout()?;
+        packets.socket.limit_answers(None)?;
         Ok(Self { packets, number })
     }
 
@@ -127,8 +127,7 @@ impl driver_sql::Connection for Connection {
     }
 
     fn limit_wait(&mut self, limit: Option<Duration>) -> Reply<(), Self> {
-        self.packets.limit_answers(limit);
-        Ok(self.packets.socket.set_read_timeout(limit)?)
+        Ok(self.packets.socket.limit_answers(limit)?)
     }
 
     /// By the client: only some releases have a limit of their own, and for reads only.
@@ -141,11 +140,7 @@ impl driver_sql::Connection for Connection {
         for variable in
             ["lock_wait_timeout", "innodb_lock_wait_timeout", "rocksdb_lock_wait_timeout"]
         {
-            match self.run(&format!("SET SESSION {variable} = {seconds}")) {
-                // A compatible system may have no such variable.
-                Err(Failure::Refused(_)) => {}
-                done => done?,
-            }
+            unless_refused(self.run(&format!("SET SESSION {variable} = {seconds}")))?;
         }
         Ok(())
     }
@@ -156,11 +151,8 @@ impl driver_sql::Connection for Connection {
 
     /// A server notices at its next answer that its client is gone.
     fn end(&mut self, number: u64) -> Reply<(), Self> {
-        match self.run(&format!("KILL {number}")) {
-            // It has ended meanwhile.
-            Err(Failure::Refused(_)) => Ok(()),
-            done => done,
-        }
+        // It may have ended meanwhile.
+        unless_refused(self.run(&format!("KILL {number}"))).map(drop)
     }
 
     fn prepare<'v>(
@@ -226,7 +218,7 @@ impl driver_sql::Connection for Connection {
 
     #[inline]
     fn has_answer(&self) -> bool {
-        self.packets.has_unread()
+        !self.packets.received.is_empty()
     }
 
     fn is_in_transaction(&self, is_begun: bool) -> bool {
@@ -288,11 +280,8 @@ impl driver_sql::Connection for Connection {
     }
 
     fn references(&mut self) -> Reply<Vec<Reference>, Self> {
-        match self.pairs(REFERENCES) {
-            // A compatible system may have no such view.
-            Err(Failure::Refused(_)) => Ok(Vec::new()),
-            pairs => Ok(pairs?.into_iter().map(|(table, to)| Reference { table, to }).collect()),
-        }
+        let pairs = unless_refused(self.pairs(REFERENCES))?.unwrap_or_default();
+        Ok(pairs.into_iter().map(|(table, to)| Reference { table, to }).collect())
     }
 
     fn identified(creation: &Creation<'_>, data_set: &DataSet) -> Option<String> {

@@ -1,7 +1,6 @@
 //! Logins of MariaDB by a signature of Ed25519.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 
 use curve25519_dalek::edwards::EdwardsPoint;
 use curve25519_dalek::scalar::{Scalar, clamp_integer};
@@ -38,8 +37,7 @@ pub(super) fn signed_by_salt(
     nonce: &[u8],
     salt: &[u8],
 ) -> io::Result<Option<Vec<u8>>> {
-    let mut own = [0; BYTES];
-    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut own))?;
+    let own: [u8; BYTES] = driver_sql::random()?;
     let (Some(nonce), &[PBKDF2, exponent @ 0..=EXPONENT_MAX, ref salt @ ..]) =
         (nonce.first_chunk::<BYTES>(), salt)
     else {

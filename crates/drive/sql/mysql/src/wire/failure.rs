@@ -102,16 +102,16 @@ const fn remedy(number: u16) -> Option<&'static str> {
         1040 => "raise `max_connections`, or use fewer clients",
         1129 => "run FLUSH HOSTS on the server, or raise `max_connect_errors`",
         1130 => "create the account for this host, or name another user in the dsn",
-        1184 => "correct or remove `init_connect` on the server, which runs at each login",
+        1184 => "correct or remove the server's `init_connect`, which runs at each login",
         1135 => "raise the threads that the server's account may have, or use fewer clients",
         1203 | 1226 => "raise this limit of the account, or use fewer clients",
         1290 | 1836 => "switch this option of the server off, or name another server in the dsn",
         1044 | 1142 | 1227 => "grant the user the right, or name another user in the dsn",
         1045 => "give the dsn the right user and password",
-        1049 => "create the database, or name another one in the dsn",
+        1049 => "create the database, or name another database in the dsn",
         1153 => "raise `max_allowed_packet`, or use shorter values",
         1461 => "raise `max_prepared_stmt_count`",
-        1820 | 1862 => "the account's password has expired: set it again by ALTER USER",
+        1820 | 1862 => "the account's password has expired: set the password again by ALTER USER",
         3118 | 4151 => "unlock the account by ALTER USER ... ACCOUNT UNLOCK",
         3159 => "add ssl-mode=REQUIRED to the dsn",
         3750 => "switch `sql_require_primary_key` off, or declare a primary key",
@@ -149,7 +149,7 @@ mod tests {
         }
         assert_eq!(
             classed(1049, "42000").to_string(),
-            "text (error 1049, 42000): create the database, or name another one in the dsn"
+            "text (error 1049, 42000): create the database, or name another database in the dsn"
         );
     }
 

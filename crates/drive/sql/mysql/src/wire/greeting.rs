@@ -3,7 +3,7 @@
 use driver_sql::{Contact, PeerProtocol, Socket};
 use model::Endpoint;
 
-use super::failure::Failure;
+use super::failure::{ErrorPacket, Failure};
 use super::packets::{HEADER_BYTES, Packets};
 use super::result::ERR_HEADER;
 
@@ -18,23 +18,14 @@ pub(super) fn await_greeting(
     endpoint: &Endpoint,
     contact: Contact,
 ) -> Result<(), Failure> {
-    let address = &endpoint.address;
-    let mut awaited = packets.await_bytes(HEADER_BYTES + 1);
-    if awaited.is_err()
-        && contact == Contact::First
-        && PeerProtocol::Mysql.waits_longer(&mut packets.socket, endpoint)
-    {
-        awaited = packets.await_bytes(HEADER_BYTES + 1);
-    }
-    if awaited.is_ok() && is_greeting(packets.unread()) {
-        packets.socket.expect_slow_steps();
+    let Packets { socket, received, .. } = packets;
+    let place = (endpoint, contact);
+    PeerProtocol::Mysql.read_first::<ErrorPacket>(socket, received, HEADER_BYTES + 1, place)?;
+    if is_greeting(received.unread()) {
+        socket.expect_slow_steps();
         return Ok(());
     }
-    if let (Contact::Known, Err(error)) = (contact, awaited.as_ref()) {
-        return Err(Failure::Lost(error.to_string()));
-    }
-    let error = awaited.err();
-    let text = PeerProtocol::Mysql.describe(address, packets.unread(), error.as_ref());
+    let text = PeerProtocol::Mysql.describe(&endpoint.address, received.unread(), None);
     Err(Failure::Unreachable(text))
 }
 

@@ -73,7 +73,8 @@ pub(super) fn log_in<S: Read + Write>(
     let Greeting { version, number, capabilities, plugin, nonce, .. } = greeting;
     if capabilities & NEEDED != NEEDED {
         let text = format!(
-            "the server ({version}) has no protocol 4.1 or newer: name another one in the dsn"
+            "the server ({version}) does not speak protocol 4.1 or newer: name another server in \
+             the dsn"
         );
         return Err(Failure::Rejected(text));
     }
@@ -85,7 +86,8 @@ pub(super) fn log_in<S: Read + Write>(
     if is_encrypted {
         let address = &endpoint.address;
         if capabilities & capability::SSL == 0 {
-            let remedy = "set it up there (ssl_cert, ssl_key), or leave encryption out of the dsn";
+            let remedy = "set up TLS on the server (ssl_cert, ssl_key), or leave encryption out \
+                          of the dsn";
             let text = format!("the server at {address} has no TLS: {remedy}");
             return Err(Failure::Rejected(text));
         }
@@ -122,7 +124,10 @@ fn greeting(packet: &[u8]) -> Result<Greeting, Failure> {
     match packet.first() {
         Some(&GREETING) => {}
         Some(other) => {
-            let text = format!("not a MySQL server, or one of protocol {other}: needs 10");
+            let text = format!(
+                "the program that answers is not a MySQL server, or a server of \
+                 protocol {other}: name a server of protocol 10 in the dsn"
+            );
             return Err(Failure::Rejected(text));
         }
         None => return Err(malformed("an empty greeting")),
@@ -165,7 +170,7 @@ fn request_tls<S: Read + Write>(
     negotiated: u32,
     collation: u8,
 ) -> Result<(), Failure> {
-    if packets.has_unread() {
+    if !packets.received.is_empty() {
         return Err(malformed("what follows the greeting"));
     }
     client(packets.reply(), negotiated, collation);
@@ -352,7 +357,7 @@ mod tests {
         };
         let (logged_in, _, packets) = log_in(WANTED, true, full);
         let refused = logged_in.unwrap_err().to_string();
-        assert!(refused.starts_with("the server at db:3306 has no TLS: set it up"), "{refused}");
+        assert!(refused.starts_with("the server at db:3306 has no TLS: set up TLS"), "{refused}");
         assert!(packets.socket.written.is_empty());
         for request in [full, b"\xfesha256_password\0abcdefghijklmnopqrst\0"] {
             let (logged_in, plain, packets) = log_in(WANTED | capability::SSL, true, request);
@@ -431,7 +436,7 @@ mod tests {
     fn wrong_servers_and_rejections_are_distinguished() {
         let login =
             |payloads: &[&[u8]]| log_in_with(payloads, None, true).0.unwrap_err().to_string();
-        assert!(login(&[b"\x09x"]).contains("protocol 9: needs 10"));
+        assert!(login(&[b"\x09x"]).contains("protocol 9: name a server of protocol 10"));
         assert_eq!(login(&[b"\xff\x10\x04Too many"]), "Too many (error 1040)");
         let hello = greeting_from("8.0.31", WANTED, "mysql_native_password");
         let refused = login(&[&hello, b"\xff\x15\x04#28000Access denied"]);
@@ -441,7 +446,7 @@ mod tests {
         assert!(other.contains("give the account a password by caching_sha2_password"), "{other}");
         assert!(login(&[&hello, b"\x02dialog\0"]).contains("several factors"));
         assert!(login(&[&hello, b"\xfe"]).contains("pre-4.1"));
-        assert!(login(&[&greeting_from("3.23", 0, "")]).contains("no protocol 4.1"));
+        assert!(login(&[&greeting_from("3.23", 0, "")]).contains("does not speak protocol 4.1"));
         assert!(login(&[&hello[..20]]).contains("cannot be read"));
     }
 }

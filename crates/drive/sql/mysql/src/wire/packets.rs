@@ -1,7 +1,6 @@
 //! Packets over a socket: one write per request, few reads.
 
 use std::io::{self, Read, Write};
-use std::time::Duration;
 
 use driver_sql::{ReceiveBuffer, Socket};
 
@@ -22,7 +21,7 @@ pub(super) struct Packets<S> {
     request: Vec<u8>,
     /// Start of the current request.
     start: usize,
-    received: ReceiveBuffer,
+    pub(super) received: ReceiveBuffer,
     /// Sequence number of the next packet of this exchange.
     number: u8,
     /// Whether an OK packet ends rows, and columns have no end packet.
@@ -92,37 +91,14 @@ impl<S: Read + Write> Packets<S> {
         Ok(())
     }
 
-    /// Limits the time of each answer.
-    pub(super) fn limit_answers(&mut self, limit: Option<Duration>) {
-        self.received.limit_answers(limit);
-    }
-
     /// Sends the current request in one write.
     #[inline]
     pub(super) fn send(&mut self) -> io::Result<()> {
         self.enqueue()?;
-        self.received.expect_answer();
         self.number = self.number.wrapping_add(1);
         self.socket.write_all(&self.request)?;
         self.request.clear();
         Ok(())
-    }
-
-    /// Returns whether received bytes are unread.
-    #[inline]
-    pub(super) fn has_unread(&self) -> bool {
-        !self.received.is_empty()
-    }
-
-    /// Reads until `bytes` are unread.
-    pub(super) fn await_bytes(&mut self, bytes: usize) -> io::Result<()> {
-        let Self { socket, received, .. } = self;
-        received.fetch(socket, bytes)
-    }
-
-    /// Returns the bytes that are received and unread.
-    pub(super) fn unread(&self) -> &[u8] {
-        self.received.unread()
     }
 
     /// Returns the payload of the next packet.

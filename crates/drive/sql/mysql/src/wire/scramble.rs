@@ -1,8 +1,5 @@
 //! Password scrambles of the authentication methods.
 
-use std::fs::File;
-use std::io::Read;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use num_bigint::BigUint;
@@ -26,25 +23,23 @@ const EXPONENT_BITS_MAX: u64 = 64;
 ///
 /// Source: MySQL's source documentation, "Native Authentication".
 pub(super) fn native(password: &[u8], nonce: &[u8]) -> Vec<u8> {
-    if password.is_empty() {
-        return Vec::new();
-    }
-    let once = Sha1::digest(password);
-    let twice = Sha1::digest(once);
-    let mixed = Sha1::new().chain_update(nonce).chain_update(twice).finalize();
-    once.iter().zip(mixed).map(|(a, b)| a ^ b).collect()
+    scrambled::<Sha1>(password, |twice| [nonce, twice].concat())
 }
 
 /// Returns the `caching_sha2_password` response; empty for an empty password.
 ///
 /// Source: MySQL's source documentation, "Caching_sha2_password information".
 pub(super) fn sha2(password: &[u8], nonce: &[u8]) -> Vec<u8> {
+    scrambled::<Sha256>(password, |twice| [twice, nonce].concat())
+}
+
+/// Returns the digest of a password XOR that of its second digest mixed with a nonce.
+fn scrambled<D: Digest>(password: &[u8], mix: impl FnOnce(&[u8]) -> Vec<u8>) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
     }
-    let once = Sha256::digest(password);
-    let twice = Sha256::digest(once);
-    let mixed = Sha256::new().chain_update(twice).chain_update(nonce).finalize();
+    let once = D::digest(password);
+    let mixed = D::digest(mix(&D::digest(&once)));
     once.iter().zip(mixed).map(|(a, b)| a ^ b).collect()
 }
 
@@ -61,9 +56,7 @@ pub(super) fn encrypted(password: &[u8], nonce: &[u8], pem: &[u8]) -> Result<Vec
     })?;
     let plain: Vec<u8> =
         password.iter().chain(&[0]).zip(nonce.iter().cycle()).map(|(a, b)| a ^ b).collect();
-    let mut seed = [0; SHA1_BYTES];
-    File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut seed))?;
-    key.encrypt(&plain, seed).ok_or_else(|| {
+    key.encrypt(&plain, driver_sql::random()?).ok_or_else(|| {
         let text = format!("the password is too long for the server's key: {OTHER_CHANNEL}");
         Failure::Rejected(text)
     })

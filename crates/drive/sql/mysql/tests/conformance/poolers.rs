@@ -137,7 +137,7 @@ pub(crate) fn a_pooler_with_a_session_for_each_connection_is_a_fact(fixture: &Fi
     let (direct, _dir) = fixture.fresh(Some(sales()));
     let pooled = Pooler::before(direct.clone(), false);
     let engine = fixture.driver.open(&pooled).expect("each connection has its session");
-    assert!(engine.identity().facts["pooler"].contains("response times include it"));
+    assert!(engine.identity().facts["pooler"].contains("response times include the pooler"));
     let mut sessions = [(); 2].map(|()| engine.session().expect("there is room"));
     for (session, key) in sessions.iter_mut().zip([1, 70]) {
         insert(&mut **session, key).expect("rows are inserted");

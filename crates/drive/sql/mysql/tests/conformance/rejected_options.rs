@@ -9,7 +9,7 @@ pub(crate) fn rejected_options_carry_the_server_message(build: &Build) {
     for (name, value, text) in [
         ("innodb-bufer-pool-size", "64M", "unknown variable 'innodb-bufer-pool-size=64M'"),
         ("default_storage_engine", "papyrus", "papyrus"),
-        ("datadir", "/tmp/elsewhere", "remove it"),
+        ("datadir", "/tmp/elsewhere", "remove the option"),
     ] {
         let error = build.start(&[(name, value)]).err().expect("the server does not start");
         let refused = matches!(

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use driver_sql::{
-    CatalogEntry, Contact, Creation, DataSet, Field, Object, ObjectKind, ReceiveBuffer, Reply,
-    Socket, Sql, Template, Value,
+    CatalogEntry, Connection as _, Contact, Creation, DataSet, Field, Object, ObjectKind,
+    ReceiveBuffer, Reply, Socket, Sql, Template, Value, unless_refused,
 };
 use model::Endpoint;
 use model::sql::Dialect;
@@ -17,7 +17,7 @@ use postgres_protocol::message::frontend;
 
 use super::catalog;
 use super::failure::{ErrorResponse, Failure};
-use super::first_answer::connect;
+use super::first_answer::{connect, with_socket_file};
 use super::locks;
 use super::login::{LoggedIn, log_in};
 use super::message::{READ_BYTES, columns, fields, parameter_types};
@@ -83,7 +83,7 @@ impl Connection {
         if search_path.is_empty() {
             return Ok(());
         }
-        driver_sql::Connection::run(self, &format!("SET search_path TO {search_path}"))
+        self.run(&format!("SET search_path TO {search_path}"))
     }
 
     /// Prepares the statement `sql` under a name of its own.
@@ -95,7 +95,6 @@ impl Connection {
             .and_then(|()| frontend::describe(b'S', &name, &mut out))
             .map_err(|error| Failure::Rejected(format!("`{sql}`: {error}")))?;
         frontend::sync(&mut out);
-        self.receive_buffer.expect_answer();
         self.stream.write_all(&out)?;
         let mut parameters = Vec::new();
         self.read(|tag, body| {
@@ -128,7 +127,6 @@ impl Connection {
     /// Sends and clears the buffer.
     #[inline]
     fn send(&mut self) -> Result<(), Failure> {
-        self.receive_buffer.expect_answer();
         self.stream.write_all(&self.send_buffer)?;
         self.send_buffer.clear();
         Ok(())
@@ -203,6 +201,7 @@ impl driver_sql::Connection for Connection {
     };
 
     fn open(endpoint: &Endpoint, session: &Session, contact: Contact) -> Result<Self, Failure> {
+        let endpoint = &with_socket_file(endpoint);
         let mut stream = connect(endpoint, contact)?;
         let mut receive_buffer = ReceiveBuffer::new(READ_BYTES);
         let settings = &session.settings;
@@ -212,7 +211,7 @@ impl driver_sql::Connection for Connection {
             Self { stream, receive_buffer, send_buffer, status, statements, logged_in };
         connection.check_role(endpoint)?;
         connection.set_search_path(session)?;
-        connection.stream.clear_read_timeout()?;
+        connection.stream.limit_answers(None)?;
         Ok(connection)
     }
 
@@ -229,22 +228,18 @@ impl driver_sql::Connection for Connection {
     }
 
     fn limit_wait(&mut self, limit: Option<Duration>) -> Reply<(), Self> {
-        self.receive_buffer.limit_answers(limit);
-        Ok(self.stream.set_read_timeout(limit)?)
+        Ok(self.stream.limit_answers(limit)?)
     }
 
     /// By the server, and where it does not answer by the client.
     fn limit_time(&mut self, limit: Duration) -> Reply<(), Self> {
         self.limit_wait(Some(2 * limit))?;
-        driver_sql::Connection::run(self, &format!("SET statement_timeout = {}", limit.as_millis()))
+        self.run(&format!("SET statement_timeout = {}", limit.as_millis()))
     }
 
     fn limit_lock_waits(&mut self, limit: Duration) -> Reply<(), Self> {
         let sql = format!("SET lock_timeout = {}", limit.as_millis());
-        match driver_sql::Connection::run(self, &sql) {
-            Err(Failure::Refused(_)) => Ok(()),
-            done => done,
-        }
+        unless_refused(self.run(&sql)).map(drop)
     }
 
     fn lock_queries(numbers: &[u64]) -> Vec<String> {
@@ -264,12 +259,12 @@ impl driver_sql::Connection for Connection {
         let is_guarded = self.status == IN_TRANSACTION;
         let [begin, back, end] = PREPARING;
         if is_guarded {
-            driver_sql::Connection::run(self, begin)?;
+            self.run(begin)?;
         }
         let described = match self.describe(&sql) {
             Err(Failure::Refused(error_response)) if error_response.is(AMBIGUOUS_PARAMETER) => {
                 if is_guarded {
-                    driver_sql::Connection::run(self, back)?;
+                    self.run(back)?;
                 }
                 let (sql, separate) = numbered(false);
                 arguments = separate;
@@ -278,7 +273,7 @@ impl driver_sql::Connection for Connection {
             described => described?,
         };
         if is_guarded {
-            driver_sql::Connection::run(self, end)?;
+            self.run(end)?;
         }
         let of = |(position, oid): (usize, &u32)| (position, Coder::of(*oid, value(position)));
         let values: Vec<_> = arguments.into_iter().zip(&described.parameters).map(of).collect();
@@ -380,14 +375,14 @@ impl driver_sql::Connection for Connection {
     }
 
     fn lock(&mut self) -> Reply<bool, Self> {
-        match driver_sql::Connection::run(self, locks::LOCK_RUN) {
+        match self.run(locks::LOCK_RUN) {
             Err(Failure::Refused(response)) if response.is("55P03") => Ok(false),
             locked => locked.map(|()| true),
         }
     }
 
     fn pin_schema(&mut self, session: &mut Session) -> Reply<Option<String>, Self> {
-        let schemas = driver_sql::Connection::rows(self, catalog::SCHEMAS)?.concat();
+        let schemas = self.rows(catalog::SCHEMAS)?.concat();
         let quoted: Vec<_> = schemas.iter().map(|schema| catalog::quoted(schema)).collect();
         session.search_path = quoted.join(", ");
         self.set_search_path(session)?;
@@ -399,7 +394,7 @@ impl driver_sql::Connection for Connection {
     }
 
     fn find(&mut self, schema: &str, object: &Object) -> Reply<Option<CatalogEntry>, Self> {
-        let rows = driver_sql::Connection::rows(self, &catalog::find(schema, object))?;
+        let rows = self.rows(&catalog::find(schema, object))?;
         Ok(rows.into_iter().next().and_then(|row| {
             let [kind, identity, drop] = <[String; 3]>::try_from(row).ok()?;
             let kind = catalog::kind(&kind).to_owned();
@@ -418,7 +413,7 @@ impl driver_sql::Connection for Connection {
 
     fn identify(&mut self, data_set: &DataSet, table: &str) -> Reply<bool, Self> {
         let mark = catalog::mark_table(data_set, &Object::table(table));
-        Ok(driver_sql::Connection::query(self, &mark, |_, _| {})? > 0)
+        Ok(self.query(&mark, |_, _| {})? > 0)
     }
 
     fn create_key_value(session: &Session) -> Vec<String> {

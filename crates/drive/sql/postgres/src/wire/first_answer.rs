@@ -33,21 +33,21 @@ const LENGTH_BYTES: usize = 4;
 /// Most bytes of an error without a length that are read.
 const TEXT_BYTES_MAX: usize = 1024;
 
-/// Returns the address with the socket's file, also for its directory.
-fn with_socket_file(address: &Address) -> Address {
-    match address {
-        Address::Socket(path) if path.is_dir() => {
-            Address::Socket(path.join(format!(".s.PGSQL.{DEFAULT_PORT}")))
-        }
-        Address::Socket(_) | Address::Tcp { .. } => address.clone(),
+/// Returns the endpoint with the socket's file, also for its directory.
+pub(super) fn with_socket_file(endpoint: &Endpoint) -> Endpoint {
+    let mut endpoint = endpoint.clone();
+    if let Address::Socket(path) = &mut endpoint.address
+        && path.is_dir()
+    {
+        path.push(format!(".s.PGSQL.{DEFAULT_PORT}"));
     }
+    endpoint
 }
 
 /// Connects, and encrypts the connection if its address demands it.
 pub(super) fn connect(endpoint: &Endpoint, contact: Contact) -> Result<Socket, Failure> {
-    let address = with_socket_file(&endpoint.address);
-    let mut stream =
-        Socket::connect(&address, &endpoint.login, contact).map_err(Failure::Unreachable)?;
+    let Endpoint { address, login, .. } = endpoint;
+    let mut stream = Socket::connect(address, login, contact).map_err(Failure::Unreachable)?;
     encrypt(&mut stream, endpoint, contact)?;
     Ok(stream)
 }
@@ -66,26 +66,26 @@ fn encrypt(stream: &mut Socket, endpoint: &Endpoint, contact: Contact) -> Result
     let mut out = BytesMut::new();
     frontend::ssl_request(&mut out);
     stream.write_all(&out)?;
-    let mut answer = [0];
-    let mut read = stream.read_exact(&mut answer);
-    if read.is_err() && waits_longer(stream, endpoint, contact) {
-        read = stream.read_exact(&mut answer);
-    }
-    if let Err(error) = read {
-        return Err(unanswered(address, &[], &error, contact));
-    }
+    let mut answer = ReceiveBuffer::new(1);
+    PeerProtocol::Postgres.read_first::<Box<ErrorResponse>>(
+        stream,
+        &mut answer,
+        1,
+        (endpoint, contact),
+    )?;
+    let answer = answer.unread();
     let mut more = [0; TEXT_BYTES_MAX];
-    let bytes = match &answer {
+    let bytes = match answer {
         // A server sends nothing else before the encryption; the greeting of MySQL goes on.
         b"S" | b"N" => stream.read_received(&mut more),
         _ => stream.read(&mut more).unwrap_or_default(),
     };
-    match (&answer, &more[..bytes]) {
+    match (answer, &more[..bytes]) {
         (b"S", []) => {}
         (b"N", []) => {
             let text = format!(
-                "the server at {address} has no TLS (ssl = off): switch it on there, or leave \
-                 encryption (sslmode, ssl) out of the dsn"
+                "the server at {address} has no TLS (ssl = off): switch ssl on at the server, or \
+                 leave encryption (sslmode, ssl) out of the dsn"
             );
             return Err(Failure::Rejected(text));
         }
@@ -95,7 +95,7 @@ fn encrypt(stream: &mut Socket, endpoint: &Endpoint, contact: Contact) -> Result
         }
         (b"E", text @ [1..=u8::MAX, ..]) => return Err(failed_to_start(address, text)),
         (first, more) => {
-            let received = [&first[..], more].concat();
+            let received = [first, more].concat();
             let text = PeerProtocol::Postgres.describe(address, &received, None);
             return Err(Failure::Unreachable(text));
         }
@@ -112,14 +112,14 @@ pub(super) fn await_answer(
     endpoint: &Endpoint,
     contact: Contact,
 ) -> Result<(), Failure> {
-    let address = &with_socket_file(&endpoint.address);
-    let mut awaited = receive_buffer.fetch(stream, HEADER_BYTES);
-    if awaited.is_err() && waits_longer(stream, endpoint, contact) {
-        awaited = receive_buffer.fetch(stream, HEADER_BYTES);
-    }
-    if let Err(error) = awaited {
-        return Err(unanswered(address, receive_buffer.unread(), &error, contact));
-    }
+    let address = &endpoint.address;
+    let place = (endpoint, contact);
+    PeerProtocol::Postgres.read_first::<Box<ErrorResponse>>(
+        stream,
+        receive_buffer,
+        HEADER_BYTES,
+        place,
+    )?;
     let received = receive_buffer.unread();
     if is_message(received) {
         stream.expect_slow_steps();
@@ -151,27 +151,6 @@ fn has_length(bytes: &[u8]) -> bool {
     length.is_some_and(|it| (4..FIRST_BYTES_MAX).contains(&it) && !MYSQL_VERSIONS.contains(&it))
 }
 
-/// Returns whether to wait longer for the first answer, where that is possible.
-fn waits_longer(stream: &mut Socket, endpoint: &Endpoint, contact: Contact) -> bool {
-    contact == Contact::First && PeerProtocol::Postgres.waits_longer(stream, endpoint)
-}
-
-/// Returns the failure of a connection without a first answer.
-#[cold]
-fn unanswered(
-    address: &Address,
-    received: &[u8],
-    error: &std::io::Error,
-    contact: Contact,
-) -> Failure {
-    match contact {
-        Contact::Known => Failure::Lost(error.to_string()),
-        Contact::First => {
-            Failure::Unreachable(PeerProtocol::Postgres.describe(address, received, Some(error)))
-        }
-    }
-}
-
 /// Returns the failure of a server that could start no process for the connection.
 ///
 /// It sends text without a length, as all errors were in version 2 of the protocol.
@@ -182,8 +161,8 @@ fn failed_to_start(address: &Address, text: &[u8]) -> Failure {
     let text = text.split(|byte| *byte == 0).next().unwrap_or_default();
     let text = String::from_utf8_lossy(text);
     Failure::Unreachable(format!(
-        "the server at {address} answers `{}`: raise the number of processes that its account may \
-         have (ulimit -u, the pids limit of its container), or use fewer clients",
+        "the server at {address} answers `{}`: raise the number of processes that the server's \
+         account may have (ulimit -u, the pids limit of the container), or use fewer clients",
         text.trim()
     ))
 }

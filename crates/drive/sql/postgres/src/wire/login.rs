@@ -26,8 +26,8 @@ const MESSAGES_MAX: u32 = 1000;
 
 /// What is not sent without encryption, and the remedy.
 const CLEAR_TEXT: &str = "the password in clear text, and the connection is not encrypted: add \
-                          sslmode=require or verify-full to the dsn, connect by a unix socket, or \
-                          permit it by require_auth=password";
+                          sslmode=require or verify-full to the dsn, connect by a unix socket, \
+                          or permit clear text by require_auth=password";
 
 /// The parameter with the client's name.
 const APPLICATION_NAME: &str = "application_name";
@@ -231,8 +231,9 @@ fn begin(
 #[cold]
 fn unbound(why: &str) -> Failure {
     Failure::Rejected(format!(
-        "the server {why}, and the dsn demands channel_binding=require: leave it out of the dsn, \
-         or give the user a password by SCRAM-SHA-256 and the server a certificate"
+        "the server {why}, and the dsn demands channel_binding=require: leave channel_binding \
+         out of the dsn, or give the user a password by SCRAM-SHA-256 and the server a \
+         certificate"
     ))
 }
 
@@ -244,7 +245,7 @@ fn unexpected() -> Failure {
 fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
     endpoint.password.as_ref().map(|password| password.0.as_bytes()).ok_or_else(|| {
         let user = &endpoint.user;
-        let remedy = "give one in the dsn, as ${ASSAY_PASSWORD_NAME}";
+        let remedy = "give the password in the dsn, as ${ASSAY_PASSWORD_NAME}";
         Failure::Rejected(format!("the server requires the password of `{user}`: {remedy}"))
     })
 }
@@ -287,7 +288,7 @@ mod tests {
         let scram = answered(b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0", Some("h"));
         assert!(scram.unwrap().starts_with(b"p\0\0\0"), "begun");
         let refused = answered(b"\0\0\0\x03", None).unwrap_err();
-        assert!(refused.starts_with("the server requires the password of `postgres`: give one in"));
+        assert!(refused.starts_with("the server requires the password of `postgres`: give the"));
         for (body, name) in [
             (&b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0\0"[..], "channel binding"),
             (b"\0\0\0\x0aOAUTHBEARER\0\0", "OAuth"),

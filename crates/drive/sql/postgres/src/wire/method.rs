@@ -34,8 +34,8 @@ pub(super) fn impossible(endpoint: &Endpoint, kind: u32, data: &[u8]) -> Failure
         number => format!("the method of number {number}"),
     };
     Failure::Rejected(format!(
-        "the server requires {method} of `{}`, which is not supported: in its pg_hba.conf, put a \
-         line for this role with scram-sha-256 before the others, and give the role a password",
+        "the server requires {method} of `{}`, which is not supported: put a line for this role \
+         with scram-sha-256 before the other lines of pg_hba.conf, and give the role a password",
         endpoint.user
     ))
 }
@@ -50,119 +50,82 @@ struct Remedy {
 ///
 /// Source: Postgres' source, `auth_failed` in `auth.c`, `InitPostgres` in `postinit.c`;
 /// `PgBouncer`'s source, `set_startup_options` in `client.c`.
-const REMEDIES: [Remedy; 16] = [
-    Remedy {
-        text: "peer authentication failed",
-        remedy: "peer compares the role with the account of this machine that runs Assay: run it \
-                 as the account of that name, map the account in pg_ident.conf, or put a line with \
-                 scram-sha-256 for the role into pg_hba.conf and give the role a password",
-    },
-    Remedy {
-        text: "ident authentication failed",
-        remedy: "ident requests the account from this machine: put a line with scram-sha-256 for \
-                 the role into pg_hba.conf and give the role a password",
-    },
-    Remedy {
-        text: "valid client certificate",
-        remedy: "give the certificate of the role and its key in the dsn (sslcert, sslkey), or put \
-                 a line with scram-sha-256 for the role into pg_hba.conf",
-    },
-    Remedy {
-        text: "certificate authentication failed",
-        remedy: "the common name of the client certificate must be the role: give the role's own, \
-                 map it in pg_ident.conf, or put a line with scram-sha-256 into pg_hba.conf",
-    },
-    Remedy {
-        text: "password authentication failed",
-        remedy: "give the dsn the right user and password; a password stored as md5 does not pass \
-                 where pg_hba.conf requires scram-sha-256: set it again on the server",
-    },
-    Remedy {
-        text: "ldap authentication failed",
-        remedy: "give the dsn the user and password of the directory",
-    },
-    Remedy {
-        text: "gssapi authentication failed",
-        remedy: "put a line with scram-sha-256 for the role into pg_hba.conf",
-    },
-    Remedy {
-        text: REJECTED,
-        remedy: "a reject line of pg_hba.conf is for this role, database and host: permit them in a \
-                 line before it, or add ?sslmode=require if the line is of hostnossl",
-    },
-    Remedy {
-        text: "pg_hba.conf",
-        remedy: "permit this role, database and host in pg_hba.conf of the server",
-    },
-    Remedy {
-        text: "not permitted to log in",
-        remedy: "name another role, or permit it by ALTER ROLE ... LOGIN",
-    },
-    Remedy {
-        text: "too many connections for",
-        remedy: "raise this CONNECTION LIMIT by ALTER ROLE or ALTER DATABASE, or use fewer clients",
-    },
-    Remedy {
-        text: "connection slots are reserved",
-        remedy: "raise max_connections on the server, end connections of others, or use fewer \
-                 clients",
-    },
-    Remedy {
-        text: "too many clients already",
-        remedy: "raise max_connections on the server, end connections of others, or use fewer \
-                 clients",
-    },
-    Remedy {
-        text: "the database system is",
-        remedy: "wait until the server takes connections, and see its log",
-    },
-    Remedy {
-        text: "does not exist",
-        remedy: "create it on the server, or name another one in the dsn",
-    },
-    Remedy {
-        text: "permission denied for database",
-        remedy: "as its owner, GRANT CONNECT ON DATABASE to this role, or name another database in \
-                 the dsn",
-    },
-    Remedy {
-        text: "invalid command-line argument",
-        remedy: "the server reads `options` of the dsn: write options=-c%20NAME%3DVALUE, or leave \
-                 options out",
-    },
-    Remedy {
-        text: "parameter \"",
-        remedy: "the dsn, the role or the variant states this parameter: correct it, or remove it",
-    },
-    Remedy {
-        text: "unsupported startup parameter",
+#[rustfmt::skip]
+const REMEDIES: [Remedy; 19] = [
+    Remedy { text: "peer authentication failed",
+        remedy: "peer compares the role with the account of this machine that runs Assay: run \
+            Assay as the account of that name, map the account in pg_ident.conf, or put a line \
+            with scram-sha-256 for the role into pg_hba.conf and give the role a password" },
+    Remedy { text: "ident authentication failed",
+        remedy: "ident requests the account from this machine: put a line with scram-sha-256 \
+            for the role into pg_hba.conf and give the role a password" },
+    Remedy { text: "valid client certificate",
+        remedy: "give the certificate of the role and its key in the dsn (sslcert, sslkey), or \
+            put a line with scram-sha-256 for the role into pg_hba.conf" },
+    Remedy { text: "certificate authentication failed",
+        remedy: "the common name of the client certificate must be the role: give the \
+            certificate of the role, map the name in pg_ident.conf, or put a line with \
+            scram-sha-256 into pg_hba.conf" },
+    Remedy { text: "password authentication failed",
+        remedy: "give the right user and password in the dsn; where pg_hba.conf requires \
+            scram-sha-256, set a password that is stored as md5 again on the server" },
+    Remedy { text: "ldap authentication failed",
+        remedy: "give the user and password of the directory in the dsn" },
+    Remedy { text: "gssapi authentication failed",
+        remedy: "put a line with scram-sha-256 for the role into pg_hba.conf" },
+    Remedy { text: REJECTED,
+        remedy: "a reject line of pg_hba.conf is for this role, database and host: permit them \
+            in a line before it, or add ?sslmode=require if the line is of hostnossl" },
+    Remedy { text: "pg_hba.conf",
+        remedy: "permit this role, database and host in pg_hba.conf of the server" },
+    Remedy { text: "not permitted to log in",
+        remedy: "name another role, or permit the role to log in by ALTER ROLE ... LOGIN" },
+    Remedy { text: "too many connections for",
+        remedy: "raise this CONNECTION LIMIT by ALTER ROLE or ALTER DATABASE, or use fewer \
+            clients" },
+    Remedy { text: "connection slots are reserved", remedy: FULL },
+    Remedy { text: "too many clients already", remedy: FULL },
+    Remedy { text: "the database system is",
+        remedy: "wait until the server takes connections, and see the log of the server" },
+    Remedy { text: "does not exist",
+        remedy: "create it on the server, or change the name in the dsn" },
+    Remedy { text: "permission denied for database",
+        remedy: "as its owner, GRANT CONNECT ON DATABASE to this role, or name another database \
+            in the dsn" },
+    Remedy { text: "invalid command-line argument",
+        remedy: "write options=-c%20NAME%3DVALUE in the dsn, or leave options out" },
+    Remedy { text: "parameter \"",
+        remedy: "correct or remove this parameter where it is stated: in the dsn, for the role \
+            or in the variant" },
+    Remedy { text: "unsupported startup parameter",
         remedy: "a pooler answers: name the server itself in the dsn, or list the parameter in \
-                 ignore_startup_parameters of PgBouncer and set it for the role or the database",
-    },
+            ignore_startup_parameters of PgBouncer and set it for the role or the database" },
 ];
+/// Remedy for a server without room for a connection.
+const FULL: &str =
+    "raise max_connections on the server, end connections of others, or use fewer clients";
 /// Part of the message about a `reject` line of `pg_hba.conf`.
 const REJECTED: &str = "pg_hba.conf rejects";
 /// Messages of a server that requires TLS.
 const REQUIRES_TLS: [&str; 4] =
     ["no encryption", "ssl off", "ssl connection is required", "ssl is required"];
 
+/// Remedy for a server that requires TLS.
+const ADD_TLS: &str = "add ?sslmode=require to the dsn, or sslmode=verify-full with \
+                       sslrootcert=FILE; where pg_hba.conf has no line for this role, database \
+                       and host at all, add a line";
+
 /// Adds the remedy to an error of a login; one that requires TLS has it without TLS only.
 pub(super) fn with_remedy(mut error_response: ErrorResponse, endpoint: &Endpoint) -> Failure {
     let message = error_response.message.to_ascii_lowercase();
     let is_plain =
         matches!(endpoint.address, Address::Tcp { .. }) && !endpoint.address.is_encrypted();
-    let is_rejected = message.contains(REJECTED);
-    let remedy = if is_plain
-        && !is_rejected
-        && REQUIRES_TLS.iter().any(|text| message.contains(text))
-    {
-        Some(
-            "add ?sslmode=require to the dsn, or sslmode=verify-full with sslrootcert=FILE; where \
-             pg_hba.conf has no line for this role, database and host at all, add one",
-        )
-    } else {
-        let fits = REMEDIES.iter().find(|it| message.contains(it.text));
-        fits.map(|it| it.remedy)
+    let requires_tls = is_plain
+        && !message.contains(REJECTED)
+        && REQUIRES_TLS.iter().any(|text| message.contains(text));
+    let remedy = match requires_tls {
+        true => Some(ADD_TLS),
+        false => REMEDIES.iter().find(|it| message.contains(it.text)).map(|it| it.remedy),
     };
     if let Some(remedy) = remedy {
         remedy.clone_into(&mut error_response.hint);
@@ -204,8 +167,8 @@ mod tests {
             ("sorry, too many clients already", "max_connections"),
             ("permission denied for database \"d\"", "GRANT CONNECT"),
             ("invalid command-line argument for server process: project=foo", "leave options out"),
-            ("unrecognized configuration parameter \"nosuch\"", "the dsn, the role"),
-            ("invalid value for parameter \"TimeZone\": \"Nope\"", "correct it"),
+            ("unrecognized configuration parameter \"nosuch\"", "for the role"),
+            ("invalid value for parameter \"TimeZone\": \"Nope\"", "correct or remove"),
         ] {
             let error = ErrorResponse { message: message.to_owned(), ..ErrorResponse::default() };
             let text = with_remedy(error, &endpoint).to_string();

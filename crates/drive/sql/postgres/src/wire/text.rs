@@ -28,8 +28,9 @@ pub(super) fn end(out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
     let text = start + HEADER_BYTES;
     if out[text..].contains(&0) {
         return Err(Failure::Rejected(
-            "a statement cannot contain a zero byte: remove it from the application's SQL"
-                .to_owned(),
+            "a statement cannot contain a zero byte: remove the zero byte from the application's \
+             SQL"
+            .to_owned(),
         ));
     }
     out.push(0);

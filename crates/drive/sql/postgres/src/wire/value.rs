@@ -219,7 +219,7 @@ fn narrow<T: TryFrom<i64>>(value: Value<'_>) -> Result<T, Failure> {
 #[cold]
 fn out_of_range(value: i64) -> Failure {
     Failure::Rejected(format!(
-        "{value} does not fit the type of its column: draw smaller values or cast the parameter"
+        "{value} does not fit the type of the column: draw smaller values or cast the parameter"
     ))
 }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
-use driver_postgres::PostgresDriver;
+use driver_postgres::DRIVER;
 use engine::conformance::wait_until;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, LockWaits, Maintenance, OpenSpec};
 use model::{Call, OpKind};
@@ -39,7 +39,7 @@ fn open_soon(
 ) -> (Result<Box<dyn Engine>, EngineError>, Vec<String>) {
     let (reports, reported) = sync_channel(16);
     let waits = LockWaits::within(Duration::from_secs(8), reports);
-    let opened = PostgresDriver.open_shared(&spec_of(server, dir, application()), &waits);
+    let opened = DRIVER.open_shared(&spec_of(server, dir, application()), &waits);
     (opened, reported.try_iter().collect())
 }
 

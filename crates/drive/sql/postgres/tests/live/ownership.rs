@@ -100,7 +100,9 @@ fn a_marker_that_others_can_write_is_refused() {
     ] {
         as_user(&server, &[given]);
         let error = plain_run(&server).expect_err("others can write it").to_string();
-        for expected in ["table `assay_tables`", fault, "drop it, or name another database"] {
+        for expected in
+            ["table `assay_tables`", fault, "drop `assay_tables`, or name another database"]
+        {
             assert!(error.contains(expected), "{expected}: {error}");
         }
         as_user(&server, &[taken]);
@@ -114,7 +116,7 @@ fn table_created_anew_by_a_user_is_refused_and_its_row_survives() {
     let Some(server) = server() else { return };
     plain_run(&server).unwrap();
     as_user(&server, &[&["DROP TABLE public.item1"][..], &MINE].concat());
-    let anew = "is not the one that Assay created there";
+    let anew = "has been changed, or dropped and created anew";
     refuses(plain_run(&server), "table `item1` in schema `public` of database `postgres`", anew);
     assert_eq!(as_user(&server, &[READ]), ["row"]);
     // Other applications do not take it for a leftover; then nothing marks its name.
@@ -210,7 +212,11 @@ fn routine_replaced_by_a_user_is_refused_and_survives() {
     let replace =
         "CREATE OR REPLACE FUNCTION public.pay(cents int) RETURNS int LANGUAGE sql AS 'SELECT 2'";
     as_user(&server, &[replace]);
-    refuses(run(), "routine `pay` in schema `public`", "created anew or changed since");
+    refuses(
+        run(),
+        "routine `pay` in schema `public`",
+        "has been changed, or dropped and created anew",
+    );
     assert_eq!(as_user(&server, &["SELECT public.pay(0)::text"]), ["2"]);
     as_user(&server, &["DROP FUNCTION public.pay(int)", "DROP PROCEDURE public.\"Settle\"()"]);
     run().unwrap();
@@ -246,7 +252,7 @@ fn partition_attached_by_a_user_survives() {
             "ALTER TABLE public.item1 ATTACH PARTITION public.mine FOR VALUES FROM (1) TO (9)",
         ],
     );
-    refuses(partitioned(), "table `item1`", "changed since");
+    refuses(partitioned(), "table `item1`", "has been changed");
     assert_eq!(as_user(&server, &["SELECT id::text FROM public.mine"]), ["7"]);
     as_user(&server, &["ALTER TABLE public.item1 DETACH PARTITION public.mine"]);
     partitioned().unwrap();
@@ -329,7 +335,9 @@ fn marks_without_identity_are_refused_with_the_remedy() {
     ];
     as_user(&server, &old);
     let error = plain_run(&server).expect_err("it has no identity").to_string();
-    for expected in ["table `assay_tables`", "identified their tables by name only", "drop it"] {
+    for expected in
+        ["table `assay_tables`", "an earlier version of Assay created", "drop `assay_tables`"]
+    {
         assert!(error.contains(expected), "{expected}: {error}");
     }
     let is_there = "SELECT count(*)::text FROM public.item1";

@@ -44,7 +44,7 @@ fn is_refused(pooler: &Endpoint, direct: &Endpoint, reason: &str) {
 fn is_a_fact(pooler: &Endpoint, direct: &Endpoint) {
     opened(pooler.clone(), |engine| {
         let engine = engine.unwrap();
-        assert!(engine.identity().facts["pooler"].contains("response times include it"));
+        assert!(engine.identity().facts["pooler"].contains("response times include the pooler"));
         let notes = engine.durability().unwrap().notes;
         assert!(notes.iter().any(|note| note.starts_with("a pooler answers")), "{notes:?}");
         let mut sessions: Vec<_> = (0..3).map(|_| engine.session().unwrap()).collect();

@@ -8,7 +8,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
-use driver_postgres::PostgresDriver;
+use driver_postgres::DRIVER;
 use engine::conformance::wait_until;
 use engine::{Driver, Engine, EngineError, LockWaits, Maintenance};
 use model::{Address, Endpoint};
@@ -97,7 +97,7 @@ fn opened<T>(
     let (reports, _reported) = sync_channel(16);
     let waits = LockWaits::within(WATCHDOG, reports);
     let setup = statements(&[statement]);
-    let engine = PostgresDriver.open_shared(&spec(dir, endpoint, Some(setup)), &waits)?;
+    let engine = DRIVER.open_shared(&spec(dir, endpoint, Some(setup)), &waits)?;
     body(engine.as_ref())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use driver_postgres::{KIND, PostgresDriver};
+use driver_postgres::{DRIVER, KIND};
 use engine::conformance::scratch_dir;
 use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec};
 use model::{DataShape, Durability, Endpoint, Options, Settings};
@@ -93,5 +93,5 @@ pub(crate) fn spec(
 
 /// Opens `spec`.
 pub(crate) fn open(spec: &OpenSpec) -> Result<Box<dyn Engine>, EngineError> {
-    PostgresDriver.open(spec)
+    DRIVER.open(spec)
 }
