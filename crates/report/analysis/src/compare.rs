@@ -445,7 +445,7 @@ mod tests {
         runs[1].schema += 1;
         let message = compare(&runs, &spec, "a", &NONE).unwrap_err().to_string();
         assert!(
-            message.starts_with("run sample/b.c1.r1 has schema 2 and the others 1"),
+            message.starts_with("run sample/b.c1.r1 has schema 2 and the other runs have schema 1"),
             "{message}"
         );
         let foreign = [run("z", 1, 1)];

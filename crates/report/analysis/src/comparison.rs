@@ -100,7 +100,12 @@ pub struct StepComparison {
 }
 
 impl StepComparison {
-    /// Iterates over the cells of the step, then over those of its parts.
+    /// Returns the cell of a variant.
+    pub fn cell(&self, variant: &str) -> Option<&CellComparison> {
+        self.cells.iter().find(|cell| cell.variant == variant)
+    }
+
+    /// Iterates over the cells of the step, then over the cells of its parts.
     pub fn all_cells(&self) -> impl Iterator<Item = &CellComparison> {
         self.cells.iter().chain(self.parts.iter().flat_map(|part| &part.cells))
     }

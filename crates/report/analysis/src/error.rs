@@ -12,14 +12,14 @@ pub enum AnalysisError {
     UnknownBase(String, Vec<String>),
     /// A run's variant is not in the experiment.
     #[error(
-        "run {0} is of variant `{1}`, which the experiment does not have; \
-         compare it with its own experiment"
+        "run {0} is of variant `{1}`, which the experiment does not have: \
+         compare the run within its own experiment"
     )]
     UnknownVariant(String, String),
     /// Records of different schema versions: a run, its version and that of the first run.
     #[error(
-        "run {0} has schema {1} and the others {2}; \
-         load all of them through the archive, which migrates old records"
+        "run {0} has schema {1} and the other runs have schema {2}: load all runs through the \
+         archive, which migrates old records"
     )]
     Schema(String, u32, u32),
     /// Experiments with different data, steps or variants: the labels of two, and what differs.

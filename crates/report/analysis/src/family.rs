@@ -6,7 +6,7 @@ use stats::{Effect, Verdict};
 
 use crate::comparison::{CellComparison, Comparison, Families, Family, TradeOff};
 
-/// Adjusts the p-values of every family; those of the control are families of their own.
+/// Adjusts the p-values of every family; comparisons of the control are separate families.
 ///
 /// A metric that is better neither way makes no claim: it is in no family.
 ///

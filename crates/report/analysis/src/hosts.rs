@@ -111,15 +111,11 @@ pub fn across_hosts(
     hosts: &[HostRuns<'_>],
     named: Option<Metric>,
 ) -> AcrossHosts {
-    let samples = |one: &HostRuns<'_>| {
-        let samples = step_samples(one.runs, &experiment.data, experiment.application.as_ref());
-        covs(&samples)
-    };
-    let samples: Vec<_> = hosts.iter().map(samples).collect();
     let mut cells = BTreeMap::new();
     for (at, host) in hosts.iter().enumerate() {
+        let samples = step_samples(host.runs, &experiment.data, experiment.application.as_ref());
         for step in &host.comparison.steps {
-            add_step(step, (at, hosts.len()), &samples[at], named, &mut cells);
+            add_step(step, (at, hosts.len()), &samples, named, &mut cells);
         }
     }
     let cells: Vec<CellAcross> = cells.into_values().map(CellAcross::summed_up).collect();
@@ -131,23 +127,6 @@ pub fn across_hosts(
     }
 }
 
-/// CoV of the runs by step, variant and metric.
-type Covs = BTreeMap<(Key, String, String), f64>;
-
-fn covs(samples: &StepSamples<'_>) -> Covs {
-    let mut covs = Covs::new();
-    for (key, samples) in samples {
-        for (variant, sample) in &samples.of_variant {
-            for (metric, values) in &sample.metrics {
-                if let Some(cov) = cov(&numbers(values)) {
-                    covs.insert((key.clone(), (*variant).to_owned(), metric.clone()), cov);
-                }
-            }
-        }
-    }
-    covs
-}
-
 /// Position in the run, clients and place of the variant: the order of cells.
 type Order = (u32, u32, usize);
 
@@ -155,7 +134,7 @@ type Order = (u32, u32, usize);
 fn add_step(
     step: &StepComparison,
     (at, hosts): (usize, usize),
-    covs: &Covs,
+    samples: &StepSamples<'_>,
     named: Option<Metric>,
     cells: &mut BTreeMap<Order, CellAcross>,
 ) {
@@ -182,7 +161,10 @@ fn add_step(
         across.hosts[at] = Some(OnHost {
             runs: measured.spread.n,
             mean: measured.spread.mean,
-            cov: covs.get(&(key, cell.variant.clone(), metric.to_owned())).copied(),
+            cov: samples
+                .get(&key)
+                .and_then(|samples| samples.of_variant.get(&*cell.variant))
+                .and_then(|sample| cov(&numbers(sample.values(metric)))),
             versus_base: measured.versus_base,
         });
     }

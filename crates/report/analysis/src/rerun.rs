@@ -49,7 +49,7 @@ pub struct RerunFinding {
     pub is_size_alike: Option<bool>,
 }
 
-/// Compares the findings of an experiment with those of its rerun.
+/// Compares the findings of an experiment with the findings of its rerun.
 ///
 /// They are the published findings where the experiment has some, else each variant against the
 /// base in each step that the question is about.

@@ -67,7 +67,7 @@ pub fn warmup_trim_phrase(step: &StepRecord) -> Option<String> {
             | TrendClass::NotSteady
             | TrendClass::TooShort,
         )
-        | None => ", as in the runs that become steady there",
+        | None => ", because some runs become steady only then",
     };
     Some(format!("measured after {}{why}", moment(trim)))
 }
@@ -195,7 +195,7 @@ mod tests {
         let slow_down = phrase(TrendClass::SlowDown, 12);
         assert_eq!(slow_down.as_deref(), Some("measured after 12 s: slow-down before"));
         let flat = phrase(TrendClass::Flat, 12);
-        let with_others = "measured after 12 s, as in the runs that become steady there";
+        let with_others = "measured after 12 s, because some runs become steady only then";
         assert_eq!(flat.as_deref(), Some(with_others));
         assert_eq!(phrase(TrendClass::Flat, 0), None);
     }

@@ -155,12 +155,6 @@ pub fn count(value: u64) -> String {
     grouped
 }
 
-/// Returns a count as a float.
-#[expect(clippy::cast_precision_loss, reason = "counts, bytes and times stay far below 2^53")]
-pub(crate) const fn float(count: u64) -> f64 {
-    count as f64
-}
-
 /// Returns the unit's name in CSV files.
 pub const fn unit_name(unit: Unit) -> &'static str {
     match unit {

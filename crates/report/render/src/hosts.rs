@@ -5,7 +5,6 @@ use model::{Label, Unit, metric};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::comparison::Section;
 use crate::document::{Cell, Document, Part, Rows, Table, Tone, known, merged, ratio_fields};
 use crate::figure::{declared, digits, figure, interval, percent, sign};
 use crate::format::{Format, Style};
@@ -85,8 +84,8 @@ fn document(across: &AcrossHosts, experiments: &[HostExperiment]) -> Document {
         ("Mean of the runs on each host (CoV)".to_owned(), means(across)),
         ("Relative to the base on the same host: ratio [95 % interval]".to_owned(), ratios(across)),
     ];
-    for (title, table) in tables.into_iter().filter(|(_, table)| table.rows() > 0) {
-        document.add(Section { title, tables: vec![table], ..Section::default() }.parts());
+    for (title, table) in tables {
+        document.add(Part::title(title).above([Part::Table(table)]));
     }
     let mut metrics: Vec<&str> = across.cells.iter().map(|cell| cell.metric).collect();
     metrics.sort_unstable();
@@ -126,7 +125,7 @@ fn variation(across: &AcrossHosts) -> Table {
     table
 }
 
-/// Returns a CoV, marked where it is no good one.
+/// Returns a CoV, marked if it is not good.
 fn share(cov: Option<f64>) -> Cell {
     let tone = match cov {
         Some(cov) if cov > GOOD_COV => Tone::Worse,

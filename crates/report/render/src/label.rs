@@ -119,7 +119,7 @@ pub(crate) fn meaning(metric: &Metric) -> String {
     format!("{metric}: {}; {better}", metric.meaning)
 }
 
-/// Returns whether a step's costs and rates are those of rows.
+/// Returns whether a step's costs and rates are per row.
 pub(crate) const fn counts_rows(step: &StepComparison) -> bool {
     matches!(step.unit, OpUnit::Row | OpUnit::Rows(_))
 }
@@ -127,6 +127,11 @@ pub(crate) const fn counts_rows(step: &StepComparison) -> bool {
 /// Returns the level of clients as a suffix of headings.
 pub(crate) fn level_suffix(clients: u32) -> String {
     format!(", {}", model::units::clients(clients))
+}
+
+/// Returns the level of clients of whole runs as a suffix, where there are several levels.
+pub(crate) fn runs_suffix(comparison: &Comparison, clients: u32) -> String {
+    if comparison.runs.len() > 1 { level_suffix(clients) } else { String::new() }
 }
 
 /// Returns a variant's name, marked as base or control where there are others.
@@ -148,10 +153,10 @@ pub(crate) fn run_name(id: &str) -> &str {
 /// Returns one incomplete run in a sentence.
 pub(crate) fn incomplete_line(run: &IncompleteRun) -> String {
     let steps = match run.steps_counted {
-        _ if run.has_failed_check => "no figure of it counts".to_owned(),
-        0 => "it finished no step".to_owned(),
-        1 => "the step it finished is counted".to_owned(),
-        count => format!("the {count} steps it finished are counted"),
+        _ if run.has_failed_check => "no figure of the run counts".to_owned(),
+        0 => "the run finished no step".to_owned(),
+        1 => "the one finished step is counted".to_owned(),
+        count => format!("the {count} finished steps are counted"),
     };
     format!("{} {}; {steps}", run_name(&run.run), run.how)
 }

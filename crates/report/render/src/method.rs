@@ -46,8 +46,8 @@ pub(crate) fn pooled(noise: &Noise) -> String {
 pub(crate) fn family(family: &Family) -> Option<String> {
     (family.comparisons > 0).then(|| {
         format!(
-            "{}; {} significant without adjustment, of which the adjustment withdrew {} \
-             (Benjamini-Hochberg, false discovery rate 5 %)",
+            "{}; {} significant without adjustment; the adjustment (Benjamini-Hochberg, false \
+             discovery rate 5 %) withdrew {}",
             many(family.comparisons as usize, "comparison"),
             many(family.significant as usize, "difference"),
             family.withdrawn

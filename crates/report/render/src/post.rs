@@ -23,7 +23,7 @@ pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
     document.add(Part::title(comparison::TRADE_OFFS).above(trade_offs));
     document.add(drawn.into_iter().map(Part::Picture));
     let line = command(&input.manifest.command_line);
-    document.add([Part::title("To repeat it"), Part::Verbatim(line)]);
+    document.add([Part::title("To repeat the experiment"), Part::Verbatim(line)]);
     let text = document.markdown();
     let mut files = vec![("report.md".to_owned(), text.into_bytes())];
     files.extend(pictures);

@@ -1,5 +1,7 @@
 //! A series of values in one line of text.
 
+use model::float;
+
 /// Eighths of a line's height.
 const BARS: [char; 8] = [
     '\u{2581}', '\u{2582}', '\u{2583}', '\u{2584}', '\u{2585}', '\u{2586}', '\u{2587}', '\u{2588}',
@@ -27,11 +29,6 @@ pub(crate) fn sparkline(values: &[Option<f64>], width: usize) -> String {
 fn mean(values: &[Option<f64>]) -> Option<f64> {
     let known: Vec<f64> = values.iter().flatten().copied().collect();
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / float(known.len()))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "series are far shorter than 2^53")]
-fn float(count: usize) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

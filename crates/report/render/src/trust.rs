@@ -62,7 +62,7 @@ fn is_of_loads(compared: &Compared<'_>) -> bool {
     has_label && steps.flat_map(|step| &step.cells).any(|cell| cell.loads == Some(1))
 }
 
-/// Returns what the blocking rules are about: `it`, or `fillseq (lmdb)`.
+/// Returns what the blocking rules are about: `this comparison`, or `fillseq (lmdb)`.
 fn blocked_place(compared: &Compared<'_>) -> String {
     let mut steps: Vec<String> = Vec::new();
     let mut variants: Vec<String> = Vec::new();
@@ -75,7 +75,7 @@ fn blocked_place(compared: &Compared<'_>) -> String {
         names.dedup();
     }
     if compared.has_no_verdict() || steps.is_empty() && variants.is_empty() {
-        return "it".to_owned();
+        return "this comparison".to_owned();
     }
     let variants = named(&variants);
     match (steps.is_empty(), variants.is_empty()) {
@@ -100,10 +100,7 @@ pub(crate) fn blocking(compared: &Compared<'_>, step: Option<&str>, has_names: b
             codes.push(code);
         }
     }
-    let rest = codes.len().saturating_sub(NAMED);
-    codes.truncate(NAMED);
-    let named = codes.join(", ");
-    if rest > 0 { format!("{named} and {rest} more") } else { named }
+    first(&codes, NAMED)
 }
 
 /// Returns the findings of this weight; waived ones count as notes.
@@ -141,7 +138,7 @@ pub(crate) fn finding_lines<'a>(
     findings.into_iter().map(entry).collect()
 }
 
-/// Returns what precedes a finding that is no warning.
+/// Returns the text before a finding that is not a warning.
 pub(crate) const fn severity_mark(one: &LintFinding) -> &'static str {
     match (one.waived.is_some(), one.severity) {
         (true, _) => "waived: ",
@@ -177,9 +174,14 @@ pub(crate) fn place(found: &LintFinding) -> String {
 
 /// Returns names of steps, variants or runs; of many the first, and how many more.
 fn named(names: &[String]) -> String {
-    let mut named: Vec<&str> = names.iter().map(|name| run_name(name)).collect();
-    let rest = named.len().saturating_sub(PLACES);
-    named.truncate(PLACES);
-    let named = named.join(", ");
-    if rest > 0 { format!("{named} and {rest} more") } else { named }
+    first(&names.iter().map(|name| run_name(name)).collect::<Vec<_>>(), PLACES)
+}
+
+/// Returns the first of some names, and how many more there are.
+fn first<N: std::borrow::Borrow<str>>(names: &[N], most: usize) -> String {
+    let named = names[..most.min(names.len())].join(", ");
+    match names.len().saturating_sub(most) {
+        0 => named,
+        rest => format!("{named} and {rest} more"),
+    }
 }

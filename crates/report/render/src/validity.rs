@@ -1,11 +1,11 @@
 //! Load status, invalid intervals and search results as text.
 
 use analysis::Time;
-use model::Unit;
 use model::units::clients;
 use model::validity::{Calibration, InvalidIntervals, LoadStatus, Purpose, SearchRecord};
+use model::{Unit, float};
 
-use crate::figure::{MISSING, count, figure, float};
+use crate::figure::{MISSING, count, figure};
 
 /// Placeholder of a withheld time.
 pub(crate) const WITHHELD: &str = "withheld";

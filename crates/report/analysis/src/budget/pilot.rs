@@ -36,7 +36,7 @@ pub enum Origin {
     Assumed,
 }
 
-/// Noise of one variant's step, pooled with that of the base.
+/// Noise of one variant's step, pooled with the noise of the base.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepNoise {
     /// Position of the step in the run, 0-based.
@@ -145,20 +145,12 @@ impl History<'_> {
         let known = samples.and_then(|samples| primary(samples, self.experiment, &step.name));
         let metric = known.unwrap_or_else(|| expected_primary(self.experiment, step));
         let evidence = self.evidence(place);
-        let from_pilot = samples.and_then(|samples| self.pilot(metric, samples, variant));
-        let same = || {
-            let (known, experiments) = self.earlier(metric, Some(&place.step.name))?;
-            Some((known, Origin::NoiseHistory { experiments }))
-        };
-        let others = || {
-            let (known, experiments) = self.earlier(metric, None)?;
-            Some((known, Origin::OtherSteps { experiments }))
-        };
-        let from_pilot = from_pilot.map(|(known, runs)| (known, Origin::Pilot { runs }));
-        let (known, origin) = from_pilot
-            .or_else(same)
-            .or_else(others)
-            .map_or((None, Origin::Assumed), |(known, of)| (Some(known), of));
+        let known = samples
+            .and_then(|samples| self.pilot(metric, samples, variant))
+            .or_else(|| self.earlier(metric, Some(&step.name)))
+            .or_else(|| self.earlier(metric, None));
+        let (known, origin) = known.unzip();
+        let origin = origin.unwrap_or(Origin::Assumed);
         let is_timed = matches!(origin, Origin::Pilot { .. }) && metric == THROUGHPUT;
         let length = length(place.step);
         let within = evidence.within.filter(|_| is_timed && length.is_some());
@@ -190,7 +182,7 @@ impl History<'_> {
         metric: &str,
         samples: &VariantSamples<'_>,
         variant: &str,
-    ) -> Option<(CellVariance, u32)> {
+    ) -> Option<(CellVariance, Origin)> {
         let own = pair(samples, metric, &[&self.experiment.base, variant]);
         // Variants of other names share the step's noise.
         let others = || {
@@ -200,11 +192,12 @@ impl History<'_> {
         };
         let (evidence, runs) = own.filter(|(_, fewest)| *fewest > 0).or_else(others)?;
         let prior = self.priors.get(metric).map(|noise| noise.prior);
-        Some((prior.map_or(evidence, |prior| prior.moderate(&evidence)), runs))
+        let moderated = prior.map_or(evidence, |prior| prior.moderate(&evidence));
+        Some((moderated, Origin::Pilot { runs }))
     }
 
     /// Returns the pooled variance of a step, or of any, in earlier experiments, and their number.
-    fn earlier(&self, metric: &str, step: Option<&str>) -> Option<(CellVariance, u32)> {
+    fn earlier(&self, metric: &str, step: Option<&str>) -> Option<(CellVariance, Origin)> {
         let (mut cells, mut experiments) = (Vec::new(), 0);
         for earlier in &self.noise_history.experiments {
             let alike = earlier.iter().filter(|cell| step.is_none_or(|name| cell.step == name));
@@ -212,7 +205,11 @@ impl History<'_> {
             cells.extend(alike.filter_map(|cell| cell.metrics.get(metric).copied()));
             experiments += u32::from(cells.len() > before);
         }
-        Some((cells.into_iter().reduce(CellVariance::pooled)?, experiments))
+        let origin = match step {
+            Some(_) => Origin::NoiseHistory { experiments },
+            None => Origin::OtherSteps { experiments },
+        };
+        Some((cells.into_iter().reduce(CellVariance::pooled)?, origin))
     }
 
     /// Returns the pilot's within-run evidence of a step.

@@ -264,35 +264,49 @@ impl OfRun {
     }
 }
 
+/// Returns one run's total and every part of any subject that its record knows.
+///
+/// - Parts of CPU are exact counters of threads and modes, which add up.
+/// - While a client of a server waits (asleep, or ready to run and preempted by the server), the
+///   server works for it or waits itself. The server's CPU counts as far as the client waited:
+///   other threads and background writers took none of the client's time.
 fn of_run(subject: Subject, run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
-    match subject {
-        Subject::TimePerOperation if is_of_server(step) => served(step),
-        Subject::TimePerOperation => closed(run, step),
-        Subject::ResponseTime => open(step),
-        Subject::Cpu => cpu(run, step, whole_cpu_us(step, &step.counters)?),
-        Subject::ServerCpu => cpu(run, step, step.counters.sum(&metric::SERVER_CPU_US)?),
-        Subject::Other => None,
-    }
-}
-
-/// Accounts for CPU per operation, by thread and mode: exact counters, which add up.
-fn cpu(run: &RunRecord, step: &StepRecord, total_us: f64) -> Option<OfRun> {
     let ops = primary_operations(step) as f64;
+    let time_us = f64::from(measured_threads(step)) * step.duration_ns.as_micros_f64() / ops;
+    let server = step.counters.sum(&metric::SERVER_CPU_US).map(|us| us / ops);
+    let total = match subject {
+        Subject::TimePerOperation => time_us,
+        Subject::ResponseTime => return open(step),
+        Subject::Cpu => whole_cpu_us(step, &step.counters)? / ops,
+        Subject::ServerCpu => server?,
+        Subject::Other => return None,
+    };
     let counter = |metric| step.counters.value(metric).map(|us| us / ops);
-    let threads = client_cpu(step).map(|us| us.map(|us| us / ops));
-    let both = threads[0].zip(threads[1]).map(|(user, kernel)| user + kernel);
+    let [user, kernel] = client_cpu(step).map(|us| us.map(|us| us / ops));
+    let [own, engine] = client_and_engine(run, step, user);
+    let (asleep, ready) = (counter(metric::CLIENT_SLEEP_US), counter(metric::CLIENT_RUN_QUEUE_US));
+    let both = user.zip(kernel).map(|(user, kernel)| user + kernel);
     let worker = step.counters.sum(&metric::PROCESS_CPU_US).map(|us| us / ops);
-    let [own, engine] = client_and_engine(run, step, threads[0]);
+    let waited = asleep.zip(ready).map(|(asleep, ready)| asleep + ready);
+    // Without samples of the client, the rest of its time bounds its waits.
+    let at_most = waited.or_else(|| both.map(|both| (time_us - both).max(0.0)));
+    let used = server.zip(at_most).map(|(server, at_most)| server.min(at_most));
+    let is_served = subject != Subject::TimePerOperation || is_of_server(step);
     let parts = [
         (Part::ClientCpu, own),
         (Part::EngineCpu, engine),
-        (Part::KernelCpu, threads[1]),
-        (Part::ClientThreads, both),
+        (Part::KernelCpu, kernel),
+        (Part::RunQueue, ready),
+        (Part::Storage, counter(metric::CLIENT_STORAGE_WAIT_US)),
+        (Part::Sleep, asleep),
+        (Part::ClientThreads, both.filter(|_| is_served)),
+        (Part::ServerCpu, used),
+        (Part::ServerWait, waited.zip(used).map(|(waited, used)| waited - used)),
         (Part::OtherThreads, worker.zip(both).map(|(worker, both)| worker - both)),
         (Part::ServerUser, counter(metric::SERVER_CPU_USER_US)),
         (Part::ServerKernel, counter(metric::SERVER_CPU_KERNEL_US)),
     ];
-    known(total_us / ops, &parts)
+    known(total, &parts)
 }
 
 /// Divides the user CPU of the client threads between the client and the engine.
@@ -304,53 +318,6 @@ fn client_and_engine(run: &RunRecord, step: &StepRecord, user: Option<f64>) -> [
     let own_us = run.calibration.as_ref().map(|known| known.closed_ns_per_op / 1e3);
     let own = user.zip(own_us).map(|(user, own_us)| (own_us * requests_per_op).min(user));
     [own, user.zip(own).map(|(user, own)| user - own)]
-}
-
-/// Accounts for threads of clients / throughput: counters of the clients' threads over operations.
-fn closed(run: &RunRecord, step: &StepRecord) -> Option<OfRun> {
-    let ops = primary_operations(step) as f64;
-    let counter = |metric| step.counters.value(metric).map(|us| us / ops);
-    let [user, kernel] = client_cpu(step).map(|us| us.map(|us| us / ops));
-    let [own, engine] = client_and_engine(run, step, user);
-    let parts = [
-        (Part::ClientCpu, own),
-        (Part::EngineCpu, engine),
-        (Part::KernelCpu, kernel),
-        (Part::RunQueue, counter(metric::CLIENT_RUN_QUEUE_US)),
-        (Part::Storage, counter(metric::CLIENT_STORAGE_WAIT_US)),
-        (Part::Sleep, counter(metric::CLIENT_SLEEP_US)),
-    ];
-    known(total(step, ops), &parts)
-}
-
-/// Accounts for the same with a server: the client's CPU, and its waits.
-///
-/// While the client waits (asleep, or ready to run and preempted by the server) the server works
-/// for it or waits itself. The server's CPU counts as far as the client waited: other threads and
-/// background writers took none of the client's time.
-fn served(step: &StepRecord) -> Option<OfRun> {
-    let ops = primary_operations(step) as f64;
-    let counter = |metric| step.counters.value(metric).map(|us| us / ops);
-    let [user, kernel] = client_cpu(step).map(|us| us.map(|us| us / ops));
-    let own = user.zip(kernel).map(|(user, kernel)| user + kernel);
-    let waited = counter(metric::CLIENT_SLEEP_US).zip(counter(metric::CLIENT_RUN_QUEUE_US));
-    let waited = waited.map(|(asleep, ready)| asleep + ready);
-    let total = total(step, ops);
-    // Without samples of the client, the rest of its time bounds its waits.
-    let at_most = waited.or_else(|| own.map(|own| (total - own).max(0.0)));
-    let server = step.counters.sum(&metric::SERVER_CPU_US).map(|us| us / ops);
-    let server = server.zip(at_most).map(|(server, at_most)| server.min(at_most));
-    let parts = [
-        (Part::ClientThreads, own),
-        (Part::ServerCpu, server),
-        (Part::ServerWait, waited.zip(server).map(|(waited, server)| waited - server)),
-    ];
-    known(total, &parts)
-}
-
-/// Returns threads of clients / throughput, us.
-fn total(step: &StepRecord, ops: f64) -> f64 {
-    f64::from(measured_threads(step)) * step.duration_ns.as_micros_f64() / ops
 }
 
 /// Accounts for the mean response time: waiting for a free client, and service.

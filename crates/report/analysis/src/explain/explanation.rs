@@ -8,9 +8,8 @@ use super::account::{Account, Subject};
 use super::bound::Bound;
 use super::declared::Declared;
 use super::identity::Identity;
-use super::moved::Moved;
+use super::moved::{Moved, SettleCost};
 use super::refusal::Refusal;
-use super::settle::SettleCost;
 
 /// Level of the explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -19,7 +19,6 @@ mod identity;
 mod moved;
 mod question;
 mod refusal;
-mod settle;
 #[cfg(test)]
 mod tests;
 mod waits;
@@ -29,8 +28,7 @@ pub use bound::{BINDS_FROM, Bound, Resource};
 pub use declared::{Change, ChangeKind, Declared};
 pub use explanation::{Explanation, Rung};
 pub use identity::{Factor, Identity};
-pub use moved::Moved;
+pub use moved::{Moved, SettleCost};
 pub use question::{Question, explain};
 pub use refusal::{Refusal, Rule};
-pub use settle::SettleCost;
 pub use waits::{WaitAccount, WaitPart};

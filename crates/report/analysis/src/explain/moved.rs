@@ -1,4 +1,4 @@
-//! Other metrics that changed in the same runs.
+//! Other metrics that changed in the same runs, and costs of the settle after the step.
 
 use model::{Better, Metric, metric};
 use serde::Serialize;
@@ -81,8 +81,7 @@ pub(super) fn moved(
     names: Pair<&str>,
     explained: Explained<'_>,
 ) -> Vec<Moved> {
-    let cell = |name: &str| step.cells.iter().find(|cell| cell.variant == name);
-    let (Some(base), Some(variant)) = (cell(names.base), cell(names.variant)) else {
+    let (Some(base), Some(variant)) = (step.cell(names.base), step.cell(names.variant)) else {
         return Vec::new();
     };
     // With a known server CPU, the client's CPU is only the canary.
@@ -127,4 +126,36 @@ fn one(
     });
     let moved = Moved { metric: metric.name, base, variant, effect, is_along };
     ((variant - base).abs() >= least).then_some(moved)
+}
+
+/// A cost of the settle; means over the runs, absent where it is not known.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SettleCost {
+    /// The metric's name.
+    pub metric: &'static str,
+    /// Its mean for the base.
+    pub base: Option<f64>,
+    /// Its mean for the variant.
+    pub variant: Option<f64>,
+    /// The variant relative to the base; `None` without a ratio.
+    pub effect: Option<Effect>,
+}
+
+/// Time, CPU per operation of the step, and bytes written.
+const COSTS: [Metric; 3] =
+    [metric::SETTLE_S, metric::SETTLE_CPU_US_PER_OP, metric::SETTLE_WRITE_BYTES];
+
+/// Returns the costs of the settle that either side knows; none of a step that does not settle.
+pub(super) fn settle(step: &StepComparison, base: &str, variant: &str) -> Vec<SettleCost> {
+    let of = |name: &str, metric: Metric| step.cell(name)?.metric(metric);
+    let costs = COSTS.iter().map(|metric| {
+        let (base, variant) = (of(base, *metric), of(variant, *metric));
+        SettleCost {
+            metric: metric.name,
+            base: base.map(|one| one.spread.mean),
+            variant: variant.map(|one| one.spread.mean),
+            effect: variant.and_then(|one| one.versus_base),
+        }
+    });
+    costs.filter(|cost| cost.base.or(cost.variant).is_some()).collect()
 }

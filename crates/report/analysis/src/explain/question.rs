@@ -7,9 +7,8 @@ use super::bound::{bound, time_on_cpu};
 use super::declared::{Declared, declared};
 use super::explanation::{Explanation, Rung};
 use super::identity::{Identity, Pair, identity};
-use super::moved::{Explained, Moved, moved};
+use super::moved::{Explained, Moved, moved, settle};
 use super::refusal::{Case, refusals};
-use super::settle::settle;
 use crate::comparison::{CellComparison, Comparison, StepComparison};
 use crate::metrics::clients;
 
@@ -71,8 +70,7 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
     let own = step.own_metrics().next().and_then(metric::find).copied();
     let metric = question.metric.or(own).unwrap_or(metric::THROUGHPUT_OPS_PER_S);
     let subject = subject(first, metric.name);
-    let cell = step.cells.iter().find(|cell| cell.variant == variant);
-    let effect = cell.and_then(|cell| cell.metric(metric)).and_then(|it| it.versus_base);
+    let effect = step.cell(variant).and_then(|cell| cell.metric(metric)?.versus_base);
     let account = account(subject, &sides[0], &sides[1]);
     let refusals = refusals(&Case {
         base: &sides[0],
@@ -157,10 +155,7 @@ fn identities(
     names: Pair<&str>,
 ) -> Vec<Identity> {
     let means = |metric: Metric| {
-        let of = |wanted: &str| {
-            let cell = step.cells.iter().find(|cell| cell.variant == wanted)?;
-            Some(cell.metric(metric)?.spread.mean)
-        };
+        let of = |wanted: &str| Some(step.cell(wanted)?.metric(metric)?.spread.mean);
         Some(Pair { base: of(names.base)?, variant: of(names.variant)? })
     };
     let storage = || {

@@ -47,10 +47,17 @@ pub struct Refusal {
     pub needed: String,
 }
 
-impl Refusal {
-    fn new(rule: Rule, evidence: impl Into<String>, needed: impl Into<String>) -> Self {
-        Self { rule, evidence: evidence.into(), needed: needed.into() }
-    }
+/// Evidence against an explanation, and what an explanation needs.
+struct Reason {
+    evidence: String,
+    needed: String,
+}
+
+/// Returns one reason, if the case has it.
+type Check = fn(&Case<'_>) -> Option<Reason>;
+
+fn reason(evidence: impl Into<String>, needed: impl Into<String>) -> Option<Reason> {
+    Some(Reason { evidence: evidence.into(), needed: needed.into() })
 }
 
 /// Runs of one side, with the step in question.
@@ -72,151 +79,125 @@ pub(super) struct Case<'a> {
 /// Returns the first reason against an explanation; empty when there is none.
 pub(super) fn refusals(case: &Case<'_>) -> Vec<Refusal> {
     // One reason is enough: later rules rely on figures that an earlier one rejects.
-    let rules: [fn(&Case<'_>) -> Option<Refusal>; 7] = [
-        few_runs,
-        loaded_unalike,
-        overloaded,
-        not_established,
-        no_evidence,
-        residual,
-        nothing_apart,
+    let rules: [(Rule, Check); 7] = [
+        (Rule::FewRuns, few_runs),
+        (Rule::LoadedUnalike, loaded_unalike),
+        (Rule::Overloaded, overloaded),
+        (Rule::NotEstablished, not_established),
+        (Rule::NoEvidence, no_evidence),
+        (Rule::Residual, residual),
+        (Rule::NothingApart, nothing_apart),
     ];
+    let refusal = |rule, Reason { evidence, needed }| Refusal { rule, evidence, needed };
     if !case.blocking.is_empty() {
-        let each = case.blocking.iter();
-        let needed = "fix what blocks the verdict, then run again";
-        return each.map(|evidence| Refusal::new(Rule::Bogus, evidence, needed)).collect();
+        let needed = "fix what blocks the verdict, then run the experiment again";
+        let each = case.blocking.iter().filter_map(|evidence| reason(evidence, needed));
+        return each.map(|reason| refusal(Rule::Bogus, reason)).collect();
     }
-    rules.iter().find_map(|rule| rule(case)).into_iter().collect()
+    let first = rules.iter().find_map(|(rule, check)| Some(refusal(*rule, check(case)?)));
+    first.into_iter().collect()
 }
 
-fn few_runs(case: &Case<'_>) -> Option<Refusal> {
+fn few_runs(case: &Case<'_>) -> Option<Reason> {
     let (base, variant) = (case.base.len(), case.variant.len());
-    (base.min(variant) < 2).then(|| {
-        Refusal::new(
-            Rule::FewRuns,
-            format!("there are {base} and {variant} runs to compare"),
-            "at least two runs of each, because the noise between runs is not known",
-        )
-    })
+    let needed = "at least two runs of each variant, because the noise between runs is not known";
+    match base.min(variant) {
+        0 | 1 => reason(format!("there are {base} and {variant} runs to compare"), needed),
+        _ => None,
+    }
 }
 
 /// Rejects different numbers of clients, slower writers, and rates chosen by a search.
-fn loaded_unalike(case: &Case<'_>) -> Option<Refusal> {
+fn loaded_unalike(case: &Case<'_>) -> Option<Reason> {
     if let Some(evidence) = case.missed {
-        return Some(Refusal::new(
-            Rule::LoadedUnalike,
-            evidence,
-            "a rate that the background writers sustain",
-        ));
+        return reason(evidence, "a rate that the background writers sustain");
     }
     let all = || case.base.iter().chain(case.variant).map(|(_, step)| step);
-    let is_search = all().any(|step| matches!(step.step.load, Load::FindRate(_)));
-    if is_search {
-        return Some(Refusal::new(
-            Rule::LoadedUnalike,
-            "each run was measured at the rate that its search found",
-            "the same rate for both: --rate",
-        ));
+    if all().any(|step| matches!(step.step.load, Load::FindRate(_))) {
+        let evidence = "each run was measured at the rate that its search found";
+        return reason(evidence, "the same rate for both variants: --rate");
     }
-    let counts: Vec<u32> = all().map(|step| clients(step)).collect();
-    let (least, most) = (counts.iter().min()?, counts.iter().max()?);
-    (least != most).then(|| {
-        Refusal::new(
-            Rule::LoadedUnalike,
-            format!("the runs had {least} to {most} clients"),
-            "the same number of clients for both: --clients",
-        )
-    })
+    let least = all().map(|step| clients(step)).min()?;
+    let most = all().map(|step| clients(step)).max().filter(|most| *most > least)?;
+    let needed = "the same number of clients for both variants: --clients";
+    reason(format!("the runs had {least} to {most} clients"), needed)
 }
 
-fn overloaded(case: &Case<'_>) -> Option<Refusal> {
+fn overloaded(case: &Case<'_>) -> Option<Reason> {
+    let is_late = |status: &LoadStatus| *status != LoadStatus::Sustained;
     let mut all = case.base.iter().chain(case.variant);
-    let (run, _) = all.find(|(_, step)| {
-        matches!(
-            step.load_status,
-            Some(LoadStatus::Overloaded { .. } | LoadStatus::ClientBound { .. })
-        )
-    })?;
-    Some(Refusal::new(
-        Rule::Overloaded,
-        format!("{} was overloaded: no steady response time exists at this rate", run.cell.id),
-        "a rate that both variants sustain",
-    ))
+    let (run, _) = all.find(|(_, step)| step.load_status.as_ref().is_some_and(is_late))?;
+    let run = &run.cell.id;
+    let evidence = format!("{run} was overloaded: no steady response time exists at this rate");
+    reason(evidence, "a rate that both variants sustain")
 }
 
 /// Rejects a difference that may be noise.
 ///
 /// By the verdict on the metric; an open loop by the interval of the mean response time.
-fn not_established(case: &Case<'_>) -> Option<Refusal> {
+fn not_established(case: &Case<'_>) -> Option<Reason> {
+    const MORE: &str = "more runs: --repetitions";
     let metric = case.metric;
-    let refuse =
-        |evidence: String, needed| Some(Refusal::new(Rule::NotEstablished, evidence, needed));
     if !case.subject.is_of_metric() {
         case.account.filter(|account| !account.total.is_apart())?;
-        let evidence = "the interval of its difference contains 0".to_owned();
-        return refuse(evidence, "more runs: --repetitions");
+        return reason(
+            "the interval of the difference of the mean response times contains 0",
+            MORE,
+        );
     }
-    match case.effect {
-        Some(effect) => match effect.verdict {
-            Verdict::Above | Verdict::Below | Verdict::SmallButReal => None,
-            Verdict::Equivalent => refuse(
-                format!("{metric} is the same within the margin"),
-                "nothing: there is no difference to explain",
-            ),
-            Verdict::Inconclusive => {
-                let detectable = model::difference(effect.detectable);
-                let evidence =
-                    format!("a difference of {metric} of less than {detectable} is not detectable");
-                refuse(evidence, "more runs: --repetitions")
-            }
-        },
-        None => refuse(
+    let Some(effect) = case.effect else {
+        return reason(
             format!(
-                "{metric} has no ratio: a variant lacks it, measured 0, or ran at a given \
-                     rate"
+                "{metric} has no ratio: a variant lacks it, measured 0, or ran at a given rate"
             ),
-            "another metric (--metric), or runs in which both variants have it",
+            "another metric (--metric), or runs in which both variants have the metric",
+        );
+    };
+    match effect.verdict {
+        Verdict::Above | Verdict::Below | Verdict::SmallButReal => None,
+        Verdict::Equivalent => reason(
+            format!("{metric} is the same within the margin"),
+            "nothing: there is no difference to explain",
+        ),
+        Verdict::Inconclusive => {
+            let least = model::difference(effect.detectable);
+            reason(format!("a difference of {metric} of less than {least} is not detectable"), MORE)
+        }
+    }
+}
+
+fn no_evidence(case: &Case<'_>) -> Option<Reason> {
+    let needed = "runs by this version of Assay on a kernel that counts these times";
+    match case.account {
+        _ if case.subject == Subject::Other => None,
+        None => reason("a run has no operations, or no times of operations", needed),
+        Some(account) if account.components.is_empty() => {
+            reason(format!("the records lack {}", account.missing.join(", ")), needed)
+        }
+        Some(_) => None,
+    }
+}
+
+fn residual(case: &Case<'_>) -> Option<Reason> {
+    let account = case.account?;
+    let share = account.share(&account.residual)?.abs();
+    let evidence = format!("no component explains {:.0} % of the change", share * 100.0);
+    match account.missing.join(", ") {
+        _ if share <= RESIDUAL_MAX => None,
+        missing if !missing.is_empty() => reason(evidence, format!("records with {missing}")),
+        _ => reason(
+            evidence,
+            "longer steps or more runs, for more samples of the waits; or the cause lies outside \
+             of these components",
         ),
     }
 }
 
-fn no_evidence(case: &Case<'_>) -> Option<Refusal> {
-    let needed = "runs by this version of Assay on a kernel that counts these times";
-    if case.subject == Subject::Other {
+fn nothing_apart(case: &Case<'_>) -> Option<Reason> {
+    let mut components = case.account?.components.iter();
+    if components.any(|component| component.us.is_apart()) {
         return None;
     }
-    let Some(account) = case.account else {
-        let evidence = "a run has no operations, or no time for them";
-        return Some(Refusal::new(Rule::NoEvidence, evidence, needed));
-    };
-    account.components.is_empty().then(|| {
-        let evidence = format!("the records lack {}", account.missing.join(", "));
-        Refusal::new(Rule::NoEvidence, evidence, needed)
-    })
-}
-
-fn residual(case: &Case<'_>) -> Option<Refusal> {
-    let account = case.account?;
-    let share = account.share(&account.residual)?.abs();
-    if share <= RESIDUAL_MAX {
-        return None;
-    }
-    let evidence = format!("no component explains {:.0} % of the change", share * 100.0);
-    let needed = if account.missing.is_empty() {
-        "longer steps or more runs, for more samples of the waits; or the cause lies outside of \
-         these components"
-            .to_owned()
-    } else {
-        format!("records with {}", account.missing.join(", "))
-    };
-    Some(Refusal::new(Rule::Residual, evidence, needed))
-}
-
-fn nothing_apart(case: &Case<'_>) -> Option<Refusal> {
-    let account = case.account?;
-    let is_apart = account.components.iter().any(|component| component.us.is_apart());
-    (!is_apart).then(|| {
-        let evidence = "the interval of every component's difference contains 0";
-        Refusal::new(Rule::NothingApart, evidence, "longer steps, or more runs: --repetitions")
-    })
+    let evidence = "the interval of every component's difference contains 0";
+    reason(evidence, "longer steps, or more runs: --repetitions")
 }

@@ -10,7 +10,7 @@ use super::series::History;
 pub struct Directions {
     /// Columns of which more is better: lists, separated by commas.
     pub higher: Vec<String>,
-    /// Columns of which less is better, alike.
+    /// Columns of which less is better: lists, separated by commas.
     pub lower: Vec<String>,
 }
 

@@ -26,7 +26,7 @@ pub(super) fn check_order(
             Err(HistoryError::Unsorted(place(at + 1), later, earlier))
         }
         [at, ..] => Err(HistoryError::Format(format!(
-            "{}: {} can be two dates, of which one is out of order: write it as 2026-12-31",
+            "{}: {} can mean two dates, and one of the two is out of order: write 2026-12-31",
             place(at + 1),
             labels[at + 1]
         ))),
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(check(&["04/01/2026", "05/01/2026", "06/01/2026"]), Ok(true));
         for labels in [["01/02/2026", "02/01/2026"], ["02/01/2026", "01/02/2026"]] {
             let refusal = check(&labels).expect_err("two meanings");
-            assert!(refusal.contains("can be two dates"), "{refusal}");
+            assert!(refusal.contains("can mean two dates"), "{refusal}");
         }
     }
 

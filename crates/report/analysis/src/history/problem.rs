@@ -20,7 +20,9 @@ pub enum HistoryError {
     #[error("two columns are named `{0}`: give each metric a different name")]
     Twice(String),
     /// A row has more or fewer fields than the header: its line, its fields, those of the header.
-    #[error("line {0} has {1} fields, and the header {2}: quote fields that hold a separator")]
+    #[error(
+        "line {0} has {1} fields and the header has {2}: quote fields that contain a separator"
+    )]
     Fields(u64, usize, usize),
     /// A field holds no value that can be used.
     #[error("{place}: `{text}` in column `{column}` {why}")]

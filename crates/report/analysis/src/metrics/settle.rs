@@ -1,4 +1,4 @@
-//! Costs of a settle, apart from those of the step before it.
+//! Costs of a settle, apart from the costs of the step before it.
 
 use model::{Readings, StepRecord, metric};
 

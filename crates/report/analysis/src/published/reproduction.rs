@@ -28,19 +28,13 @@ pub enum Reproduction {
     NotMeasured,
 }
 
-impl Reproduction {
-    /// Every outcome, from agreement to none.
-    pub const ALL: [Self; 8] = [
-        Self::Reproduces,
-        Self::SameDirection,
-        Self::SizeUndecided,
-        Self::Opposite,
-        Self::NoDifference,
-        Self::Differs,
-        Self::Undecided,
-        Self::NotMeasured,
-    ];
+model::names!(Reproduction, "an outcome":
+    Reproduces "reproduces", SameDirection "same direction, other size",
+    SizeUndecided "same direction, size undecided", Opposite "opposite",
+    NoDifference "no difference", Differs "differs here", Undecided "undecided",
+    NotMeasured "not measured");
 
+impl Reproduction {
     /// Returns whether the outcome contradicts the publication.
     pub const fn disagrees(self) -> bool {
         match self {

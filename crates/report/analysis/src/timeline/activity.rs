@@ -11,20 +11,20 @@ pub struct Activity {
     pub label: String,
     /// Whether it is work that runs, and not a quantity beyond its usual size.
     pub is_work: bool,
-    /// Whether it was so in each interval: at its begin, within it or at its end.
+    /// Whether the activity ran in each interval: at its begin, within it or at its end.
     pub held: Vec<bool>,
-    /// Bytes that it wrote in each interval, where they are counted.
+    /// Bytes that the activity wrote in each interval, where they are counted.
     pub bytes: Option<Vec<f64>>,
-    /// Stalls in which it was so.
+    /// Stalls in which the activity ran.
     pub stalls: usize,
-    /// Seconds of stalls in which it was so.
+    /// Seconds of stalls in which the activity ran.
     pub stalled_seconds: usize,
-    /// Seconds in which it was so, of those that count.
+    /// Counted seconds in which the activity ran.
     pub seconds: usize,
 }
 
 impl Activity {
-    /// Returns whether it was so in a stall.
+    /// Returns whether the activity ran in a stall.
     pub fn is_in(&self, stall: &TimelineStall) -> bool {
         let (from, to) = stall.intervals;
         self.held[from..to].contains(&true)

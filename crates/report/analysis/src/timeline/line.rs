@@ -43,12 +43,12 @@ impl Timeline {
         (self.seconds[from].0, last + length)
     }
 
-    /// Iterates over the activities that were so in a stall.
+    /// Iterates over the activities that ran in a stall.
     pub fn ran_in(&self, stall: &TimelineStall) -> impl Iterator<Item = &Activity> {
         self.activities.iter().filter(move |activity| activity.is_in(stall))
     }
 
-    /// Returns whether an activity was so in at least half of the stalls, and more often than else.
+    /// Returns whether it ran in half of the stalls or more, and twice as often as elsewhere.
     ///
     /// A count of what coincides, no cause.
     pub fn stands_out(&self, activity: &Activity) -> bool {

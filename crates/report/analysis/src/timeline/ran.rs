@@ -129,7 +129,7 @@ fn unusual(metric: Metric, series: &[TimeSeries]) -> Option<Activity> {
     })
 }
 
-/// Counts stalls and seconds in which an activity was so.
+/// Counts stalls and seconds in which an activity ran.
 fn take_counts(activity: &mut Activity, timeline: &Timeline) {
     let held = &activity.held;
     let stalls = timeline.stalls.iter().filter(|stall| activity.is_in(stall)).count();

@@ -12,7 +12,7 @@ pub struct TimelineStall {
     pub intervals: (usize, usize),
     /// Throughput of its slowest second as a share of the step's median second.
     pub throughput_share: Option<f64>,
-    /// Its highest p99 as a multiple of that of the step's median second.
+    /// Its highest p99 as a multiple of the p99 of the step's median second.
     pub p99_times: Option<f64>,
 }
 

@@ -5,12 +5,11 @@
 
 use model::buckets::{BUCKET_BOUNDS, BUCKETS, FINE_BOUNDS};
 use model::record::OpSummary;
-use model::{Nanos, OpKind, StepRecord};
+use model::{Nanos, OpKind, StepRecord, float};
 use serde::Serialize;
 
 use super::section::Section;
 use crate::document::Table;
-use crate::figure::float;
 use crate::input::Compared;
 use crate::label::{measured_steps, step_heading, variant_label};
 use crate::validity::span;
@@ -141,17 +140,11 @@ pub(crate) fn part(compared: &Compared<'_>) -> Option<Section> {
         true => "the ten buckets of insert benchmark reports",
         false => "ten buckets",
     };
-    (!tables.is_empty()).then(|| Section {
-        title: format!("Service times in {of}"),
-        sentences: Vec::new(),
-        tables,
-        remarks: vec![
-            "Percent of the operations in each bucket, all runs together, clients and background \
-             writers; as in those reports, they do not include the wait before an operation. \
-             Percentiles are in the tables of each run."
-                .to_owned(),
-        ],
-    })
+    let remark = "Percent of the operations in each bucket, all runs together, clients and background \
+                  writers; as in those reports, they do not include the wait before an operation. \
+                  Percentiles are in the tables of each run.";
+    let section = Section::of(format!("Service times in {of}"), tables);
+    section.map(|section| Section { remarks: vec![remark.to_owned()], ..section })
 }
 
 fn table(compared: &Compared<'_>, operations: &str, all: &[&Histogram<'_>]) -> Table {

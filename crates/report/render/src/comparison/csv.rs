@@ -40,35 +40,35 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("min", "smallest run"),
     ("max", "largest run"),
     ("ratio", "ratio of the means, variant to base; absent if a run gave 0"),
-    ("ratio_low", "lower limit of its 95 % interval"),
-    ("ratio_high", "upper limit of its 95 % interval"),
-    ("ratio_low90", "lower limit of its 90 % interval"),
-    ("ratio_high90", "upper limit of its 90 % interval"),
+    ("ratio_low", "lower limit of the ratio's 95 % interval"),
+    ("ratio_high", "upper limit of the ratio's 95 % interval"),
+    ("ratio_low90", "lower limit of the ratio's 90 % interval"),
+    ("ratio_high90", "upper limit of the ratio's 90 % interval"),
     ("method", "how the intervals were found"),
     ("df", "degrees of freedom of the intervals"),
     ("p", "two-sided p-value"),
     ("q", "p adjusted for the family of comparisons"),
     ("rank_ratio", "the ratio by ranks (Hodges and Lehmann)"),
-    ("rank_low", "lower limit of its interval"),
-    ("rank_high", "upper limit of its interval"),
+    ("rank_low", "lower limit of the interval of rank_ratio"),
+    ("rank_high", "upper limit of the interval of rank_ratio"),
     ("detectable", "smallest difference, as a share, detected with 80 % power"),
     ("run_cov", "run-to-run coefficient of variation used, as a share"),
     (
         "verdict",
-        "above, below, small_but_real, equivalent or inconclusive; bogus where none is due",
+        "above, below, small_but_real, equivalent or inconclusive; bogus if no verdict is due",
     ),
-    ("why", "why it is inconclusive"),
+    ("why", "why the verdict is inconclusive"),
     ("label", "verdict on the whole comparison: true, truthy, undecided, bogus or nothing"),
     ("waived", "codes of the waived rules, separated by spaces"),
     ("against", "the variant that a published finding compares with"),
-    ("against_mean", "mean of its runs"),
+    ("against_mean", "mean of the runs of that variant"),
     ("published_value", "published value of the variant"),
     ("published_against", "published value of the other variant"),
-    ("published_ratio", "their ratio, or higher, lower or same"),
+    ("published_ratio", "ratio of the published values, or higher, lower or same"),
     ("reproduction", "outcome of a published finding; bogus where no verdict is due"),
     ("claim", "the finding in words"),
     ("source", "who published it"),
-    ("reasons", "why it differs by the experiment file, or why it was not measured"),
+    ("reasons", "why the result differs, by the experiment file, or why it was not measured"),
 ];
 
 /// Returns every metric of every step and of whole runs, then the published findings.
@@ -143,10 +143,9 @@ fn published(compared: &Compared<'_>) -> Vec<Value> {
             let spread = |at: usize| finding.spreads.as_ref().map(|both| &both[at]);
             let effect = here.map(|here| &here.effect);
             let level = finding.base_clients.map(level_suffix).unwrap_or_default();
-            let expected = match there.expected {
-                Expected::Ratio(ratio) => json!(ratio),
-                relation => json!(relation),
-            };
+            let relation = there.expected;
+            let expected =
+                if let Expected::Ratio(ratio) = relation { json!(ratio) } else { json!(relation) };
             let own = json!({
                 "scope": "published",
                 "clients": here.map(|here| here.clients.level),

@@ -1,6 +1,7 @@
 //! The comparison as a document, and its answer on one screen.
 
 use analysis::IncompleteRun;
+use model::units::many;
 use model::{ShellCommand, metric};
 use serde::Serialize;
 use serde_json::json;
@@ -8,7 +9,7 @@ use serde_json::json;
 use super::buckets::histograms;
 use super::level::levels_table;
 use super::section::Section;
-use super::tables::{absolute, costs, relative, requests, runs_table, written_legend};
+use super::tables::{absolute, costs, relative_in, requests, runs_table, written_legend};
 use super::{
     BRACKETS, answer, bucket_tables, csv, has_brackets, insert, open, parts, search, sweep,
 };
@@ -17,7 +18,7 @@ use crate::document::{Document, Part, Rows, Table, merged};
 use crate::findings::{folded, is_folded};
 use crate::format::{Format, Style};
 use crate::input::Compared;
-use crate::label::{incomplete_line, meaning, measured_steps, plain_steps};
+use crate::label::{THROUGHPUT, incomplete_line, meaning, measured_steps, plain_steps};
 use crate::legend::{runs_legend, sign_legend};
 use crate::published::{self, publications};
 use crate::report::Report;
@@ -89,17 +90,13 @@ pub(crate) fn document(compared: &Compared<'_>, width: Option<usize>, has_costs:
                   interval"
             }
         };
-        shown.push(Section {
-            title: title.to_owned(),
-            tables: vec![absolute(comparison)],
-            remarks: has_brackets(compared).then(|| BRACKETS.to_owned()).into_iter().collect(),
-            ..Section::default()
-        });
-        shown.extend(has_several.then(|| Section {
-            title: format!("Relative to {base}: ratio of the means [95 % interval]"),
-            tables: vec![relative(compared)],
-            ..Section::default()
-        }));
+        let remarks: Vec<_> =
+            has_brackets(compared).then(|| BRACKETS.to_owned()).into_iter().collect();
+        let means = Section::of(title, [absolute(comparison)]);
+        shown.extend(means.map(|section| Section { remarks, ..section }));
+        let title = format!("Relative to {base}: ratio of the means [95 % interval]");
+        let relative = || relative_in(compared, &plain_steps(comparison), THROUGHPUT);
+        shown.extend(Section::of(title, has_several.then(relative)));
     }
     shown.extend(sections(compared));
     let has_signs = has_several && !shown.is_empty();
@@ -109,15 +106,13 @@ pub(crate) fn document(compared: &Compared<'_>, width: Option<usize>, has_costs:
     document.add(notes.into_iter().map(Part::Note));
     if has_costs {
         let steps = measured_steps(comparison);
-        let costs = Section {
-            title: format!(
-                "Costs per operation: means, marked where the verdict is above or below {base}"
-            ),
-            tables: steps.iter().filter_map(|step| costs(compared, step)).collect(),
-            remarks: [DEVICE.to_owned()].into_iter().chain(written_legend(comparison)).collect(),
-            ..Section::default()
-        };
-        document.add(costs.parts());
+        let title = format!(
+            "Costs per operation: means, marked where the verdict is above or below {base}"
+        );
+        let costs = Section::of(title, steps.iter().filter_map(|step| costs(compared, step)));
+        let remarks = [DEVICE.to_owned()].into_iter().chain(written_legend(comparison)).collect();
+        let costs = costs.map(|section| Section { remarks, ..section });
+        document.add(costs.into_iter().flat_map(Section::parts));
         document.add(request_tables(compared).into_iter().flat_map(Section::parts));
         document.add(bucket_tables(compared).into_iter().flat_map(Section::parts));
         document.add(parts::details(compared).flat_map(Section::parts));
@@ -130,13 +125,8 @@ pub(crate) fn document(compared: &Compared<'_>, width: Option<usize>, has_costs:
 /// Returns the requests of the device in each step; `None` where it had none.
 pub(crate) fn request_tables(compared: &Compared<'_>) -> Option<Section> {
     let steps = measured_steps(compared.comparison);
-    let tables: Vec<_> = steps.iter().filter_map(|step| requests(compared, step)).collect();
-    (!tables.is_empty()).then(|| Section {
-        title: "Requests of the device: means over the step, as `iostat -x` defines them"
-            .to_owned(),
-        tables,
-        ..Section::default()
-    })
+    let title = "Requests of the device: means over the step, as `iostat -x` defines them";
+    Section::of(title, steps.iter().filter_map(|step| requests(compared, step)))
 }
 
 /// Returns the sections of open loops, searches, sweeps, background writers and procedures.
@@ -234,7 +224,7 @@ pub(crate) fn problems(compared: &Compared<'_>, width: Option<usize>) -> Documen
     let rest = incomplete.len().saturating_sub(width.map_or(usize::MAX, |_| INCOMPLETE_MAX));
     if rest > 0 {
         incomplete.truncate(INCOMPLETE_MAX);
-        incomplete.push(format!("assay list shows {rest} more."));
+        incomplete.push(format!("assay list shows {}.", many(rest, "more incomplete run")));
     }
     document.add(titled("Incomplete runs", incomplete));
     if let Some(width) = width {

@@ -3,16 +3,16 @@
 use analysis::{CellComparison, Measured};
 use model::{Metric, metric};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use stats::{Effect, Verdict};
 
 use super::csv;
 use super::tables::{ratio_cell, spread_cell};
-use crate::document::{Cell, Document, Part, Rows, Table};
+use crate::document::{Cell, Document, Part, Rows, Table, merged};
 use crate::figure::{self, unit_name};
 use crate::format::{Format, Style};
 use crate::input::Compared;
-use crate::label::{level_suffix, meaning, step_heading, variant_label};
+use crate::label::{meaning, runs_suffix, step_heading, variant_label};
 use crate::legend::MEANS;
 use crate::report::Report;
 use crate::trust::headline;
@@ -26,28 +26,12 @@ pub struct MetricReport<'a> {
     places: Vec<Place<'a>>,
 }
 
-/// Where a metric was measured.
-#[derive(Serialize)]
+/// Cells in which a metric was measured.
 struct Place<'a> {
-    #[serde(skip)]
     heading: String,
-    /// `None` for whole runs.
-    step: Option<&'a str>,
-    step_index: Option<u32>,
-    part: Option<&'a str>,
-    clients: u32,
-    #[serde(skip)]
+    /// Step, part and clients, for programs.
+    place: Value,
     cells: &'a [CellComparison],
-}
-
-/// The metric of one variant in one place.
-#[derive(Serialize)]
-struct Line<'a> {
-    #[serde(flatten)]
-    place: &'a Place<'a>,
-    variant: &'a str,
-    #[serde(flatten)]
-    measured: &'a Measured,
 }
 
 impl<'a> MetricReport<'a> {
@@ -59,15 +43,16 @@ impl<'a> MetricReport<'a> {
         (!places.is_empty()).then_some(Self { compared, metric, places })
     }
 
-    fn lines(&self) -> Vec<Line<'_>> {
-        let mut lines = Vec::new();
-        for place in &self.places {
-            lines.extend(place.cells.iter().filter_map(|cell| {
-                let measured = cell.metric(self.metric.name)?;
-                Some(Line { place, variant: &cell.variant, measured })
-            }));
-        }
-        lines
+    /// Returns the metric of each variant in each place.
+    fn lines(&self) -> Value {
+        let of_place = |Place { place, cells, .. }: &Place<'_>| {
+            let line = |cell: &CellComparison| {
+                let measured = json!(cell.metric(self.metric.name)?);
+                Some(merged([place.clone(), json!({ "variant": cell.variant }), measured]))
+            };
+            cells.iter().filter_map(line).collect::<Vec<_>>()
+        };
+        self.places.iter().flat_map(of_place).collect()
     }
 }
 
@@ -105,33 +90,22 @@ fn places<'a>(compared: &'a Compared<'_>) -> Vec<Place<'a>> {
     let mut places = Vec::new();
     for step in &comparison.steps {
         let heading = step_heading(comparison, step);
-        let (name, index, clients) =
-            (Some(step.name.as_str()), Some(step.index), step.clients.level);
-        let place = |part: Option<&'a str>, heading, cells| Place {
-            heading,
-            step: name,
-            step_index: index,
-            part,
-            clients,
-            cells,
+        let place = |part: Option<&str>| {
+            let (step, index, clients) = (&step.name, step.index, step.clients.level);
+            json!({ "step": step, "step_index": index, "part": part, "clients": clients })
         };
-        places.push(place(None, heading.clone(), &step.cells[..]));
+        places.push(Place { heading: heading.clone(), place: place(None), cells: &step.cells });
         places.extend(step.parts.iter().map(|part| {
-            let name = &part.name.name;
-            place(Some(name), format!("{heading}, {name}"), &part.cells)
+            let name = part.name.name.as_str();
+            let heading = format!("{heading}, {name}");
+            Place { heading, place: place(Some(name)), cells: &part.cells }
         }));
     }
-    let several = comparison.runs.len() > 1;
     places.extend(comparison.runs.iter().map(|runs| {
-        let suffix = if several { level_suffix(runs.clients) } else { String::new() };
-        Place {
-            heading: format!("whole runs{suffix}"),
-            step: None,
-            step_index: None,
-            part: None,
-            clients: runs.clients,
-            cells: &runs.cells,
-        }
+        let (clients, suffix) = (runs.clients, runs_suffix(comparison, runs.clients));
+        let heading = format!("whole runs{suffix}");
+        let place = json!({ "step": null, "step_index": null, "part": null, "clients": clients });
+        Place { heading, place, cells: &runs.cells }
     }));
     places
 }
@@ -215,7 +189,8 @@ mod tests {
         arithmetic and there is no ratio.
         ");
         insta::assert_snapshot!(shown(&sample.bogus(), "throughput_ops_per_s").unwrap(), @r"
-        Verdict: BOGUS. No verdict may be drawn from it: A001 durability mismatch (assay lint sample).
+        Verdict: BOGUS. No verdict may be drawn from this comparison: A001 durability mismatch (assay lint
+        sample).
         throughput_ops_per_s: operations done per second over the whole step; more is better
 
         readrandom  n      mean [min..max]        ratio [95 %]      q  verdict

@@ -20,7 +20,7 @@ struct Shown {
     title: &'static str,
     /// The metric that is compared with the base, and its heading.
     compared: (&'static str, &'static str),
-    /// The others, likewise, with the sign of a verdict that is above or below.
+    /// The other metrics with their headings; a verdict above or below is marked by its sign.
     others: &'static [(&'static str, &'static str)],
 }
 
@@ -112,13 +112,11 @@ fn section(
     is_wanted: &dyn Fn(&StepComparison) -> bool,
 ) -> Option<Section> {
     let steps = compared.comparison.steps.iter().filter(|step| is_wanted(step));
-    let tables: Vec<Table> = steps.filter_map(|step| table(compared, step, shown)).collect();
-    let title = shown.title.to_owned();
-    (!tables.is_empty()).then(|| Section { title, tables, ..Section::default() })
+    Section::of(shown.title, steps.map(|step| table(compared, step, shown)))
 }
 
-/// Returns a row per part and variant of a step; `None` without any.
-fn table(compared: &Compared<'_>, step: &StepComparison, shown: &Shown) -> Option<Table> {
+/// Returns a row per part and variant of a step.
+fn table(compared: &Compared<'_>, step: &StepComparison, shown: &Shown) -> Table {
     let comparison = compared.comparison;
     let mut parts: Vec<&PartComparison> =
         step.parts.iter().filter(|part| part.name.kind == shown.kind && is_shown(part)).collect();
@@ -151,7 +149,7 @@ fn table(compared: &Compared<'_>, step: &StepComparison, shown: &Shown) -> Optio
             table.figures(*heading, rows.iter().map(|(_, cell)| cost_cell(compared, name, cell)));
         }
     }
-    (!rows.is_empty()).then_some(table)
+    table
 }
 
 /// Returns whether a part is more than a rare event.
@@ -168,15 +166,11 @@ fn largest(part: &PartComparison) -> f64 {
 /// Returns the access paths of each statement, each with the variants that had it.
 fn plans(compared: &Compared<'_>) -> Option<Section> {
     let steps = compared.comparison.steps.iter();
-    let tables: Vec<Table> = steps.filter_map(|step| plans_of(compared, step)).collect();
-    (!tables.is_empty()).then(|| Section {
-        title: "Plans of the statements at the end of the step, of all runs".to_owned(),
-        tables,
-        ..Section::default()
-    })
+    let title = "Plans of the statements at the end of the step, of all runs";
+    Section::of(title, steps.map(|step| plans_of(compared, step)))
 }
 
-fn plans_of(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
+fn plans_of(compared: &Compared<'_>, step: &StepComparison) -> Table {
     let heading = step_heading(compared.comparison, step);
     let mut table = Table::new([heading.as_str(), "<variants", "<plan"]).broken(2);
     for part in &step.parts {
@@ -195,5 +189,5 @@ fn plans_of(compared: &Compared<'_>, step: &StepComparison) -> Option<Table> {
             ]);
         }
     }
-    (table.rows() > 0).then_some(table)
+    table
 }

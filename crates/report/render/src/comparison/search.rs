@@ -47,7 +47,7 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
 fn sentence(compared: &Compared<'_>, step: &StepComparison) -> String {
     let limit = limit(compared, step).map(|limit| format!(" within {limit}"));
     let heading = step_heading(compared.comparison, step) + &limit.unwrap_or_default();
-    step_sentence(compared, step, &Claim::SUSTAINABLE, &heading)
+    step_sentence(compared, step, &Claim::on(step, SUSTAINABLE), &heading)
         .unwrap_or_else(|| format!("{heading}: no search of the base found a rate."))
 }
 

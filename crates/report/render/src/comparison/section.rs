@@ -14,6 +14,16 @@ pub(crate) struct Section {
 }
 
 impl Section {
+    /// Returns a section of the tables that are not empty; `None` without any.
+    pub(crate) fn of(
+        title: impl Into<String>,
+        tables: impl IntoIterator<Item = Table>,
+    ) -> Option<Self> {
+        let tables: Vec<Table> = tables.into_iter().filter(|table| !table.is_empty()).collect();
+        let title = title.into();
+        (!tables.is_empty()).then(|| Self { title, tables, ..Self::default() })
+    }
+
     /// Returns all of it.
     pub(crate) fn parts(self) -> impl Iterator<Item = Part> {
         let title = [Part::Heading(2, self.title), Part::Sentences(self.sentences)];

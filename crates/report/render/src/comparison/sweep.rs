@@ -72,11 +72,10 @@ pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Section> {
 
 /// Returns the claims on a step of a sweep: on throughput, unless metrics are named.
 fn claims(comparison: &Comparison, step: &StepComparison) -> Vec<Claim> {
-    match (comparison.has_headline(step), step.answers.is_empty(), counts_rows(step)) {
-        (false, ..) => Vec::new(),
-        (true, false, _) => Claim::all_of(step),
-        (true, true, true) => vec![Claim::ROWS],
-        (true, true, false) => vec![Claim::THROUGHPUT],
+    match (comparison.has_headline(step), step.answers.is_empty()) {
+        (false, _) => Vec::new(),
+        (true, false) => Claim::all_of(step),
+        (true, true) => vec![Claim::on(step, THROUGHPUT)],
     }
 }
 

@@ -8,8 +8,8 @@ use crate::document::{Cell, Table, Tone, known};
 use crate::figure::{self, ratio_to_zero};
 use crate::input::Compared;
 use crate::label::{
-    GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, counts_rows, is_sweep, level_suffix, loading,
-    metric_label, plain_steps, step_heading, variant_label,
+    GOODPUT, Loading, SUSTAINABLE, THROUGHPUT, counts_rows, is_sweep, loading, metric_label,
+    plain_steps, runs_suffix, step_heading, variant_label,
 };
 
 /// All that the engine wrote; where only a lower bound is known, that is shown, marked.
@@ -111,7 +111,7 @@ pub(crate) const REQUESTS: &[(&str, &str)] = &[
     ("device_busy_share", "util"),
 ];
 
-/// Costs of worker and device, left out where a server has counters of its own.
+/// Costs of worker and device, left out if the server's own counters replace them.
 const REPLACED_BY_SERVER: &[&str] = &[
     "background_cpu_us_per_op",
     "kernel_cpu_us_per_op",
@@ -149,12 +149,7 @@ pub(crate) fn absolute(comparison: &Comparison) -> Table {
     table
 }
 
-/// Returns throughput relative to the base, with intervals; the base has no row.
-pub(crate) fn relative(compared: &Compared<'_>) -> Table {
-    relative_in(compared, &plain_steps(compared.comparison), THROUGHPUT)
-}
-
-/// Returns a metric of these steps relative to the base, likewise.
+/// Returns a metric of these steps relative to the base; the base has no row.
 pub(super) fn relative_in(
     compared: &Compared<'_>,
     steps: &[&StepComparison],
@@ -186,11 +181,7 @@ pub(crate) fn ratios(compared: &Compared<'_>) -> Table {
 fn ratio_cells(compared: &Compared<'_>, step: &StepComparison, metric: &str) -> Vec<Cell> {
     let base = &compared.comparison.base;
     let others = step.cells.iter().filter(|cell| cell.variant != *base);
-    let ratio = |cell: &CellComparison| match is_missed(step, base, cell) {
-        true => missed_cell(),
-        false => ratio_cell(compared, metric, cell, &step.cells),
-    };
-    others.map(ratio).collect()
+    others.map(|cell| versus_cell(compared, step, metric, cell)).collect()
 }
 
 /// Returns the labels of all variants but the base.
@@ -258,17 +249,13 @@ pub(crate) fn runs_table(compared: &Compared<'_>, steps: &[&StepComparison]) -> 
             shown => shown,
         };
         table.figures(heading, step.cells.iter().map(mean));
-        let versus = |cell: &CellComparison| match is_missed(step, &comparison.base, cell) {
-            true => missed_cell(),
-            false => ratio_cell(compared, metric, cell, &step.cells),
-        };
         if comparison.variants.len() > 1 {
+            let versus = |cell| versus_cell(compared, step, metric, cell);
             table.figures("\nvs base", step.cells.iter().map(versus));
         }
     }
-    let several = comparison.runs.len() > 1;
     for runs in comparison.runs.iter().filter(|_| !is_sweep(comparison)) {
-        let suffix = if several { level_suffix(runs.clients) } else { String::new() };
+        let suffix = runs_suffix(comparison, runs.clients);
         for (name, heading) in OF_RUNS {
             let mut cells = comparison.runs.iter().flat_map(|runs| &runs.cells);
             if cells.any(|cell| is_known(name, cell)) {
@@ -309,8 +296,17 @@ pub(super) fn find(name: &str) -> &'static Metric {
     metric::find(name).expect("names in this file are names of the model's table")
 }
 
-fn missed_cell() -> Cell {
-    Cell::new(MISSED, Tone::Grey)
+/// Returns a ratio to the base in a step, or that background writers missed their rate.
+fn versus_cell(
+    compared: &Compared<'_>,
+    step: &StepComparison,
+    metric: &str,
+    cell: &CellComparison,
+) -> Cell {
+    match is_missed(step, &compared.comparison.base, cell) {
+        true => Cell::new(MISSED, Tone::Grey),
+        false => ratio_cell(compared, metric, cell, &step.cells),
+    }
 }
 
 /// Returns a mean with its range, in brackets where the insert rate was missed.

@@ -1,12 +1,12 @@
 //! A storage profile as one self-contained HTML page.
 
 use analysis::device_figures;
-use maud::{DOCTYPE, html};
-use model::{DeviceRecord, visible};
+use maud::html;
+use model::DeviceRecord;
 
 use super::render::{summary, tables};
 use crate::document::{self, Part};
-use crate::html::head;
+use crate::html::page;
 use crate::plot::device_pictures;
 
 /// Returns a profile as a page: warnings, pictures, tables, and one job file of each kind.
@@ -23,26 +23,20 @@ pub fn render_device_page(record: &DeviceRecord, earlier: Option<&DeviceRecord>)
     }
     let titles: Vec<String> = record.targets.iter().map(|target| target.path.clone()).collect();
     let title = format!("Storage of {}", titles.join(" and "));
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (head(&title))
-            body {
-                header { p.kicker { "Assay \u{b7} " (record.id) } h1 { (title) } }
-                main {
-                    (document::html(&summary(record, earlier)))
-                    section id="pictures" { (document::html(&pictures.collect::<Vec<_>>())) }
-                    section id="tables" { (document::html(&tables(record, &figures))) }
-                    section id="jobs" {
-                        h2 { "Job files" }
-                        @for ((access, test), text) in &of_test {
-                            details { summary { (access) " " (test) } pre { code { (text) } } }
-                        }
-                    }
+    let body = html! {
+        header { p.kicker { "Assay \u{b7} " (record.id) } h1 { (title) } }
+        main {
+            (document::html(&summary(record, earlier)))
+            section id="pictures" { (document::html(&pictures.collect::<Vec<_>>())) }
+            section id="tables" { (document::html(&tables(record, &figures))) }
+            section id="jobs" {
+                h2 { "Job files" }
+                @for ((access, test), text) in &of_test {
+                    details { summary { (access) " " (test) } pre { code { (text) } } }
                 }
-                footer { "Made by Assay " (record.assay_version) }
             }
         }
+        footer { "Made by Assay " (record.assay_version) }
     };
-    visible(&page.into_string()).into_owned()
+    page(&title, &body)
 }

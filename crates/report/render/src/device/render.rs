@@ -2,12 +2,12 @@
 
 use analysis::{DeviceFigure, device_figures, is_bogus, saturations};
 use model::units::many;
-use model::{Access, DeviceRecord, DeviceTarget, TracedRun, Unit};
+use model::{Access, DeviceRecord, DeviceTarget, TracedRun, Unit, float};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::document::{Document, Part, Rows, Table, known, merged, ratio_fields};
-use crate::figure::{digits, figure, float, interval, limits, percent, sign};
+use crate::figure::{digits, figure, interval, limits, percent, sign};
 use crate::format::{Format, Style};
 use crate::report::Report;
 
@@ -67,7 +67,7 @@ pub(super) fn summary(record: &DeviceRecord, earlier: Option<&DeviceRecord>) -> 
     let mut parts: Vec<Part> =
         record.targets.iter().filter(|target| is_bogus(target)).map(warning).collect();
     if !record.is_complete {
-        parts.push(Part::Strong("Incomplete: it was interrupted.".to_owned()));
+        parts.push(Part::Strong("Incomplete: the measurement was interrupted.".to_owned()));
     }
     parts.push(Part::Text(format!(
         "{}; runs of {} s, repetitions: {}, interleaved; medians with intervals of 95 % (ranges with \
@@ -122,7 +122,6 @@ fn facts(target: &DeviceTarget) -> Part {
 /// Returns a table for each access, the saturation, and what was refused.
 pub(super) fn tables(record: &DeviceRecord, figures: &[DeviceFigure]) -> Vec<Part> {
     let mut parts = Vec::new();
-    let heading = |text: &str| Part::Heading(2, text.to_owned());
     for access in Access::ALL {
         let own: Vec<_> = figures.iter().filter(|of| of.access == access).collect();
         if !own.is_empty() {
@@ -131,7 +130,7 @@ pub(super) fn tables(record: &DeviceRecord, figures: &[DeviceFigure]) -> Vec<Par
                 Access::Direct => "File, O_DIRECT",
                 Access::Buffered => "File, page cache",
             };
-            parts.extend([heading(title), Part::Table(table(&own))]);
+            parts.extend([Part::title(title), Part::Table(table(&own))]);
         }
     }
     if !parts.is_empty() {
@@ -143,38 +142,28 @@ pub(super) fn tables(record: &DeviceRecord, figures: &[DeviceFigure]) -> Vec<Par
         ));
     }
     parts.extend(times(record));
-    let saturated = saturations(figures);
-    if !saturated.is_empty() {
-        let mut table = Table::new(["<access", "<test", "jobs", "highest/s", "<"]);
-        for one in &saturated {
-            let end = if one.is_at_end {
-                "the highest number of jobs tried: more jobs may give \
-                                          more"
-            } else {
-                ""
-            };
-            table.push([
-                one.access.to_string(),
-                one.test.to_string(),
-                one.jobs.to_string(),
-                figure(Unit::OpsPerSecond, one.per_s),
-                end.to_owned(),
-            ]);
-        }
-        let what = "the fewest jobs with 95 % of the highest throughput".to_owned();
-        parts.extend([heading("Saturation"), Part::Text(what), Part::Table(table)]);
+    let mut table = Table::new(["<access", "<test", "jobs", "highest/s", "<"]);
+    for one in saturations(figures) {
+        let end = match one.is_at_end {
+            true => "the highest number of jobs tried: more jobs may give more",
+            false => "",
+        };
+        table.push([
+            one.access.to_string(),
+            one.test.to_string(),
+            one.jobs.to_string(),
+            figure(Unit::OpsPerSecond, one.per_s),
+            end.to_owned(),
+        ]);
     }
-    if !record.steady.is_empty() {
-        parts.extend([heading("Writes until steady"), Part::Table(steady(record))]);
-    }
+    let what = Part::Text("the fewest jobs with 95 % of the highest throughput".to_owned());
+    parts.extend(Part::title("Saturation").above(what.above([Part::Table(table)])));
+    parts.extend(Part::title("Writes until steady").above([Part::Table(steady(record))]));
     let refused = record.cells.iter().filter_map(|cell| {
         let reason = cell.refusal.as_ref()?;
         Some(format!("{} {}, jobs {}: {reason}", cell.access, cell.test, cell.jobs))
     });
-    let refused: Vec<String> = refused.collect();
-    if !refused.is_empty() {
-        parts.extend([heading("Not measured"), Part::Items(refused)]);
-    }
+    parts.extend(Part::title("Not measured").above([Part::Items(refused.collect())]));
     parts
 }
 
@@ -198,7 +187,7 @@ fn times(record: &DeviceRecord) -> Vec<Part> {
         ]);
     }
     let is_traced = record.cells.iter().any(|cell| cell.traced.is_some());
-    let mut parts = vec![Part::Heading(2, "Where the response time goes".to_owned())];
+    let mut parts = vec![Part::title("Where the response time goes")];
     match &record.untraced {
         None if !is_traced => return Vec::new(),
         Some(reason) if !is_traced => parts.push(Part::Text(format!("Unknown: {reason}."))),

@@ -26,9 +26,9 @@ pub(crate) fn json(data: &impl Serialize) -> String {
 
 /// Returns one object with the fields of all, in order.
 pub(crate) fn merged(objects: impl IntoIterator<Item = Value>) -> Value {
-    let fields = objects.into_iter().flat_map(|object| match object {
-        Value::Object(fields) => fields,
-        other => unreachable!("{other} is an object"),
-    });
-    Value::Object(fields.collect())
+    let fields = |object| {
+        let Value::Object(fields) = object else { unreachable!("only objects are merged") };
+        fields
+    };
+    Value::Object(objects.into_iter().flat_map(fields).collect())
 }

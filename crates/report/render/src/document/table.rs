@@ -88,7 +88,7 @@ const PAGE_GAP: usize = 3;
 const BROKEN_MIN: usize = 16;
 
 impl Table {
-    /// Returns a table without rows; a heading that begins with `<` is that of words.
+    /// Returns a table without rows; a heading that begins with `<` stands above words.
     pub(crate) fn new(headings: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let mut table = Self::default();
         for heading in headings {
@@ -166,7 +166,7 @@ impl Table {
     }
 
     /// Returns whether there is no row, or no column next to the names.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.columns.len() < 2 || self.rows() == 0
     }
 
@@ -232,7 +232,7 @@ impl Table {
 }
 
 impl Column {
-    /// Returns the width: that of the longest line.
+    /// Returns the width of the longest line.
     pub(super) fn width(&self) -> usize {
         longest(self.cells.iter().map(Cell::in_line).chain([self.heading.clone()]))
     }

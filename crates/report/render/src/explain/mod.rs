@@ -5,10 +5,8 @@
 //! To add a sentence, add it to `sentence`.
 
 mod account;
-mod chosen;
 mod render;
 mod sentence;
 
-pub(crate) use chosen::chosen;
-pub(crate) use render::Block;
 pub use render::Explained;
+pub(crate) use render::in_report;

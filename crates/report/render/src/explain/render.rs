@@ -8,7 +8,7 @@ use serde_json::json;
 use super::account::table;
 use super::sentence::{headline, sentences};
 use crate::device::storage_uses;
-use crate::document::{Document, Part, Table, merged};
+use crate::document::{Document, Part, merged};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::report::Report;
@@ -29,12 +29,13 @@ impl Report for Explained<'_> {
         let (compared, storage) = (self.compared, self.storage);
         let mut document = Document::from([vec![Part::Text(trust::headline(compared))]]);
         document.add(compared.meta.disclaimer.clone().map(Part::Text));
-        let blocks = blocks(compared, self.explanations);
-        blocks.into_iter().for_each(|block| document.add(block.parts()));
-        if !storage.is_empty() {
-            document.add([Part::title("Storage")]);
-            document.add(storage_uses(storage));
-        }
+        // A bogus comparison has one block.
+        let is_bogus = |one: &Explanation| one.refusals.iter().any(|it| it.rule == Rule::Bogus);
+        let shown = if self.explanations.iter().all(is_bogus) { 1 } else { usize::MAX };
+        self.explanations.iter().take(shown).for_each(|one| document.add(parts(compared, one)));
+        let mut uses = Part::title("Storage").above(storage_uses(storage)).into_iter();
+        document.add(uses.next());
+        document.add(uses);
         document
     }
 
@@ -51,45 +52,18 @@ impl Report for Explained<'_> {
     }
 }
 
-/// The explanation of one step.
-pub(crate) struct Block {
-    headline: String,
-    table: Option<Table>,
-    sentences: Vec<String>,
-    is_refused: bool,
+/// Returns headline, account and sentences of one step.
+fn parts(compared: &Compared<'_>, one: &Explanation) -> Vec<Part> {
+    let table = table(one).map(Part::Table);
+    let head = [Part::Strong(headline(compared, one))].into_iter();
+    head.chain(table).chain([Part::Items(sentences(one))]).collect()
 }
 
-impl Block {
-    pub(super) fn of(compared: &Compared<'_>, explanation: &Explanation) -> Self {
-        Self {
-            headline: headline(compared, explanation),
-            table: table(explanation),
-            sentences: sentences(explanation),
-            is_refused: explanation.rung == Rung::Nothing,
-        }
+/// Returns the explanation in a report: one line where the difference is not explained.
+pub(crate) fn in_report(compared: &Compared<'_>, one: &Explanation) -> Vec<Part> {
+    let why = sentences(one).into_iter().next().filter(|_| one.rung == Rung::Nothing);
+    match why {
+        Some(why) => vec![Part::Strong(format!("{} {why}", headline(compared, one)))],
+        None => parts(compared, one),
     }
-
-    /// Returns headline, account and sentences.
-    pub(crate) fn parts(self) -> Vec<Part> {
-        let mut parts = vec![Part::Strong(self.headline)];
-        parts.extend(self.table.map(Part::Table));
-        parts.push(Part::Items(self.sentences));
-        parts
-    }
-
-    /// Returns the block in a report: one line where the difference is not explained.
-    pub(crate) fn in_report(self) -> Vec<Part> {
-        match self.sentences.first().filter(|_| self.is_refused) {
-            Some(why) => vec![Part::Strong(format!("{} {why}", self.headline))],
-            None => self.parts(),
-        }
-    }
-}
-
-/// Returns a block per step; a bogus comparison has one.
-fn blocks(compared: &Compared<'_>, explanations: &[Explanation]) -> Vec<Block> {
-    let is_bogus = |one: &Explanation| one.refusals.iter().any(|it| it.rule == Rule::Bogus);
-    let all_bogus = !explanations.is_empty() && explanations.iter().all(is_bogus);
-    let shown = if all_bogus { &explanations[..1] } else { explanations };
-    shown.iter().map(|one| Block::of(compared, one)).collect()
 }

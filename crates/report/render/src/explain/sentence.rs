@@ -5,8 +5,8 @@
 
 use analysis::Explanation;
 use analysis::explain::{
-    Account, BINDS_FROM, Bound, Change, ChangeKind, Component, Declared, Factor, Identity, Moved,
-    Part, Resource, Rule, Rung, SettleCost, Subject, WaitPart,
+    Account, BINDS_FROM, Bound, Change, ChangeKind, Declared, Factor, Identity, Moved, Part,
+    Resource, Rule, Rung, SettleCost, Subject,
 };
 use model::{Metric, metric};
 use stats::MeanDifference;
@@ -103,21 +103,30 @@ pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
     lines
 }
 
+/// Returns a phrase for each part that differs and is large enough to be named.
+fn named<'a>(
+    account: &Account,
+    parts: impl Iterator<Item = (&'a str, &'a MeanDifference)>,
+    verb: &str,
+) -> String {
+    let scale = Scale::of(&account.total);
+    let phrase = |(name, us): (&str, &MeanDifference)| {
+        let share = account.share(us).unwrap_or(0.0);
+        let size = scale.signed(us.difference);
+        let is_named = us.is_apart() && share.abs() >= NAMED_SHARE;
+        is_named.then(|| format!("{name} {verb}{size} {}", share_note(share)))
+    };
+    parts.filter_map(phrase).collect::<Vec<_>>().join(", ")
+}
+
 /// Returns the components of the difference.
 fn accounting(account: &Account) -> String {
     let scale = Scale::of(&account.total);
-    let share = |component: &Component| account.share(&component.us).unwrap_or(0.0);
-    let is_named =
-        |component: &&Component| component.us.is_apart() && share(component).abs() >= NAMED_SHARE;
-    let phrase = |component: &Component| {
-        let size = scale.signed(component.us.difference);
-        format!("{} is {size} {}", component.part.phrase(), share_note(share(component)))
-    };
-    let named: Vec<String> = account.components.iter().filter(is_named).map(phrase).collect();
+    let parts = account.components.iter().map(|one| (one.part.phrase(), &one.us));
     let whole = format!("{} {}", scale.signed(account.total.difference), scale.unit);
-    match named[..] {
-        [] => format!("No single component explains a tenth of the {whole}."),
-        _ => format!("Of the {whole}, {}.", named.join(", ")),
+    match named(account, parts, "is ") {
+        none if none.is_empty() => format!("No single component explains a tenth of the {whole}."),
+        named => format!("Of the {whole}, {named}."),
     }
 }
 
@@ -125,18 +134,14 @@ fn accounting(account: &Account) -> String {
 fn waits(account: &Account) -> Option<String> {
     let waits = account.waits.as_ref()?;
     let (base, variant) = waits.samples?;
-    let scale = Scale::of(&account.total);
-    let share = |us: &MeanDifference| account.share(us).unwrap_or(0.0);
-    let is_named = |part: &&WaitPart| part.us.is_apart() && share(&part.us).abs() >= NAMED_SHARE;
-    let phrase = |part: &WaitPart| {
-        let size = scale.signed(part.us.difference);
-        format!("in {} {size} {}", part.name, share_note(share(&part.us)))
-    };
-    let named: Vec<String> = waits.parts.iter().filter(is_named).map(phrase).collect();
+    let names: Vec<String> = waits.parts.iter().map(|part| format!("in {}", part.name)).collect();
+    let parts = names.iter().map(String::as_str).zip(waits.parts.iter().map(|part| &part.us));
     let of = format!("of {base} and {variant} samples of the clients' sessions");
-    Some(match named[..] {
-        [] => format!("No single wait event of the server explains a tenth of it, {of}."),
-        _ => format!("Waiting for the server by event: {}, {of}.", named.join(", ")),
+    Some(match named(account, parts, "") {
+        none if none.is_empty() => {
+            format!("No single wait event of the server explains a tenth of the difference, {of}.")
+        }
+        named => format!("Waiting for the server by event: {named}, {of}."),
     })
 }
 
@@ -221,11 +226,8 @@ fn bounds(bounds: &[Bound]) -> Option<String> {
     };
     let mut bound: Vec<String> = bounds.iter().filter_map(binding).collect();
     if bound.is_empty() {
-        bound.push(format!(
-            "No resource limits them: the use of each is below \
-                            {}",
-            percent(BINDS_FROM)
-        ));
+        let most = percent(BINDS_FROM);
+        bound.push(format!("No resource is a limit: each is used to less than {most}"));
     }
     let names = format!("{} and {}", base.variant, variant.variant);
     let (uses, bound) = (uses.join(", "), bound.join(". "));
@@ -238,7 +240,7 @@ fn not_tested(explanation: &Explanation) -> Vec<String> {
     let mut lines = match (explanation.rung, declared.intervention()) {
         (Rung::Cause, Some(only)) => vec![format!(
             "Cause: {} is the only declared difference, and it was set on purpose: it causes the \
-             difference here. How it does so is an association.",
+             difference here. How the change does so is an association.",
             change(only)
         )],
         _ => {
@@ -248,7 +250,7 @@ fn not_tested(explanation: &Explanation) -> Vec<String> {
     };
     if explanation.rung == Rung::Cause && !declared.in_force.is_empty() {
         let reported = first(&declared.in_force, change, ", ");
-        lines.push(format!("With it, the engine reports: {reported}."));
+        lines.push(format!("With this change, the engine reports: {reported}."));
     }
     lines.extend(how(explanation).map(|how| format!("To test it: {how}.")));
     lines

@@ -1,8 +1,6 @@
 //! Histories: changes of metrics over many experiments.
-//!
 
-mod csv;
-mod json;
+mod data;
 mod render;
 mod sentence;
 

@@ -3,8 +3,8 @@
 use analysis::history::{Gathered, MIN_VALUES, Studied, Study};
 use serde::Serialize;
 
+use super::data;
 use super::sentence::{answer, change, drift, histories, remarks, too_short, value};
-use super::{csv, json};
 use crate::document::{Document, Part, Rows};
 use crate::format::{Format, Style};
 use crate::plot;
@@ -32,11 +32,11 @@ impl Report for HistoryInput<'_> {
     }
 
     fn rows(&self) -> Option<Rows> {
-        Some(csv::rows(self.study))
+        Some(data::rows(self.study))
     }
 
     fn data(&self) -> impl Serialize {
-        json::data(self.study, self.gathered)
+        data::data(self.study, self.gathered)
     }
 }
 
@@ -75,7 +75,10 @@ fn unknown(input: &HistoryInput<'_>) -> Vec<String> {
         );
     }
     if study.is_newest_unknown(input.gathered) {
-        lines.push("The newest point has no value: whether it is a regression is unknown.".into());
+        lines.push(
+            "The newest point has no value, so it is unknown whether the point is a regression."
+                .into(),
+        );
     }
     if !study.too_short.is_empty() {
         let named: Vec<String> =
@@ -124,10 +127,8 @@ fn left_out(gathered: &Gathered) -> Vec<String> {
         let others = many(gathered.other_questions, "point");
         let names: Vec<&str> = gathered.differences.iter().map(String::as_str).collect();
         let names = names.join(", ");
-        lines.push(format!(
-            "{others} are left out, because they differ from the newest of that \
-                            name in: {names}"
-        ));
+        let newest = "because they differ from the newest point of the same name";
+        lines.push(format!("{others} are left out, {newest} in: {names}"));
     }
     lines
 }

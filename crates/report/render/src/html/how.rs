@@ -18,7 +18,7 @@ pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, method: Vec<Part>) -
     parts.extend(method);
     let settings = Part::facts(settings(input.manifest, meta));
     parts.extend([title("Machine and settings"), settings]);
-    parts.extend(checks(&input.manifest.host).into_iter().flatten());
+    parts.extend(checks(&input.manifest.host));
     parts.extend([title("Builds"), Part::Table(builds(input))]);
     parts.extend(options::section(input));
     parts
@@ -92,12 +92,12 @@ fn host(host: &Host) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-/// Returns what the doctor read before the first run; `None` in older manifests.
-fn checks(host: &Host) -> Option<[Part; 2]> {
+/// Returns what the doctor read before the first run; nothing in older manifests.
+fn checks(host: &Host) -> Vec<Part> {
     let known = |one: &'_ HostCheck| Some((one.check.clone(), one.value.clone()?));
-    let facts: Vec<_> = host.doctor.iter().filter_map(known).collect();
-    let title = Part::Heading(3, "Settings of the machine, from the doctor's checks".to_owned());
-    (!facts.is_empty()).then(|| [title, Part::facts(facts)])
+    let facts = Part::facts(host.doctor.iter().filter_map(known));
+    let title = "Settings of the machine, from the doctor's checks".to_owned();
+    Part::Heading(3, title).above([facts])
 }
 
 fn builds(input: &ReportInput<'_>) -> Table {

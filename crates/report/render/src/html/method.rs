@@ -15,11 +15,8 @@ pub(super) fn section(compared: &Compared<'_>) -> Vec<Part> {
         parts.push(Part::Heading(3, "How it was compared".to_owned()));
         parts.extend([Part::Text(how.to_owned()), Part::facts(facts(compared))]);
     }
-    let waived = waived(compared);
-    if !waived.is_empty() {
-        parts.push(Part::Heading(3, "Rules waived by the author".to_owned()));
-        parts.push(Part::facts(waived.into_iter().map(|one| (one.code, one.reason))));
-    }
+    let waived = Part::facts(waived(compared).into_iter().map(|one| (one.code, one.reason)));
+    parts.extend(Part::Heading(3, "Rules waived by the author".to_owned()).above([waived]));
     parts
 }
 

@@ -20,4 +20,4 @@ mod shape;
 pub(crate) use explained::section as explained;
 pub(crate) use how::command;
 pub use page::render_html;
-pub(crate) use page::{document_page, head};
+pub(crate) use page::{document_page, page};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Options, RunRecord};
+use model::RunRecord;
 
 use crate::document::{Cell, Part, Table, Tone};
 use crate::input::ReportInput;
@@ -24,8 +24,9 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
         } else {
             let mut table = Table::named(*engine, differing.iter().copied());
             for variant in variants {
-                let value = |name: &&str| code(variant.effective.get(name), "not known to it");
-                table.labels(variant.name, differing.iter().map(value));
+                let value =
+                    |name: &&str| code(variant.effective_options.get(name), "not known to it");
+                table.labels(&variant.cell.variant, differing.iter().map(value));
             }
             Part::Table(table)
         });
@@ -41,17 +42,14 @@ fn settings(input: &ReportInput<'_>) -> Vec<Part> {
         all.entry(name).or_default().push(value);
     }
     all.retain(|_, values| values.windows(2).any(|pair| pair[0] != pair[1]));
-    if all.is_empty() {
-        return Vec::new();
-    }
     let mut table = Table::named("", all.keys().copied());
     for (index, variant) in variants.iter().enumerate() {
         let value =
             |values: &Vec<Option<String>>| code(values[index].as_ref(), "left to the engine");
         table.labels(&variant.name, all.values().map(value));
     }
-    let about = "Options that differ between variants.".to_owned();
-    vec![Part::Heading(3, "Settings".to_owned()), Part::Text(about), Part::Table(table)]
+    let about = Part::Text("Options that differ between variants.".to_owned());
+    Part::Heading(3, "Settings".to_owned()).above(about.above([Part::Table(table)]))
 }
 
 /// Returns a value as code.
@@ -61,39 +59,32 @@ fn code(value: Option<impl std::fmt::Display>, unknown: &str) -> Cell {
 
 /// Returns every effective option of each variant, each variant folded.
 pub(super) fn all(input: &ReportInput<'_>) -> Vec<Part> {
-    let folded = |variant: &Variant<'_>| {
-        let mut table = Table::named("", variant.effective.iter().map(|(name, _)| name));
-        table.labels("", variant.effective.iter().map(|(_, value)| code(Some(value), "")));
-        let summary = format!("Effective options of {}", variant.name);
+    let folded = |run: &&RunRecord| {
+        let mut table = Table::named("", run.effective_options.iter().map(|(name, _)| name));
+        table.labels("", run.effective_options.iter().map(|(_, value)| code(Some(value), "")));
+        let summary = format!("Effective options of {}", run.cell.variant);
         Part::Folded(summary, vec![Part::Table(table)])
     };
     by_engine(input).values().flatten().map(folded).collect()
 }
 
-/// One variant's options.
-struct Variant<'a> {
-    name: &'a str,
-    effective: &'a Options,
-}
-
-/// Returns the variants that were opened, by engine, in the comparison's order.
-fn by_engine<'a>(input: &ReportInput<'a>) -> BTreeMap<&'a str, Vec<Variant<'a>>> {
-    let mut engines: BTreeMap<&str, Vec<Variant<'_>>> = BTreeMap::new();
+/// Returns a run of each variant that was opened, by engine, in the comparison's order.
+fn by_engine<'a>(input: &ReportInput<'a>) -> BTreeMap<&'a str, Vec<&'a RunRecord>> {
+    let mut engines: BTreeMap<&str, Vec<&RunRecord>> = BTreeMap::new();
     for variant in &input.comparison.variants {
         let opened = |run: &&RunRecord| run.cell.variant == variant.name && run.identity.is_some();
         if let Some(run) = input.runs.iter().find(opened) {
-            let own = Variant { name: &run.cell.variant, effective: &run.effective_options };
-            engines.entry(&run.variant.build.engine).or_default().push(own);
+            engines.entry(&run.variant.build.engine).or_default().push(run);
         }
     }
     engines
 }
 
 /// Returns the names of options that are not the same in all variants.
-fn differing<'a>(variants: &[Variant<'a>]) -> BTreeSet<&'a str> {
-    let names = variants.iter().flat_map(|one| one.effective.iter()).map(|(name, _)| name);
+fn differing<'a>(runs: &[&'a RunRecord]) -> BTreeSet<&'a str> {
+    let names = runs.iter().flat_map(|run| run.effective_options.iter()).map(|(name, _)| name);
     let is_same = |name: &str| {
-        let values: BTreeSet<_> = variants.iter().map(|one| one.effective.get(name)).collect();
+        let values: BTreeSet<_> = runs.iter().map(|run| run.effective_options.get(name)).collect();
         values.len() < 2
     };
     names.filter(|name| !is_same(name)).collect()

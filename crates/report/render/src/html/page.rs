@@ -22,50 +22,41 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
     let meta = Meta::of(input.manifest);
     let compared =
         Compared::of(input.comparison, &meta, input.runs, &input.manifest.host, input.findings);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            (head(&meta.title))
-            body {
-                (header(input, &compared))
-                main {
-                    @for (id, title, parts) in sections(input, &compared) {
-                        @if !parts.is_empty() {
-                            section id=(id) { h2 { (title) } (document::html(&parts)) }
-                        }
-                    }
-                }
-                footer {
-                    "Made by Assay " (input.manifest.assay_version) " from " code { (meta.id) }
+    let body = html! {
+        (header(input, &compared))
+        main {
+            @for (id, title, parts) in sections(input, &compared) {
+                @if !parts.is_empty() {
+                    section id=(id) { h2 { (title) } (document::html(&parts)) }
                 }
             }
         }
+        footer { "Made by Assay " (input.manifest.assay_version) " from " code { (meta.id) } }
     };
-    visible(&page.into_string()).into_owned()
+    page(&meta.title, &body)
 }
 
 /// Returns a document as one self-contained page.
 pub(crate) fn document_page(title: &str, document: &Document) -> String {
+    let parts = document::html(document.parts());
+    page(title, &html! { main { section { h2 { (title) } (parts) } } })
+}
+
+/// Returns a self-contained page with every style.
+pub(crate) fn page(title: &str, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
-            (head(title))
-            body { main { section { h2 { (title) } (document::html(document.parts())) } } }
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { (title) }
+                style { (PreEscaped(PAGE_STYLE)) (PreEscaped(STYLE)) }
+            }
+            body { (body) }
         }
     };
     visible(&page.into_string()).into_owned()
-}
-
-/// Returns the head with every style.
-pub(crate) fn head(title: &str) -> Markup {
-    html! {
-        head {
-            meta charset="utf-8";
-            meta name="viewport" content="width=device-width, initial-scale=1";
-            title { (title) }
-            style { (PreEscaped(PAGE_STYLE)) (PreEscaped(STYLE)) }
-        }
-    }
 }
 
 /// Returns question, label and key facts.

@@ -2,10 +2,9 @@
 
 use model::state::LevelShape;
 use model::units::many;
-use model::{Bytes, EngineState, RunRecord};
+use model::{Bytes, EngineState, RunRecord, float};
 
 use crate::document::{Cell, Part, Table, Tone};
-use crate::figure::float;
 use crate::input::ReportInput;
 
 /// Returns the section; nothing when no engine reports its shape.
@@ -13,9 +12,6 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     let variants = input.comparison.variants.iter();
     let shapes: Vec<Shape<'_>> =
         variants.filter_map(|variant| Shape::of(input.runs, &variant.name)).collect();
-    if shapes.is_empty() {
-        return Vec::new();
-    }
     let depth = shapes.iter().map(Shape::depth).max().unwrap_or(0);
     let mut table = Table::named("", shapes.iter().map(|shape| shape.variant));
     table.labels("after", shapes.iter().map(|shape| shape.step));
@@ -26,7 +22,7 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     let about = "State after the last step of the first complete run of each variant. A bar is the \
                  level's share of the tree's bytes; engines that report no tree have no row, \
                  B-trees no levels.";
-    vec![Part::Text(about.to_owned()), Part::Table(table)]
+    Part::Text(about.to_owned()).above([Part::Table(table)])
 }
 
 /// One variant's tree.

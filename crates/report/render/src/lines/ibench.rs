@@ -1,4 +1,4 @@
-//! The columns of insert benchmark reports: those of one run's line, without its tag.
+//! The columns of insert benchmark reports: the columns of one run's line, without the tag.
 
 use model::Better;
 

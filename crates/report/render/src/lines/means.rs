@@ -1,10 +1,9 @@
 //! Means of each column over the runs that count.
 
 use analysis::{CellComparison, StepComparison, step_metrics};
-use model::{CpuCount, StepRecord};
+use model::{CpuCount, StepRecord, float};
 
 use super::report::{Measured, Report};
-use crate::figure::float;
 use crate::input::Compared;
 
 /// A step's means: a row per variant, a value per column.
@@ -64,5 +63,5 @@ pub(super) fn means<'a>(
 fn mean(all: &[Measured<'_>], column: &str, report: &Report) -> Option<f64> {
     let values = all.iter().map(|one| (report.value)(one, column));
     let sum = values.sum::<Option<f64>>()?;
-    (!all.is_empty()).then(|| sum / float(all.len() as u64))
+    (!all.is_empty()).then(|| sum / float(all.len()))
 }

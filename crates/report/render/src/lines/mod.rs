@@ -6,6 +6,7 @@
 //! Source: [Callaghan 2022-11-29], tables relative to the base case; a value is coloured where it
 //! is below 0.95 or above 1.05.
 
+mod choice;
 mod data;
 mod ibench;
 mod iostat;
@@ -15,6 +16,6 @@ mod report;
 mod rocksdb;
 mod tables;
 
+pub use choice::Lines;
 pub use render::LinesOf;
 pub(crate) use render::folded_lines;
-pub use report::Lines;

@@ -3,9 +3,10 @@
 use model::CpuCount;
 use serde::Serialize;
 
+use super::choice::Lines;
 use super::data::{as_lines, as_rows};
 use super::means::{Means, means};
-use super::report::{Lines, Report};
+use super::report::Report;
 use super::tables::{absolute, relative, shown_columns};
 use crate::comparison::head;
 use crate::document::{Document, Part, Rows};

@@ -1,35 +1,9 @@
-//! The reports to choose from, their columns, and what these are computed from.
+//! The columns of a report, and what they are computed from.
 
 use model::metric::Readings;
 use model::{Better, CpuCount, StepRecord};
 
-use super::{ibench, iostat, rocksdb};
 use crate::run::Column;
-
-/// A public report whose columns are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lines {
-    /// The one-line summaries of insert benchmark reports.
-    Ibench,
-    /// The summaries of RocksDB's benchmark.sh.
-    Rocksdb,
-    /// The averages of iostat, from the block layer's counters.
-    Iostat,
-}
-
-model::names!(Lines, "a report":
-    Ibench "ibench", Rocksdb "rocksdb", Iostat "iostat");
-
-impl Lines {
-    /// Returns its columns.
-    pub(super) fn report(self) -> &'static Report {
-        match self {
-            Self::Ibench => &ibench::REPORT,
-            Self::Rocksdb => &rocksdb::REPORT,
-            Self::Iostat => &iostat::REPORT,
-        }
-    }
-}
 
 /// The columns of a report.
 pub(super) struct Report {

@@ -7,10 +7,9 @@
 //! processes, and memory the server's.
 
 use analysis::{is_of_server, primary_operations};
-use model::Better;
+use model::{Better, float};
 
 use super::report::{Measured, Report};
-use crate::figure::float;
 use crate::run::number;
 
 pub(super) static REPORT: Report = Report {

@@ -1,10 +1,10 @@
 //! The size classes of an allocator, the most mapped bytes first.
 
-use model::{Bin, MallocRecord, RunRecord, StepRecord, Unit};
+use model::{Bin, MallocRecord, RunRecord, StepRecord, Unit, float};
 
 use super::table::is_served;
 use crate::document::Table;
-use crate::figure::{figure, float, percent};
+use crate::figure::{figure, percent};
 
 /// Classes with a row of their own; the others share one.
 const SHOWN: usize = 8;

@@ -1,10 +1,10 @@
 //! CPU per operation, split by its user.
 
 use maud::{Markup, html};
-use model::Unit;
+use model::{Unit, float};
 
 use super::axis::Linear;
-use super::matrix::{Area, Matrix, float};
+use super::matrix::{Area, Matrix};
 use super::palette::CPU;
 use super::picture::{Labels, Picture, line, px, text};
 use super::subject::Subject;

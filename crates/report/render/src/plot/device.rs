@@ -100,7 +100,7 @@ fn picture(labels: Labels, tests: &[IoTest], curves: &[Curves], unit: Unit) -> P
     };
     let legend = html! {
         @for (index, (access, class, colour)) in LINES.iter().filter(is_drawn).enumerate() {
-            (sample(8.0 + 130.0 * super::matrix::float(index), class, colour, access.name()))
+            (sample(8.0 + 130.0 * model::float(index), class, colour, access.name()))
         }
     };
     let draw = |plane: &Plane, curves: &Curves, _: &str| draw(plane, curves, unit);
@@ -124,7 +124,7 @@ fn draw(plane: &Plane, curves: &Curves, unit: Unit) -> Markup {
         }
         @if unit == Unit::OpsPerSecond {
             @for (index, (access, jobs)) in curves.saturated.iter().enumerate() {
-                @let below = plane.bottom - 4.0 - 9.0 * super::matrix::float(index);
+                @let below = plane.bottom - 4.0 - 9.0 * model::float(index);
                 @let x = plane.x(*jobs);
                 (line((x, plane.bottom - 10.0), (x, plane.bottom), "mark"))
                 (text(x + 3.0, below, "axis halo", &access.name()[..1]))

@@ -103,7 +103,7 @@ fn named(subject: &Subject<'_>) -> Vec<Option<Picture>> {
     names.map(picture).collect()
 }
 
-/// Costs of a server, and those of device and worker without one: name, metrics with titles.
+/// Costs of a server, or of device and worker without a server: name, metrics with titles.
 const OF_STEPS: [(&str, [(&str, &str); 2]); 2] = [
     (
         "written",

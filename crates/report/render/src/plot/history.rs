@@ -2,9 +2,8 @@
 
 use analysis::history::{ClassifiedChange, History, Studied, Study, Trend};
 use maud::{Markup, html};
-use model::Unit;
+use model::{Unit, float};
 
-use super::matrix::float;
 use super::palette::{ALARM, INK};
 use super::picture::{Labels, Picture, line, px, text};
 use super::plane::{path, round, sample, ticks};

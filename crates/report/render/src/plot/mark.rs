@@ -64,7 +64,7 @@ impl Mark {
 
 /// Returns a legend of shapes that begins at `x`: each with its name, `apart` from the next.
 pub(crate) fn legend(marks: &[(Mark, &str)], x: f64, apart: f64) -> Markup {
-    let place = |index: usize| x + apart * super::matrix::float(index);
+    let place = |index: usize| x + apart * model::float(index);
     html! {
         @for (index, (mark, name)) in marks.iter().enumerate() {
             (mark.draw((place(index), 8.0), INK, None))

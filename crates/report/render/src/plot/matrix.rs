@@ -1,6 +1,7 @@
 //! The common layout: a row per variant, a column per step.
 
 use maud::{Markup, html};
+use model::float;
 
 use super::palette::INK;
 use super::picture::{Labels, Picture, text};
@@ -140,10 +141,4 @@ impl Matrix<'_> {
         let bands = self.columns.len().div_ceil(COLUMNS).max(1);
         self.columns.len().div_ceil(bands).max(1)
     }
-}
-
-/// Returns a small index as a coordinate.
-#[expect(clippy::cast_precision_loss, reason = "rows and columns are few")]
-pub(crate) fn float(index: usize) -> f64 {
-    index as f64
 }

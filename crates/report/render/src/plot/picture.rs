@@ -66,7 +66,7 @@ impl Picture {
         Self { folded, ..self }
     }
 
-    /// Returns the drawing as a file of its own.
+    /// Returns the drawing as a separate file.
     pub(crate) fn file(&self) -> String {
         let svg = self.svg(Some(STYLE)).0;
         format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", visible(&svg))

@@ -3,15 +3,13 @@
 use analysis::{RateCurve, RatePoint};
 use maud::{Markup, html};
 use model::validity::Outcome;
-use model::{Nanos, Unit};
+use model::{Nanos, Unit, float};
 
 use super::mark::{Mark, legend};
-use super::matrix::float as place;
 use super::palette::INK;
 use super::picture::{Labels, Picture, line, text};
 use super::plane::{Axes, Ends, Plane, panels, path, planes, sample};
 use super::subject::Subject;
-use crate::figure::float;
 use crate::validity::rate;
 use model::units::clients;
 
@@ -133,7 +131,7 @@ fn marks_and_lines() -> Markup {
     html! {
         (legend(&MARKS, 6.0, 84.0))
         @for (index, (name, class, _)) in LINES.iter().enumerate() {
-            (sample(380.0 + 80.0 * place(index), class, INK, name))
+            (sample(380.0 + 80.0 * float(index), class, INK, name))
         }
     }
 }

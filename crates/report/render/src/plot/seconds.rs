@@ -3,7 +3,7 @@
 use analysis::interval_operations;
 use maud::{Markup, html};
 use model::record::{IntervalRecord, RunEnd};
-use model::{RunRecord, Step, Unit};
+use model::{RunRecord, Step, Unit, float};
 use stats::median;
 use stats::time_profile::StallSpan;
 
@@ -14,7 +14,7 @@ use super::picture::{Labels, Picture, line, text};
 use super::plane::path;
 use super::stall::{left_out, marks, shade, stalls};
 use super::subject::Subject;
-use crate::figure::{figure, float};
+use crate::figure::figure;
 
 const ROW: f64 = 58.0;
 /// Space between the panels of neighbouring rows.

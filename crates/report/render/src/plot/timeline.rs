@@ -2,10 +2,10 @@
 
 use analysis::{MeasuredStep, StepComparison, TimeSeries, Timeline, timeline};
 use maud::{Markup, html};
-use model::{RunRecord, Unit};
+use model::{RunRecord, Unit, float};
 
 use super::axis::Linear;
-use super::matrix::{Area, Matrix, Row, float};
+use super::matrix::{Area, Matrix, Row};
 use super::palette::{ALARM, INK};
 use super::picture::{Labels, Picture, line, px, text};
 use super::plane::path;
@@ -24,7 +24,7 @@ const SCALE: f64 = 52.0;
 const BAR: f64 = 9.0;
 /// Narrowest visible bar.
 const LEAST: f64 = 1.5;
-/// Points of a line: more seconds share one, of which the extremes are drawn.
+/// Points of a line. More seconds share a point, and the extremes of these seconds are drawn.
 const POINTS: usize = 240;
 /// Most rows: the first ones are of the whole engine, the last of single tables.
 const ROWS_MAX: usize = 36;

@@ -51,9 +51,7 @@ pub(crate) fn document(compared: &Compared<'_>) -> Document {
         document.add([Part::Table(table(one))]);
         let reason = |it: &Finding<'_>| (it.number.to_string(), it.reasons.join("; "));
         let reasons = Part::facts(one.findings.iter().map(reason));
-        if !reasons.is_empty() {
-            document.add([Part::Text("Reasons".to_owned()), reasons]);
-        }
+        document.add(Part::Text("Reasons".to_owned()).above([reasons]));
     }
     document.add([Part::Note(legend(compared, &publications))]);
     document

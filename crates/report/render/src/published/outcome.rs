@@ -7,18 +7,8 @@ use crate::figure::declared;
 use crate::input::Compared;
 
 /// Returns the outcome in a few words; `None` where a warning blocks it.
-pub(crate) const fn verdict(outcome: Option<Reproduction>) -> &'static str {
-    match outcome {
-        None => "no verdict",
-        Some(Reproduction::Reproduces) => "reproduces",
-        Some(Reproduction::SameDirection) => "same direction, other size",
-        Some(Reproduction::SizeUndecided) => "same direction, size undecided",
-        Some(Reproduction::Opposite) => "opposite",
-        Some(Reproduction::NoDifference) => "no difference",
-        Some(Reproduction::Differs) => "differs here",
-        Some(Reproduction::Undecided) => "undecided",
-        Some(Reproduction::NotMeasured) => "not measured",
-    }
+pub(crate) fn verdict(outcome: Option<Reproduction>) -> &'static str {
+    outcome.map_or("no verdict", Reproduction::name)
 }
 
 /// The margin in words, for experiments that have one each.

@@ -6,6 +6,7 @@ use analysis::Reproduction::{self, NotMeasured, SizeUndecided, Undecided};
 use analysis::{Held, HeldFinding, Unmeasured};
 use model::spreadsheet::of_cell;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, json};
 
 use super::outcome::verdict;
 use super::publication::{Finding, publications};
@@ -67,7 +68,7 @@ impl Row {
     }
 
     /// Returns the outcome in words.
-    pub(super) const fn outcome(&self) -> &'static str {
+    pub(super) fn outcome(&self) -> &'static str {
         if self.is_tested() { verdict(self.outcome) } else { "not tested" }
     }
 
@@ -108,15 +109,9 @@ pub(super) fn write(rows: &[&Row]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let mut writer = csv::WriterBuilder::new().delimiter(b'\t').from_writer(Vec::new());
-    for row in rows {
-        writer.serialize(row).expect("a row is written to memory");
-    }
-    let bytes = writer.into_inner().expect("a row is written to memory");
-    let mut reader = csv::ReaderBuilder::new().delimiter(b'\t').from_reader(&*bytes);
-    let header = reader.headers().cloned().unwrap_or_default();
-    let fields = |record: csv::StringRecord| record.iter().map(str::to_owned).collect();
-    Rows::new(&header, reader.records().flatten().map(fields)).text(b'\t')
+    let first = json!(rows[0]);
+    let names = first.as_object().into_iter().flat_map(Map::keys);
+    Rows::of(names.map(String::as_str), rows.iter().map(|row| json!(row))).text(b'\t')
 }
 
 /// Returns the rows of an experiment.

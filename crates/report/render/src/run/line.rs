@@ -8,9 +8,9 @@
 
 use analysis::metrics::rows_put;
 use analysis::{is_of_server, primary_operations};
-use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord};
+use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord, float};
 
-use crate::figure::{MISSING, float};
+use crate::figure::MISSING;
 
 /// Name and meaning of a column.
 pub(crate) type Column = (&'static str, &'static str);
@@ -36,9 +36,9 @@ pub const COLUMNS: &[Column] = &[
         "writes of the device per second, by all processes, because writes of the server \
                  are not known",
     ),
-    ("dev_wmbps", "MiB written to the device per second, likewise"),
-    ("dev_wpi", "writes of the device per row put, likewise"),
-    ("dev_wkbpi", "KiB written to the device per row put, likewise"),
+    ("dev_wmbps", "MiB written to the device per second, by all processes"),
+    ("dev_wpi", "writes of the device per row put, by all processes"),
+    ("dev_wkbpi", "KiB written to the device per row put, by all processes"),
     ("csps", "context switches per second, of the host or of server and client"),
     ("cpups", "CPU used, in % of all CPUs of the host, client included"),
     ("cspq", "context switches per operation"),
@@ -201,7 +201,7 @@ impl Line<'_> {
     fn queries(&self) -> f64 {
         let is_query = |kind: &OpKind| !kind.is_write() && *kind != OpKind::Define;
         let clients = self.step.clients.iter().filter(|(kind, _)| is_query(kind));
-        float(clients.map(|(_, summary)| summary.counts.done).sum())
+        float(clients.map(|(_, summary)| summary.counts.done).sum::<u64>())
     }
 
     fn cpu_percent(&self, seconds: f64) -> Option<f64> {

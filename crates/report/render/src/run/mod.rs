@@ -3,7 +3,6 @@
 //! To add a column to the one-line summary, add it to [`line::COLUMNS`] with its meaning.
 
 mod failed;
-mod holds;
 mod kinds;
 mod line;
 mod open;

@@ -3,11 +3,11 @@
 use analysis::committed_per_min;
 use analysis::metrics::Percentile;
 use model::record::ProcedureRecord;
-use model::{Application, Nanos, StepRecord, Unit};
+use model::{Application, Nanos, StepRecord, Unit, float};
 
 use super::kinds::shown;
 use crate::document::{Part, Table, known};
-use crate::figure::{count, figure, float, percent};
+use crate::figure::{count, figure, percent};
 
 /// Columns behind step and procedure.
 const COLUMNS: [&str; 11] = [

@@ -9,8 +9,7 @@ use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::failed::failed;
-use super::holds::holds;
+use super::failed::{failed, holds};
 use super::kinds::kinds;
 use super::line::{COLUMNS, Column, is_of_device, number, one_line, scope};
 use super::open::open_loop;

@@ -48,8 +48,7 @@ pub(crate) fn step_sentence(
 ) -> Option<String> {
     let comparison = compared.comparison;
     let Comparison { base, .. } = comparison;
-    let of_base = step.cells.iter().find(|cell| cell.variant == *base)?;
-    let Some(of_base) = of_base.metric(claim.metric) else {
+    let Some(of_base) = step.cell(base)?.metric(claim.metric) else {
         let is_named = step.answers.contains(&claim.metric) && has_operations(step);
         return is_named.then(|| format!("{heading}: no {} of {base} was measured.", claim.noun));
     };
@@ -123,8 +122,8 @@ pub(crate) fn levels(
     let comparison = compared.comparison;
     let headline = |name: &String| {
         let known = steps.iter().filter_map(|step| {
-            let cell = step.cells.iter().find(|cell| cell.variant == *name)?;
-            Some((step.clients.level, cell.metric(claim.metric)?.versus_base.as_ref()?))
+            let effect = step.cell(name)?.metric(claim.metric)?.versus_base.as_ref()?;
+            Some((step.clients.level, effect))
         });
         let known = known.filter(|(_, effect)| compared.verdict(effect).is_some());
         let known: Vec<(u32, &Effect)> = known.collect();

@@ -3,8 +3,9 @@
 use analysis::{TimeSeries, Timeline};
 
 use crate::document::{Part, Table};
-use crate::figure::{figure, float, percent};
+use crate::figure::{figure, percent};
 use crate::sparkline::sparkline;
+use model::float;
 
 /// Widest sparkline.
 const WIDTH_MAX: usize = 72;
@@ -12,11 +13,11 @@ const WIDTH_MAX: usize = 72;
 const WIDTH_MIN: usize = 12;
 /// Columns of a terminal that names, figures and gaps take.
 const OTHERS: usize = 58;
-/// Mark of a second in which something was so.
+/// Mark of a second in which something ran or stalled.
 const MARK: char = '\u{25a0}';
 
 /// What the counts are.
-const COUNTS: &str = "How often each was there, in stalls and in all seconds. Work that coincides \
+const COUNTS: &str = "How often each activity ran, in stalls and in all seconds. Work that coincides \
                       with a stall need not be its cause.";
 
 /// Returns a row for each series, and which series are 0 throughout.
@@ -57,7 +58,7 @@ pub(crate) fn full_label(series: &TimeSeries) -> String {
     }
 }
 
-/// Returns a mark at each of at most `width` places in which something was so.
+/// Returns a mark at each of at most `width` places in which something ran or stalled.
 fn marks(held: &[bool], width: usize) -> String {
     let width = width.min(held.len()).max(1);
     let edge = |place: usize| place * held.len() / width;
@@ -68,7 +69,7 @@ fn marks(held: &[bool], width: usize) -> String {
     (0..width).map(mark).collect()
 }
 
-/// Returns how often each activity was so in stalls; `None` without stalls or activities.
+/// Returns how often each activity ran in stalls; nothing without stalls or activities.
 pub(super) fn activities(timeline: &Timeline) -> Vec<Part> {
     let (counted, stalled) = timeline.counts();
     let mut table = Table::new(["", "stalls", "seconds of stalls", "all seconds"]);
@@ -86,6 +87,6 @@ pub(super) fn activities(timeline: &Timeline) -> Vec<Part> {
 
 /// Returns a count with its share: `9 of 11 (82 %)`.
 fn of(count: usize, all: usize) -> String {
-    let share = float(count as u64) / float(all.max(1) as u64);
+    let share = float(count) / float(all.max(1));
     format!("{count} of {all} ({})", percent(share))
 }

@@ -1,10 +1,10 @@
 //! Sentences about stalls: when, how far, and what ran.
 
 use analysis::{Activity, Timeline, TimelineStall};
-use model::Unit;
+use model::{Unit, float};
 
 use crate::document::Part;
-use crate::figure::{digits, figure, float, percent};
+use crate::figure::{digits, figure, percent};
 use model::units::many;
 
 /// Stalls listed one by one.
@@ -70,7 +70,7 @@ pub(crate) fn associations(timeline: &Timeline) -> Vec<String> {
             one.label,
             one.stalls,
             many(all, "stall"),
-            percent(float(one.seconds as u64) / float(counted.max(1) as u64)),
+            percent(float(one.seconds) / float(counted.max(1))),
             extent(own()),
         )
     };

@@ -15,7 +15,7 @@ const OLD: &str = "These intervals contain no readings of the engine: an older v
                    them, or the engine reports none.";
 /// How the text is read.
 const LEGEND: &str = "Bars: lowest to highest, each the mean of its seconds, without the \
-                      warm-up.   \u{25a0} it was there in a second of this column.   A stall is a \
+                      warm-up.   \u{25a0} a stall, or an activity that ran, in a second of this column.   A stall is a \
                       second below a tenth of the usual throughput, or of ten times the usual p99.";
 
 impl Report for [RunTimeline<'_>] {

@@ -258,7 +258,7 @@ fn experiment_of_killed_runs_has_a_page() {
     let page = render_html(&ReportInput { comparison: &comparison, ..fixture.input() });
     assert_well_nested(&page);
     assert!(page.contains("No run finished a step"));
-    assert!(page.contains("killed for memory in filluniquerandom; it finished no step"));
+    assert!(page.contains("killed for memory in filluniquerandom; the run finished no step"));
 }
 
 #[test]

@@ -285,7 +285,9 @@ fn bogus_comparison_has_no_verdict() {
         answer(&fixture, style),
         render::render_html(&fixture.input()),
     ] {
-        assert!(text.contains("Verdict: BOGUS. No verdict may be drawn from it: A001 durability"));
+        assert!(text.contains(
+            "Verdict: BOGUS. No verdict may be drawn from this comparison: A001 durability"
+        ));
         for sign in
             ["\u{25b2}", "\u{25bc}", "\u{25b3}", "\u{25bd}", "\u{2248}", " did more", "fewer op"]
         {

@@ -33,7 +33,7 @@ fn invalid_history_file_is_rejected_by_its_kind_and_place() {
         (b"time,ops\n1,1e308\n", "line 2: `1e308` in column `ops` is not between 1e-50 and 1e50"),
         (b"time,ops\n1,1 ms\n2,1 s\n", "line 3: column `ops` has the units ms and s"),
         (b"time;ops\n1;251,000\n", "a comma that can separate decimals or thousands"),
-        (b"time,ops\n1,10\n2\n", "line 3 has 1 fields, and the header 2"),
+        (b"time,ops\n1,10\n2\n", "line 3 has 1 fields and the header has 2"),
         (b"time,ops,ops\n1,10,11\n", "two columns are named `ops`"),
         (b"#time,ops\n1,10\n", "no header: its first line is `1, 10`"),
         (b"\x1f\x8b\x08", "the file is compressed with gzip: decompress it"),

@@ -213,7 +213,7 @@ fn an_interrupt_stores_what_was_measured_and_removes_the_file() {
     let output = child.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{text}");
-    assert!(text.contains("Incomplete: it was interrupted"), "{text}");
+    assert!(text.contains("Incomplete: the measurement was interrupted"), "{text}");
     assert!(text.contains("randread-4k"), "{text}");
     assert!(fs::read_dir(workspace.path("storage")).unwrap().next().is_none());
     assert!(workspace.assay(&["device", "list"]).out.contains("(incomplete)"));

@@ -93,7 +93,7 @@ fn size_label(meta: &Meta) -> String {
     let (shape, data) = (&meta.shape, meta.shape.live_bytes());
     let value = Bytes(shape.value_bytes.into());
     let memory = meta.memory_bytes.filter(|memory| memory.0 > 0);
-    let ratio = memory.map(|memory| match figure::float(data.0) / figure::float(memory.0) {
+    let ratio = memory.map(|memory| match model::float(data.0) / model::float(memory.0) {
         ratio if ratio >= 1.0 => format!(" \u{b7} {}:1", short(ratio)),
         ratio => format!(" \u{b7} 1:{}", short(1.0 / ratio)),
     });

@@ -253,7 +253,7 @@ fn a_violated_check_fails_the_run_by_name() {
     let Some((output, records)) = run(SERVERS[0], (&violated, EXPERIMENT)) else { return };
     assert_eq!(output.code, i32::from(Label::EXIT_FAILED_CHECK), "{}", output.out);
     let shown = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.contains("no figure of it counts"), "{shown}");
+    assert!(shown.contains("no figure of the run counts"), "{shown}");
     assert!(!shown.contains("TRU"), "it has no label of a result: {shown}");
     let end = &records["prepared"]["end"];
     assert_eq!(end["how"], "failed_check", "{end}");

@@ -1,3 +1,0 @@
-//! Microbenchmarks: cost of a block by implementation, and published times.
-
-mod render;
