@@ -169,8 +169,8 @@ mod tests {
         let written = Dsn { password: Some(Password("hush".to_owned())), ..dsn(true, None) };
         assert_eq!(found(&written).as_deref(), Some("hush"));
         let missing = password_of("pg", &dsn(true, None), |_| None).unwrap_err().message;
-        let expected = "the password of me@db:5432/bench is not known: put the password into the variable \
-                        ASSAY_PASSWORD_PG";
+        let expected = "the password of me@db:5432/bench is not known: put the password into \
+                        the variable ASSAY_PASSWORD_PG";
         assert_eq!(missing, expected);
     }
 }

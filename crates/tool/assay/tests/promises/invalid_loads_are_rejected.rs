@@ -254,7 +254,8 @@ fn load_needs_a_step_that_supports_it() {
        ·                ╰── requested here
     10 │ 
        ╰────
-     help: the load applies to steps that end by duration and have no separate `load`, such as readwhilewriting; fills and maintenance stay a closed loop
+     help: the load applies to steps that end by duration and have no separate `load`, such as
+           readwhilewriting; fills and maintenance stay a closed loop
      nothing was run
     "#);
 }
