@@ -83,7 +83,7 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
     ]),
     ("define/fold/src/load_status.rs", "docs/method/validity.md", &[
         ("BACKLOG_MAX: Nanos = Nanos::SECOND", "longer than a second"),
-        ("CLIENT_SHARE: f64 = 0.85", "explains 85 % of its working time"),
+        ("CLIENT_SHARE: f64 = 0.85", "explains 85 % of the clients' working time"),
         ("INVALID_SHARE_MAX: f64 = 0.2", "more than a fifth of its intervals, and at least two, are invalid"),
         ("INVALID_MIN: usize = 2", "at least two"),
     ]),
