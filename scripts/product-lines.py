@@ -15,11 +15,20 @@ ROOT = Path(__file__).resolve().parent.parent
 # Files and folders that hold only tests, examples and benchmarks.
 TEST_PARTS = {"tests", "benches", "examples", "fuzz_targets", "model_check"}
 TEST_FILES = {"tests.rs", "build.rs", "model_check.rs"}
+# A module that only tests are built with, in a file of its own.
+TEST_MODULE = re.compile(r"#\[cfg\((?!not)[^]]*\btest\b[^]]*\)\]\s*(?:#\[[^]]*\]\s*)*(?:pub(?:\(\w+\))? )?mod (\w+);")
 APART = re.compile(r"(^|/)(indexlog|workshop)(/|$)")
 
 
 def is_test(path):
     return bool(TEST_PARTS & set(path.parts)) or path.name in TEST_FILES
+
+
+def test_modules(path, text):
+    """Returns the files, and the folders, of the modules that a file declares for tests alone."""
+    folder = path.parent if path.name in {"lib.rs", "main.rs", "mod.rs"} else path.with_suffix("")
+    modules = [folder / name for name in TEST_MODULE.findall(text)]
+    return {module.with_suffix(".rs") for module in modules} | set(modules)
 
 
 def product_lines(text):
@@ -67,10 +76,12 @@ def main():
     command = ["git", "ls-files", "--", *(sys.argv[1:] or ["crates"])]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     paths = [Path(line) for line in listed.splitlines() if line.endswith(".rs")]
+    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in paths if not is_test(path)}
+    tests = set().union(*(test_modules(path, text) for path, text in texts.items()))
     lines = Counter()
-    for path in paths:
-        if not is_test(path):
-            lines[crate_of(path)] += product_lines((ROOT / path).read_text(encoding="utf-8"))
+    for path, text in texts.items():
+        if not tests & {path, *path.parents}:
+            lines[crate_of(path)] += product_lines(text)
     for crate, count in sorted(lines.items()):
         print(f"{count:7,}  {crate}")
     apart = sum(count for crate, count in lines.items() if APART.search(crate))
