@@ -127,7 +127,7 @@ fn memory_of_an_engine_is_compared_with_the_group_s_limit() {
 /// Method: a namespace of mounts in which the results have 20 inodes.
 #[test]
 fn inodes_of_the_results_are_compared_with_the_need() {
-    let script = "mkdir results && mount -t tmpfs -o nr_inodes=20 tmpfs results".to_owned();
+    let script = "mkdir -p results && mount -t tmpfs -o nr_inodes=20 tmpfs results".to_owned();
     let small = Limited { prefix: &["unshare", "--mount"], script };
     let workspace = Workspace::new();
     let mut mounted = Command::new("unshare");
