@@ -70,7 +70,7 @@ fn probes(run: &Run) -> &[ProbeRecord] {
 
 /// Searches a rate where operations take so long, and checks what is printed.
 ///
-/// A probe in which the host delayed the client changes the course of the search: the host was
+/// A probe in which the host delayed the client changes what the search probes: the host was
 /// busy then, however short the delay was.
 fn check_search(host: &HostWatch, service_time: &str, expected: &[&str]) {
     let benchmark = "steps = [\"fillseq\", \"readrandom\"]\nrows = 20\nduration = \"300ms\"\n\
