@@ -13,7 +13,7 @@ use x509_parser::time::ASN1Time;
 
 use crate::roots;
 
-/// Reads a client's certificate and key, of any version of X.509, and checks them as a server would.
+/// Reads a client's certificate and key, of any version of X.509, and checks that they fit.
 ///
 /// # Errors
 /// When a file cannot be used, the two do not belong together, or the certificate is not valid now.
@@ -28,13 +28,13 @@ pub(crate) fn read(
             "the key in {path} cannot be used ({why}): name a key of RSA, ECDSA or Ed25519"
         ))
     })?;
-    let leaf = parse_x509_certificate(chain[0].as_ref()).map_err(|why| {
+    let (_rest, leaf) = parse_x509_certificate(chain[0].as_ref()).map_err(|why| {
         let path = own.chain.display();
         io::Error::other(format!(
-            "the certificate in {path} cannot be read ({why}): name an X.509 certificate in PEM form"
+            "the certificate in {path} cannot be read ({why}): name an X.509 certificate in PEM \
+             form"
         ))
     })?;
-    let (_, leaf) = leaf;
     let of_key = key.public_key();
     if of_key.is_some_and(|public| public.as_ref() != leaf.public_key().raw) {
         let (chain, key) = (own.chain.display(), own.key.display());
@@ -73,7 +73,7 @@ mod tests {
 
     use super::*;
 
-    /// A certificate of X.509 version 1, as `openssl x509 -req` makes it, valid for a hundred years.
+    /// A certificate of X.509 version 1, as `openssl x509 -req` makes it, for a hundred years.
     const VERSION_1: &str = "\
 -----BEGIN CERTIFICATE-----
 MIIBGzCBwwIUBL0WvKfngpKrMK8C6B4og8VpSHEwCgYIKoZIzj0EAwIwEDEOMAwG

@@ -27,7 +27,6 @@ use super::run_options::{ExperimentArgs, rates};
 use super::servers;
 use crate::catalog::Program;
 use crate::environment::Environment;
-use crate::phase;
 use crate::ui::Ui;
 
 /// Arguments of `assay plan`.
@@ -76,8 +75,7 @@ impl CheckedPlan {
         Err(miette!(
             help = format!(
                 "{}\nto run the experiment anyway: {}, or [[waive]] with `code` and `reason` in \
-                 the file; \
-                 every result shows the reason in its first line",
+                 the file; every result shows the reason in its first line",
                 remedies.into_iter().collect::<Vec<_>>().join("\n"),
                 typed.join(" ")
             ),
@@ -89,7 +87,7 @@ impl CheckedPlan {
 
 /// Prints the plan.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    phase::enter("for the experiment to be checked");
+    crate::phase::enter("for the experiment to be checked");
     check_floor(&environment.nearest_dir(), DISK_FLOOR_BYTES)?;
     let (catalog, machine) = (Program::of(environment), machine(environment));
     let checked = args.experiment_args.check(&catalog, machine, ui)?;
