@@ -1,6 +1,10 @@
 //! Rows of a JSON file.
 
-use serde_json::{Map, Number, Value};
+use std::fmt;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Number, Value};
 
 use super::problem::HistoryError;
 use super::table::{Cell, Table, quantity};
@@ -10,12 +14,41 @@ const LABELS: &str = "time timestamp ts date datetime day commit sha hash revisi
                       release tag build label name index run run_id id";
 /// What a file is to be.
 const SHAPE: &str = "a history in JSON is a list of rows, [{\"time\": \"2026-11-20\", \
-                     \"ops\": 251000}, ...], or one row on each line";
+                     \"ops\": 251000}, ...], or one row each line";
 /// Numbers from which on a label with a fraction is a time since 1970, and no version.
 const EPOCH_S: f64 = 1e8;
 
 /// One row: names and values as written.
-type Row = Map<String, Value>;
+struct Row(Vec<(String, Value)>);
+
+impl Row {
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Row {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RowVisitor;
+        impl<'de> Visitor<'de> for RowVisitor {
+            type Value = Row;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a row, {\"time\": ..., \"ops\": ...}")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Row, A::Error> {
+                let mut row = Row(Vec::new());
+                while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                    if row.get(&name).is_some() {
+                        return Err(A::Error::custom(format!("`{name}` is twice in one row")));
+                    }
+                    row.0.push((name, value));
+                }
+                Ok(row)
+            }
+        }
+        deserializer.deserialize_map(RowVisitor)
+    }
+}
 
 /// Reads a list of row objects, or one object each line.
 ///
@@ -31,7 +64,7 @@ pub(super) fn rows(text: &str) -> Result<Table, HistoryError> {
     };
     let rows = read.map_err(|error| HistoryError::Format(format!("{error}: {SHAPE}")))?;
     let mut names: Vec<&str> = Vec::new();
-    for (name, _) in rows.iter().flatten() {
+    for (name, _) in rows.iter().flat_map(|row| &row.0) {
         if !names.contains(&name.as_str()) {
             names.push(name);
         }
@@ -46,7 +79,7 @@ pub(super) fn rows(text: &str) -> Result<Table, HistoryError> {
         let text = match row.get(label) {
             Some(Value::String(text)) => text.trim().to_owned(),
             Some(Value::Number(value)) if is_rounded(value) => {
-                let why = "may have lost zeros: write the label as text, such as \"8.10\"";
+                let why = "may have lost zeros: write it as text, such as \"8.10\"";
                 return Err(HistoryError::Format(format!("row {number}: the label {value} {why}")));
             }
             Some(Value::Number(value)) => value.to_string(),
@@ -54,7 +87,7 @@ pub(super) fn rows(text: &str) -> Result<Table, HistoryError> {
                 return Err(HistoryError::NoLabel(format!("row {number}")));
             }
         };
-        table.add(number, text, names.iter().map(|name| cell(row.get(*name))).collect());
+        table.add(number, text, names.iter().map(|name| cell(row.get(name))).collect());
     }
     Ok(table)
 }
@@ -68,7 +101,7 @@ fn is_rounded(value: &Number) -> bool {
 fn label_name<'a>(rows: &[Row], names: &[&'a str]) -> Result<&'a str, HistoryError> {
     let is_label = |name: &&&str| LABELS.split(' ').any(|label| name.to_lowercase() == label);
     let is_text = |name: &&&str| {
-        let mut texts = rows.iter().filter_map(|row| row.get(**name)?.as_str());
+        let mut texts = rows.iter().filter_map(|row| row.get(name)?.as_str());
         texts.any(|text| !text.trim().is_empty() && quantity(text).is_none())
     };
     let labels: Vec<&&str> = names.iter().filter(is_label).collect();
@@ -78,8 +111,8 @@ fn label_name<'a>(rows: &[Row], names: &[&'a str]) -> Result<&'a str, HistoryErr
         ([one], _) if is_label(one) => Ok(one),
         (_, [one]) => Ok(one),
         _ => Err(HistoryError::Format(format!(
-            "the rows have no entry that can be their label, or several: name the label `time`, \
-             `commit`, `version`, `build` or `index`; the entries are {}",
+            "no entry is the label of the rows, or several can be: name one of them `time`, \
+             `commit`, `version`, `build` or `index`; the rows have {}",
             names.join(", ")
         ))),
     }
@@ -132,14 +165,15 @@ mod tests {
     #[test]
     fn what_is_no_list_of_rows_is_refused_by_its_place() {
         assert!(refused("[").contains("EOF"));
-        assert!(refused("[1]").contains("expected a map"));
+        assert!(refused("[1]").contains("expected a row"));
         assert!(refused("{}").contains("the file has no rows"));
         assert!(refused(r#"[{"time": 1, "a": 2},]"#).contains("trailing comma"));
+        assert!(refused(r#"[{"time": 1, "a": 2, "a": 3}]"#).contains("`a` is twice in one row"));
         assert!(refused(r#"[{"time": 1, "a": "x"}]"#).contains("column `a`"));
         assert!(refused(r#"[{"time": 1, "a": true}]"#).contains("`true` in column `a`"));
         assert!(refused(r#"[{"time": 1, "a": 2}, {"a": 3}]"#).starts_with("row 1 has no label"));
         let unlabelled = refused(r#"[{"ops": 1, "size": 2}]"#);
-        assert!(unlabelled.contains("no entry that can be their label"), "{unlabelled}");
+        assert!(unlabelled.contains("no entry is the label of the rows"), "{unlabelled}");
         assert!(refused(r#"[{"version": 8.10, "ops": 1}]"#).contains("8.1"));
         assert!(refused(r#"[{"build": 1, "time": 2, "ops": 1}]"#).contains("build, time, ops"));
     }
