@@ -325,7 +325,10 @@ expect = "loaded"
         };
         assert!(checked(COUNTED, 160, &[1, 8]).is_ok());
         let why = checked(COUNTED, 100, &[1, 8]).unwrap_err().to_string();
-        assert!(why.starts_with("fill loads 160 rows, in whole calls of 10 by 8 clients"), "{why}");
+        assert!(
+            why.starts_with("fill loads 160 rows in whole calls of 10 rows by 8 clients"),
+            "{why}"
+        );
         assert!(checked(&COUNTED.replace("\"loaded\"", "0"), 100, &[1, 8]).is_ok());
     }
 }

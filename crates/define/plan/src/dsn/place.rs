@@ -64,7 +64,7 @@ pub(super) fn port(text: &str) -> Result<Option<u16>, PlanError> {
         Err(_) if text.bytes().all(|byte| byte.is_ascii_digit()) => "the port is above 65535",
         Err(_) => "the port is not a number",
     };
-    Err(wrong(why).remedy("write a port from 1 to 65535, or leave it out"))
+    Err(wrong(why).remedy("write a port from 1 to 65535, or leave the port out"))
 }
 
 /// Checks the decoded name of a host, which may be the directory of a socket; `None` if empty.
