@@ -54,7 +54,7 @@ impl Variables {
             let name = name.as_str();
             if !names.contains(&name) {
                 let otherwise = match names.is_empty() {
-                    true => "the application has no parameters: leave this out".to_owned(),
+                    true => "the application has no parameters: leave the parameter out".to_owned(),
                     false => format!("parameters: {}", names.join(", ")),
                 };
                 return Err(PlanError::new(format!("the application has no parameter `{name}`"))
@@ -166,7 +166,7 @@ impl Variables {
             let names: Vec<_> = self.known.iter().map(|(name, _)| name.as_str()).collect();
             match nearest(part, names.iter().copied()) {
                 Some(word) => format!("no parameter is named `{part}`: did you mean `{word}`?"),
-                None => format!("no parameter is named `{part}`; there are {}", names.join(", ")),
+                None => format!("no parameter is named `{part}`; known: {}", names.join(", ")),
             }
         })
     }
@@ -243,10 +243,7 @@ mod tests {
     fn an_invalid_expression_is_reported() {
         let refused = |text| variables().evaluate(text).unwrap_err();
         assert_eq!(refused("table"), "no parameter is named `table`: did you mean `tables`?");
-        assert_eq!(
-            refused("speed"),
-            "no parameter is named `speed`; there are loaded, tables, zero"
-        );
+        assert_eq!(refused("speed"), "no parameter is named `speed`; known: loaded, tables, zero");
         assert_eq!(refused("1 / zero"), "`1 / zero` divides by zero");
         assert_eq!(refused("1 +"), "`1 +` lacks a number or a name");
         assert_eq!(refused("1 2"), "`1 2` is not a count: write 1000, 1.5k, 4M or 2B");

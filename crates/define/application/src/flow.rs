@@ -85,7 +85,7 @@ impl Names<'_> {
             let slot = layout.slots.get(*name.get_ref()).filter(|slot| !slot.in_row);
             let slot = slot.filter(|slot| slot.width == 1);
             slot.map(|slot| slot.position(nth)).ok_or_else(|| {
-                PlanError::here(name.span(), format!("`{name}` is not one value of a call"))
+                PlanError::here(name.span(), format!("`{name}` is not a single value of a call"))
             })
         };
         for name in &text.into {
@@ -110,7 +110,7 @@ impl Names<'_> {
             let argument = position(&condition.of)?;
             if layout.once.get(usize::from(argument)).is_none_or(|draw| draw.integers().is_none()) {
                 let why = format!("`{}` is not an integer", condition.of);
-                let remedy = "a condition is `found`, or an integer, which holds unless it is 0";
+                let remedy = "name `found` or an integer; an integer holds unless it is 0";
                 return refuse(condition.of.span(), why, remedy);
             }
             statement.conditions.push(Condition::IsSet(argument, condition.is));
@@ -135,7 +135,7 @@ impl Names<'_> {
         if draw.and_then(Draw::integers).is_some_and(is_number) {
             return Ok(());
         }
-        let why = format!("`{name}` is not the number of a copy");
+        let why = format!("`{name}` is not always the number of a copy of the table");
         let remedy = format!("name an integer that is drawn from 1 to {copies}");
         refuse(name.span(), why, remedy)
     }
@@ -282,8 +282,8 @@ expect = "no rows"
         let shop = Draw::Integer { distribution: "uniform".to_owned(), from: 1, count: 4 };
         assert_eq!(buy.arguments[usize::from(copy)], shop);
         let refused = |number, by| copies(number, &chosen(by)).unwrap_err().to_string();
-        assert_eq!(refused(3, "shop"), "`shop` is not the number of a copy");
-        assert_eq!(refused(4, "bad"), "`bad` is not the number of a copy");
+        assert_eq!(refused(3, "shop"), "`shop` is not always the number of a copy of the table");
+        assert_eq!(refused(4, "bad"), "`bad` is not always the number of a copy of the table");
         let one = loaded(&chosen("shop")).unwrap_err().to_string();
         assert_eq!(one, "the table of this procedure has no copies to choose from");
     }

@@ -55,7 +55,7 @@ impl Names<'_> {
             let source = value.source.as_ref().map(|of| self.source_of(value, of, slot, &layout));
             let source = source.transpose()?;
             if in_row && matches!(value.draw, Draw::Read(_)) {
-                let why = format!("`{name}` is read from a result, and rows are drawn before");
+                let why = format!("`{name}` is read from a result, but rows are drawn first");
                 return Err(PlanError::here(&used.place, why));
             }
             let draws = if in_row { &mut layout.row } else { &mut layout.once };
@@ -97,7 +97,7 @@ impl Names<'_> {
         if source.in_row != slot.in_row || !are_one || !is_matched {
             return refuse(
                 "the two are not drawn together",
-                "use both in rows, or both outside of rows",
+                "use both values in rows, or both outside of rows",
             );
         }
         let drawn = if slot.in_row { &layout.row } else { &layout.once };

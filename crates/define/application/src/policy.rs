@@ -46,8 +46,9 @@ impl<'a> Names<'a> {
         let all = retry.all_pauses();
         if all > RETRY_MAX {
             let why = format!("the pauses of the retries sum up to {all}");
-            let remedy =
-                format!("at most {RETRY_MAX}: fewer attempts, or a smaller `pause_max_ms`");
+            let remedy = format!(
+                "use fewer attempts or a smaller `pause_max_ms`: the pauses may take {RETRY_MAX}"
+            );
             return refuse(node.span(), why, remedy);
         }
         Ok(retry)

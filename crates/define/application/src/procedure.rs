@@ -50,7 +50,7 @@ impl<'a> Names<'a> {
             own_name(&name, "a procedure")?;
             if *name.get_ref() == "once" {
                 let why = "`once` cannot be a procedure's name";
-                let remedy = "choose another name: clients = { once = [...] } is a form of a step";
+                let remedy = "choose another name: `once` is a form of a step's `clients`";
                 return refuse(name.span(), why, remedy);
             }
             let written = self.written(name, node)?;

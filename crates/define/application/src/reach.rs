@@ -43,8 +43,8 @@ impl<'a> Names<'a> {
             let name = &other.name;
             let place = self.place_within(text.place.clone(), &format!("{{{name}}}"));
             let why = format!("Assay cannot know which copy of `{name}` a copy of `{own}` needs");
-            let remedy = "give both tables the same `copies`, or one of them a single copy, and \
-                          set `table` to the other";
+            let remedy = "give both tables the same `copies`; or give one table a single copy, and \
+                          set `table` to the other table";
             return refuse(place, why, remedy);
         }
         Ok(())

@@ -23,8 +23,8 @@ impl<'a> Names<'a> {
         if connections.is_one() || is_list {
             return Ok(connections);
         }
-        let why = "separate connections need several procedures in turn";
-        refuse(node.span(), why, "name them in a list, such as [\"insert\", \"delete\"]")
+        let why = "separate connections need a list of several procedures";
+        refuse(node.span(), why, "list the procedures, such as [\"insert\", \"delete\"]")
     }
 
     /// Checks the transaction that a session of each client holds open; `None` for 0 seconds.

@@ -121,7 +121,7 @@ impl Names<'_> {
                 Token::Value(name) => match layout.slots.get(name) {
                     Some(slot) => parts.extend(places(*slot, repetition)),
                     None => {
-                        let why = "a definition has no values to draw";
+                        let why = "only the statements of procedures draw values";
                         return Err(refuse(TokenError::new(&format!(":{name}"), why)));
                     }
                 },
@@ -145,7 +145,8 @@ impl Names<'_> {
             true => Ok(()),
             false => {
                 let why = format!("the statements up to here have {all} values");
-                let remedy = format!("fewer statements, or `times`: at most {PLACES_MAX} values");
+                let remedy =
+                    format!("use fewer statements or smaller `times`: at most {PLACES_MAX} values");
                 refuse(&text.place, why, remedy)
             }
         }
@@ -156,7 +157,8 @@ impl Names<'_> {
         u16::try_from(values).map_err(|_beyond| {
             PlanError::here(place, format!("{values} values are more than one statement may have"))
                 .remedy(format!(
-                    "fewer `rows` or a smaller `count`: at most {STATEMENT_VALUES_MAX} values"
+                    "use fewer `rows` or a smaller `count`: a statement has at most \
+                     {STATEMENT_VALUES_MAX} values"
                 ))
         })
     }

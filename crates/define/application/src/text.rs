@@ -186,7 +186,7 @@ impl<'a> Names<'a> {
             let has_source = || texts.iter().any(|text| text.block.conditions.is_empty());
             if *of.get_ref() == FOUND && !has_source() {
                 let why = "no earlier statement can have found rows";
-                return refuse(node.span(), why, "put a statement without a condition before it");
+                return refuse(node.span(), why, "put an unconditional statement before this one");
             }
             block.conditions.push(WrittenCondition { of, is });
         }
@@ -263,7 +263,7 @@ impl<'a> Names<'a> {
         let text = SqlText { tokens, place, block, into: Vec::new(), is_rollback: false };
         if FRAME.iter().any(|word| text.begins_with(&[word])) {
             let why = "a transaction begins and ends with its procedure";
-            let remedy = "leave this out, and set `transaction = true` on the procedure";
+            let remedy = "leave out this statement, and set `transaction = true` on the procedure";
             return refuse(text.place, why, remedy);
         }
         let is_rollback = text.begins_with(&["rollback"]) && !text.begins_with(&["rollback", "to"]);

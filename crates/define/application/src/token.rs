@@ -100,7 +100,7 @@ fn token(rest: &str) -> Result<(Option<Token<'_>>, usize), TokenError> {
             Some(end) => Ok((Some(Token::Brace(rest[1..end].trim())), end + 1)),
             None => Err(TokenError::new("{", "a brace is not closed")),
         },
-        ('}', _) => Err(TokenError::new("}", "a brace is closed that was not opened")),
+        ('}', _) => Err(TokenError::new("}", "a `}` has no `{` before it")),
         ('$', Some(digit)) if digit.is_ascii_digit() => {
             let length = 1 + word(&rest[1..]);
             Err(placeholder(&rest[..length]))
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(refused(" ; "), "the statement is empty");
         assert_eq!(refused("SELECT 'a"), "what ' opens is not closed");
         assert_eq!(refused("SELECT {table"), "a brace is not closed");
-        assert_eq!(refused("SELECT }"), "a brace is closed that was not opened");
+        assert_eq!(refused("SELECT }"), "a `}` has no `{` before it");
         assert!(refused("SELECT $1").starts_with("`$1` is a server's placeholder"));
         assert!(refused("SELECT ?").starts_with("`?` is a server's placeholder"));
         assert!(refused("SELECT 1; SELECT 2").starts_with("one text is one statement"));

@@ -73,7 +73,7 @@ impl<'a> Names<'a> {
             None => 0,
             Some(node) if matches!(draw, Draw::Integer { .. }) => self.signed(node)?,
             Some(node) => {
-                let why = "`apart` moves the range of each next integer";
+                let why = "`apart` shifts the ranges of integers, not of other values";
                 let remedy = "write `apart` for an `integer` with a `count`, or in a repetition";
                 return refuse(node.span(), why, remedy);
             }
@@ -143,7 +143,7 @@ impl<'a> Names<'a> {
                 let constant = fields.required("c")?;
                 let c = self.number(constant, 0, "c")?;
                 if c > a {
-                    let why = format!("c is from 0 to a, which is {a}");
+                    let why = format!("`c` must be from 0 to `a`, which is {a}");
                     return Err(PlanError::here(constant.span(), why));
                 }
                 Ok(Draw::Nurand { a, c, from, count })
@@ -161,8 +161,8 @@ impl<'a> Names<'a> {
                 let texts = texts.collect::<Result<Vec<_>, _>>()?;
                 let bytes: usize = texts.iter().map(|text| text.get_ref().len()).sum();
                 if texts.len() != DIGITS || bytes > TEXT_BYTES_MAX as usize {
-                    let why = format!("{} syllables do not stand for ten digits", texts.len());
-                    return refuse(node.span(), why, "write ten short texts");
+                    let why = format!("`syllables` has {} texts of {bytes} bytes", texts.len());
+                    return refuse(node.span(), why, "write ten short texts, one for each digit");
                 }
                 let syllables = texts.iter().map(|text| (*text.get_ref()).to_owned()).collect();
                 Ok(Draw::Syllables { syllables, of: 0 })
@@ -175,7 +175,8 @@ impl<'a> Names<'a> {
             }
             _ => {
                 if let Some(count) = fields.get("count") {
-                    let why = "a value that is read is a single value: each column sets one value";
+                    let why =
+                        "a value read from a result has no `count`: each column sets one value";
                     return Err(PlanError::here(count.span(), why));
                 }
                 let kinds = ReadKind::ALL.map(|kind| (kind.name(), kind));
@@ -215,7 +216,7 @@ impl<'a> Names<'a> {
                 node.span(),
                 "a value of this kind is drawn between two bounds",
             )
-            .remedy(format!("write two bounds, such as {example}: both may be drawn"))),
+            .remedy(format!("write two bounds, such as {example}: both bounds may be drawn"))),
         }
     }
 
@@ -252,8 +253,10 @@ impl<'a> Names<'a> {
             (u32::try_from(shortest), u32::try_from(longest), shortest <= longest)
         else {
             let why = format!("there is no payload of {shortest} to {longest} bytes");
-            let most = format!("the longest is not shorter, and at most {TEXT_BYTES_MAX}");
-            return refuse(node.span(), why, most);
+            let remedy = format!(
+                "write the shorter length first; the longer has at most {TEXT_BYTES_MAX} bytes"
+            );
+            return refuse(node.span(), why, remedy);
         };
         let why = "`random` is a share of the bytes, from 0 to 1";
         let random = random

@@ -161,7 +161,7 @@ impl Step {
             check_time(field, time, SPAN_MAX)?;
         }
         if self.load.is_search() && length == Nanos(0) {
-            return Err("load is a search, and stop no duration".to_owned());
+            return Err("load is a search, but stop is not a duration".to_owned());
         }
         match &self.load {
             Load::Pipelined(depth) => {

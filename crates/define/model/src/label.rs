@@ -47,7 +47,7 @@ impl Label {
             Self::True => "no rule warns",
             Self::Truthy => "usable, with stated warnings",
             Self::Undecided => "these runs could not have shown a change by a factor of 2",
-            Self::Bogus => "no verdict may be drawn from it",
+            Self::Bogus => "no verdict may be drawn from these runs",
             Self::Nothing => "no step that the experiment measures has a result",
         }
     }

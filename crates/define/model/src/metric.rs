@@ -132,7 +132,8 @@ metrics! {
     DEVICE_DISCARD_BYTES Bytes Counter Neither "bytes discarded on the device";
     DEVICE_DISCARD_US Micros Counter Lower "sum of the times of the device's discard requests";
     DEVICE_TEMPERATURE_CELSIUS Celsius Gauge Lower "highest temperature that the device reports";
-    HOST_TEMPERATURE_CELSIUS Celsius Gauge Lower "highest temperature of the host's other sensors";
+    HOST_TEMPERATURE_CELSIUS Celsius Gauge Lower "highest temperature that sensors of the \
+        host report, except sensors of the device";
     HOST_CPU_CLOCK_MHZ Megahertz Gauge Higher "current clock of the host's fastest CPU";
     HOST_CPU_THROTTLES Count Counter Lower "times a CPU core or package of the host lowered its \
         clock because of heat; read at the ends of a step";
@@ -253,8 +254,8 @@ metrics! {
         step";
     THROUGHPUT_ROWS_PER_S OpsPerSecond Derived Higher "rows returned or written per second over \
         the whole step";
-    FAILED_OPS Count Derived Neither "operations that failed; for a whole step, absent if no \
-        operation failed";
+    FAILED_OPS Count Derived Neither "operations that failed; a step in which no operation failed \
+        has no value";
     FAILED_LOST_CONNECTION_OPS Count Derived Neither "operations that failed because the \
         connection was lost";
     FAILED_DEADLOCK_OPS Count Derived Neither "operations that failed in a deadlock";
@@ -283,7 +284,7 @@ metrics! {
     OFFERED_OPS_PER_S OpsPerSecond Derived Neither "arrivals due per second over the whole step";
     GOODPUT_OPS_PER_S OpsPerSecond Derived Higher "operations within the limit, per second";
     SUSTAINABLE_OPS_PER_S OpsPerSecond Derived Higher "highest rate found that meets the limit \
-        without growing debt";
+        while deferred work does not grow";
     START_LAG_NS_P50 Nanos Derived Lower "median start lag of operations whose client was waiting \
         for them";
     START_LAG_NS_P99 Nanos Derived Lower "99th percentile of the start lag of operations whose \
@@ -333,9 +334,9 @@ metrics! {
         per operation";
     BINLOG_BYTES_PER_OP Bytes Derived Lower "bytes written to the binary log per operation";
     WRITE_BACK_KIB_PER_OP Kibibytes Derived Lower "KiB the engine wrote to data files per \
-        operation, without the log, including doublewrite and the settle after the step";
+        operation, without the log, including doublewrite and writes until the engine settled";
     DOUBLEWRITE_KIB_PER_OP Kibibytes Derived Lower "KiB of pages written a second time per \
-        operation, as protection against torn pages, including the settle after the step";
+        operation, as protection against torn pages, including writes until the engine settled";
     ROWS_PER_OP Ratio Derived Neither "rows returned or written per request";
     SERVER_CPU_US_PER_OP Micros Derived Lower "CPU of the server per operation";
     SERVER_READS_PER_OP Count Derived Lower "read requests of the server per operation";
@@ -354,7 +355,7 @@ metrics! {
     HEAP_FETCHES_PER_OP Count Derived Lower "base rows fetched for index reads per operation";
     COMMITS_PER_FSYNC Ratio Derived Higher "transactions committed per sync";
     WRITER_ROWS_PER_S OpsPerSecond Derived Higher "rows per second that the background writers \
-        inserted, and also deleted";
+        inserted; deletes do not count";
     WRITER_RATE_SHARE Share Derived Higher "rate of the background writers as a share of the \
         requested rate";
     BYTES_WRITTEN_PER_BYTE_PUT Ratio Derived Lower "bytes the engine wrote per byte put, including \
@@ -372,8 +373,8 @@ metrics! {
     WRITE_AMPLIFICATION_DEVICE Ratio Derived Lower "bytes written to the device per byte put, by all \
         processes";
     SPACE_AMPLIFICATION Ratio Derived Lower "bytes on storage per byte of live keys and values";
-    CACHE_AMPLIFICATION Ratio Derived Lower "memory per byte of the rows whose uniform point reads \
-        that memory answers without storage";
+    CACHE_AMPLIFICATION Ratio Derived Lower "memory per byte of the rows that uniform point reads \
+        find without a read from storage";
     CACHE_BYTES_PER_ENTRY Bytes Derived Neither "bytes of the engine's cache per cache entry, at \
         the end";
     CACHE_HIT_SHARE Share Derived Higher "share of block cache lookups that hit";
@@ -385,17 +386,17 @@ metrics! {
     SETTLE_CPU_US Micros Derived Lower "CPU used by worker and server while the engine settled";
     SETTLE_READ_BYTES Bytes Derived Lower "bytes the engine read from storage while it settled";
     SETTLE_WRITE_BYTES Bytes Derived Lower "bytes the engine wrote to storage while it settled";
-    SETTLE_US_PER_OP Micros Derived Lower "settle time after a step per operation of the step";
-    SETTLE_CPU_US_PER_OP Micros Derived Lower "CPU of the settle after a step per operation of the \
-        step";
-    SETTLE_READ_KIB_PER_OP Kibibytes Derived Lower "KiB read by the settle after a step per \
+    SETTLE_US_PER_OP Micros Derived Lower "time to settle after a step, per operation of the step";
+    SETTLE_CPU_US_PER_OP Micros Derived Lower "CPU used while the engine settled after a step, per \
         operation of the step";
-    SETTLE_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB written by the settle after a step per \
-        operation of the step";
+    SETTLE_READ_KIB_PER_OP Kibibytes Derived Lower "KiB read while the engine settled after a \
+        step, per operation of the step";
+    SETTLE_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB written while the engine settled after a \
+        step, per operation of the step";
     RSS_PEAK_BYTES Bytes Derived Lower "largest resident memory of the worker process";
     RSS_PER_CACHE Ratio Derived Lower "largest resident memory per byte of configured cache";
-    READ_AMPLIFICATION Ratio Derived Lower "blocks or pages accessed per point read or range read; \
-        over whole runs, per point read";
+    READ_AMPLIFICATION Ratio Derived Lower "blocks or pages accessed per point read or range read \
+        of a step; for a whole run, per point read";
     STORAGE_READS_PER_POINT_READ Count Derived Lower "read requests to storage per row read, in \
         steps with point reads only";
     STORAGE_READS_PER_RANGE_ROW Count Derived Lower "read requests to storage per row returned, in \

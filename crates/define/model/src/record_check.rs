@@ -44,7 +44,7 @@ impl RunRecord {
         self.cell.check().map_err(|reason| format!("cell.{reason}"))?;
         if self.variant.name != self.cell.variant {
             let (name, cell) = (&self.variant.name, &self.cell.variant);
-            return Err(format!("variant.name is {name:?}, and its cell has {cell:?}"));
+            return Err(format!("variant.name is {name:?}, but cell.variant is {cell:?}"));
         }
         check_number("steps", self.steps.len() as u64, (0, STEPS_MAX as u64))?;
         if let Some(lag) = self.calibration.as_ref().and_then(|one| one.start_lag.as_ref()) {

@@ -61,7 +61,7 @@ impl Resolver<'_> {
             if name.is_some() && names.contains(&name) {
                 errors.push(
                     PlanError::here(&list.place, format!("`answer` names `{word}` twice"))
-                        .remedy("leave out the second: the first of the list decides"),
+                        .remedy("leave out one mention: the first metric decides"),
                 );
             }
             names.push(name);
@@ -120,7 +120,7 @@ impl Resolver<'_> {
         if others.iter().any(|waiver| waiver.code == *code) {
             return Err(PlanError::new(format!("{code} is waived twice"))
                 .at(place, "the second time")
-                .remedy("keep one of them, with the whole reason"));
+                .remedy(format!("keep one waiver of {code}, with the whole reason")));
         }
         Ok(Waiver { code: (*code).to_owned(), reason })
     }
@@ -135,7 +135,7 @@ impl Resolver<'_> {
         let name = joined_name(base, "control");
         if let Some(same) = file.variants.iter().find(|table| table.text(NAME) == name) {
             let place = same.place_of(NAME);
-            return Err(PlanError::new(format!("the control would be named `{name}` too"))
+            return Err(PlanError::new(format!("the name `{name}` is needed for the control"))
                 .at(place, "has the control's name")
                 .remedy("give this variant another name, or leave the control out"));
         }
@@ -245,7 +245,7 @@ mod tests {
         let known = TestCatalog::default();
         let machine: Machine = MACHINE;
         let message = load("f.toml", &text, &overrides, &known, machine).unwrap_err().to_string();
-        assert_eq!(message, "the control would be named `a-control` too");
+        assert_eq!(message, "the name `a-control` is needed for the control");
     }
 
     #[test]

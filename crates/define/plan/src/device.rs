@@ -88,7 +88,7 @@ impl Resolver<'_> {
                 factor.place.clone(),
                 "clients of storage are the jobs of fio",
             )
-            .remedy(format!("give a list of numbers up to {JOBS_MAX}")));
+            .remedy(format!("give `clients` as a list of numbers up to {JOBS_MAX}")));
         }
         let least = Bytes(JOB_BYTES * u64::from(most));
         if size >= least {
@@ -98,7 +98,7 @@ impl Resolver<'_> {
             device.place_of(FILE_SIZE),
             format!("a file of {size} is too small for {most} jobs"),
         )
-        .remedy(format!("give {least} or more, 1 MiB for each job, or fewer clients")))
+        .remedy(format!("give a file of {least} or more, 1 MiB for each job, or fewer clients")))
     }
 
     /// Rejects settings of storage in a benchmark of engines.

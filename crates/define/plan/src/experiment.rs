@@ -314,7 +314,7 @@ impl Resolver<'_> {
             let names = catalog.profile_names();
             let others = names.iter().map(String::as_str).filter(|known| **known != name.value);
             let otherwise = match &profile::of_engine(catalog, &build.engine)[..] {
-                [] => format!("{} has no profile: leave it out", build.engine),
+                [] => format!("{} has no profile: leave `profile` out", build.engine),
                 own => format!("profiles of {}: {}", build.engine, own.join(", ")),
             };
             PlanError::here(&name.place, why).meant(&name.value, others, otherwise)
@@ -346,8 +346,8 @@ impl Resolver<'_> {
         let remedy = match is_name(text, text.len()) {
             true => format!("the name has {} bytes: write at most {NAME_BYTES_MAX}", text.len()),
             false => format!(
-                "begin with a letter or digit; use letters, digits, `-`, `_` and `.`, at most \
-                 {NAME_BYTES_MAX}"
+                "begin with a letter or digit; use at most {NAME_BYTES_MAX} letters, digits, `-`, \
+                 `_` and `.`"
             ),
         };
         let why = format!("`{}` cannot be {what}", shortened(text, NAME_BYTES_MAX));

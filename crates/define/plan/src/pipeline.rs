@@ -36,15 +36,13 @@ impl Resolver<'_> {
         is_adaptive: bool,
     ) -> Result<Load, String> {
         if step.stop == StopRule::Operations(0) {
-            return Err("it has no clients".to_owned());
+            return Err("the step has no clients".to_owned());
         }
         if is_adaptive {
             return Err("adaptive clients wait for each answer".to_owned());
         }
         if let Some(exclusive_call) = self.exclusive_call(step) {
-            return Err(format!(
-                "{exclusive_call}, which is never in flight with other operations"
-            ));
+            return Err(format!("a client can have only one call in flight: {exclusive_call}"));
         }
         Ok(Load::Pipelined(depth))
     }
@@ -55,11 +53,11 @@ impl Resolver<'_> {
         let Some(traffic_spec) = traffic_spec else {
             let info = self.known_steps().into_iter().find(|info| info.name == step.name)?;
             let has_batches = info.needs.contains(&OpKind::MultiGet);
-            return has_batches.then(|| "it reads several keys in one operation".to_owned());
+            return has_batches.then(|| "the step reads several keys in one operation".to_owned());
         };
         let call_mix = traffic_spec.clients.as_ref()?;
         if call_mix.is_once() {
-            return Some("it does everything once".to_owned());
+            return Some("the step does everything once".to_owned());
         }
         let application = &self.application?.application;
         let called = call_mix.positions().filter_map(|at| application.procedure(at));
@@ -68,8 +66,8 @@ impl Resolver<'_> {
             procedure.is_transaction || postgres.len() > 1 || mysql.len() > 1
         });
         several.next().map(|procedure| match procedure.is_transaction {
-            true => format!("it calls `{}`, a transaction", procedure.name),
-            false => format!("it calls `{}`, which is several statements", procedure.name),
+            true => format!("procedure `{}` is a transaction", procedure.name),
+            false => format!("procedure `{}` has several statements", procedure.name),
         })
     }
 }
@@ -121,6 +119,6 @@ mod tests {
         assert!(adaptive.starts_with(expected), "{adaptive}");
         let settle =
             checked("\"readwhilewriting\"", "{ step = \"settle\", load = { pipeline = 2 } }");
-        assert_eq!(settle.unwrap_err().to_string(), "step settle: it has no clients");
+        assert_eq!(settle.unwrap_err().to_string(), "step settle: the step has no clients");
     }
 }

@@ -159,8 +159,8 @@ impl Resolver<'_> {
             ))
             .at(table.place_of(STEP), "which of them?")
             .remedy(format!(
-                "add `occurrence`, its number among these steps, or `distribution`, if they differ \
-                 in it: {}",
+                "add `occurrence`, the number of the step among these steps, or `distribution`, if \
+                 the steps differ in it: {}",
                 known.join(", ")
             ))),
         }
@@ -467,8 +467,8 @@ FINDING
         };
         let (message, _, help) = refused(&twins(""));
         assert_eq!(message, "there are 2 such steps `readwhilewriting`");
-        let remedy = "add `occurrence`, its number among these steps, or `distribution`, if they \
-                      differ in it: uniform, uniform";
+        let remedy = "add `occurrence`, the number of the step among these steps, or \
+                      `distribution`, if the steps differ in it: uniform, uniform";
         assert_eq!(help, remedy);
         let second = loaded(&twins("occurrence = 2"), &Overrides::default()).unwrap();
         assert_eq!(second[0].findings[0].occurrence, Some(2));

@@ -138,10 +138,10 @@ impl Resolver<'_> {
             Some(StepOfPeer { tool, step, workload }) => {
                 let with =
                     workload.map_or_else(String::new, |name| format!(" with {}", with(name)));
-                Some(format!("nearest to that step of {tool} is `{step}`{with}"))
+                Some(format!("nearest to step {name} of {tool} is `{step}`{with}"))
             }
             None => self.applications_with(name).first().map(|first| {
-                format!("it is a step of an application of SQL servers: add {}", with(first))
+                format!("`{name}` is a step of an application of SQL servers: add {}", with(first))
             }),
         };
         let error = PlanError::new(format!("unknown step `{name}`")).at(place, "no such step");
@@ -185,7 +185,7 @@ impl Resolver<'_> {
             return Ok(StopRule::Duration(first(tables, DURATION).unwrap_or(DURATION_DEFAULT)));
         };
         if table.get(DURATION).is_some() {
-            return Err(refuse(format!("{} ends by rows, it takes no duration", info.name)));
+            return Err(refuse(format!("{} ends by rows, so it takes no duration", info.name)));
         }
         let calls = self.application.and_then(|loaded| {
             let application = &loaded.application;

@@ -83,7 +83,7 @@ impl Resolver<'_> {
     ) -> Result<Option<u32>, PlanError> {
         let runs = factors.value(RUNS_PER_LOAD);
         if runs.is_some() && !matches!(reuse, Some(LoadReuse::PerVariant)) {
-            let why = "runs_per_load is for runs of a variant that share loads";
+            let why = "runs_per_load is only for runs of a variant that share a load";
             let error = PlanError::here(factors.place_of(RUNS_PER_LOAD), why);
             return Err(error.remedy("write load = \"per-variant\" (or --load per-variant) too"));
         }

@@ -130,10 +130,10 @@ impl Resolver<'_> {
         match option.or_else(|| settings.next()) {
             None => Ok(()),
             Some((word, place)) => {
-                let why = "cannot be set on a running server: Assay does not configure it";
+                let why = "cannot be set on a running server, which Assay does not configure";
                 Err(PlanError::here(place, format!("`{word}` {why}")).remedy(format!(
-                    "set it where the server is started, and leave it out for variant {}; \
-                     settings of the other variants belong in their [[variant]]",
+                    "set `{word}` where the server is started, and leave `{word}` out for variant \
+                     {}; settings of the other variants belong in their [[variant]]",
                     table.text(NAME)
                 )))
             }

@@ -169,12 +169,12 @@ declare! {
     BASE_CLIENTS: u32 = "base_clients" [Finding], One(Whole), client_count, Any, None, "";
     CODE: String = "code" [Waiver], One(Text), text, Any, None, "";
     REASON: String = "reason" [Waiver], One(Text), text, Any, None, "";
-    SOURCE: String = "source" [Published], One(Text), |text| filled("the publication has no source", "write it here: author, date and title", text), Any, None, "";
-    SETUP: String = "setup" [Published], One(Text), |text| filled("the publication has no setup", "write it here: hardware, engine builds, rows and clients of the publication", text), Any, None, "";
+    SOURCE: String = "source" [Published], One(Text), |text| filled("the publication has no source", "write the source here: author, date and title", text), Any, None, "";
+    SETUP: String = "setup" [Published], One(Text), |text| filled("the publication has no setup", "write the setup here: hardware, engine builds, rows and clients of the publication", text), Any, None, "";
     SCALED: String = "scaled" [Published], One(Text), text, Any, None, "";
     SIZES: String = "sizes" [Published, Finding], Lines, text, Any, None, "";
     FINDINGS: String = "finding" [Published], Tables(Finding), text, Any, None, "";
-    CLAIM: String = "claim" [Finding], One(Text), |text| filled("the finding has no claim", "write it here: one sentence", text), Any, None, "";
+    CLAIM: String = "claim" [Finding], One(Text), |text| filled("the finding has no claim", "write the claim here: one sentence", text), Any, None, "";
     VARIANT: String = "variant" [Finding], One(Text), text, Any, None, "";
     METRIC: String = "metric" [Finding], One(Text), text, Any, None, "";
     VALUE: f64 = "value" [Finding], One(Number), |text| comparable("a value", text), Any, None, "";

@@ -186,7 +186,7 @@ impl Resolver<'_> {
                      tables `{}`",
                     first.name, step.name, table.name
                 );
-                let remedy = "leave out the step's `clients`: all follow the factor `clients`";
+                let remedy = "leave out the step's `clients`: steps follow the factor `clients`";
                 Err(PlanError::here(&entry.place, why).remedy(remedy))
             }
         }

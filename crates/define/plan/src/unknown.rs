@@ -78,7 +78,7 @@ pub(crate) fn place_of(key: &str, own: Option<Table>) -> Option<String> {
     let tables: Vec<Table> = owners(key, own).collect();
     let [first, others @ ..] = &tables[..] else { return None };
     if *first == Table::Load {
-        return Some(format!("write it into the load: load = {{ {key} = VALUE }}"));
+        return Some(format!("write `{key}` into the load: load = {{ {key} = VALUE }}"));
     }
     let others = others.iter().map(|table| format!(" or {table}")).collect::<String>();
     Some(format!("`{key}` belongs in {first}{others}"))
@@ -102,7 +102,7 @@ mod tests {
             "`clients` belongs in [factors] or a step's table"
         );
         assert_eq!(of("rows", Table::Experiment), "`rows` belongs in [benchmark]");
-        assert_eq!(of("rate", Table::Step), "write it into the load: load = { rate = VALUE }");
+        assert_eq!(of("rate", Table::Step), "write `rate` into the load: load = { rate = VALUE }");
         assert_eq!(of("seed", Table::Factors), "`seed` belongs in [experiment]");
         assert_eq!(
             of("repetition", Table::Benchmark),

@@ -62,8 +62,8 @@ fn check_whole_calls(loaded: &Described, levels: &[u32]) -> Result<(), PlanError
         let rows = model::whole(calls as f64 * each);
         if rows != wanted {
             let why = format!(
-                "{} loads {rows} rows, in whole calls of {each} by {}, and check `{check}` \
-                 expects what follows from {wanted}",
+                "{} loads {rows} rows in whole calls of {each} rows by {}, but check `{check}` is \
+                 written for {wanted} rows",
                 step.name,
                 model::units::clients(clients)
             );
@@ -175,7 +175,7 @@ impl Resolver<'_> {
             if read(Setup { parameters: &others, ..setup }).is_ok() {
                 let (parameter, value) = (&parameter.value, &text.value);
                 let why = format!("{name} cannot have `{parameter}` = {value}: {why}");
-                let remedy = format!("leave `{parameter}` out for its default, or change it");
+                let remedy = format!("change the value, or leave out `{parameter}`");
                 return Some(PlanError::here(&text.place, why).remedy(remedy));
             }
         }
@@ -325,7 +325,10 @@ expect = "loaded"
         };
         assert!(checked(COUNTED, 160, &[1, 8]).is_ok());
         let why = checked(COUNTED, 100, &[1, 8]).unwrap_err().to_string();
-        assert!(why.starts_with("fill loads 160 rows, in whole calls of 10 by 8 clients"), "{why}");
+        assert!(
+            why.starts_with("fill loads 160 rows in whole calls of 10 rows by 8 clients"),
+            "{why}"
+        );
         assert!(checked(&COUNTED.replace("\"loaded\"", "0"), 100, &[1, 8]).is_ok());
     }
 }

@@ -290,9 +290,11 @@ impl Dsn {
     pub fn exposure(&self) -> &'static str {
         match self.address {
             Address::Tcp { tls: Tls::Waived, .. } if self.login.methods.is_empty() => {
-                ", which is encrypted on request by a key that is not verified"
+                ", which is sent encrypted by an unverified key if the server asks"
             }
-            Address::Tcp { tls: Tls::Waived, .. } => ", which leaves in clear text on request",
+            Address::Tcp { tls: Tls::Waived, .. } => {
+                ", which is sent in clear text if the server asks"
+            }
             Address::Tcp { .. } | Address::Socket(_) => "",
         }
     }

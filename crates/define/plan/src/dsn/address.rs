@@ -50,7 +50,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, PlanError> {
     };
     if place.contains('#') {
         return Err(wrong("the address ends at a `#`")
-            .remedy("a `#` in a name, a password or a parameter is written %23"));
+            .remedy("write a `#` in a name, a password or a parameter as %23"));
     }
     let (path, query) = place.split_once('?').unwrap_or((place, ""));
     if is_of_go(path) {
@@ -58,7 +58,7 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, PlanError> {
     }
     if path.contains("://") {
         return Err(wrong("a second scheme stands in front of the host")
-            .remedy("leave it out, and write the host alone: user@host:port/database"));
+            .remedy("leave out the second scheme: write user@host:port/database"));
     }
     let (host, database) = path.split_once('/').unwrap_or((path, ""));
     draft.read_parameters(query)?;
@@ -83,8 +83,8 @@ fn dialect(scheme: &str) -> Result<Dialect, PlanError> {
         && ["", "ssl", "tls", "srv"].contains(&driver.to_ascii_lowercase().as_str())
     {
         return Err(wrong(format!("`+{driver}` is not understood in a scheme")).remedy(
-            "leave it out; the parameter sslmode=require (MySQL: ssl-mode=REQUIRED) demands \
-             encryption",
+            "leave out the `+` and what follows; the parameter sslmode=require (MySQL: \
+             ssl-mode=REQUIRED) demands encryption",
         ));
     }
     Ok(dialect)

@@ -107,7 +107,7 @@ impl Draft {
         check_expanded(written, "database")?;
         if written.contains('/') {
             return Err(wrong("the name of the database has a `/` in it")
-                .remedy("leave it out, or write it as %2F"));
+                .remedy("write the `/` as %2F, or leave the `/` out"));
         }
         once(&mut self.database, decoded(written, "database")?, "database")
     }
@@ -149,7 +149,7 @@ impl Draft {
             };
             if value.is_empty() {
                 return Err(wrong(format!("{} has no value", parameter.title()))
-                    .remedy("give it one, or leave it out"));
+                    .remedy("give the parameter a value, or leave the parameter out"));
             }
             if matches!(effect, Effect::Password) {
                 self.set_password(value)?;
@@ -171,7 +171,7 @@ impl Draft {
             return wrong("a parameter behind the password is not understood in an address")
                 .remedy("write an `&` in a password as %26");
         }
-        let otherwise = "leave it out; docs/guide/addresses.md lists the understood parameters";
+        let otherwise = "leave the parameter out; docs/guide/addresses.md lists all parameters";
         wrong(format!("{} is not understood in an address", parameter.title())).meant(
             &parameter.name,
             names(self.table()),
@@ -220,7 +220,8 @@ impl Draft {
             }
             Effect::Only(values, _) if values.iter().any(|it| it.eq_ignore_ascii_case(value)) => {}
             Effect::Only(values, why) => {
-                let remedy = format!("Assay {why}: write {}, or leave it out", values.join(" or "));
+                let values = values.join(" or ");
+                let remedy = format!("Assay {why}: write {values}, or leave the parameter out");
                 return Err(parameter.refuse(remedy));
             }
             Effect::Ignored(why) => self.note(parameter, why),
@@ -294,7 +295,7 @@ impl Draft {
         let found = whole.or_else(|| has_span.then(span).flatten()).flatten();
         let Some(limit) = found.and_then(|limit| u32::try_from(limit).ok()) else {
             let unit = if is_ms { "milliseconds" } else { "seconds" };
-            return Err(parameter.refuse(format!("give a whole number of {unit}, or leave it out")));
+            return Err(parameter.refuse(format!("write whole {unit}, or leave the parameter out")));
         };
         if limit == 0 {
             self.note(parameter, "Assay's own limit is 30 s");
@@ -355,7 +356,7 @@ impl Draft {
             // Of another host the socket would be another server's.
             if self.host.take().is_some_and(|host| host != "localhost") {
                 return Err(wrong("the address states a host and a socket")
-                    .remedy("leave one of them out: only `localhost` may stand next to a socket"));
+                    .remedy("leave out the host or the socket: only `localhost` has a socket"));
             }
             return Ok(Address::Socket(path));
         }

@@ -105,7 +105,7 @@ impl Encryption {
             (Some(Mode::HostOfSystem), None) => Tls::Verified(SYSTEM_ROOTS.into()),
             (Some(weak), Some(_)) if is_system && weak != Mode::Off => {
                 return Err(wrong(format!("`{roots}=system` needs `{mode}={host}`")).remedy(
-                    "these roots sign certificates of every host: the host must be verified, too",
+                    "the roots of the system sign for every host: the host must be verified, too",
                 ));
             }
             (Some(Mode::Issuer), Some(file)) => Tls::VerifiedIssuer(file),
@@ -165,8 +165,8 @@ impl Encryption {
         let mode = *self.mode.get_or_insert(usual);
         if mode < least || (encrypt == Some(false) && mode != Mode::Off) {
             let name = names(dialect).mode;
-            return Err(wrong("the address demands encryption, and less of it elsewhere")
-                .remedy(format!("state it once, by {name}, and leave the switches out")));
+            return Err(wrong("two parameters demand different degrees of encryption")
+                .remedy(format!("state the encryption by {name} alone")));
         }
         Ok(())
     }

@@ -30,8 +30,8 @@ const GO_MODES: &[ModeName] = &[
 const PRISMA_MODES: &[ModeName] =
     &[("accept_invalid_certs", Mode::Require), ("strict", Mode::HostOfSystem)];
 
-const OTHER_CLIENT: &str = "it configures another client; Assay has one connection for each of \
-                            `clients`";
+const OTHER_CLIENT: &str =
+    "this parameter is for another client; Assay has one connection for each of `clients`";
 
 /// What is done with each parameter.
 pub(super) const TABLE: &[Parameters] = &[
@@ -66,7 +66,7 @@ pub(super) const TABLE: &[Parameters] = &[
     ),
     row(
         "autoReconnect maxReconnects failOverReadOnly",
-        Effect::Ignored("Assay connects again after a loss, and counts it"),
+        Effect::Ignored("Assay opens a lost connection again, and counts the loss"),
     ),
     row(
         "compress useCompression compression-algorithms",
@@ -100,7 +100,7 @@ pub(super) const TABLE: &[Parameters] = &[
     ),
     row("ssl_disabled", Effect::Refused("write ssl-mode=DISABLED, or ssl-mode=REQUIRED")),
     row("ssl-capath", Effect::Refused("name one file of roots by ssl-ca")),
-    row("ssl-crl ssl-crlpath", Effect::Refused("leave it out: revocations are not checked")),
+    row("ssl-crl ssl-crlpath", Effect::Refused("leave the list out: revocations are not checked")),
     row("sslpassword", Effect::Refused("give ssl-key a file with a key that is not encrypted")),
     row(
         "trustCertificateKeyStoreUrl trustStore clientCertificateKeyStoreUrl keyStore sslidentity",
@@ -112,10 +112,10 @@ pub(super) const TABLE: &[Parameters] = &[
     ),
     row(
         "init_command sessionVariables sql_mode autocommit",
-        Effect::Refused("set it at the server, which Assay does not configure"),
+        Effect::Refused("set the parameter at the server, which Assay does not configure"),
     ),
     row(
         "default-auth authPlugins auth_plugin defaultAuthenticationPlugin",
-        Effect::Refused("leave it out: the server names the method"),
+        Effect::Refused("leave the parameter out: the server names the method of the login"),
     ),
 ];

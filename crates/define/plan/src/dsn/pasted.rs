@@ -42,11 +42,11 @@ pub(super) fn unwrapped(text: &str) -> Result<&str, PlanError> {
     }
     if text.contains(char::is_control) {
         return Err(wrong("the address has a line break or another control character in it")
-            .remedy("write it on one line; a line break of a password is %0A"));
+            .remedy("write the address on one line; a line break of a password is %0A"));
     }
     if text.starts_with(QUOTES) || text.starts_with(TYPOGRAPHIC) {
-        return Err(wrong("the address begins with a quote that does not end it")
-            .remedy("leave the quote out; within a password it is %22, %27 or %60"));
+        return Err(wrong("the address begins with a quote and does not end with the same quote")
+            .remedy("leave the quote out; a quote of a password is written %22, %27 or %60"));
     }
     if text.starts_with('$') || text.starts_with("{{") {
         return Err(wrong("the address is a variable that nothing expands").remedy(
@@ -105,11 +105,11 @@ mod tests {
         for (address, exposure) in [
             (
                 "postgres://me:x@h/d?require_auth=password",
-                ", which leaves in clear text on request",
+                ", which is sent in clear text if the server asks",
             ),
             (
                 "mysql://me:x@h/d?allowPublicKeyRetrieval=true",
-                ", which is encrypted on request by a key that is not verified",
+                ", which is sent encrypted by an unverified key if the server asks",
             ),
             ("mysql://me:x@h/d", ""),
         ] {
@@ -145,7 +145,7 @@ mod tests {
             ("jdbc:mysql:loadbalance://h/x", scheme.to_owned()),
             (
                 "\u{201c}postgres://me@h/x\u{201d}",
-                "the address begins with a quote that does not end it".to_owned(),
+                "the address begins with a quote and does not end with the same quote".to_owned(),
             ),
         ] {
             assert_eq!(parse(address).map_err(|error| error.to_string()).err(), Some(expected));

@@ -34,13 +34,13 @@ impl Place {
             let port = match rest.strip_prefix(':') {
                 Some(port) => self::port(port)?,
                 None if rest.is_empty() => None,
-                None => return Err(wrong("the host does not end at its `]`")),
+                None => return Err(wrong("only a port may follow the `]` of the host")),
             };
             return Ok(Self { host: Some(ipv6(&host.replace("%25", "%"))?), port });
         }
         if text.contains("::") || text.parse::<Ipv6Addr>().is_ok() {
             return Err(wrong("an IPv6 address stands without brackets")
-                .remedy("write it in brackets, as in [::1]:5432"));
+                .remedy("write the IPv6 address in brackets, as in [::1]:5432"));
         }
         let port = port(number)?;
         Ok(Self { host: host(&decoded(name, "host")?)?, port })
@@ -64,7 +64,7 @@ pub(super) fn port(text: &str) -> Result<Option<u16>, PlanError> {
         Err(_) if text.bytes().all(|byte| byte.is_ascii_digit()) => "the port is above 65535",
         Err(_) => "the port is not a number",
     };
-    Err(wrong(why).remedy("write a port from 1 to 65535, or leave it out"))
+    Err(wrong(why).remedy("write a port from 1 to 65535, or leave the port out"))
 }
 
 /// Checks the decoded name of a host, which may be the directory of a socket; `None` if empty.
@@ -93,7 +93,7 @@ fn ipv6(text: &str) -> Result<String, PlanError> {
     let is_sign = |sign: char| sign.is_ascii_alphanumeric() || "._-".contains(sign);
     if address.parse::<Ipv6Addr>().is_err() || zone.is_empty() || !zone.chars().all(is_sign) {
         return Err(wrong("the host is not an IPv6 address")
-            .remedy("write one in brackets, with its zone after %25: [fe80::1%25eth0]"));
+            .remedy("write an IPv6 address in brackets, as in [fe80::1] or [fe80::1%25eth0]"));
     }
     Ok(text.to_owned())
 }

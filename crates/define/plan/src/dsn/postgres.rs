@@ -59,7 +59,7 @@ pub(super) const TABLE: &[Parameters] = &[
     row(
         "keepalives keepalives_idle keepalives_interval keepalives_count tcp_user_timeout \
          tcpKeepAlive",
-        Effect::Ignored("the settings of this machine's TCP hold"),
+        Effect::Ignored("the TCP settings of this machine apply"),
     ),
     row("sslcompression", Effect::Ignored("TLS 1.2 and 1.3 are never compressed")),
     row("load_balance_hosts", Effect::Ignored("the address names one host")),
@@ -76,15 +76,18 @@ pub(super) const TABLE: &[Parameters] = &[
          binaryTransfer binary_parameters reWriteBatchedInserts defaultRowFetchSize stringtype \
          autosave loggerLevel assumeMinServerVersion default_query_exec_mode",
         Effect::Ignored(
-            "it configures another client; Assay has one connection for each of `clients`",
+            "this parameter is for another client; Assay has one connection for each of `clients`",
         ),
     ),
     row("hostaddr", Effect::Refused("write the numeric address instead of the host")),
     row("sslfactory", Effect::Refused("write sslmode=require, or verify-full with sslrootcert")),
     row("sslpassword", Effect::Refused("give sslkey a file with a key that is not encrypted")),
-    row("sslcrl sslcrldir", Effect::Refused("leave it out: revocations are not checked")),
-    row("requirepeer", Effect::Refused("leave it out: the socket's owner is not checked")),
-    row("sslkeylogfile", Effect::Refused("leave it out: keys of a session are never written")),
+    row("sslcrl sslcrldir", Effect::Refused("leave the list out: revocations are not checked")),
+    row(
+        "requirepeer",
+        Effect::Refused("the socket's owner is not checked: leave the parameter out"),
+    ),
+    row("sslkeylogfile", Effect::Refused("session keys are never written: leave the file out")),
     row("scram_client_key scram_server_key", Effect::Refused("give the password instead")),
     row(
         "passfile",

@@ -178,7 +178,7 @@ fn encryption_is_named_as_by_the_server_s_own_clients() {
 }
 
 /// The error of switches that demand more than the mode.
-const LESS: &str = "the address demands encryption, and less of it elsewhere";
+const LESS: &str = "two parameters demand different degrees of encryption";
 
 #[test]
 fn encryption_whose_parts_disagree_is_refused() {
@@ -340,7 +340,10 @@ fn a_wrong_address_has_an_error_that_names_what_is_wrong() {
                 "postgres://me:a\nb@db/x",
                 "the address has a line break or another control character in it",
             ),
-            ("'postgres://me:secret@db/x", "the address begins with a quote that does not end it"),
+            (
+                "'postgres://me:secret@db/x",
+                "the address begins with a quote and does not end with the same quote",
+            ),
             ("postgres://me@db1,db2:1/x", "the address names several hosts: db1, db2"),
             ("jdbc:mysql://a:1,[::1]:2/x?user=me", "the address names several hosts: a, [::1]"),
             ("$DATABASE_URL", "the address is a variable that nothing expands"),
@@ -403,7 +406,7 @@ fn a_wrong_user_password_or_place_is_named() {
             ("me:secret@db:1:2", number),
             ("me@::1", "an IPv6 address stands without brackets"),
             ("me@[::1", "the `[` before the host has no `]`"),
-            ("me@[::1]5432", "the host does not end at its `]`"),
+            ("me@[::1]5432", "only a port may follow the `]` of the host"),
             ("me@[h]", "the host is a placeholder that nothing fills in"),
             ("me@my host", "the host has a space in it"),
             ("me@<host>", "the host is a placeholder that nothing fills in"),

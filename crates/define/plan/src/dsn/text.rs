@@ -31,7 +31,7 @@ pub(super) fn decoded(text: &str, part: &str) -> Result<String, PlanError> {
     })?;
     if decoded.contains('\0') {
         return Err(wrong(format!("the {part} has a zero byte, %00"))
-            .remedy("leave it out: no server takes one"));
+            .remedy("leave the zero byte out: no server takes a zero byte"));
     }
     Ok(decoded.into_owned())
 }

@@ -60,8 +60,8 @@ pub(super) fn methods(parameter: &Parameter) -> Result<Vec<AuthMethod>, PlanErro
     let is_mixed = !excluded.is_empty() && excluded.len() < names.len();
     if is_mixed || methods.is_empty() || !names.iter().all(known) {
         return Err(parameter.refuse(
-            "list methods that Assay speaks: scram-sha-256, md5, password or none, or all those \
-             to exclude, each after a `!`",
+            "list the methods that Assay may use (scram-sha-256, md5, password, none), or all \
+             methods to exclude, each after a `!`",
         ));
     }
     Ok(methods)

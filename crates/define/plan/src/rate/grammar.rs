@@ -81,7 +81,7 @@ fn sine(text: &str) -> Result<Rate, String> {
     let (mean_ops_per_s, amplitude_ops_per_s) = (parse_rate(mean)?, parse_rate(amplitude)?);
     if amplitude_ops_per_s >= mean_ops_per_s {
         return Err(format!(
-            "{} below the mean of {} leaves no rate: write an amplitude below the mean",
+            "an amplitude of {} is not below the mean of {}: write a smaller amplitude",
             per_second(amplitude_ops_per_s),
             per_second(mean_ops_per_s)
         ));
@@ -147,8 +147,8 @@ mod tests {
         assert!(refused("steps every 10s").contains("40k/s every 10s"));
         assert_eq!(
             refused("sine 50k/s +-50k/s every 60s"),
-            "sine: 50,000/s below the mean of 50,000/s leaves no rate: write an amplitude below \
-             the mean"
+            "sine: an amplitude of 50,000/s is not below the mean of 50,000/s: write a smaller \
+             amplitude"
         );
         assert!(refused("rampp 1/s..2/s over 1s").ends_with("did you mean `ramp`?"));
         assert!(refused("fast").contains("sine 50k/s"));

@@ -174,13 +174,13 @@ fn transactions_are_never_pipelined() {
     assert_eq!(experiment.steps[2].load, Load::Pipelined(4));
     assert_eq!(
         experiment_("read-only").unwrap_err().to_string(),
-        "step read-only: it calls `read_only`, a transaction, which is never in flight with other \
-         operations"
+        "step read-only: a client can have only one call in flight: procedure `read_only` is a \
+         transaction"
     );
     assert_eq!(
         message("\"l.x\"", "{ step = \"l.x\", load = { pipeline = 4 } }"),
-        "step l.x: it does everything once, which is never in flight with other operations | set a \
-         load in the step, such as load = \"closed\""
+        "step l.x: a client can have only one call in flight: the step does everything once | set \
+         a load in the step, such as load = \"closed\""
     );
 }
 

@@ -106,7 +106,7 @@ fn margin_is_a_percentage_and_control_name_is_unique() {
     let clash = format!("{TINY}\n[[variant]]\nname = \"one-control\"\nengine = \"sqlite\"\n");
     workspace.write("mine.toml", clash);
     assert_snapshot!(rejected_at_once(&workspace, &["run", "mine.toml", "--control"]), @r#"
-      × the control would be named `one-control` too
+      × the name `one-control` is needed for the control
         ╭─[mine.toml:15:8]
      14 │ [[variant]]
      15 │ name = "one-control"

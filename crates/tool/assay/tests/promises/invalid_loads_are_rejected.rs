@@ -71,7 +71,7 @@ fn limit_is_a_percentile_and_a_time_with_unit() {
      nothing was run
     "#);
     assert_snapshot!(limit("p99 < 20s"), @r#"
-     × step readrandom: 20.0 s cannot be exceeded in the 10.0 s that are measured
+     × step readrandom: no operation can exceed 20.0 s in the measured 10.0 s
        ╭─[mine.toml:9:16]
      8 │ duration = "10s"
      9 │ load = { sla = "p99 < 20s" }
@@ -211,7 +211,7 @@ fn load_is_closed_or_a_table_of_known_keys() {
        ·   ╰── no such key
     10 │ 
        ╰────
-     help: write it into the load: load = { rate = VALUE }
+     help: write `rate` into the load: load = { rate = VALUE }
      nothing was run
     "#);
 }

@@ -89,9 +89,9 @@ fn changing_rate_stays_positive() {
                                                             over 60s");
     assert_snapshot!(reason("steps 10k/s 20 every 10s"), @"× steps: the rate `20` has no unit: \
                                                            write 20/s");
-    assert_snapshot!(reason("sine 50k/s +-60k/s every 60s"), @"× sine: 60,000/s below the mean of \
-                                                               50,000/s leaves no rate: write an \
-                                                               amplitude below the mean");
+    assert_snapshot!(reason("sine 50k/s +-60k/s every 60s"), @"× sine: an amplitude of 60,000/s is \
+                                                               not below the mean of 50,000/s: \
+                                                               write a smaller amplitude");
     assert_snapshot!(reason("sine 50k/s +-20k/s every 60"), @"× sine: `60` is not a duration: \
                                                               write 500ms, 60s, 10m or 2h");
     assert_snapshot!(reason("rmap 10k/s..20k/s over 60s"), @"× `rmap 10k/s..20k/s over 60s` is \

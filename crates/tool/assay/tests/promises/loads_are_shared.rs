@@ -261,7 +261,7 @@ fn contradictions_are_refused_before_anything_is_run() {
     refused(
         &format!("{load}\n\n[factors]"),
         &fresh.replace("per-variant", "fresh"),
-        "runs_per_load is for",
+        "runs_per_load is only for",
     );
     refused(
         load,

@@ -91,11 +91,11 @@ fn unknown_step_suggests_the_nearest() {
      nothing was run
     "#);
     for (theirs, remedy) in [
-        ("seekrandom", "help: nearest to that step of db_bench is `fwdrange`"),
-        ("updaterandom", "help: nearest to that step of db_bench is `overwrite`"),
-        ("workloada", "help: nearest to that step of YCSB is `ycsb-a`"),
+        ("seekrandom", "help: nearest to step seekrandom of db_bench is `fwdrange`"),
+        ("updaterandom", "help: nearest to step updaterandom of db_bench is `overwrite`"),
+        ("workloada", "help: nearest to step workloada of YCSB is `ycsb-a`"),
         ("oltp_point_select", "is `point-query` with workload = \"sysbench\""),
-        ("tpcc", "help: nearest to that step of HammerDB is `mix` with workload = \"tproc-c\""),
+        ("tpcc", "help: nearest to step tpcc of HammerDB is `mix` with workload = \"tproc-c\""),
     ] {
         let found = rejection("readrandom", theirs);
         assert!(found.contains(remedy), "{found}");
@@ -351,7 +351,7 @@ fn profile_must_match_its_engine() {
        ·           ────────┬────────
        ·                   ╰── here
        ╰────
-     help: sqlite has no profile: leave it out
+     help: sqlite has no profile: leave `profile` out
      nothing was run
     "#);
     assert_snapshot!(profile("./mine-too.toml"), @r#"
@@ -362,7 +362,7 @@ fn profile_must_match_its_engine() {
        ·           ────────┬────────
        ·                   ╰── here
        ╰────
-     help: sqlite has no profile: leave it out
+     help: sqlite has no profile: leave `profile` out
      nothing was run
     "#);
 }
@@ -402,7 +402,7 @@ fn names_are_unique_and_the_base_is_a_variant() {
       ·           ╰── here
     3 │ question = "Is it refused?"
       ╰────
-     help: begin with a letter or digit; use letters, digits, `-`, `_` and `.`, at most 80
+     help: begin with a letter or digit; use at most 80 letters, digits, `-`, `_` and `.`
      nothing was run
     "#);
     let (head, _) = TINY.split_once("[[variant]]").expect("a variant");
