@@ -35,8 +35,8 @@ pub enum CapError {
     },
     /// Another limit is in force than the one written to a file.
     #[error(
-        "{} reads {in_force} bytes after {wanted} were written: an enclosing group or the kernel \
-         sets another limit", path.display()
+        "{} contains {in_force} after Assay wrote {wanted} bytes: an enclosing group or the \
+         kernel sets another limit", path.display()
     )]
     OtherLimit {
         /// The file of the limit.
