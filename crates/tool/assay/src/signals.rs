@@ -94,7 +94,7 @@ fn stop(signal: Signal) {
         write_status(&format!("stops     the wait {what} ends at once"));
         thread::park_timeout(END_WITHIN);
     } else if let Some(what) = what {
-        write_status(&format!("stops     the wait {what} ends at once. What is complete stays"));
+        write_status(&format!("stops     the wait {what} ends at once. Complete results stay"));
     }
     ENDS.store(true, Ordering::SeqCst);
     archive::remove_scratch();

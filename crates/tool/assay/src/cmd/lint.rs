@@ -146,7 +146,7 @@ fn lint_results(named: &[&String], results: &Results) -> Result<Checked> {
     let joined = JoinedResults::of(results, named, Window::default())?;
     let experiment = &joined.experiment;
     if joined.runs.is_empty() {
-        let help = "run it first, or lint its plan: assay lint FILE.toml";
+        let help = "run the experiment first, or lint its plan: assay lint FILE.toml";
         return Err(miette!(help = help, "`{}` has no runs", experiment.name));
     }
     let Study { joined, analyzed, .. } = Study::of(joined, None, results)?;
