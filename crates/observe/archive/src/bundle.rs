@@ -128,7 +128,7 @@ impl Index {
         for (what, bytes, most) in sums {
             if bytes > most {
                 let mib = most >> 20;
-                return Err(format!("its {what} have more than {mib} MiB, too much for its size"));
+                return Err(format!("its {what} have more than {mib} MiB, too much for this file"));
             }
         }
         match runs.len() <= RUNS_MAX {
