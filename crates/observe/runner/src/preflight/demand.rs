@@ -111,8 +111,8 @@ fn beyond(step_index: usize, clients: u32, measured: &Ceiling, requested: f64) -
     } else {
         format!(
             "the host was busy, which is the likely cause: while the ceiling was measured, other \
-             guests took {} of one CPU (steal) and other processes {}; stop them and repeat, or \
-             request less than {ceiling}",
+             guests took {} of one CPU (steal) and other processes {}; stop the processes and \
+             repeat, or request less than {ceiling}",
             percent(stolen),
             percent(others)
         )
