@@ -24,7 +24,7 @@ pub enum CapError {
     NoRights(PathBuf, #[source] io::Error),
     /// An enclosing group, as a container has, allows less memory than the cap.
     #[error(
-        "a memory cap of {requested} has no effect: a control group that encloses it allows \
+        "a memory cap of {requested} has no effect: an enclosing control group allows only \
          {limit}; set a smaller cap, or raise the limit of the container"
     )]
     Enclosed {
