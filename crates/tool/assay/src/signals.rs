@@ -87,7 +87,7 @@ fn stop(signal: Signal) {
     let interrupt = deferred().clone();
     if let Some(interrupt) = interrupt {
         interrupt.raise();
-        let what = what.unwrap_or_else(|| "for what is under way".to_owned());
+        let what = what.unwrap_or_else(|| "for the current operation".to_owned());
         if interrupt.level() == 1 {
             return write_status(&format!("stops     the wait {what} ends {ENDS_SOON}"));
         }

@@ -62,7 +62,9 @@ pub(crate) struct Args {
 
 /// Parses the code of a rule.
 fn rule(code: &str) -> std::result::Result<&'static Rule, String> {
-    find(code).ok_or_else(|| format!("no rule has the code `{code}`: assay lint --rules"))
+    find(code).ok_or_else(|| {
+        format!("no rule has the code `{code}`: `assay lint --rules` lists all codes")
+    })
 }
 
 /// Prints the findings.

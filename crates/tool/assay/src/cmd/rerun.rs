@@ -175,7 +175,7 @@ fn obtained(
     }
     if variants.len() < 2 && spec.variants.len() > 1 {
         return Err(miette!(
-            "no variant except the base can be obtained: there is nothing to compare"
+            "only the build of the base variant can be obtained: there is nothing to compare"
         ));
     }
     Ok((Experiment { variants, ..spec.clone() }, libraries))
