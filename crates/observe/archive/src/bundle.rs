@@ -82,7 +82,7 @@ impl Index {
     pub(crate) fn check(&self, file_bytes: u64) -> Result<(), String> {
         if self.format != FORMAT {
             let format = self.format;
-            return Err(format!("it has format {format}; this Assay reads {FORMAT}"));
+            return Err(format!("the file has format {format}; this Assay reads {FORMAT}"));
         }
         check_name("its experiment", &self.experiment, NAME_BYTES_MAX)?;
         check_name("its id", &self.id, NAME_BYTES_MAX)?;
@@ -90,7 +90,7 @@ impl Index {
             return Err(format!("it lists more than {FILES_MAX} files"));
         }
         if !self.files.is_sorted_by(|one, next| one.name < next.name) {
-            return Err("its index lists a file twice, or not in the order of names".to_owned());
+            return Err("its index lists a file twice, or is not sorted by name".to_owned());
         }
         self.check_files(&ContentLimits::of(file_bytes))
     }
@@ -110,7 +110,7 @@ impl Index {
                 Content::Lines | Content::Log | Content::EngineText => FILE_BYTES_MAX,
             };
             if *bytes > most {
-                return Err(format!("it lists {name} with more than {} MiB", most >> 20));
+                return Err(format!("its index lists {name} with more than {} MiB", most >> 20));
             }
             all = all.saturating_add(*bytes);
             match content {
@@ -128,7 +128,7 @@ impl Index {
         for (what, bytes, most) in sums {
             if bytes > most {
                 let mib = most >> 20;
-                return Err(format!("its {what} have more than {mib} MiB, too much for its size"));
+                return Err(format!("its {what} have more than {mib} MiB, too much for this file"));
             }
         }
         match runs.len() <= RUNS_MAX {

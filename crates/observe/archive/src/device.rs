@@ -59,7 +59,7 @@ fn read_profile(path: &Path) -> Result<DeviceRecord, ArchiveError> {
         return Ok(record);
     }
     let (id, class) = (&record.id, &record.host.fingerprint);
-    Err(damaged(format!("it is the profile {id} of the hosts {class}, not of this directory")))
+    Err(damaged(format!("the file contains profile {id} of hosts {class}, not of this directory")))
 }
 
 #[cfg(test)]

@@ -26,7 +26,8 @@ pub enum ArchiveError {
     #[error("{} is damaged: {_1}", _0.display())]
     Damaged(PathBuf, String),
     /// A manifest would not be read again, for that reason; it is not written.
-    #[error("{} could not be read back: {_1}; change the experiment", _0.display())]
+    #[error("{} is not written, because Assay could not read it again: {_1}; change the \
+             experiment", _0.display())]
     Unreadable(PathBuf, String),
     /// A file was written by a newer Assay: its schema, and the newest that this one reads.
     #[error("{} has schema {_1}; this Assay reads up to {_2}: use a newer Assay", _0.display())]

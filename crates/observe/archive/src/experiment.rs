@@ -147,8 +147,8 @@ impl ExperimentDir {
     pub fn extend(&self, manifest: &Manifest) -> Result<(), ArchiveError> {
         let path = self.path.join(MANIFEST);
         if !manifest.plan.cells.starts_with(&self.manifest()?.plan.cells) {
-            let reason = "its plan was laid out by another Assay and cannot continue; start a new \
-            experiment";
+            let reason = "another version of Assay made its plan, so no run can be added; start a \
+                          new experiment";
             return Err(ArchiveError::Damaged(path, reason.to_owned()));
         }
         let text = readable(&path, manifest)?;
@@ -199,7 +199,7 @@ impl ExperimentDir {
             Ok(record) => {
                 // It leads to the run's other files.
                 if record.cell.id != cell_id {
-                    let reason = format!("its record is of the run {:?}", record.cell.id);
+                    let reason = format!("its record belongs to the run {:?}", record.cell.id);
                     return Err(ArchiveError::Damaged(self.run_dir(cell_id), reason));
                 }
                 Ok(Some(record))
@@ -227,7 +227,7 @@ impl ExperimentDir {
             if run.cell == *cell && is_planned && is_of_it {
                 return Ok(Some(run));
             }
-            let reason = "its record has another plan than the manifest".to_owned();
+            let reason = "its record does not match the plan in the manifest".to_owned();
             Err(ArchiveError::Damaged(self.run_dir(&cell.id), reason))
         });
         read.into_iter().filter_map(Result::transpose).collect()

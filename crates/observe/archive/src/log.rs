@@ -155,14 +155,14 @@ fn decode(encoded: &[u8]) -> Result<Histogram<u64>, String> {
     }
     let counts_bytes = u32::try_from(plain.len().saturating_sub(HEAD_BYTES)).unwrap_or(u32::MAX);
     if !plain.starts_with(&head(counts_bytes)) {
-        return Err("it is not a histogram of up to 1 h with 3 digits".to_owned());
+        return Err("it is not a histogram of up to 1 h with 3 significant digits".to_owned());
     }
     let read = Deserializer::new().deserialize::<u64, _>(&mut plain.as_slice());
     let histogram = read.map_err(|error| error.to_string())?;
     // Their number is saturated where it overflows.
     match histogram.len() <= VALUES_MAX {
         true => Ok(histogram),
-        false => Err("it has more values than a run can count".to_owned()),
+        false => Err("the histogram has more values than a run can count".to_owned()),
     }
 }
 
@@ -262,7 +262,7 @@ mod tests {
         V2Serializer::new().serialize(&other, &mut of_other).expect("memory takes it");
         for damaged in [head(u32::MAX), of_other, Vec::new(), COMPRESSED.to_vec()] {
             let reason = decode(&damaged).unwrap_err();
-            assert_eq!(reason, "it is not a histogram of up to 1 h with 3 digits");
+            assert_eq!(reason, "it is not a histogram of up to 1 h with 3 significant digits");
         }
     }
 
@@ -283,7 +283,7 @@ mod tests {
         let largest = i64::MAX.cast_unsigned();
         for counts in [[VALUES_MAX, 1], [largest; 2]] {
             let reason = decode(&encoded(counts)).unwrap_err();
-            assert_eq!(reason, "it has more values than a run can count");
+            assert_eq!(reason, "the histogram has more values than a run can count");
         }
     }
 }

@@ -98,7 +98,7 @@ impl Value<'_> {
         let sign = if is_negative { "-" } else { "" };
         match self.kind {
             NumberKind::Plain if is_negative => {
-                self.refuse(format!("is {sign}{number}, which cannot be below zero"))
+                self.refuse(format!("is {sign}{number}, but must not be negative"))
             }
             NumberKind::Plain | NumberKind::Signed if number > WHOLE_MAX => {
                 self.refuse(format!("is {sign}{number}, more than 2^53"))
@@ -114,7 +114,7 @@ impl<'de> DeserializeSeed<'de> for Value<'_> {
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
         self.walk.values += 1;
         if self.walk.values > VALUES_MAX {
-            return self.refuse(format!("is one of more than {VALUES_MAX} values"));
+            return self.refuse(format!("is in a file of more than {VALUES_MAX} values"));
         }
         reader.deserialize_any(self)
     }
@@ -149,7 +149,7 @@ impl<'de> Visitor<'de> for Value<'_> {
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
         if self.kind == NumberKind::Plain && number < 0.0 {
-            return self.refuse(format!("is {number}, which cannot be below zero"));
+            return self.refuse(format!("is {number}, but must not be negative"));
         }
         match number.abs() <= REAL_MAX {
             true => Ok(()),
@@ -226,7 +226,10 @@ mod tests {
         let maps = format!("[{}{{}}]", r#"{"a":0},"#.repeat(130_000));
         assert!(refused(&maps).contains("more than 500000 values"));
         let many = format!("[{}0]", "0,".repeat(600_000));
-        assert_eq!(refused(&many), format!("[499999] is one of more than {VALUES_MAX} values"));
+        assert_eq!(
+            refused(&many),
+            format!("[499999] is in a file of more than {VALUES_MAX} values")
+        );
         assert!(refused(&"[".repeat(1_000_000)).contains("recursion limit"));
     }
 }

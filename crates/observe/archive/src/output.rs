@@ -66,7 +66,7 @@ pub(crate) fn write_with<T>(
     write: impl FnOnce(&mut File) -> io::Result<T>,
 ) -> Result<T, ArchiveError> {
     let name = path.file_name().ok_or_else(|| {
-        ArchiveError::output(path)(io::Error::other("it is a directory, and no file"))
+        ArchiveError::output(path)(io::Error::other("the path names a directory, not a file"))
     })?;
     let parent = path.parent().unwrap_or(Path::new(""));
     let written = open_swept(parent, false).and_then(|dir| replace(&dir, name, write));
@@ -175,11 +175,11 @@ fn check_place(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
         found => found?,
     };
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
-        return Err(io::Error::other("a link, a directory, a pipe or a device is there"));
+        return Err(io::Error::other("the path names a link, a directory, a pipe or a device"));
     }
     match found.st_uid == geteuid().as_raw() {
         true => Ok(()),
-        false => Err(io::Error::other("the file there belongs to another account")),
+        false => Err(io::Error::other("the existing file belongs to another account")),
     }
 }
 

@@ -66,7 +66,7 @@ impl OwnKey {
             return Ok(key);
         }
         let made = make();
-        let closed = "other accounts can read the file, or it is not a key: remove it";
+        let closed = "other accounts can read the file, or it contains no key: remove the file";
         let made = made.err().filter(|error| error.kind() != io::ErrorKind::AlreadyExists);
         Self::read(path).ok_or_else(|| made.unwrap_or_else(|| io::Error::other(closed)))
     }

@@ -191,7 +191,7 @@ impl RunLogs {
         let (tag, of_service) = (response.tag(), service.tag());
         if response.is_warmup() || !tag.ends_with(&format!(".{kind}")) || of_service != tag {
             let what = format!("the line of a measured {kind}");
-            let reason = format!("{what} is tagged {tag}, but its service times {of_service}");
+            let reason = format!("{what} has tag {tag}, but its service times {of_service}");
             return Err(self.response.damaged(&reason));
         }
         let (response, service) = (response.histogram()?, service.histogram()?);

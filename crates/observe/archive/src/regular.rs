@@ -106,7 +106,7 @@ pub(crate) fn check_length(bytes: u64, bytes_max: u64) -> io::Result<()> {
         true => Ok(()),
         false => {
             let text =
-                format!("it is larger than {} MiB, the limit for such a file", bytes_max >> 20);
+                format!("it is larger than {} MiB, the limit for this file", bytes_max >> 20);
             Err(io::Error::other(text))
         }
     }

@@ -184,11 +184,11 @@ impl RunWriter {
         let path = self.dir.join(ENGINE).join(name);
         let refused = |reason: &str| Err(ArchiveError::write(&path)(io::Error::other(reason)));
         if !is_engine_file(name) {
-            return refused("no file of an engine has such a name");
+            return refused("an engine file must not have this name");
         }
         let total_bytes = self.engine_bytes.saturating_add(bytes);
         if self.engine_files == ENGINE_FILES_MAX || total_bytes > ENGINE_BYTES_MAX {
-            return refused("the engine's files of a run are at most 1,000 with 64 MiB");
+            return refused("Assay stores at most 1,000 engine files with 64 MiB per run");
         }
         self.engine_files += 1;
         self.engine_bytes = total_bytes;
@@ -347,7 +347,7 @@ mod tests {
         let mut writer = RunWriter::create(dir.path().join("a.c1.r1")).unwrap();
         for name in ["../x", "../../x", "/tmp/x", "a/b", ".."] {
             let error = writer.keep_engine_text(name, "text").unwrap_err().to_string();
-            assert!(error.contains("has such a name"), "{name}: {error}");
+            assert!(error.contains("must not have this name"), "{name}: {error}");
         }
         writer.keep_engine_text("0.fillseq.txt", "text").unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);

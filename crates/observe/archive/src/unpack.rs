@@ -82,7 +82,7 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
         unpack_file(entry, member, &mut totals, &dir)?.map_err(damaged)?;
     }
     if next()?.is_some() {
-        return Err(damaged("it has more files than its index".to_owned()));
+        return Err(damaged("it contains files that its index does not list".to_owned()));
     }
     // Read to the end: the checksum of the compressed stream is there.
     let mut stream = tar.into_inner();
@@ -157,12 +157,12 @@ impl Totals {
         if self.values > self.limits.values || self.log_lines > self.limits.log_lines {
             let (values, lines) = (self.limits.values, self.limits.log_lines);
             return Err(format!(
-                "its records have more than {values} values or its histogram logs {lines} lines, \
-                 too many for its size"
+                "its records have more than {values} values, or its histogram logs have more than \
+                 {lines} lines: too many for a result file of this size"
             ));
         }
         match is_first && part.starts_with(LIBRARY) {
-            true => Err("it contains a library where a text belongs".to_owned()),
+            true => Err("it contains a library in place of a text file".to_owned()),
             false => Ok(()),
         }
     }
@@ -205,9 +205,7 @@ fn unpack_file(
         io::Write::write_all(&mut file, &part[..bytes]).map_err(ArchiveError::write(&path))?;
     }
     if hex(&source.hasher.finalize()) != member.sha256 {
-        return Ok(Err(format!(
-            "the checksum of {name} differs from the checksum written with it"
-        )));
+        return Ok(Err(format!("the checksum of {name} differs from the recorded checksum")));
     }
     Ok(Ok(()))
 }
@@ -218,7 +216,7 @@ fn check_room(place: &Path, bytes: u64) -> Result<(), ArchiveError> {
         rustix::fs::statvfs(place).map_err(|errno| ArchiveError::write(place)(errno.into()))?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     if free < bytes.saturating_add(FREE_BYTES) {
-        let text = format!("{} MiB are needed, and a GiB must stay free", bytes >> 20);
+        let text = format!("the files need {} MiB, and 1 GiB must stay free", bytes >> 20);
         return Err(ArchiveError::write(place)(io::Error::other(text)));
     }
     Ok(())

@@ -77,7 +77,7 @@ impl ExperimentDir {
 /// Compares the files of a directory with its checksums; `None` when it has none.
 fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)> {
     let unusable = |why: &str| {
-        let what = format!("it cannot be {why}; the other files are not checked");
+        let what = format!("the checksums cannot be {why}, so no file is checked");
         Some((0, vec![Mismatch { path: dir.join(CHECKSUMS), what }]))
     };
     let sums = match read_list(dir) {
@@ -96,7 +96,7 @@ fn verify(dir: &Path, files: &BTreeSet<String>) -> Option<(usize, Vec<Mismatch>)
         };
         let what = match sum {
             Ok(sum) if known.contains(&sum) => return None,
-            Ok(_) => "its checksum differs from the checksum written with it".to_owned(),
+            Ok(_) => "its checksum differs from the recorded checksum".to_owned(),
             Err(error) => format!("it cannot be read: {error}"),
         };
         Some((name, what))
@@ -128,7 +128,7 @@ mod tests {
         fs::write(run.path().join("notes"), "").unwrap();
         let found = mismatches(&run);
         assert!(found[0].starts_with("engine/LOG: it cannot be read: "), "{found:?}");
-        assert_eq!(found[1], "record.json: its checksum differs from the checksum written with it");
+        assert_eq!(found[1], "record.json: its checksum differs from the recorded checksum");
         assert_eq!(found[2], "notes: it has no checksum");
         fs::write(run.path().join(CHECKSUMS), "torn").unwrap();
         assert!(mismatches(&run)[0].starts_with("checksums: it cannot be parsed"));

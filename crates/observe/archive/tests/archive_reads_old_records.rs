@@ -405,9 +405,9 @@ fn a_record_of_another_run_or_experiment_is_damaged() {
     let error = || dir.runs(&manifest).unwrap_err().to_string();
     let id = format!("{}/{CELL}", manifest.id);
     replace(&record, &id, &format!("20260101T000000Z-0000/{CELL}"));
-    assert!(error().contains("its record has another plan"), "{}", error());
+    assert!(error().contains("its record does not match the plan"), "{}", error());
     fs::write(&record, whole).unwrap();
     dir.runs(&manifest).unwrap();
     replace(&record, &format!("\"id\": \"{CELL}\""), "\"id\": \"memory.c1.r2\"");
-    assert!(error().contains("its record is of the run \"memory.c1.r2\""), "{}", error());
+    assert!(error().contains("its record belongs to the run \"memory.c1.r2\""), "{}", error());
 }

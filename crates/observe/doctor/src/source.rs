@@ -10,7 +10,7 @@ use sampler::{BlockDevice, Mount, holding, nearest_existing, parse_mounts};
 use crate::machine::{Machine, Space, ThisMachine};
 
 /// The outcome of a check that needs the mounts, without them.
-pub(crate) const NO_MOUNTS: &str = "the mounts cannot be read: /proc/self/mountinfo is closed";
+pub(crate) const NO_MOUNTS: &str = "the mounts cannot be read from /proc/self/mountinfo";
 
 /// A machine below a root directory, and a directory for data on it.
 pub struct Source {

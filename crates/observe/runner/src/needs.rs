@@ -185,7 +185,8 @@ fn step_refusal(driver: &dyn Driver, step: &str, capability: &str) -> Option<Ref
     let engine = driver.identity().engine;
     let left_out = if capability == engine::PIPELINING { "the pipeline" } else { "the step" };
     let reason = format!(
-        "step `{step}` needs {}: {engine}: {why}; leave {left_out} or this variant out",
+        "step `{step}` needs {}, which {engine} lacks ({why}); leave {left_out} or this variant \
+         out",
         capability.replace('_', " ")
     );
     Some(Refusal::Build { reason })

@@ -47,8 +47,8 @@ impl BlockDevice {
         let kind = &mount.kind;
         let Some(number) = rdev_of(&mount.source) else {
             return Err(format!(
-                "the data is on {kind}, which has no block device: put it on a disk's file system \
-                 for device counters"
+                "the data is on {kind}, which has no block device: for device counters, put the \
+                 data on a file system of a disk"
             ));
         };
         let node = sys.join("dev/block").join(number_text(number));
@@ -236,7 +236,10 @@ mod tests {
                 options: Vec::new(),
             };
             let reason = BlockDevice::of_mount(sys.path(), &mount).unwrap_err();
-            assert!(reason.contains(kind) && reason.contains("put it on a disk"), "{reason}");
+            assert!(
+                reason.contains(kind) && reason.contains("put the data on a file system of a disk"),
+                "{reason}"
+            );
         }
     }
 

@@ -189,8 +189,8 @@ pub(crate) fn v2_parent(own: &Path) -> Result<&Path, CapError> {
         None => {
             let file = own.join("cgroup.controllers");
             let reason = format!(
-                "{} does not list `memory`: have it delegated (systemd: Delegate=memory), or boot \
-                 with cgroup_enable=memory",
+                "{} does not list `memory`: have the memory controller delegated (systemd: \
+                 Delegate=memory), or boot with cgroup_enable=memory",
                 file.display()
             );
             Err(CapError::NoController(reason))

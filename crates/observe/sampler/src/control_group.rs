@@ -85,7 +85,7 @@ pub fn enclosing_groups(
     let group = locate(&text, &mounts, controller).ok_or_else(|| {
         format!(
             "limits of the control group {path} are unknown: its {controller} files are not \
-             mounted (where the container is started, `-v /sys/fs/cgroup:/sys/fs/cgroup:ro`)"
+             mounted (start the container with `-v /sys/fs/cgroup:/sys/fs/cgroup:ro`)"
         )
     })?;
     Ok(group.dir.ancestors().map(Path::to_owned).collect())

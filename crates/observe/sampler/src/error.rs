@@ -24,7 +24,7 @@ pub enum CapError {
     NoRights(PathBuf, #[source] io::Error),
     /// An enclosing group, as a container has, allows less memory than the cap.
     #[error(
-        "a memory cap of {requested} has no effect: a control group that encloses it allows \
+        "a memory cap of {requested} has no effect: an enclosing control group allows only \
          {limit}; set a smaller cap, or raise the limit of the container"
     )]
     Enclosed {
@@ -35,8 +35,8 @@ pub enum CapError {
     },
     /// Another limit is in force than the one written to a file.
     #[error(
-        "{} reads {in_force} bytes after {wanted} were written: an enclosing group or the kernel \
-         sets another limit", path.display()
+        "{} contains {in_force} after Assay wrote {wanted} bytes: an enclosing group or the \
+         kernel sets another limit", path.display()
     )]
     OtherLimit {
         /// The file of the limit.

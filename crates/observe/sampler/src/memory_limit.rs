@@ -106,7 +106,7 @@ fn of_group(dir: &Path) -> Option<GroupLimit> {
 /// Describes the limits of control groups by which `plan` chose sizes, or which are unknown.
 pub fn limit_notes() -> Vec<String> {
     let held = least_memory().filter(|limit| limit.free() < limit.bytes);
-    let held = held.map(|limit| format!("{limit}: sizes are chosen for the rest"));
+    let held = held.map(|limit| format!("{limit}: Assay chooses sizes for the free memory"));
     let unknown = |controller| own_groups(controller).err();
     held.into_iter().chain(["memory", "cpu", "pids"].into_iter().find_map(unknown)).collect()
 }

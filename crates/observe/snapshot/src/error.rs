@@ -22,7 +22,7 @@ pub enum SnapshotError {
     #[error("the engine leaves no files to save")]
     Nothing,
     /// There is no room: what is needed, and what may be used.
-    #[error("there is no room for its files: {0} are needed, and {1} may be used")]
+    #[error("there is no room for the snapshot: its files need {0}, and only {1} may be used")]
     NoRoom(Bytes, Bytes),
     /// No snapshot has that identifier.
     #[error("there is no snapshot `{0}`: `assay snapshot list` shows all snapshots")]

@@ -314,7 +314,7 @@ impl Store {
             return Err(SnapshotError::Unknown(id.to_owned()));
         };
         if !found.is_dir() {
-            return Err(damaged("a link or a file is in its place"));
+            return Err(damaged("a link or a file stands in the place of its directory"));
         }
         let read = |name: &str| fs::read(dir.join(name)).map_err(|_absent| damaged("no record"));
         let (text, sum) = (read(RECORD)?, read(RECORD_SUM)?);

@@ -194,7 +194,10 @@ fn links_absent_and_added_files_are_damage() {
     let (place, elsewhere) = (toy.store.dir().join(&saved.id), toy.dir.path().join("elsewhere"));
     swap(&place, &elsewhere);
     let error = toy.store.verify(&saved.id).unwrap_err();
-    assert!(error.to_string().contains("a link or a file is in its place"), "{error}");
+    assert!(
+        error.to_string().contains("a link or a file stands in the place of its directory"),
+        "{error}"
+    );
     toy.store.set_damaged(&saved.id, &error).unwrap();
     assert!(!elsewhere.join("damaged").exists(), "nothing is written through the link");
 }

@@ -91,7 +91,7 @@ fn here(option: &str, verb: &Command) -> Option<String> {
         );
     }
     if OF_STEPS.contains(&option) && takes_steps {
-        return Some("steps are written without an option: fillseq readrandom".to_owned());
+        return Some("write steps without an option, such as fillseq readrandom".to_owned());
     }
     let ours = plan::option_of_peer(option)?;
     has(verb, ours).then(|| format!("write --{ours}; `--help` explains the option"))
@@ -140,7 +140,7 @@ mod tests {
             ("assay run readrandom --dsn postgres://a", "--engine 'postgres://USER"),
             ("assay plan readrandom --threads 4", "tip: write --clients"),
             ("assay run --value_size=400 fillseq", "tip: write --value-bytes"),
-            ("assay run --benchmarks fillseq", "steps are written without an option"),
+            ("assay run --benchmarks fillseq", "write steps without an option"),
             ("assay run readrandom --yes", "tip: write --trust"),
             ("assay run readrandom --until -2%", "tip: remove the minus sign"),
             ("assay plan readrandom --until 2%", "--until is an option of `assay run`"),

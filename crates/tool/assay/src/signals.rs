@@ -87,14 +87,14 @@ fn stop(signal: Signal) {
     let interrupt = deferred().clone();
     if let Some(interrupt) = interrupt {
         interrupt.raise();
-        let what = what.unwrap_or_else(|| "for what is under way".to_owned());
+        let what = what.unwrap_or_else(|| "for the current operation".to_owned());
         if interrupt.level() == 1 {
             return write_status(&format!("stops     the wait {what} ends {ENDS_SOON}"));
         }
         write_status(&format!("stops     the wait {what} ends at once"));
         thread::park_timeout(END_WITHIN);
     } else if let Some(what) = what {
-        write_status(&format!("stops     the wait {what} ends at once. What is complete stays"));
+        write_status(&format!("stops     the wait {what} ends at once. Complete results stay"));
     }
     ENDS.store(true, Ordering::SeqCst);
     archive::remove_scratch();

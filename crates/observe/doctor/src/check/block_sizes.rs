@@ -33,8 +33,9 @@ fn run(source: &Source) -> Outcome {
     if logical >= physical {
         return Outcome::fine(value);
     }
-    let evidence = format!("requests of {logical} bytes are possible on blocks of {physical}");
+    let evidence = format!("the drive accepts {logical}-byte writes to {physical}-byte blocks");
     Outcome::finding(value, evidence).fix(
-        "# write in multiples of the physical block; NVMe: nvme format --lbaf=N erases the drive",
+        "# write whole physical blocks; nvme format --lbaf=N sets larger blocks, but erases the \
+         drive",
     )
 }

@@ -44,7 +44,7 @@ fn run(source: &Source) -> Outcome {
     if listed.is_empty() {
         return Outcome::fine("none");
     }
-    let evidence = format!("each of these used a tenth of a CPU or more: {}", listed.join(", "));
+    let evidence = format!("processes that used a tenth of a CPU or more: {}", listed.join(", "));
     Outcome::finding(listed.join(", "), evidence).fix(
         "# stop these processes, or wait until they \
                                                         end",

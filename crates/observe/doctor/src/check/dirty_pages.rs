@@ -43,7 +43,7 @@ fn run(source: &Source) -> Outcome {
         return Outcome::fine(value);
     }
     let (background, most) = (LARGE.0 / 4, LARGE.0);
-    let found = Outcome::finding(value, format!("{limit} may wait in memory to be written"))
+    let found = Outcome::finding(value, format!("{limit} of unwritten data may wait in memory"))
         .fix(format!("sysctl -w vm.dirty_background_bytes={background} vm.dirty_bytes={most}"));
     // The kernel sets a ratio to 0 where bytes are given, and the other way round.
     let old = |name: &str| {

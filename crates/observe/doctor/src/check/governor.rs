@@ -13,8 +13,8 @@ pub(crate) static CHECK: Check = Check {
     code: "governor",
     name: "CPU frequency governor",
     severity: Severity::Warning,
-    why: "With other governors the clock follows the load: it differs in a run after a pause or \
-          next to more threads.",
+    why: "With governors other than `performance`, the clock follows the load: it differs in a \
+          run after a pause or next to more threads.",
     source: "[Linux cpufreq]",
     ..Check::of(Probe::in_manifests(run))
 };

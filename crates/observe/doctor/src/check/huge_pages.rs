@@ -11,8 +11,8 @@ pub(crate) static CHECK: Check = Check {
     code: "huge_pages",
     name: "transparent huge pages",
     severity: Severity::Warning,
-    why: "With `always`, engines use memory for pages they never touch, and the kernel compacts \
-          memory during runs.",
+    why: "With the setting `always`, engines use memory for pages they never touch, and the \
+          kernel compacts memory during runs.",
     source: "[Linux transhuge]",
     ..Check::of(Probe::in_manifests(run))
 };

@@ -36,8 +36,8 @@ fn run(source: &Source) -> Outcome {
         ),
         Some(value) => Outcome::fine(value),
         None => Outcome::unknown(
-            "the kernel does not report it: kernels before Linux 6.6 have no such \
-                              setting",
+            "the kernel does not report whether it allows io_uring: kernels before Linux 6.6 lack \
+             the setting",
         ),
     }
 }

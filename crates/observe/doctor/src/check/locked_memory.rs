@@ -45,7 +45,7 @@ fn run(source: &Source) -> Outcome {
     }
     Outcome::finding(
         size.clone(),
-        format!("a process may lock {size}, and io_uring counts as locked"),
+        format!("a process may lock {size}, and io_uring counts as locked memory"),
     )
     .fix(format!("# in the shell that runs assay: ulimit -l {}", ENOUGH >> 10))
     .undo(format!("# in that shell: ulimit -S -l {}", bytes >> 10))

@@ -26,7 +26,7 @@ fn run(source: &Source) -> Outcome {
         None => Outcome::fine("none"),
         Some(bytes) => {
             let size = bytes.to_string();
-            let evidence = format!("the control group of this process may use {size}");
+            let evidence = format!("the control group of this process may use {size} of memory");
             Outcome::finding(size, evidence).fix(
                 "# run outside of the container; assay sets a memory cap itself if a plan has one",
             )

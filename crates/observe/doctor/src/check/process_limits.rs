@@ -12,9 +12,9 @@ pub(crate) static CHECK: Check = Check {
     code: "process_limits",
     name: "limits of a process",
     severity: Severity::Warning,
-    why: "A process that reaches its limit on file size or CPU time is killed by a signal. One \
-          that reaches its limit on memory, address space or stack fails or dies, in the middle \
-          of a run.",
+    why: "A process that reaches its limit on file size or CPU time is killed by a signal. A \
+          process that reaches its limit on memory, address space or stack fails or dies, in the \
+          middle of a run.",
     source: "[getrlimit 2]",
     ..Check::of(Probe::in_manifests(run))
 };

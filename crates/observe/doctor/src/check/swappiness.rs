@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     code: "swappiness",
     name: "vm.swappiness",
     severity: Severity::Note,
-    why: "With the default, the kernel moves memory of engines to swap in order to enlarge the \
-          page cache.",
+    why: "With the default swappiness, the kernel moves memory of engines to swap in order to \
+          enlarge the page cache.",
     source: "[Linux sysctl-vm]",
     ..Check::of(Probe::in_manifests(run))
 };

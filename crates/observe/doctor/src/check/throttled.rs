@@ -24,7 +24,7 @@ fn run(source: &Source) -> Outcome {
     };
     let counts: Vec<u64> = source.cpus().iter().filter_map(count).collect();
     match counts.iter().max() {
-        None => Outcome::unknown("the kernel does not count it, as on AMD and in guests"),
+        None => Outcome::unknown("the kernel does not count throttling, as on AMD and in guests"),
         Some(0) => Outcome::fine("never"),
         Some(most) => {
             let times = many(*most, "time");

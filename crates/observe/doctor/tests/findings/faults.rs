@@ -55,7 +55,11 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
         "[always] madvise never",
         "huge_pages: the kernel may use huge pages for every large allocation",
     ),
-    ("/proc/sys/vm/dirty_ratio", "40", "dirty_pages: 6.10 GiB may wait in memory to be written"),
+    (
+        "/proc/sys/vm/dirty_ratio",
+        "40",
+        "dirty_pages: 6.10 GiB of unwritten data may wait in memory",
+    ),
     ("/proc/sys/vm/overcommit_memory", "2", "overcommit: the kernel refuses to overcommit memory"),
     (
         "/proc/sys/kernel/randomize_va_space",
@@ -103,7 +107,7 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
     (
         "/proc/sys/kernel/osrelease",
         "5.10.0-8-amd64",
-        "locked_memory: a process may lock 64.0 KiB, and io_uring counts as locked",
+        "locked_memory: a process may lock 64.0 KiB, and io_uring counts as locked memory",
     ),
     (
         "/proc/self/environ",
@@ -118,7 +122,7 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
     (
         "/sys/fs/cgroup/user.slice/memory.max",
         "1073741824",
-        "memory_limit: the control group of this process may use 1.00 GiB",
+        "memory_limit: the control group of this process may use 1.00 GiB of memory",
     ),
     (
         "/proc/stat",

@@ -65,7 +65,7 @@ const CHANGES: [(Change, &[&str]); 13] = [
         |made| made.write("DISK/queue/physical_block_size", "4096"),
         &[
             "xfs_geometry: sectors of 512, blocks of 4096 bytes, on physical blocks of 4096 bytes",
-            "block_sizes: requests of 512 bytes are possible on blocks of 4096",
+            "block_sizes: the drive accepts 512-byte writes to 4096-byte blocks",
         ],
     ),
     (
@@ -107,7 +107,7 @@ const CHANGES: [(Change, &[&str]); 13] = [
             let busy = "7 (indexer (x)) S 0 1 1 0 -1 4 1 1 0 0 80 60 0 0 20 0 1 0 1 1 1\n";
             made.later = Some((made.path("/proc/7/stat"), busy));
         },
-        &["busy_processes: each of these used a tenth of a CPU or more: indexer (x) (7)"],
+        &["busy_processes: processes that used a tenth of a CPU or more: indexer (x) (7)"],
     ),
 ];
 

@@ -101,7 +101,7 @@ fn beyond(step_index: usize, clients: u32, measured: &Ceiling, requested: f64) -
     let digits = 10_f64.powf(measured.ops_per_s.log10().floor() - 1.0);
     let ceiling = per_second((measured.ops_per_s / digits).floor() * digits);
     let message = format!(
-        "client ceiling: {ceiling} with {} on this host; requested {}",
+        "client ceiling: {ceiling} with {} on this host; the experiment requests {}",
         model::units::clients(clients),
         per_second(requested)
     );
@@ -111,8 +111,8 @@ fn beyond(step_index: usize, clients: u32, measured: &Ceiling, requested: f64) -
     } else {
         format!(
             "the host was busy, which is the likely cause: while the ceiling was measured, other \
-             guests took {} of one CPU (steal) and other processes {}; stop them and repeat, or \
-             request less than {ceiling}",
+             guests took {} of one CPU (steal) and other processes {}; stop the processes and \
+             repeat, or request less than {ceiling}",
             percent(stolen),
             percent(others)
         )
@@ -174,8 +174,8 @@ mod tests {
         let text = error.to_string();
         assert_eq!(
             text,
-            "client ceiling: 3,100,000/s with 2 clients on this host; requested 5,000,000/s: \
-             request less than 3,100,000/s"
+            "client ceiling: 3,100,000/s with 2 clients on this host; the experiment requests \
+             5,000,000/s: request less than 3,100,000/s"
         );
     }
 

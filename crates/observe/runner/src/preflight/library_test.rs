@@ -83,7 +83,7 @@ pub fn test_library(
         if clock.now() > deadline {
             process.kill();
             let seconds = most.0 / 1_000_000_000;
-            let reason = format!("it hangs: no end of the {test} after {seconds} s");
+            let reason = format!("it hangs: the {test} did not end within {seconds} s");
             return Ok(Some(SmokeTestFailure::Died(reason)));
         }
     }
@@ -91,6 +91,6 @@ pub fn test_library(
         (Some(Some(failure)), _) => Some(failure),
         (_, Some(end)) => Some(SmokeTestFailure::Died(format!("it died in the {test}: {end}"))),
         (Some(None), None) => None,
-        (None, None) => Some(SmokeTestFailure::Died(format!("it ended the process in the {test}"))),
+        (None, None) => Some(SmokeTestFailure::Died(format!("it ended its process in the {test}"))),
     })
 }

@@ -193,11 +193,13 @@ fn follow(
         if took > limit {
             process.kill();
             let wait = waits_for.map_or_else(String::new, |wait| format!(": {wait}"));
-            let reason = format!("the engine is not open, or not closed, after {limit}{wait}");
+            let reason = format!("the engine did not open and close within {limit}{wait}");
             return Some(Err(Refusal::Build { reason }));
         }
         if took > REPORTED_AFTER && opened.is_none() && waits_for.is_none() {
-            let text = format!("it is not open after {REPORTED_AFTER}; the wait ends at {limit}");
+            let text = format!(
+                "the engine is not open after {REPORTED_AFTER}; Assay waits for at most {limit}"
+            );
             report(&text);
             waits_for = Some(text);
         }
@@ -216,8 +218,8 @@ fn follow(
     let reason = match (opened, ended.failure()) {
         (Some(opened), None) => return Some(Ok(opened)),
         (_, Some(reason)) if memory.has_killed(ended.status) => format!(
-            "the engine ran out of memory while it opened: {reason} ({}); raise the limit, of the \
-             experiment `memory` (--memory)",
+            "the engine ran out of memory while it opened: {reason} ({}); raise the memory limit: \
+             `memory` in the experiment, or --memory",
             memory.evidence()
         ),
         (_, Some(reason)) => format!("the engine died while it opened: {reason}"),

@@ -93,8 +93,8 @@ impl Pauses {
         let left_out = match self.left_out {
             0 => String::new(),
             count => {
-                let are = if count == 1 { "interval is" } else { "intervals are" };
-                format!(": {count} {are} without the readings that cover another time")
+                let intervals = if count == 1 { "interval" } else { "intervals" };
+                format!("; readings over another time are left out of {count} {intervals}")
             }
         };
         (!paused.is_empty()).then(|| paused.join(", ") + &left_out)
@@ -187,8 +187,8 @@ mod tests {
         pauses.note_assay(Nanos::from_millis(3_200));
         pauses.note_interval(&late(4.2e6, 1e6, 0.0), Nanos::SECOND, true);
         pauses.note_interval(&late(3e6, 3e6, 2e6), Nanos::SECOND, true);
-        let text = "Assay was paused for at least 3.20 s, the worker was paused for 2.00 s: 3 intervals are \
-                    without the readings that cover another time";
+        let text = "Assay was paused for at least 3.20 s, the worker was paused for 2.00 s; \
+                    readings over another time are left out of 3 intervals";
         assert_eq!(pauses.describe().as_deref(), Some(text));
     }
 

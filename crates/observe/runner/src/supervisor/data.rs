@@ -223,7 +223,7 @@ fn open_marker(root: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let facts = file.metadata()?;
     let is_own = facts.uid() == rustix::process::geteuid().as_raw() && facts.nlink() == 1;
     if !(facts.is_file() && is_own) {
-        return Err(io::Error::other(format!("its {MARKER} is not a file of this account only")));
+        return Err(io::Error::other(format!("its {MARKER} is not this account's own file")));
     }
     if facts.mode() & 0o022 != 0 {
         let path = path.display();

@@ -98,7 +98,7 @@ impl Host {
             RunnerError::Server(match (killed, error) {
                 (_, ServerError::Interrupted) => ServerError::Interrupted,
                 (Some(kills), error) => EngineError::Fatal(format!(
-                    "{error}; the kernel killed it for want of memory: {}",
+                    "{error}; the kernel killed a process of the server because memory ran out: {}",
                     kills.evidence()
                 ))
                 .into(),

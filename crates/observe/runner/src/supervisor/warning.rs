@@ -69,8 +69,8 @@ fn load_finding(step: &StepRecord) -> Option<Finding> {
         LoadStatus::Overloaded { evidence } => Some(warning(
             rule_code::A004,
             format!("overloaded: {evidence}"),
-            "no steady response time exists at this rate: lower the rate, or search for a rate \
-             with a limit",
+            "no steady response time exists at this rate: lower the rate, or search for the \
+             highest rate within a latency limit",
         )),
         LoadStatus::ClientBound { evidence } => {
             let remedy = "this result does not describe the engine: lower the rate, or give the \
@@ -115,7 +115,7 @@ const fn remedy(cause: InvalidCause) -> &'static str {
     match cause {
         InvalidCause::Paused => {
             "let nothing stop the worker (a debugger, a freezer, a suspend), and repeat on a host \
-             with dedicated CPUs: a hypervisor need not report the CPU time it takes"
+             with dedicated CPUs: a hypervisor may take CPU time without reporting it"
         }
         InvalidCause::Throttled => "raise the CPU cap of the control group in which assay runs",
         InvalidCause::Steal => "repeat on a host whose CPUs are not shared with other guests",
@@ -129,7 +129,7 @@ const fn remedy(cause: InvalidCause) -> &'static str {
 /// Returns the warning about pauses that readings would have covered.
 pub(super) fn paused(pauses: &Pauses) -> Option<Finding> {
     let remedy = "let nothing pause Assay or its workers (Ctrl-Z, a debugger, a freezer, a \
-                  suspend), and repeat; the sums of the step are right for the time they cover";
+                  suspend), and repeat; the step's totals are correct for the time they cover";
     pauses.describe().map(|evidence| warning(rule_code::A059, evidence, remedy))
 }
 
@@ -157,7 +157,8 @@ pub(super) fn slow_clock(clocks_mhz: &[f64]) -> Option<Finding> {
          {} of the readings",
         percent(share)
     );
-    let remedy = "fix the clock and cool the machine: governor `performance`, boost off";
+    let remedy =
+        "keep the CPU clock constant (governor `performance`, boost off), and cool the machine";
     Some(warning(rule_code::A018, evidence, remedy))
 }
 
@@ -177,8 +178,8 @@ fn search_finding(step: &StepRecord) -> Option<Finding> {
         warning(
             rule_code::A003,
             "a rate that had passed failed after a probe at a higher rate".to_owned(),
-            "probes left deferred work that a wait does not remove: search on fresh data, more \
-             than once",
+            "probes left deferred work that waiting does not complete: repeat the search several \
+             times, each on fresh data",
         )
     })
 }
@@ -252,8 +253,8 @@ pub(crate) fn busy_threads(
         return Some(crowded_out(share, used, outside));
     }
     let mut evidence = format!(
-        "more busy threads than CPUs: {used:.2} of {cpus} CPUs used, and clients waited {:.1} % of \
-         their time for one",
+        "more busy threads than CPUs: {used:.2} of {cpus} CPUs used, and clients waited {:.1} % \
+         of their time for a CPU",
         share * 100.0
     );
     if late > 0 {
@@ -380,8 +381,8 @@ mod tests {
         assert_eq!(busy(19.9, 0.2, &step), None, "two clients fill two CPUs without waits");
         let finding = busy(19.8, 0.9, &step).unwrap();
         assert_eq!(finding.code, rule_code::A009);
-        let evidence = "more busy threads than CPUs: 1.98 of 2 CPUs used, and clients waited \
-                     4.5 % of their time for one";
+        let evidence = "more busy threads than CPUs: 1.98 of 2 CPUs used, and clients waited 4.5 \
+                        % of their time for a CPU";
         assert_eq!(finding.evidence, evidence);
         assert!(busy(9.0, 1.1, &step).is_some(), "they wait although CPUs are free: pinned");
     }

@@ -223,8 +223,8 @@ fn late(evidence: &Evidence, setting: &Setting) -> Option<Late> {
         )
     } else if is_harmful(evidence, setting, &lag) {
         format!(
-            "clients lagged beyond {} for {} in all, longest {max}, and {} operations of {} took \
-             longer",
+            "clients lagged by more than {} for {} in all (up to {max}), and {} of {} operations \
+             took longer",
             setting.limit().within,
             lag.over_limit,
             thousands(evidence.over_limit),

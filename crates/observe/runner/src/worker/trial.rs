@@ -113,7 +113,7 @@ impl<W: Write + Send> Worker<'_, W> {
         });
         let (totals, sampled) = loaded.map_err(|error| failed(&error))?;
         let waits = sampled.unwrap_or_else(|error| {
-            self.lock_waits.report(&format!("the waits of this step are not known: {error}"));
+            self.lock_waits.report(&format!("the lock waits of this step are not known: {error}"));
             None
         });
         let mut totals = totals.map_err(|error| {

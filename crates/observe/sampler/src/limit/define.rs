@@ -78,7 +78,7 @@ impl Quota {
     pub(crate) fn commands(&self, amount: u64) -> String {
         match self.source.starts_with('/') {
             true => format!(
-                "`echo {amount} > {}`, or where the container is started `docker run \
+                "`echo {amount} > {}`, or start the container with `docker run \
                  --pids-limit={amount}`",
                 self.source
             ),

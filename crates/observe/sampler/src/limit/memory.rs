@@ -25,7 +25,7 @@ fn shortage(needs: &SystemNeeds, limit: &GroupLimit) -> Shortage {
         limit: LIMIT.name,
         reason: format!("the engine and its client may need {needed} of memory, and {limit}"),
         remedy: format!(
-            "raise the limit of the group (where the container is started, `docker run \
+            "raise the limit of the group (start the container with `docker run \
              --memory={mib}m`), {SMALLER}{}",
             needs.memory.or_instead()
         ),
@@ -46,8 +46,8 @@ mod tests {
         let text = shortage(&needs, &limit).to_string();
         assert_eq!(
             text,
-            "the engine and its client may need 420 MiB of memory, and the control group /g allows \
-             320 MiB: raise the limit of the group (where the container is started, `docker run \
+            "the engine and its client may need 420 MiB of memory, and the control group /g \
+             allows 320 MiB: raise the limit of the group (start the container with `docker run \
              --memory=420m`), use a smaller cache or fewer clients, or set x"
         );
         limit.held = Bytes(40 << 20);

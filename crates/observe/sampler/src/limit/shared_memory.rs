@@ -46,7 +46,7 @@ fn allow(needed: Bytes, instead: &str, free: Option<Bytes>) -> Result<(), Shorta
             (format!("has {free} free"), format!("enlarge {DIR} (`mount -o remount,size={mib}m"))
         }
         None => (
-            "is absent, read-only or closed to its account".to_owned(),
+            "is absent, read-only or not writable for the server's account".to_owned(),
             format!("mount memory (`mount -t tmpfs -o size={mib}m tmpfs"),
         ),
     };
@@ -75,7 +75,8 @@ mod tests {
         let text = allow(needed, "", None).unwrap_err().to_string();
         assert!(
             text.contains(
-                "/dev/shm is absent, read-only or closed to its account: mount memory (`mount -t t"
+                "/dev/shm is absent, read-only or not writable for the server's account: mount \
+                 memory (`mount -t t"
             ),
             "{text}"
         );

@@ -66,9 +66,8 @@ impl Limits {
 
 /// Checks that the disk floor is free on a place's file system, before anything else is done.
 pub(super) fn check_floor(place: &Path, floor: Bytes) -> Result<()> {
-    let help = "free disk space, choose a directory on a larger file system (--data-dir; --path \
-                of assay device), or lower the floor of assay run or device, such as --disk-floor \
-                512MiB";
+    let help = "free disk space, choose a directory on a larger file system (--data-dir, or \
+                --path of assay device), or lower the disk floor, such as --disk-floor 512MiB";
     runner::check_room(place, floor).map_err(|error| {
         let is_floor = matches!(error, RunnerError::DiskFloor(..));
         if is_floor { miette!(help = help, "{error}") } else { miette!("{error}") }

@@ -219,7 +219,7 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
     let row = |one: &&StepNoise| {
         let seconds = one.within.map_or(String::new(), |within| {
             format!(
-                ", and {} within runs over one second, less over longer spans",
+                ", and {} between the seconds of a run, less between longer spans",
                 cov(within.sqrt())
             )
         });
@@ -232,7 +232,7 @@ fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
                 format!("{experiments} earlier experiments on this machine")
             }
             Origin::OtherSteps { experiments } => {
-                format!("other steps on this machine, earlier experiments: {experiments}")
+                format!("other steps on this machine (earlier experiments: {experiments})")
             }
             Origin::Assumed => "assumed: no history".to_owned(),
         };

@@ -148,7 +148,7 @@ pub(crate) fn known_metric(name: &str) -> Result<Metric> {
     let similar = names.clone().filter(|known| shares_a_part(name, known));
     let similar: Vec<&str> = similar.take(SIMILAR_MAX).collect();
     let otherwise = match similar[..] {
-        [] => "docs/reference/metrics.md lists all metrics; CSV and JSON contain all".to_owned(),
+        [] => "CSV and JSON contain all metrics; docs/reference/metrics.md defines them".to_owned(),
         _ => format!("similar metrics: {}", similar.join(", ")),
     };
     let error = PlanError::new(format!("no metric is named `{name}`"));
@@ -172,7 +172,7 @@ pub(crate) fn missing_metric<'a>(
     let known: Vec<&str> = known.into_iter().collect();
     miette!(
         help = format!(
-            "these runs have: {}; docs/reference/metrics.md defines them",
+            "these runs have the metrics {}; docs/reference/metrics.md defines them",
             known.join(", ")
         ),
         "no step of these runs has `{name}`: the metric was not measured, or does not apply"

@@ -121,7 +121,9 @@ pub(super) fn check(
     }
     let all = reached(experiment);
     let Some(first) = all.first() else { return Ok(()) };
-    ui.status(format_args!("stranger  this account did not begin {name} on this host:"));
+    ui.status(format_args!(
+        "stranger  this account did not begin {name} on this host; the experiment can reach:"
+    ));
     let shown = all.iter().take(LINES_MAX).map(|one| in_one_line(&one.to_string(), SIGNS_MAX));
     shown.for_each(|line| ui.status(format_args!("  {line}")));
     let more = all.len().saturating_sub(LINES_MAX);

@@ -156,7 +156,7 @@ fn measure(
     let room = Room { free: Bytes(u64::MAX), floor: args.disk_floor };
     let plan = plan::expand(checked.experiment, &Program::default(), room)?;
     ui.status(format_args!(
-        "takes     about {} for {} runs, after the time to fill {}",
+        "takes     about {} for {} runs, plus the time to write {} of test data",
         plan.estimated_ns,
         plan.cells.len(),
         plan.estimated_disk_bytes

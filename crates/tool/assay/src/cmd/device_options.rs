@@ -137,8 +137,8 @@ impl Measure {
         let runs = cells * u64::from(self.repetitions);
         if runs == 0 {
             return Err(miette!(
-                help = "a raw device is only read without --destroy; --access direct and buffered \
-                        need --path, raw needs --raw",
+                help = "without --destroy, a raw device is only read; --access direct and \
+                        --access buffered need --path, --access raw needs --raw",
                 "the options leave no test to run"
             ));
         }
@@ -158,7 +158,7 @@ impl Measure {
     pub(crate) fn check(&self, ui: &Ui) -> Result<()> {
         let Some(storage) = self.path.as_ref().or(self.raw.as_ref()) else {
             return Err(miette!(
-                help = "give a directory on it with --path, or an unused device with --raw",
+                help = "give a directory with --path, or an unused device with --raw",
                 "no storage to measure"
             ));
         };
@@ -177,7 +177,7 @@ impl Measure {
             return Err(miette!(
                 help = "repeat the name of the device with --destroy, or give a directory with \
                         --path",
-                "--until-steady writes, and a raw device is only read"
+                "--until-steady writes, but without --destroy a raw device is only read"
             ));
         }
         let place = storage.display();

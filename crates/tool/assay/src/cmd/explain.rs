@@ -153,7 +153,7 @@ fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
         Some(Manifest { plan: Plan { experiment, .. }, .. }) => {
             format!("the newest, {}, has {}", experiment.name, variants(experiment).join(", "))
         }
-        None => "run one first: assay run readrandom --engine lmdb --engine redb".to_owned(),
+        None => "run an experiment: assay run readrandom --engine lmdb --engine redb".to_owned(),
     };
     Err(miette!(help = help, "no experiment has both variants, `{}` and `{}`", args.a, args.b))
 }

@@ -171,7 +171,7 @@ fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     match u64::try_from(length) {
         Ok(length) if length <= IMPORT_BYTES_MAX => Ok(bytes),
         Ok(_) | Err(_) => {
-            Err(io::Error::other("the file is larger than 256 MiB: choose fewer points"))
+            Err(io::Error::other("the file is larger than 256 MiB: import fewer points"))
         }
     }
 }
@@ -238,6 +238,6 @@ fn to_report(error: HistoryError) -> miette::Report {
 fn strictness(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.5..=100.0).contains(number));
     number.ok_or_else(|| {
-        format!("`{text}` is not a penalty between 0.5 and 100: write a number such as 4, or 3")
+        format!("`{text}` is not a penalty between 0.5 and 100: write a number such as 3 or 4")
     })
 }

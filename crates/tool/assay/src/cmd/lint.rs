@@ -62,7 +62,9 @@ pub(crate) struct Args {
 
 /// Parses the code of a rule.
 fn rule(code: &str) -> std::result::Result<&'static Rule, String> {
-    find(code).ok_or_else(|| format!("no rule has the code `{code}`: assay lint --rules"))
+    find(code).ok_or_else(|| {
+        format!("no rule has the code `{code}`: `assay lint --rules` lists all codes")
+    })
 }
 
 /// Prints the findings.
@@ -146,7 +148,7 @@ fn lint_results(named: &[&String], results: &Results) -> Result<Checked> {
     let joined = JoinedResults::of(results, named, Window::default())?;
     let experiment = &joined.experiment;
     if joined.runs.is_empty() {
-        let help = "run it first, or lint its plan: assay lint FILE.toml";
+        let help = "run the experiment first, or lint its plan: assay lint FILE.toml";
         return Err(miette!(help = help, "`{}` has no runs", experiment.name));
     }
     let Study { joined, analyzed, .. } = Study::of(joined, None, results)?;

@@ -68,7 +68,7 @@ fn parse_block(text: &str) -> Result<u32, String> {
     let bytes = parse_size(text)?;
     match u32::try_from(bytes.0) {
         Ok(bytes @ 64..=1_048_576) => Ok(bytes),
-        _ => Err(format!("a block of {bytes} is not between 64 bytes and {LARGEST}")),
+        _ => Err(format!("the block size {bytes} is not between 64 bytes and {LARGEST}")),
     }
 }
 
@@ -229,8 +229,8 @@ impl Server {
         let name = &self.implementation.name;
         let untrusted = |error| {
             miette!(
-                help = "a library that writes to other files' descriptors spoils the messages: \
-                        leave the library out",
+                help = "the library may write to file descriptors that it did not open: leave the \
+                        library out",
                 "the messages of {name} cannot be trusted: {error}"
             )
         };

@@ -133,7 +133,7 @@ impl Report for Shown<'_> {
             None => lines(self.planned, style),
         };
         lines.extend(sampler::limit_notes().iter().map(|note| format!("note      {note}")));
-        let refusal = |text| format!("warning   `run` refuses this on this host: {text}");
+        let refusal = |text| format!("warning   `run` refuses this plan on this host: {text}");
         lines.extend(self.refusals.iter().map(refusal));
         lines.extend(self.priced.iter().map(Priced::line));
         Document::lines(lines)
@@ -386,10 +386,10 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
 /// Formats what an application's step does next to the calls of its clients.
 fn next_to_calls(step_spec: &TrafficSpec) -> String {
     let background = step_spec.background.as_ref().map_or_else(String::new, |background| {
-        format!(", with {} rows/s each in the background", background.rows_per_s)
+        format!(", with {} background rows/s per client", background.rows_per_s)
     });
     let hold = step_spec.hold.map_or_else(String::new, |hold| {
-        format!(", a transaction of each held open for {}", hold.time_ns)
+        format!(", a transaction of each client held open for {}", hold.time_ns)
     });
     format!("{background}{hold}")
 }

@@ -38,7 +38,10 @@ pub(crate) fn lines(experiment: &Experiment) -> Vec<String> {
     let mut lines: Vec<String> =
         planned(experiment).iter().flat_map(PlannedFindings::lines).collect();
     if !lines.is_empty() && experiment.repetitions < REPETITIONS_MIN {
-        lines.push("undecided one repetition decides no published finding: run three".to_owned());
+        lines.push(
+            "undecided one repetition decides no published finding: run three repetitions"
+                .to_owned(),
+        );
     }
     lines
 }

@@ -111,7 +111,7 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path, ui: &Ui) -> Resul
     let mut names = BTreeSet::new();
     if let Some(twice) = joined.iter().find(|one| !names.insert(&one.experiment.name)) {
         return Err(miette!(
-            help = "name each experiment once: its page has the experiment's name",
+            help = "name each experiment once: the report writes one page per experiment",
             "{} is named twice",
             twice.experiment.name
         ));
@@ -122,8 +122,8 @@ fn write_reproduced(args: &Args, results: &Results, to: &Path, ui: &Ui) -> Resul
     let path = to.join(FINDINGS);
     let unreadable = |error: &dyn Display| {
         miette!(
-            help = "repair the file or restore an earlier version: no other file has the findings \
-                    whose results are gone",
+            help = "repair the file or restore an earlier version: only this file has the \
+                    findings of removed results",
             "cannot read {}: {error}",
             path.display()
         )

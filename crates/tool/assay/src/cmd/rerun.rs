@@ -109,7 +109,7 @@ impl Original {
         let manifest = dir.manifest().into_report()?;
         if manifest.plan.experiment.device.is_some() {
             return Err(miette!(
-                help = "run its experiment file here, then `assay compare A B --across hosts`",
+                help = "run the experiment's file here, then `assay compare A B --across hosts`",
                 "{name} measures storage, which has no builds to obtain"
             ));
         }
@@ -158,7 +158,7 @@ fn obtained(
         let library = match found {
             Ok(library) => library,
             Err(error) if variant.name == spec.base => {
-                let message = format!("the build of the base cannot be obtained: {error}");
+                let message = format!("the build of the base variant cannot be obtained: {error}");
                 return Err(of_variant(&variant.name, &message));
             }
             Err(error) => {
@@ -175,7 +175,7 @@ fn obtained(
     }
     if variants.len() < 2 && spec.variants.len() > 1 {
         return Err(miette!(
-            "no variant except the base can be obtained: there is nothing to compare"
+            "only the build of the base variant can be obtained: there is nothing to compare"
         ));
     }
     Ok((Experiment { variants, ..spec.clone() }, libraries))

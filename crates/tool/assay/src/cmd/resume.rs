@@ -93,7 +93,7 @@ pub(super) fn resume(
         return Err(miette!(
             help = "resume on the same file system (--data-dir) and under the same limits of memory \
                     and CPUs; on another machine `assay rerun` repeats the experiment",
-            "{} was begun on {}, and this is {}",
+            "{} was begun on host {}, but this host is {}",
             manifest.plan.experiment.name,
             manifest.host.fingerprint,
             here.fingerprint

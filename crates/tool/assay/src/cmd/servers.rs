@@ -69,8 +69,8 @@ pub(crate) fn with_open_data(
         && is_open(Path::new(OPEN_DATA_DIR))
     {
         ui.status(format_args!(
-            "data      in {OPEN_DATA_DIR}: the account of servers cannot use {}; --data-dir names \
-             another place",
+            "data      in {OPEN_DATA_DIR}: the account that runs servers cannot use {}; \
+             --data-dir names another place",
             std::path::absolute(&environment.data_dir)
                 .as_deref()
                 .unwrap_or(&environment.data_dir)

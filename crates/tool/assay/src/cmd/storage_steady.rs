@@ -38,8 +38,8 @@ pub(crate) fn check_limit(storage: &Storage, limit: Bytes) -> Result<()> {
     }
     Err(miette!(
         help = format!(
-            "give a --write-limit above {least} for the first level; {} fill all levels, and each \
-             level then writes for minutes",
+            "give a --write-limit above {least} for the first level; filling all levels takes {}, \
+             and each level then writes for minutes",
             Bytes(most)
         ),
         "a write limit of {limit} leaves nothing to measure: the first level takes {least} to fill"
@@ -105,7 +105,7 @@ fn one_level(
         return Ok(());
     }
     if budget.left <= size {
-        level.ended = format!("the write limit leaves {} and the fill takes {size}", budget.left);
+        level.ended = format!("the write limit leaves {}, but the fill takes {size}", budget.left);
         return Ok(());
     }
     let file = match (&storage.raw, &storage.request.parent) {

@@ -121,7 +121,8 @@ impl Until {
         if repetitions < needed {
             let expected = within(worst.half_width(repetitions));
             ui.status(format_args!(
-                "pilot     {why} limits it to {repetitions}, where {expected} is expected"
+                "pilot     {why} limits the repetitions to {repetitions}, where {expected} is \
+                 expected"
             ));
         }
         if repetitions == made {

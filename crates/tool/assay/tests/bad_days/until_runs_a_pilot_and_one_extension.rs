@@ -50,7 +50,10 @@ fn pilot_is_extended_once() {
         let output = sandbox.run(&UNREACHABLE_PRECISION).output().expect("it runs");
         assert!(output.status.success(), "{}", output_text(&output));
         let message = joined_text(&output);
-        assert!(message.contains("--max-repetitions limits it to 4, where"), "{message}");
+        assert!(
+            message.contains("--max-repetitions limits the repetitions to 4, where"),
+            "{message}"
+        );
         let pilot = "4 runs each; noise from the pilot's 3 repetitions";
         assert!(message.contains(pilot), "{message}");
         let (dir, manifest) = manifest(&sandbox);

@@ -129,7 +129,7 @@ fn full_disk_while_saving_leaves_the_run_its_database() {
     let Some(output) = crate::sandbox::on_disk_of("60m", "data", &run, "true") else { return };
     let text = crate::sandbox::output_text(&output);
     assert!(matches!(output.status.code(), Some(0 | 3)), "{text}");
-    assert!(text.contains("the load is not saved: there is no room for its files"), "{text}");
+    assert!(text.contains("the load is not saved: there is no room for the snapshot"), "{text}");
     let records = sandbox.records();
     assert_eq!(records.len(), 2);
     assert!(records.values().all(|run| run.end.is_complete()));

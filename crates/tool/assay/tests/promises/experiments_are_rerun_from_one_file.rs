@@ -90,7 +90,7 @@ fn a_build_that_cannot_be_had_is_named() {
     let base = change("one");
     assert_eq!(base.code, 1);
     assert!(
-        base.err.contains("variant one: the build of the base cannot be obtained"),
+        base.err.contains("variant one: the build of the base variant cannot be obtained"),
         "{}",
         base.err
     );

@@ -69,5 +69,9 @@ fn unknown_names_are_rejected_with_suggestions() {
     }
     let nowhere = Workspace::new();
     let output = nowhere.assay(&["explain", "one", "two"]);
-    assert!(output.code == 1 && output.err.contains("run one first"), "{}", output.err);
+    assert!(
+        output.code == 1 && output.err.contains("run an experiment: assay run"),
+        "{}",
+        output.err
+    );
 }

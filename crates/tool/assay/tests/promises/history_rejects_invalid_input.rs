@@ -189,7 +189,7 @@ fn invalid_history_arguments_are_rejected() {
     ");
     let strict = ["--import", "mine.csv", "--strictness", "none"];
     assert_snapshot!(output(&strict, 2), @"
-    error: invalid value 'none' for '--strictness <N>': `none` is not a penalty between 0.5 and 100: write a number such as 4, or 3
+    error: invalid value 'none' for '--strictness <N>': `none` is not a penalty between 0.5 and 100: write a number such as 3 or 4
 
     For more information, try '--help'.
     ");

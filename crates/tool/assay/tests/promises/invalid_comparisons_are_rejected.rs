@@ -168,11 +168,14 @@ fn unknown_metric_is_rejected_with_similar_ones() {
     ");
     assert_snapshot!(of("speed"), @"
     × no metric is named `speed`
-    help: docs/reference/metrics.md lists all metrics; CSV and JSON contain all
+    help: CSV and JSON contain all metrics; docs/reference/metrics.md defines them
     ");
     let output = of("goodput_ops_per_s");
     assert!(output.contains("no step of these runs has `goodput_ops_per_s`"), "{output}");
-    assert!(output.contains("these runs have: ") && output.contains("cpu_us_per_op"), "{output}");
+    assert!(
+        output.contains("these runs have the metrics ") && output.contains("cpu_us_per_op"),
+        "{output}"
+    );
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Limited {
         assert!(err.contains("nothing was run"), "{err}");
         let plan = self.assay(&workspace, "plan", engine);
         assert_eq!(plan.code, 0, "{}", plan.err);
-        let warning = plan.out.lines().find(|line| line.contains("refuses this on this host"));
+        let warning = plan.out.lines().find(|line| line.contains("refuses this plan on this host"));
         for text in texts {
             assert!(err.contains(text), "{text}: {err}");
             assert!(warning.is_some_and(|line| line.contains(text)), "{text}: {}", plan.out);

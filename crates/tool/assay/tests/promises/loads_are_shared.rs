@@ -213,7 +213,7 @@ fn snapshots_respect_their_limit() {
     workspace.write("shared.toml", file(&["sqlite", "lmdb"]));
     let output = workspace.run_shared(&["--snapshot-limit", "1KiB"]);
     assert!(
-        output.err.contains("the load is not saved: there is no room for its files"),
+        output.err.contains("the load is not saved: there is no room for the snapshot"),
         "{}",
         output.err
     );

@@ -48,7 +48,7 @@ fn plan_warns_of_what_run_refuses_on_this_host() {
         assert!(unwrapped(&run.err).contains(named), "{args:?}: {}", run.err);
         let shown = format!("{}{}", planned.out, unwrapped(&planned.err));
         assert!(shown.contains(named), "{args:?}: {shown}");
-        let is_warned = planned.out.contains("`run` refuses this on this host: ");
+        let is_warned = planned.out.contains("`run` refuses this plan on this host: ");
         assert_eq!(is_warned, planned.code == 0, "{args:?}: {shown}");
     }
 }

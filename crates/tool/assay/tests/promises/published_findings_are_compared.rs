@@ -189,7 +189,9 @@ fn one_repetition_leaves_findings_undecided() {
     workspace.write("held.toml", quick);
     let output = workspace.assay(&["plan", "held.toml", "--repetitions", "1"]);
     assert!(
-        output.out.contains("\nundecided one repetition decides no published finding: run three\n"),
+        output.out.contains(
+            "\nundecided one repetition decides no published finding: run three repetitions\n"
+        ),
         "{}{}",
         output.out,
         output.err

@@ -44,7 +44,7 @@ fn servers_find_a_place_for_their_data_below_a_closed_home() {
     }
     let workspace = Workspace::new();
     fs::set_permissions(workspace.path(""), Permissions::from_mode(0o700)).expect("ours");
-    let line = format!("data      in {OPEN_DATA_DIR}: the account of servers cannot use ");
+    let line = format!("data      in {OPEN_DATA_DIR}: the account that runs servers cannot use ");
 
     let ran = assay(&workspace, &format!("run {RUN} --disk-floor 1MiB")).recorded();
     assert_eq!(ran.err.matches(&line).count(), 1, "{}", ran.err);

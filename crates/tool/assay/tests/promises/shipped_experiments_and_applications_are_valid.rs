@@ -83,7 +83,7 @@ fn experiments_take_minutes_or_a_night_and_a_night_is_sound() {
             assert_eq!(night.code, 0, "{name} at {size}: {}", night.err);
             assert!(planned_minutes(&night.out) < 8 * 60, "{name} at {size}: {}", night.out);
             // What this host lacks is no fault of the experiment.
-            let is_of_host = |line: &str| line.contains("`run` refuses this on this host");
+            let is_of_host = |line: &str| line.contains("`run` refuses this plan on this host");
             let is_warning = |line: &&str| {
                 (line.starts_with("warning ") || line.starts_with("rejected ")) && !is_of_host(line)
             };
@@ -140,7 +140,7 @@ fn application_step_is_planned_with_its_prerequisites() {
     variant   mysql-8.0.31: mysql@8.0.31, no profile, durability os
     step      l.i0: 100000 rows, clients 1, 2
     step      l.x: 2 calls for each table, clients 1, 2
-    step      q100: 1m00s after 5.00 s of warm-up, clients 1, 2, with 100 rows/s each in the background
+    step      q100: 1m00s after 5.00 s of warm-up, clients 1, 2, with 100 background rows/s per client
     ");
 }
 

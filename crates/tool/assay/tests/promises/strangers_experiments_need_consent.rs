@@ -136,7 +136,7 @@ fn options_that_reach_beyond_the_data_need_consent() {
         assert!(!workspace.path("assay-data").exists());
         let trusted = workspace.assay(&["rerun", "pair", "--trust"]);
         assert!(
-            trusted.err.contains("the build of the base cannot be obtained"),
+            trusted.err.contains("the build of the base variant cannot be obtained"),
             "{}",
             trusted.err
         );
@@ -144,7 +144,11 @@ fn options_that_reach_beyond_the_data_need_consent() {
     }
     let plain = strange(with_option("rocksdb@0.0.1", "write_buffer_size", "64MB"));
     let plain = plain.assay(&["rerun", "strange.assay"]);
-    assert!(plain.err.contains("the build of the base cannot be obtained"), "{}", plain.err);
+    assert!(
+        plain.err.contains("the build of the base variant cannot be obtained"),
+        "{}",
+        plain.err
+    );
     assert!(!plain.err.contains("stranger"), "no consent is needed: {}", plain.err);
 }
 
@@ -171,7 +175,8 @@ fn only_a_terminal_gives_consent() {
         return println!("skipped in part: script(1) is not installed");
     };
     assert!(
-        yes.contains("Run it? [y/N]") && yes.contains("the build of the base cannot be obtained"),
+        yes.contains("Run it? [y/N]")
+            && yes.contains("the build of the base variant cannot be obtained"),
         "{yes}"
     );
     let no = answered("").expect("it was there");
@@ -192,7 +197,7 @@ fn a_library_in_the_archive_is_not_loaded() {
     let reached = format!("loads code: one: extensions = {extension}");
     assert_refused(&workspace.assay(&["rerun", "strange.assay"]), &reached);
     let trusted = workspace.assay(&["rerun", "strange.assay", "--trust"]);
-    if trusted.err.contains("the build of the base cannot be obtained") {
+    if trusted.err.contains("the build of the base variant cannot be obtained") {
         return println!("skipped in part: no WiredTiger is installed: {}", trusted.err);
     }
     if child::landlock_level().is_none() {

@@ -24,7 +24,7 @@ const BEAT: Duration = Duration::from_millis(500);
 const BEATS_PER_CHECK: u32 = 20;
 
 /// What a run waits for whose server does not work on its statement.
-const NOT_BUSY: &str = "a statement has no answer, and the server does not execute it";
+const NOT_BUSY: &str = "the server does not execute a statement that it has not answered";
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Executes one step, with a row-count check when it is one of the application.
