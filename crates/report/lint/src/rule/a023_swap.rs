@@ -40,7 +40,8 @@ fn swapped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     (moved > TRICKLE).then(|| {
         let (back, out, swapped) = (bytes(back), bytes(out), bytes(own));
         let evidence = format!(
-            "the host read {back} from swap and wrote {out} to it; {swapped} of the worker"
+            "the host read {back} from swap and wrote {out} to swap; {swapped} of the worker's \
+             memory"
         );
         Observation::new(format!("{evidence} were in swap"))
             .blocking_if(own > TRICKLE)
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(with(0.0, 0.0), []);
         assert_eq!(with(4e5, 1e9), []);
         let evidence = "readrandom of b: the host read 9.54 MiB from swap and wrote 9.54 MiB to \
-                        it; 0 B of the worker were in swap (3 runs)";
+                        swap; 0 B of the worker's memory were in swap (3 runs)";
         assert_eq!(with(1e7, 0.0), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with(1e7, 2e6)[0].0, Severity::Blocking);
     }

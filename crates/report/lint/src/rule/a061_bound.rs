@@ -16,11 +16,11 @@ pub(crate) static RULE: Rule = Rule {
               with as many jobs; a cached workload (byrx, byos) uses 90 % of the device; or one \
               variant is bound by CPU and another by the device. The rule needs the stored profile \
               of the device on this host (assay device)",
-    why: "Another resource than the named one limits throughput. A faster device changes nothing \
-          while the CPU is full, and a ratio of variants that are bound by different resources \
-          holds on this machine only.",
-    remedy: "read the step as bound by that resource, or change data size, clients or machine so \
-             that the intended resource limits it",
+    why: "Throughput is limited by another resource than the workload is meant to test. A faster \
+          device changes nothing while the CPU is full, and a ratio of variants that are bound by \
+          different resources holds on this machine only.",
+    remedy: "read the step as bound by the resource that the finding names, or change data size, \
+             clients or machine so that the intended resource limits the step",
     source: "[Callaghan 2022-10-26] (CPU is needed for IO: when a read-only workload saturates storage \
              and when not); [Denning Buzen 1978]; our choice: thresholds",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
