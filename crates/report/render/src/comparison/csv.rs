@@ -61,14 +61,14 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("label", "verdict on the whole comparison: true, truthy, undecided, bogus or nothing"),
     ("waived", "codes of the waived rules, separated by spaces"),
     ("against", "the variant that a published finding compares with"),
-    ("against_mean", "mean of the runs of that variant"),
+    ("against_mean", "mean of the runs of the variant in `against`"),
     ("published_value", "published value of the variant"),
     ("published_against", "published value of the other variant"),
     ("published_ratio", "ratio of the published values, or higher, lower or same"),
     ("reproduction", "outcome of a published finding; bogus where no verdict is due"),
     ("claim", "the finding in words"),
     ("source", "who published it"),
-    ("reasons", "why the result differs, by the experiment file, or why it was not measured"),
+    ("reasons", "the author's reasons for a different result, or why the finding was not measured"),
 ];
 
 /// Returns every metric of every step and of whole runs, then the published findings.

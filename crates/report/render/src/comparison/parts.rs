@@ -62,8 +62,8 @@ const DETAILS: [Shown; 3] = [
     },
     Shown {
         kind: PartKind::Event,
-        title: "What the sessions were in, by samples: commits of all servers are one class, which \
-                holds their CPU in MySQL and MariaDB without wait events",
+        title: "Events of the sessions, as shares of samples: commits are one class in all \
+                servers, which includes their CPU in MySQL and MariaDB without wait events",
         compared: ("session_share", "share of\nsessions"),
         others: &[],
     },

@@ -27,17 +27,20 @@ pub(super) fn meanings(margin: &str) -> [(Reproduction, String); 7] {
         (Reproduction::Reproduces, reproduces),
         (
             Reproduction::SameDirection,
-            "Other size: the interval excludes 1 on that side, and does not contain the \
-             ratio."
+            "Other size: the interval excludes 1 on the published side, and does not contain the \
+             published ratio."
                 .to_owned(),
         ),
         (
             Reproduction::SizeUndecided,
-            "Size undecided: the interval excludes 1 on that side and contains the ratio, but is \
-             too wide to decide the size."
+            "Size undecided: the interval excludes 1 on the published side and contains the \
+             published ratio, but is too wide to decide the size."
                 .to_owned(),
         ),
-        (Reproduction::Opposite, "Opposite: the interval excludes 1 on the other side.".to_owned()),
+        (
+            Reproduction::Opposite,
+            "Opposite: the interval excludes 1 on the side opposite to the published side.".into(),
+        ),
         (
             Reproduction::NoDifference,
             format!("No difference: the 90 % interval lies within {margin}."),
