@@ -30,9 +30,9 @@ pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
         count => format!(", adjusted for {count} comparisons"),
     };
     format!(
-        "\u{25b2} above, \u{25bc} below the base by {margin} or more: the 95 % interval excludes 1{among}   \
-         \u{25b3} \u{25bd} likewise, by less than {margin}   \u{2248} no difference beyond {margin}: the \
-         90 % interval lies within   ? inconclusive{blocked}"
+        "\u{25b2} above, \u{25bc} below the base by {margin} or more: the 95 % interval excludes \
+         1{among}   \u{25b3} \u{25bd} likewise, by less than {margin}   \u{2248} no difference \
+         beyond {margin}: the 90 % interval is within {margin}   ? inconclusive{blocked}"
     )
 }
 

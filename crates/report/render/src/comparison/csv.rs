@@ -55,7 +55,7 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("run_cov", "run-to-run coefficient of variation used, as a share"),
     (
         "verdict",
-        "above, below, small_but_real, equivalent or inconclusive; bogus if no verdict is due",
+        "above, below, small_but_real, equivalent or inconclusive; bogus if a warning blocks it",
     ),
     ("why", "why the verdict is inconclusive"),
     ("label", "verdict on the whole comparison: true, truthy, undecided, bogus or nothing"),
@@ -65,7 +65,7 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("published_value", "published value of the variant"),
     ("published_against", "published value of the other variant"),
     ("published_ratio", "ratio of the published values, or higher, lower or same"),
-    ("reproduction", "outcome of a published finding; bogus where no verdict is due"),
+    ("reproduction", "outcome of a published finding; bogus if a warning blocks the verdict"),
     ("claim", "the finding in words"),
     ("source", "who published it"),
     ("reasons", "the author's reasons for a different result, or why the finding was not measured"),

@@ -18,10 +18,11 @@ pub(super) const MARGIN: &str = "the margin";
 pub(super) fn meanings(margin: &str) -> [(Reproduction, String); 7] {
     let widened = if margin == MARGIN { "" } else { "the margin of " };
     let reproduces = format!(
-        "Reproduces: the interval excludes 1 on the published side, holds the published ratio when \
-         widened by {widened}{margin}, and its 90 % part is nearer to that ratio than half of the \
-         published difference (or {margin}); without a published ratio the side is enough; a \
-         published equality reproduces if the difference is below {margin} (90 % interval)."
+        "Reproduces: the interval excludes 1 on the published side, contains the published ratio \
+         if widened by {widened}{margin}, and both limits of the 90 % interval differ from the \
+         published ratio by less than half of the published difference (or {margin}); if only a \
+         direction was published, the side of 1 is enough; a published equality reproduces if the \
+         90 % interval lies within {margin}."
     );
     [
         (Reproduction::Reproduces, reproduces),
