@@ -64,7 +64,7 @@ fn faulted(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let faults = per_op(step, metric::MAJOR_FAULTS).filter(|_| step.role() == StepRole::Read)?;
     (faults > FAULTS).then(|| {
         let evidence = format!(
-            "the workload is meant to be cached, and {faults:.2} page faults per operation \
+            "the workload is meant to be cached, but {faults:.2} page faults per operation \
                      read from storage"
         );
         Observation::new(evidence).ranked("faults", faults)
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(with("byos", 5_000.0), []);
         assert_eq!(with("iobuf", 12_000.0), []);
         let found = with("byos", 12_000.0);
-        let evidence = "readrandom of a: the workload is meant to be cached, and 0.02 page faults \
+        let evidence = "readrandom of a: the workload is meant to be cached, but 0.02 page faults \
                         per operation read from storage (3 runs)";
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }
