@@ -90,7 +90,7 @@ pub(super) fn procedures(compared: &Compared<'_>) -> Option<Section> {
     let command = command.flag("--costs");
     section
         .remarks
-        .push(format!("Kinds of operation, events, statements and their plans: {command}"));
+        .push(format!("To show kinds of operation, events, statements and their plans: {command}"));
     Some(section)
 }
 
