@@ -25,7 +25,7 @@ pub enum AnalysisError {
     /// Experiments with different data, steps or variants: the labels of two, and what differs.
     #[error(
         "{0} and {1} cannot be compared: {2}; run their variants in one experiment, or repeat one \
-         of the two with the settings of the other"
+         experiment with the settings of the other experiment"
     )]
     NotComparable(String, String, String),
 }

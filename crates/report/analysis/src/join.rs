@@ -49,7 +49,7 @@ const PARTS: [Part; 6] = [
         let data = &one.data;
         format!("{} rows of {} + {} bytes", data.rows, data.key_bytes, data.value_bytes)
     }),
-    ("the shares to which values compress are", |one| one.data.compressible_to.to_string()),
+    ("the values of `compressible_to` are", |one| one.data.compressible_to.to_string()),
     ("the steps are", |one| {
         one.steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join(", ")
     }),
@@ -78,7 +78,9 @@ fn difference(first: &Experiment, other: &Experiment) -> Option<String> {
         application.map_or_else(|| "keys and values".to_owned(), |it| format!("`{}`", it.name))
     };
     (first.application != other.application).then(|| match (name(first), name(other)) {
-        (one, two) if one == two => format!("the application {one} was changed between the two"),
+        (one, two) if one == two => {
+            format!("the application {one} differs between the experiments")
+        }
         (one, two) => format!("the applications are {one} and {two}"),
     })
 }
@@ -88,7 +90,7 @@ fn step_difference(one: &Step, two: &Step) -> String {
     if one.stop != two.stop {
         return format!("{name} ends after {} and after {}", length(one.stop), length(two.stop));
     }
-    format!("{name} is not the same step in both (differences: {})", differing(one, two))
+    format!("the settings of step {name} differ ({})", differing(one, two))
 }
 
 fn length(stop: StopRule) -> String {
@@ -122,10 +124,10 @@ fn add(variants: &mut Vec<Variant>, variant: &Variant) -> Result<(), String> {
 fn variant_difference(known: &Variant, other: &Variant) -> String {
     let name = &known.name;
     if known.build != other.build {
-        return format!("`{name}` is {} in one and {} in the other", known.build, other.build);
+        return format!("variant `{name}` has two builds, {} and {}", known.build, other.build);
     }
     let differ = differing(known, other);
-    format!("`{name}` is not the same variant in both (differences: {differ})")
+    format!("the settings of variant `{name}` differ ({differ})")
 }
 
 #[cfg(test)]
@@ -178,14 +180,14 @@ mod tests {
         let message = refusal(|other| other.data.rows = 50);
         assert_eq!(message, "the data are 1000 rows of 20 + 80 bytes and 50 rows of 20 + 80 bytes");
         let message = refusal(|other| other.data.compressible_to = 1.0);
-        assert_eq!(message, "the shares to which values compress are 0.5 and 1");
+        assert_eq!(message, "the values of `compressible_to` are 0.5 and 1");
         let message = refusal(|other| other.steps[0].name = "fillseq".to_owned());
         assert_eq!(message, "the steps are readrandom and fillseq");
         let longer = StopRule::Duration(Nanos::from_secs(5));
         let message = refusal(|other| other.steps[0].stop = longer);
         assert_eq!(message, "readrandom ends after 10000 operations and after 5.00 s");
         let message = refusal(|other| other.steps[0].range_rows = 7);
-        let expected = "readrandom is not the same step in both (differences: range rows)";
+        let expected = "the settings of step readrandom differ (range rows)";
         assert_eq!(message, expected);
         let message = refusal(|other| other.application = Some(application("q100", 1.0)));
         assert_eq!(message, "the applications are keys and values and `sample`");
@@ -200,9 +202,9 @@ mod tests {
     #[test]
     fn conflicting_variants_are_rejected() {
         let message = refusal(|other| other.variants[0].options.set("page_size", "8192"));
-        assert_eq!(message, "`a` is not the same variant in both (differences: options)");
+        assert_eq!(message, "the settings of variant `a` differ (options)");
         let message = refusal(|other| other.variants[0].build = "lmdb".parse().unwrap());
-        assert_eq!(message, "`a` is null in one and lmdb in the other");
+        assert_eq!(message, "variant `a` has two builds, null and lmdb");
         assert_eq!(join(&[]), Err(AnalysisError::NoRuns));
     }
 }

@@ -30,9 +30,9 @@ pub(crate) fn sign_legend(compared: &Compared<'_>) -> String {
         count => format!(", adjusted for {count} comparisons"),
     };
     format!(
-        "\u{25b2} above, \u{25bc} below the base by {margin} or more: the 95 % interval excludes 1{among}   \
-         \u{25b3} \u{25bd} likewise, by less than {margin}   \u{2248} no difference beyond {margin}: the \
-         90 % interval lies within   ? inconclusive{blocked}"
+        "\u{25b2} above, \u{25bc} below the base by {margin} or more: the 95 % interval excludes \
+         1{among}   \u{25b3} \u{25bd} likewise, by less than {margin}   \u{2248} no difference \
+         beyond {margin}: the 90 % interval is within {margin}   ? inconclusive{blocked}"
     )
 }
 
@@ -44,9 +44,9 @@ fn loads(comparison: &Comparison) -> Option<String> {
     let (fewest, most) = (loads.first()?, loads.last()?);
     let of = if fewest == most { most.to_string() } else { format!("{fewest} to {most}") };
     Some(match most {
-        1 => " All runs of a variant begin from one load, so differences hold for these loads."
+        1 => " All runs of a variant begin from one load; differences hold only for these loads."
             .to_owned(),
-        _ => format!(" Runs share loads, {of} of each variant, whose means are compared."),
+        _ => format!(" Runs share {of} loads of each variant; the means of loads are compared."),
     })
 }
 
@@ -87,12 +87,13 @@ pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
     };
     if is_single && most == 1 {
         format!(
-            "{runs} shows a level, not a difference: that takes a second variant and 3 \
+            "{runs} shows a level, not a difference: a difference needs a second variant and 3 \
              repetitions.{notes}"
         )
     } else if is_single {
         format!(
-            "{runs} show a level and its range, not a difference: that takes a second variant.{notes}"
+            "{runs} show a level and its range, not a difference: a difference needs a second \
+             variant.{notes}"
         )
     } else if methods.is_empty() {
         format!("{runs} gives no interval: run-to-run noise is unknown.{notes}")

@@ -30,7 +30,8 @@ fn sentence(steps: impl Iterator<Item = (String, u32)>) -> Option<String> {
     let parts: Vec<_> = steps.map(|(step, depth)| format!("{depth} in {step}")).collect();
     (!parts.is_empty()).then(|| {
         format!(
-            "Operations in flight per client: {}; their times include the wait behind earlier ones.",
+            "Operations in flight per client: {}; the time of an operation includes its wait \
+             behind earlier operations.",
             parts.join(", ")
         )
     })
@@ -52,8 +53,8 @@ mod tests {
         assert_eq!(run_pipelined_steps(&steps[..1]), None);
         assert_eq!(
             run_pipelined_steps(&steps).unwrap(),
-            "Operations in flight per client: 16 in b; their times include the wait behind \
-             earlier ones."
+            "Operations in flight per client: 16 in b; the time of an operation includes its wait \
+             behind earlier operations."
         );
     }
 }

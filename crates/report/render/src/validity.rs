@@ -95,7 +95,8 @@ pub(crate) fn answer(search: &SearchRecord) -> String {
 /// Returns the client's cost and capacity in one line.
 pub(crate) fn calibration(calibration: &Calibration) -> String {
     let mut line = format!(
-        "Client on null: {} ns per operation in the closed loop; {} can sustain {}",
+        "Client on an engine that does nothing: {} ns per operation in a closed loop; {} can \
+         sustain {}",
         crate::figure::digits(calibration.closed_ns_per_op),
         clients(calibration.clients),
         rate(calibration.ceiling_ops_per_s)

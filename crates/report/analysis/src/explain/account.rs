@@ -76,7 +76,7 @@ impl Part {
             Self::ClientCpu => "the client's own CPU",
             Self::ClientThreads => "CPU of the client threads",
             Self::ServerCpu => "server CPU while the client waited",
-            Self::ServerWait => "waiting for the server, without its CPU time",
+            Self::ServerWait => "waiting for the server without using server CPU",
             Self::EngineCpu => "engine CPU in the client threads",
             Self::KernelCpu => "kernel CPU in the client threads",
             Self::RunQueue => "waiting for a CPU",

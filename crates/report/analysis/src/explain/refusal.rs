@@ -100,7 +100,7 @@ pub(super) fn refusals(case: &Case<'_>) -> Vec<Refusal> {
 
 fn few_runs(case: &Case<'_>) -> Option<Reason> {
     let (base, variant) = (case.base.len(), case.variant.len());
-    let needed = "at least two runs of each variant, because the noise between runs is not known";
+    let needed = "at least two runs of each variant, to estimate the noise between runs";
     match base.min(variant) {
         0 | 1 => reason(format!("there are {base} and {variant} runs to compare"), needed),
         _ => None,
@@ -167,7 +167,7 @@ fn not_established(case: &Case<'_>) -> Option<Reason> {
 }
 
 fn no_evidence(case: &Case<'_>) -> Option<Reason> {
-    let needed = "runs by this version of Assay on a kernel that counts these times";
+    let needed = "runs by this version of Assay, on a kernel that counts CPU and waiting times";
     match case.account {
         _ if case.subject == Subject::Other => None,
         None => reason("a run has no operations, or no times of operations", needed),
@@ -187,8 +187,8 @@ fn residual(case: &Case<'_>) -> Option<Reason> {
         missing if !missing.is_empty() => reason(evidence, format!("records with {missing}")),
         _ => reason(
             evidence,
-            "longer steps or more runs, for more samples of the waits; or the cause lies outside \
-             of these components",
+            "longer steps or more runs, for more samples of the waits; the cause may also lie \
+             outside of the components",
         ),
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn check_order(
             Err(HistoryError::Unsorted(place(at + 1), later, earlier))
         }
         [at, ..] => Err(HistoryError::Format(format!(
-            "{}: {} can mean two dates, and one of the two is out of order: write 2026-12-31",
+            "{}: {} can mean two dates, and one is out of order: write dates as 2026-12-31",
             place(at + 1),
             labels[at + 1]
         ))),

@@ -133,8 +133,8 @@ impl Table {
                 let [first, unit] = [first, unit].map(named);
                 let (place, name) = (self.place(row), &self.names[column]);
                 return Err(HistoryError::Format(format!(
-                    "{place}: column `{name}` has the units {first} and {unit}: write all its \
-                     values in one unit"
+                    "{place}: column `{name}` has the units {first} and {unit}: write all values \
+                     of the column in one unit"
                 )));
             }
             Ok(Some(value))

@@ -9,8 +9,8 @@ use crate::context::{PlanContext, RunContext};
 pub(crate) static RULE: Rule = Rule {
     code: "A002",
     name: "no durability",
-    trigger: "a step writes with class none; blocking when a step of class sync wrote and the \
-              engine counted no syncs",
+    trigger: "a step writes with durability class none; blocking when a step of durability class \
+              sync wrote and the engine counted no syncs",
     why: "Writes that may be lost are cheaper than the writes that applications use. Write \
           amplification is understated and throughput is overstated.",
     remedy: "request the class that the application needs (durability = \"os\" or \"sync\")",
@@ -28,14 +28,15 @@ fn lax(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let application = experiment.application.as_ref();
     let is_written = experiment.steps.iter().any(|step| step.role(application).writes());
     (is_written && variant.settings.durability == Durability::None)
-        .then(|| Observation::new("writes of class none are lost in a crash"))
+        .then(|| Observation::new("a crash loses writes of durability class none"))
 }
 
 fn uncounted(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let is_sync = context.run.variant.settings.durability == Durability::Sync;
     let has_none = step.counters.value(metric::ENGINE_FSYNCS) == Some(0.0);
     (is_sync && step.role().writes() && has_none).then(|| {
-        let evidence = Observation::new("the class is sync, but the engine counted no syncs");
+        let evidence =
+            Observation::new("the durability class is sync, but the engine counted no syncs");
         evidence.severity(Severity::Blocking).ranked("none counted", 0.0)
     })
 }
@@ -51,7 +52,7 @@ mod tests {
         spec.variants[1].settings.durability = Durability::None;
         assert_eq!(in_plan(&RULE, &spec), [], "it only reads");
         spec.steps.push(step("overwrite").step);
-        let evidence = "b: writes of class none are lost in a crash";
+        let evidence = "b: a crash loses writes of durability class none";
         assert_eq!(in_plan(&RULE, &spec), [(Severity::Warning, evidence.to_owned())]);
     }
 

@@ -12,10 +12,11 @@ pub(crate) static RULE: Rule = Rule {
     trigger: "a step begins with deferred work above 5 % of the data, or deferred work falls by \
               half while a step only reads; queries of a server begin with garbage above 5 % of \
               the rows, or with changed pages above 5 % of the data of which the step writes half; \
-              a settle reached its cap; the rates of a search depend on their order",
-    why: "The step pays for work that the previous step deferred. How much is left is chance, and \
-          it differs between engines and repetitions.",
-    remedy: "put `settle` before the step; raise `settle_cap` if a settle reached it",
+              a settle step reached its cap; the result of a search depends on the order of its \
+              probes",
+    why: "The step pays for work that the previous step deferred. The amount of deferred work \
+          depends on chance, and differs between engines and repetitions.",
+    remedy: "put `settle` before the step; raise `settle_cap` if a settle step reached the cap",
     source: "[Callaghan 2022-08-23] (testing an LSM is complicated); our choice: a twentieth of \
              the data",
     ..Rule::of(Checks { steps: &[capped, inherited, paid, dirty, garbage], ..Checks::NONE })
@@ -59,8 +60,8 @@ fn dirty(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
         known.map_or_else(|| share_of(dirty, step, context), |stored| Some(dirty / stored))?;
     (share > SHARE && after < dirty * PAID).then(|| {
         let evidence = format!(
-            "the step began with {} of changed pages not yet written, {} of the data, and wrote \
-             them",
+            "the step began with {} of changed pages in memory, which are {} of the data, and \
+             wrote these pages",
             bytes(dirty),
             percent(share)
         );
@@ -86,7 +87,7 @@ fn garbage(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 fn capped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let settle = step.settle.as_ref().filter(|settle| settle.is_capped)?;
     let evidence = format!(
-        "the engine was not idle when the settle reached its cap, after {}",
+        "the settle step reached its cap after {}, and the engine was not yet idle",
         settle.took_ns
     );
     let remedy = "raise `settle_cap`: the next steps pay for the work that is left";
@@ -170,7 +171,7 @@ mod tests {
             })
         };
         assert_eq!(with(false), []);
-        assert!(with(true)[0].1.contains("not idle when the settle reached its cap, after 1m00s"));
+        assert!(with(true)[0].1.contains("the settle step reached its cap after 1m00s"));
     }
 
     #[test]
@@ -195,8 +196,8 @@ mod tests {
         let with = |gauge: Metric, value: f64, role| left_of(gauge, value, role, 0.1);
         assert_eq!(with(metric::ENGINE_DIRTY_BYTES, 4e7, None), []);
         assert_eq!(with(metric::ENGINE_DIRTY_BYTES, 4e8, Some(StepRole::Write)), []);
-        let evidence = "readrandom of a: the step began with 381 MiB of changed pages not yet \
-                        written, 40 % of the data, and wrote them (3 runs)";
+        let evidence = "readrandom of a: the step began with 381 MiB of changed pages in \
+                        memory, which are 40 % of the data, and wrote these pages (3 runs)";
         let found = with(metric::ENGINE_DIRTY_BYTES, 4e8, Some(StepRole::ReadWrite));
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
         // With background writers there are always some.

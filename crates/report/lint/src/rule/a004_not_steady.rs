@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     name: "not steady",
     trigger: "throughput drifts over the whole step, or no long enough part of the step is steady \
               (a note for steps that end by count); the figures include a warm-up or slow-down, \
-              because little would be left without it or because --whole was given; an open loop \
+              because the rest of the step is too short or because --whole was given; an open loop \
               was overloaded",
     why: "The mean of a step that is still changing depends on when the step was stopped. It does \
           not describe the engine.",
@@ -29,7 +29,7 @@ fn unsteady(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
         }
         TrendClass::WarmUp | TrendClass::SlowDown if is_counted(step, time_profile) => {
             let (before, from) = (time_profile.class.phrase(), time_profile.steady_from_ns);
-            ("counted whole", format!("{before} after {from}; the figures include the time before"))
+            ("counted whole", format!("{before} after {from}; figures include the unsteady time"))
         }
         TrendClass::Flat
         | TrendClass::WarmUp
@@ -104,8 +104,8 @@ mod tests {
                 step.warmup_trim_ns = warmup_trim_s.map(Nanos::from_secs);
             })
         };
-        let evidence = "readrandom of b: warm-up, then steady after 12.0 s; the figures include \
-                        the time before (3 runs)";
+        let evidence = "readrandom of b: warm-up, then steady after 12.0 s; figures include the \
+                        unsteady time (3 runs)";
         assert_eq!(with(None), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with(Some(12)), []);
         assert_eq!(with(Some(15)), []);

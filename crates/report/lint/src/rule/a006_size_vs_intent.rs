@@ -74,13 +74,13 @@ fn misfit(context: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let (is_wrong, is_severe, evidence) = match intent {
         Intent::Storage => {
             let evidence = format!(
-                "the workload is meant to be IO-bound, and has {rows} of rows for {room} of {what}"
+                "the workload is meant to be IO-bound, but has {rows} of rows and {room} of {what}"
             );
             (share < IO_BOUND_RATIO, share < 1.0, evidence)
         }
         Intent::Engine | Intent::System => {
             let evidence = format!(
-                "the workload is meant to be cached, and has {rows} of rows for {room} of {what}"
+                "the workload is meant to be cached, but has {rows} of rows and {room} of {what}"
             );
             (share > CACHED_SHARE, share > 1.0, evidence)
         }
@@ -100,7 +100,7 @@ fn read(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     };
     is_wrong.then(|| {
         let evidence = format!(
-            "the workload is meant to be {is}, and {} of the operations read the device",
+            "the workload is meant to be {is}, but {} of the operations read the device",
             percent(reads)
         );
         Observation::new(evidence).ranked("reads", reads)
@@ -130,7 +130,7 @@ mod tests {
             in_plan(&RULE, &spec)
         };
         assert_eq!(with("byrx", 500), []);
-        let evidence = "a: the workload is meant to be cached, and has 401 MiB of rows for 300 MiB \
+        let evidence = "a: the workload is meant to be cached, but has 401 MiB of rows and 300 MiB \
                         of cache";
         assert_eq!(with("byrx", 300), [(Severity::Blocking, evidence.to_owned())]);
         assert_eq!(with("byos", 410)[0].0, Severity::Warning);
@@ -149,7 +149,7 @@ mod tests {
             in_runs(&RULE, &experiment(workload), &runs)
         };
         assert_eq!(with("byrx", 0.005), []);
-        let evidence = "readrandom of a: the workload is meant to be cached, and 2.0 % of the \
+        let evidence = "readrandom of a: the workload is meant to be cached, but 2.0 % of the \
                         operations read the device (3 runs)";
         assert_eq!(with("byrx", 0.02), [(Severity::Blocking, evidence.to_owned())]);
         let reads = with("iobuf", 0.02);

@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     trigger: "more threads are runnable than there are CPUs, or clients wait for a CPU during more \
               than 5 % of their time; in a plan, as a note, clients and background jobs together \
               exceed the CPUs",
-    why: "Clients wait for a CPU instead of the engine, and all figures vary more.",
+    why: "Clients wait for a CPU and not for the engine, and all figures vary more.",
     remedy: "use fewer clients or background threads, or read the result as a test of a saturated \
              machine",
     source: "[Callaghan 2022-07-20] (busy threads should not exceed the cores)",

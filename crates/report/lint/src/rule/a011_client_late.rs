@@ -10,10 +10,11 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Blocking,
     trigger: "intervals are invalid because the client was delayed; blocking when a run is invalid \
               for that reason and its variant has fewer than 2 valid runs",
-    why: "When the client is delayed, late answers are not the engine's fault. Such intervals are \
-          excluded, and if too many are excluded the step has no evidence.",
+    why: "When the client is delayed, late answers are not the engine's fault. Intervals in which \
+          the client was delayed are excluded. If too many intervals are excluded, the step has no \
+          evidence.",
     remedy: "find what delayed the client, then run the cell again",
-    source: "our choice: a late client makes late responses that are not the engine's",
+    source: "our choice: responses to a late client are late, and the engine did not delay them",
     ..Rule::of(Checks { run: Some(run), ..Checks::NONE })
 };
 

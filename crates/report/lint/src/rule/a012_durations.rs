@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Blocking,
     trigger: "a step that ends by time was measured for longer or shorter than requested, by more \
               than 10 % and a second (a warning above 1 %); or a step that ends by count did 1 % \
-              fewer operations",
+              fewer operations than requested",
     why: "Windows of different lengths contain different parts of a trend, and leave different \
           amounts of data to the next steps.",
     remedy: "find what delayed the clients at the end of the step, then run the cell again",

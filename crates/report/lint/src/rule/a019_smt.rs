@@ -29,7 +29,10 @@ fn shared(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let used = analysis::rate_metrics(step).value(metric::BUSY_THREADS)?;
     (used > f64::from(cores)).then(|| {
         let (cpus, cores) = (many(host.cpus, "CPU"), many(cores, "core"));
-        let evidence = format!("the worker used {used:.1} CPUs, and {cpus} are {cores}");
+        let evidence = format!(
+            "the worker used {used:.1} CPUs, and the host's {cpus} share \
+                                {cores}"
+        );
         Observation::new(evidence).ranked("used", used)
     })
 }
@@ -70,7 +73,8 @@ mod tests {
         assert_eq!(with(&host(), 3.0), []);
         assert_eq!(with(&smt(Some(false), 4), 3.0), []);
         assert_eq!(with(&smt(Some(true), 2), 1.9), []);
-        let evidence = "readrandom of a: the worker used 3.0 CPUs, and 4 CPUs are 2 cores (3 runs)";
+        let evidence = "readrandom of a: the worker used 3.0 CPUs, and the host's 4 CPUs share 2 \
+                        cores (3 runs)";
         assert_eq!(with(&smt(Some(true), 2), 3.0), [(Severity::Warning, evidence.to_owned())]);
     }
 

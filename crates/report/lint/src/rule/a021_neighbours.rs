@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
               processes of the host took more than 2 % of one CPU, or disturbed a closed loop in \
               many of its seconds; blocking when they disturbed every second of a step of two or \
               more seconds",
-    why: "Work of others does not describe the engine, and changes from run to run.",
+    why: "Work of other processes does not describe the engine, and changes from run to run.",
     remedy: "stop the other processes of the host, or repeat on a host whose CPUs are not shared",
     source: "[Callaghan 2022-08-23] (stable platform); [Callaghan 2023-01-02]; our choice: \
              thresholds",

@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Blocking,
     trigger: "the control group of the run was throttled for more than 0.5 % of a step (a warning \
               for less), or a thermal throttling counter rose during a step (a warning)",
-    why: "The figures measure the cap: the engine waited for CPU, or had a slower CPU.",
+    why: "The figures measure the CPU cap: the engine waited for a CPU, or had a slower CPU.",
     remedy: "raise the CPU cap of the control group in which assay runs",
     source: "our choice: 0.5 %, as for invalid intervals",
     ..Rule::of(Checks { measured: &[throttled, heated], ..Checks::NONE })

@@ -40,7 +40,8 @@ fn swapped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     (moved > TRICKLE).then(|| {
         let (back, out, swapped) = (bytes(back), bytes(out), bytes(own));
         let evidence = format!(
-            "the host read {back} from swap and wrote {out} to it; {swapped} of the worker"
+            "the host read {back} from swap and wrote {out} to swap; {swapped} of the worker's \
+             memory"
         );
         Observation::new(format!("{evidence} were in swap"))
             .blocking_if(own > TRICKLE)
@@ -63,7 +64,7 @@ fn faulted(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let faults = per_op(step, metric::MAJOR_FAULTS).filter(|_| step.role() == StepRole::Read)?;
     (faults > FAULTS).then(|| {
         let evidence = format!(
-            "the workload is meant to be cached, and {faults:.2} page faults per operation \
+            "the workload is meant to be cached, but {faults:.2} page faults per operation \
                      read from storage"
         );
         Observation::new(evidence).ranked("faults", faults)
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(with(0.0, 0.0), []);
         assert_eq!(with(4e5, 1e9), []);
         let evidence = "readrandom of b: the host read 9.54 MiB from swap and wrote 9.54 MiB to \
-                        it; 0 B of the worker were in swap (3 runs)";
+                        swap; 0 B of the worker's memory were in swap (3 runs)";
         assert_eq!(with(1e7, 0.0), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with(1e7, 2e6)[0].0, Severity::Blocking);
     }
@@ -119,7 +120,7 @@ mod tests {
         assert_eq!(with("byos", 5_000.0), []);
         assert_eq!(with("iobuf", 12_000.0), []);
         let found = with("byos", 12_000.0);
-        let evidence = "readrandom of a: the workload is meant to be cached, and 0.02 page faults \
+        let evidence = "readrandom of a: the workload is meant to be cached, but 0.02 page faults \
                         per operation read from storage (3 runs)";
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }

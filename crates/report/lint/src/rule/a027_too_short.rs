@@ -12,10 +12,10 @@ pub(crate) static RULE: Rule = Rule {
     code: "A027",
     name: "too short",
     trigger: "a step is shorter than one period of its changing rate; its steady part is worth \
-              less than 30 independent seconds, contains fewer than 3 of its cycles, or has fewer \
-              than 100 operations beyond the percentile of its limit (a note for steps that end by \
-              count and for windows below 60 s; blocking for steps that end by duration and have \
-              fewer than 12 operations)",
+              less than 30 independent seconds, contains fewer than 3 of the step's cycles, or has \
+              fewer than 100 operations beyond the percentile of the step's limit (a note for \
+              steps that end by count and for windows below 60 s; blocking for steps that end by \
+              duration and have fewer than 12 operations)",
     why: "A few correlated seconds give a poor estimate of the mean and a worse one of the tail. A \
           rate that was never offered was not tested.",
     remedy: "measure for longer (--duration 60s), or shorten the period of the changing rate",
@@ -50,7 +50,8 @@ fn unfinished_rate(step: &Step) -> Option<Observation> {
     let (Load::Open(open), StopRule::Duration(span)) = (&step.load, step.stop) else { return None };
     let needed = open.rate.changes_for();
     (span < needed).then(|| {
-        let evidence = format!("the step measures {span}, but its rate changes for {needed}");
+        let evidence =
+            format!("the step measures {span}, but a period of its changing rate is {needed}");
         Observation::new(evidence).step(&step.name).ranked("rate", 0.0)
     })
 }
@@ -61,7 +62,7 @@ fn short_window(step: &Step) -> Option<Observation> {
     let is_plain = matches!(step.load, Load::Closed | Load::Pipelined(_) | Load::Open(_));
     (is_plain && span < WINDOW).then(|| {
         let evidence = Observation::new(format!(
-            "the step measures {span}; less than {WINDOW} is seldom steady"
+            "the step measures {span}; a step below {WINDOW} is seldom steady"
         ));
         evidence.step(&step.name).severity(Severity::Note).ranked("window", -span.as_secs_f64())
     })
@@ -158,7 +159,7 @@ mod tests {
         let mut spec = experiment(&["a"]);
         assert_eq!(in_plan(&RULE, &spec), []);
         spec.steps[0].stop = StopRule::Duration(Nanos::from_secs(2));
-        let evidence = "readrandom: the step measures 2.00 s; less than 1m00s is seldom steady";
+        let evidence = "readrandom: the step measures 2.00 s; a step below 1m00s is seldom steady";
         assert_eq!(in_plan(&RULE, &spec), [(Severity::Note, evidence.to_owned())]);
     }
 

@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
               compression",
     why: "Constant values almost vanish in blocks, in caches and on storage. Sizes and IO are then \
           not the sizes and IO of real rows.",
-    remedy: "set `compressible_to` to 0.5, the default of db_bench, or to the ratio of your rows",
+    remedy: "set `compressible_to` to 0.5 (as db_bench) or to the compression ratio of your rows",
     source: "db_bench, --compression_ratio",
     ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })
 };

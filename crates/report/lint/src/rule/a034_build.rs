@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
               different makers (Maven, distribution, a file) or differ in hardware checksums or \
               compressions, or when releases were compiled with different compilers or flags",
     why: "Compiler, flags and libraries change results as much as releases do. The difference may \
-          be a difference between makers.",
+          come from the makers of the builds and not from the releases.",
     remedy: "take all builds from one source, or compile them in the same way (assay engine add)",
     source: "[Callaghan 2023-01-17], [Callaghan 2023-01-03] (gcc and clang differ by 1.4)",
     ..Rule::of(Checks { run: Some(run), comparison: Some(comparison), ..Checks::NONE })
@@ -31,7 +31,7 @@ const DROPPED: &[&str] = &["ZSTDNotFinalCompression"];
 /// The remedy of releases that were compiled in different ways.
 const COMPILER_REMEDY: &str = "read the ratio as a comparison of the builds: an older compiler \
                                handicaps the older release, so the newer release has lost at least \
-                               this much";
+                               as much as the ratio shows";
 
 fn run(context: &RunContext<'_>) -> Vec<Observation> {
     let Some(identity) = &context.run.identity else { return Vec::new() };

@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "A035",
     name: "config drift",
     severity: Severity::Blocking,
-    trigger: "the value in force of an option is another number than the requested one; options in \
+    trigger: "an option is in force with another number than the requested number; options in \
               force differ between runs of one variant, or between variants of one build with the \
               same request (a note where the requests or the releases differ)",
     why: "The run measures the options in force, not the options in the file. If the engine \

@@ -12,7 +12,7 @@ pub(crate) static RULE: Rule = Rule {
               all runs of the other",
     why: "If the machine changed in the meantime (heat, fill of the SSD, neighbours), the change \
           is part of the difference.",
-    remedy: "run both in one experiment, which interleaves them in random blocks",
+    remedy: "run variant and base in one experiment, which interleaves them in random blocks",
     source: "[Callaghan 2022-08-23] (stable platform)",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };

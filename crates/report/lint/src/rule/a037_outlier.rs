@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
               above 4 times the spread within the groups",
     why: "A mean over two states describes neither of them, and the experiment does not control \
           which state a run gets.",
-    remedy: "find what is different in that run (assay show); the run is still counted",
+    remedy: "find what is different in the outlier run (assay show); the run is still counted",
     source: "[Callaghan 2022-08-23] (the shape of an LSM tree is a source of variance); our \
              choice: thresholds",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })

@@ -14,8 +14,8 @@ pub(crate) static RULE: Rule = Rule {
               time differs by more than 3 % between a variant and the base, or between the first \
               and the last third of at least 6 runs, and chance explains the difference with a \
               probability of at most 1 % (adjusted for all of these comparisons)",
-    why: "No engine affects that loop. What changed it (clock speed, heat, neighbours, another \
-          build of Assay) also changed the measured steps.",
+    why: "No engine affects the time of an operation that does nothing. What changed this time \
+          (clock speed, heat, neighbours, another build of Assay) also changed the measured steps.",
     remedy: "quiet the machine and fix the CPU frequency, then repeat all runs in one experiment",
     source: "[Callaghan 2022-08-23] (stable platform)",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })

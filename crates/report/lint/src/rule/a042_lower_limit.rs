@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     trigger: "a search found a rate, and no rate above it failed",
     why: "The engine may reach a higher rate: the client or the upper limit of the search ended \
           the search.",
-    remedy: "read the rate as \"at least\": the engine did not end the search",
+    remedy: "read the rate as a lower bound: the engine did not end the search",
     source: "our choice: a maximum needs a failing rate above it",
     ..Rule::of(Checks { steps: &[unlimited], ..Checks::NONE })
 };

@@ -15,8 +15,8 @@ pub static RULE: Rule = Rule {
     trigger: "in the control variant, one of a step's own metrics is above or below the base \
               (adjusted for all steps); the finding blocks that step in every variant",
     why: "The control variant is the base under another name, so a difference between the two \
-          comes from the machine. Every other difference of the step is uncertain by as much. One \
-          experiment in 20 has such a finding by chance.",
+          comes from the machine. Every other difference of the step is uncertain by the same \
+          amount. One experiment in 20 has such a finding by chance.",
     remedy: "find what changes from run to run on this machine, then repeat all runs",
     source: "[Callaghan 2023-01-02] (false positives); our choice: chance in one of 20 experiments \
              is no reason to trust the step",

@@ -13,8 +13,9 @@ pub(crate) static RULE: Rule = Rule {
     name: "background jobs",
     trigger: "`max_background_jobs`, or the setting `background_jobs`, is above twice the number \
               of CPUs or below a tenth of it, or differs between variants of one engine",
-    why: "This option alone changes write throughput by a factor of 1.4, and its variance too. Too \
-          many jobs compete with the clients, and too few leave deferred work.",
+    why: "The number of background jobs alone changes write throughput by a factor of 1.4, and \
+          also changes the variance. Too many jobs compete with the clients, and too few leave \
+          deferred work.",
     remedy: "give all variants of an engine as many jobs as there are CPUs without clients \
              (background_jobs = ...), or waive A048 if the jobs are what the experiment compares",
     source: "[Callaghan 2022-07-20] (busy threads at most the cores; 1.4 times the throughput with \

@@ -12,8 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     trigger: "the requested cache is more than 90 % of the memory cap, or of the machine's memory \
               if there is no cap (blocking when it is larger than that memory); with MySQL, also \
               when the cache plus 480 MiB for the server exceeds that memory",
-    why: "The engine needs memory besides its cache. Without it the engine is killed, or the \
-          kernel swaps.",
+    why: "The engine needs memory besides its cache. Without this memory the engine is killed, or \
+          the kernel swaps.",
     remedy: "leave at least a third of the memory free besides the cache, as the presets do",
     source: "[Callaghan 2022-09-19] (RSS larger than the cache that was configured); our choice: \
              90 %; measured here: mysqld 8.0.31 with its performance schema takes 480 MiB besides \

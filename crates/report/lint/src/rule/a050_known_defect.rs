@@ -7,7 +7,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "A050",
     name: "known defect",
     trigger: "the driver reports a defect of the build that changes what is measured",
-    why: "The result may measure the defect and not the design.",
+    why: "The result may measure the defect of the build and not the design of the engine.",
     remedy: "use a release that fixes the defect, or read the result as a measurement of the \
              defect",
     source: "[Callaghan 2022-12-02] (a leak that was reported and fixed, disk full errors of issue \

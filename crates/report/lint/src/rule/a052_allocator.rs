@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     trigger: "runs with the same allocator differ in its version or in a setting in force, such as \
               arenas, decay times or parts of the environment (MALLOC_CONF)",
     why: "Arenas and decay times change memory by tens of percent, and throughput with it. The \
-          experiment does not declare that it compares them.",
+          experiment does not declare that it compares settings of the allocator.",
     remedy: "make all runs in one environment, and do not resume an experiment in another \
              environment",
     source: "[Callaghan 2022-09-19] (320 arenas on 80 CPUs); jemalloc(3), \"TUNING\"",

@@ -18,15 +18,16 @@ pub(crate) static RULE: Rule = Rule {
     why: "The client does the same work in every run. If it costs more, client and server were \
           placed differently (on two CPUs each request wakes the other side), and the server's CPU \
           changed too.",
-    remedy: "put both on one CPU (placement = \"same-cpu\"), and exclude the run until then",
+    remedy: "put client and server on one CPU (placement = \"same-cpu\") and repeat the run; \
+             exclude the present run",
     source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query, pinned \
              ones stayed within 10 %",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
 /// What is left to do where both are on one CPU.
-const ON_ONE_CPU: &str = "client and server share one CPU: quiet the host, because its other work \
-                          competes with them, and run again";
+const ON_ONE_CPU: &str = "client and server share one CPU: stop other work on the host, which \
+                          competes for this CPU, and repeat the run";
 /// Ratio to the lowest above which it is reported. Our choice.
 const JUMPED: f64 = 1.35;
 /// Largest ratio of like rates. Our choice.

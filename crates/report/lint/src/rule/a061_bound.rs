@@ -16,11 +16,11 @@ pub(crate) static RULE: Rule = Rule {
               with as many jobs; a cached workload (byrx, byos) uses 90 % of the device; or one \
               variant is bound by CPU and another by the device. The rule needs the stored profile \
               of the device on this host (assay device)",
-    why: "Another resource than the named one limits throughput. A faster device changes nothing \
-          while the CPU is full, and a ratio of variants that are bound by different resources \
-          holds on this machine only.",
-    remedy: "read the step as bound by that resource, or change data size, clients or machine so \
-             that the intended resource limits it",
+    why: "Throughput is limited by another resource than the workload is meant to test. A faster \
+          device changes nothing while the CPU is full, and a ratio of variants that are bound by \
+          different resources holds on this machine only.",
+    remedy: "read the step as bound by the resource that the finding names, or change data size, \
+             clients or machine so that the intended resource limits the step",
     source: "[Callaghan 2022-10-26] (CPU is needed for IO: when a read-only workload saturates storage \
              and when not); [Denning Buzen 1978]; our choice: thresholds",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
@@ -116,13 +116,13 @@ fn against_intent(
     match intent(context.experiment).or(is_answer_io.then_some(Intent::Storage))? {
         Intent::Storage if of.cpu >= BINDS_FROM && of.device < FREE_BELOW => {
             let evidence = format!(
-                "the workload is meant to be IO-bound, and uses {} of CPU and {device}",
+                "the workload is meant to be IO-bound, but uses {} of CPU and {device}",
                 percent(of.cpu)
             );
             Some(Observation::new(evidence).ranked("cpu", of.cpu))
         }
         Intent::Engine | Intent::System if of.device >= BINDS_FROM => {
-            let evidence = format!("the workload is meant to be cached, and uses {device}");
+            let evidence = format!("the workload is meant to be cached, but uses {device}");
             Some(Observation::new(evidence).ranked("device", of.device))
         }
         Intent::Storage | Intent::Engine | Intent::System => None,
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn io_bound_workload_that_fills_its_cpu_is_reported() {
         let one = found(Some("iobuf"), [(0.95, 0.2), (0.95, 0.2)]);
-        let evidence = "readrandom of a: the workload is meant to be IO-bound, and uses 95 % of \
+        let evidence = "readrandom of a: the workload is meant to be IO-bound, but uses 95 % of \
                         CPU and 20 % of what its device does with 1 job, likewise in 1 other \
                         variant";
         assert_eq!(one, [(Severity::Warning, evidence.to_owned())]);
@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn cached_workload_that_fills_its_device_is_reported() {
         let one = found(Some("byrx"), [(0.3, 0.2), (0.3, 0.95)]);
-        assert!(one[0].1.contains("the workload is meant to be cached, and uses 95 %"), "{one:?}");
+        assert!(one[0].1.contains("the workload is meant to be cached, but uses 95 %"), "{one:?}");
         assert_eq!(one.len(), 1);
     }
 

@@ -12,12 +12,12 @@ pub(crate) static RULE: Rule = Rule {
     name: "never-written storage",
     severity: Severity::Blocking,
     trigger: "an experiment on storage read a file or device of which more than 1 % was never \
-              written; a note for runs on engines if such a profile is the only one of their \
-              device, because their share of the device is then unknown",
+              written; a note for runs on engines if the only stored profile of their device read \
+              never-written blocks, because their share of the device is then unknown",
     why: "A drive answers reads of never-written blocks without reading its flash, and a file \
           system answers reads of holes without the drive.",
     remedy: "fill the file (`fill = true`); write the raw device once (assay device --raw DEVICE \
-             --destroy DEVICE), or leave it out",
+             --destroy DEVICE), or leave the device out",
     source: "[Callaghan 2022-11-18] (its update: a mostly empty device was read twice as fast)",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };

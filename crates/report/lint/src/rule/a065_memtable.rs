@@ -12,8 +12,8 @@ pub(crate) static RULE: Rule = Rule {
     trigger: "in a reading step, a memtable answered more than half of the point reads; the engine \
               counts these reads (RocksDB with assay.statistics = \"on\", MyRocks), and at least \
               every second operation is a point read",
-    why: "Such a read touches neither the block cache nor a file. The step shows nothing of \
-          caches, filters, block formats or storage, even if its name suggests it.",
+    why: "A read from a memtable touches neither the block cache nor a file. The step shows \
+          nothing of caches, filters, block formats or storage, even if its name suggests it.",
     remedy: "flush before reading (`settle`), read rows that the writer does not write, or read \
              without a skew that writer and readers share",
     source: "[Callaghan 2022-10-19] (results of reads with a writer are bogus where the few rows \

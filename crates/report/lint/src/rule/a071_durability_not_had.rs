@@ -11,14 +11,14 @@ pub(crate) static RULE: Rule = Rule {
     name: "durability not provided",
     severity: Severity::Blocking,
     trigger: "the file system of the data, or a setting that a run read back from the file system, \
-              a session or the tables, does not provide the variant's durability class (a \
-              warning if the upper directory of an overlay is not visible, as in a container, and \
-              a note if the class is os; a note if it lacks the protection against torn pages, if \
-              sessions override a setting of a foreign server, or if something is not known)",
-    why: "Writes that a crash loses are cheaper than writes of the class in the caption: syncs do \
-          not reach the drive, or commits do not wait for a sync.",
-    remedy: "put the data on a drive (--data-dir DIR), or claim the class that the writes have: \
-             --durability none",
+              a session or the tables, does not provide the variant's durability class (a warning \
+              if the upper directory of an overlay is not visible, as in a container, and a note \
+              if the class is os; a note if pages lack protection against torn writes, if sessions \
+              override a setting of a foreign server, or if something is not known)",
+    why: "Writes that a crash loses are cheaper than writes of the durability class that the \
+          report names: syncs do not reach the drive, or commits do not wait for a sync.",
+    remedy: "put the data on a drive (--data-dir DIR), or claim the durability class that the \
+             writes have: --durability none",
     source: "[Callaghan 2022-12-02] (write throughput will be over-stated)",
     ..Rule::of(Checks { variant: Some(plan), run: Some(run), ..Checks::NONE })
 };
@@ -43,8 +43,7 @@ fn run(context: &RunContext<'_>) -> Vec<Observation> {
     }
     if !had.notes.is_empty() {
         let note = Observation::new(had.notes.join("; ")).severity(Severity::Note);
-        let remedy = "read the durability class together with this, or change the setting where it \
-                      is set";
+        let remedy = "read the durability class together with this finding, or change the setting";
         found.push(note.remedy(remedy).ranked("notes", 0.0));
     }
     found
@@ -60,12 +59,13 @@ fn assumption(claimed: Durability, basis: &DurabilityBasis) -> Option<Observatio
         Durability::Os => Severity::Note,
         Durability::Sync => Severity::Warning,
     };
-    let text = format!("class {claimed} is claimed, and {} may be in memory", basis.evidence);
+    let text =
+        format!("durability class {claimed} is claimed, and {} may be in memory", basis.evidence);
     basis.is_assumed.then(|| Observation::new(text).severity(severity))
 }
 
 fn violation(claimed: Durability, basis: &DurabilityBasis) -> Observation {
-    Observation::new(format!("class {claimed} is claimed, but {basis}"))
+    Observation::new(format!("durability class {claimed} is claimed, but {basis}"))
 }
 
 #[cfg(test)]
@@ -99,8 +99,8 @@ mod tests {
         let note = with(assumed.clone(), &experiment).unwrap();
         assert_eq!(note.severity, Some(Severity::Note));
         assert!(note.evidence.contains("class os is claimed, and data on tmpfs"));
-        let text = "class os is claimed, but data on tmpfs (in memory) allows class `none` at most \
-                    (nothing survives before a clean close)";
+        let text = "durability class os is claimed, but data on tmpfs (in memory) allows class \
+                    `none` at most (nothing survives before a clean close)";
         assert_eq!(found(&experiment).as_deref(), Some(text));
         experiment.variants[0].settings.durability = Durability::Sync;
         let warning = with(assumed.clone(), &experiment).unwrap();

@@ -9,13 +9,13 @@ use crate::context::{ComparisonContext, PlanContext};
 pub(crate) static RULE: Rule = Rule {
     code: "A072",
     name: "data apart",
-    trigger: "the data is on another file system than the results (a note if --data-dir named \
-              their place)",
+    trigger: "the data is on another file system than the results (a note if --data-dir named the \
+              folder of the data)",
     why: "Storage is part of the measurement. A reader assumes that the data is on the file system \
           of the experiment's directory.",
     remedy: "choose the file system with --data-dir for the data, or with --results for the \
              results",
-    source: "our choice: results are read next to the place they were measured in",
+    source: "our choice: a reader of results assumes that the data was on their file system",
     ..Rule::of(Checks { plan: Some(plan), comparison: Some(comparison), ..Checks::NONE })
 };
 

@@ -11,8 +11,9 @@ use crate::label::{SERVER_CPU, THROUGHPUT, metric_label, plain_steps, step_headi
 /// The canary: what the client costs, which does the same work whatever the server.
 const CLIENT_CPU: &str = "client_cpu_us_per_op";
 const SHARED_CPU: &str = "Where client and server share one CPU, throughput is the throughput of \
-                          both together. The client does the same work for every variant: if its \
-                          CPU differs, without background writers, the placement differed.";
+                          both together. The client does the same work for every variant: if the \
+                          client's CPU differs in a step without background writers, the placement \
+                          differed.";
 
 /// Returns a section for each metric but throughput that steps are about: figures and ratios.
 pub(super) fn parts(compared: &Compared<'_>) -> Vec<Section> {

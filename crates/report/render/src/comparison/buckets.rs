@@ -140,9 +140,9 @@ pub(crate) fn part(compared: &Compared<'_>) -> Option<Section> {
         true => "the ten buckets of insert benchmark reports",
         false => "ten buckets",
     };
-    let remark = "Percent of the operations in each bucket, all runs together, clients and background \
-                  writers; as in those reports, they do not include the wait before an operation. \
-                  Percentiles are in the tables of each run.";
+    let remark = "Percent of the operations in each bucket, over all runs, clients and background \
+                  writers. As in reports of the insert benchmark, the times do not include the \
+                  wait before an operation. Percentiles are in the tables of each run.";
     let section = Section::of(format!("Service times in {of}"), tables);
     section.map(|section| Section { remarks: vec![remark.to_owned()], ..section })
 }

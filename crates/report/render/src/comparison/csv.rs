@@ -55,20 +55,20 @@ pub const CSV_COLUMNS: &[(&str, &str)] = &[
     ("run_cov", "run-to-run coefficient of variation used, as a share"),
     (
         "verdict",
-        "above, below, small_but_real, equivalent or inconclusive; bogus if no verdict is due",
+        "above, below, small_but_real, equivalent or inconclusive; bogus if a warning blocks it",
     ),
     ("why", "why the verdict is inconclusive"),
     ("label", "verdict on the whole comparison: true, truthy, undecided, bogus or nothing"),
     ("waived", "codes of the waived rules, separated by spaces"),
     ("against", "the variant that a published finding compares with"),
-    ("against_mean", "mean of the runs of that variant"),
+    ("against_mean", "mean of the runs of the variant in `against`"),
     ("published_value", "published value of the variant"),
     ("published_against", "published value of the other variant"),
     ("published_ratio", "ratio of the published values, or higher, lower or same"),
-    ("reproduction", "outcome of a published finding; bogus where no verdict is due"),
+    ("reproduction", "outcome of a published finding; bogus if a warning blocks the verdict"),
     ("claim", "the finding in words"),
     ("source", "who published it"),
-    ("reasons", "why the result differs, by the experiment file, or why it was not measured"),
+    ("reasons", "the author's reasons for a different result, or why the finding was not measured"),
 ];
 
 /// Returns every metric of every step and of whole runs, then the published findings.

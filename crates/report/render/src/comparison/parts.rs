@@ -62,8 +62,8 @@ const DETAILS: [Shown; 3] = [
     },
     Shown {
         kind: PartKind::Event,
-        title: "What the sessions were in, by samples: commits of all servers are one class, which \
-                holds their CPU in MySQL and MariaDB without wait events",
+        title: "Events of the sessions, as shares of samples: commits are one class in all \
+                servers, which includes their CPU in MySQL and MariaDB without wait events",
         compared: ("session_share", "share of\nsessions"),
         others: &[],
     },
@@ -90,7 +90,7 @@ pub(super) fn procedures(compared: &Compared<'_>) -> Option<Section> {
     let command = command.flag("--costs");
     section
         .remarks
-        .push(format!("Kinds of operation, events, statements and their plans: {command}"));
+        .push(format!("To show kinds of operation, events, statements and their plans: {command}"));
     Some(section)
 }
 

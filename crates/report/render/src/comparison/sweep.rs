@@ -217,9 +217,9 @@ fn fit_text(fit: &Result<Fit, NoFit>) -> String {
     let fit = match fit {
         Ok(fit) => fit,
         Err(NoFit::TooFewLevels { levels, needed }) => {
-            return format!("USL: not fitted, {levels} levels of the {needed} it takes");
+            return format!("USL: not fitted, {levels} levels are too few: a fit needs {needed}");
         }
-        Err(NoFit::NoSingleClient) => return "USL: not fitted, one client was not measured".into(),
+        Err(NoFit::NoSingleClient) => return "USL: not fitted, no level has one client".into(),
     };
     let peak = match fit.peak {
         Peak::At(peak) => format!("peak at {peak:.1} clients"),
@@ -265,7 +265,9 @@ fn rule_of_thumb(scaling: &Scaling) -> Option<String> {
     let (over, within): (Vec<&Level>, Vec<&Level>) = scaling.levels.iter().partition(is_over);
     let limit = format!("{} of {}", many(cpus, "busy thread"), many(cpus, "CPU"));
     let Some((most, before)) = highest(&over).zip(highest(&within)) else {
-        return Some(format!("Rule of thumb not tested: no level on one side of {limit}"));
+        return Some(format!(
+            "Rule of thumb (busy threads <= CPUs) not tested: all levels are on one side of {limit}"
+        ));
     };
     let gain = most.throughput.mean / before.throughput.mean - 1.0;
     let (one, other) = (&most.throughput, &before.throughput);
@@ -360,7 +362,7 @@ mod tests {
     fn unfitted_law_states_its_reason() {
         let text = summary(&scaling(&FEW));
         assert!(text.starts_with("readrandom of lmdb: throughput was highest with 2 clients"));
-        assert!(text.contains("USL: not fitted, 3 levels of the 6 it takes"), "{text}");
+        assert!(text.contains("USL: not fitted, 3 levels are too few: a fit needs 6"), "{text}");
     }
 
     #[test]

@@ -87,7 +87,7 @@ pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
     let hidden: Vec<String> = explanation.hidden().into_iter().map(moved).collect();
     if !hidden.is_empty() {
         let costs = hidden.join("; ");
-        lines.push(format!("Hidden regression: the same throughput for more: {costs}."));
+        lines.push(format!("Hidden regression: the same throughput costs more: {costs}."));
     } else if is_explained {
         let moves = first(&explanation.moved, moved, "; ");
         lines.push(match explanation.moved[..] {
@@ -189,7 +189,7 @@ fn settle(explanation: &Explanation) -> Option<String> {
         Some(format!("{name} ({meaning}) {}{effect}", values.join(" \u{2192} ")))
     };
     let costs: Vec<String> = explanation.settle.iter().filter_map(cost).collect();
-    let whole = "Settle after the step, not included in its time, by geometric means";
+    let whole = "Costs of settling after the step, not part of the step's time, by geometric means";
     (!costs.is_empty()).then(|| format!("{whole}: {}.", costs.join("; ")))
 }
 
@@ -206,7 +206,7 @@ const RESOURCES: [(Resource, &str, &str); 3] = [
     (
         Resource::Device,
         "device at work",
-        "keeps the device busy, and is bound by it if it serves one request at a time",
+        "keeps the device busy, and is bound by the device if it serves one request at a time",
     ),
 ];
 
@@ -239,13 +239,15 @@ fn not_tested(explanation: &Explanation) -> Vec<String> {
     let declared = &explanation.declared;
     let mut lines = match (explanation.rung, declared.intervention()) {
         (Rung::Cause, Some(only)) => vec![format!(
-            "Cause: {} is the only declared difference, and it was set on purpose: it causes the \
-             difference here. How the change does so is an association.",
+            "Cause: {} is the only declared difference, and it was set on purpose, so it causes \
+             the difference in this experiment. How the change does so is not tested.",
             change(only)
         )],
         _ => {
             let untested = untested(declared);
-            vec![format!("This is accounting plus association. Not tested: {untested}.")]
+            vec![format!(
+                "This explanation shows associations, not causes. Not tested: {untested}."
+            )]
         }
     };
     if explanation.rung == Rung::Cause && !declared.in_force.is_empty() {
@@ -265,11 +267,10 @@ fn untested(declared: &Declared) -> String {
     }
     let named = first(&declared.changes, change, ", ");
     match &declared.changes[..] {
-        [] => "what differs, because the experiment declares nothing".to_owned(),
+        [] => "the cause, because the experiment declares no difference".to_owned(),
         [only] if only.kind == ChangeKind::Build => {
             format!(
-                "which code causes it; {named}, and two {}s may differ in \
-                     everything",
+                "which code causes the difference; {named}, and two {}s may differ in everything",
                 only.name
             )
         }
@@ -288,12 +289,12 @@ fn how(explanation: &Explanation) -> Option<&'static str> {
         | Part::ServerCpu
         | Part::ServerUser
         | Part::OtherThreads
-        | Part::Service => "a profile of each, perf record -g",
-        Part::KernelCpu | Part::ServerKernel => "the system calls of each, strace -f -c",
-        Part::Storage | Part::ServerWait => "a cache that holds the data, --cache SIZE",
-        Part::RunQueue | Part::Sleep if explanation.clients.number > 1 => "one client, --clients 1",
-        Part::RunQueue => "a host without other work, or fewer background threads",
-        Part::Sleep => "the calls in which it waits, strace -f -c -w",
-        Part::Waiting => "more clients, --clients N",
+        | Part::Service => "compare the variants' CPU profiles (perf record -g)",
+        Part::KernelCpu | Part::ServerKernel => "compare the variants' system calls (strace -f -c)",
+        Part::Storage | Part::ServerWait => "use a cache that holds the data (--cache SIZE)",
+        Part::RunQueue | Part::Sleep if explanation.clients.number > 1 => "repeat with --clients 1",
+        Part::RunQueue => "use a host without other work, or fewer background threads",
+        Part::Sleep => "compare the system calls in which the variants wait (strace -f -c -w)",
+        Part::Waiting => "use more clients (--clients N)",
     })
 }

@@ -56,7 +56,7 @@ pub(super) fn answer(study: &Study) -> String {
             );
         }
         (0, 0) if study.has_decided_nothing() => {
-            return format!("Nothing decided in {metrics}: a lasting doubling can be missed.");
+            return format!("No decision on {metrics}: even a lasting doubling may be missed.");
         }
         (0, 0) => return format!("No change in {metrics}."),
         (changes, 0) => many(changes, "change"),
@@ -161,7 +161,7 @@ pub(super) fn remarks(one: &Studied) -> Vec<String> {
     }
     if one.taken_back > 0 {
         let taken = many(one.taken_back, "change");
-        remarks.push(format!("{taken} withdrawn: not significant among so many histories"));
+        remarks.push(format!("{taken} withdrawn: not significant among all histories tested"));
     }
     if let Some(suspect) = found.suspect {
         remarks.push(format!(

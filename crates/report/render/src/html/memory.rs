@@ -17,9 +17,9 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
                  the peak of resident memory over the requested cache size. Values that an \
                  allocator does not report, and memory that an engine maps itself, are missing. \
                  Unused is fragmentation: bytes of the slabs of a size class that no allocation \
-                 holds. `client` is the peak of Assay's part: the memory in which its clients \
-                 count, which an embedded engine's peak includes, or Assay's whole process next to \
-                 a server.";
+                 holds. `client` is the peak of Assay's own memory: the counters of its clients, \
+                 which the peak of an embedded engine includes, or the whole process of Assay next \
+                 to a server.";
     let row = |run| {
         let run: &RunRecord = run;
         let names = |name| vec![run.cell.variant.as_str(), name];

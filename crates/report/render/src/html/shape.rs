@@ -20,8 +20,8 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
         table.figures(format!("L{level}"), shapes.iter().map(|shape| shape.level(level)));
     }
     let about = "State after the last step of the first complete run of each variant. A bar is the \
-                 level's share of the tree's bytes; engines that report no tree have no row, \
-                 B-trees no levels.";
+                 level's share of the tree's bytes; engines that report no tree have no row, and \
+                 B-trees have no levels.";
     Part::Text(about.to_owned()).above([Part::Table(table)])
 }
 

@@ -15,9 +15,9 @@ const BAR: f64 = 11.0;
 
 const CAPTION: &str = "CPU time per operation of the measured clients (per row where a step writes \
                        rows), mean over the runs. In an embedded engine the client threads run the \
-                       engine's code; a server is its control group. CPU of background writers, \
-                       flushes and compactions is charged to the operations that ran at the same \
-                       time.";
+                       engine's code; for a server, the CPU time is measured for its control \
+                       group. CPU of background writers, flushes and compactions is charged to the \
+                       operations that ran at the same time.";
 
 /// The parts in the order of the bars: metric, and name in the legend.
 const PARTS: [(&str, &str); 4] = [

@@ -127,8 +127,8 @@ fn cost(
     (name, [server, host]): (&str, [(&str, &str); 2]),
 ) -> Option<Picture> {
     let ((metric, title), whose) = match subject.has_metric(server.0) {
-        true => (server, "By the server's control group only"),
-        false => (host, "Of the worker's threads, or of all processes on the device of the data"),
+        true => (server, "Measured for the server's control group only"),
+        false => (host, "Measured for the worker's threads, or for all processes on the device"),
     };
     let caption = format!("{whose}; mean, range and base's mean as above.");
     of_steps(subject, metric, Labels::new(name, title, &caption))

@@ -31,8 +31,8 @@ pub(crate) fn histories(study: &Study) -> Picture {
         (legend())
         @for (index, one) in panels { (Panel::of(one, LEGEND + ROW * float(index)).draw(one)) }
     };
-    let caption = "Every value, the level or ramp fitted to them, and where it changed. The axis \
-                   up does not start at zero.";
+    let caption = "Every value, the level or ramp fitted to them, and where it changed. The \
+                   vertical axis does not start at zero.";
     Picture {
         labels: Labels::new("history", "Histories", caption),
         folded: None,
@@ -49,7 +49,7 @@ fn legend() -> Markup {
         (sample(140.0, "solid", INK, "level or ramp"))
         (line((262.0, 2.0), (262.0, 14.0), "limit"))
         (text(270.0, 12.0, "", "change: \u{25b2} up, \u{25bc} down"))
-        (text(WIDTH - RIGHT, 12.0, "axis end", "the axes up do not start at zero"))
+        (text(WIDTH - RIGHT, 12.0, "axis end", "the vertical axes do not start at zero"))
     }
 }
 

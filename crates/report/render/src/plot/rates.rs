@@ -59,8 +59,8 @@ pub(crate) fn rates(subject: &Subject<'_>) -> Option<Picture> {
     let caption = "Across: offered rate, from zero. Up: response time, logarithmic; both the same \
                    for all variants of a step. One line per run and percentile; each mark is a \
                    probe, on the percentile of the limit. Above the axis: probes without a steady \
-                   response time. The dashed line across is the limit, the upright one the highest \
-                   rate found, its band the range over the runs.";
+                   response time. The dashed horizontal line is the limit. The vertical line is \
+                   the highest rate found, and its band is the range over the runs.";
     let labels = Labels::new("rates", "Response time by offered rate", caption);
     let name = "offered operations per second";
     let axes = Axes { across: Unit::OpsPerSecond, up: Unit::Nanos, name };

@@ -41,9 +41,10 @@ pub(crate) fn scales(subject: &Subject<'_>) -> Option<Picture> {
     let all_panels: Vec<_> = keys.iter().flat_map(of_step).collect();
     let caption = "Across: clients, from zero. Up: operations per second, from zero; both the same \
                    for all variants of a step. One ring per run; the line is the Universal \
-                   Scalability Law fitted to them, dotted beyond what was measured and drawn no \
-                   further than 1.5 times that. The dotted upright line stands at the CPUs of the \
-                   host, the other at the fitted peak, if one was measured.";
+                   Scalability Law fitted to them, dotted beyond the largest measured number of \
+                   clients, up to 1.5 times this number. The dotted vertical line stands at the \
+                   CPUs of the host. The other vertical line stands at the fitted peak, if a peak \
+                   was measured.";
     let labels = Labels::new("scaling", "Throughput by number of clients", caption);
     let legend = html! {
         circle cx="8" cy="8" r="3.4" class="run" stroke=(INK) {}

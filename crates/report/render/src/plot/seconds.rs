@@ -30,12 +30,12 @@ const NAMED: f64 = 2.0;
 /// Least distance of two labels, one above the other.
 const APART: f64 = 12.0;
 
-const CAPTION: &str = "One thin line per run. Every panel has its own scale from zero, with its \
-    median second dotted and named, as is a peak of twice that, and its own time axis from the \
-    step's start to the end written below it; probes of a search follow each other without \
+const CAPTION: &str = "One thin line per run. Every panel has its own scale from zero, and its own \
+    time axis from the step's start to the end written below it. The median second is dotted and \
+    named; a peak of twice the median is named too; probes of a search follow each other without \
     warm-ups. Shaded: not counted, because not every run was steady yet or because the client and \
-    not the engine was late (invalid). Orange bars at the foot: stalls. A cross ends a run that did \
-    not finish the step.";
+    not the engine was late (invalid). Orange bars at the foot: stalls. A cross ends a run that \
+    did not finish the step.";
 
 /// What is drawn of a second.
 type Value = fn(&Step, &IntervalRecord) -> Option<f64>;
@@ -65,7 +65,8 @@ pub(crate) fn seconds(subject: &Subject<'_>) -> Option<Picture> {
 /// Draws the longest response time per second; `None` without stored intervals.
 pub(crate) fn responses(subject: &Subject<'_>) -> Option<Picture> {
     let title = "Longest response time, second by second";
-    let caption = "Of each second of open loops and searches, drawn like the throughput by second.";
+    let caption = "The longest response time in each second of open loops and searches, drawn like \
+                   the throughput by second.";
     let labels = Labels::new("responses", title, caption);
     picture(subject, labels, Unit::Nanos, |_, interval| {
         let times = interval.clients.values().map(|one| &one.response);

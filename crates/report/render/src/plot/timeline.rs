@@ -31,11 +31,11 @@ const ROWS_MAX: usize = 36;
 
 const CAPTION: &str = "The first complete run of each variant, second by second on one axis, \
                        without its warm-up; every panel has its own scale from zero, with its \
-                       largest value at the left, and every variant its own time. Bars: seconds in \
-                       which something ran. Shaded through all rows, with a mark at the top: \
-                       stalls, which are seconds below a tenth of the usual throughput or of ten \
-                       times the usual p99. Work that coincides with a stall is counted, but it \
-                       need not be the cause.";
+                       largest value at the left, and every variant has its own time axis. Bars: \
+                       seconds in which something ran. Shaded through all rows, with a mark at the \
+                       top: stalls, which are seconds below a tenth of the usual throughput or of \
+                       ten times the usual p99. Work that coincides with a stall is counted, but \
+                       it need not be the cause.";
 
 /// One variant's time line in a step.
 struct Column {

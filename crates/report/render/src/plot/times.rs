@@ -29,11 +29,12 @@ const ASIDE: f64 = 9.0;
 const NAMES: f64 = 46.0;
 
 /// How to read the picture.
-const CAPTION: &str = "Logarithmic axis, the same for all steps; means over the runs, also of the \
-    runs' longest. Response time runs from the moment an operation was due, service time from the \
-    moment it was begun: between the two lies what operations waited for others. A closed loop has \
-    service times only: requests that would have arrived during a stall are not in these figures. A \
-    percentile that is missing is withheld or has too few operations beyond it.";
+const CAPTION: &str = "Logarithmic axis, the same for all steps; figures are means over the runs, \
+    and the longest time is the mean of the runs' longest times. Response time runs from the \
+    moment an operation was due, service time from the moment it was begun: the difference is the \
+    time that an operation waited for other operations. A closed loop has service times only: \
+    requests that would have arrived during a stall are not in these figures. A percentile that is \
+    missing is withheld or has too few operations beyond it.";
 
 /// Draws the percentiles; `None` when no time is known.
 pub(crate) fn times(subject: &Subject<'_>) -> Option<Picture> {

@@ -76,10 +76,10 @@ pub(crate) fn verdicts(subject: &Subject<'_>) -> Option<Picture> {
 
 fn labels(compared: &Compared<'_>) -> Labels {
     let what = "Ratio to the base with its 95 % interval; a ring has no interval. Logarithmic axes \
-                around 1 that do not begin at zero, each step its own; grey: within the margin of";
+                around 1 that do not begin at zero, one for each step; grey: within the margin of";
     let margin = declared(compared.comparison.margin);
     if compared.has_no_verdict() {
-        let caption = format!("{what} {margin}. No verdict may be drawn from these.");
+        let caption = format!("{what} {margin}. No verdict may be drawn from these ratios.");
         return Labels::new("verdicts", "Ratios, step by step", &caption);
     }
     let caption = format!(

@@ -18,26 +18,30 @@ pub(super) const MARGIN: &str = "the margin";
 pub(super) fn meanings(margin: &str) -> [(Reproduction, String); 7] {
     let widened = if margin == MARGIN { "" } else { "the margin of " };
     let reproduces = format!(
-        "Reproduces: the interval excludes 1 on the published side, holds the published ratio when \
-         widened by {widened}{margin}, and its 90 % part is nearer to that ratio than half of the \
-         published difference (or {margin}); without a published ratio the side is enough; a \
-         published equality reproduces if the difference is below {margin} (90 % interval)."
+        "Reproduces: the interval excludes 1 on the published side, contains the published ratio \
+         if widened by {widened}{margin}, and both limits of the 90 % interval differ from the \
+         published ratio by less than half of the published difference (or {margin}); if only a \
+         direction was published, the side of 1 is enough; a published equality reproduces if the \
+         90 % interval lies within {margin}."
     );
     [
         (Reproduction::Reproduces, reproduces),
         (
             Reproduction::SameDirection,
-            "Other size: the interval excludes 1 on that side, and does not contain the \
-             ratio."
+            "Other size: the interval excludes 1 on the published side, and does not contain the \
+             published ratio."
                 .to_owned(),
         ),
         (
             Reproduction::SizeUndecided,
-            "Size undecided: the interval excludes 1 on that side and contains the ratio, but is \
-             too wide to decide the size."
+            "Size undecided: the interval excludes 1 on the published side and contains the \
+             published ratio, but is too wide to decide the size."
                 .to_owned(),
         ),
-        (Reproduction::Opposite, "Opposite: the interval excludes 1 on the other side.".to_owned()),
+        (
+            Reproduction::Opposite,
+            "Opposite: the interval excludes 1 on the side opposite to the published side.".into(),
+        ),
         (
             Reproduction::NoDifference,
             format!("No difference: the 90 % interval lies within {margin}."),

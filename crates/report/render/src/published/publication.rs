@@ -137,8 +137,8 @@ fn reasons(held: &HeldFinding) -> Vec<String> {
             vec!["not significant among the findings of the experiment".to_owned()]
         }
         Ok(Here { runs_needed: Some(runs), effect, .. }) if !effect.is_blocked => vec![format!(
-            "the interval is too wide: about {} runs of each would decide, if the size is as \
-             published",
+            "the interval is too wide: about {} runs of each variant would decide, if the size is \
+             as published",
             count(u64::from(*runs))
         )],
         Ok(_) => Vec::new(),

@@ -55,8 +55,8 @@ const fn predicate(outcome: Reproduction, count: usize) -> &'static str {
             ("has the same direction and another size", "have the same direction and another size")
         }
         Reproduction::SizeUndecided => (
-            "has the same direction, its size is undecided",
-            "have the same direction, their size is undecided",
+            "has the same direction, and its size is undecided",
+            "have the same direction, and their size is undecided",
         ),
         Reproduction::Opposite => ("is the opposite here", "are the opposite here"),
         Reproduction::NoDifference => ("shows no difference", "show no difference"),

@@ -22,8 +22,8 @@ pub(super) fn failed(steps: &[&StepRecord]) -> Vec<Part> {
         let row = [step.to_owned(), by.to_owned(), count(counts.failed)].into_iter();
         table.push(row.chain(classes).chain([known(counts.replacing)]));
     }
-    let title = "Failed operations by class. For each replaced operation another operation was \
-                 done, whose time includes the failed one";
+    let title = "Failed operations by class. For each replaced operation the client did another \
+                 operation, whose time includes the failed operation";
     Part::Text(title.to_owned()).above([Part::Table(table)])
 }
 

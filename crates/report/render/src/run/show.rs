@@ -65,7 +65,7 @@ const CLOSED: &str = "Closed loops show service time only, because a closed loop
 
 /// Note on steps whose settle is not measured apart.
 const WITH_SETTLE: &str = "Recorded by an older version: reads, writes, CPU and context switches \
-                           include the settle of";
+                           include the settling after";
 
 /// Scope of the one-line summaries where intervals are invalid.
 const ALL_INTERVALS: &str =

@@ -28,7 +28,7 @@ pub(super) fn waits(steps: &[&StepRecord]) -> Vec<Part> {
     let most = sampled.iter().map(|(_, profile)| cost_us(profile)).fold(0.0, f64::max);
     let title = format!(
         "Events of the sessions, sampled over a separate connection; a sample took up to {most:.0} \
-         \u{b5}s in the mean of a step"
+         \u{b5}s on average over a step"
     );
     let effects = sampled.iter().filter_map(|(step, profile)| Some((*step, profile.effect?)));
     let lines = effects.map(|(step, effect)| Part::Text(effect_line(step, &effect)));

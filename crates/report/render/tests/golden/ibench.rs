@@ -112,7 +112,7 @@ fn page_has_no_ratio_of_missed_rates() {
         "610 missed",
         "rows/s",
         "Service times in the ten buckets",
-        "a server is its control group",
+        "for a server, the CPU time is measured for its control group",
     ] {
         assert!(page.contains(expected), "missing: {expected}");
     }

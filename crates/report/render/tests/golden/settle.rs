@@ -99,7 +99,8 @@ fn settle_changes_no_figure_of_its_step() {
 
 /// Returns the sentence of an explanation that is about the settle.
 fn paragraph(text: &str) -> String {
-    let begin = text.find("  Settle after the step").expect("a sentence about the settle");
+    let begin =
+        text.find("  Costs of settling after the step").expect("a sentence about the settle");
     let end = text[begin + 2..].find("\n  In use by").expect("a sentence after it");
     text[begin..begin + 2 + end + 1].to_owned()
 }
@@ -107,10 +108,10 @@ fn paragraph(text: &str) -> String {
 #[test]
 fn explanation_has_the_costs_of_the_settle_apart_from_the_account() {
     insta::assert_snapshot!(paragraph(&explained(&settled(), &[SETTLED], Format::Text)), @r"
-    Settle after the step, not included in its time, by geometric means: settle_s (time the engine took to settle) 8.00
-      s → 16.0 s, 2.00x; settle_cpu_us_per_op (CPU used while the engine settled after a step, per operation of the step)
-      11.5 µs → 33.9 µs, 2.94x [2.90, 2.98]; settle_write_bytes (bytes the engine wrote to storage while it settled) 1.49
-      GiB → 2.98 GiB, 2.00x.
+    Costs of settling after the step, not part of the step's time, by geometric means: settle_s (time the engine took to
+      settle) 8.00 s → 16.0 s, 2.00x; settle_cpu_us_per_op (CPU used while the engine settled after a step, per operation
+      of the step) 11.5 µs → 33.9 µs, 2.94x [2.90, 2.98]; settle_write_bytes (bytes the engine wrote to storage while it
+      settled) 1.49 GiB → 2.98 GiB, 2.00x.
     ");
     let json = explained(&settled(), &[SETTLED], Format::Json);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -125,5 +126,8 @@ fn page_has_the_settle() {
     let page = render_html(&settled().input());
     assert_well_nested(&page);
     assert!(page.contains("time to settle, all steps"), "no picture of the settles");
-    assert!(page.contains("Settle after the step, not included in its time"), "not explained");
+    assert!(
+        page.contains("Costs of settling after the step, not part of the step"),
+        "not explained"
+    );
 }

@@ -17,8 +17,8 @@ fn data_in_memory_have_no_class() {
     let data = memory.path().join("data").display().to_string();
     let workspace = Workspace::new();
     workspace.write("mine.toml", TINY);
-    let message = "class os is claimed, but data on tmpfs (in memory) allows class `none` at most \
-                   (nothing survives before a clean close)";
+    let message = "durability class os is claimed, but data on tmpfs (in memory) allows class \
+                   `none` at most (nothing survives before a clean close)";
     let at_once = rejected_at_once(&workspace, &["run", "mine.toml", "--data-dir", &data]);
     let text = unwrapped(&at_once);
     assert!(text.contains("the result would be bogus: A071 durability not provided"), "{text}");

@@ -58,31 +58,31 @@ fn different_experiments_are_rejected_with_both_values() {
                                                                 500 rows of 20 + 400 bytes and \
                                                                 5000 rows of 20 + 400 bytes; run \
                                                                 their variants in one experiment, \
-                                                                or repeat one of the two with the \
-                                                                settings of the other");
+                                                                or repeat one experiment with the \
+                                                                settings of the other experiment");
     assert_snapshot!(rejection(&["compare", "alone", "long"]), @"  × alone/STAMP and long/STAMP \
                                                                  cannot be compared: readrandom \
                                                                  ends after 50.0 ms and after 70.0 \
                                                                  ms; run their variants in one \
-                                                                 experiment, or repeat one of the \
-                                                                 two with the settings of the \
-                                                                 other");
+                                                                 experiment, or repeat one \
+                                                                 experiment with the settings of \
+                                                                 the other experiment");
     assert_snapshot!(rejection(&["compare", "alone", "steps"]), @"  × alone/STAMP and steps/STAMP \
                                                                   cannot be compared: the steps \
                                                                   are fillseq, readrandom and \
                                                                   fillrandom, readrandom; run \
                                                                   their variants in one \
-                                                                  experiment, or repeat one of the \
-                                                                  two with the settings of the \
-                                                                  other");
+                                                                  experiment, or repeat one \
+                                                                  experiment with the settings of \
+                                                                  the other experiment");
     assert_snapshot!(rejection(&["compare", "alone", "meaning"]), @"  × alone/STAMP and \
                                                                     meaning/STAMP cannot be \
-                                                                    compared: `one` is sqlite in \
-                                                                    one and lmdb in the other; run \
-                                                                    their variants in one \
-                                                                    experiment, or repeat one of \
-                                                                    the two with the settings of \
-                                                                    the other");
+                                                                    compared: variant `one` has \
+                                                                    two builds, sqlite and lmdb; \
+                                                                    run their variants in one \
+                                                                    experiment, or repeat one \
+                                                                    experiment with the settings \
+                                                                    of the other experiment");
 }
 
 #[test]

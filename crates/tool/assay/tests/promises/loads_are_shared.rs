@@ -133,7 +133,7 @@ fn several_loads_are_compared_by_their_means() {
     let output = workspace.run_shared(&more);
     assert!(!output.out.contains("for these loads"), "{}", output.out);
     let text = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("Runs share loads, 2 of each variant"), "{text}");
+    assert!(text.contains("Runs share 2 loads of each variant"), "{text}");
     let json = workspace.assay(&["compare", "shared", "--format", "json"]).out;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     let cells = json["comparison"]["steps"][1]["cells"].as_array().expect("cells");

@@ -18,17 +18,18 @@ pub(crate) const TRADE_OFFS: &str = "Reads, writes, space and cache";
 
 /// What the figures are; each after its column's name.
 const MEANINGS: &str = "Of whole runs, settles included; less is better.   read: read requests to \
-    storage per row of point reads; blocks: blocks or pages accessed per row   range read: requests \
-    per row returned   bytes written: by the engine, log included; \u{2265} is a lower bound and has no \
-    rank   to storage: pages that these bytes changed, each once until its write-back   space: bytes \
-    on storage at the end per byte of rows   cache: memory held per byte of rows whose reads it \
-    answers without storage, NA where each read may have needed it";
+    storage per row of point reads; blocks: blocks or pages accessed per row   range read: \
+    requests per row returned   bytes written: by the engine, log included; \u{2265} is a lower \
+    bound and has no rank   to storage: pages that these bytes changed, each once until its \
+    write-back   space: bytes on storage at the end per byte of rows   cache: memory held per byte \
+    of rows whose reads it answers without storage, NA where each read may have needed storage";
 
 /// What marks and intervals are.
-const MARKS: &str = "best: better than some other variant with a figure in its size and level, and none \
-    is better; worst likewise; by verdicts on all pairs, adjusted among them. Several may be best, and \
-    without a verdict none is.   [low, high]: 95 % interval of the mean, with the variance of its runs, or below five that of all variants; \
-    [smallest..largest run] where there is none";
+const MARKS: &str = "best: better than some other variant with a figure in its size and level, and \
+    no variant is better; worst likewise; the marks follow verdicts on all pairs, adjusted for \
+    their number. Several variants may be best, and without a verdict no variant is.   [low, \
+    high]: 95 % interval of the mean, from the variance of the variant's runs, or of the runs of \
+    all variants if it has fewer than five; [smallest..largest run] without an interval";
 
 /// The table of these sizes, compared each on its own.
 ///
