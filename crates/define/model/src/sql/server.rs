@@ -290,10 +290,10 @@ impl Dsn {
     pub fn exposure(&self) -> &'static str {
         match self.address {
             Address::Tcp { tls: Tls::Waived, .. } if self.login.methods.is_empty() => {
-                ", which is sent encrypted by an unverified key if the server asks"
+                ", which is sent encrypted by an unverified key if the server requests it"
             }
             Address::Tcp { tls: Tls::Waived, .. } => {
-                ", which is sent in clear text if the server asks"
+                ", which is sent in clear text if the server requests it"
             }
             Address::Tcp { .. } | Address::Socket(_) => "",
         }

@@ -105,11 +105,11 @@ mod tests {
         for (address, exposure) in [
             (
                 "postgres://me:x@h/d?require_auth=password",
-                ", which is sent in clear text if the server asks",
+                ", which is sent in clear text if the server requests it",
             ),
             (
                 "mysql://me:x@h/d?allowPublicKeyRetrieval=true",
-                ", which is sent encrypted by an unverified key if the server asks",
+                ", which is sent encrypted by an unverified key if the server requests it",
             ),
             ("mysql://me:x@h/d", ""),
         ] {

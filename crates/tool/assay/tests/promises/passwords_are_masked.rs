@@ -212,7 +212,8 @@ fn no_foreign_server_gets_a_password_in_clear_text() {
         let has_it = received.windows(SECRET.len()).any(|it| it == SECRET.as_bytes());
         check(&output, parameter);
         assert_eq!((has_it, output.code), (is_sent, 1), "{}", output.err);
-        let clear = if is_sent { ", which is sent in clear text if the server asks" } else { "" };
+        let sent = ", which is sent in clear text if the server requests it";
+        let clear = if is_sent { sent } else { "" };
         let named = format!(
             "one: connects to me@{address}/d (tcp) with the password in ASSAY_PASSWORD_X{clear}\n"
         );
