@@ -29,7 +29,8 @@ const FIXED: &[(&str, &str)] = &[
     ("create", DIR),
     ("exclusive", DIR),
     ("readonly", DIR),
-    ("in_memory", "a clean close would lose the data, which every durability class guarantees"),
+    ("in_memory", "a clean close would lose the data, but every durability class keeps the data at \
+                   a clean close"),
     ("config_base", WHOLE),
     ("use_environment", WHOLE),
     ("use_environment_priv", WHOLE),
@@ -118,7 +119,8 @@ fn check(name: &str, value: &str, durability: Durability) -> Result<()> {
     }
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !name.split('.').all(|part| !part.is_empty() && part.chars().all(is_part)) {
-        return Err(refused(name, "a name is letters, digits and `_`, with dots where it nests"));
+        return Err(refused(name, "a name consists of letters, digits and `_`, with dots between \
+                                  nested names"));
     }
     let bare = name.strip_prefix("table.").unwrap_or(name);
     if let Some((_, reason)) = FIXED.iter().find(|(known, _)| *known == name || *known == bare) {
@@ -127,7 +129,8 @@ fn check(name: &str, value: &str, durability: Durability) -> Result<()> {
     if name == SYNC_METHOD
         && !(durability == Durability::Sync && ["fsync", "dsync"].contains(&value))
     {
-        let reason = "the durability class decides this option; class `sync` takes fsync or dsync";
+        let reason = "the durability class decides this option: only class `sync` permits a value, \
+                      fsync or dsync";
         return Err(refused(name, reason));
     }
     if !is_single(value) {

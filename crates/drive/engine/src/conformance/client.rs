@@ -66,7 +66,7 @@ impl<'e> Client<'e> {
             (false, true) => (Outcome::NotFound, "no row was found"),
             (true, false) => {
                 let op = describe(op);
-                return Err(format!("{op}: expected no rows of a write, got {}", rows.len()));
+                return Err(format!("{op}: expected a write to return no rows, got {}", rows.len()));
             }
         };
         if outcome == expected {
@@ -106,7 +106,8 @@ impl<'e> Client<'e> {
             return Ok(());
         }
         let op = describe(op);
-        Err(format!("{op} counted (rows, bytes) {counted:?} and has {expected:?} when stored"))
+        Err(format!("{op}: when rows are counted alone, expected the (rows, bytes) of the stored \
+                     rows, {expected:?}, got {counted:?}"))
     }
 
     /// Puts one row.
@@ -122,7 +123,7 @@ impl<'e> Client<'e> {
             (None, _) => Ok(None),
             (Some((found, value)), 0) if found == key => Ok(Some(value)),
             (Some((found, _)), others) => Err(format!(
-                "{}: expected its row alone, got {}, the last of key {}",
+                "{}: expected the row of this key alone, got {}, of which the last has key {}",
                 describe(&op),
                 counted(others + 1),
                 text(&found)

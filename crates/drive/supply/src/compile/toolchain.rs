@@ -128,8 +128,8 @@ fn commands(compiler: &str) -> Result<(bool, String)> {
         "gcc" if is_version => Ok((false, format!("g++{version}"))),
         "clang" if is_version => Ok((true, format!("clang++{version}"))),
         _ => Err(SupplyError::Unavailable(format!(
-            "`{compiler}` is not a known compiler: write gcc or clang, or one with its \
-             version as gcc-13"
+            "`{compiler}` is not a known compiler: write gcc or clang, or add a version, as in \
+             gcc-13"
         ))),
     }
 }

@@ -91,7 +91,8 @@ fn check(
     let is_off = |name: &str| canonical(name) == "log_bin" && name.to_lowercase().contains("skip");
     match options.iter().find(|(name, _)| is_off(name)) {
         Some((name, _)) => {
-            Err(refused(name, "a standby follows the binary log: remove the option"))
+            Err(refused(name, "a standby needs the binary log, which this option switches off: \
+                               remove it"))
         }
         None => Ok(()),
     }

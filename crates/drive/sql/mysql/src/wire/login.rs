@@ -125,8 +125,8 @@ fn greeting(packet: &[u8]) -> Result<Greeting, Failure> {
         Some(&GREETING) => {}
         Some(other) => {
             let text = format!(
-                "the program that answers is not a MySQL server, or a server of \
-                 protocol {other}: name a server of protocol 10 in the dsn"
+                "the program that answers is not a MySQL server, or has version {other} of its \
+                 protocol: name a server of version 10 in the dsn"
             );
             return Err(Failure::Rejected(text));
         }
