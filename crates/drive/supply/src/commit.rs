@@ -64,8 +64,10 @@ impl Store {
     ) -> Result<Artifact> {
         let include = artifact.facts.get(SHIM_HEADERS).map(Path::new).unwrap_or(Path::new(""));
         if !include.join(recipe.header).is_file() {
-            let reason = format!("its shim is out of date, and the headers to compile a new shim \
-                                  are not in {include:?}");
+            let reason = format!(
+                "its shim is out of date, and the headers to compile a new shim are not in \
+                 {include:?}"
+            );
             return Err(self.damaged_build(&entry.build, &entry.dir, &reason));
         }
         let work = entry.work("shim")?;

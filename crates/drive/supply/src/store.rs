@@ -237,8 +237,9 @@ impl Store {
             let (is, was) = (&found.0[..NAME_DIGITS], &artifact.sha256);
             let was = was.get(..NAME_DIGITS).unwrap_or(was);
             let name = library_name(&build.engine);
-            return Err(damaged(format!("the sha256 of {name} begins with {is}, but {was} was \
-                                        recorded")));
+            return Err(damaged(format!(
+                "the sha256 of {name} begins with {is}, but {was} was recorded"
+            )));
         }
         Ok(Some(artifact))
     }

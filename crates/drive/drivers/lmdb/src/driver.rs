@@ -72,8 +72,7 @@ impl Driver for LmdbDriver {
                 (FIELD_READS, Feature::Yes),
                 (CACHE_SIZE, Feature::no("the page cache is the engine's only cache")),
                 (COMPRESSION, Feature::no("rows are stored as given")),
-                (DIRECT_IO, Feature::no("reads go through a memory map, and so through the page \
-                                         cache")),
+                (DIRECT_IO, Feature::no("reads go through a memory map of the page cache")),
             ])
         }
     }

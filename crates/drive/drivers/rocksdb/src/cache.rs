@@ -114,16 +114,14 @@ impl CacheOptions {
         ];
         let requested = needs_kind.iter().find(|(_, is_requested)| *is_requested);
         if wanted.get(BLOCK_CACHE).is_some() && (self.kind.is_some() || requested.is_some()) {
-            let reason = format!("{CACHE} creates the block cache too; remove one of the two \
-                                  options");
+            let reason = format!("{CACHE} creates the block cache too; remove one option");
             return Err(refused(BLOCK_CACHE, reason));
         }
         if let (None, Some((name, _))) = (&self.kind, requested) {
             return Err(refused(name, format!("needs {CACHE} too")));
         }
         if self.blob.is_some() && wanted.get(ENGINES_BLOB_CACHE).is_some() {
-            let reason = format!("{BLOB_CACHE} creates the blob cache too; remove one of the two \
-                                  options");
+            let reason = format!("{BLOB_CACHE} creates the blob cache too; remove one option");
             return Err(refused(ENGINES_BLOB_CACHE, reason));
         }
         let (name, (high, low)) = match (self.high, self.low) {
@@ -132,8 +130,7 @@ impl CacheOptions {
             (Some(_), None) => (HIGH_SHARE, self.pools()),
         };
         if self.kind.as_deref() == Some(HYPER_CLOCK) {
-            return Err(refused(name, "only an LRU cache has pools of priority; a HyperClock cache \
-                                      has none"));
+            return Err(refused(name, "only an LRU cache has pools, a HyperClock cache has none"));
         }
         if high + low > 1.0 {
             let shares = format!("the shares of high and low priority are {high} and {low}");

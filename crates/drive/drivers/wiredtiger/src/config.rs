@@ -29,8 +29,7 @@ const FIXED: &[(&str, &str)] = &[
     ("create", DIR),
     ("exclusive", DIR),
     ("readonly", DIR),
-    ("in_memory", "a clean close would lose the data, but every durability class keeps the data at \
-                   a clean close"),
+    ("in_memory", "a clean close would lose the data that every durability class keeps"),
     ("config_base", WHOLE),
     ("use_environment", WHOLE),
     ("use_environment_priv", WHOLE),
@@ -119,8 +118,7 @@ fn check(name: &str, value: &str, durability: Durability) -> Result<()> {
     }
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !name.split('.').all(|part| !part.is_empty() && part.chars().all(is_part)) {
-        return Err(refused(name, "a name consists of letters, digits and `_`, with dots between \
-                                  nested names"));
+        return Err(refused(name, "write letters, digits and `_`, with dots between nested names"));
     }
     let bare = name.strip_prefix("table.").unwrap_or(name);
     if let Some((_, reason)) = FIXED.iter().find(|(known, _)| *known == name || *known == bare) {

@@ -66,7 +66,7 @@ impl<'e> Client<'e> {
             (false, true) => (Outcome::NotFound, "no row was found"),
             (true, false) => {
                 let op = describe(op);
-                return Err(format!("{op}: expected a write to return no rows, got {}", rows.len()));
+                return Err(format!("{op}: expected no rows of a write, got {}", rows.len()));
             }
         };
         if outcome == expected {
@@ -106,8 +106,7 @@ impl<'e> Client<'e> {
             return Ok(());
         }
         let op = describe(op);
-        Err(format!("{op}: when rows are counted alone, expected the (rows, bytes) of the stored \
-                     rows, {expected:?}, got {counted:?}"))
+        Err(format!("{op} counted (rows, bytes) {counted:?} and has {expected:?} when stored"))
     }
 
     /// Puts one row.

@@ -76,8 +76,7 @@ pub(super) fn run<C: Clock>(
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
     let Some(session) = session.pipeline() else {
-        return ClientEnd::Failed("the session cannot pipeline: it answers each operation before it \
-                                  takes the next".to_owned());
+        return ClientEnd::Failed("the session answers each operation before the next".to_owned());
     };
     let depth = drive.depth as usize;
     let mut pipelined = PipelinedLoop {

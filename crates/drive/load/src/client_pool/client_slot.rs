@@ -117,8 +117,7 @@ impl<'r> SlotState<'r> {
 
 /// Returns the refusal of an engine that must answer each operation before the next.
 fn no_pipeline() -> EngineError {
-    EngineError::Unsupported("pipelined operations, because the engine answers each operation \
-                              before it takes the next".to_owned())
+    EngineError::Unsupported("it takes no operation before the last is answered".to_owned())
 }
 
 /// Returns a panic's message.

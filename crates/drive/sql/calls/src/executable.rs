@@ -108,8 +108,7 @@ fn check_draw(draw: &Draw, at: usize, table: &Table) -> Result<(), String> {
                 return Err("the random share of a payload must be from 0 to 1".to_owned());
             }
             if bytes_min > bytes_max || u64::from(*bytes_max) > LETTERS_BYTES as u64 {
-                return Err("a payload's greatest length must be 4 MiB or less, and not below its \
-                            least".into());
+                return Err("a payload's `bytes` must be a range up to 4 MiB".into());
             }
             Ok(())
         }

@@ -280,8 +280,7 @@ impl Prepared {
     fn new(tables: &Tables, at: u16, procedure: &Procedure, part: Part) -> Result<Self, String> {
         let setup = tables.setup();
         let table = setup.application.tables.get(usize::from(procedure.table));
-        let table = table.ok_or_else(|| "the procedure's table is not in the \
-                                         application".to_owned())?;
+        let table = table.ok_or_else(|| "its table is not in the application".to_owned())?;
         let sources = |draws: &[Draw]| {
             draws.iter().map(|draw| Source::new(draw, part)).collect::<Result<Box<[_]>, _>>()
         };
@@ -406,8 +405,7 @@ impl Generator for Calls {
         }
         Err(WrongAnswer {
             operation: format!("procedure `{}` on copy {}", ready.name, copy + 1),
-            reason: format!("{} rows came back, and the procedure requests {most} at \
-                             most", rows.count()),
+            reason: format!("{} rows came back, of at most {most} requested", rows.count()),
         })
     }
 }

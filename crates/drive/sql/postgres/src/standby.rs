@@ -123,8 +123,7 @@ pub(crate) fn verify(connection: &mut Connection) -> Result<(), EngineError> {
         }
         connection.run(PAUSE)?;
     }
-    Err(EngineError::Fatal("the standby does not follow the server: see the standby's \
-                            log".to_owned()))
+    Err(EngineError::Fatal("the standby does not follow the server: see its log".to_owned()))
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ fn linked_engine_is_shown_with_its_capabilities() {
       cache: no, the page cache is the engine's only cache
       compression: no, rows are stored as given
       concurrent_writers: yes
-      direct_io: no, reads go through a memory map, and so through the page cache
+      direct_io: no, reads go through a memory map of the page cache
       field_reads: yes
     ");
 }

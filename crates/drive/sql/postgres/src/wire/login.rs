@@ -239,8 +239,7 @@ fn unbound(why: &str) -> Failure {
 
 #[cold]
 fn unexpected() -> Failure {
-    Failure::Lost("a SCRAM message came before the SCRAM exchange began: check that the server is \
-                   Postgres".to_owned())
+    Failure::Lost("a SCRAM message came too early: the server is not Postgres".to_owned())
 }
 
 fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
