@@ -344,7 +344,8 @@ mod tests {
         assert_eq!(record.confirmed().unwrap().number, 7);
         assert_eq!(
             record.ended,
-            "6,000/s with 6 clients, within 5 % of the best; more than 12 clients were not tried: no gain"
+            "6,000/s with 6 clients, within 5 % of the best; more than 12 clients were not tried: \
+             no gain"
         );
     }
 
