@@ -317,7 +317,7 @@ fn non_installation_is_rejected() {
     if rustix::process::geteuid().is_root() {
         let closed = Permissions::from_mode(0o700);
         fs::set_permissions(bench.path("my/bin/mysqld"), closed).unwrap();
-        assert_snapshot!(refused("mysql@a", "my"), @"ROOT/my/bin/mysqld is closed to other users, but a server that root starts runs as another: chmod -R a+rX ROOT/my");
+        assert_snapshot!(refused("mysql@a", "my"), @"ROOT/my/bin/mysqld is closed to other users, but root starts servers as another user: chmod -R a+rX ROOT/my");
     } else {
         println!("skipped: only root starts servers as another user");
     }

@@ -210,7 +210,7 @@ mod tests {
         for (name, value, expected) in [
             ("log.enabled", "false", "durability class"),
             ("table.log.enabled", "false", "durability class"),
-            ("transaction_sync.method", "dsync", "class `sync` takes fsync or dsync"),
+            ("transaction_sync.method", "dsync", "only class `sync` permits a value"),
             ("in_memory", "true", "lose the data"),
             ("type", "lsm", "assay.table"),
             ("table.type", "lsm", "assay.table"),

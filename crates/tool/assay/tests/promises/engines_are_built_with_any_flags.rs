@@ -164,7 +164,7 @@ fn compiler_errors_are_quoted() {
     let output = rejection(&[RELEASE, "--cflags", "-O0 -DMDB_IDL_LOGN=oops", "--jobs", "1"]);
     assert!(output.contains("gcc did not compile ") && output.contains("error: "), "{output}");
     assert!(output.contains("oops"), "{output}");
-    assert!(output.contains("the same call continues from there"), "{output}");
+    assert!(output.contains("the same command continues from there"), "{output}");
 }
 
 #[test]
