@@ -28,13 +28,13 @@ pub enum DeviceError {
     File(PathBuf, #[source] io::Error),
     /// The file would leave less than the floor free.
     #[error(
-        "a file of {_1} in {} leaves less than {_3} free of {_2}: make room, or give a smaller \
-         --size or --disk-floor",
+        "a file of {_1} in {} would leave less than {_3} of the {_2} that are free: make room, or \
+         give a smaller --size or --disk-floor",
         _0.display()
     )]
     NoRoom(PathBuf, Bytes, Bytes, Bytes),
     /// The device cannot be used, and why.
-    #[error("{} is not used: {_1}", _0.display())]
+    #[error("Assay does not use {}: {_1}", _0.display())]
     Refused(PathBuf, String),
 }
 

@@ -204,7 +204,10 @@ mod tests {
         drop(file);
         let refusal = TestFile::create(parent.path(), Bytes(1 << 20), Bytes(u64::MAX / 2));
         let refusal = refusal.unwrap_err().to_string();
-        assert!(refusal.contains("leaves less than") && refusal.contains("--size"), "{refusal}");
+        assert!(
+            refusal.contains("would leave less than") && refusal.contains("--size"),
+            "{refusal}"
+        );
         assert!(std::fs::read_dir(parent.path()).unwrap().next().is_none());
     }
 }

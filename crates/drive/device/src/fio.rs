@@ -128,7 +128,7 @@ fn not_run(error: io::Error) -> DeviceError {
     if error.kind() == io::ErrorKind::NotFound {
         return DeviceError::Missing(error);
     }
-    DeviceError::Fio(format!("the system does not run it: {error}"))
+    DeviceError::Fio(format!("the system does not run the program: {error}"))
 }
 
 /// Returns a message of fio with the device's name in place of its descriptor.

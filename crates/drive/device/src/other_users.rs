@@ -28,7 +28,7 @@ fn behind_another(numbers: &[u64]) -> Option<String> {
         };
         BEHIND.into_iter().find(|file| is_it(file))?;
         let name = dir.file_name()?.to_string_lossy().into_owned();
-        Some(format!("it is behind /dev/{name}; detach that one first"))
+        Some(format!("/dev/{name} keeps its data on it; detach /dev/{name} first"))
     })
 }
 
@@ -47,7 +47,7 @@ fn written_by_a_process(numbers: &[u64]) -> Option<String> {
             };
             entries(&dir.join("fd")).find(|file| is_device(file, numbers) && may_write(file))?;
             let name = child::process_file(pid, "comm").unwrap_or_default();
-            Some(format!("process {pid} ({}) has it open to write; end it first", name.trim()))
+            Some(format!("end process {pid} ({}), which has the device open to write", name.trim()))
         },
     )
 }

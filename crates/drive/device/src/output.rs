@@ -107,8 +107,8 @@ impl Times {
     /// Returns these times with their requests, bytes and rate.
     fn totals(&self, (requests, bytes, per_s): (u64, u64, f64)) -> Result<IoTotals, DeviceError> {
         let missing = || {
-            let reason = "it prints no percentiles of response times (`lat_percentiles`): install \
-                          a later release";
+            let reason = "this release prints no percentiles of response times \
+                          (`lat_percentiles`): install a later release";
             DeviceError::Fio(reason.to_owned())
         };
         let Percentiles { p50, p90, p99, p999, p9999 } =

@@ -77,7 +77,7 @@ impl RawDevice {
         let sectors = std::fs::read_to_string(sys_dir.join("size")).unwrap_or_default();
         let size = sectors.trim().parse::<u64>().unwrap_or(0).saturating_mul(512);
         if size == 0 {
-            return Err(refuse("it has no size: no medium, or no file behind it".to_owned()));
+            return Err(refuse("its size is 0: no medium or no file is attached".to_owned()));
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         // fio inherits it, so the device stays taken for as long as fio writes.
@@ -122,7 +122,7 @@ impl RawDevice {
         goes_on: &mut dyn FnMut(Bytes) -> bool,
     ) -> Result<(), DeviceError> {
         if !self.is_writable {
-            let reason = "it may only be read: repeat its name with --destroy".to_owned();
+            let reason = "only reads are permitted: repeat the name after --destroy".to_owned();
             return Err(DeviceError::Refused(self.place.file.clone().into(), reason));
         }
         fill(fio, place, Path::new("/"), (Access::Raw, goes_on))
@@ -203,7 +203,7 @@ impl Use<'_> {
         let partitions: Vec<String> =
             names(self.sys_dir).iter().filter(is_partition).cloned().collect();
         (!partitions.is_empty()).then(|| {
-            format!("it has partitions ({}); give an unused one instead", partitions.join(", "))
+            format!("it has partitions ({}); name an unused partition", partitions.join(", "))
         })
     }
 }

@@ -40,8 +40,8 @@ impl Tracer {
     pub fn open(sys_dir: &Path) -> Result<Self, String> {
         let root = PLACES.map(Path::new).into_iter().find(|place| place.join("instances").is_dir());
         let root = root.ok_or(
-            "the kernel's tracer is not mounted (mount -t tracefs tracefs /sys/kernel/tracing), \
-             or not readable without root",
+            "the file system of the kernel's tracer is not mounted (mount -t tracefs tracefs \
+             /sys/kernel/tracing), or only root can read it",
         )?;
         let [own, disk] = numbers(sys_dir)?;
         let dir = root.join("instances").join(format!("assay-{}", std::process::id()));
@@ -87,7 +87,7 @@ impl Tracer {
 
 /// Returns the error of a file of the tracer.
 fn of_tracer(action: &str, path: &Path, error: &io::Error) -> String {
-    format!("cannot {action} {}: {error}; root may trace where tracefs is writable", path.display())
+    format!("cannot {action} {}: {error}; root can trace if tracefs is writable", path.display())
 }
 
 impl Drop for Tracer {

@@ -150,7 +150,7 @@ fn a_device_behind_another_or_open_to_write_is_not_destroyed() {
     let behind = refusal();
     RawDevice::open(&device.path, false).unwrap();
     ended(run("losetup", &["--detach", &above]));
-    assert!(behind.contains(&format!("it is behind {above}")), "{behind}");
+    assert!(behind.contains(&format!("{above} keeps its data on it")), "{behind}");
     let script = "exec 3<>\"$0\"; echo; read line";
     let mut writer = Command::new("sh");
     writer.args(["-c", script, device.path()]).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -159,7 +159,7 @@ fn a_device_behind_another_or_open_to_write_is_not_destroyed() {
     let open = refusal();
     drop(writer.stdin.take());
     writer.wait().unwrap();
-    assert!(open.contains(&format!("process {} (sh) has it open", writer.id())), "{open}");
+    assert!(open.contains(&format!("end process {} (sh)", writer.id())), "{open}");
     probed();
     RawDevice::open(&device.path, true).unwrap();
 }

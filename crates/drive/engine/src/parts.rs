@@ -49,7 +49,7 @@ pub fn execute<S: Session + ?Sized>(
         }),
         Op::Call(_) => no_procedures(engine),
         Op::ScanSequence { .. } => {
-            Err(EngineError::Unsupported(format!("{engine} has no sequence numbers to read by")))
+            Err(EngineError::Unsupported(format!("{engine} cannot read rows by sequence number")))
         }
         Op::Get { .. }
         | Op::Put { .. }

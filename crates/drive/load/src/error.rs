@@ -8,10 +8,10 @@ use model::Nanos;
 #[non_exhaustive]
 pub enum LoadError {
     /// There is no client to measure.
-    #[error("the step has no client: give it at least one")]
+    #[error("the step has no client: give the step at least one client")]
     NoClients,
     /// The clients would stop before they begin.
-    #[error("the step ends before it begins: give it at least one operation or nanosecond")]
+    #[error("the step ends before it begins: give the step at least one operation or nanosecond")]
     NothingToDo,
     /// Operations of this warm-up would count as the step's.
     #[error("a warm-up of {0} needs a step that ends by duration, not by count")]

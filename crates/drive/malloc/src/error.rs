@@ -30,11 +30,12 @@ impl MallocError {
     pub fn remedy(&self) -> String {
         match self {
             Self::NotInstalled(_, _, package, _) => format!(
-                "install it (Debian: apt install {package}), or name the directory of its library \
-                 in LD_LIBRARY_PATH"
+                "install the allocator (Debian: apt install {package}), or name the directory of \
+                 its library in LD_LIBRARY_PATH"
             ),
-            Self::Other { .. } | Self::Hidden(_) => "take allocators out of LD_PRELOAD and \
-                 /etc/ld.so.preload: `allocator` selects the one to use"
+            Self::Other { .. } | Self::Hidden(_) => "remove allocators from LD_PRELOAD and \
+                                                     /etc/ld.so.preload: the setting `allocator` \
+                                                     selects the allocator of a run"
                 .to_owned(),
         }
     }

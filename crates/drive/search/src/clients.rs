@@ -170,13 +170,14 @@ impl ClientSearch {
         let ProbeRequest { clients, measure, .. } = self.request;
         self.levels.push(Level { clients, throughput, measure });
         if self.flat >= FLAT_LEVELS {
-            return self.confirm_best(format!("more than {clients} were not tried: no gain"));
+            return self
+                .confirm_best(format!("more than {clients} clients were not tried: no gain"));
         }
         if clients >= self.spec.max_clients {
-            return self.confirm_best("more were not allowed".to_owned());
+            return self.confirm_best("more clients were not allowed".to_owned());
         }
         if self.record.probes.len() + CONFIRMATION_PROBES >= MAX_PROBES {
-            return self.confirm_best("there were no probes left for more".to_owned());
+            return self.confirm_best("there were no probes left for more clients".to_owned());
         }
         let clients = level_after(clients).min(self.spec.max_clients);
         self.issue(ProbeRequest::first(&self.spec, clients));
@@ -228,7 +229,9 @@ impl ClientSearch {
             (RetryDecision::Repeat, _) => self.issue(self.request),
             (RetryDecision::Skip, Purpose::Clients) if !self.levels.is_empty() => {
                 let clients = self.request.clients;
-                self.confirm_best(format!("with {clients} the client was late too often"));
+                self.confirm_best(format!(
+                    "with clients = {clients} the client was late too often"
+                ));
             }
             _ => self.end("the client was late too often".to_owned()),
         }
@@ -341,7 +344,8 @@ mod tests {
         assert_eq!(record.confirmed().unwrap().number, 7);
         assert_eq!(
             record.ended,
-            "6,000/s with 6 clients, within 5 % of the best; more than 12 were not tried: no gain"
+            "6,000/s with 6 clients, within 5 % of the best; more than 12 clients were not tried: \
+             no gain"
         );
     }
 
@@ -404,7 +408,7 @@ mod tests {
             _ => observation(10, 1000 * u64::from(clients), 0),
         });
         assert_eq!(tried(&late), [1, 2, 3, 4, 4, 4, 3]);
-        assert!(late.record().ended.ends_with("with 4 the client was late too often"));
+        assert!(late.record().ended.ends_with("with clients = 4 the client was late too often"));
         let mut stopped = search(None, 64);
         play(&mut stopped, |_, _| ProbeObservation {
             stop: Some("the user".to_owned()),

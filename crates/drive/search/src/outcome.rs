@@ -54,7 +54,7 @@ pub(crate) fn test_rate(
     }
     if let Some(reason) = sustain_failure(window, limit, offered_ops_per_s, &late) {
         let (verdict, reason) = if steady::is_debt_falling(window) {
-            (Verdict::RetrySettled, format!("{reason}, while earlier debt was being reduced"))
+            (Verdict::RetrySettled, format!("{reason}, while the engine did deferred work"))
         } else {
             (Verdict::Failed, reason)
         };
@@ -80,9 +80,9 @@ pub(crate) fn test_capacity(window: &Window<'_>) -> ProbeOutcome {
         return invalid_outcome(window, late);
     }
     let (verdict, reason) = if steady::is_debt_falling(window) {
-        (Verdict::RetrySettled, format!("{throughput}, while earlier debt was being reduced"))
+        (Verdict::RetrySettled, format!("{throughput}, while the engine did deferred work"))
     } else {
-        (Verdict::Passed, format!("the closed loop does {throughput}: a starting point"))
+        (Verdict::Passed, format!("the closed loop reaches {throughput}: the starting rate"))
     };
     ProbeOutcome { verdict, reason, late }
 }
@@ -141,7 +141,7 @@ fn limit_result(window: &Window<'_>, limit: &Limit, late: Estimate) -> ProbeOutc
     let needed = limit.operations_needed();
     if window.ended() < needed {
         let (needed, ended) = (thousands(needed), thousands(window.ended()));
-        let reason = format!("{needed} operations are needed, the window has {ended}");
+        let reason = format!("{needed} operations are needed, and the window has {ended}");
         return ProbeOutcome { verdict: Verdict::RetryLonger, reason, late };
     }
     let is_within = late.high <= 1.0 - limit.share;
@@ -157,7 +157,9 @@ fn is_broken(limit: &Limit, late: &Estimate) -> bool {
 fn late_text(window: &Window<'_>, limit: &Limit, late: &Estimate) -> String {
     let [value, low, high] = [late.value, late.low, late.high].map(percent);
     let (count, allowed) = (thousands(window.ended()), percent(1.0 - limit.share));
-    format!("{value} of {count} operations were late ({low} to {high}), {allowed} may be")
+    format!(
+        "{value} of {count} operations were late ({low} to {high}); the limit permits {allowed}"
+    )
 }
 
 #[cfg(test)]
@@ -177,7 +179,10 @@ mod tests {
         assert_eq!(of(&observation(60, 1000, 0)).0, Verdict::Passed);
         let (verdict, reason) = of(&observation(60, 1000, 20));
         assert_eq!(verdict, Verdict::Failed);
-        assert_eq!(reason, "2 % of 60,000 operations were late (1.89 % to 2.12 %), 1 % may be");
+        assert_eq!(
+            reason,
+            "2 % of 60,000 operations were late (1.89 % to 2.12 %); the limit permits 1 %"
+        );
         assert_eq!(of(&observation(60, 1000, 10)).0, Verdict::RetryLonger);
     }
 
@@ -185,7 +190,7 @@ mod tests {
     fn too_few_operations_cannot_meet_a_limit_but_exceed_it() {
         let (verdict, reason) = of(&observation(5, 1000, 0));
         assert_eq!(verdict, Verdict::RetryLonger);
-        assert_eq!(reason, "10,000 operations are needed, the window has 5,000");
+        assert_eq!(reason, "10,000 operations are needed, and the window has 5,000");
         assert_eq!(of(&observation(5, 1000, 100)).0, Verdict::Failed);
         assert_eq!(of(&observation(5, 0, 0)).0, Verdict::RetryLonger);
     }
@@ -195,7 +200,7 @@ mod tests {
         let falling = |probe| with_gauge(probe, metric::ENGINE_DEBT_BYTES, |at| (100.0 - at) * 1e8);
         let (verdict, reason) = of(&falling(observation(60, 1000, 100)));
         assert_eq!(verdict, Verdict::RetrySettled);
-        assert!(reason.ends_with("while earlier debt was being reduced"), "{reason}");
+        assert!(reason.ends_with("while the engine did deferred work"), "{reason}");
         assert_eq!(of(&falling(observation(60, 1000, 0))).0, Verdict::Passed);
         assert_eq!(
             test_capacity(&Window::of(&falling(observation(60, 9, 0)))).verdict,

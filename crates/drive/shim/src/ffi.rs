@@ -120,7 +120,7 @@ impl Api {
         let abi = unsafe { (version.abi)() };
         if abi != ABI {
             return Err(EngineError::build(format!(
-                "`{shown}` has version {abi} of Assay's C interface, this program version \
+                "`{shown}` has version {abi} of Assay's C interface, and this program has version \
                  {ABI}: recompile it against this program's assay_engine.h, and add it again with \
                  `assay engine add`"
             )));

@@ -19,7 +19,7 @@ const DURABILITY: &str = "durability";
 /// Fact: the settings taken, each as the option `assay.NAME`.
 const SETTINGS: &str = "settings";
 /// Why a setting is refused.
-const NOT_TAKEN: &str = "its library does not report that it takes the setting";
+const NOT_TAKEN: &str = "its library does not report that it supports the setting";
 
 /// Settings that a library may take, and their options.
 const OPTIONS: &[(Setting, &str)] = &[
@@ -85,7 +85,7 @@ fn capabilities(build: &Identity) -> Result<Capabilities> {
             text => Err(wrong(fact, format!("`{text}` is neither yes nor no"))),
         }
     };
-    let reverse = yes_or_no(REVERSE_SCANS, "yes", "its library reads upwards only")?;
+    let reverse = yes_or_no(REVERSE_SCANS, "yes", "its library scans in ascending key order only")?;
     let fields = yes_or_no(FIELD_READS, "no", "its library copies the whole value")?;
     Ok(Capabilities {
         durability,

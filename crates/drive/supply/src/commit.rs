@@ -26,7 +26,7 @@ impl Store {
         progress: Progress<'_>,
     ) -> Result<Artifact> {
         if let Some(server) = self.server(&entry.build.engine) {
-            progress("reads its version, and hashes its files");
+            progress("reading the server's version and hashing its files");
             return self.commit_server(entry, fetched, &server);
         }
         let ready = entry.prepare()?;
@@ -64,7 +64,10 @@ impl Store {
     ) -> Result<Artifact> {
         let include = artifact.facts.get(SHIM_HEADERS).map(Path::new).unwrap_or(Path::new(""));
         if !include.join(recipe.header).is_file() {
-            let reason = format!("its shim is out of date, its headers are not in {include:?}");
+            let reason = format!(
+                "its shim is out of date, and the headers to compile a new shim are not in \
+                 {include:?}"
+            );
             return Err(self.damaged_build(&entry.build, &entry.dir, &reason));
         }
         let work = entry.work("shim")?;
@@ -128,11 +131,11 @@ impl Store {
 fn missing_header(build: &BuildRef, header: &str, searched: Vec<PathBuf>) -> SupplyError {
     let remedy = match headers_package(&build.engine) {
         Some(package) => format!(
-            "install the distribution's (Debian: apt install {package}) for {0}@system, or name \
-             their directory with `assay engine add {0} PATH --headers DIR`",
+            "install the distribution's headers (Debian: apt install {package}) for {0}@system, or \
+             name a directory of headers with `assay engine add {0} PATH --headers DIR`",
             build.engine
         ),
-        None => "name their directory with --headers DIR".to_owned(),
+        None => "name the directory of the headers with --headers DIR".to_owned(),
     };
     SupplyError::Unavailable(format!(
         "no header `{header}` for {build} (searched: {}): {remedy}",

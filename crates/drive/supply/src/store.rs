@@ -160,7 +160,7 @@ impl Store {
             return Ok(artifact);
         }
         (self.engines.check_room)(self.cache_dir()).map_err(|why| {
-            SupplyError::Unavailable(format!("{build} is not obtained: {why}: free some first"))
+            SupplyError::Unavailable(format!("{build} is not obtained: {why}: free space first"))
         })?;
         let place = entry.place(self.server(&build.engine).is_some());
         let fetched = make(&place, progress)?;
@@ -179,7 +179,7 @@ impl Store {
     pub(crate) fn check_own_name(&self, build: &BuildRef) -> Result<()> {
         if self.source_of(checked(build)?).is_some() {
             return Err(SupplyError::Unavailable(format!(
-                "{build} is the name of an official build: choose another, as in {build}-mine"
+                "{build} is the name of an official build: choose another name, as in {build}-mine"
             )));
         }
         Ok(())
@@ -237,7 +237,9 @@ impl Store {
             let (is, was) = (&found.0[..NAME_DIGITS], &artifact.sha256);
             let was = was.get(..NAME_DIGITS).unwrap_or(was);
             let name = library_name(&build.engine);
-            return Err(damaged(format!("the sha256 of {name} starts {is}, recorded was {was}")));
+            return Err(damaged(format!(
+                "the sha256 of {name} begins with {is}, but {was} was recorded"
+            )));
         }
         Ok(Some(artifact))
     }

@@ -147,7 +147,7 @@ fn build_is_not_fetched_onto_a_full_disk() {
     assert_eq!(
         error.to_string(),
         format!(
-            "rocksdb@9.10.0 is not obtained: only 1 KiB free on {}, of 2 GiB: free some first",
+            "rocksdb@9.10.0 is not obtained: only 1 KiB free on {}, of 2 GiB: free space first",
             cache.display()
         )
     );

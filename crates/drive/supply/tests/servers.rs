@@ -313,11 +313,11 @@ fn non_installation_is_rejected() {
     assert_snapshot!(refused("postgres@a", "absent"), @"cannot read ROOT/absent: No such file or directory (os error 2)");
     assert_snapshot!(refused("postgres@a", "my"), @"no program of postgres in ROOT/my (searched: bin/postgres, sbin/postgres, usr/sbin/postgres, libexec/postgres, postgres); it has the program of mysql: run `assay engine add mysql@NAME ROOT/my`");
     assert_snapshot!(refused("mariadb@a", "my"), @"ROOT/my/bin/mysqld is not mariadb: its `--version` prints: mysqld  Ver 8.0.31 for Linux on x86_64 (fake): run `assay engine add mysql@NAME ROOT/my`");
-    assert_snapshot!(refused("postgres@15.10", "pg"), @"postgres@15.10 is the name of an official build: choose another, as in postgres@15.10-mine");
+    assert_snapshot!(refused("postgres@15.10", "pg"), @"postgres@15.10 is the name of an official build: choose another name, as in postgres@15.10-mine");
     if rustix::process::geteuid().is_root() {
         let closed = Permissions::from_mode(0o700);
         fs::set_permissions(bench.path("my/bin/mysqld"), closed).unwrap();
-        assert_snapshot!(refused("mysql@a", "my"), @"ROOT/my/bin/mysqld is closed to other users, but a server that root starts runs as another: chmod -R a+rX ROOT/my");
+        assert_snapshot!(refused("mysql@a", "my"), @"ROOT/my/bin/mysqld is closed to other users, but root starts servers as another user: chmod -R a+rX ROOT/my");
     } else {
         println!("skipped: only root starts servers as another user");
     }

@@ -203,7 +203,7 @@ fn missing_headers_error_names_the_option() {
     assert!(text.contains("no header `toy/toy.h` for toy@mine"), "{text}");
     let near = library.parent().unwrap().canonicalize().unwrap().join("include");
     assert!(text.contains(&near.display().to_string()) && text.contains("/usr/include"));
-    assert!(text.ends_with("name their directory with --headers DIR"), "{text}");
+    assert!(text.ends_with("name the directory of the headers with --headers DIR"), "{text}");
     let elsewhere = bench.path("elsewhere");
     let text = add(&bench.store(recipe), &library, Some(&elsewhere)).unwrap_err().to_string();
     assert!(text.contains("elsewhere, ") && text.contains("elsewhere/include"), "{text}");

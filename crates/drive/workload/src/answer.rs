@@ -175,7 +175,7 @@ impl AnswerChecker {
         if self.presence == Presence::All && rows.count() != limit.min(present) {
             let n = rows.count();
             return Err(format!(
-                "{} came back, of {} that are there",
+                "{} came back, and {} should have",
                 many(n, "row"),
                 limit.min(present)
             ));
@@ -221,7 +221,7 @@ impl AnswerChecker {
 
     fn absent_is_legal(&self) -> Result<(), Reason> {
         match self.presence {
-            Presence::All => Err("not found, and every row is there".to_owned()),
+            Presence::All => Err("the row was not found, and every row was written".to_owned()),
             Presence::Some => Ok(()),
         }
     }

@@ -102,12 +102,12 @@ pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
         (
             field_bytes >= FIELD_BYTES_MIN,
             "field_bytes",
-            "at least 8: fewer would resemble damage when values are checked",
+            "at least 8: fewer bytes would resemble damage when values are checked",
         ),
         (
             !has_part || field_bytes <= behind_header,
             "field_bytes",
-            "at most the bytes of a value without its header of 16",
+            "at most the bytes of a value without its header of 16 bytes",
         ),
         (
             action != Some(Action::Append) || length(data.value_bytes) >= HEADER,
@@ -117,7 +117,7 @@ pub fn check(step: &Step, data: &DataShape) -> Result<(), WorkloadError> {
         (
             !reads_absent || data.key_bytes > id_bytes,
             "key_bytes",
-            "at least 9: an absent key differs from a present one behind its id",
+            "at least 9: an absent key differs from a present key after the row's id",
         ),
         (
             !recipe.has_writer || step.writer_bytes_per_s.is_none_or(|rate| rate.0 > 0),

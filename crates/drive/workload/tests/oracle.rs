@@ -213,7 +213,7 @@ fn push_all(truth: &[Row], rows: &mut Rows) {
 fn corrupted_points_are_found() {
     let all = |corrupt: Corruption| check_corrupted("readrandom", Presence::All, corrupt);
     assert_eq!(all(push_all), "accepted");
-    assert!(all(|_, _| ()).contains("every row is there"));
+    assert!(all(|_, _| ()).contains("every row was written"));
     assert!(all(|truth, rows| (0..2).for_each(|_| push_all(truth, rows))).contains("2 rows"));
     let other = all(|truth, rows| rows.push(&[0; 20], &truth[0].1));
     assert!(other.contains("wrong answer to get of id") && other.contains("came back"), "{other}");
@@ -236,7 +236,7 @@ fn corrupted_ranges_are_found() {
         let all = |corrupt: Corruption| check_corrupted(name, Presence::All, corrupt);
         let some = |corrupt: Corruption| check_corrupted(name, Presence::Some, corrupt);
         assert_eq!((all(push_all), some(push_all)), ("accepted".to_owned(), "accepted".to_owned()));
-        assert!(all(|truth, rows| push_all(&truth[..9], rows)).contains("10 that are there"));
+        assert!(all(|truth, rows| push_all(&truth[..9], rows)).contains("10 should have"));
         assert_eq!(some(|truth, rows| push_all(&truth[..9], rows)), "accepted");
         assert_eq!(some(|truth, rows| push_all(&truth[2..], rows)), "accepted");
         assert!(
@@ -287,7 +287,7 @@ fn corrupted_batches_are_found() {
         truth.iter().rev().for_each(|(key, value)| rows.push(key, value));
     };
     assert_eq!(all(reversed), "accepted", "an engine may answer in its own order");
-    assert!(all(|truth, rows| push_all(&truth[1..], rows)).contains("every row is there"));
+    assert!(all(|truth, rows| push_all(&truth[1..], rows)).contains("every row was written"));
     let unrequested = |truth: &[Row], rows: &mut Rows| {
         push_all(truth, rows);
         push_all(&truth[..1], rows);

@@ -180,7 +180,7 @@ fn block_compression(spec: &OpenSpec) -> Result<CompressionType> {
         None | Some("none") => Ok(CompressionType::None),
         Some("lz4") => Ok(CompressionType::Lz4),
         Some(name) => {
-            let reason = format!("compression `{name}`: fjall has none and lz4");
+            let reason = format!("compression `{name}`: fjall supports `none` and `lz4`");
             Err(EngineError::setting(Setting::Compression, reason))
         }
     }
@@ -258,7 +258,7 @@ mod tests {
             assert_eq!(config.database_options.get("journal_compression"), Some(found));
         }
         let error = resolve(Some("zstd"), &[]).err().unwrap().to_string();
-        assert_eq!(error, "not supported: compression `zstd`: fjall has none and lz4");
+        assert_eq!(error, "not supported: compression `zstd`: fjall supports `none` and `lz4`");
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Driver for FjallDriver {
                 (CACHE_SIZE, Feature::Yes),
                 (COMPRESSION, Feature::Yes),
                 (SEPARATION, Feature::Yes),
-                (DIRECT_IO, Feature::no("reads and writes through the page cache")),
+                (DIRECT_IO, Feature::no("it reads and writes through the page cache")),
             ])
         }
     }

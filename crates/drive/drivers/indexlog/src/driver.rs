@@ -27,7 +27,7 @@ impl Driver for IndexlogDriver {
             (CONCURRENT_WRITERS, Feature::Yes),
             (CACHE_SIZE, Feature::Yes),
             (COMPRESSION, Feature::Yes),
-            (DIRECT_IO, Feature::no("reads and writes through the page cache")),
+            (DIRECT_IO, Feature::no("it reads and writes through the page cache")),
             (SEQUENCE_SCANS, Feature::Yes),
             (FIELD_READS, Feature::Yes),
         ])

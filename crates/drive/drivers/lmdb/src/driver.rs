@@ -70,9 +70,9 @@ impl Driver for LmdbDriver {
             ..Capabilities::whole([
                 (CONCURRENT_WRITERS, Feature::Yes),
                 (FIELD_READS, Feature::Yes),
-                (CACHE_SIZE, Feature::no("the page cache is its only cache")),
+                (CACHE_SIZE, Feature::no("the page cache is the engine's only cache")),
                 (COMPRESSION, Feature::no("rows are stored as given")),
-                (DIRECT_IO, Feature::no("reads go through a memory map, that is the page cache")),
+                (DIRECT_IO, Feature::no("reads go through a memory map of the page cache")),
             ])
         }
     }

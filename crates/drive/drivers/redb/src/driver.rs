@@ -39,7 +39,7 @@ impl Driver for RedbDriver {
             (FIELD_READS, Feature::Yes),
             (CACHE_SIZE, Feature::Yes),
             (COMPRESSION, Feature::no("rows are stored as given")),
-            (DIRECT_IO, Feature::no("reads and writes through the page cache")),
+            (DIRECT_IO, Feature::no("it reads and writes through the page cache")),
         ])
     }
 

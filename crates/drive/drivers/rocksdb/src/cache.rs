@@ -114,14 +114,14 @@ impl CacheOptions {
         ];
         let requested = needs_kind.iter().find(|(_, is_requested)| *is_requested);
         if wanted.get(BLOCK_CACHE).is_some() && (self.kind.is_some() || requested.is_some()) {
-            let reason = format!("{CACHE} creates the block cache; remove one of the two");
+            let reason = format!("{CACHE} creates the block cache too; remove one option");
             return Err(refused(BLOCK_CACHE, reason));
         }
         if let (None, Some((name, _))) = (&self.kind, requested) {
             return Err(refused(name, format!("needs {CACHE} too")));
         }
         if self.blob.is_some() && wanted.get(ENGINES_BLOB_CACHE).is_some() {
-            let reason = format!("{BLOB_CACHE} creates the blob cache; remove one of the two");
+            let reason = format!("{BLOB_CACHE} creates the blob cache too; remove one option");
             return Err(refused(ENGINES_BLOB_CACHE, reason));
         }
         let (name, (high, low)) = match (self.high, self.low) {
@@ -150,9 +150,9 @@ impl CacheOptions {
             return lacks(BLOB_CACHE, "a cache of blob values needs RocksDB 7.4");
         }
         if self.is_shared() && self.pools() != POOLS && !has(feature::JAVA_LRU) {
-            let reason = "this library creates a shared cache only with the pools 0.5 and 0: \
-                          RocksDB's C interface cannot set pools; the official libraries \
-                          (Maven, from 7.6) can";
+            let reason = "this library creates a shared cache only with a high-priority share of \
+                          0.5 and a low-priority share of 0: RocksDB's C interface cannot set \
+                          shares; the official libraries (Maven, from 7.6) can";
             return lacks(BLOB_CACHE, reason);
         }
         Ok(())

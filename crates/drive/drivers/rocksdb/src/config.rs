@@ -108,7 +108,8 @@ impl Config {
 fn check_log(class: Durability, wanted: &Options) -> Result<()> {
     let value = wanted.get(MANUAL_FLUSH).map(|value| flag(MANUAL_FLUSH, value)).transpose()?;
     if value == Some(true) && class == Durability::Os {
-        let reason = "the log would stay in the process: use class `none`, or `sync`";
+        let reason = "the write-ahead log would stay in the process's memory: use durability class \
+                      `none` or `sync`";
         return Err(refused(MANUAL_FLUSH, reason));
     }
     Ok(())
@@ -162,7 +163,8 @@ fn check_memtable(wanted: &Options) -> Result<()> {
         && arena >= buffer
     {
         let reason = format!(
-            "{arena} bytes fill a write buffer of {buffer} at once: write an eighth of {buffer}"
+            "one arena block of {arena} bytes fills the write buffer of {buffer} bytes: write an \
+             eighth of {buffer}"
         );
         return Err(refused("arena_block_size", reason));
     }

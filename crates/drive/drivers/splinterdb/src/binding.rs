@@ -29,7 +29,7 @@ fn capabilities(build: &Identity) -> Result<Capabilities> {
     let fact = |name: &str| build.facts.get(name).map(String::as_str);
     let reverse = match fact("reverse_scans") {
         Some("yes") => Feature::Yes,
-        _ => Feature::no("this build reads upwards only: use one of April 2026 or newer"),
+        _ => Feature::no("this build scans upwards only: use a build of April 2026 or newer"),
     };
     Ok(Capabilities {
         durability: [Durability::None].into(),

@@ -63,7 +63,8 @@ pub(crate) fn translate(spec: &OpenSpec, build: &Identity) -> Result<Options> {
     }
     if let Some(jobs) = spec.settings.background_jobs {
         if !known.contains(&NORMAL_THREADS) {
-            let reason = "background_jobs: this build of SplinterDB compacts inside inserts";
+            let reason = "background_jobs: this build of SplinterDB has no background threads: \
+                          inserts do the compactions";
             return Err(EngineError::setting(Setting::BackgroundJobs, reason));
         }
         // A quarter for memtables, as RocksDB shares its jobs between flushes and compactions.

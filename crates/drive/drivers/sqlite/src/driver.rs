@@ -63,7 +63,7 @@ impl Driver for SqliteDriver {
                 (FIELD_READS, Feature::Yes),
                 (APPENDS, Feature::Yes),
                 (COMPRESSION, Feature::no("rows are stored as given")),
-                (DIRECT_IO, Feature::no("reads and writes through the page cache")),
+                (DIRECT_IO, Feature::no("it reads and writes through the page cache")),
             ])
         }
     }

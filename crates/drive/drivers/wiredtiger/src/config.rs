@@ -29,7 +29,7 @@ const FIXED: &[(&str, &str)] = &[
     ("create", DIR),
     ("exclusive", DIR),
     ("readonly", DIR),
-    ("in_memory", "a clean close would lose the data, which every durability class guarantees"),
+    ("in_memory", "a clean close would lose the data that every durability class keeps"),
     ("config_base", WHOLE),
     ("use_environment", WHOLE),
     ("use_environment_priv", WHOLE),
@@ -118,7 +118,7 @@ fn check(name: &str, value: &str, durability: Durability) -> Result<()> {
     }
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !name.split('.').all(|part| !part.is_empty() && part.chars().all(is_part)) {
-        return Err(refused(name, "a name is letters, digits and `_`, with dots where it nests"));
+        return Err(refused(name, "write letters, digits and `_`, with dots between nested names"));
     }
     let bare = name.strip_prefix("table.").unwrap_or(name);
     if let Some((_, reason)) = FIXED.iter().find(|(known, _)| *known == name || *known == bare) {
@@ -127,7 +127,8 @@ fn check(name: &str, value: &str, durability: Durability) -> Result<()> {
     if name == SYNC_METHOD
         && !(durability == Durability::Sync && ["fsync", "dsync"].contains(&value))
     {
-        let reason = "the durability class decides this option; class `sync` takes fsync or dsync";
+        let reason = "the durability class decides this option: only class `sync` permits a value, \
+                      fsync or dsync";
         return Err(refused(name, reason));
     }
     if !is_single(value) {
@@ -209,7 +210,7 @@ mod tests {
         for (name, value, expected) in [
             ("log.enabled", "false", "durability class"),
             ("table.log.enabled", "false", "durability class"),
-            ("transaction_sync.method", "dsync", "class `sync` takes fsync or dsync"),
+            ("transaction_sync.method", "dsync", "only class `sync` permits a value"),
             ("in_memory", "true", "lose the data"),
             ("type", "lsm", "assay.table"),
             ("table.type", "lsm", "assay.table"),

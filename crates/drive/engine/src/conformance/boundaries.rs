@@ -78,7 +78,7 @@ fn too_long_key_is_not_truncated(
     match client.get(prefix)? {
         Some(value) if value != b"too long" => Ok(()),
         found => Err(format!(
-            "{}: expected the row of its prefix to stay, got {}",
+            "{}: expected the row of the key's prefix to stay, got {}",
             describe(&op),
             found.map_or("no row".to_owned(), |value| format!("value {}", text(&value)))
         )),

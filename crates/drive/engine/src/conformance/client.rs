@@ -122,7 +122,7 @@ impl<'e> Client<'e> {
             (None, _) => Ok(None),
             (Some((found, value)), 0) if found == key => Ok(Some(value)),
             (Some((found, _)), others) => Err(format!(
-                "{}: expected its row alone, got {}, the last of key {}",
+                "{}: expected the row of this key alone, got {}, of which the last has key {}",
                 describe(&op),
                 counted(others + 1),
                 text(&found)

@@ -25,7 +25,7 @@ pub(super) fn identity_is_reported(subject: &Subject<'_>) -> Result<(), String> 
     }
     let needed = [OpKind::Get, OpKind::Put];
     if !needed.into_iter().all(|kind| subject.can(kind)) {
-        return Err("expected get and put to be offered, and one is not".to_owned());
+        return Err("expected get and put to be offered, got one of them or none".to_owned());
     }
     if subject.capabilities.durability.is_empty() {
         return Err("expected a durability class to be offered, got none".to_owned());

@@ -115,7 +115,7 @@ fn parse(text: &str) -> Result<(Action, When), String> {
     };
     let action = action(tokens)?;
     if action == Action::RefuseOpen && when.is_some() {
-        return Err("opening has no number: write `refuse open` alone".to_owned());
+        return Err("`refuse open` has no number: write `refuse open` alone".to_owned());
     }
     Ok((action, when.unwrap_or(When::From(1))))
 }

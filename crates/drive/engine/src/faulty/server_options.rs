@@ -81,7 +81,7 @@ fn server(own: &Options) -> Result<ServerOptions> {
             "pays" => server.pays_per_s = parse_rate(value).map_err(refused)?,
             "debt_limit" => above = Some(parse_size(value).map_err(refused)?),
             "slowdown" => slowdown = Some(positive(value).map_err(refused)?),
-            _ => return Err(refused(format!("no option of the server: write {FORMS}"))),
+            _ => return Err(refused(format!("the server has no such option: write {FORMS}"))),
         }
     }
     let missing =

@@ -38,7 +38,7 @@ impl Driver for MemoryDriver {
             (SEQUENCE_SCANS, Feature::Yes),
             (CACHE_SIZE, Feature::no("every row is in memory")),
             (COMPRESSION, Feature::no("rows are stored uncompressed")),
-            (DIRECT_IO, Feature::no("reads no file and writes one through the page cache")),
+            (DIRECT_IO, Feature::no("it reads no file, and writes its log through the page cache")),
         ])
     }
 

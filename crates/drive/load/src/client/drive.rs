@@ -77,6 +77,6 @@ pub(super) fn fail(
         return Some(ClientEnd::Failed(error.to_string()));
     }
     (failures >= FAILURES_IN_A_ROW_MAX + depth).then(|| {
-        ClientEnd::Failed(format!("{failures} operations in a row failed, at last: {error}"))
+        ClientEnd::Failed(format!("{failures} operations in a row failed; the last error: {error}"))
     })
 }

@@ -99,7 +99,7 @@ impl Zstd {
         // SAFETY: as above.
         let decompression = unsafe { (functions.ZSTD_createDCtx)() };
         if compression.is_null() || decompression.is_null() {
-            return Err("there is no memory for its contexts".to_owned());
+            return Err("there is no memory for the contexts of Zstandard".to_owned());
         }
         Ok(Self { functions, compression, decompression })
     }

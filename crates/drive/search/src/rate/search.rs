@@ -209,7 +209,8 @@ impl RateSearch {
             let has = most * longest.as_secs_f64();
             let needed = thousands(self.spec.limit.operations_needed());
             return self.end(format!(
-                "{needed} operations are needed to test the limit, {longest} have {has:.0}"
+                "{needed} operations are needed to test the limit, and a probe of {longest} has \
+                 {has:.0}"
             ));
         }
         let range = RateRange { floor: floor.max(MIN_RATE_SHARE * closed_ops_per_s).min(cap), cap };
@@ -233,7 +234,7 @@ impl RateSearch {
                 self.lowest_rate()
             )),
             Action::Unconfirmed => self.end(format!(
-                "no rate was confirmed: short probes passed, the long one at {} failed",
+                "no rate was confirmed: short probes passed, but the long probe at {} failed",
                 self.lowest_rate()
             )),
         }
@@ -272,8 +273,8 @@ impl RateSearch {
             format!("{} failed", per_second(failed))
         } else if found.ops_per_s >= self.spec.cap_ops_per_s() * (1.0 - 1e-9) {
             format!(
-                "client-bound: the engine may sustain more than this client can offer (0.8 of its \
-                 ceiling of {})",
+                "client-bound: the engine may sustain a higher rate than the client can offer (0.8 \
+                 of the client's ceiling of {})",
                 per_second(self.spec.ceiling_ops_per_s)
             )
         } else {

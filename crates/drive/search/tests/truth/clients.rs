@@ -55,7 +55,7 @@ fn no_more_clients_are_tried_than_allowed() {
     let record = search(10, None, 1);
     assert_eq!(tried(&record), [1, 2, 3, 4, 6, 8, 10]);
     assert_eq!(record.found.unwrap().clients, 10);
-    assert!(record.ended.ends_with("more were not allowed"), "{}", record.ended);
+    assert!(record.ended.ends_with("more clients were not allowed"), "{}", record.ended);
 }
 
 /// Goal: an exceeded limit ends the search, and the result meets it. Method: the mean service time

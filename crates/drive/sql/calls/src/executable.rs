@@ -26,7 +26,7 @@ pub fn check_application(application: &Application, step: &Step) -> Result<(), W
     }
     let background = traffic_spec.background.as_ref();
     if background.is_some_and(|it| !(it.rows_per_s > 0.0 && it.rows_per_s.is_finite())) {
-        return Err(wrong("rows_per_s of the background must be above 0".to_owned()));
+        return Err(wrong("`rows_per_s` of `background` must be above 0".to_owned()));
     }
     let mut call_mixes =
         traffic_spec.clients.iter().chain(background.map(|background| &background.call_mix));
@@ -77,7 +77,7 @@ fn check_procedure(application: &Application, procedure: &Procedure) -> Result<(
     let rows = u64::from(procedure.rows);
     let call_bytes = bytes(&procedure.arguments).saturating_add(rows * bytes(&procedure.row));
     if call_bytes > CALL_BYTES_MAX {
-        return Err(format!("a call has {call_bytes} bytes of text, and 1 GiB is the most"));
+        return Err(format!("a call has {call_bytes} bytes of text: the limit is 1 GiB"));
     }
     Ok(())
 }
@@ -88,7 +88,7 @@ fn check_draw(draw: &Draw, at: usize, table: &Table) -> Result<(), String> {
         Draw::Integer { distribution, from, count } => {
             let has_room = i64::try_from(*count).is_ok_and(|it| from.checked_add(it).is_some());
             if *count == 0 || !has_room {
-                return Err("an integer needs a count of 1 or more, below 2^63".to_owned());
+                return Err("an integer's `count` must be 1 or more, below 2^63".to_owned());
             }
             check_distribution(distribution, *count)
         }
@@ -98,22 +98,22 @@ fn check_draw(draw: &Draw, at: usize, table: &Table) -> Result<(), String> {
             }
             match plus {
                 Some(plus) if usize::from(*plus) >= at => {
-                    Err("`plus` names a value that is drawn before it".to_owned())
+                    Err("`plus` must name a value that is drawn earlier".to_owned())
                 }
                 Some(_) | None => Ok(()),
             }
         }
         Draw::Payload { bytes_min, bytes_max, random } => {
             if !(0.0..=1.0).contains(random) {
-                return Err("the random share of a payload is from 0 to 1".to_owned());
+                return Err("the random share of a payload must be from 0 to 1".to_owned());
             }
             if bytes_min > bytes_max || u64::from(*bytes_max) > LETTERS_BYTES as u64 {
-                return Err("a payload's bytes go from the least to the most, at most 4 MiB".into());
+                return Err("a payload's `bytes` must be a range up to 4 MiB".into());
             }
             Ok(())
         }
         Draw::Moment { calls_per_second: 0 } => {
-            Err("a moment needs at least 1 call per second".to_owned())
+            Err("a moment must have at least 1 call per second".to_owned())
         }
         Draw::Id | Draw::FirstId if table.id.is_none() => {
             Err(format!("table `{}` assigns no ids: name its id column", table.name))
@@ -121,7 +121,7 @@ fn check_draw(draw: &Draw, at: usize, table: &Table) -> Result<(), String> {
         Draw::Part { of, .. } | Draw::Syllables { of, .. } | Draw::Other { of, .. }
             if usize::from(*of) >= at =>
         {
-            Err("it is made of a value that is not drawn before it".to_owned())
+            Err("the value is made of another, which must be drawn earlier".to_owned())
         }
         Draw::Pattern(_)
         | Draw::Moment { .. }

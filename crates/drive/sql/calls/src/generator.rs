@@ -405,7 +405,7 @@ impl Generator for Calls {
         }
         Err(WrongAnswer {
             operation: format!("procedure `{}` on copy {}", ready.name, copy + 1),
-            reason: format!("{} rows came back, and it requests {most} at most", rows.count()),
+            reason: format!("{} rows came back, of at most {most} requested", rows.count()),
         })
     }
 }

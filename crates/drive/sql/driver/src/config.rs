@@ -80,8 +80,8 @@ fn parsed<T: FromStr<Err = String>>(name: &str, value: &str) -> Result<T, Engine
 pub fn replica(options: &Options, class: Durability) -> Result<Option<Replica>, EngineError> {
     let replica = options.get(REPLICA).and_then(|kind| kind.parse().ok());
     if replica == Some(Replica::Sync) && class == Durability::None {
-        let reason = "commits of durability class `none` do not wait for the log, and so not for a \
-                      standby: use `async`, or class `os` or `sync`";
+        let reason = "commits of durability class `none` do not wait for the log, and so cannot \
+                      wait for a standby: use a standby `async`, or class `os` or `sync`";
         return Err(refused(REPLICA, reason));
     }
     Ok(replica)

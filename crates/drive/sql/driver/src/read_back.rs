@@ -134,7 +134,7 @@ fn whole(value: f64) -> Result<i64, ()> {
 
 #[cold]
 fn absent(column: usize, count: usize) -> String {
-    format!("the rows of the statement have no column {column}, and `into` names {count} columns")
+    format!("`into` names {count} columns, but the rows of the statement have no column {column}")
 }
 
 #[cold]
@@ -145,7 +145,7 @@ fn mistyped(column: usize, kind: ReadKind, field: Field<'_>) -> String {
         Field::Real(value) => value.to_string(),
         Field::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
     };
-    format!("column {column} is read as {kind}, and is `{found}`")
+    format!("column {column} is read as {kind}, but contains `{found}`")
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
             values.set(&[read(1, kind)], field.into_iter()).unwrap_err()
         };
         let text = wrong(ReadKind::Integer, Some(Field::Text(b"abc")));
-        assert_eq!(text, "column 1 is read as integer, and is `abc`");
+        assert_eq!(text, "column 1 is read as integer, but contains `abc`");
         assert!(wrong(ReadKind::Integer, Some(Field::Real(0.5))).contains("`0.5`"));
         assert!(wrong(ReadKind::Text, Some(Field::Integer(5))).contains("as text"));
         assert!(wrong(ReadKind::Real, None).contains("no column 1"));

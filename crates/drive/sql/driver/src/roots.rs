@@ -34,8 +34,8 @@ pub(crate) fn trusted(roots: &Path) -> io::Result<Vec<CertificateDer<'static>>> 
     known.map_or_else(
         || {
             Err(io::Error::other(format!(
-                "this machine has no file of roots that it trusts ({}, ...): install the package \
-                 ca-certificates, or name a file of roots in the dsn",
+                "this machine has no file of trusted root certificates ({}, ...): install the \
+                 package ca-certificates, or name a file of root certificates in the dsn",
                 SYSTEM_FILES[0]
             )))
         },

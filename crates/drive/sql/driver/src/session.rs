@@ -106,7 +106,7 @@ impl<'e, D: Database> SqlSession<'e, D> {
         };
         if self.losses > LOSSES_MAX {
             return EngineError::Fatal(format!(
-                "{prefix}connection lost: {reason}; reconnected {LOSSES_MAX} times before: see \
+                "{prefix}connection lost: {reason}; Assay had reconnected {LOSSES_MAX} times: see \
                  the server's log"
             ));
         }
@@ -190,7 +190,8 @@ fn check_row<C: Connection>(op: &Op<'_>) -> Result<(), EngineError> {
 fn too_long<C: Connection>(key: &[u8], value: &[u8]) -> EngineError {
     let (key_max, value_max) = C::SQL.row_bytes_max;
     EngineError::Unsupported(format!(
-        "a key of {} bytes with a value of {}: keys may have {key_max}, values {value_max}",
+        "a key of {} bytes with a value of {} bytes: keys may have {key_max} bytes, values \
+         {value_max}",
         key.len(),
         value.len()
     ))
@@ -233,7 +234,7 @@ impl<D: Database> Session for SqlSession<'_, D> {
 
     fn hold(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         let Op::Call(call) = op else {
-            let reason = "only a procedure is called in a transaction held open";
+            let reason = "a transaction that is held open can only call a procedure";
             return Err(EngineError::Unsupported(reason.to_owned()));
         };
         if self.is_lost {

@@ -49,18 +49,18 @@ const IS_USUAL: fn(&str) -> bool = |value| matches!(value, "REPEATABLE-READ" | "
 #[rustfmt::skip]
 static CONDITIONS: [Condition; 17] = [
     Condition { name: "autocommit", is_good: IS_ON, usual: "1", is_note: false,
-        need: "a statement outside of a transaction commits by itself" },
+        need: "a run needs statements outside of transactions to commit" },
     Condition { name: "completion_type", is_good: |it| matches!(it, "NO_CHAIN" | "0"), usual: "0",
-        is_note: false, need: "a commit ends its transaction and nothing else" },
+        is_note: false, need: "a run needs a commit to end its transaction and nothing else" },
     // A table whose statement names its storage engine may be of any.
     Condition { name: "default_storage_engine", is_good: |it| !LOSSY.contains(&it),
-        usual: "InnoDB", is_note: false, need: "tables keep their rows, and values of any length" },
+        usual: "InnoDB", is_note: false, need: "a run needs tables that keep all rows" },
     Condition { name: "sql_safe_updates", is_good: IS_OFF, usual: "0", is_note: false,
-        need: "updates without a key in their condition are executed" },
+        need: "a run needs updates without a key in their condition" },
     Condition { name: SELECT_LIMIT, is_good: IS_UNLIMITED, usual: "DEFAULT", is_note: false,
-        need: "queries return all rows" },
+        need: "a run needs all rows of its queries" },
     Condition { name: "max_join_size", is_good: IS_UNLIMITED, usual: "DEFAULT", is_note: false,
-        need: "queries examine all rows of their tables" },
+        need: "a run needs queries that examine all rows of their tables" },
     Condition { name: "transaction_read_only", is_good: IS_OFF, usual: "0", is_note: false,
         need: "a run writes" },
     Condition { name: "tx_read_only", is_good: IS_OFF, usual: "0", is_note: false,
@@ -188,7 +188,7 @@ fn packet_limit(variables: &Variables, spec: &OpenSpec) -> Option<Obstacle> {
     let part = |part: &Part| if let Part::Text(text) = part { text.len() as u64 } else { 0 };
     let bytes = |it: &Statement| it.parts.iter().map(part).sum();
     let needed = statements(spec).map(bytes).fold(value, u64::max) + OTHER_BYTES;
-    let need = format!("statements and rows of this experiment have {needed} bytes");
+    let need = format!("a statement or row of this experiment has up to {needed} bytes");
     let enough = needed.next_power_of_two();
     let remedy =
         format!("SET GLOBAL max_allowed_packet = {enough} on the server, or use shorter values");

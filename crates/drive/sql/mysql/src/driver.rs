@@ -33,7 +33,8 @@ fn open(
 
 fn capabilities() -> Capabilities {
     driver_sql::capabilities::<Connection>(
-        "named for each table (InnoDB: ROW_FORMAT=COMPRESSED) or in rocksdb_default_cf_options",
+        "each table names its compression (InnoDB: ROW_FORMAT=COMPRESSED), or \
+         rocksdb_default_cf_options does",
     )
 }
 

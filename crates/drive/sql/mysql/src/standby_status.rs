@@ -111,7 +111,7 @@ impl StandbyMonitor {
             return Ok(());
         }
         let error = status.map(|status| status.error).unwrap_or_default();
-        Err(EngineError::Fatal(format!("the standby no longer follows: {error}")))
+        Err(EngineError::Fatal(format!("the standby no longer follows the server: {error}")))
     }
 
     fn read(&self) -> Result<Option<Status>, Failure> {

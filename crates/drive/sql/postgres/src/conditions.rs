@@ -41,7 +41,7 @@ const CONDITIONS: [Condition; 8] = [
     Condition { name: "lock_timeout", is_good: |it| lasts(it, IDLE_MS_MIN), usual: "0",
         is_possible: true, need: "statements wait for the locks of other clients" },
     Condition { name: "session_replication_role", is_good: |it| it == "origin", usual: "origin",
-        is_possible: true, need: "foreign keys and triggers are to be executed" },
+        is_possible: true, need: "a run needs foreign keys and triggers to be executed" },
     Condition { name: "statement_timeout", is_good: |it| lasts(it, STATEMENT_MS_MIN), usual: "0",
         is_possible: true, need: "statements of a load last minutes" },
     Condition { name: "transaction_timeout", is_good: |it| lasts(it, STATEMENT_MS_MIN), usual: "0",
@@ -85,9 +85,10 @@ fn search_path(connection: &mut Connection) -> Option<Obstacle> {
     let rows = connection.rows(sql).unwrap_or_default();
     let [is_missing, path] = &rows.first()?[..] else { return None };
     let need = match path.trim_start_matches([' ', '"']).starts_with("pg_temp") {
-        true => "tables of its first schema exist for one session only",
+        true => "tables of the path's first schema exist for one session only",
         false if is_missing == "t" => {
-            "tables are created in its first schema that exists and that the role may use"
+            "a run creates tables, and the path names no schema that exists and that the role may \
+             use"
         }
         false => return None,
     };
@@ -107,13 +108,13 @@ fn obstacle(condition: &Condition, value: &str, source: &str) -> Obstacle {
     };
     let statement = match is_possible {
         true => format!(
-            ", or state it in the dsn to measure with it: options=-c%20{name}%3D{}",
+            ", or state this value in the dsn to measure with it: options=-c%20{name}%3D{}",
             value.replace(' ', "%5C%20")
         ),
         false => String::new(),
     };
     let remedy = match source {
-        STATED => "remove it there".to_owned(),
+        STATED => "remove it from the dsn or the variant".to_owned(),
         _ => format!("ALTER ROLE ... SET {name} = '{usual}'{statement}"),
     };
     Obstacle::new(format!("{name} = {value}{place}"), *need, remedy)
@@ -219,7 +220,7 @@ mod tests {
             impossible.setting,
             "default_transaction_read_only = on (set in the dsn or the variant)"
         );
-        assert_eq!(impossible.remedy, "remove it there");
+        assert_eq!(impossible.remedy, "remove it from the dsn or the variant");
         assert!(!obstacle(&CONDITIONS[1], "on", "user").remedy.contains("options="));
     }
 }

@@ -52,11 +52,11 @@ pub(crate) fn check_options(spec: &ServerSpec<'_>) -> Result<(), EngineError> {
             ("wal_level", "minimal") => {
                 return Err(refused(
                     name,
-                    "a standby cannot follow a `minimal` log: use `replica`",
+                    "a standby cannot follow a log of level `minimal`: use `replica`",
                 ));
             }
             ("max_wal_senders", "0") => {
-                return Err(refused(name, "a standby needs a connection: use 10"));
+                return Err(refused(name, "a standby needs a WAL sender: use 10"));
             }
             _ => {}
         }
@@ -123,7 +123,7 @@ pub(crate) fn verify(connection: &mut Connection) -> Result<(), EngineError> {
         }
         connection.run(PAUSE)?;
     }
-    Err(EngineError::Fatal("the standby no longer follows: see the log of the standby".to_owned()))
+    Err(EngineError::Fatal("the standby does not follow the server: see its log".to_owned()))
 }
 
 #[cfg(test)]

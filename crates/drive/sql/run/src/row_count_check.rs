@@ -238,15 +238,15 @@ fn other_rows(procedure: &Procedure, calls: &Calls) -> Option<Finding> {
             "some of the queried rows are missing: load more rows, or check what deleted them",
         )
     } else {
-        ("more", "correct `returns` in the application, or the values that are drawn for it")
+        ("more", "correct `returns` in the application, or the values that the procedure draws")
     };
     let name = &procedure.name;
     Some(Finding {
         code: rule_code::A053.to_owned(),
         severity: Severity::Warning,
         evidence: format!(
-            "{than} rows per query than expected: `{name}` returned {mean:.2} a call on average, \
-             and should return {expected}"
+            "{than} rows per query than expected: procedure `{name}` returned {mean:.2} rows per \
+             call on average, and should return {expected}"
         ),
         remedy: remedy.to_owned(),
     })

@@ -183,7 +183,8 @@ fn version(release: &str, compiler: &str, flags: &[String], is_lto: bool) -> Res
     let name = parts.join("-");
     if name.len() > NAME_CHARS {
         return Err(SupplyError::Unavailable(format!(
-            "the flags make the name too long ({} characters): give one with --name",
+            "the flags make the name of the build too long ({} characters): name the build with \
+             --name",
             name.len()
         )));
     }

@@ -151,8 +151,8 @@ impl<'a> Objects<'a> {
         let all = format!("{}\n\n{}", command.join(" "), text(&output.stderr));
         fs::write(&log, all).map_err(SupplyError::io("write", &log))?;
         Err(SupplyError::Unavailable(format!(
-            "{program} did not {action} {file}:\n{}\nfull output and command: {}; finished \
-             objects are stored, the same call continues from there",
+            "{program} did not {action} {file}:\n{}\nfull output and command: {}; finished objects \
+             are stored, and the same command continues from there",
             compiler_errors(&output),
             log.display()
         )))

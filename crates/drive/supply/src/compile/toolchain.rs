@@ -128,8 +128,8 @@ fn commands(compiler: &str) -> Result<(bool, String)> {
         "gcc" if is_version => Ok((false, format!("g++{version}"))),
         "clang" if is_version => Ok((true, format!("clang++{version}"))),
         _ => Err(SupplyError::Unavailable(format!(
-            "`{compiler}` is not a known compiler: write gcc or clang, or one with its \
-             version as gcc-13"
+            "`{compiler}` is not a known compiler: write gcc or clang, or add a version, as in \
+             gcc-13"
         ))),
     }
 }
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(commands("clang-18").unwrap(), (true, "clang++-18".to_owned()));
         for other in ["icc", "gcc-ar", "rm -rf"] {
             let excerpt = commands(other).unwrap_err().to_string();
-            assert!(excerpt.ends_with("or one with its version as gcc-13"), "{excerpt}");
+            assert!(excerpt.ends_with("or add a version, as in gcc-13"), "{excerpt}");
         }
     }
 

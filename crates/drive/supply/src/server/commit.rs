@@ -202,7 +202,7 @@ fn check_open_to_all(program: &Path, root: &Path) -> Result<()> {
         _ => return Ok(()),
     };
     Err(SupplyError::Unavailable(format!(
-        "{} is closed to other users, but a server that root starts runs as another: chmod {remedy}",
+        "{} is closed to other users, but root starts servers as another user: chmod {remedy}",
         program.display(),
     )))
 }

@@ -90,7 +90,7 @@ fn stored(entry: &Path, was: &Files, is: &Files) -> Result<Hashes, String> {
     if was.list_sha256.is_none() && !path.exists() {
         if (is.count, is.bytes) != (was.count, was.bytes) {
             return Err(format!(
-                "its files changed: {} of {} bytes in all, recorded were {} of {}",
+                "its files changed: {} files have {} bytes, and {} files of {} bytes were recorded",
                 is.count, is.bytes, was.count, was.bytes
             ));
         }
@@ -214,7 +214,8 @@ mod tests {
         assert!(check(dir.path(), &files).unwrap_err().starts_with(LIST_FILE));
         let old = Files { list_sha256: None, ..files.clone() };
         let wrong = Files { bytes: 1, ..old.clone() };
-        let reason = "its files changed: 3 of 23 bytes in all, recorded were 3 of 1";
+        let reason = "its files changed: 3 files have 23 bytes, and 3 files of 1 bytes were \
+                      recorded";
         assert_eq!(check(dir.path(), &wrong).unwrap_err(), reason);
         assert_eq!(check(dir.path(), &old), Ok(()));
         assert!(list.exists());

@@ -41,7 +41,7 @@ impl<'a> Apt<'a> {
     ) -> Result<T> {
         match operation(self) {
             Err(SupplyError::ClientFailed(_) | SupplyError::Unpublished(_)) => {
-                progress("not in this system's lists of packages: fetching fresh ones (10 MB)");
+                progress("the package is not in this system's lists: fetching fresh lists (10 MB)");
                 self.update()?;
                 operation(self)
             }

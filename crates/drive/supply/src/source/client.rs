@@ -58,7 +58,7 @@ impl Client {
     /// Returns the file with that extension which it wrote into `dir`.
     pub(super) fn file_in(&self, build: &BuildRef, dir: &Path, extension: &str) -> Result<PathBuf> {
         let written = files_in(dir, &[extension])?.pop();
-        let summary = format!("it succeeded but wrote no .{extension} file");
+        let summary = format!("the command succeeded but wrote no .{extension} file");
         written.ok_or_else(|| client_failed(build, self.name, &summary))
     }
 }

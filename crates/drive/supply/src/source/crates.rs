@@ -48,7 +48,7 @@ impl Packages {
         let found = self.packages.iter().find(|package| package.name == name);
         let Some((package, dir)) = found.and_then(|it| Some((it, it.manifest_path.parent()?)))
         else {
-            let summary = "it is not among the resolved crates";
+            let summary = "the crate is not among the resolved crates";
             return Err(client_failed(format!("the source {name}"), "cargo", summary));
         };
         Ok((&package.version, dir))

@@ -52,7 +52,7 @@ impl Uniform {
             Some((Some(points), Some(range))) => {
                 Ok(Self { rows: if space.access == Access::Point { points } else { range } })
             }
-            _ => Err(format!("takes two whole numbers from 1 to {rows}, the rows there are")),
+            _ => Err(format!("takes two whole numbers from 1 to {rows}, the number of rows")),
         }
     }
 

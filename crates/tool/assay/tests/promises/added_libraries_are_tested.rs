@@ -122,7 +122,10 @@ fn shim_needs_headers_and_a_compiler() {
     }
     let output = rejection(&workspace, &["splinterdb@toy", "libtoy.so"]);
     assert!(output.contains("no header `splinterdb/splinterdb.h` for splinterdb@toy"), "{output}");
-    assert!(output.contains("/usr/include): name their directory with --headers DIR"), "{output}");
+    assert!(
+        output.contains("/usr/include): name the directory of the headers with --headers DIR"),
+        "{output}"
+    );
     let headed = ["splinterdb@toy", "libtoy.so", "--headers", "elsewhere"];
     let output = rejection(&workspace, &headed);
     assert!(output.contains("cannot use elsewhere: the directory does not exist"), "{output}");

@@ -178,10 +178,10 @@ fn linked_engine_is_shown_with_its_capabilities() {
       version_string: LMDB 0.9.70: (December 19, 2015)
       operations: get, put, delete, scan, multi_get, partial_update, field_read, append
       durability: none, os, sync
-      cache: no, the page cache is its only cache
+      cache: no, the page cache is the engine's only cache
       compression: no, rows are stored as given
       concurrent_writers: yes
-      direct_io: no, reads go through a memory map, that is the page cache
+      direct_io: no, reads go through a memory map of the page cache
       field_reads: yes
     ");
 }

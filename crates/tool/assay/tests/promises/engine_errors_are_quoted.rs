@@ -157,7 +157,7 @@ fn unsupported_setting_is_rejected_at_its_line() {
         rejection("engine = \"sqlite\"", &format!("engine = \"{engine}\"\n{text}"))
     };
     assert_snapshot!(setting("sqlite", "direct_io = true"), @r#"
-     × variant one: not supported: direct_io: SQLite: reads and writes through the page cache
+     × variant one: not supported: direct_io: SQLite: it reads and writes through the page cache
        ╭─[mine.toml:13:13]
     12 │ engine = "sqlite"
     13 │ direct_io = true

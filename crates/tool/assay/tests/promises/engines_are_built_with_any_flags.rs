@@ -164,7 +164,7 @@ fn compiler_errors_are_quoted() {
     let output = rejection(&[RELEASE, "--cflags", "-O0 -DMDB_IDL_LOGN=oops", "--jobs", "1"]);
     assert!(output.contains("gcc did not compile ") && output.contains("error: "), "{output}");
     assert!(output.contains("oops"), "{output}");
-    assert!(output.contains("the same call continues from there"), "{output}");
+    assert!(output.contains("the same command continues from there"), "{output}");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn invalid_build_arguments_are_rejected_with_the_remedy() {
     assert_snapshot!(rejection(&["lmdb@0.9.71"]), @"  × no crate carries the source of lmdb@0.9.71: the nearest that can be compiled is lmdb@0.9.70");
     assert_snapshot!(rejection(&["rocksdb"]), @"  × no crate carries the source of rocksdb: give a version, as in rocksdb@11.8.1");
     assert_snapshot!(rejection(&["redb@4.4.0"]), @"  × no crate carries the source of redb@4.4.0: engines that can be compiled: rocksdb, leveldb, sqlite, lmdb");
-    assert_snapshot!(rejection(&[RELEASE, "--cc", "icc"]), @"  × `icc` is not a known compiler: write gcc or clang, or one with its version as gcc-13");
+    assert_snapshot!(rejection(&[RELEASE, "--cc", "icc"]), @"  × `icc` is not a known compiler: write gcc or clang, or add a version, as in gcc-13");
     assert_snapshot!(rejection(&[RELEASE, "--cc", "gcc-99"]), @"  × there is no compiler `gcc-99` \
                                                                 on this machine: install it \
                                                                 (Debian: apt install gcc-99)");

@@ -123,7 +123,7 @@ fn invalid_server_is_rejected_with_the_remedy() {
     rejects(&workspace, &["add", "mysql@a", "bare"], bare);
     let headers = &["add", "mysql@a", "mine", "--headers", "h"];
     rejects(&workspace, headers, "mysql is a server: no headers are needed");
-    let official = "mysql@8.0.31 is the name of an official build: choose another, as in";
+    let official = "mysql@8.0.31 is the name of an official build: choose another name, as in";
     rejects(&workspace, &["add", "mysql@8.0.31", "mine"], official);
     let known = "no source offers mysql: try mysql@8.0.31 or mysql@system, or add your own with \
                  `assay engine add mysql PATH`";

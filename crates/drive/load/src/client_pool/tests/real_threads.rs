@@ -297,7 +297,9 @@ fn a_client_gives_up_after_more_than_a_thousand_failures_in_a_row() {
     let tolerated = failing(10, 1_010);
     assert_eq!((tolerated.end.clone(), gets(&tolerated).failed), (StepEnd::Finished, 1_000));
     let given_up = failing(10, 1_011);
-    assert!(reason(&given_up).contains("1001 operations in a row failed, at last: timed out"));
+    assert!(
+        reason(&given_up).contains("1001 operations in a row failed; the last error: timed out")
+    );
     assert_eq!((gets(&given_up).done, gets(&given_up).failed), (10, 1_001));
 }
 

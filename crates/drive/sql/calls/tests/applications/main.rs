@@ -369,9 +369,9 @@ fn impossible_draws_are_rejected_with_the_procedure_s_name() {
     let range = |toy: &mut Application, draw| toy.procedures[3].arguments = vec![draw];
     for (draw, word) in [
         (integer("zipfian", 0, 5), "zipf[:THETA]"),
-        (integer("uniform", 0, 0), "count of 1 or more"),
-        (Draw::Real { below: 1.0, plus: Some(0), scale: 1.0 }, "drawn before it"),
-        (Draw::Payload { bytes_min: 2, bytes_max: 1, random: 0.5 }, "from the least"),
+        (integer("uniform", 0, 0), "must be 1 or more"),
+        (Draw::Real { below: 1.0, plus: Some(0), scale: 1.0 }, "drawn earlier"),
+        (Draw::Payload { bytes_min: 2, bytes_max: 1, random: 0.5 }, "a range up to"),
         (Draw::Payload { bytes_min: 0, bytes_max: 1, random: 1.5 }, "from 0 to 1"),
         (Draw::Moment { calls_per_second: 0 }, "at least 1 call"),
     ] {

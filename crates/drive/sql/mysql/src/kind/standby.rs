@@ -90,9 +90,7 @@ fn check(
     }
     let is_off = |name: &str| canonical(name) == "log_bin" && name.to_lowercase().contains("skip");
     match options.iter().find(|(name, _)| is_off(name)) {
-        Some((name, _)) => {
-            Err(refused(name, "a standby follows the binary log: remove the option"))
-        }
+        Some((name, _)) => Err(refused(name, "a standby needs the binary log: remove this option")),
         None => Ok(()),
     }
 }

@@ -103,7 +103,7 @@ const fn remedy(number: u16) -> Option<&'static str> {
         1129 => "run FLUSH HOSTS on the server, or raise `max_connect_errors`",
         1130 => "create the account for this host, or name another user in the dsn",
         1184 => "correct or remove the server's `init_connect`, which runs at each login",
-        1135 => "raise the threads that the server's account may have, or use fewer clients",
+        1135 => "raise the limit on threads of the server's account, or use fewer clients",
         1203 | 1226 => "raise this limit of the account, or use fewer clients",
         1290 | 1836 => "switch this option of the server off, or name another server in the dsn",
         1044 | 1142 | 1227 => "grant the user the right, or name another user in the dsn",

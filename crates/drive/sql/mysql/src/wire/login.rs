@@ -125,8 +125,8 @@ fn greeting(packet: &[u8]) -> Result<Greeting, Failure> {
         Some(&GREETING) => {}
         Some(other) => {
             let text = format!(
-                "the program that answers is not a MySQL server, or a server of \
-                 protocol {other}: name a server of protocol 10 in the dsn"
+                "the program that answers is not a MySQL server, or has version {other} of its \
+                 protocol: name a server of version 10 in the dsn"
             );
             return Err(Failure::Rejected(text));
         }
@@ -436,7 +436,7 @@ mod tests {
     fn wrong_servers_and_rejections_are_distinguished() {
         let login =
             |payloads: &[&[u8]]| log_in_with(payloads, None, true).0.unwrap_err().to_string();
-        assert!(login(&[b"\x09x"]).contains("protocol 9: name a server of protocol 10"));
+        assert!(login(&[b"\x09x"]).contains("version 9 of its protocol: name a server"));
         assert_eq!(login(&[b"\xff\x10\x04Too many"]), "Too many (error 1040)");
         let hello = greeting_from("8.0.31", WANTED, "mysql_native_password");
         let refused = login(&[&hello, b"\xff\x15\x04#28000Access denied"]);

@@ -93,7 +93,7 @@ impl<S: Read + Write> Packets<S> {
             Some(_) => length(first).ok_or_else(|| malformed("a result without columns"))?.0,
         };
         if columns > COLUMNS_MAX {
-            return Err(malformed("a result of more columns than there can be"));
+            return Err(malformed("a result has more columns than the protocol permits"));
         }
         // Their descriptions.
         if self.stores_types {

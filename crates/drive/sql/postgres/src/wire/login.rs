@@ -145,7 +145,7 @@ fn answer(
     match kind {
         // Source: RFC 5802, section 3: the client must verify the server's signature.
         authentication::NOTHING if scram.begun.is_some() && !scram.is_finished => {
-            let why = "accepts a login by SCRAM without its proof that it knows the password";
+            let why = "accepts a login by SCRAM without a proof that it knows the password";
             Err(Failure::Rejected(format!("the server at {} {why}", endpoint.address)))
         }
         authentication::NOTHING => Ok(()),
@@ -239,7 +239,7 @@ fn unbound(why: &str) -> Failure {
 
 #[cold]
 fn unexpected() -> Failure {
-    Failure::Lost("a SCRAM message before its exchange: not a Postgres login".to_owned())
+    Failure::Lost("a SCRAM message came too early: the server is not Postgres".to_owned())
 }
 
 fn password(endpoint: &Endpoint) -> Result<&[u8], Failure> {
@@ -355,7 +355,7 @@ mod tests {
         let mut answered = |body: &[u8]| answer(body, &known, &mut scram, &mut out);
         answered(b"\0\0\0\x0aSCRAM-SHA-256\0\0").unwrap();
         let refused = answered(b"\0\0\0\0").unwrap_err().to_string();
-        assert!(refused.contains("without its proof"), "{refused}");
+        assert!(refused.contains("without a proof"), "{refused}");
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn length(unread: &[u8]) -> io::Result<usize> {
     match length {
         Some(length) if length < MESSAGE_BYTES_MAX => Ok(1 + length),
         _ => {
-            let reason = "the message is too long: not a Postgres server?";
+            let reason = "the server's message is too long: check that the server is Postgres";
             Err(io::Error::new(io::ErrorKind::InvalidData, reason))
         }
     }

@@ -67,15 +67,16 @@ const REMEDIES: [Remedy; 19] = [
             certificate of the role, map the name in pg_ident.conf, or put a line with \
             scram-sha-256 into pg_hba.conf" },
     Remedy { text: "password authentication failed",
-        remedy: "give the right user and password in the dsn; where pg_hba.conf requires \
-            scram-sha-256, set a password that is stored as md5 again on the server" },
+        remedy: "give the right user and password in the dsn; if pg_hba.conf requires \
+                 scram-sha-256 and the password is stored as md5, set the password again" },
     Remedy { text: "ldap authentication failed",
         remedy: "give the user and password of the directory in the dsn" },
     Remedy { text: "gssapi authentication failed",
         remedy: "put a line with scram-sha-256 for the role into pg_hba.conf" },
     Remedy { text: REJECTED,
-        remedy: "a reject line of pg_hba.conf is for this role, database and host: permit them \
-            in a line before it, or add ?sslmode=require if the line is of hostnossl" },
+        remedy: "a reject line of pg_hba.conf matches this role, database and host: permit them in \
+                 an earlier line, or add ?sslmode=require to the dsn if the reject line begins \
+                 with hostnossl" },
     Remedy { text: "pg_hba.conf",
         remedy: "permit this role, database and host in pg_hba.conf of the server" },
     Remedy { text: "not permitted to log in",
@@ -88,10 +89,10 @@ const REMEDIES: [Remedy; 19] = [
     Remedy { text: "the database system is",
         remedy: "wait until the server takes connections, and see the log of the server" },
     Remedy { text: "does not exist",
-        remedy: "create it on the server, or change the name in the dsn" },
+        remedy: "create the role or database on the server, or correct the dsn" },
     Remedy { text: "permission denied for database",
-        remedy: "as its owner, GRANT CONNECT ON DATABASE to this role, or name another database \
-            in the dsn" },
+        remedy: "GRANT CONNECT ON DATABASE to this role as the owner of the database, or name \
+                 another database in the dsn" },
     Remedy { text: "invalid command-line argument",
         remedy: "write options=-c%20NAME%3DVALUE in the dsn, or leave options out" },
     Remedy { text: "parameter \"",
@@ -162,7 +163,7 @@ mod tests {
             ("password authentication failed for user \"u\"", "stored as md5"),
             ("LDAP authentication failed for user \"u\"", "of the directory"),
             ("too many connections for role \"u\"", "CONNECTION LIMIT"),
-            ("database \"d\" does not exist", "create it on the server"),
+            ("database \"d\" does not exist", "create the role or database"),
             ("the database system is starting up", "wait until the server"),
             ("sorry, too many clients already", "max_connections"),
             ("permission denied for database \"d\"", "GRANT CONNECT"),

@@ -35,7 +35,9 @@ pub(super) fn end(out: &mut Vec<u8>, start: usize) -> Result<(), Failure> {
     }
     out.push(0);
     let Ok(length) = i32::try_from(out.len() - start - 1) else {
-        return Err(Failure::Rejected("a statement too long for one message".to_owned()));
+        return Err(Failure::Rejected(
+            "a statement is too long for one message of the protocol".to_owned(),
+        ));
     };
     out[start + 1..text].copy_from_slice(&length.to_be_bytes());
     Ok(())
