@@ -207,11 +207,11 @@ mod tests {
                 r#"{"plan": {"experiment": {"margin": 1e308}}}"#,
                 "plan.experiment.margin is 1e308, more",
             ),
-            (r#"{"steps": [{}, {"duration_ns": -1}]}"#, "steps[1].duration_ns is -1, which cannot"),
-            (r#"{"steps": [{"mean_ns": -0.5}]}"#, "steps[0].mean_ns is -0.5, which cannot"),
+            (r#"{"steps": [{}, {"duration_ns": -1}]}"#, "steps[1].duration_ns is -1, but must not"),
+            (r#"{"steps": [{"mean_ns": -0.5}]}"#, "steps[0].mean_ns is -0.5, but must not"),
             (r#"{"rows": 9223372036854775808}"#, "rows is 9223372036854775808, more than 2^53"),
             (r#"{"own_counters": {"x": -1e300}}"#, "own_counters.x is -1e300, more"),
-            (r#"[[[-1]]]"#, "[0][0][0] is -1, which cannot"),
+            (r#"[[[-1]]]"#, "[0][0][0] is -1, but must not"),
         ] {
             let found = refused(text);
             assert!(found.starts_with(reason), "{found}");

@@ -514,7 +514,8 @@ int assay_scan(void *of, const void *start, size_t start_bytes, uint32_t limit, 
     int code = is_reverse ? begin_down(db, &it, from)
                           : BEGIN(db, &it, greater_than_or_equal, from);
     if (code == ENOTSUP && is_reverse) {
-        snprintf(error->text, sizeof error->text, "reverse scans: this build scans in ascending key order only");
+        snprintf(error->text, sizeof error->text,
+                 "reverse scans: this build scans in ascending key order only");
         return ASSAY_UNSUPPORTED;
     }
     if (code) return failed(error, "splinterdb_iterator_init", code, start_bytes, 0);

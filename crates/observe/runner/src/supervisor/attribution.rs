@@ -174,8 +174,8 @@ mod tests {
         pauses.note_assay(Nanos::from_millis(400));
         assert_eq!(pauses.describe(), None);
         pauses.note_interval(&late(9e6, 9e6, 5e6), Nanos::SECOND, false);
-        let text = "the worker was paused for 5.00 s: 4 intervals are without the readings that \
-                    cover another time";
+        let text = "the worker was paused for 5.00 s; readings over another time are left out of 4 \
+                    intervals";
         assert_eq!(pauses.describe().as_deref(), Some(text));
     }
 

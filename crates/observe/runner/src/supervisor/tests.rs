@@ -285,7 +285,7 @@ fn device_time_of_a_pause_is_in_no_second_and_in_the_sum() {
     let [finding] = &record.findings[..] else { panic!("{:?}", record.findings) };
     assert_eq!(finding.code, model::rule_code::A059);
     assert!(
-        finding.evidence.starts_with("Assay was paused for at least 3.20 s: 4 "),
+        finding.evidence.starts_with("Assay was paused for at least 3.20 s; readings "),
         "{finding:?}"
     );
 }

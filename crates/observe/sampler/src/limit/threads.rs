@@ -173,7 +173,7 @@ mod tests {
         let text = allow(&needs(1), &full).unwrap_err().to_string();
         assert!(text.ends_with("runs assay)"), "{text}");
         let of_group = Quota { source: "/g/pids.max".to_owned(), ..full }.to_string();
-        assert!(of_group.contains("(`echo 200 > /g/pids.max`, or where"), "{of_group}");
+        assert!(of_group.contains("(`echo 200 > /g/pids.max`, or start"), "{of_group}");
     }
 
     #[test]

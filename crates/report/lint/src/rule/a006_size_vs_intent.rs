@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(with("byrx", 0.02), [(Severity::Blocking, evidence.to_owned())]);
         let reads = with("iobuf", 0.02);
         assert!(
-            reads.iter().any(|(_, evidence)| evidence.contains("IO-bound, and 2.0 %")),
+            reads.iter().any(|(_, evidence)| evidence.contains("IO-bound, but 2.0 %")),
             "{reads:?}"
         );
     }

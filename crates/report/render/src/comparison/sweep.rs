@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn unmeasured_levels_test_no_rule() {
         let text = rule_of_thumb(&scaling(&FEW)).unwrap();
-        assert!(text.contains("no level on one side of 2 busy threads of 2 CPUs"), "{text}");
+        assert!(text.contains("all levels are on one side of 2 busy threads of 2 CPUs"), "{text}");
         let mut unknown = scaling(&[(2, [200.0, 200.0]), (4, [250.0, 250.0])]);
         for level in &mut unknown.levels {
             level.busy = None;

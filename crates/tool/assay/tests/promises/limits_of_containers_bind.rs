@@ -60,5 +60,5 @@ fn a_cap_that_the_container_does_not_allow_is_refused_before_the_load() {
     assert_eq!(output.code, 1, "{}{}", output.out, output.err);
     let error = unwrapped(&output.err);
     assert!(error.contains("a memory cap of 1.00 GiB has no effect"), "{error}");
-    assert!(error.contains("allows 512 MiB"), "{error}");
+    assert!(error.contains("allows only 512 MiB"), "{error}");
 }

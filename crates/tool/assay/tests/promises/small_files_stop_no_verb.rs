@@ -153,7 +153,7 @@ const REFUSED: [(&str, &str, Hostile); 14] = [
         bundle.manifest["command_line"] = json!(vec![""; 2_000_000]);
         bundle.pack()
     }),
-    ("600,000 values", "is one of more than 500000 values", |mut bundle| {
+    ("600,000 values", "is in a file of more than 500000 values", |mut bundle| {
         bundle.manifest["command_line"] = json!(vec![""; 600_000]);
         bundle.pack()
     }),

@@ -61,9 +61,10 @@ fn another_machine_or_build_completes_nothing() {
     workspace.recorded(&["run", "pair.toml", "--repetitions", "1"]);
     let path = experiment(&workspace).join("manifest.json");
     let text = fs::read_to_string(&path).expect("the manifest");
-    for (field, expected) in
-        [("fingerprint", "was begun on elsewhere, and"), ("version", "was sqlite elsewhere when")]
-    {
+    for (field, expected) in [
+        ("fingerprint", "was begun on host elsewhere, but"),
+        ("version", "was sqlite elsewhere when"),
+    ] {
         let start = format!("\"{field}\": \"");
         let (before, after) = text.split_once(&start).expect("the field");
         let (_, after) = after.split_once('"').expect("its end");
