@@ -272,7 +272,7 @@ fn damage_is_detected_and_the_remedy_works() {
     let fetched = get(&store, "rocksdb@9.10.0").unwrap();
     let dir = fetched.library.parent().unwrap();
     let damages: [(&str, Damage); 4] = [
-        ("the sha256 of librocksdb.so starts ", |dir| {
+        ("the sha256 of librocksdb.so begins ", |dir| {
             fs::write(dir.join("librocksdb.so"), library("ning")).unwrap()
         }),
         ("cannot read", |dir| fs::remove_file(dir.join("librocksdb.so")).unwrap()),

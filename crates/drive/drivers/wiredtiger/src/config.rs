@@ -218,7 +218,7 @@ mod tests {
             ("assay.tabel", "lsm", "known: assay.table, assay.value_changes"),
             ("eviction", "(threads_max=4)", "eviction.PART"),
             ("cache_size", "1GB,log=false", "cache_size.PART"),
-            ("cache_size=1,log", "1GB", "a name is"),
+            ("cache_size=1,log", "1GB", "write letters, digits"),
         ] {
             let error = resolve(class(Durability::Os), &[(name, value)]).unwrap_err();
             assert_eq!(error.refused_option(), Some(name));

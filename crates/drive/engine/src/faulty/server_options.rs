@@ -157,7 +157,7 @@ mod tests {
             (&[work, ("server.debt_limit", "1GiB")], "`server.slowdown` refused: is missing"),
             (&[work, ("server.slowdown", "4")], "`server.debt_limit` refused: is missing"),
             (&[work, ("server.slowdown", "0")], "write 1 or more"),
-            (&[work, ("server.speed", "9")], "`server.speed` refused: `9`: no option"),
+            (&[work, ("server.speed", "9")], "`server.speed` refused: `9`: the server has no such"),
         ];
         for (options, remedy) in cases {
             let error = read(&options.iter().copied().collect()).unwrap_err().to_string();

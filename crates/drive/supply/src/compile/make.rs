@@ -223,7 +223,7 @@ mod tests {
     fn too_long_name_requests_an_explicit_one() {
         let flags = vec!["-fno-semantic-interposition".to_owned(); 5];
         let error = version("10.4.2", "gcc12", &flags, false).unwrap_err();
-        assert!(error.to_string().ends_with("give one with --name"), "{error}");
+        assert!(error.to_string().ends_with("name the build with --name"), "{error}");
     }
 
     proptest! {

@@ -240,8 +240,8 @@ fn key_and_value_sizes_have_limits() {
     "#);
     let missing = TINY.replace("readrandom", "readmissing").replace("\"2k\"", "10\nkey_bytes = 8");
     assert_snapshot!(rejection_of(&missing), @r#"
-     × step `readmissing`: key_bytes must be at least 9: an absent key differs from a present one
-     │ behind its id
+     × step `readmissing`: key_bytes must be at least 9: an absent key differs from a present key
+     │ after the row's id
       ╭─[mine.toml:6:21]
     5 │ [benchmark]
     6 │ steps = ["fillseq", "readmissing"]

@@ -299,7 +299,7 @@ mod tests {
             let refused = answered(body, Some("h")).unwrap_err();
             assert!(refused.contains(name) && refused.contains("pg_hba.conf"), "{refused}");
         }
-        assert!(answered(b"\0\0\0\x0b", Some("h")).unwrap_err().contains("not a Postgres login"));
+        assert!(answered(b"\0\0\0\x0b", Some("h")).unwrap_err().contains("is not Postgres"));
     }
 
     #[test]

@@ -412,6 +412,6 @@ mod tests {
         let ends = ends(&messages);
         let [finding] = &ends[1].findings[..] else { panic!("{:?}", ends[1].findings) };
         assert_eq!((finding.code.as_str(), finding.severity), (rule_code::A053, Severity::Warning));
-        assert!(finding.evidence.contains("`points` returned 3.00 a call"), "{finding:?}");
+        assert!(finding.evidence.contains("`points` returned 3.00 rows per call"), "{finding:?}");
     }
 }
