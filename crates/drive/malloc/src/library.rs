@@ -106,8 +106,8 @@ mod tests {
         let error = libraries.find(Allocator::Tcmalloc).unwrap_err();
         let message = format!("{error}; {}", error.remedy());
         let expected = format!(
-            "tcmalloc is not installed: no libtcmalloc_minimal.so.4 in {}; install it (Debian: \
-             apt install libtcmalloc-minimal4), or name the directory of its library in \
+            "tcmalloc is not installed: no libtcmalloc_minimal.so.4 in {}; install the allocator \
+             (Debian: apt install libtcmalloc-minimal4), or name the directory of its library in \
              LD_LIBRARY_PATH",
             dir.path().display()
         );
