@@ -59,7 +59,7 @@ pub use database::{Database, SqlEngine};
 pub use driver::SqlDriver;
 pub use explain::{Explain, SentStatement, StatementEntry, Statements};
 pub use failure::{ErrorResponse, Failure, unless_refused};
-pub use moment::{date_time, write_moment};
+pub use moment::Moment;
 pub use object::{CatalogEntry, Creation, DataSet, Object, ObjectKind, Reference, TableName};
 pub use obstacle::{Limit, Obstacle, SessionNeeds, refuse};
 pub use peer_protocol::PeerProtocol;

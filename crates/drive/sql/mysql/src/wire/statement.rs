@@ -1,6 +1,6 @@
 //! Prepared statements and their parameter values.
 
-use driver_sql::{Value, date_time};
+use driver_sql::{Moment, Value};
 
 use super::failure::Failure;
 
@@ -48,12 +48,11 @@ fn encode(value: Value<'_>, out: &mut Vec<u8>) {
         Value::Integer(value) => out.extend_from_slice(&value.to_le_bytes()),
         Value::Real(value) => out.extend_from_slice(&value.to_le_bytes()),
         Value::Moment(seconds) => {
-            let moment = date_time(seconds);
-            let [low, high] = moment.year().to_le_bytes();
-            let (month, day) = (moment.month(), moment.day());
-            let parts = [month, day, moment.hour(), moment.minute(), moment.second()];
-            out.extend_from_slice(&[7, low, high]);
-            out.extend(parts.map(i8::cast_unsigned));
+            let moment = Moment::clamped(seconds);
+            let [low, high, ..] = moment.year.to_le_bytes();
+            let [month, day] = moment.day;
+            let [hour, minute, second] = moment.time;
+            out.extend_from_slice(&[7, low, high, month, day, hour, minute, second]);
         }
         Value::Text(bytes) | Value::Bytes(bytes) => {
             put_length(bytes.len() as u64, out);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use driver_sql::{Value, write_hex, write_moment};
+use driver_sql::{Moment, Value, write_hex};
 
 /// Appends a value as an SQL literal.
 #[inline]
@@ -14,7 +14,7 @@ pub(crate) fn literal(value: Value<'_>, out: &mut Vec<u8>) {
         Value::Real(_) => write!(out, "NULL"),
         Value::Moment(seconds) => {
             out.push(b'\'');
-            write_moment(seconds, out);
+            Moment::clamped(seconds).write(out);
             out.push(b'\'');
             Ok(())
         }

@@ -1,6 +1,6 @@
 //! Encoding and decoding of values, binary and text.
 
-use driver_sql::{Value, write_moment};
+use driver_sql::{Moment, Value};
 
 use super::failure::Failure;
 use super::text;
@@ -152,7 +152,7 @@ fn write_unquoted(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
         Value::Integer(value) => text::number(out, value),
         Value::Real(value) => text::number(out, value),
-        Value::Moment(seconds) => write_moment(seconds, out),
+        Value::Moment(seconds) => Moment::clamped(seconds).write(out),
         Value::Text(_) | Value::Bytes(_) | Value::Keys(_) => out.extend_from_slice(bytes(value)),
     }
 }
