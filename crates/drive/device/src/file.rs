@@ -14,7 +14,7 @@ use trust::Entries;
 
 use crate::error::DeviceError;
 use crate::fio::Fio;
-use crate::job::{Job, Place, Work};
+use crate::job::{Job, Place, Work, WriteTarget};
 
 /// Start of the name of the directory.
 const PREFIX: &str = "assay-device-";
@@ -113,7 +113,8 @@ impl TestFile {
         fio: &Fio,
         goes_on: &mut dyn FnMut(Bytes) -> bool,
     ) -> Result<(), DeviceError> {
-        fill(fio, &self.place, self.dir(), (Access::Buffered, goes_on))
+        let (place, access, dir) = (&self.place, Access::Buffered, self.dir());
+        fill(fio, WriteTarget { place, access, dir }, goes_on)
     }
 
     /// Returns the share of the file that was never written: holes and unwritten extents.
@@ -149,10 +150,10 @@ pub fn check_parent(parent: &Path) -> Result<(), DeviceError> {
 /// Writes a place from its start to its end, in parts.
 pub(crate) fn fill(
     fio: &Fio,
-    place: &Place,
-    dir: &Path,
-    (access, goes_on): (Access, &mut dyn FnMut(Bytes) -> bool),
+    target: WriteTarget<'_>,
+    goes_on: &mut dyn FnMut(Bytes) -> bool,
 ) -> Result<(), DeviceError> {
+    let WriteTarget { place, access, dir } = target;
     let mut offset = 0;
     while offset < place.size.0 && goes_on(Bytes(offset)) {
         let length = FILL_BYTES.min(place.size.0 - offset);

@@ -1,6 +1,7 @@
 //! Job files of fio.
 
 use std::os::fd::RawFd;
+use std::path::Path;
 
 use model::{Access, Bytes, IoPattern, IoTest};
 
@@ -16,6 +17,17 @@ pub struct Place {
     pub descriptor: Option<RawFd>,
     /// The range used, from its start.
     pub size: Bytes,
+}
+
+/// Where jobs write, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct WriteTarget<'a> {
+    /// The file or device.
+    pub place: &'a Place,
+    /// How it is written.
+    pub access: Access,
+    /// fio's working directory.
+    pub dir: &'a Path,
 }
 
 /// What the jobs do.

@@ -27,7 +27,7 @@ pub use counters::{BlockStat, read_stat};
 pub use error::DeviceError;
 pub use file::{TestFile, check_parent};
 pub use fio::Fio;
-pub use job::{Job, Place, Work};
+pub use job::{Job, Place, Work, WriteTarget};
 pub use queue::{directory, settings};
 pub use raw::RawDevice;
 pub use steady::{ROUND_S, WriteBudget, settle};

@@ -84,8 +84,8 @@ pub(crate) fn parse(text: &str) -> Result<IoSample, DeviceError> {
         return Err(DeviceError::Fio(format!("a job ended with: {error}")));
     }
     let side = |side: &Side| {
-        let totals = (side.total_ios, side.io_bytes, side.iops);
-        (side.total_ios > 0).then(|| side.lat_ns.totals(totals)).transpose()
+        let Side { total_ios, io_bytes, iops, lat_ns, .. } = side;
+        (*total_ios > 0).then(|| lat_ns.totals(*total_ios, *io_bytes, *iops)).transpose()
     };
     let seconds = group.write.runtime as f64 / 1e3;
     let syncs = group.sync.lat_ns.count;
@@ -94,7 +94,7 @@ pub(crate) fn parse(text: &str) -> Result<IoSample, DeviceError> {
     Ok(IoSample {
         read: side(&group.read)?,
         write: side(&group.write)?,
-        sync: is_synced.then(|| group.sync.lat_ns.totals((syncs, 0, per_s))).transpose()?,
+        sync: is_synced.then(|| group.sync.lat_ns.totals(syncs, 0, per_s)).transpose()?,
         issued: None,
         cpu: Some(IoCpu {
             user_us: group.usr_cpu * US_PER_PERCENT_OF_MS * group.job_runtime as f64,
@@ -105,7 +105,7 @@ pub(crate) fn parse(text: &str) -> Result<IoSample, DeviceError> {
 
 impl Times {
     /// Returns these times with their requests, bytes and rate.
-    fn totals(&self, (requests, bytes, per_s): (u64, u64, f64)) -> Result<IoTotals, DeviceError> {
+    fn totals(&self, requests: u64, bytes: u64, per_s: f64) -> Result<IoTotals, DeviceError> {
         let missing = || {
             let reason = "this release prints no percentiles of response times \
                           (`lat_percentiles`): install a later release";

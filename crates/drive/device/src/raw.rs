@@ -13,7 +13,7 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use crate::error::DeviceError;
 use crate::file::fill;
 use crate::fio::Fio;
-use crate::job::Place;
+use crate::job::{Place, WriteTarget};
 use crate::other_users::other_use;
 
 /// Places that are read to find what was never written.
@@ -125,7 +125,7 @@ impl RawDevice {
             let reason = "only reads are permitted: repeat the name after --destroy".to_owned();
             return Err(DeviceError::Refused(self.place.file.clone().into(), reason));
         }
-        fill(fio, place, Path::new("/"), (Access::Raw, goes_on))
+        fill(fio, WriteTarget { place, access: Access::Raw, dir: Path::new("/") }, goes_on)
     }
 
     /// Returns the share of places in the range that read as zeros, of a thousand.

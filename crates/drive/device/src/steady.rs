@@ -1,13 +1,11 @@
 //! Random writes in rounds until their rate is steady.
 
-use std::path::Path;
-
-use model::{Access, Bytes, SteadyLevel};
+use model::{Bytes, SteadyLevel};
 use stats::rounds::is_steady;
 
 use crate::error::DeviceError;
 use crate::fio::Fio;
-use crate::job::{Job, Place, Work};
+use crate::job::{Job, Work, WriteTarget};
 
 /// Length of a round, in seconds. Source: the write saturation test [SNIA 2013], a minute.
 pub const ROUND_S: u64 = 60;
@@ -43,10 +41,12 @@ impl WriteBudget {
 /// Those of fio.
 pub fn settle(
     fio: &Fio,
-    (place, access, dir): (&Place, Access, &Path),
-    (level, budget): (&mut SteadyLevel, &mut WriteBudget),
+    target: WriteTarget<'_>,
+    level: &mut SteadyLevel,
+    budget: &mut WriteBudget,
     goes_on: &mut dyn FnMut(&SteadyLevel) -> bool,
 ) -> Result<(), DeviceError> {
+    let WriteTarget { place, access, dir } = target;
     for seed in (1..).take(MAX_ROUNDS) {
         // Less than a request for each job is no round.
         if budget.left.0 < u64::from(JOBS) << 12 {

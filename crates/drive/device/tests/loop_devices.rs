@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use device::{
-    Fio, Job, Place, RawDevice, TestFile, Work, WriteBudget, directory, settings, settle,
+    Fio, Job, Place, RawDevice, TestFile, Work, WriteBudget, WriteTarget, directory, settings,
+    settle,
 };
 use model::{Access, Bytes, IoTest, SteadyLevel};
 use rustix::fs::{CWD, FileType, Mode};
@@ -126,8 +127,9 @@ fn a_raw_device_is_only_read_unless_it_may_be_destroyed() {
     assert!(writable.reads_as_zeros().unwrap() < 0.01);
     let mut level = SteadyLevel { round_s: 1, written_bytes: SIZE, ..SteadyLevel::default() };
     let mut budget = WriteBudget { left: Bytes(8 << 20) };
-    let raw = (writable.place(), Access::Raw, Path::new("/"));
-    settle(&fio, raw, (&mut level, &mut budget), &mut |_| true).unwrap();
+    let (place, access, dir) = (writable.place(), Access::Raw, Path::new("/"));
+    let target = WriteTarget { place, access, dir };
+    settle(&fio, target, &mut level, &mut budget, &mut |_| true).unwrap();
     // What a busy device left of the limit in the first round is rounded up to a request of 4 KiB
     // for each of 16 jobs.
     let most = SIZE.0 + (8 << 20) + (16 << 12);

@@ -14,7 +14,7 @@ use std::ptr;
 
 use crate::Owned;
 use engine::{CountedRows, EngineError, Result, Rows};
-use model::{Direction, Durability};
+use model::Durability;
 
 crate::handles! { pub Database ReadOptions WriteOptions Batch Iter }
 
@@ -210,7 +210,7 @@ impl<'a> Client<'a> {
         self.api.call(|error| unsafe { (self.api.write)(database, write, batch, error) })
     }
 
-    /// Reads up to `limit` rows from `start` on, in either direction.
+    /// Reads up to `limit` rows from `start` on: forward, or back where there is a `seek_back`.
     ///
     /// `seek_back` moves a new iterator to the last row at or before `start`.
     ///
@@ -219,20 +219,20 @@ impl<'a> Client<'a> {
     pub fn scan(
         &self,
         start: &[u8],
-        (limit, direction): (u32, Direction),
+        limit: u32,
+        seek_back: Option<impl FnOnce(*mut Iter)>,
         rows: &mut Rows,
-        seek_back: impl FnOnce(*mut Iter),
     ) -> Result<()> {
         let api = self.api;
         // SAFETY: database and options live; the iterator is destroyed below.
         let iter = unsafe { (api.create_iterator)(self.database, self.read.handle) };
-        let step = match direction {
-            Direction::Forward => {
+        let step = match seek_back {
+            None => {
                 // SAFETY: the iterator lives, and the key is borrowed.
                 unsafe { (api.iter_seek)(iter, start.as_ptr().cast(), start.len()) };
                 api.iter_next
             }
-            Direction::Reverse => {
+            Some(seek_back) => {
                 seek_back(iter);
                 api.iter_prev
             }

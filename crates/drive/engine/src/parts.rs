@@ -29,7 +29,7 @@ pub fn execute<S: Session + ?Sized>(
     match *op {
         Op::FieldRead { key, offset, length } => {
             with_value(session, key, rows, |_, value, rows| {
-                push_field((key, &value.bytes[value.start..]), (offset, length), rows)?;
+                push_field(key, &value.bytes[value.start..], Part { offset, length }, rows)?;
                 Ok(Outcome::Done)
             })
         }
@@ -61,17 +61,22 @@ pub fn execute<S: Session + ?Sized>(
     }
 }
 
-/// Adds the row of a field read to `rows`: the key, and bytes of the value from an offset on.
+/// A part of a value, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// Where it starts.
+    pub offset: u32,
+    /// Its length.
+    pub length: u32,
+}
+
+/// Adds the row of a field read to `rows`: the key, and a part of the value.
 ///
 /// # Errors
-/// [`EngineError::Unsupported`] when they end beyond the value's end.
+/// [`EngineError::Unsupported`] when it ends beyond the value's end.
 #[inline]
-pub fn push_field(
-    (key, value): (&[u8], &[u8]),
-    (offset, length): (u32, u32),
-    rows: &mut Rows,
-) -> Result<()> {
-    rows.push(key, &value[part(value.len(), offset, length as usize)?]);
+pub fn push_field(key: &[u8], value: &[u8], of: Part, rows: &mut Rows) -> Result<()> {
+    rows.push(key, &value[part(value.len(), of.offset, of.length as usize)?]);
     Ok(())
 }
 

@@ -308,7 +308,8 @@ pub trait Session {
     fn execute_scan(
         &mut self,
         start: &[u8],
-        (limit, direction): (u32, Direction),
+        limit: u32,
+        direction: Direction,
         rows: &mut Rows,
     ) -> Result<Outcome> {
         self.execute(&Op::Scan { start, limit, direction }, rows)

@@ -216,7 +216,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tally::{ClientTally, GroupTally, Times};
+    use crate::tally::{ClientTally, GroupTally, Times, Volume};
 
     const CLIENTS: usize = 2;
     const WARMUP: u64 = 2;
@@ -242,7 +242,7 @@ mod tests {
         let mut tally = ClientTally::default();
         for ns in times_ns {
             let times = Times { service_ns: *ns, response_ns: 2 * ns };
-            tally.record(OpKind::Get, Outcome::Done, times, (1, 1));
+            tally.record(OpKind::Get, Outcome::Done, times, Volume { rows: 1, bytes: 1 });
         }
         let (tally_bytes, usage) = (tally.bytes(), Usage::default());
         let (idle, spanning) = (None, None);

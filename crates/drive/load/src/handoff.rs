@@ -89,6 +89,12 @@ pub(crate) struct ClientSender {
     merging: Arc<Mutex<Merging>>,
 }
 
+/// What a client counts in, and how it hands that over.
+pub(crate) struct ClientBuffers {
+    pub(crate) sender: ClientSender,
+    pub(crate) tally: Box<ClientTally>,
+}
+
 /// The coordinator's end of the hand-off.
 pub(crate) struct CoordinatorInbox {
     pub(crate) messages: Receiver<Message>,
@@ -100,18 +106,18 @@ pub(crate) fn connect(
     clients: usize,
     collector: Collector,
     new_tally: impl Fn(usize) -> ClientTally,
-) -> (CoordinatorInbox, Vec<(ClientSender, Box<ClientTally>)>) {
+) -> (CoordinatorInbox, Vec<ClientBuffers>) {
     // Each client sends `Ready` or `NotStarted`, and how it ended.
     let (to_coordinator, messages) = sync_channel(clients * 2);
     let (parts, waiting) = sync_channel(clients * WAITING_PER_CLIENT);
     let merging = Arc::new(Mutex::new(Merging { waiting, collector }));
-    let senders = (0..clients).map(|client| {
+    let buffers = (0..clients).map(|client| {
         let (messages, parts) = (to_coordinator.clone(), parts.clone());
         let sender = ClientSender { messages, parts, merging: Arc::clone(&merging) };
-        (sender, Box::new(new_tally(client)))
+        ClientBuffers { sender, tally: Box::new(new_tally(client)) }
     });
-    let senders = senders.collect();
-    (CoordinatorInbox { messages, merging }, senders)
+    let buffers = buffers.collect();
+    (CoordinatorInbox { messages, merging }, buffers)
 }
 
 impl ClientSender {

@@ -4,7 +4,8 @@
 use std::ffi::c_void;
 use std::{ptr, slice};
 
-use engine::{Result, Rows, Session, parts};
+use engine::parts::{self, Part};
+use engine::{Result, Rows, Session};
 use model::{Direction, Op, Outcome};
 
 use crate::ffi::{Failure, Handle};
@@ -36,13 +37,13 @@ impl TakesRows for Rows {
 /// Takes a part of each value.
 struct Field<'r> {
     rows: &'r mut Rows,
-    part: (u32, u32),
+    part: Part,
     pushed: Result<()>,
 }
 
 impl TakesRows for Field<'_> {
     fn take(&mut self, key: &[u8], value: &[u8]) {
-        self.pushed = parts::push_field((key, value), self.part, self.rows);
+        self.pushed = parts::push_field(key, value, self.part, self.rows);
     }
 }
 
@@ -76,7 +77,7 @@ impl<'e> ShimSession<'e> {
 
     /// Reads a part of a value out of the memory that the shim passes.
     #[inline(never)]
-    fn field(&mut self, key: &[u8], part: (u32, u32), rows: &mut Rows) -> Result<Outcome> {
+    fn field(&mut self, key: &[u8], part: Part, rows: &mut Rows) -> Result<Outcome> {
         let mut field = Field { rows, part, pushed: Ok(()) };
         let outcome = self.get(key, &mut field)?;
         field.pushed.map(|()| outcome)
@@ -152,7 +153,7 @@ impl Session for ShimSession<'_> {
                 keys.iter().try_for_each(|key| self.get(key, rows).map(drop))?;
                 Ok(rows.outcome())
             }
-            Op::FieldRead { key, offset, length } => self.field(key, (offset, length), rows),
+            Op::FieldRead { key, offset, length } => self.field(key, Part { offset, length }, rows),
             Op::PartialUpdate { key, offset, bytes } => {
                 self.change(op, Change { key, bytes, offset: Some(offset) }, rows)
             }

@@ -145,7 +145,8 @@ impl AnswerChecker {
     pub(crate) fn range(
         &self,
         start: &[u8],
-        (limit, direction): (u32, Direction),
+        limit: u32,
+        direction: Direction,
         rows: &Rows,
     ) -> Result<u64, WrongAnswer> {
         let operation = match direction {

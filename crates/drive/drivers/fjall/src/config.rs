@@ -1,5 +1,6 @@
 //! Translates settings and options into fjall's configuration.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use engine::settings_check::{check_names, flag, number, refused};
@@ -20,11 +21,9 @@ use crate::value::{compression, filter, list, size};
 /// Turns key-value separation on.
 pub(crate) const SEPARATION: &str = "kv_separation";
 /// Bounds of `max_journaling_size`, below which fjall panics.
-const JOURNALING_BYTES: (u64, u64) = (64 << 20, u64::MAX);
+const JOURNALING_BYTES: RangeInclusive<u64> = 64 << 20..=u64::MAX;
 /// Bounds of block sizes, outside which fjall panics.
-const BLOCK_BYTES: (u64, u64) = (1 << 10, 1 << 20);
-/// Any size.
-const ANY: (u64, u64) = (0, u64::MAX);
+const BLOCK_BYTES: RangeInclusive<u64> = 1 << 10..=1 << 20;
 
 /// An option's name, and what parses its value and sets it.
 type Setter = (&'static str, fn(Config, &str, &str) -> Result<Config>);
@@ -188,7 +187,7 @@ fn block_compression(spec: &OpenSpec) -> Result<CompressionType> {
 
 /// Parses a size without bounds.
 fn any_size<T: TryFrom<u64>>(name: &str, value: &str) -> Result<T> {
-    size(name, value, ANY)
+    size(name, value, 0..=u64::MAX)
 }
 
 fn threads(name: &str, value: &str) -> Result<usize> {

@@ -1,5 +1,6 @@
 //! One client's session.
 
+use engine::parts::{self, Part};
 use engine::{EngineError, Result, Rows, Session};
 use fjall::{Database, Guard, Keyspace, PersistMode, Readable};
 use model::{Direction, Op, Outcome};
@@ -56,7 +57,7 @@ impl Session for FjallSession<'_> {
             Op::FieldRead { key, offset, length } => {
                 // The value is a view of its block.
                 if let Some(value) = self.keyspace.get(key).map_err(failed)? {
-                    engine::parts::push_field((key, &value), (offset, length), rows)?;
+                    parts::push_field(key, &value, Part { offset, length }, rows)?;
                 }
                 return Ok(rows.outcome());
             }
@@ -64,7 +65,7 @@ impl Session for FjallSession<'_> {
             | Op::PartialUpdate { .. }
             | Op::Append { .. }
             | Op::ScanSequence { .. } => {
-                return engine::parts::execute("fjall", self, op, rows);
+                return parts::execute("fjall", self, op, rows);
             }
         }
         .map_err(failed)

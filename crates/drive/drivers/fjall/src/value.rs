@@ -3,6 +3,8 @@
 //! fjall's policies are lists with one entry per level, the last one for all deeper levels; here
 //! they are written with commas: `none,none,lz4`.
 
+use std::ops::RangeInclusive;
+
 use engine::Result;
 use engine::settings_check::{number, refused};
 use fjall::CompressionType;
@@ -13,14 +15,15 @@ use fjall::config::{BloomConstructionPolicy, FilterPolicyEntry};
 /// Source: [lsm-tree docs] 3.1, constructors of the policies.
 const POLICY_ENTRIES_MAX: usize = 255;
 
-/// Parses a size of at least `least` and at most `most` bytes.
+/// Parses a size within `limits`, in bytes.
 pub(crate) fn size<T: TryFrom<u64>>(
     name: &str,
     value: &str,
-    (least, most): (u64, u64),
+    limits: RangeInclusive<u64>,
 ) -> Result<T> {
     let bytes = engine::settings_check::size(name, value)?;
-    if bytes < least || bytes > most {
+    if !limits.contains(&bytes) {
+        let (least, most) = limits.into_inner();
         return Err(refused(name, format!("`{value}` is not between {least} and {most} bytes")));
     }
     T::try_from(bytes).map_err(|_too_large| refused(name, format!("`{value}` is too large")))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dynlib::level::{Client, Iter, bytes_of};
 use dynlib::written::{Written, batch_bytes};
 use engine::{Result, Rows, Session};
-use model::{Durability, Op, Outcome};
+use model::{Direction, Durability, Op, Outcome};
 
 use crate::config::{Config, VERIFY_CHECKSUMS};
 use crate::ffi_db::Db;
@@ -103,7 +103,8 @@ impl Session for LevelSession<'_> {
             Op::Delete { key } => return self.write(key, None),
             Op::Scan { start, limit, direction } => {
                 let back = |iter| self.seek_back(iter, start);
-                self.client.scan(start, (limit, direction), rows, back)?;
+                let back = (direction == Direction::Reverse).then_some(back);
+                self.client.scan(start, limit, back, rows)?;
             }
             Op::MultiGet { keys } => keys.iter().try_for_each(|key| self.get(key, rows))?,
             Op::Call(_)

@@ -1,5 +1,6 @@
 //! One client's session: a transaction per operation.
 
+use engine::parts::{self, Part};
 use engine::{Result, Rows, Session};
 use lmdb_master_sys::{MDB_FIRST, MDB_LAST, MDB_NEXT, MDB_PREV, MDB_SET_RANGE};
 use model::{Direction, Op, Outcome};
@@ -30,12 +31,12 @@ impl<'e> LmdbSession<'e> {
     }
 
     /// Reads bytes of a value in the memory map.
-    fn field(&mut self, key: &[u8], part: (u32, u32), rows: &mut Rows) -> Result<()> {
+    fn field(&mut self, key: &[u8], part: Part, rows: &mut Rows) -> Result<()> {
         if key.is_empty() {
             return Ok(());
         }
         match self.reader.snapshot()?.get(key)? {
-            Some(value) => engine::parts::push_field((key, value), part, rows),
+            Some(value) => parts::push_field(key, value, part, rows),
             None => Ok(()),
         }
     }
@@ -92,12 +93,14 @@ impl Session for LmdbSession<'_> {
             Op::Delete { key } => return self.env.write(key, None).map(|()| Outcome::Done),
             Op::Scan { start, limit, direction } => self.scan(start, limit, direction, rows)?,
             Op::MultiGet { keys } => self.get(keys, rows)?,
-            Op::FieldRead { key, offset, length } => self.field(key, (offset, length), rows)?,
+            Op::FieldRead { key, offset, length } => {
+                self.field(key, Part { offset, length }, rows)?
+            }
             Op::Call(_)
             | Op::PartialUpdate { .. }
             | Op::Append { .. }
             | Op::ScanSequence { .. } => {
-                return engine::parts::execute("lmdb", self, op, rows);
+                return parts::execute("lmdb", self, op, rows);
             }
         }
         Ok(rows.outcome())

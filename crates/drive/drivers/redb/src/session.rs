@@ -2,6 +2,7 @@
 
 use std::sync::RwLockReadGuard;
 
+use engine::parts::{self, Part};
 use engine::{EngineError, Result, Rows, Session};
 use model::{Direction, Op, Outcome};
 use redb::{
@@ -86,14 +87,14 @@ impl Session for RedbSession<'_> {
             Op::FieldRead { key, offset, length } => {
                 let table = self.table()?;
                 if let Some(value) = table.get(key).map_err(failed)? {
-                    engine::parts::push_field((key, value.value()), (offset, length), rows)?;
+                    parts::push_field(key, value.value(), Part { offset, length }, rows)?;
                 }
                 Ok(rows.outcome())
             }
             Op::Call(_)
             | Op::PartialUpdate { .. }
             | Op::Append { .. }
-            | Op::ScanSequence { .. } => engine::parts::execute("redb", self, op, rows),
+            | Op::ScanSequence { .. } => parts::execute("redb", self, op, rows),
             Op::MultiGet { keys } => {
                 let table = self.table()?;
                 read(keys.iter().try_for_each(|key| get(&table, key, rows)), rows)

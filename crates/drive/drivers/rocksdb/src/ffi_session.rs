@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use dynlib::level::{Client, bytes_of};
 use dynlib::written::{Written, batch_bytes};
+use engine::parts::{self, Part};
 use engine::{EngineError, Result, Rows, Session};
 use model::{Direction, Durability, Op, Outcome};
 
@@ -66,7 +67,8 @@ impl<'a> RocksSession<'a> {
     /// Returns a session for the calling thread, whose counting level it sets.
     pub(crate) fn new(
         db: &'a Db,
-        (durability, is_merging): (Durability, bool),
+        durability: Durability,
+        is_merging: bool,
         written: Arc<Written>,
         counted: Option<Arc<Counted>>,
     ) -> Self {
@@ -127,8 +129,8 @@ impl<'a> RocksSession<'a> {
 
     /// Reads bytes of a value in its block.
     #[inline(never)]
-    fn field(&mut self, key: &[u8], part: (u32, u32), rows: &mut Rows) -> Result<Outcome> {
-        let push = |value: &[u8]| engine::parts::push_field((key, value), part, rows);
+    fn field(&mut self, key: &[u8], part: Part, rows: &mut Rows) -> Result<Outcome> {
+        let push = |value: &[u8]| parts::push_field(key, value, part, rows);
         self.find(key, push)?.transpose()?;
         Ok(rows.outcome())
     }
@@ -165,7 +167,7 @@ impl<'a> RocksSession<'a> {
             unsafe { merge(batch, start, key.len(), from, operand.len()) };
         })?;
         self.written.add(key.len() + bytes.len(), batch_bytes(key.len(), Some(operand.len())));
-        Ok(engine::parts::changed(key, bytes, rows))
+        Ok(parts::changed(key, bytes, rows))
     }
 
     #[inline(never)]
@@ -227,10 +229,10 @@ impl Session for RocksSession<'_> {
             Op::Put { key, value } => self.execute_put(key, value, rows),
             Op::Delete { key } => self.delete(key),
             Op::Scan { start, limit, direction } => {
-                self.execute_scan(start, (limit, direction), rows)
+                self.execute_scan(start, limit, direction, rows)
             }
             Op::MultiGet { keys } => self.multi_get(keys, rows),
-            Op::FieldRead { key, offset, length } => self.field(key, (offset, length), rows),
+            Op::FieldRead { key, offset, length } => self.field(key, Part { offset, length }, rows),
             Op::PartialUpdate { key, offset, bytes } if self.is_merging => {
                 self.merge(key, Some(offset), bytes, rows)
             }
@@ -238,7 +240,7 @@ impl Session for RocksSession<'_> {
             Op::Call(_)
             | Op::PartialUpdate { .. }
             | Op::Append { .. }
-            | Op::ScanSequence { .. } => engine::parts::execute("rocksdb", self, op, rows),
+            | Op::ScanSequence { .. } => parts::execute("rocksdb", self, op, rows),
         }
     }
 
@@ -257,14 +259,16 @@ impl Session for RocksSession<'_> {
     fn execute_scan(
         &mut self,
         start: &[u8],
-        range: (u32, Direction),
+        limit: u32,
+        direction: Direction,
         rows: &mut Rows,
     ) -> Result<Outcome> {
         self.count();
         let seek = self.db.api.iter_seek_for_prev;
         // SAFETY: the iterator lives, and the key is borrowed.
         let back = |iter| unsafe { seek(iter, start.as_ptr().cast(), start.len()) };
-        self.client.scan(start, range, rows, back)?;
+        let back = (direction == Direction::Reverse).then_some(back);
+        self.client.scan(start, limit, back, rows)?;
         Ok(rows.outcome())
     }
 }

@@ -155,8 +155,9 @@ impl Engine for RocksEngine {
         let counted = self.has_perf_context.then(Arc::<Counted>::default);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.push((Arc::clone(&written), counted.clone()));
-        let how = (self.durability, self.changes == Way::Blind);
-        Ok(Box::new(RocksSession::new(&self.db, how, written, counted)))
+        let is_merging = self.changes == Way::Blind;
+        let session = RocksSession::new(&self.db, self.durability, is_merging, written, counted);
+        Ok(Box::new(session))
     }
 
     fn way(&self, kind: OpKind) -> Option<Way> {

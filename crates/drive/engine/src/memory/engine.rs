@@ -11,7 +11,7 @@ use model::{
 use super::log::Log;
 use super::table::Table;
 use crate::error::{EngineError, Result};
-use crate::parts;
+use crate::parts::{self, Part};
 use crate::rows::Rows;
 use crate::settings_check::{check_names, check_settings};
 use crate::traits::{Driver, Engine, Maintenance, OpenSpec, Session, linked};
@@ -128,7 +128,8 @@ impl MemorySession<'_> {
     /// Changes the value of `key`, if present, and writes it; `part` is counted in `rows`.
     fn change(
         &self,
-        (key, part): (&[u8], &[u8]),
+        key: &[u8],
+        part: &[u8],
         rows: &mut Rows,
         change: impl FnOnce(&mut Vec<u8>) -> Result<()>,
     ) -> Result<Outcome> {
@@ -166,21 +167,21 @@ impl Session for MemorySession<'_> {
             Op::Put { key, value } => return self.write(key, Some(value)),
             Op::Delete { key } => return self.write(key, None),
             Op::PartialUpdate { key, offset, bytes } => {
-                return self.change((key, bytes), rows, |value| {
+                return self.change(key, bytes, rows, |value| {
                     let part = parts::part(value.len(), offset, bytes.len())?;
                     value[part].copy_from_slice(bytes);
                     Ok(())
                 });
             }
             Op::Append { key, bytes } => {
-                return self.change((key, bytes), rows, |value| {
+                return self.change(key, bytes, rows, |value| {
                     value.extend_from_slice(bytes);
                     Ok(())
                 });
             }
             Op::FieldRead { key, offset, length } => {
                 if let Some(value) = self.engine.read()?.table.get(key) {
-                    parts::push_field((key, value), (offset, length), rows)?;
+                    parts::push_field(key, value, Part { offset, length }, rows)?;
                 }
             }
             Op::ScanSequence { from, limit } => {

@@ -1,6 +1,6 @@
 //! What both loops of a client share: parameters, checks, and when to give up.
 
-use engine::{EngineError, Rows};
+use engine::{EngineError, Rows, Session};
 use model::OpKind;
 use model::record::FailureClass;
 use workload::Generator;
@@ -41,6 +41,12 @@ pub(crate) struct Drive<'r, C> {
     pub(crate) is_checking: bool,
 }
 
+/// What a client executes.
+pub(crate) struct Source<'a, G: ?Sized + 'a> {
+    pub(crate) generator: &'a mut G,
+    pub(crate) session: &'a mut dyn Session,
+}
+
 /// Checks an answer; returns the end of the client when it is wrong.
 #[cold]
 pub(super) fn verify(
@@ -69,7 +75,8 @@ pub(super) fn verify(
 pub(super) fn fail(
     error: &EngineError,
     kind: OpKind,
-    (failures, depth): (u32, u32),
+    failures: u32,
+    depth: u32,
     meter: &mut Meter<'_>,
 ) -> Option<ClientEnd> {
     meter.tally.record_failure(kind, error.class());

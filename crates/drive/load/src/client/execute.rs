@@ -6,12 +6,12 @@ use engine::{EngineError, Rows, Session};
 use model::{Nanos, Op, OpKind, Outcome};
 use workload::{Generator, PointReads, RangeReads, Writes};
 
-use super::drive::{Drive, Waiting, fail, verify};
+use super::drive::{Drive, Source, Waiting, fail, verify};
 use super::meter::{Meter, Role};
 use super::pipelined;
 use crate::handoff::ClientEnd;
 use crate::schedule::SharedArrivals;
-use crate::tally::Times;
+use crate::tally::{Times, Volume};
 use crate::ticks::{Ticker, Ticks};
 use crate::traits::{Clock, Closed, Schedule};
 
@@ -25,7 +25,7 @@ const BETWEEN: Nanos = Nanos(1_000);
 pub(crate) fn run_scheduled<C: Clock>(
     drive: &Drive<'_, C>,
     arrivals: Option<&SharedArrivals>,
-    source: (&mut dyn Generator, &mut dyn Session),
+    source: Source<'_, dyn Generator>,
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
     match arrivals {
@@ -48,18 +48,19 @@ pub(crate) fn run_scheduled<C: Clock>(
 fn run_closed<T: Ticker, C: Clock>(
     clock: &T,
     drive: &Drive<'_, C>,
-    (generator, session): (&mut dyn Generator, &mut dyn Session),
+    source: Source<'_, dyn Generator>,
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
+    let Source { generator, session } = source;
     let any: &mut dyn Any = generator;
     if let Some(reads) = any.downcast_mut::<PointReads>() {
-        run(clock, drive, Closed, (reads, session), meter)
+        run(clock, drive, Closed, Source { generator: reads, session }, meter)
     } else if let Some(reads) = any.downcast_mut::<RangeReads>() {
-        run(clock, drive, Closed, (reads, session), meter)
+        run(clock, drive, Closed, Source { generator: reads, session }, meter)
     } else if let Some(writes) = any.downcast_mut::<Writes>() {
-        run(clock, drive, Closed, (writes, session), meter)
+        run(clock, drive, Closed, Source { generator: writes, session }, meter)
     } else {
-        run(clock, drive, Closed, (generator, session), meter)
+        run(clock, drive, Closed, Source { generator, session }, meter)
     }
 }
 
@@ -87,9 +88,10 @@ fn run<T: Ticker, C: Clock, S: Schedule, G: Generator + ?Sized>(
     clock: &T,
     drive: &Drive<'_, C>,
     schedule: S,
-    (generator, session): (&mut G, &mut dyn Session),
+    source: Source<'_, G>,
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
+    let Source { generator, session } = source;
     let mut rows = Rows::new();
     let mut limit = drive.limit;
     let unchecked = if drive.is_checking { generator.unchecked() } else { u64::MAX };
@@ -171,9 +173,7 @@ fn execute(
     match *op {
         Op::Get { key } => session.execute_get(key, rows),
         Op::Put { key, value } => session.execute_put(key, value, rows),
-        Op::Scan { start, limit, direction } => {
-            session.execute_scan(start, (limit, direction), rows)
-        }
+        Op::Scan { start, limit, direction } => session.execute_scan(start, limit, direction, rows),
         Op::Delete { .. }
         | Op::MultiGet { .. }
         | Op::Call(_)
@@ -187,8 +187,7 @@ fn execute(
 /// One operation, when it has ended.
 struct Answer {
     kind: OpKind,
-    /// Rows and bytes.
-    moved: (u64, u64),
+    moved: Volume,
     outcome: Result<Outcome, EngineError>,
     begun: Begun,
     ended: Ticks,
@@ -283,7 +282,7 @@ impl LoopState {
             }
             Err(error) => {
                 (self.failures, self.first_attempt) = (self.failures + 1, began);
-                fail(&error, kind, (self.failures, 1), meter)
+                fail(&error, kind, self.failures, 1, meter)
             }
         }
     }
@@ -413,12 +412,12 @@ fn wait<C: Clock>(
 
 /// Returns the rows and bytes that an operation wrote, or that were read.
 #[inline(always)]
-const fn moved(op: &Op<'_>, rows: &Rows) -> (u64, u64) {
+const fn moved(op: &Op<'_>, rows: &Rows) -> Volume {
     if let Op::Put { key, value } = op {
-        (1, (key.len() + value.len()) as u64)
+        Volume { rows: 1, bytes: (key.len() + value.len()) as u64 }
     } else if let Op::Delete { key } = op {
-        (1, key.len() as u64)
+        Volume { rows: 1, bytes: key.len() as u64 }
     } else {
-        (rows.count(), rows.bytes())
+        Volume { rows: rows.count(), bytes: rows.bytes() }
     }
 }

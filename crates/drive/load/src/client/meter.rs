@@ -4,9 +4,9 @@ use model::record::SpanningOp;
 use model::{Nanos, OpKind};
 
 use crate::collector::Delivery;
-use crate::handoff::{ClientEnd, ClientExit, ClientSender, Message};
+use crate::handoff::{ClientBuffers, ClientEnd, ClientExit, ClientSender, Message};
 use crate::stop::Heartbeat;
-use crate::tally::{ClientTally, Times};
+use crate::tally::{ClientTally, Times, Volume};
 use crate::timeline::Timeline;
 use crate::usage::{Usage, thread_run_queue};
 
@@ -56,10 +56,12 @@ impl<'r> Meter<'r> {
     /// Returns a meter that counts from the timeline's start; called on the client's thread.
     pub(crate) fn new(
         client: usize,
-        (timeline, role): (Timeline, Role),
-        (sender, tally): (ClientSender, Box<ClientTally>),
+        timeline: Timeline,
+        role: Role,
+        buffers: ClientBuffers,
         heartbeat: &'r Heartbeat,
     ) -> Self {
+        let ClientBuffers { sender, tally } = buffers;
         let mut meter = Self {
             client,
             timeline,
@@ -122,12 +124,12 @@ impl<'r> Meter<'r> {
     /// Notes an operation that ended at `at` and began in an earlier interval; the longest stays.
     #[cold]
     #[inline(never)]
-    pub(crate) fn note_ended(&mut self, kind: OpKind, at: Nanos, times: Times, moved: (u64, u64)) {
+    pub(crate) fn note_ended(&mut self, kind: OpKind, at: Nanos, times: Times, moved: Volume) {
         let [service_ns, response_ns] = [times.service_ns, times.response_ns].map(Nanos);
         let is_longest = self.spanning.is_none_or(|longest| response_ns > longest.response_ns);
         if is_longest && at.since(response_ns) < self.timeline.start_of(self.index) {
             let ended_ns = at.since(self.timeline.start);
-            let (rows, bytes) = moved;
+            let Volume { rows, bytes } = moved;
             let op = SpanningOp { kind, ended_ns, service_ns, response_ns, rows, bytes };
             self.spanning = Some(op);
         }
@@ -181,7 +183,7 @@ mod tests {
         let (inbox, mut buffers) = connect(1, collector, tally);
         let heartbeat = Heartbeat::default();
         let buffers = buffers.remove(0);
-        let mut meter = Meter::new(0, (timeline, Role::Measured), buffers, &heartbeat);
+        let mut meter = Meter::new(0, timeline, Role::Measured, buffers, &heartbeat);
         let (mut at, mut word, mut most) = (Nanos(0), 1_u64, 0);
         for number in 0..OPERATIONS {
             let mut any_ns = || {
@@ -190,7 +192,7 @@ mod tests {
             };
             let service_ns = any_ns();
             let times = Times { service_ns, response_ns: service_ns + any_ns() };
-            meter.tally.record(OpKind::Get, Outcome::Done, times, (1, 1));
+            meter.tally.record(OpKind::Get, Outcome::Done, times, Volume { rows: 1, bytes: 1 });
             meter.tally.record_lag(any_ns());
             most = most.max(meter.tally.bytes());
             at = Nanos(number * 5_000_000);

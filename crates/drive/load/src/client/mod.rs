@@ -17,6 +17,6 @@ mod execute;
 mod meter;
 mod pipelined;
 
-pub(crate) use drive::{Drive, Waiting};
+pub(crate) use drive::{Drive, Source, Waiting};
 pub(crate) use execute::run_scheduled;
 pub(crate) use meter::{Meter, Role};

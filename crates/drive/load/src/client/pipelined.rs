@@ -7,14 +7,14 @@
 
 use std::collections::VecDeque;
 
-use engine::{EngineError, Pipeline, Rows, Session};
+use engine::{EngineError, Pipeline, Rows};
 use model::{Op, OpKind, Outcome};
 use workload::Generator;
 
-use super::drive::{Drive, fail, verify};
+use super::drive::{Drive, Source, fail, verify};
 use super::meter::Meter;
 use crate::handoff::ClientEnd;
-use crate::tally::Times;
+use crate::tally::{Times, Volume};
 use crate::ticks::Ticks;
 use crate::traits::Clock;
 
@@ -27,8 +27,8 @@ const UNCHECKED_PER_DEPTH: u64 = 256;
 struct InFlight {
     started: Ticks,
     kind: OpKind,
-    /// Rows and bytes that it writes; `None` when they are in the answer.
-    written: Option<(u64, u64)>,
+    /// What it writes; `None` when the volume is in the answer.
+    written: Option<Volume>,
 }
 
 /// An operation that has ended.
@@ -41,11 +41,11 @@ struct Completed {
 /// Returns the row and bytes that an operation writes; `None` when they are in the answer.
 ///
 /// Separate from `moved` of the other loop, which costs 5 instructions less by itself.
-const fn written(op: &Op<'_>) -> Option<(u64, u64)> {
+const fn written(op: &Op<'_>) -> Option<Volume> {
     if let Op::Put { key, value } = op {
-        Some((1, (key.len() + value.len()) as u64))
+        Some(Volume { rows: 1, bytes: (key.len() + value.len()) as u64 })
     } else if let Op::Delete { key } = op {
-        Some((1, key.len() as u64))
+        Some(Volume { rows: 1, bytes: key.len() as u64 })
     } else {
         None
     }
@@ -72,9 +72,10 @@ struct PipelinedLoop<'a, 'r, C> {
 /// Runs the loop; nothing is allocated per operation.
 pub(super) fn run<C: Clock>(
     drive: &Drive<'_, C>,
-    (generator, session): (&mut dyn Generator, &mut dyn Session),
+    source: Source<'_, dyn Generator>,
     meter: &mut Meter<'_>,
 ) -> ClientEnd {
+    let Source { generator, session } = source;
     let Some(session) = session.pipeline() else {
         return ClientEnd::Failed("the session answers each operation before the next".to_owned());
     };
@@ -212,7 +213,8 @@ impl<C: Clock> PipelinedLoop<'_, '_, C> {
                 let began = attempt.unwrap_or(pending.started);
                 let service_ns = self.clock.between(began, ended).0;
                 let times = Times { service_ns, response_ns: service_ns };
-                let moved = pending.written.unwrap_or((self.rows.count(), self.rows.bytes()));
+                let answer = Volume { rows: self.rows.count(), bytes: self.rows.bytes() };
+                let moved = pending.written.unwrap_or(answer);
                 if has_marked {
                     let at = self.clock.time_of(ended);
                     self.meter.note_ended(pending.kind, at, times, moved);
@@ -224,8 +226,8 @@ impl<C: Clock> PipelinedLoop<'_, '_, C> {
             Err(error) => {
                 self.failures += 1;
                 self.failed.push_back(pending.started);
-                let failures = (self.failures, self.depth);
-                fail(&error, pending.kind, failures, self.meter).map_or(Ok(()), Err)
+                fail(&error, pending.kind, self.failures, self.depth, self.meter)
+                    .map_or(Ok(()), Err)
             }
         }
     }

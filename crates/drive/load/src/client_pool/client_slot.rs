@@ -7,11 +7,10 @@ use nix::unistd::gettid;
 use workload::Generator;
 
 use super::barrier::StartBarrier;
-use crate::client::{Drive, Meter, Role, run_scheduled};
-use crate::handoff::{ClientEnd, ClientSender, Message};
+use crate::client::{Drive, Meter, Role, Source, run_scheduled};
+use crate::handoff::{ClientBuffers, ClientEnd, Message};
 use crate::schedule::SharedArrivals;
 use crate::stop::Heartbeat;
-use crate::tally::ClientTally;
 use crate::traits::Clock;
 
 /// Inputs of one client's thread.
@@ -25,12 +24,12 @@ pub(super) struct ClientSlot<'r, C> {
     pub(super) generator: &'r mut dyn Generator,
     pub(super) barrier: &'r StartBarrier,
     pub(super) heartbeat: &'r Heartbeat,
-    pub(super) buffers: (ClientSender, Box<ClientTally>),
+    pub(super) buffers: ClientBuffers,
 }
 
 /// State of a client: its buffers until the start, its meter until the end.
 enum SlotState<'r> {
-    Buffers(ClientSender, Box<ClientTally>),
+    Buffers(ClientBuffers),
     Meter(Box<Meter<'r>>),
     Empty,
 }
@@ -42,7 +41,7 @@ impl<C: Clock> ClientSlot<'_, C> {
     pub(super) fn run(self) -> Option<String> {
         let Self { index, arrivals, drive, engine, generator, barrier, heartbeat, buffers } = self;
         let clock = drive.clock;
-        let mut state = SlotState::Buffers(buffers.0, buffers.1);
+        let mut state = SlotState::Buffers(buffers);
         let caught = catch_unwind(AssertUnwindSafe(|| {
             let opened = match drive.role {
                 Role::Measured => engine.session(),
@@ -59,11 +58,11 @@ impl<C: Clock> ClientSlot<'_, C> {
                 return state.end(clock, index, ClientEnd::Stopped);
             };
             clock.wait_until(timeline.start);
-            let end = match state
-                .begin(|buffers| Meter::new(index, (timeline, drive.role), buffers, heartbeat))
-            {
+            let meter = |buffers| Meter::new(index, timeline, drive.role, buffers, heartbeat);
+            let end = match state.begin(meter) {
                 Some(meter) => {
-                    run_scheduled(&drive, arrivals, (&mut *generator, &mut *session), meter)
+                    let source = Source { generator: &mut *generator, session: &mut *session };
+                    run_scheduled(&drive, arrivals, source, meter)
                 }
                 None => ClientEnd::Stopped,
             };
@@ -85,30 +84,27 @@ impl<C: Clock> ClientSlot<'_, C> {
 impl<'r> SlotState<'r> {
     /// Reports that the client is ready, and waits.
     fn wait_at(&self, barrier: &StartBarrier, index: usize) -> Option<crate::timeline::Timeline> {
-        if let Self::Buffers(sender, _) = self {
-            sender.send(Message::Ready(index, gettid()));
+        if let Self::Buffers(buffers) = self {
+            buffers.sender.send(Message::Ready(index, gettid()));
         }
         barrier.wait()
     }
 
     /// Turns the buffers into a meter.
-    fn begin(
-        &mut self,
-        meter: impl FnOnce((ClientSender, Box<ClientTally>)) -> Meter<'r>,
-    ) -> Option<&mut Meter<'r>> {
-        if let Self::Buffers(sender, tally) = std::mem::replace(self, Self::Empty) {
-            *self = Self::Meter(Box::new(meter((sender, tally))));
+    fn begin(&mut self, meter: impl FnOnce(ClientBuffers) -> Meter<'r>) -> Option<&mut Meter<'r>> {
+        if let Self::Buffers(buffers) = std::mem::replace(self, Self::Empty) {
+            *self = Self::Meter(Box::new(meter(buffers)));
         }
         match self {
             Self::Meter(meter) => Some(meter),
-            Self::Buffers(..) | Self::Empty => None,
+            Self::Buffers(_) | Self::Empty => None,
         }
     }
 
     /// Sends the last message.
     fn end<C: Clock>(&mut self, clock: &C, index: usize, end: ClientEnd) {
         match std::mem::replace(self, Self::Empty) {
-            Self::Buffers(sender, _) => sender.send(Message::NotStarted(index, end)),
+            Self::Buffers(buffers) => buffers.sender.send(Message::NotStarted(index, end)),
             Self::Meter(meter) => meter.finish(clock.now(), end),
             Self::Empty => {}
         }

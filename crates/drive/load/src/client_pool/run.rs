@@ -12,7 +12,7 @@ use super::step::{Event, GroupRun, StepEnd, StepRun, StepTotals};
 use crate::client::{Drive, Role};
 use crate::collector::Collector;
 use crate::error::LoadError;
-use crate::handoff::{ClientSender, connect};
+use crate::handoff::{ClientBuffers, connect};
 use crate::sync::{JoinHandle, spawn_scoped, thread};
 use crate::tally::ClientTally;
 use crate::traits::Clock;
@@ -99,7 +99,7 @@ struct Call<'env, C> {
 
 /// The threads started so far, and the buffers of the others.
 struct StartedClients<'scope> {
-    buffers: std::vec::IntoIter<(ClientSender, Box<ClientTally>)>,
+    buffers: std::vec::IntoIter<ClientBuffers>,
     handles: Vec<JoinHandle<'scope, Option<String>>>,
 }
 

@@ -22,6 +22,14 @@ pub(crate) struct Times {
     pub(crate) response_ns: u64,
 }
 
+/// What one operation returned or wrote.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Volume {
+    pub(crate) rows: u64,
+    /// Bytes of keys and values.
+    pub(crate) bytes: u64,
+}
+
 /// Counters of one client's times, in the common layout.
 ///
 /// The first two microseconds are always resident, so that the hot path is one addition without a
@@ -186,19 +194,13 @@ impl ClientTally {
     /// On the hot path: no allocation, but for the first operation of an unannounced kind or of a
     /// range of times.
     #[inline(always)]
-    pub(crate) fn record(
-        &mut self,
-        kind: OpKind,
-        outcome: Outcome,
-        times: Times,
-        (rows, bytes): (u64, u64),
-    ) {
+    pub(crate) fn record(&mut self, kind: OpKind, outcome: Outcome, times: Times, volume: Volume) {
         let table = self.table(kind);
         if matches!(outcome, Outcome::NotFound) {
             table.counts.not_found += 1;
         }
-        table.rows += rows;
-        table.bytes += bytes;
+        table.rows += volume.rows;
+        table.bytes += volume.bytes;
         if times.service_ns == times.response_ns {
             table.both.add(times.service_ns);
         } else {

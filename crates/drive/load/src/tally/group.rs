@@ -28,7 +28,7 @@ mod tests {
     use model::record::FailureClass;
     use proptest::prelude::*;
 
-    use super::super::client::{ClientTally, Times};
+    use super::super::client::{ClientTally, Times, Volume};
     use super::super::sum::GroupSum;
     use super::*;
 
@@ -41,7 +41,7 @@ mod tests {
 
     fn record(client: &mut ClientTally, service_ns: u64, response_ns: u64) {
         let times = Times { service_ns, response_ns };
-        client.record(OpKind::Get, Outcome::Done, times, (1, 3));
+        client.record(OpKind::Get, Outcome::Done, times, Volume { rows: 1, bytes: 3 });
     }
 
     /// Times of every magnitude, with a wait before some of them.

@@ -18,7 +18,7 @@ mod layout;
 mod ranges;
 mod sum;
 
-pub(crate) use client::{ClientTally, Times};
+pub(crate) use client::{ClientTally, Times, Volume};
 pub use fold::{GroupTally, KindTally, empty_histogram, percentiles};
 pub(crate) use fold::{censor, merge};
 pub(crate) use group::{record_capped, reset};

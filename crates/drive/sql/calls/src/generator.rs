@@ -83,7 +83,7 @@ pub fn kinds(request: &Request<'_>, tables: &Tables) -> BTreeSet<OpKind> {
 /// When a draw cannot be made.
 pub fn sample_calls(tables: &Tables, procedure: u16) -> Result<Box<dyn Generator>, WorkloadError> {
     let streams = [0, u32::MAX].map(|client| Stream::new(0, "sample", Group::Clients, client));
-    let calls = single(tables, procedure, (Part { client: 0, clients: 1 }, streams));
+    let calls = single(tables, procedure, Part { client: 0, clients: 1 }, streams);
     calls.map_err(|reason| WorkloadError::Step("sample".to_owned(), reason))
 }
 
@@ -93,7 +93,8 @@ pub fn sample_calls(tables: &Tables, procedure: u16) -> Result<Box<dyn Generator
 pub(crate) fn single(
     tables: &Tables,
     procedure: u16,
-    (part, [stream, shared]): (Part, [Stream; 2]),
+    part: Part,
+    [stream, shared]: [Stream; 2],
 ) -> Result<Box<dyn Generator>, String> {
     let (number, numbers) = (u64::from(part.client), u64::from(part.clients));
     let member = Member { part, stream, shared, number, numbers };
@@ -233,7 +234,7 @@ impl Calls {
 
     /// Draws the values of call `n`, and of its rows.
     #[inline]
-    fn draw(&mut self, at: usize, copy: u32, (n, call): (u64, ScriptedCall)) {
+    fn draw(&mut self, at: usize, copy: u32, n: u64, call: ScriptedCall) {
         let ready = &self.procedures[at];
         let ids = ready.ids.get(copy as usize);
         let bounds = ids.map_or_else(Bounds::default, |ids| ids.bounds());
@@ -368,7 +369,7 @@ impl Generator for Calls {
             #[expect(clippy::cast_possible_truncation, reason = "below a u32")]
             CopyOf::Any(count) => below(self.copies.word(n), u64::from(count)) as u32,
         });
-        self.draw(at, copy, (n, call));
+        self.draw(at, copy, n, call);
         self.last = Some((at, copy));
         let ready = &self.procedures[at];
         let pause = match &mut self.pauses {

@@ -25,7 +25,7 @@ pub fn holders(request: &Request<'_>, tables: &Tables) -> Result<Holders, Worklo
     let one = |client| {
         let part = Part { client, clients: step.clients };
         let stream = |of| Stream::new(request.seed, &step.name, Group::Clients, of).branch(HOLDS);
-        single(tables, hold.procedure, (part, [client, u32::MAX].map(stream)))
+        single(tables, hold.procedure, part, [client, u32::MAX].map(stream))
     };
     let made: Result<_, String> = (0..step.clients).map(one).collect();
     let made = made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))?;

@@ -93,7 +93,7 @@ impl Made {
     pub(crate) fn value(&self, word: u64, drawn: &[Argument], bytes: &mut Vec<u8>) -> Argument {
         match self {
             Self::Nurand { a, c, from, count } => {
-                Argument::Integer(nurand((*a, *c), *from, *count, word))
+                Argument::Integer(nurand(*a, *c, *from, *count, word))
             }
             Self::Chance(share) => Argument::Integer(i64::from(unit(word) < *share)),
             Self::Part { of, divide, modulo, add } => {
@@ -129,7 +129,7 @@ impl Made {
 ///
 /// Source: [TPC-C 5.11], clause 2.1.6.
 #[inline]
-fn nurand((a, c): (u64, u64), from: i64, count: u64, word: u64) -> i64 {
+fn nurand(a: u64, c: u64, from: i64, count: u64, word: u64) -> i64 {
     let low = below(word, a + 1).cast_signed();
     let high = from.wrapping_add_unsigned(below(Stream::another(word), count));
     let sum = (low | high).wrapping_add_unsigned(c);

@@ -111,6 +111,15 @@ pub struct SqlEngine<D: Database> {
     control: Mutex<Option<D::Connection>>,
 }
 
+/// What is opened, and how long the run waits for locks.
+#[derive(Debug, Clone, Copy)]
+pub struct OpenRequest<'a> {
+    /// What is opened.
+    pub spec: &'a OpenSpec,
+    /// The waits of the run.
+    pub waits: &'a LockWaits,
+}
+
 impl<D: Database> SqlEngine<D> {
     /// Checks the server by queries alone, locks the database and creates the tables.
     ///
@@ -118,7 +127,7 @@ impl<D: Database> SqlEngine<D> {
     /// When another run uses the database, `check` fails, or a table cannot be created.
     pub fn open(
         mut connection: D::Connection,
-        (spec, waits): (&OpenSpec, &LockWaits),
+        OpenRequest { spec, waits }: OpenRequest<'_>,
         mut config: Config<<D::Connection as Connection>::Session>,
         check: impl FnOnce(&mut D::Connection) -> Result<(), EngineError>,
         database: impl FnOnce(&mut D::Connection, &[TableName]) -> Result<D, EngineError>,

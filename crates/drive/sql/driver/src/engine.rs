@@ -154,7 +154,7 @@ impl<D: Database> ServerSide for SqlEngine<D> {
         let [query] = check.query.by(D::Connection::SQL.dialect).as_slice() else {
             return Ok(None);
         };
-        let sql = table_spec::query_text(setup, (query, check.table), number);
+        let sql = table_spec::query_text(setup, query, check.table, number);
         match self.watched(|connection| connection.rows(&sql)) {
             Ok(rows) => Ok(rows.into_iter().next()),
             Err(error @ EngineError::Timeout(_)) => Err(error),

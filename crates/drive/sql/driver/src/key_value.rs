@@ -103,7 +103,7 @@ impl<C: Connection> KeyValue<C> {
             self.multi_get(connection, keys, rows)?;
         } else if let Some((command, scratch, (expected, key, second))) = self.command(op) {
             command.run(connection, values(key, second), |column, row| {
-                push::<C>(expected, key, (column, row), scratch, rows);
+                push(expected, key, row, || C::columns(column, row, scratch), rows);
             })?;
             return Ok(expected.outcome(rows));
         }
@@ -154,7 +154,7 @@ impl<C: Connection> KeyValue<C> {
         let (affected, _) = command.run(
             connection,
             |position| values[position],
-            |column, row| push::<C>(ExpectedResult::Get, key, (column, row), scratch, rows),
+            |column, row| rows.push(key, C::columns(column, row, scratch).0),
         )?;
         if matches!(op, Op::FieldRead { .. }) {
             return Ok((rows.count() > 0).then_some(Outcome::Done));
@@ -184,7 +184,7 @@ impl<C: Connection> KeyValue<C> {
     ) -> Reply<Outcome, C> {
         let scratch = &mut self.scratch;
         let affected = connection.answer(is_text, |column, row| {
-            push::<C>(expected, b"", (column, row), scratch, rows);
+            push(expected, b"", row, || C::columns(column, row, scratch), rows);
         })?;
         match expected {
             // The key belongs to the row.
@@ -297,19 +297,19 @@ fn values<'k>(key: &'k [u8], second: Value<'k>) -> impl Fn(usize) -> Value<'k> +
     move |position| if position == 0 { Value::Bytes(key) } else { second }
 }
 
-/// Adds a row of the result.
+/// Adds a row of the result; `columns` returns its first two.
 #[inline]
-fn push<C: Connection>(
+fn push<'r>(
     expected: ExpectedResult,
     key: &[u8],
-    (column, row): (C::Column, &[u8]),
-    scratch: &mut Vec<u8>,
+    row: &[u8],
+    columns: impl FnOnce() -> (&'r [u8], &'r [u8]),
     rows: &mut Rows,
 ) {
     match expected {
-        ExpectedResult::Get => rows.push(key, C::columns(column, row, scratch).0),
+        ExpectedResult::Get => rows.push(key, columns().0),
         ExpectedResult::Scan => {
-            let (key, value) = C::columns(column, row, scratch);
+            let (key, value) = columns();
             rows.push(key, value);
         }
         ExpectedResult::Write => {}

@@ -55,7 +55,7 @@ pub use config::{
     server_options,
 };
 pub use connection::{Connection, Reply, Sql};
-pub use database::{Database, SqlEngine};
+pub use database::{Database, OpenRequest, SqlEngine};
 pub use driver::SqlDriver;
 pub use explain::{Explain, SentStatement, StatementEntry, Statements};
 pub use failure::{ErrorResponse, Failure, unless_refused};

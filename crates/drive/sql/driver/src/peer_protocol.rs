@@ -8,7 +8,7 @@ use model::{Address, Endpoint};
 
 use crate::failure::Failure;
 use crate::receive_buffer::ReceiveBuffer;
-use crate::socket::{Contact, Socket};
+use crate::socket::Socket;
 use crate::timed_stream::now;
 use crate::tls;
 
@@ -48,8 +48,8 @@ impl PeerProtocol {
         }
     }
 
-    /// Reads the first `bytes` of a server to a buffer; on a first contact, the error names what
-    /// answers in the place of the server.
+    /// Reads the first `bytes` of a server to a buffer; on the first contact with an endpoint, the
+    /// error names what answers in the place of the server.
     ///
     /// The wait is extended where the address states so and nothing of another protocol answers.
     ///
@@ -60,21 +60,20 @@ impl PeerProtocol {
         socket: &mut Socket,
         received: &mut ReceiveBuffer,
         bytes: usize,
-        (endpoint, contact): (&Endpoint, Contact),
+        first_contact: Option<&Endpoint>,
     ) -> Result<(), Failure<E>> {
-        let Endpoint { address, login, .. } = endpoint;
         let mut read = received.fetch(socket, bytes);
-        if read.is_err() && contact == Contact::First && socket.extend_first_wait(login) {
+        let Some(Endpoint { address, login, .. }) = first_contact else {
+            return read.map_err(|error| Failure::Lost(error.to_string()));
+        };
+        if read.is_err() && socket.extend_first_wait(login) {
             let found = probe(address).as_deref().and_then(peer_of);
             if found.is_none_or(|peer| matches!(peer, Peer::Known(found) if found == self)) {
                 read = received.fetch(socket, bytes);
             }
         }
-        read.map_err(|error| match contact {
-            Contact::Known => Failure::Lost(error.to_string()),
-            Contact::First => {
-                Failure::Unreachable(self.describe(address, received.unread(), Some(&error)))
-            }
+        read.map_err(|error| {
+            Failure::Unreachable(self.describe(address, received.unread(), Some(&error)))
         })
     }
 

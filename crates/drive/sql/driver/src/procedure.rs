@@ -25,6 +25,8 @@ pub(crate) struct Calls<C: Connection> {
     begin: Command<C>,
     commit: Command<C>,
     read_back: ReadBack,
+    /// Whether a transaction is held open.
+    is_holding: bool,
 }
 
 /// A procedure rendered for one table.
@@ -85,9 +87,9 @@ impl StatementStep {
 
     /// Returns the command for the copy of the table that the call reaches.
     #[inline]
-    fn command_for<E>(&self, known: (&Call<'_>, &ReadBack)) -> Result<usize, Failure<E>> {
+    fn command_for<E>(&self, values: &CallValues<'_>) -> Result<usize, Failure<E>> {
         let Some(copies) = &self.copies else { return Ok(self.command) };
-        let number = integer(known, copies.argument);
+        let number = values.integer(copies.argument);
         let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
         let command = at.and_then(|at| copies.commands.get(at)).copied();
         command.ok_or_else(|| Failure::Unread(format!("the table has no copy {number}")))
@@ -111,6 +113,7 @@ impl<C: Connection> Calls<C> {
             begin: Command::parse(C::SQL.begin, of_begin),
             commit: Command::parse("COMMIT", of_begin),
             read_back: ReadBack::default(),
+            is_holding: false,
         }
     }
 
@@ -136,7 +139,7 @@ impl<C: Connection> Calls<C> {
             if is_transaction {
                 begin.run(connection, |_| Value::Integer(0), |_, _| {})?;
             }
-            let ended = rendered.execute(connection, (call, read_back), rows)?;
+            let ended = rendered.execute(connection, &mut CallValues { call, read_back }, rows)?;
             rendered.at = 0;
             if ended == Flow::RolledBack {
                 connection.run("ROLLBACK")?;
@@ -153,23 +156,21 @@ impl<C: Connection> Calls<C> {
     }
 
     /// Calls a procedure in a transaction with a snapshot, which is left open.
-    ///
-    /// `is_open` is whether one is open, before and after.
     pub(crate) fn hold(
         &mut self,
-        (connection, is_open): (&mut C, &mut bool),
+        connection: &mut C,
         known: Known<'_, C>,
         call: &Call<'_>,
         rows: &mut Rows,
     ) -> Reply<Outcome, C> {
-        if std::mem::take(is_open) {
+        if std::mem::take(&mut self.is_holding) {
             connection.run("COMMIT")?;
         }
         for statement in C::SQL.hold {
             connection.run(statement)?;
         }
         let done = self.call(connection, known, call, rows);
-        *is_open = done.is_ok();
+        self.is_holding = done.is_ok();
         done.map_err(|failure| roll_back(connection, true, failure))
     }
 
@@ -235,27 +236,28 @@ impl<C: Connection> RenderedProcedure<C> {
     fn execute(
         &mut self,
         connection: &mut C,
-        (call, values): (&Call<'_>, &mut ReadBack),
+        values: &mut CallValues<'_>,
         rows: &mut Rows,
     ) -> Reply<Flow, C> {
-        values.begin(if self.read_positions.is_empty() { 0 } else { call.arguments.len() });
+        let CallValues { call, read_back } = values;
+        read_back.begin(if self.read_positions.is_empty() { 0 } else { call.arguments.len() });
         let mut found = false;
         rows.begin_statements();
         for step in &self.steps {
-            if !step.conditions.iter().all(|condition| holds(*condition, found, (call, values))) {
+            if !step.conditions.iter().all(|condition| values.holds(*condition, found)) {
                 continue;
             }
             if step.is_rollback {
                 return Ok(Flow::RolledBack);
             }
             let is_unknown =
-                |at: &&usize| self.read_positions.contains(at) && !values.is_known(**at);
+                |at: &&usize| self.read_positions.contains(at) && !values.read_back.is_known(**at);
             if let Some(at) = step.positions.iter().find(is_unknown) {
                 return Err(unread(*at));
             }
             self.at = step.number;
-            let command = &mut self.commands[step.command_for::<C::Error>((call, values))?];
-            let has_found = execute(command, connection, step, (call, values), rows)?;
+            let command = &mut self.commands[step.command_for::<C::Error>(values)?];
+            let has_found = execute(command, connection, step, values, rows)?;
             rows.end_statement(step.number);
             if step.sets_found {
                 found = has_found;
@@ -265,20 +267,29 @@ impl<C: Connection> RenderedProcedure<C> {
     }
 }
 
-/// Returns the integer at a position of the call; 0 for any other value.
-#[inline]
-fn integer((call, values): (&Call<'_>, &ReadBack), position: usize) -> i64 {
-    if let Value::Integer(value) = values.value(call, position) { value } else { 0 }
+/// The values of a call: as drawn, or as its statements have read them.
+struct CallValues<'v> {
+    call: &'v Call<'v>,
+    read_back: &'v mut ReadBack,
 }
 
-/// Returns whether a condition holds.
-#[inline]
-fn holds(condition: Condition, found: bool, known: (&Call<'_>, &ReadBack)) -> bool {
-    let integer = |argument: u16| integer(known, usize::from(argument));
-    match condition {
-        Condition::Found(is) => found == is,
-        Condition::IsSet(argument, is) => (integer(argument) != 0) == is,
-        Condition::Above(argument, number) => integer(argument) > i64::from(number),
+impl CallValues<'_> {
+    /// Returns the integer at a position of the call; 0 for any other value.
+    #[inline]
+    fn integer(&self, position: usize) -> i64 {
+        let value = self.read_back.value(self.call, position);
+        if let Value::Integer(value) = value { value } else { 0 }
+    }
+
+    /// Returns whether a condition holds.
+    #[inline]
+    fn holds(&self, condition: Condition, found: bool) -> bool {
+        let integer = |argument: u16| self.integer(usize::from(argument));
+        match condition {
+            Condition::Found(is) => found == is,
+            Condition::IsSet(argument, is) => (integer(argument) != 0) == is,
+            Condition::Above(argument, number) => integer(argument) > i64::from(number),
+        }
     }
 }
 
@@ -288,20 +299,21 @@ fn execute<C: Connection>(
     command: &mut Command<C>,
     connection: &mut C,
     step: &StatementStep,
-    (call, values): (&Call<'_>, &mut ReadBack),
+    values: &mut CallValues<'_>,
     rows: &mut Rows,
 ) -> Reply<bool, C> {
+    let CallValues { call, read_back } = values;
     let before = rows.count();
     if step.reads.is_empty() {
-        let value = |at: usize| values.value(call, step.positions[at]);
+        let value = |at: usize| read_back.value(call, step.positions[at]);
         let (affected, bytes) = command.run(connection, value, |_, row| rows.push(b"", row))?;
         if affected > 0 {
             rows.wrote(affected, bytes);
         }
         return Ok(rows.count() > before);
     }
-    let mut first = values.take_row();
-    let value = |at: usize| values.value(call, step.positions[at]);
+    let mut first = read_back.take_row();
+    let value = |at: usize| read_back.value(call, step.positions[at]);
     let done = command.run(connection, value, |_, row| {
         if rows.count() == before {
             first.extend_from_slice(row);
@@ -312,18 +324,18 @@ fn execute<C: Connection>(
     let is_whole = match done {
         Ok((affected, bytes)) if is_found => {
             let fields = connection.fields(command.is_prepared(), &first);
-            let is_whole = values.set(&step.reads, fields);
+            let is_whole = read_back.set(&step.reads, fields);
             // A statement that changes rows and returns them has moved each of them once.
             rows.wrote(0, if affected > 0 { bytes } else { 0 });
             is_whole.map_err(Failure::Unread)
         }
         Ok(_) => {
-            values.forget(&step.reads);
+            read_back.forget(&step.reads);
             Ok(false)
         }
         Err(failure) => Err(failure),
     };
-    values.put_back(first);
+    read_back.put_back(first);
     is_whole
 }
 

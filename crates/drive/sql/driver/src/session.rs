@@ -33,8 +33,6 @@ struct Link<C: Connection> {
     connection: C,
     key_value: KeyValue<C>,
     calls: Calls<C>,
-    /// Whether a transaction is held open.
-    is_holding: bool,
 }
 
 impl<C: Connection> Link<C> {
@@ -47,7 +45,6 @@ impl<C: Connection> Link<C> {
             connection,
             key_value: KeyValue::new(config.plain_protocol()),
             calls: Calls::new(setup, config),
-            is_holding: false,
         })
     }
 }
@@ -240,8 +237,8 @@ impl<D: Database> Session for SqlSession<'_, D> {
         if self.is_lost {
             return Err(EngineError::Fatal("the connection is lost".to_owned()));
         }
-        let Link { connection, calls, is_holding, .. } = &mut self.link;
-        let done = calls.hold((connection, is_holding), self.engine.known(), call, rows);
+        let Link { connection, calls, .. } = &mut self.link;
+        let done = calls.hold(connection, self.engine.known(), call, rows);
         self.end(done)
     }
 

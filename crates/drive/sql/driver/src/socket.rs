@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use model::{Address, LoginOptions};
+use model::{Address, Endpoint, LoginOptions};
 use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
@@ -33,6 +33,13 @@ pub enum Contact {
     First,
     /// It has, and may be busy now.
     Known,
+}
+
+impl Contact {
+    /// Returns the endpoint on a first contact.
+    pub fn first(self, endpoint: &Endpoint) -> Option<&Endpoint> {
+        (self == Self::First).then_some(endpoint)
+    }
 }
 
 /// A connected socket.

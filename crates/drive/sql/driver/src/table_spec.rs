@@ -25,7 +25,7 @@ pub(crate) fn routines<C: Connection>(spec: &OpenSpec, tables: &[TableSpec]) -> 
     for procedure in &setup.application.procedures {
         for statement in procedure.statements.by(C::SQL.dialect) {
             let copies = 0..setup.copies(procedure.table);
-            texts.extend(copies.map(|at| query_text(setup, (statement, procedure.table), at)));
+            texts.extend(copies.map(|at| query_text(setup, statement, procedure.table, at)));
         }
     }
     let mut routines = Vec::new();
@@ -83,7 +83,8 @@ fn sql_text(statement: &Statement, table: &str, other: impl Fn(u16) -> String) -
 /// Returns the text of a query on copy `number` of its table.
 pub(crate) fn query_text(
     setup: &ApplicationSetup,
-    (query, table): (&Statement, u16),
+    query: &Statement,
+    table: u16,
     number: u32,
 ) -> String {
     let named = |other| reached(setup, other, number);

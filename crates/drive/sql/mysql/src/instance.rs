@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use driver_sql::{
-    Config, Connection as _, Database, Obstacle, SessionNeeds, SqlEngine, TableName, WaitQuery,
-    refuse,
+    Config, Connection as _, Database, Obstacle, OpenRequest, SessionNeeds, SqlEngine, TableName,
+    WaitQuery, refuse,
 };
 use engine::{EngineError, LockWaits, Maintenance, OpenSpec};
 use model::{DurabilityRecord, EngineState, Identity, Options};
@@ -50,8 +50,7 @@ pub(crate) fn open(
         conditions::guard_tables(connection)?;
         if is_foreign { check_foreign(&spec.options, &variables(connection)?) } else { Ok(()) }
     };
-    let shared = (spec, waits);
-    SqlEngine::open(connection, shared, config, check, |connection: &mut Connection, tables| {
+    let database = |connection: &mut Connection, tables: &[TableName]| {
         Ok(MysqlDatabase {
             flavour,
             saved_variables: Mutex::new(None),
@@ -59,7 +58,8 @@ pub(crate) fn open(
             storage_engine: durability::storage_engine(connection, tables)?,
             sizes: state::sizes_query(connection)?,
         })
-    })
+    };
+    SqlEngine::open(connection, OpenRequest { spec, waits }, config, check, database)
 }
 
 /// Returns `spec` with the statements for `MyRocks`, where tables are of it by default.

@@ -1,8 +1,8 @@
 //! An open database: check of the server, maintenance, state query.
 
 use driver_sql::{
-    Config, Connection as _, Contact, Database, Obstacle, SessionNeeds, SqlEngine, TableName,
-    WaitQuery, refuse, unless_refused,
+    Config, Connection as _, Contact, Database, Obstacle, OpenRequest, SessionNeeds, SqlEngine,
+    TableName, WaitQuery, refuse, unless_refused,
 };
 use engine::{EngineError, LockWaits, Maintenance, OpenSpec, Setting};
 use model::{DurabilityRecord, Endpoint, EngineState, Identity, Options, Settings};
@@ -41,7 +41,8 @@ pub(crate) fn open(
         refuse::<Connection>(&endpoint, &conditions::obstacles(connection)?)?;
         check_foreign(connection, &spec.settings)
     };
-    SqlEngine::open(connection, (spec, waits), config, check, |connection, tables| {
+    let request = OpenRequest { spec, waits };
+    SqlEngine::open(connection, request, config, check, |connection, tables| {
         if endpoint.is_foreign {
             refuse::<Connection>(&endpoint, &conditions::row_security(connection, tables)?)?;
         }

@@ -15,7 +15,7 @@ use model::Password;
 use rustix::process::Signal;
 
 use crate::error::ServerError;
-use crate::kind::Task;
+use crate::kind::{Site, Task};
 use crate::private_dir::PrivateDir;
 use crate::process::ProcessIdentity;
 use crate::user::{User, command};
@@ -39,12 +39,18 @@ pub struct ServerPlacement {
     pub confinement: Option<Confinement>,
 }
 
-/// Who runs a program of a server's set-up, where its output goes, and the files it may reach.
+/// Who runs a program of a server's set-up, in which directories, and the files it may reach.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SetUp<'a> {
     pub(crate) user: &'a User,
-    pub(crate) log: &'a Path,
+    pub(crate) site: &'a Site,
     pub(crate) confinement: Option<&'a Confinement>,
+}
+
+impl<'a> SetUp<'a> {
+    pub(crate) fn new(user: &'a User, site: &'a Site, placement: &'a ServerPlacement) -> Self {
+        Self { user, site, confinement: placement.confinement.as_ref() }
+    }
 }
 
 impl ServerPlacement {
@@ -158,12 +164,18 @@ fn if_absent(error: io::Error) -> io::Result<()> {
 
 /// Runs `tar` in a directory of the user, as the user: whatever another process puts there, nothing
 /// is read or written that the user could not.
-pub(crate) fn tar(user: &User, args: &[&str], dir: &Path, io: (Stdio, Stdio)) -> io::Result<()> {
+pub(crate) fn tar(
+    user: &User,
+    args: &[&str],
+    dir: &Path,
+    stdin: Stdio,
+    stdout: Stdio,
+) -> io::Result<()> {
     let mut all = user.args();
     all.extend(["tar", "-C"].map(OsString::from));
     all.push(dir.as_os_str().to_owned());
     all.extend(args.iter().map(OsString::from));
-    let output = command(&all).stdin(io.0).stdout(io.1).stderr(Stdio::piped()).spawn()?;
+    let output = command(&all).stdin(stdin).stdout(stdout).stderr(Stdio::piped()).spawn()?;
     let output = output.wait_with_output()?;
     if output.status.success() {
         return Ok(());
@@ -176,7 +188,7 @@ pub(crate) fn tar(user: &User, args: &[&str], dir: &Path, io: (Stdio, Stdio)) ->
 /// It is recorded as a server is: `initdb` starts servers, which have shared memory too.
 pub(crate) fn run(
     task: &Task,
-    SetUp { user, log, confinement }: SetUp<'_>,
+    SetUp { user, site, confinement }: SetUp<'_>,
     private_dir: &mut PrivateDir,
     waits: u64,
     is_cancelled: &dyn Fn() -> bool,
@@ -186,7 +198,7 @@ pub(crate) fn run(
     let confinement = confinement.filter(|_| !user.has_alias());
     let mut prefix = confinement.map(Confinement::args).unwrap_or_default();
     prefix.extend(user.set_up_args());
-    let mut child = launch(task, user, prefix, log)?;
+    let mut child = launch(task, user, prefix, &site.log)?;
     if let Some(process) = ProcessIdentity::of(child.id()) {
         let recorded = private_dir.record_server(process);
         if recorded.is_err() || !process.wait(waits, is_cancelled) {
@@ -229,7 +241,8 @@ pub(crate) fn version(
     program: &Path,
     user: &User,
     environment: &[(String, String)],
-    (waits, is_cancelled): (u64, &dyn Fn() -> bool),
+    waits: u64,
+    is_cancelled: &dyn Fn() -> bool,
 ) -> String {
     let mut command = version_command(program, user, environment);
     let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());

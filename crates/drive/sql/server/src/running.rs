@@ -100,9 +100,8 @@ impl Running {
         check_paths(start)?;
         let data = start.dir.join("data");
         let user = User::find(start.user, &data, start.kind.needs_account_name())?;
-        let groups = &start.placement.groups;
         // First of all, so that the note covers everything a killed process leaves.
-        let mut private_dir = PrivateDir::make(&user, start.dir, groups)?;
+        let mut private_dir = PrivateDir::make(&user, start.dir, &start.placement.groups)?;
         let mut site = site_of(start, &private_dir);
         site::make(&site, start.dir, &user)?;
         let start =
@@ -127,7 +126,8 @@ impl Running {
         if is_new {
             let tasks = start.kind.set_up(&spec)?;
             files.extend(tasks.iter().flat_map(|task| &task.files).map(|(path, _)| path.clone()));
-            set_up(start, (&site, &user), &tasks, &mut private_dir, is_cancelled)?;
+            let place = SetUp::new(&user, &site, &start.placement);
+            set_up(start, place, &tasks, &mut private_dir, is_cancelled)?;
         }
         let copy = |_| Standby::copy(start, &spec, &user, &mut private_dir, is_cancelled);
         let standby = start.options.get(REPLICA).map(copy).transpose()?;
@@ -346,7 +346,7 @@ impl Drop for Running {
 /// Returns the first line of the program's `--version`; empty without one.
 fn version_of(start: &Start<'_>, user: &User, is_cancelled: &dyn Fn() -> bool) -> String {
     let environment = start.kind.environment(start.program);
-    launch::version(start.program, user, &environment, (waits(VERSION_MAX), is_cancelled))
+    launch::version(start.program, user, &environment, waits(VERSION_MAX), is_cancelled)
 }
 
 /// Rejects directories whose names the server would not take for what they are.
@@ -394,17 +394,16 @@ fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Site {
 /// Fills the data directory from a template, else by the set-up programs, then sets the password.
 fn set_up(
     start: &Start<'_>,
-    (site, user): (&Site, &User),
+    place: SetUp<'_>,
     tasks: &[Task],
     private_dir: &mut PrivateDir,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<(), ServerError> {
+    let SetUp { user, site, .. } = place;
     let has_secret = |task: &Task| task.secret_input.is_some();
     let (stored, own) = tasks.split_at(tasks.iter().position(has_secret).unwrap_or(tasks.len()));
     let mut run_all = |tasks: &[Task]| {
         for task in tasks {
-            let confinement = start.placement.confinement.as_ref();
-            let place = SetUp { user, log: &site.log, confinement };
             let status = launch::run(task, place, private_dir, waits(SET_UP_MAX), is_cancelled);
             launch::remove_secrets(task)?;
             let status = status?;

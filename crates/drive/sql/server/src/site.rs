@@ -101,7 +101,7 @@ impl Template {
             return Ok(false);
         }
         let unpacked = File::open(self.dir.join(DATA))
-            .and_then(|data| tar(user, &["-xpf", "-"], &site.data, (data.into(), Stdio::null())));
+            .and_then(|data| tar(user, &["-xpf", "-"], &site.data, data.into(), Stdio::null()));
         unpacked.map_err(ServerError::file(&site.data))?;
         Ok(true)
     }
@@ -117,7 +117,7 @@ impl Template {
             new.prefix(TEMPLATE).permissions(Permissions::from_mode(0o700));
             let made = new.tempdir_in(root)?;
             let data = File::create(made.path().join(DATA))?;
-            tar(user, &["-cf", "-", "."], &site.data, (Stdio::null(), data.into()))?;
+            tar(user, &["-cf", "-", "."], &site.data, Stdio::null(), data.into())?;
             fs::write(made.path().join("key"), &self.key)?;
             let moved = fs::rename(made.path(), &self.dir);
             if moved.is_ok() || self.is_stored() {

@@ -66,8 +66,7 @@ impl Standby {
         };
         let [copy, serve] = start.kind.standby(spec, &site)?;
         site::make(&site, start.dir, user)?;
-        let confinement = start.placement.confinement.as_ref();
-        let place = SetUp { user, log: &site.log, confinement };
+        let place = SetUp::new(user, &site, &start.placement);
         let status = launch::run(&copy, place, private_dir, waits(COPY_MAX), is_cancelled)?;
         if is_cancelled() {
             return Err(ServerError::Interrupted);

@@ -32,21 +32,16 @@ struct Found {
 }
 
 impl Found {
-    /// Returns the artifact of an entry: location or list of files, and further facts.
-    fn artifact(
-        self,
-        entry: &Entry,
-        origin: String,
-        (at, files): (Option<PathBuf>, Option<Files>),
-        more: BTreeMap<String, String>,
-    ) -> Artifact {
+    /// Returns the artifact of an entry; `files` are those in the cache.
+    fn artifact(self, entry: &Entry, fetched: Fetched, files: Option<Files>) -> Artifact {
+        let Fetched { origin, facts, copied: at } = fetched;
         Artifact {
             build: entry.build.clone(),
             library: PathBuf::new(),
             sha256: self.sha256,
             origin,
             bytes: files.as_ref().map_or(self.bytes, |files| files.bytes),
-            facts: self.facts.into_iter().chain(more).collect(),
+            facts: self.facts.into_iter().chain(facts).collect(),
             shim: None,
             tree: Some(Tree { root: PathBuf::new(), program: self.program, at, files }),
         }
@@ -66,9 +61,8 @@ impl Store {
         fetched: Fetched,
         server: &ServerProgram,
     ) -> Result<Artifact> {
-        let Fetched { origin, facts, copied: at } = fetched;
         let ready = entry.work("ready")?;
-        let (found, files) = match &at {
+        let (found, files) = match &fetched.copied {
             Some(root) => (self.find_program(server, root)?, None),
             None => {
                 let tree = entry.place(true);
@@ -78,7 +72,7 @@ impl Store {
                 (found, Some(hashes::store_hashes(&ready)?))
             }
         };
-        let artifact = found.artifact(entry, origin, (at, files), facts);
+        let artifact = found.artifact(entry, fetched, files);
         entry.commit(&ready, self.with_version(server, artifact, &ready)?)
     }
 
@@ -100,7 +94,8 @@ impl Store {
         };
         let origin = format!("installation in {}", root.display());
         let ready = entry.work("ready")?;
-        let artifact = found.artifact(&entry, origin, (Some(root), None), BTreeMap::new());
+        let fetched = Fetched { origin, facts: BTreeMap::new(), copied: Some(root) };
+        let artifact = found.artifact(&entry, fetched, None);
         entry.commit(&ready, self.with_version(server, artifact, &ready)?)
     }
 

@@ -183,7 +183,7 @@ impl Generator for Mixed {
             Last::Get => self.checker.point(self.key.bytes(), rows),
             Last::Put => Ok(0),
             Last::Scan(limit) => {
-                self.checker.range(self.key.bytes(), (limit, Direction::Forward), rows)
+                self.checker.range(self.key.bytes(), limit, Direction::Forward, rows)
             }
         }
     }

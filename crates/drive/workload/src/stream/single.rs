@@ -113,7 +113,7 @@ impl RowAction for Scans {
     }
 
     fn check(&self, key: &[u8], rows: &Rows) -> Result<u64, WrongAnswer> {
-        self.2.range(key, (self.0, self.1), rows)
+        self.2.range(key, self.0, self.1, rows)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use archive::Results;
-use device::{DeviceError, Place, ROUND_S, TestFile, WriteBudget, settle};
+use device::{DeviceError, Place, ROUND_S, TestFile, WriteBudget, WriteTarget, settle};
 use miette::{Result, miette};
 use model::{Access, Bytes, DeviceRecord, DeviceTarget, SteadyLevel, whole};
 
@@ -139,5 +139,6 @@ fn one_level(
         let rounds = level.writes_per_s.len();
         line(format!("{:.0} % full: {rounds} rounds, {last} writes/s", 100.0 * level.full))
     };
-    settle(&storage.fio, (&place, access, dir), (level, budget), &mut goes_on)
+    let target = WriteTarget { place: &place, access, dir };
+    settle(&storage.fio, target, level, budget, &mut goes_on)
 }

@@ -72,12 +72,13 @@ pub(crate) fn sample(
     state.readings.set(metric::ENGINE_BINLOG_WRITE_BYTES, written);
     // Including autocommitted statements and read-only ones.
     state.readings.set(metric::ENGINE_COMMITS, counters.get("handler_commit").copied());
-    state.own_counters = counters.into_iter().filter_map(own).collect();
+    let own = counters.into_iter().filter_map(|(name, value)| own(name, value));
+    state.own_counters = own.collect();
     Ok((state, logs.unwrap_or_default()))
 }
 
 /// Returns a counter under its stored name; `None` when not stored.
-fn own((name, value): (String, f64)) -> Option<(String, f64)> {
+fn own(name: String, value: f64) -> Option<(String, f64)> {
     match name.strip_prefix(METRIC) {
         Some(short) => Some((format!("innodb_metrics.{short}"), value)),
         None => Some((name, value)).filter(|(name, _)| OWN.contains(&name.as_str())),

@@ -19,8 +19,8 @@ pub(super) fn await_greeting(
     contact: Contact,
 ) -> Result<(), Failure> {
     let Packets { socket, received, .. } = packets;
-    let place = (endpoint, contact);
-    PeerProtocol::Mysql.read_first::<ErrorPacket>(socket, received, HEADER_BYTES + 1, place)?;
+    let first = contact.first(endpoint);
+    PeerProtocol::Mysql.read_first::<ErrorPacket>(socket, received, HEADER_BYTES + 1, first)?;
     if is_greeting(received.unread()) {
         socket.expect_slow_steps();
         return Ok(());

@@ -71,7 +71,7 @@ fn encrypt(stream: &mut Socket, endpoint: &Endpoint, contact: Contact) -> Result
         stream,
         &mut answer,
         1,
-        (endpoint, contact),
+        contact.first(endpoint),
     )?;
     let answer = answer.unread();
     let mut more = [0; TEXT_BYTES_MAX];
@@ -113,12 +113,11 @@ pub(super) fn await_answer(
     contact: Contact,
 ) -> Result<(), Failure> {
     let address = &endpoint.address;
-    let place = (endpoint, contact);
     PeerProtocol::Postgres.read_first::<Box<ErrorResponse>>(
         stream,
         receive_buffer,
         HEADER_BYTES,
-        place,
+        contact.first(endpoint),
     )?;
     let received = receive_buffer.unread();
     if is_message(received) {

@@ -95,10 +95,9 @@ fn recipe(release: &Release, packages: &Packages) -> Result<Recipe> {
         Recipe { libraries: &["-pthread", "-ldl", "-lrt", "-lm"], ..Recipe::default() };
     recipe.headers.push((ALLOWED_NAME, ALLOWED.to_owned()));
 
-    let lz4_crate = ("lz4-sys", "liblz4/lib");
-    let lz4_dir = bundled_dir(dir.join("lz4/lib"), packages, lz4_crate, &mut recipe)?;
-    let zstd_crate = ("zstd-sys", "zstd/lib");
-    let zstd_dir = bundled_dir(dir.join("zstd/lib"), packages, zstd_crate, &mut recipe)?;
+    let lz4_dir = bundled_dir(dir.join("lz4/lib"), packages, "lz4-sys", "liblz4/lib", &mut recipe)?;
+    let zstd_dir =
+        bundled_dir(dir.join("zstd/lib"), packages, "zstd-sys", "zstd/lib", &mut recipe)?;
     let snappy_dir = dir.join("snappy");
     let dirs: [&Path; 9] = [
         Path::new(HEADERS_DIR),
@@ -127,7 +126,8 @@ fn recipe(release: &Release, packages: &Packages) -> Result<Recipe> {
 fn bundled_dir(
     inside: PathBuf,
     packages: &Packages,
-    (name, below): (&str, &str),
+    name: &str,
+    below: &str,
     recipe: &mut Recipe,
 ) -> Result<PathBuf> {
     if inside.is_dir() {
