@@ -64,7 +64,7 @@ impl<'a> Names<'a> {
         };
         let own = &tables[usize::from(table)];
         let all = texts.all(None);
-        self.check_reached((&own.name, own.copies), &all, tables)?;
+        self.check_reached(&own.name, own.copies, &all, tables)?;
         if let Some(second) = [&texts.postgres, &texts.mysql].iter().find_map(|all| all.get(1)) {
             return Err(PlanError::here(&second.place, "a check is one query"));
         }

@@ -32,7 +32,8 @@ impl Names<'_> {
     pub(super) fn layout(
         &self,
         procedure: &Word<'_>,
-        (texts, row): (&SqlTexts<'_>, Option<&SqlText<'_>>),
+        texts: &SqlTexts<'_>,
+        row: Option<&SqlText<'_>>,
         values: &[Value<'_>],
     ) -> Result<Layout, PlanError> {
         let mut layout = Layout::default();

@@ -17,21 +17,22 @@ pub struct StatementPlaces {
 }
 
 impl StatementPlaces {
-    /// Points an error at a statement, where it is known.
+    /// Returns the places of an owner's statements, where they are known.
     ///
     /// `is_myrocks` is whether the server's tables are of `MyRocks`.
-    pub fn point(
+    pub fn of(
         &self,
-        error: PlanError,
-        (owner, index): (&StatementOwner, usize),
-        (dialect, is_myrocks): (Dialect, bool),
-    ) -> PlanError {
+        owner: &StatementOwner,
+        dialect: Dialect,
+        is_myrocks: bool,
+    ) -> &[Range<usize>] {
         let places = self.places.get(owner).map(|places| places.by(dialect));
-        let places = self.myrocks.get(owner).filter(|_| is_myrocks).or(places);
-        match places.and_then(|places| places.get(index)) {
-            Some(place) => error.at(place.clone(), "rejected by the server").within(&self.source),
-            None => error,
-        }
+        self.myrocks.get(owner).filter(|_| is_myrocks).or(places).map_or(&[], Vec::as_slice)
+    }
+
+    /// Points an error at a statement.
+    pub fn point(&self, error: PlanError, place: &Range<usize>) -> PlanError {
+        error.at(place.clone(), "rejected by the server").within(&self.source)
     }
 }
 

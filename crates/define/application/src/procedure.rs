@@ -113,8 +113,8 @@ impl<'a> Names<'a> {
         let all = texts.all(row.as_ref());
         let table = self.table_of(written, tables)?;
         let own = &tables[usize::from(table)];
-        self.check_reached((&own.name, own.copies), &all, tables)?;
-        let mut layout = self.layout(name, (&texts, row.as_ref()), values)?;
+        self.check_reached(&own.name, own.copies, &all, tables)?;
+        let mut layout = self.layout(name, &texts, row.as_ref(), values)?;
         (layout.tables, layout.own) = (table_names(tables), Some(table));
         layout.copies = if let Copies::Fixed(copies) = own.copies { copies } else { 0 };
         self.check_ids(&layout, values, own)?;

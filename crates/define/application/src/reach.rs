@@ -31,7 +31,8 @@ impl<'a> Names<'a> {
     /// Checks that a call on a copy of table `own` has one copy of every other table named.
     pub(super) fn check_reached(
         &self,
-        (own, copies): (&str, Copies),
+        own: &str,
+        copies: Copies,
         texts: &[&SqlText<'_>],
         tables: &[Table],
     ) -> Result<(), PlanError> {

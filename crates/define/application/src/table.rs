@@ -52,7 +52,7 @@ impl<'a> Names<'a> {
             own_name(id, "a column")?;
         }
         let create = self.sql_texts(fields.required("create")?, &DIALECTS, &[])?;
-        self.check_reached((&name, copies), &create.all(None), before)?;
+        self.check_reached(&name, copies, &create.all(None), before)?;
         self.places.borrow_mut().add(StatementOwner::Table(name.clone()), create.places());
         let layout = Layout { tables: table_names(before), ..Layout::default() };
         let (create, _) = self.statements(&create, None, &layout)?;

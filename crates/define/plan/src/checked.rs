@@ -117,8 +117,9 @@ impl Checked {
         let is_myrocks = found.is_some_and(|found| uses_myrocks(&found.options));
         let message = format!("variant {variant}: {owner}: statement {} is rejected", index + 1);
         let error = PlanError::new(message).remedy(format!("{engine} reports: {reason}"));
-        match Dialect::of_engine(engine) {
-            Some(dialect) => self.statements.point(error, (owner, index), (dialect, is_myrocks)),
+        let of_dialect = |dialect| self.statements.of(owner, dialect, is_myrocks).get(index);
+        match Dialect::of_engine(engine).and_then(of_dialect) {
+            Some(place) => self.statements.point(error, place),
             None => error,
         }
     }

@@ -16,7 +16,7 @@ use crate::device::Subject;
 use crate::overrides::Overrides;
 use crate::preset::Derived;
 use crate::profile;
-use crate::published::FindingContext;
+use crate::published::{FindingContext, Written};
 use crate::resolve::Resolver;
 use crate::settings::{
     BASE, COMPRESSIBLE_TO, CONTROL, DISTRIBUTION, ENGINE, KEY_BYTES, MARGIN, MEMORY, NAME, PROFILE,
@@ -82,8 +82,9 @@ pub(crate) fn check(
     let is_known = application.is_some() && file.benchmark.is_certain(WORKLOAD);
     let application = application.as_ref().and_then(Option::as_ref);
     let is_distribution_typed = overrides.get(DISTRIBUTION.key).is_some();
+    let written = Written { file: &written, is_distribution_typed };
     let resolver = Resolver { application, preset, ..resolver };
-    let checked = resolver.check(&file, (&written, is_distribution_typed), is_known, errors)?;
+    let checked = resolver.check(&file, written, is_known, errors)?;
     // What readers of the archive would refuse is not run.
     checked.experiment.check().map_err(PlanError::new)?;
     Ok(checked)
@@ -94,20 +95,15 @@ impl Resolver<'_> {
     fn check(
         &self,
         file: &File,
-        (written, is_distribution_typed): (&File, bool),
+        written: Written<'_>,
         is_known: bool,
         mut errors: Errors,
     ) -> Result<Checked, PlanError> {
         let benchmark = &file.benchmark;
-        let memory_bytes = benchmark.value(MEMORY);
-        let machine = Machine {
-            memory_bytes: self.machine.memory_bytes.min(memory_bytes.unwrap_or(Bytes(u64::MAX))),
-            ..self.machine
-        };
         let factor = self.clients_factor(&file.factors);
         let subject = match file.is_device {
             true => errors.or_default(self.storage(file, &factor)),
-            false => self.engines(file, (machine, &factor), is_known, &mut errors),
+            false => self.engines(file, &factor, is_known, &mut errors),
         };
         let Subject { data, steps, loads, mut variants, device } = subject;
         let base = errors.ok(self.base(file, &variants));
@@ -118,13 +114,8 @@ impl Resolver<'_> {
         }
         let (answer, warnings) = errors.or_default(self.answer(&file.experiment, &variants));
         // Findings refer to steps and variants, which must be valid.
-        let context = FindingContext {
-            written,
-            is_distribution_typed,
-            variants: &variants,
-            steps: &steps,
-            levels: &factor.levels,
-        };
+        let context =
+            FindingContext { written, variants: &variants, steps: &steps, levels: &factor.levels };
         let is_valid = errors.is_empty();
         let published =
             is_valid.then(|| errors.or_default(self.published(&file.published, &context)));
@@ -146,7 +137,7 @@ impl Resolver<'_> {
             base: base.unwrap_or_default(),
             workload: self.preset.map(|preset| preset.name.to_owned()),
             data: data.unwrap_or(NO_DATA),
-            memory_bytes,
+            memory_bytes: benchmark.value(MEMORY),
             seed: experiment.value(SEED).unwrap_or(SEED_DEFAULT),
             clients: factor.levels,
             repetitions: file.factors.value(REPETITIONS).unwrap_or(1),
@@ -173,11 +164,16 @@ impl Resolver<'_> {
     fn engines(
         &self,
         file: &File,
-        (machine, factor): (Machine, &ClientsFactor),
+        factor: &ClientsFactor,
         is_known: bool,
         errors: &mut Errors,
     ) -> Subject {
         let benchmark = &file.benchmark;
+        let memory_bytes = benchmark.value(MEMORY);
+        let machine = Machine {
+            memory_bytes: self.machine.memory_bytes.min(memory_bytes.unwrap_or(Bytes(u64::MAX))),
+            ..self.machine
+        };
         let sizes = is_known.then(|| errors.or_default(self.data(benchmark, machine)));
         let (data, derived) = sizes.flatten().unzip();
         let steps =
@@ -309,8 +305,8 @@ impl Resolver<'_> {
     fn profile(&self, name: &Placed<String>, build: &BuildRef) -> Result<Options, PlanError> {
         let catalog = self.catalog;
         let version = build.version.as_deref();
-        let named = (name.value.as_str(), self.folder(&name.place));
-        profile::options(catalog, named, &build.engine, version).map_err(|why| {
+        let folder = self.folder(&name.place);
+        profile::options(catalog, &name.value, folder, &build.engine, version).map_err(|why| {
             let names = catalog.profile_names();
             let others = names.iter().map(String::as_str).filter(|known| **known != name.value);
             let otherwise = match &profile::of_engine(catalog, &build.engine)[..] {

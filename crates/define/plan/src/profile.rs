@@ -76,7 +76,8 @@ const EXTENDS_MAX: usize = 8;
 /// When there is no such profile, it is for another engine, or its file is invalid.
 pub(crate) fn options(
     catalog: &dyn Catalog,
-    (name, folder): (&str, &Path),
+    name: &str,
+    folder: &Path,
     engine: &str,
     version: Option<&str>,
 ) -> Result<Options, String> {
@@ -161,7 +162,7 @@ mod tests {
             ],
             ..TestCatalog::default()
         };
-        let options = options(&knowledge, (name, Path::new("")), "log", Some(version))?;
+        let options = options(&knowledge, name, Path::new(""), "log", Some(version))?;
         Ok(options.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 

@@ -16,15 +16,21 @@ use crate::value::Levels;
 /// The metric of a finding that names none.
 const METRIC_DEFAULT: &str = "throughput_ops_per_s";
 
+/// An experiment as written.
+#[derive(Clone, Copy)]
+pub(crate) struct Written<'a> {
+    /// The file before the command line's values.
+    pub(crate) file: &'a File,
+    /// Whether the command line names the key distribution.
+    pub(crate) is_distribution_typed: bool,
+}
+
 /// The experiment that findings are checked against.
 ///
 /// A finding refers to the experiment as written; one that the command line excludes is not
 /// measured.
 pub(crate) struct FindingContext<'a> {
-    /// The file before the command line's values.
-    pub(crate) written: &'a File,
-    /// Whether the command line names the key distribution.
-    pub(crate) is_distribution_typed: bool,
+    pub(crate) written: Written<'a>,
     pub(crate) variants: &'a [Variant],
     pub(crate) steps: &'a [Step],
     /// The levels that will be run.
@@ -75,7 +81,7 @@ impl Resolver<'_> {
         let variant = self.one_of(table.get(VARIANT), "variant", &names)?;
         let clients = self.level(table, context, &sizes)?;
         let base_clients = self.level_named(table, BASE_CLIENTS, context, &sizes)?;
-        let base = match (table.get(BASE), context.written.experiment.get(BASE)) {
+        let base = match (table.get(BASE), context.written.file.experiment.get(BASE)) {
             (None, _) if base_clients.is_some() => variant.clone(),
             (None, None) => context.variants[0].name.clone(),
             (own, of_file) => self.one_of(own.or(of_file), "variant", &names)?,
@@ -143,7 +149,7 @@ impl Resolver<'_> {
             (1, _, None) => Ok((name, None)),
             (several, _, Some(at)) if at >= 1 && at as usize <= several => Ok((name, Some(at))),
             // The command line's distribution may be in none of them.
-            (0, ..) if context.is_distribution_typed => Ok((name, None)),
+            (0, ..) if context.written.is_distribution_typed => Ok((name, None)),
             (0, Some(word), _) => {
                 Err(PlanError::new(format!("no step `{name}` has the distribution `{word}`"))
                     .at(table.place_of(DISTRIBUTION), "no such step")
@@ -175,7 +181,7 @@ impl Resolver<'_> {
         let Some(list) = tables.iter().find_map(|table| table.get(SIZES)) else {
             return Ok(Vec::new());
         };
-        let known = context.written.size_names();
+        let known = context.written.file.size_names();
         if let Some(name) = list.value.lines().find(|name| !known.contains(name)) {
             return Err(PlanError::new(format!("the experiment has no size `{name}`"))
                 .at(&list.place, "no such size")
@@ -222,7 +228,7 @@ impl Resolver<'_> {
         sizes: &[String],
     ) -> Result<Option<u32>, PlanError> {
         let Some(level) = table.value(key) else { return Ok(None) };
-        let size = context.written.experiment.get(SIZE).map(|size| &size.value);
+        let size = context.written.file.experiment.get(SIZE).map(|size| &size.value);
         let is_elsewhere = size.is_some_and(|own| !sizes.is_empty() && !sizes.contains(own));
         let (_, listed) = levels_of(context);
         if listed.is_empty() || listed.contains(&level) || is_elsewhere {
@@ -266,7 +272,7 @@ impl Resolver<'_> {
 
 /// Returns whether the file sweeps over levels of clients, and those that it lists.
 fn levels_of(context: &FindingContext<'_>) -> (bool, Vec<u32>) {
-    match context.written.factors.value(CLIENTS) {
+    match context.written.file.factors.value(CLIENTS) {
         None => (false, vec![1]),
         Some(Levels::Listed(levels)) => (false, levels),
         Some(Levels::Sweep) => (true, Vec::new()),

@@ -78,7 +78,7 @@ impl Resolver<'_> {
         }
         if errors.is_empty() {
             errors.ok(self.check_tables(&steps, &tables, factor));
-            errors.ok(self.check_reach(benchmark, (&tables, &steps), factor));
+            errors.ok(self.check_reach(benchmark, &tables, &steps, factor));
             errors.ok(self.check_use(benchmark, &steps));
         }
         errors.result((steps, loads))
@@ -221,7 +221,8 @@ impl Resolver<'_> {
     fn check_reach(
         &self,
         benchmark: &Section,
-        (tables, steps): (&[Section], &[Step]),
+        tables: &[Section],
+        steps: &[Step],
         factor: &ClientsFactor,
     ) -> Result<(), PlanError> {
         if factor.is_adaptive && !steps.iter().any(|step| step.load == Load::FindClients) {

@@ -226,7 +226,7 @@ fn are_unequal(one: CellVariance, two: CellVariance) -> bool {
     if large.variance <= UNEQUAL_RATIO * small.variance {
         return false;
     }
-    2.0 * fisher::above(large.variance / small.variance, (large.df, small.df)) < 0.05
+    2.0 * fisher::above(large.variance / small.variance, large.df, small.df) < 0.05
 }
 
 #[cfg(test)]

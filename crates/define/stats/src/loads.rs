@@ -66,7 +66,7 @@ pub fn means(loads: &[Vec<f64>]) -> Option<Vec<f64>> {
 /// variance between loads every further load is waste: then `most` runs.
 ///
 /// Source: sqrt(c1 v2 / (c2 v1)) [Cochran 1977, section 10.6]; [Kalibera Jones 2013].
-pub fn runs_per_load((load, run): (f64, f64), found: &Components, most: u32) -> u32 {
+pub fn runs_per_load(load: f64, run: f64, found: &Components, most: u32) -> u32 {
     let best = (load * found.within / (run * found.between)).sqrt();
     let best = if best.is_finite() { best } else { f64::from(most) };
     u32::try_from(model::whole(best.round())).unwrap_or(most).clamp(1, most.max(1))
@@ -120,9 +120,9 @@ mod tests {
     #[test]
     fn dear_loads_and_noisy_runs_are_repeated_from_one_load() {
         let of = |between, within| Components { between, within, loads: 4, runs: 16 };
-        assert_eq!(runs_per_load((100.0, 4.0), &of(1.0, 1.0), 50), 5);
-        assert_eq!(runs_per_load((100.0, 4.0), &of(1.0, 4.0), 50), 10);
-        assert_eq!(runs_per_load((1.0, 4.0), &of(1.0, 1.0), 50), 1);
-        assert_eq!(runs_per_load((100.0, 4.0), &of(0.0, 1.0), 50), 50);
+        assert_eq!(runs_per_load(100.0, 4.0, &of(1.0, 1.0), 50), 5);
+        assert_eq!(runs_per_load(100.0, 4.0, &of(1.0, 4.0), 50), 10);
+        assert_eq!(runs_per_load(1.0, 4.0, &of(1.0, 1.0), 50), 1);
+        assert_eq!(runs_per_load(100.0, 4.0, &of(0.0, 1.0), 50), 50);
     }
 }

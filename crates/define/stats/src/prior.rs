@@ -197,9 +197,9 @@ impl Prior {
         let ratio = cell.variance / self.variance;
         // A small ratio's lower tail is the upper one of its inverse.
         let tail = if ratio < 1.0 {
-            fisher::above(1.0 / ratio, (self.df, cell.df))
+            fisher::above(1.0 / ratio, self.df, cell.df)
         } else {
-            fisher::above(ratio, (cell.df, self.df))
+            fisher::above(ratio, cell.df, self.df)
         };
         2.0 * tail >= OUTLIER_P
     }

@@ -45,7 +45,7 @@ pub(crate) fn restore(
     }
     let transfer = way(record, from, to);
     for_each(&record.files, stop, |file| {
-        bring(record, file, (from, to), transfer)?;
+        bring(record, file, from, to, transfer)?;
         if !keeps_cached {
             drop_cached(&to.join(&file.path)).map_err(SnapshotError::at(&file.path))?;
         }
@@ -91,7 +91,8 @@ fn way(record: &SnapshotRecord, from: &Path, to: &Path) -> Transfer {
 fn bring(
     record: &SnapshotRecord,
     file: &FileEntry,
-    (from, to): (&Path, &Path),
+    from: &Path,
+    to: &Path,
     transfer: Transfer,
 ) -> Result<(), SnapshotError> {
     let (source, target) = (from.join(&file.path), to.join(&file.path));

@@ -115,10 +115,11 @@ pub fn across_hosts(
     for (at, host) in hosts.iter().enumerate() {
         let samples = step_samples(host.runs, &experiment.data, experiment.application.as_ref());
         for step in &host.comparison.steps {
-            add_step(step, (at, hosts.len()), &samples, named, &mut cells);
+            add_step(step, at, &samples, named, &mut cells);
         }
     }
-    let cells: Vec<CellAcross> = cells.into_values().map(CellAcross::summed_up).collect();
+    let summed_up = |cell: CellAcross| cell.summed_up(hosts.len());
+    let cells: Vec<CellAcross> = cells.into_values().map(summed_up).collect();
     AcrossHosts {
         hosts: hosts.iter().map(|one| one.name.to_owned()).collect(),
         differences: host_differences(&hosts.iter().map(|one| one.host).collect::<Vec<_>>()),
@@ -130,10 +131,10 @@ pub fn across_hosts(
 /// Position in the run, clients and place of the variant: the order of cells.
 type Order = (u32, u32, usize);
 
-/// Adds the cells of a step of the host at `at` of so many.
+/// Adds the cells of a step of the host at `at`.
 fn add_step(
     step: &StepComparison,
-    (at, hosts): (usize, usize),
+    at: usize,
     samples: &StepSamples<'_>,
     named: Option<Metric>,
     cells: &mut BTreeMap<Order, CellAcross>,
@@ -148,7 +149,7 @@ fn add_step(
             clients: step.clients,
             variant: cell.variant.clone(),
             metric,
-            hosts: vec![None; hosts],
+            hosts: Vec::new(),
             max_per_mean: None,
             cov: None,
         };
@@ -158,6 +159,7 @@ fn add_step(
             continue;
         }
         let key = Key { clients: step.clients.level, index: step.index, name: step.name.clone() };
+        across.hosts.resize(at + 1, None);
         across.hosts[at] = Some(OnHost {
             runs: measured.spread.n,
             mean: measured.spread.mean,
@@ -171,8 +173,9 @@ fn add_step(
 }
 
 impl CellAcross {
-    /// Returns it with the figures over all hosts.
-    fn summed_up(mut self) -> Self {
+    /// Returns it with the figures over all of so many hosts.
+    fn summed_up(mut self, hosts: usize) -> Self {
+        self.hosts.resize(hosts, None);
         let means: Vec<f64> = self.hosts.iter().flatten().map(|one| one.mean).collect();
         if means.len() > 1 {
             let most = means.iter().copied().fold(f64::MIN, f64::max);

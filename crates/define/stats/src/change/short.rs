@@ -70,7 +70,7 @@ fn in_three(sums: &Sums, from: usize, to: usize) -> Option<Vec<Boundary>> {
     let df = (len - 3) as f64;
     let explained = sums.cost(from, to) - cost(best);
     let f = explained / 2.0 / (cost(best) / df);
-    accept(vec![best.0, best.1], tail(explained, f, |f| fisher::above(f, (2.0, df))) * tried)
+    accept(vec![best.0, best.1], tail(explained, f, |f| fisher::above(f, 2.0, df)) * tried)
 }
 
 /// Returns the p-value of a statistic, which is infinite without any noise.

@@ -48,7 +48,8 @@ pub struct Place<'a> {
 /// Of a library that is loaded only the client is known: the worker that opens it checks the rest.
 pub fn host_refusals(
     experiment: &Experiment,
-    (registry, kinds): (&Registry, &Kinds),
+    registry: &Registry,
+    kinds: &Kinds,
     place: Place<'_>,
 ) -> Vec<RunnerError> {
     let mut found = Vec::new();

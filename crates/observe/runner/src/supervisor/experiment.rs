@@ -62,7 +62,7 @@ pub fn run_cells(
             continue;
         }
         progress(Progress::RunBegins { number, total, cell });
-        let run = run_cell(bench, manifest, dir, cell, (&clock, &mut *progress))?;
+        let run = run_cell(bench, Planned { manifest, dir }, cell, &clock, progress)?;
         if let Some(address) = address(bench, cell).filter(|_| is_silent(&run)) {
             progress(Progress::Note(&format!(
                 "the server at {address} does not answer: Assay leaves out the runs that need the \
@@ -88,6 +88,13 @@ fn is_silent(run: &RunRecord) -> bool {
     matches!(&run.end, RunEnd::Failed { reason, .. } if reason.contains(NO_ANSWER))
 }
 
+/// An experiment's plan, and its directory.
+#[derive(Clone, Copy)]
+struct Planned<'a> {
+    manifest: &'a Manifest,
+    dir: &'a ExperimentDir,
+}
+
 /// What a cell's workers share.
 struct Running<'a> {
     bench: &'a Workbench<'a>,
@@ -101,10 +108,10 @@ struct Running<'a> {
 /// Runs one cell: in a worker of its own, or in two, of which the first one only loads.
 fn run_cell(
     bench: &Workbench<'_>,
-    manifest: &Manifest,
-    dir: &ExperimentDir,
+    Planned { manifest, dir }: Planned<'_>,
     cell: &Cell,
-    (clock, progress): (&SteadyClock, &mut dyn FnMut(Progress<'_>)),
+    clock: &SteadyClock,
+    progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<RunRecord, RunnerError> {
     let experiment = &manifest.plan.experiment;
     let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");

@@ -144,7 +144,8 @@ impl<W: Write + Send> Worker<'_, W> {
                 self.send(&Message::EngineText { name, text });
             }
             self.wait_for_go();
-            self.report_statements(engine.as_ref(), order, (index, is_finished), before);
+            let after = is_finished.then(|| self.statements(engine.as_ref(), order, index, true));
+            self.report_statements(order, index, before, after);
             let is_last = index + 1 == end;
             let is_sound = match &mut row_counts {
                 Some(row_counts) if is_finished => self.audit(engine.as_ref(), row_counts, is_last),

@@ -78,11 +78,12 @@ pub fn load_noise(experiment: &Experiment, runs: &[RunRecord]) -> Vec<LoadNoise>
 /// Source: [`runs_per_load`]; the half-width is Student's t on the means of loads.
 pub fn load_design(
     noise: &Components,
-    (load, run): (Nanos, Nanos),
+    load: Nanos,
+    run: Nanos,
     runs: u32,
     goal: Goal,
 ) -> Option<LoadDesign> {
-    let each = runs_per_load((load.as_secs_f64(), run.as_secs_f64()), noise, RUNS_MAX);
+    let each = runs_per_load(load.as_secs_f64(), run.as_secs_f64(), noise, RUNS_MAX);
     let of_load = noise.between + noise.within / f64::from(each);
     let design = |loads: u32| {
         let error = (2.0 * of_load / f64::from(loads)).sqrt();
@@ -106,22 +107,23 @@ mod tests {
 
     #[test]
     fn the_optimum_is_proposed_for_a_time_and_for_a_precision() {
-        let costs = (Nanos::from_secs(100), Nanos::from_secs(25));
-        let found = load_design(&NOISE, costs, 2, Goal::Time(Nanos::from_secs(2_000))).unwrap();
+        let (load, run) = (Nanos::from_secs(100), Nanos::from_secs(25));
+        let found = load_design(&NOISE, load, run, 2, Goal::Time(Nanos::from_secs(2_000))).unwrap();
         // sqrt(100 x 4 / (25 x 1)) = 4 runs: 200 s a load and variant, so five loads of two.
         assert_eq!((found.runs_per_load, found.loads), (4, 5));
         assert_eq!(found.cost, Nanos::from_secs(2_000));
         // t at 8 degrees is 2.306; the error is sqrt(2 x 2e-4 / 5).
         let half = (2.306_004 * (4e-4_f64 / 5.0).sqrt()).exp_m1();
         assert!((found.half_width - half).abs() < 1e-6, "{found:?}");
-        let same = load_design(&NOISE, costs, 2, Goal::HalfWidth(found.half_width + 1e-9)).unwrap();
+        let same =
+            load_design(&NOISE, load, run, 2, Goal::HalfWidth(found.half_width + 1e-9)).unwrap();
         assert_eq!(same, found);
     }
 
     #[test]
     fn a_goal_out_of_reach_has_no_design() {
-        let costs = (Nanos::from_secs(100), Nanos::from_secs(25));
-        assert_eq!(load_design(&NOISE, costs, 2, Goal::Time(Nanos::from_secs(999))), None);
-        assert_eq!(load_design(&NOISE, costs, 2, Goal::HalfWidth(1e-6)), None);
+        let (load, run) = (Nanos::from_secs(100), Nanos::from_secs(25));
+        assert_eq!(load_design(&NOISE, load, run, 2, Goal::Time(Nanos::from_secs(999))), None);
+        assert_eq!(load_design(&NOISE, load, run, 2, Goal::HalfWidth(1e-6)), None);
     }
 }

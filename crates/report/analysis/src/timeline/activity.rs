@@ -44,8 +44,8 @@ impl Activity {
 
     /// Returns how many times as frequent it is in seconds of stalls as in all seconds.
     ///
-    /// `counts` are those of the time line; `None` where it is in no second that counts.
-    pub(super) fn excess(&self, (all, stalled): (usize, usize)) -> Option<f64> {
+    /// `all` and `stalled` count the seconds of the time line; `None` where it is in no second that counts.
+    pub(super) fn excess(&self, all: usize, stalled: usize) -> Option<f64> {
         let share =
             |count: usize, of: usize| (of > 0).then(|| float(count as u64) / float(of as u64));
         let usual = share(self.seconds, all).filter(|share| *share > 0.0)?;

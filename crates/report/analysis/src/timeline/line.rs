@@ -52,7 +52,8 @@ impl Timeline {
     ///
     /// A count of what coincides, no cause.
     pub fn stands_out(&self, activity: &Activity) -> bool {
-        let is_frequent = activity.excess(self.counts()).is_some_and(|it| it >= LEAST_EXCESS);
+        let (counted, stalled) = self.counts();
+        let is_frequent = activity.excess(counted, stalled).is_some_and(|it| it >= LEAST_EXCESS);
         is_frequent && activity.stalls * 2 >= self.stalls.len() && activity.stalls > 0
     }
 }

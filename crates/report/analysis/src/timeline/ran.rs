@@ -70,9 +70,9 @@ pub(super) fn all(timeline: &Timeline, intervals: &[&IntervalRecord]) -> Vec<Act
     all.extend(AMOUNTS.iter().filter_map(|metric| unusual(*metric, &timeline.series)));
     all.retain(|activity| activity.held.contains(&true));
     all.iter_mut().for_each(|activity| take_counts(activity, timeline));
-    let counts = timeline.counts();
+    let (counted, stalled) = timeline.counts();
     let rank = |one: &Activity| {
-        let excess = one.excess(counts).unwrap_or(0.0);
+        let excess = one.excess(counted, stalled).unwrap_or(0.0);
         (excess >= LEAST_EXCESS, one.stalls, excess)
     };
     all.sort_by(|one, two| rank(two).partial_cmp(&rank(one)).unwrap_or(Ordering::Equal));

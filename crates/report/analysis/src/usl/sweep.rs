@@ -93,7 +93,7 @@ impl Sweep {
             return None;
         }
         let ratio = (rss / between) / (self.pure_error / within);
-        Some(stats::distribution::fisher::above(ratio, (between, within)))
+        Some(stats::distribution::fisher::above(ratio, between, within))
     }
 
     fn level_count(&self) -> f64 {
@@ -104,6 +104,6 @@ impl Sweep {
 impl Noise {
     /// Returns the p-value of a parameter without which `squares` more are left.
     pub(super) fn p_of(&self, squares: f64) -> f64 {
-        stats::distribution::fisher::above(squares / self.variance, (1.0, self.degrees))
+        stats::distribution::fisher::above(squares / self.variance, 1.0, self.degrees)
     }
 }

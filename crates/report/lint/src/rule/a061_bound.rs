@@ -52,7 +52,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let mut found = Vec::new();
     for step in &context.comparison.steps {
         let variants = context.comparison.variants.iter();
-        let of_step = variants.filter_map(|of| resources(context, (step, &of.name), &uses));
+        let of_step = variants.filter_map(|of| resources(context, step, &of.name, &uses));
         let of_step: Vec<Use<'_>> = of_step.collect();
         let one = |of: &Use<'_>| Some(against_intent(context, step, of)?.variant(of.variant));
         found.extend(of_step.iter().filter_map(one));
@@ -66,7 +66,8 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 /// Returns the shares that a variant uses in a step; `None` without runs.
 fn resources<'a>(
     context: &ComparisonContext<'_>,
-    (step, variant): (&StepComparison, &'a str),
+    step: &StepComparison,
+    variant: &'a str,
     uses: &[StorageUse],
 ) -> Option<Use<'a>> {
     let is_own = |run: &&model::RunRecord| {

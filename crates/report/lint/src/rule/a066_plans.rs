@@ -58,7 +58,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
             let (known, other) =
                 *first.entry((identity.engine.as_str(), place)).or_insert((run, plan));
             if plan != other {
-                found.push(unlike(place, known, (run, &pair(other, plan))));
+                found.push(unlike(place, known, run, &pair(other, plan)));
             }
         }
     }
@@ -68,7 +68,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
 /// Reports the plan of a run that differs from a known run's.
 ///
 /// Variants may be meant to differ in it; runs of one variant may not.
-fn unlike(place: Place<'_>, known: &RunRecord, (run, both): (&RunRecord, &str)) -> Observation {
+fn unlike(place: Place<'_>, known: &RunRecord, run: &RunRecord, both: &str) -> Observation {
     let (_, step, procedure, number) = place;
     let is_same = known.cell.variant == run.cell.variant;
     let (than, severity, kind) = match is_same {

@@ -77,7 +77,7 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
         times(subject).map(Picture::foldable),
     ]);
     let mut costs = vec![last];
-    costs.extend(OF_STEPS.map(|one| cost(subject, one)));
+    costs.extend(OF_STEPS.map(|(name, metrics)| cost(subject, name, metrics)));
     costs.extend(subject.input.comparison.runs.iter().map(|runs| of_runs(subject, runs)));
     let mut answer: Vec<Picture> = answer.into_iter().flatten().collect();
     let mut more = answer.split_off(ANSWERS.min(answer.len()));
@@ -122,10 +122,7 @@ const OF_STEPS: [(&str, [(&str, &str); 2]); 2] = [
 ];
 
 /// Draws a cost of the server where it is known, else of worker or device.
-fn cost(
-    subject: &Subject<'_>,
-    (name, [server, host]): (&str, [(&str, &str); 2]),
-) -> Option<Picture> {
+fn cost(subject: &Subject<'_>, name: &str, [server, host]: [(&str, &str); 2]) -> Option<Picture> {
     let ((metric, title), whose) = match subject.has_metric(server.0) {
         true => (server, "Measured for the server's control group only"),
         false => (host, "Measured for the worker's threads, or for all processes on the device"),

@@ -76,7 +76,7 @@ pub(crate) fn responses(subject: &Subject<'_>) -> Option<Picture> {
 
 fn picture(subject: &Subject<'_>, labels: Labels, unit: Unit, value: Value) -> Option<Picture> {
     let cells = |column: usize| {
-        (0..subject.rows.len()).map(move |row| traces(subject, (column, row), value)).collect()
+        (0..subject.rows.len()).map(move |row| traces(subject, column, row, value)).collect()
     };
     let all: Vec<Vec<Vec<Trace>>> = (0..subject.steps.len()).map(cells).collect();
     all.iter().flatten().flatten().find(|trace| !trace.points.is_empty())?;
@@ -93,7 +93,7 @@ fn picture(subject: &Subject<'_>, labels: Labels, unit: Unit, value: Value) -> O
     Some(matrix.picture(labels, &|_| html! {}, &cell))
 }
 
-fn traces(subject: &Subject<'_>, (column, row): (usize, usize), value: Value) -> Vec<Trace> {
+fn traces(subject: &Subject<'_>, column: usize, row: usize, value: Value) -> Vec<Trace> {
     let step = subject.steps[column];
     let variant = &step.cells[row].variant;
     let input = &subject.input;

@@ -27,7 +27,8 @@ fn notes(step: &StepRecord) -> Option<Vec<String>> {
     notes.extend(warmup_trim_phrase(step));
     notes.extend(cycle(time_profile));
     notes.extend(stalls(time_profile));
-    notes.extend(time_profile.drifts.iter().filter(|(_, it)| it.is_real).filter_map(drift));
+    let drifts = time_profile.drifts.iter().filter(|(_, it)| it.is_real);
+    notes.extend(drifts.filter_map(|(name, it)| drift(name, it)));
     if is_classified {
         let (worth, seconds) = (digits(time_profile.effective_seconds), time_profile.seconds);
         notes.push(format!("{seconds} s are worth {worth} independent seconds"));
@@ -73,7 +74,7 @@ fn stalls(time_profile: &TimeProfile) -> Option<String> {
 }
 
 /// Returns the slope of another metric than throughput.
-fn drift((name, drift): (&String, &Drift)) -> Option<String> {
+fn drift(name: &str, drift: &Drift) -> Option<String> {
     (name != THROUGHPUT).then(|| format!("{name} {} in that time", percent(drift.over_part)))
 }
 

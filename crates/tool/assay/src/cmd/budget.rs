@@ -328,9 +328,9 @@ impl SharedLoads {
         let noise = load_noise(experiment, &pilot.steady);
         let variance = |one: &LoadNoise| one.components.between + one.components.within;
         let worst = noise.into_iter().max_by(|a, b| variance(a).total_cmp(&variance(b)))?;
-        let costs = pilot.load_costs().filter(|_| experiment.loading_steps() > 0)?;
-        let design = load_design(&worst.components, costs, budget.runs, goal);
-        Some(Self { worst, load: costs.0, run: costs.1, design })
+        let (load, run) = pilot.load_costs().filter(|_| experiment.loading_steps() > 0)?;
+        let design = load_design(&worst.components, load, run, budget.runs, goal);
+        Some(Self { worst, load, run, design })
     }
 }
 

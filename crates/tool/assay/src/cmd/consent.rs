@@ -158,7 +158,9 @@ pub(super) fn print_options(experiment: &Experiment, ui: &Ui) {
     for variant in &experiment.variants {
         let options = variant.options.iter();
         let own: Vec<_> = options
-            .filter(|option| variant.profile.is_none() || !is_shipped(&tables, variant, *option))
+            .filter(|(name, value)| {
+                variant.profile.is_none() || !is_shipped(&tables, variant, name, value)
+            })
             .map(|(name, value)| format!("{name} = {value}"))
             .collect();
         let profile = variant.profile.as_ref().map(|name| format!("profile {name}"));
@@ -206,7 +208,7 @@ fn of_variant(tables: &[(String, Options)], variant: &Variant) -> Vec<Reached> {
     let reach = registry::reach(&variant.build.engine);
     let is_plain = |name: &str| variant.build.engine == FIO && name == "access";
     let options = variant.options.iter().filter(|(name, _)| !is_plain(name));
-    let options = options.filter(|option| !is_shipped(tables, variant, *option));
+    let options = options.filter(|(name, value)| !is_shipped(tables, variant, name, value));
     let mut all: Vec<_> = options
         .filter_map(|(name, value)| Some(line(name, value, reach.of(name, value)?)))
         .collect();
@@ -237,11 +239,7 @@ fn of_variant(tables: &[(String, Options)], variant: &Variant) -> Vec<Reached> {
 }
 
 /// Returns whether a profile of Assay sets an option of the variant's engine to this value.
-fn is_shipped(
-    tables: &[(String, Options)],
-    variant: &Variant,
-    (name, value): (&str, &str),
-) -> bool {
+fn is_shipped(tables: &[(String, Options)], variant: &Variant, name: &str, value: &str) -> bool {
     let of_engine = tables.iter().filter(|(engine, _)| *engine == variant.build.engine);
     of_engine.map(|(_, options)| options.get(name)).any(|shipped| shipped == Some(value))
 }

@@ -166,7 +166,7 @@ fn measure(
     let mut manifest = super::run::manifest(plan, host, builds);
     let dir = results.create(&mut manifest).into_report()?;
     Origin::Own.mark(&dir, &manifest, environment, ui);
-    storage::run_cells(storage, (&dir, &manifest), results, ui)?;
+    storage::run_cells(storage, &dir, &manifest, results, ui)?;
     let (profiles, _) = results.devices();
     let found = profiles.into_iter().find(|profile| profile.id == manifest.id);
     found.ok_or_else(|| miette!("interrupted before anything was measured"))

@@ -60,8 +60,7 @@ pub(super) fn by_host(
         server_user: environment.server_user.as_deref(),
         allocators: &environment.allocators,
     };
-    let kinds = (&registry::driver as &runner::Registry, &registry::kind as &runner::Kinds);
-    found.extend(runner::host_refusals(experiment, kinds, place));
+    found.extend(runner::host_refusals(experiment, &registry::driver, &registry::kind, place));
     found
 }
 

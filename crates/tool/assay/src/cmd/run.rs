@@ -21,7 +21,7 @@ use super::resume::{self, Stored};
 use super::run_options::{ExperimentArgs, rates};
 use super::second_engine;
 use super::steady::Window;
-use super::until::{self, Until};
+use super::until::{self, PilotRun, Until};
 use super::{plan as planning, report as page, requested_build, servers, storage};
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
@@ -106,7 +106,10 @@ fn execute(
     let origin = prepared.origin();
     bench.engines.confinement = origin.confinement(environment, ui).into_report()?;
     let (dir, manifest) = match prepared {
-        Prepared::Fresh(fresh) => begin(&results, *fresh, &mut bench, Process { environment, ui })?,
+        Prepared::Fresh(fresh) => {
+            let (checked, plan) = *fresh;
+            begin(&results, checked, plan, &mut bench, Process { environment, ui })?
+        }
         Prepared::Stored(stored) => {
             resume::resume(*stored, &mut bench, Process { environment, ui })?
         }
@@ -121,7 +124,8 @@ fn execute(
     let mut planned = manifest;
     if outcome.is_ok() && bench.engines.interrupt.level() == 0 {
         let floor = args.limits.disk_floor;
-        match args.until.extend((&dir, origin), &planned, floor, Process { environment, ui }) {
+        let pilot = PilotRun { dir: &dir, manifest: &planned, origin };
+        match args.until.extend(pilot, floor, Process { environment, ui }) {
             Ok(Some(extended)) => {
                 // Complete runs stay, and failed ones are not repeated.
                 let rest = until::rest(&extended, &planned);
@@ -212,7 +216,7 @@ pub(super) fn measure(
     ui: &Ui,
 ) -> Result<usize> {
     if let Some(storage) = &mut bench.storage {
-        return storage::run_cells(storage, (dir, manifest), &Results::of(dir), ui);
+        return storage::run_cells(storage, dir, manifest, &Results::of(dir), ui);
     }
     let mut screen = Screen::new(ui, manifest);
     let outcome =
@@ -224,7 +228,8 @@ pub(super) fn measure(
 /// Checks builds and servers, then creates the experiment's directory.
 fn begin(
     results: &Results,
-    (checked, plan): (Checked, Plan),
+    checked: Checked,
+    plan: Plan,
     bench: &mut Bench<'_>,
     Process { environment, ui }: Process<'_>,
 ) -> Result<(ExperimentDir, Manifest)> {

@@ -148,7 +148,8 @@ impl Storage {
 /// What an interrupt leaves is stored too. The profile has the experiment's identifier.
 pub(crate) fn run_cells(
     storage: &mut Storage,
-    (dir, manifest): (&ExperimentDir, &Manifest),
+    dir: &ExperimentDir,
+    manifest: &Manifest,
     results: &Results,
     ui: &Ui,
 ) -> Result<usize> {

@@ -23,6 +23,14 @@ const PILOT_MIN: u32 = 3;
 /// Our choice: beyond it a longer step or a quieter machine helps more than repetitions.
 const REPETITIONS_MAX: u32 = 100;
 
+/// An experiment whose pilot has run.
+#[derive(Clone, Copy)]
+pub(crate) struct PilotRun<'a> {
+    pub(crate) dir: &'a ExperimentDir,
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) origin: Origin,
+}
+
 /// Precision of the result.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Precision of the result")]
@@ -91,8 +99,7 @@ impl Until {
     /// Extends a plan after its pilot; `None` when no further run is needed.
     pub(crate) fn extend(
         &self,
-        (dir, origin): (&ExperimentDir, Origin),
-        manifest: &Manifest,
+        PilotRun { dir, manifest, origin }: PilotRun<'_>,
         floor: Bytes,
         Process { environment, ui }: Process<'_>,
     ) -> Result<Option<Manifest>> {

@@ -39,18 +39,17 @@ impl<W: Write + Send> Worker<'_, W> {
 
     /// Reports a step's statements, and archives the texts of their plans, before and after it.
     ///
-    /// After a step that did not finish they are not read: its plans are those before it.
+    /// `after` is `None` for a step that did not finish: its plans are those before it.
     pub(crate) fn report_statements(
         &self,
-        engine: &dyn Engine,
         order: &Order,
-        (index, is_finished): (u32, bool),
+        index: u32,
         mut before: Statements,
+        after: Option<Statements>,
     ) {
         let Some(application) = &order.application else { return };
         let mut text = plan_texts(application, "before", &before);
-        if is_finished {
-            let after = self.statements(engine, order, index, true);
+        if let Some(after) = after {
             text.push_str(&plan_texts(application, "after", &after));
             let (mut records, mut entries) = (Vec::new(), Vec::new());
             for (position, states) in after {
