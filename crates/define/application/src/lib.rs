@@ -10,7 +10,6 @@
 
 mod conditions;
 mod expression;
-mod files;
 mod flow;
 mod layout;
 mod names;
@@ -31,6 +30,5 @@ mod token;
 mod value;
 
 pub use expression::Setup;
-pub use files::ApplicationFiles;
 pub use place::StatementPlaces;
-pub use read::{Described, ROWS_DESCRIBED, describe, find, read, step_infos};
+pub use read::{ApplicationFiles, Described, ROWS_DESCRIBED, describe, find, read, step_infos};

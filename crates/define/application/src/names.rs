@@ -9,8 +9,8 @@ use reader::syntax::{Node, Word, plain, scalar, text};
 use toml::de::DeTable;
 
 use crate::expression::Variables;
-use crate::files::ApplicationFiles;
 use crate::place::StatementPlaces;
+use crate::read::ApplicationFiles;
 use crate::token::TokenError;
 
 /// Keyword for rows of the last statement without a condition.

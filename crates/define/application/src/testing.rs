@@ -7,7 +7,7 @@ use reader::error::Source;
 use reader::place::{Place, Placed};
 
 use crate::expression::Setup;
-use crate::files::ApplicationFiles;
+use crate::read::ApplicationFiles;
 use crate::read::{Described, read};
 
 /// The applications that come with the program.

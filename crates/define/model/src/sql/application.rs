@@ -8,8 +8,7 @@ use crate::sql::call_policy::CallPolicy;
 use crate::sql::connections::{Connections, Hold};
 use crate::sql::dialect::PerDialect;
 use crate::sql::draw::Draw;
-use crate::sql::protocol::Protocol;
-use crate::sql::query::{Check, Statement};
+use crate::sql::query::{Check, Protocol, Statement};
 use crate::step::{OpUnit, Step, StepRole};
 
 /// Tables, procedures and steps, checked.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::names::names;
 use crate::sql::dialect::PerDialect;
 use crate::sql::draw::ReadKind;
 
@@ -23,6 +24,18 @@ pub struct Statement {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy: Option<u16>,
 }
+
+/// How statements are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// Parsed once per session, then executed with binary values.
+    Prepared,
+    /// As text with literal values, parsed and planned each time.
+    Text,
+}
+
+names!(Protocol, "a protocol": Prepared "prepared", Text "text");
 
 /// A value that a statement's result sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -23,6 +23,7 @@ const CHOICES: u64 = 2;
 const COPIES: u64 = 3;
 const VALUES: u64 = 4;
 const PAUSES: u64 = 5;
+const HOLDS: u64 = 6;
 
 /// Returns the generators of a group: one for each client, none when the group does nothing.
 ///
@@ -87,10 +88,32 @@ pub fn sample_calls(tables: &Tables, procedure: u16) -> Result<Box<dyn Generator
     calls.map_err(|reason| WorkloadError::Step("sample".to_owned(), reason))
 }
 
+/// The calls of the sessions that hold transactions open, one for each client, and for how long.
+pub type Holders = (Vec<Box<dyn Generator>>, Nanos);
+
+/// Returns the sessions of a step that hold transactions open; none where it has no `hold`.
+///
+/// # Errors
+/// When a draw cannot be made.
+pub fn holders(request: &Request<'_>, tables: &Tables) -> Result<Holders, WorkloadError> {
+    let step = request.step;
+    let Some(hold) = tables.traffic_spec(&step.name).and_then(|spec| spec.hold) else {
+        return Ok((Vec::new(), Nanos(0)));
+    };
+    let one = |client| {
+        let part = Part { client, clients: step.clients };
+        let stream = |of| Stream::new(request.seed, &step.name, Group::Clients, of).branch(HOLDS);
+        single(tables, hold.procedure, part, [client, u32::MAX].map(stream))
+    };
+    let made: Result<_, String> = (0..step.clients).map(one).collect();
+    let made = made.map_err(|reason| WorkloadError::Step(step.name.clone(), reason))?;
+    Ok((made, hold.time_ns))
+}
+
 /// Returns the calls of one procedure by the client that is `part` of its group.
 ///
 /// The second stream is shared with the other clients.
-pub(crate) fn single(
+fn single(
     tables: &Tables,
     procedure: u16,
     part: Part,

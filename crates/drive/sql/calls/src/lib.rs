@@ -16,7 +16,6 @@ mod call_buffer;
 
 mod executable;
 mod generator;
-mod hold;
 mod lockstep;
 mod made;
 mod pauses;
@@ -27,6 +26,5 @@ mod tables;
 
 pub use background::background_load;
 pub use executable::check_application;
-pub use generator::{generators, kinds, sample_calls};
-pub use hold::{Holders, holders};
+pub use generator::{Holders, generators, holders, kinds, sample_calls};
 pub use tables::Tables;

@@ -21,7 +21,7 @@ use crate::procedure::Known;
 use crate::socket::Contact;
 use crate::tables;
 use crate::timed_stream::is_silence;
-use crate::wait_query::WaitQuery;
+use crate::waits::WaitQuery;
 
 /// One kind of database: identity, state and maintenance.
 ///

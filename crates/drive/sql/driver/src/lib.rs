@@ -47,7 +47,6 @@ pub mod testing;
 mod timed_stream;
 mod tls;
 mod trial_call;
-mod wait_query;
 mod waits;
 
 pub use config::{
@@ -68,4 +67,4 @@ pub use receive_buffer::ReceiveBuffer;
 pub use socket::{Contact, Socket};
 pub use tables::MARKER;
 pub use template::{Field, Template, Value, write_hex};
-pub use wait_query::WaitQuery;
+pub use waits::WaitQuery;

@@ -10,7 +10,6 @@
 
 mod conditions;
 mod config;
-mod database;
 mod driver;
 mod durability;
 mod instance;

@@ -1,6 +1,6 @@
 //! Rows of content, separated by commas or tabs.
 
-use super::content::Content;
+use super::part::Content;
 use super::text;
 
 /// Returns the rows of content, separated by commas.

@@ -4,7 +4,7 @@ use model::is_obeyed;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::content::Content;
+use super::part::Content;
 
 /// Returns the data of content as JSON.
 pub(crate) fn write(content: &Content<'_>) -> String {

@@ -2,8 +2,7 @@
 
 use model::visible;
 
-use super::content::Content;
-use super::part::{Document, Part};
+use super::part::{Content, Document, Part};
 use super::table::{Table, padding};
 
 /// Returns content as Markdown.

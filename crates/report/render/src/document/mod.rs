@@ -6,7 +6,6 @@
 //! To add a part, add it to [`Part`] and to each format; a format, add a file and its line in
 //! `format.rs`.
 
-mod content;
 pub(crate) mod csv;
 mod fill;
 mod html;
@@ -17,12 +16,11 @@ mod rows;
 mod table;
 pub(crate) mod text;
 
-pub(crate) use content::Content;
 pub(crate) use fill::fill;
 pub(crate) use html::html;
 pub(crate) use json::merged;
 pub use part::Document;
-pub(crate) use part::Part;
+pub(crate) use part::{Content, Part};
 pub use rows::Rows;
 pub(crate) use rows::{ratio_fields, snake};
 pub(crate) use table::{Cell, Table, Tone, known};

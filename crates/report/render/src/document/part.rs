@@ -2,8 +2,10 @@
 
 use model::{in_line, visible};
 
+use super::rows::Rows;
 use super::table::Table;
 use crate::plot::Picture;
+use crate::style::Style;
 
 /// One part of a document.
 pub(crate) enum Part {
@@ -140,4 +142,16 @@ impl<const N: usize> From<[Vec<Part>; N]> for Document {
         blocks.into_iter().for_each(|block| document.add(block));
         document
     }
+}
+
+/// The content of one report.
+pub(crate) struct Content<'a> {
+    /// What people read.
+    pub(crate) document: &'a dyn Fn() -> Document,
+    /// A header and rows for spreadsheets; `None` where text takes their place.
+    pub(crate) rows: &'a dyn Fn() -> Option<Rows>,
+    /// Everything for programs, as JSON.
+    pub(crate) data: &'a dyn Fn() -> String,
+    /// Matters to text.
+    pub(crate) style: Style,
 }

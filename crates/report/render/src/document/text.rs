@@ -2,9 +2,8 @@
 
 use model::visible;
 
-use super::content::Content;
 use super::fill::fill;
-use super::part::{Document, Part};
+use super::part::{Content, Document, Part};
 use super::table::{Cell, Column, GAP, Table, Tone, padding};
 use crate::style::Style;
 

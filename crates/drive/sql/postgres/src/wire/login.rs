@@ -32,6 +32,17 @@ const CLEAR_TEXT: &str = "the password in clear text, and the connection is not 
 /// The parameter with the client's name.
 const APPLICATION_NAME: &str = "application_name";
 
+/// Configuration of a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Session {
+    /// Settings sent at login.
+    pub(crate) settings: Vec<(String, String)>,
+    /// Schemas in which names are found, each quoted; empty where the login's own are.
+    pub(crate) search_path: String,
+    /// Whether TOAST compression is off.
+    pub(crate) is_uncompressed: bool,
+}
+
 /// The state of an authentication, by SCRAM above all.
 #[derive(Default)]
 struct Scram {

@@ -14,12 +14,11 @@ mod message;
 mod method;
 mod result;
 mod role;
-mod session;
 mod statement;
 mod text;
 mod value;
 
 pub(crate) use connection::Connection;
 pub(crate) use failure::Failure;
-pub(crate) use session::Session;
+pub(crate) use login::Session;
 pub(crate) use value::write_literal;
