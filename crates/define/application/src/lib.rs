@@ -30,5 +30,6 @@ mod token;
 mod value;
 
 pub use expression::Setup;
+pub use names::ApplicationFiles;
 pub use place::StatementPlaces;
-pub use read::{ApplicationFiles, Described, ROWS_DESCRIBED, describe, find, read, step_infos};
+pub use read::{Described, ROWS_DESCRIBED, describe, find, read, step_infos};

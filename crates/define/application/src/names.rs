@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
+use std::path::Path;
 
 use model::limits::is_sql_name;
 use reader::error::{PlanError, Source, refuse};
@@ -10,11 +11,28 @@ use toml::de::DeTable;
 
 use crate::expression::Variables;
 use crate::place::StatementPlaces;
-use crate::read::ApplicationFiles;
 use crate::token::TokenError;
 
 /// Keyword for rows of the last statement without a condition.
 pub(super) const FOUND: &str = "found";
+
+/// The files of applications, and the key distributions that they may name.
+pub trait ApplicationFiles {
+    /// Returns the text of a shipped application.
+    fn application(&self, name: &str) -> Option<String>;
+    /// Returns the names of the shipped applications.
+    fn application_names(&self) -> Vec<String>;
+    /// Returns the text of a user's file: an application, a profile, or a rate.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    fn file(&self, path: &Path) -> Result<String, String>;
+    /// Checks a key distribution as written, for a key space of `rows`.
+    ///
+    /// # Errors
+    /// Names the error in the text and the known distributions.
+    fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String>;
+}
 
 /// Shared context of the checks of one file.
 pub(super) struct Names<'a> {

@@ -12,7 +12,7 @@ use toml::de::DeTable;
 
 use crate::conditions::checks_of_loaded;
 use crate::expression::{Setup, Variables};
-use crate::names::Names;
+use crate::names::{ApplicationFiles, Names};
 use crate::place::StatementPlaces;
 
 /// Keys of an application file.
@@ -33,24 +33,6 @@ const KEYS: [&str; 12] = [
 
 /// Rows assumed for a description.
 pub const ROWS_DESCRIBED: u64 = 1_000_000;
-
-/// The files of applications, and the key distributions that they may name.
-pub trait ApplicationFiles {
-    /// Returns the text of a shipped application.
-    fn application(&self, name: &str) -> Option<String>;
-    /// Returns the names of the shipped applications.
-    fn application_names(&self) -> Vec<String>;
-    /// Returns the text of a user's file: an application, a profile, or a rate.
-    ///
-    /// # Errors
-    /// The reason why it cannot be read.
-    fn file(&self, path: &Path) -> Result<String, String>;
-    /// Checks a key distribution as written, for a key space of `rows`.
-    ///
-    /// # Errors
-    /// Names the error in the text and the known distributions.
-    fn check_distribution(&self, text: &str, rows: u64) -> Result<(), String>;
-}
 
 /// An application with one experiment's parameters.
 #[derive(Debug, Clone, PartialEq)]

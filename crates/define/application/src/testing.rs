@@ -7,7 +7,7 @@ use reader::error::Source;
 use reader::place::{Place, Placed};
 
 use crate::expression::Setup;
-use crate::read::ApplicationFiles;
+use crate::names::ApplicationFiles;
 use crate::read::{Described, read};
 
 /// The applications that come with the program.

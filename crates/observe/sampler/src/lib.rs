@@ -21,6 +21,7 @@ mod kernel_file;
 mod limit;
 mod memory_limit;
 mod mount;
+mod run;
 mod server_group;
 mod source;
 mod storage_basis;
@@ -39,9 +40,10 @@ pub use limit::{
 };
 pub use memory_limit::{free_memory, limit_notes, memory_limit, oom_evidence};
 pub use mount::{Mount, holding, parse_mounts};
+pub use run::for_run;
 pub use server_group::ServerGroup;
 
 pub use source::disk_free::free_space;
 pub use source::host::{dirty_bytes, sample as host_readings};
 pub use storage_basis::{OpenFiles, file_system, storage_basis};
-pub use targets::{Foreign, IsLog, RunTargets, Sampler, ServerTargets, for_run};
+pub use targets::{Foreign, IsLog, RunTargets, Sampler, ServerTargets};

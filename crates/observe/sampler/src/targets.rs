@@ -8,7 +8,6 @@ use model::Readings;
 use crate::block_device::BlockDevice;
 use crate::control_group::CgroupDir;
 use crate::server_group::ServerGroup;
-use crate::source::SAMPLERS;
 
 /// One source of readings, cheap enough for once a second.
 ///
@@ -65,46 +64,4 @@ pub struct ServerTargets<'a> {
     pub pid: u32,
     /// Its control group.
     pub group: &'a ServerGroup,
-}
-
-/// Returns the samplers of one run.
-pub fn for_run(targets: &RunTargets<'_>) -> Vec<Sampler> {
-    SAMPLERS.iter().filter_map(|start| start(targets)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use model::metric;
-
-    use super::*;
-
-    #[test]
-    fn every_reading_is_a_metric() {
-        let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("000004.log"), vec![1; 100_000]).unwrap();
-        let group = ServerGroup::create(None, dir.path()).unwrap();
-        let targets = RunTargets {
-            pid: std::process::id(),
-            data_dir: dir.path().to_owned(),
-            cgroup: CgroupDir::of_process(std::process::id()),
-            is_log: Some(Arc::new(|path| path.extension().is_some_and(|end| end == "log"))),
-            server: Some(ServerTargets { pid: std::process::id(), group: &group }),
-            foreign: Foreign::Nowhere,
-        };
-        let mut all = Readings::new();
-        for mut sampler in for_run(&targets) {
-            let readings = sampler(true);
-            assert!(readings.keys().all(|name| metric::find(name).is_some()));
-            all.extend(readings);
-        }
-        assert!(all.len() > 10, "{all:?}");
-        for name in [
-            metric::RSS_BYTES,
-            metric::HOST_CPU_BUSY_US,
-            metric::DATA_DIR_BYTES,
-            metric::DISK_FREE_BYTES,
-        ] {
-            assert!(all[name] > 0.0, "{name} in {all:?}");
-        }
-    }
 }

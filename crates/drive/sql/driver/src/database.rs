@@ -21,7 +21,6 @@ use crate::procedure::Known;
 use crate::socket::Contact;
 use crate::tables;
 use crate::timed_stream::is_silence;
-use crate::waits::WaitQuery;
 
 /// One kind of database: identity, state and maintenance.
 ///
@@ -87,6 +86,21 @@ pub trait Database: Send + Sync + Sized {
     fn restore(_engine: &SqlEngine<Self>) -> Result<(), EngineError> {
         Ok(())
     }
+}
+
+/// Queries of what sessions wait for.
+#[derive(Debug, Clone)]
+pub struct WaitQuery {
+    /// Returns a row where the server has what the query needs; refused or empty where not.
+    pub needs: &'static str,
+    /// Prepares the query once; may be empty.
+    pub prepare: &'static str,
+    /// Returns a row for each session: its number and its event.
+    ///
+    /// A process or thread of the server itself has no number.
+    pub sample: String,
+    /// Shortest pause between two samples.
+    pub least_pause: Duration,
 }
 
 type Error<D> = <<D as Database>::Connection as Connection>::Error;

@@ -54,7 +54,7 @@ pub use config::{
     server_options,
 };
 pub use connection::{Connection, Reply, Sql};
-pub use database::{Database, OpenRequest, SqlEngine};
+pub use database::{Database, OpenRequest, SqlEngine, WaitQuery};
 pub use driver::SqlDriver;
 pub use explain::{Explain, SentStatement, StatementEntry, Statements};
 pub use failure::{ErrorResponse, Failure, unless_refused};
@@ -67,4 +67,3 @@ pub use receive_buffer::ReceiveBuffer;
 pub use socket::{Contact, Socket};
 pub use tables::MARKER;
 pub use template::{Field, Template, Value, write_hex};
-pub use waits::WaitQuery;

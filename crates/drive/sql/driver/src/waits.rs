@@ -6,23 +6,8 @@ use engine::{EngineError, WaitSampler};
 use model::WaitProfile;
 
 use crate::connection::Connection;
-use crate::database::{Database, SqlEngine};
+use crate::database::{Database, SqlEngine, WaitQuery};
 use crate::failure::{Failure, unless_refused};
-
-/// Queries of what sessions wait for.
-#[derive(Debug, Clone)]
-pub struct WaitQuery {
-    /// Returns a row where the server has what the query needs; refused or empty where not.
-    pub needs: &'static str,
-    /// Prepares the query once; may be empty.
-    pub prepare: &'static str,
-    /// Returns a row for each session: its number and its event.
-    ///
-    /// A process or thread of the server itself has no number.
-    pub sample: String,
-    /// Shortest pause between two samples.
-    pub least_pause: Duration,
-}
 
 /// A connection that samples waits.
 pub(crate) struct SqlWaits<'e, D: Database> {

@@ -11,7 +11,7 @@ use engine::{EngineError, LockWaits, Maintenance, OpenSpec};
 use model::{DurabilityRecord, EngineState, Identity, Options};
 
 use crate::config::check_foreign;
-use crate::durability::StorageEngine;
+use crate::database::{MysqlDatabase, MysqlEngine};
 use crate::kind::Flavour;
 use crate::standby_status::StandbyMonitor;
 use crate::wire::{Connection, Failure};
@@ -31,24 +31,6 @@ const FACTS: [&str; 10] = [
     "version_malloc_library", "version_source_revision", "version_ssl_library", "innodb_version",
     "innodb_page_size", "default_storage_engine",
 ];
-
-/// A server with the tables of a run.
-pub(crate) type MysqlEngine = SqlEngine<MysqlDatabase>;
-
-pub(crate) struct MysqlDatabase {
-    pub(crate) flavour: Flavour,
-    /// InnoDB variables to restore once it is idle.
-    pub(crate) saved_variables: Mutex<Option<SavedVariables>>,
-    /// Storage engine of the first table; `None` for one whose rows a crash may lose.
-    pub(crate) storage_engine: Option<StorageEngine>,
-    /// The connection to its standby; `None` without one.
-    pub(crate) standby: Option<StandbyMonitor>,
-    /// The query of the tables' sizes; `None` when the server reports none.
-    pub(crate) sizes: Option<String>,
-}
-
-/// Earlier values of variables, in the order of restoring.
-pub(crate) type SavedVariables = Vec<(String, String)>;
 
 /// Connects, creates the tables and checks the server against `spec`.
 pub(crate) fn open(

@@ -10,6 +10,7 @@
 
 mod conditions;
 mod config;
+mod database;
 mod driver;
 mod durability;
 mod instance;

@@ -5,8 +5,8 @@ use std::sync::PoisonError;
 use driver_sql::Connection as _;
 use engine::{EngineError, Maintenance};
 
+use crate::database::{MysqlEngine, SavedVariables};
 use crate::durability::StorageEngine;
-use crate::instance::{MysqlEngine, SavedVariables};
 use crate::wire::number;
 
 /// Variables that make `InnoDB` flush dirty pages and purge at once; absent ones are left out.

@@ -44,7 +44,8 @@ impl Activity {
 
     /// Returns how many times as frequent it is in seconds of stalls as in all seconds.
     ///
-    /// `all` and `stalled` count the seconds of the time line; `None` where it is in no second that counts.
+    /// `all` and `stalled` count the seconds of the time line; `None` where it is in no second that
+    /// counts.
     pub(super) fn excess(&self, all: usize, stalled: usize) -> Option<f64> {
         let share =
             |count: usize, of: usize| (of > 0).then(|| float(count as u64) / float(of as u64));
