@@ -132,7 +132,10 @@ impl Bodies {
         if is_whole || bodies.any(is_known) {
             return Ok(());
         }
-        Err(format!("{} bytes starting at byte {offset} belong to no value", field.len()))
+        Err(format!(
+            "the {} bytes at offset {offset} are not part of any written value",
+            field.len()
+        ))
     }
 
     /// Returns a value of which any part behind the header may replace that of row `id`.
