@@ -13,8 +13,8 @@ const LIMIT: Duration = Duration::from_secs(10);
 /// Our choice: a busy server answers such a query within seconds.
 const SILENT_MAX: Duration = Duration::from_secs(30);
 
-/// Words of every error of a server that does not answer in time.
-pub const NO_ANSWER: &str = "has not answered";
+/// Text that is in every error of a server that does not answer in time.
+pub const NO_ANSWER: &str = "does not answer";
 
 /// How long statements outside of measured spans wait for a lock, and where waits are reported.
 #[derive(Debug, Clone)]

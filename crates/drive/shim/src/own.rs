@@ -85,7 +85,7 @@ fn capabilities(build: &Identity) -> Result<Capabilities> {
             text => Err(wrong(fact, format!("`{text}` is neither yes nor no"))),
         }
     };
-    let reverse = yes_or_no(REVERSE_SCANS, "yes", "its library scans in ascending key order only")?;
+    let reverse = yes_or_no(REVERSE_SCANS, "yes", "its library cannot scan in descending order")?;
     let fields = yes_or_no(FIELD_READS, "no", "its library copies the whole value")?;
     Ok(Capabilities {
         durability,

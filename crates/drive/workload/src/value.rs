@@ -132,7 +132,8 @@ impl Bodies {
         if is_whole || bodies.any(is_known) {
             return Ok(());
         }
-        Err(format!("{} bytes starting at byte {offset} belong to no value", field.len()))
+        let length = field.len();
+        Err(format!("the {length} bytes at offset {offset} are not part of any written value"))
     }
 
     /// Returns a value of which any part behind the header may replace that of row `id`.

@@ -67,21 +67,24 @@ pub(crate) struct Order {
     /// The kinds of operation of the experiment's key-value steps, each with the first such step.
     pub(crate) kinds: BTreeMap<OpKind, String>,
     pub(crate) library: Option<Library>,
-    /// Where the server listens, password included; `None` for an engine in the worker.
-    pub(crate) endpoint: Option<Endpoint>,
-    /// The application, for steps beyond keys and values.
-    pub(crate) application: Option<Application>,
-    /// Procedures to call once on data that are discarded, by position and in order.
-    pub(crate) checked: Vec<u16>,
-    /// Most clients of any step of the run.
-    pub(crate) clients_max: u32,
-    /// Most sessions of clients and writers at once.
-    pub(crate) sessions_max: u64,
+    /// The server; `None` for an engine in the worker.
+    pub(crate) server: Option<ServerOrder>,
     /// Longest time without progress, after which this worker is killed.
     pub(crate) watchdog: Nanos,
     pub(crate) dir: PathBuf,
     /// Library that was preloaded to serve `malloc`; `None` for the system's own allocator.
     pub(crate) allocator: Option<PathBuf>,
+}
+
+/// The part of an order that only engines in a server have.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ServerOrder {
+    /// Where the server listens, password included.
+    pub(crate) endpoint: Endpoint,
+    /// The application, for steps beyond keys and values.
+    pub(crate) application: Option<Application>,
+    /// Procedures to call once on data that are discarded, by position and in order.
+    pub(crate) checked: Vec<u16>,
 }
 
 /// Parent to worker.

@@ -11,6 +11,8 @@ use model::{
 use sampler::Shortage;
 use serde::{Deserialize, Serialize};
 
+use crate::preflight::sessions_max;
+
 /// Files of a worker next to those of engine or connections: libraries, accounts, pipes. It had 31
 /// at most (ours).
 pub(crate) const OTHER_FILES: u64 = 40;
@@ -40,6 +42,8 @@ pub(crate) struct Needs {
     pub(crate) pipelined: Option<String>,
     /// Clients of the largest step.
     pub(crate) clients: u32,
+    /// Most sessions of clients and writers at once.
+    pub(crate) sessions: u64,
 }
 
 /// Returns whether a step has clients: a settle has none.
@@ -64,6 +68,7 @@ impl Needs {
             sequences: first(&scans),
             pipelined: first(&|step| matches!(step.load, Load::Pipelined(_))),
             clients: most_clients(experiment),
+            sessions: sessions_max(experiment),
         }
     }
 

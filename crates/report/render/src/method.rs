@@ -7,12 +7,12 @@ use model::units::many;
 
 /// The methods that give an interval, in words.
 const NAMES: [(Method, &str); 6] = [
-    (Method::Moderated, "moderated t on logarithms"),
-    (Method::Pooled, "pooled t on logarithms"),
-    (Method::Welch, "Welch's t on logarithms"),
-    (Method::Paired, "paired t on the log-ratios of blocks"),
-    (Method::History, "t on logarithms with the noise of other runs"),
-    (Method::Ranks, "ranks, if all runs of a variant are equal"),
+    (Method::Moderated, "moderated t-test on log values"),
+    (Method::Pooled, "pooled t-test on log values"),
+    (Method::Welch, "Welch's t-test on log values"),
+    (Method::Paired, "paired t-test on the log ratios of blocks"),
+    (Method::History, "t-test on log values, with the variance of other cells and experiments"),
+    (Method::Ranks, "rank test, if all runs of a variant are equal"),
 ];
 
 /// Returns the interval methods of the steps' own questions, each once.

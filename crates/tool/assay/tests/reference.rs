@@ -11,6 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use model::Topic;
 use model::metric::{METRICS, Metric, Unit};
 
 /// Pages by path below docs/reference.
@@ -86,45 +87,48 @@ const fn unit(unit: Unit) -> &'static str {
     }
 }
 
-/// Adds a list of all rules, and pages of ten with their texts.
+/// Adds the pages of lint's rules, ten to a page.
 fn rules(pages: &mut Pages) {
-    let mut list = format!(
-        "# Rules of lint\n\n{NOTE}\n| code | name | severity | tested on |\n|---|---|---|---|\n"
-    );
-    let mut details: BTreeMap<String, String> = BTreeMap::new();
-    for rule in lint::rules() {
-        let page = format!("rules-{}0.md", &rule.code[..3]);
-        let severity = rule.severity;
-        let moments = lint::moments(rule).join(", ");
-        writeln!(list, "| [{}]({page}) | {} | {severity} | {moments} |", rule.code, rule.name)
-            .unwrap();
-        let text = details
-            .entry(page)
-            .or_insert_with(|| format!("# Rules {0}0 to {0}9\n\n{NOTE}", &rule.code[..3]));
-        writeln!(text, "\n## {} {}\n\n{severity}, tested on: {moments}\n", rule.code, rule.name)
-            .unwrap();
-        for (heading, sentences) in rule.texts() {
+    let rules = lint::rules().iter().map(|rule| {
+        (*rule, format!("rules-{}0.md", &rule.code[..3]), lint::moments(rule).join(", "))
+    });
+    topics(pages, "Rules of lint", "checked on", rules);
+}
+
+/// Adds the pages of the doctor's checks, sixteen to a page.
+fn checks(pages: &mut Pages) {
+    let checks = (0..).zip(doctor::checks()).map(|(at, one)| {
+        let manifests = if one.check.is_in_manifests { "yes" } else { "no" };
+        (*one, format!("checks-{}.md", at / 16 + 1), manifests.to_owned())
+    });
+    topics(pages, "Checks of the doctor", "in manifests", checks);
+}
+
+/// Adds a list of topics, each with its page and a fourth column, and the pages with their texts.
+fn topics<'t, C: 't>(
+    pages: &mut Pages,
+    title: &str,
+    column: &str,
+    topics: impl Iterator<Item = (&'t Topic<C>, String, String)>,
+) {
+    let kind = title.split_once(' ').unwrap().0;
+    let mut list =
+        format!("# {title}\n\n{NOTE}\n| code | name | severity | {column} |\n|---|---|---|---|\n");
+    let mut details: BTreeMap<String, (&str, &str, String)> = BTreeMap::new();
+    for (topic, page, value) in topics {
+        let &Topic { code, name, severity, .. } = topic;
+        writeln!(list, "| [{code}]({page}) | {name} | {severity} | {value} |").unwrap();
+        let (_, last, text) = details.entry(page).or_insert_with(|| (code, code, String::new()));
+        *last = code;
+        writeln!(text, "\n## {code}: {name}\n\n{severity}, {column}: {value}\n").unwrap();
+        for (heading, sentences) in topic.texts() {
             writeln!(text, "- **{heading}**: {sentences}").unwrap();
         }
     }
-    pages.insert("rules.md".to_owned(), list);
-    pages.extend(details);
-}
-
-/// Adds a list of the doctor's checks.
-fn checks(pages: &mut Pages) {
-    let mut text = format!(
-        "# Checks of the doctor\n\n{NOTE}\n| check | of | severity | in manifests | why | source |\n\
-         |---|---|---|---|---|---|\n"
-    );
-    for one in doctor::checks() {
-        let manifests = if one.check.is_in_manifests { "yes" } else { "no" };
-        let (name, subject, severity) = (one.code, one.name, one.severity);
-        let (why, source) = (one.why, one.source);
-        writeln!(text, "| {name} | {subject} | {severity} | {manifests} | {why} | {source} |")
-            .unwrap();
+    pages.insert(format!("{}.md", kind.to_lowercase()), list);
+    for (page, (first, last, text)) in details {
+        pages.insert(page, format!("# {kind} {first} to {last}\n\n{NOTE}{text}"));
     }
-    pages.insert("checks.md".to_owned(), text);
 }
 
 /// Adds the steps for keys and values, and those of each application.

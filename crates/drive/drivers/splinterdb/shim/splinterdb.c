@@ -515,7 +515,7 @@ int assay_scan(void *of, const void *start, size_t start_bytes, uint32_t limit, 
                           : BEGIN(db, &it, greater_than_or_equal, from);
     if (code == ENOTSUP && is_reverse) {
         snprintf(error->text, sizeof error->text,
-                 "reverse scans: this build scans in ascending key order only");
+                 "reverse scans: this build cannot scan in descending order");
         return ASSAY_UNSUPPORTED;
     }
     if (code) return failed(error, "splinterdb_iterator_init", code, start_bytes, 0);

@@ -110,7 +110,7 @@ impl Ticker for Counter {
     }
 
     #[inline(always)]
-    #[expect(clippy::cast_possible_truncation, reason = "the product fits 64 bits for 500 years")]
+    #[expect(clippy::cast_possible_truncation, reason = "64 bits hold 500 years in nanoseconds")]
     fn between(&self, from: Ticks, to: Ticks) -> Nanos {
         let ticks = u128::from(to.0.saturating_sub(from.0));
         Nanos(((ticks * u128::from(self.scale)) >> SCALE_BITS) as u64)

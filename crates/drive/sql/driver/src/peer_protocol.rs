@@ -92,8 +92,8 @@ impl PeerProtocol {
                 format!("{address} is {name} and ends the connection: {stated}")
             }
             Some(Peer::Known(found)) if found == self => format!(
-                "{address} answers some connections as {name}, but not the connection of Assay: \
-                 see the log of the server"
+                "{address} is {name}, but it did not answer the connection of Assay: see the log of \
+                 the server"
             ),
             Some(Peer::Known(found)) => {
                 let scheme = match found {
@@ -109,11 +109,11 @@ impl PeerProtocol {
                 format!("{address} is {found}, not {name}: check host and port of the dsn")
             }
             None if error.is_some_and(|it| it.kind() != io::ErrorKind::TimedOut) => format!(
-                "{address} closes connections without an answer, and {name} would answer: check \
+                "{address} closes connections without an answer; {name} would answer: check \
                  host and port of the dsn, and the server's log"
             ),
             None => format!(
-                "{address} accepts connections and {NO_ANSWER}, and {name} would answer: check \
+                "{address} accepts connections but {NO_ANSWER}; {name} would answer: check \
                  host and port of the dsn, and whether the server hangs; if the server wakes or \
                  resolves names slowly, add connect_timeout=30 to the dsn"
             ),
@@ -257,7 +257,7 @@ mod tests {
     fn silence_and_a_closed_connection_are_distinguished() {
         let silent = |mut stream: TcpStream| drop(until(&mut stream, b"never"));
         let text = described(PeerProtocol::Mysql, silent);
-        assert!(text.contains("accepts connections and has not answered, and a MySQL "), "{text}");
+        assert!(text.contains("accepts connections but does not answer; a MySQL "), "{text}");
         let nowhere = Address::Socket("/dev/null/none".into());
         for closed in [io::ErrorKind::UnexpectedEof, io::ErrorKind::ConnectionReset] {
             let text = PeerProtocol::Postgres.describe(&nowhere, &[], Some(&closed.into()));

@@ -291,7 +291,7 @@ mod tests {
                 server
             });
             let error = socket.read_exact(&mut [0; 1 << 10]).unwrap_err();
-            let expected = format!("{address} has not answered the login within its limit: ");
+            let expected = format!("{address} does not answer the login within its limit: ");
             assert!(error.to_string().starts_with(&expected), "{error}");
             drop(socket);
             drop(server.join().unwrap());

@@ -13,7 +13,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 const LOGIN_LIMIT: &str = "within its limit: 30 s, or connect_timeout of the dsn";
 
 /// Start of the error of an answer that does not come in time.
-const SILENCE: &str = "the server has not answered a query for ";
+const SILENCE: &str = "the server does not answer: a query had no answer for ";
 
 /// Returns whether an error is that of an answer that did not come in time.
 pub(crate) fn is_silence(reason: &str) -> bool {

@@ -108,14 +108,13 @@ fn open_once(
     let data = bench.data.fresh(&cell.id)?;
     let mut order = bench.order(experiment, &cell, &data, Vec::new())?;
     order.variant = variant.clone();
-    order.checked = called_procedures(experiment);
     let cpus = Cpus::of(experiment)?;
     let refused = |refusal| RunnerError::Refused(variant.name.clone(), refusal);
     let mut host = match Host::open(bench, experiment, variant, &data, &cpus) {
         Err(RunnerError::Server(error)) => return Err(refused(EngineError::from(error).into())),
         opened => opened?,
     };
-    order.endpoint = host.endpoint();
+    order.server = host.server(experiment, called_procedures(experiment));
     let mut process = bench.start(&order, &cpus)?;
     let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     // Dropped after the process, which lives in it.

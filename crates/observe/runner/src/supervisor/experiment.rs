@@ -177,7 +177,7 @@ impl Running<'_> {
             }
             Err(error) => return Err(error),
         };
-        order.endpoint = host.endpoint();
+        order.server = host.server(experiment, Vec::new());
         let mut process = bench.start(&order, cpus)?;
         // The cap is on the server and its page cache, when there is one.
         let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));

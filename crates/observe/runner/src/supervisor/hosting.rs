@@ -19,6 +19,7 @@ use super::process::bad_end;
 use super::watch::Phase;
 use super::workbench::{Served, Workbench};
 use crate::error::RunnerError;
+use crate::message::ServerOrder;
 use crate::preflight::with_connections;
 
 /// Time a server has to stop when its run is over; then it is killed: its data are removed.
@@ -126,13 +127,14 @@ impl Host {
         Some(format!("for the server of `{}` to be stopped, at most {limit} s", variant.name))
     }
 
-    /// Returns where the worker finds the server.
-    pub(crate) fn endpoint(&self) -> Option<Endpoint> {
-        match self {
-            Self::Worker => None,
-            Self::Foreign(endpoint) => Some(Endpoint::clone(endpoint)),
-            Self::OwnServer(own) => Some(own.running.endpoint.clone()),
-        }
+    /// Returns the part of a worker's order about the server, with the procedures to call once.
+    pub(crate) fn server(&self, experiment: &Experiment, checked: Vec<u16>) -> Option<ServerOrder> {
+        let endpoint = match self {
+            Self::Worker => return None,
+            Self::Foreign(endpoint) => Endpoint::clone(endpoint),
+            Self::OwnServer(own) => own.running.endpoint.clone(),
+        };
+        Some(ServerOrder { endpoint, application: experiment.application.clone(), checked })
     }
 
     /// Returns the phase of a worker whose clients do not run, and which does not settle.

@@ -20,7 +20,6 @@ use super::process::{Process, WorkerProgram};
 use crate::error::RunnerError;
 use crate::message::{Library, Order, ProbeBegins};
 use crate::needs::{Needs, allocator_refusal};
-use crate::preflight::sessions_max;
 
 /// How often Ctrl-C, disk floor and watchdog are checked.
 pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(100);
@@ -135,7 +134,7 @@ impl Workbench<'_> {
         let preload = order.allocator.as_ref().map(|library| self.allocators.preload(library));
         // A worker that only talks to a server loads no library.
         let confinement = self.confinement(&order.variant.name, &order.dir);
-        let confinement = confinement.filter(|_| order.endpoint.is_none());
+        let confinement = confinement.filter(|_| order.server.is_none());
         let confinement =
             confinement.map(|it| it.reading(order.allocator.clone()).of_library(true));
         let (preload, cpus) = (preload.as_deref(), &cpus.worker);
@@ -166,14 +165,10 @@ impl Workbench<'_> {
             cell: cell.clone(),
             variant: variant.clone(),
             data: experiment.data,
-            endpoint: None,
-            application: experiment.application.clone(),
-            checked: Vec::new(),
+            server: None,
             range: (0, u32::try_from(steps.len()).unwrap_or(u32::MAX)),
             shared: None,
             watchdog: self.watchdog,
-            clients_max: steps.iter().map(|step| step.clients).max().unwrap_or(1),
-            sessions_max: sessions_max(experiment),
             needs: Needs::of(experiment),
             kinds: kinds(&experiment.steps),
             library: self.libraries.get(&variant.name).cloned(),

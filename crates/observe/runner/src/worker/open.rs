@@ -1,14 +1,13 @@
 //! Opens the engine of an order, or reports why it is refused.
 
 use std::io::Write;
-use std::sync::Arc;
 
-use calls::{Tables, sample_calls};
 use engine::settings_check::check_durability;
-use engine::{ApplicationSetup, Driver, Engine, EngineError, OpenSpec, Refusal, ServerSide, Way};
-use model::{Call, Capabilities, DurabilityRecord, Op, OpKind, Options};
+use engine::{Driver, Engine, EngineError, OpenSpec, Refusal, Way};
+use model::{Capabilities, DurabilityRecord, OpKind, Options};
 use sampler::OpenFiles;
 
+use super::application::{application_setup, check_calls};
 use super::parent_link::Worker;
 use crate::message::{Library, Message, Order};
 use crate::needs::{beyond_limits, unsupported};
@@ -47,11 +46,11 @@ fn durability(
     before: &OpenFiles,
 ) -> Result<DurabilityRecord, EngineError> {
     let mut had = engine.durability()?;
-    if order.endpoint.is_none() {
+    if order.server.is_none() {
         had.bases.extend(before.weak_places_since(&order.dir));
     }
     check_durability(order.variant.settings.durability, &had)?;
-    if order.endpoint.as_ref().is_some_and(|endpoint| endpoint.is_foreign) {
+    if order.server.as_ref().is_some_and(|server| server.endpoint.is_foreign) {
         had.note(FOREIGN_DATA);
     } else {
         had.bases.extend(sampler::storage_basis(&order.dir));
@@ -72,42 +71,11 @@ fn option_names(driver: &dyn Driver, spec: &OpenSpec) -> Vec<String> {
     names
 }
 
-/// Returns the order's application, if any.
-pub(super) fn application_setup(order: &Order) -> Option<ApplicationSetup> {
-    let application = Arc::new(order.application.clone()?);
-    Some(ApplicationSetup { application, clients: order.clients_max })
-}
-
-/// Returns the server that runs an application.
-///
-/// # Errors
-/// When the engine is embedded.
-pub(super) fn server_of(engine: &dyn Engine) -> Result<&dyn ServerSide, EngineError> {
-    let none = || EngineError::Unsupported("an embedded engine runs no application".to_owned());
-    engine.server().ok_or_else(none)
-}
-
-/// Does something with a call of a procedure, with values as a client draws them.
-pub(super) fn with_call<T: Default>(
-    server: &dyn ServerSide,
-    setup: &ApplicationSetup,
-    procedure: u16,
-    act: impl FnOnce(&Call<'_>) -> Result<T, EngineError>,
-) -> Result<T, EngineError> {
-    let tables = Tables::query(setup, 0, |table, copy| server.bounds(table, copy))?;
-    let calls = sample_calls(&tables, procedure);
-    let mut calls = calls.map_err(|error| EngineError::Fatal(error.to_string()))?;
-    match calls.next() {
-        Some(Op::Call(call)) => act(&call),
-        Some(_) | None => Ok(T::default()),
-    }
-}
-
 impl<W: Write + Send> Worker<'_, W> {
     /// Opens the engine; `None` when it refused, which is then reported.
     pub(super) fn open(&self, order: &Order, registry: &Registry) -> Option<Opened> {
         let spec = OpenSpec {
-            endpoint: order.endpoint.clone(),
+            endpoint: order.server.as_ref().map(|server| server.endpoint.clone()),
             application: application_setup(order),
             dir: order.dir.clone(),
             settings: order.variant.settings.clone(),
@@ -122,14 +90,14 @@ impl<W: Write + Send> Worker<'_, W> {
         // A server is another process, which was checked before it was started.
         let beyond = || {
             let needs = order.needs.of_system(driver.as_ref(), &spec);
-            order.endpoint.is_none().then(|| beyond_limits(needs, &order.dir)).flatten()
+            order.server.is_none().then(|| beyond_limits(needs, &order.dir)).flatten()
         };
         if let Some(refusal) = refusal.or_else(beyond) {
             return self.refuse(refusal);
         }
         let files = OpenFiles::now();
         let opened = driver.open_shared(&spec, &self.lock_waits).and_then(|engine| {
-            engine.check_clients(order.sessions_max)?;
+            engine.check_clients(order.needs.sessions)?;
             let mut identity = engine.identity();
             identity.facts.insert("malloc".to_owned(), self.heap.to_string());
             identity.facts.extend(ways(&*engine, &driver.capabilities(), order.kinds.keys()));
@@ -144,6 +112,9 @@ impl<W: Write + Send> Worker<'_, W> {
         match opened {
             Ok((engine, message)) => {
                 self.send(&message);
+                if let Err(error) = check_calls(engine.as_ref(), order) {
+                    return self.refuse(error.into());
+                }
                 Some((engine, engine::gives_answers(&driver.capabilities())))
             }
             Err(error) => {
@@ -157,24 +128,6 @@ impl<W: Write + Send> Worker<'_, W> {
                 self.refuse(refusal)
             }
         }
-    }
-
-    /// Calls the order's procedures once; returns `false` when one was refused, which is reported.
-    pub(super) fn check_calls(&self, engine: &dyn Engine, order: &Order) -> bool {
-        let Some(setup) = application_setup(order) else { return true };
-        if order.checked.is_empty() {
-            return true;
-        }
-        let checked = server_of(engine).and_then(|server| {
-            order.checked.iter().try_for_each(|called| {
-                with_call(server, &setup, *called, |call| server.check_call(call))
-            })?;
-            let mut checks = (0..).zip(&setup.application.checks);
-            checks.try_for_each(|(at, _)| server.check_row(at, 0).map(drop))
-        });
-        let Err(error) = checked else { return true };
-        self.refuse(error.into());
-        false
     }
 
     /// Reads back what the durability class rests on; returns `false` after a step that weakened

@@ -12,15 +12,15 @@ use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
 use model::{OpKind, Step};
 use sampler::with_thread_limit;
-use sql_run::RowCountCheck;
 use workload::{Presence, Stage};
 
-use super::open::{Registry, application_setup};
+use super::application::row_counts;
+use super::open::Registry;
 use super::operations::{KeyValues, StepContext};
 use super::parent_link::{Worker, listen, send_to};
 use super::settle::settle;
 use crate::connection::MessageWriter;
-use crate::message::{Message, Order};
+use crate::message::{Message, Order, StepEnds};
 use crate::preflight::calibration_of;
 
 /// Most reports of waits that have not been sent; others are left out.
@@ -91,12 +91,8 @@ fn step_seed(order: &Order, index: u32) -> u64 {
     seed.wrapping_add(earlier as u64)
 }
 
-/// Returns the kinds of a step's operations; the application's steps come before the catalog's.
-fn kinds(order: &Order, name: &str) -> BTreeSet<OpKind> {
-    let own = order.application.as_ref().and_then(|own| Some((own, own.step(name)?)));
-    if let Some((application, step)) = own {
-        return application.called(step).map(|procedure| procedure.kind).collect();
-    }
+/// Returns the kinds of operation of a key-value step.
+fn kinds(name: &str) -> BTreeSet<OpKind> {
     let known = workload::catalog().into_iter().find(|info| info.name == name);
     known.map(|info| info.needs).unwrap_or_default()
 }
@@ -106,20 +102,15 @@ impl<W: Write + Send> Worker<'_, W> {
     fn run(mut self, order: &Order, registry: &Registry) -> Result<(), String> {
         self.calibrate(order);
         let Some((engine, is_checking)) = self.open(order, registry) else { return Ok(()) };
-        if !self.check_calls(engine.as_ref(), order) {
-            return Ok(());
-        }
         let mut presence = Presence::Some;
-        let mut row_counts = application_setup(order).map(RowCountCheck::new);
+        let mut row_counts = row_counts(order);
         let (first, end) = order.range;
-        let mut is_whole = false;
         for (index, step) in (0..end).zip(&order.steps) {
             if index < first {
                 presence = workload::presence_after(&step.name, presence);
                 continue;
             }
             self.send(&Message::StepBegins { index });
-            let before = self.statements(engine.as_ref(), order, index, false);
             let context = StepContext {
                 engine: engine.as_ref(),
                 data: &order.data,
@@ -127,41 +118,15 @@ impl<W: Write + Send> Worker<'_, W> {
                 step,
                 presence,
                 is_checking,
-                kinds: kinds(order, &step.name),
+                kinds: kinds(&step.name),
                 seed: step_seed(order, index),
                 operations: &KeyValues,
             };
-            let ends = match &mut row_counts {
-                Some(row_counts) => self.application_step(&context, row_counts),
-                None => self.step(&context),
-            };
-            let is_finished = ends.end == StepEnd::Finished;
-            self.send(&Message::StepEnds(Box::new(ends)));
-            let texts = [("", engine.statistics_text()), (".malloc", self.heap.text())];
-            for (of, text) in texts {
-                let Some(text) = text else { continue };
-                let name = format!("{index}.{}{of}.txt", step.name);
-                self.send(&Message::EngineText { name, text });
-            }
-            self.wait_for_go();
-            let after = is_finished.then(|| self.statements(engine.as_ref(), order, index, true));
-            self.report_statements(order, index, before, after);
-            let is_last = index + 1 == end;
-            let is_sound = match &mut row_counts {
-                Some(row_counts) if is_finished => self.audit(engine.as_ref(), row_counts, is_last),
-                Some(_) | None => true,
-            };
-            if !is_finished || !is_sound || !self.keeps_durability(engine.as_ref(), order) {
+            let goes_on = self.around_step(order, &context, &mut row_counts);
+            if !goes_on || !self.keeps_durability(engine.as_ref(), order) {
                 break;
             }
-            is_whole = index as usize + 1 == order.steps.len();
             presence = workload::presence_after(&step.name, presence);
-        }
-        if row_counts.is_some()
-            && is_whole
-            && let Some(text) = engine.server().and_then(|server| server.structure_text())
-        {
-            self.send(&Message::EngineText { name: "structure.txt".to_owned(), text });
         }
         if (end as usize) < order.steps.len() {
             self.settle_loaded(engine.as_ref(), &order.steps[end as usize - 1])?;
@@ -169,6 +134,20 @@ impl<W: Write + Send> Worker<'_, W> {
         engine.close().map_err(|error| format!("the engine could not be closed: {error}"))?;
         self.send(&Message::Closed { clock: self.clock.check() });
         Ok(())
+    }
+
+    /// Reports the end of a step, and waits for the parent; returns whether the step finished.
+    pub(super) fn end_step(&self, context: &StepContext<'_>, ends: StepEnds) -> bool {
+        let is_finished = ends.end == StepEnd::Finished;
+        self.send(&Message::StepEnds(Box::new(ends)));
+        let texts = [("", context.engine.statistics_text()), (".malloc", self.heap.text())];
+        for (of, text) in texts {
+            let Some(text) = text else { continue };
+            let name = format!("{}.{}{of}.txt", context.index, context.step.name);
+            self.send(&Message::EngineText { name, text });
+        }
+        self.wait_for_go();
+        is_finished
     }
 
     /// Writes buffered data and waits for background work, at most the settle cap: what is saved is

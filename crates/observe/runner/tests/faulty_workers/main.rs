@@ -191,7 +191,7 @@ fn a_silent_server_is_not_queried_by_later_runs() {
         let is_recorded = |id: &str| bench.experiment.run(id).expect("readable").is_some();
         bench.manifest.plan.cells.iter().filter(|cell| is_recorded(&cell.id)).count()
     };
-    bench.run(&refused("db:5432 accepts connections and has not answered"), "exit 0");
+    bench.run(&refused("db:5432 accepts connections but does not answer"), "exit 0");
     assert_eq!((number_of_runs(&bench), bench.notes.borrow().len()), (1, 1));
     let note = bench.notes.borrow()[0].clone();
     assert!(note.starts_with("the server at db:5432 does not answer: "), "{note}");

@@ -19,9 +19,9 @@ pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     for level in 0..depth {
         table.figures(format!("L{level}"), shapes.iter().map(|shape| shape.level(level)));
     }
-    let about = "State after the last step of the first complete run of each variant. A bar is the \
-                 level's share of the tree's bytes; engines that report no tree have no row, and \
-                 B-trees have no levels.";
+    let about = "State after the last step of the first complete run of each variant. Each bar \
+                 shows the share of the tree's bytes that is in the level. Engines that do not \
+                 report a tree have no row. B-trees have no levels.";
     Part::Text(about.to_owned()).above([Part::Table(table)])
 }
 

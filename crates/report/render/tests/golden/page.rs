@@ -147,7 +147,7 @@ fn page_has_methods_and_waivers() {
     let (_, how) = page.split_once("How it was compared").unwrap();
     for expected in [
         "smallest difference that matters",
-        "paired t on the log-ratios of blocks",
+        "paired t-test on the log ratios of blocks",
         "5 comparisons; ",
         "rocksdb-9.10-again: a copy of the base; ",
         "Rules waived by the author",

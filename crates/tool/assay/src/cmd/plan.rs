@@ -132,7 +132,8 @@ impl Report for Shown<'_> {
             }
             None => lines(self.planned, style),
         };
-        lines.extend(sampler::limit_notes().iter().map(|note| format!("note      {note}")));
+        let note = |note| labelled(&format!("note      {note}"), LABEL, style);
+        lines.extend(sampler::limit_notes().iter().map(note));
         let refusal = |text| format!("warning   `run` refuses this plan on this host: {text}");
         lines.extend(self.refusals.iter().map(refusal));
         lines.extend(self.priced.iter().map(Priced::line));
@@ -305,12 +306,11 @@ fn lines(planned: &CheckedPlan, style: Style) -> Vec<String> {
     lines.extend(declared(experiment));
     lines.extend(published::lines(experiment));
     let total = plan.cells.len();
-    let runs = if total == 1 { "run" } else { "runs" };
     let layout = match total {
         1 => String::new(),
         _ => format!("{}, ", plan::layout(experiment)),
     };
-    lines.push(format!("order     {total} {runs}, {layout}from seed {}", experiment.seed));
+    lines.push(format!("order     {}, {layout}from seed {}", many(total, "run"), experiment.seed));
     for (number, cell) in (1..).zip(&plan.cells) {
         lines.push(format!("  {number:>4}  {}", cell.id));
     }

@@ -20,7 +20,7 @@ use crate::test_server::{TestServer, spec};
 /// Time of a watchdog; an answer has 75 % of it.
 const WATCHDOG: Duration = Duration::from_secs(2);
 /// The error of an answer that does not come.
-const NAMED: &str = "has not answered a query for 1.5 s";
+const NAMED: &str = "a query had no answer for 1.5 s";
 
 /// How a connection answers from a request with a text on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

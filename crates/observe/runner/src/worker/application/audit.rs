@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use calls::Tables;
 use engine::{Engine, EngineError};
-use load::StepEnd;
 use sql_run::{Counted, RowCountCheck, TableCopy};
 
+use super::around::server_of;
 use super::calls::Calls;
 use crate::message::{Message, StepEnds};
-use crate::worker::open::server_of;
 use crate::worker::operations::StepContext;
 use crate::worker::parent_link::Worker;
 
@@ -27,38 +26,31 @@ const BEATS_PER_CHECK: u32 = 20;
 const NOT_BUSY: &str = "the server does not execute a statement that it has not answered";
 
 impl<W: Write + Send> Worker<'_, W> {
-    /// Executes one step, with a row-count check when it is one of the application.
-    pub(crate) fn application_step(
+    /// Executes one step, after a count of the rows that it changes if the application has it.
+    ///
+    /// # Errors
+    /// When the server does not answer before the step.
+    pub(super) fn application_step(
         &self,
         context: &StepContext<'_>,
         row_counts: &mut RowCountCheck,
-    ) -> StepEnds {
+    ) -> Result<StepEnds, EngineError> {
         let setup = row_counts.setup().clone();
         let Some(spec) = setup.application.step(&context.step.name) else {
-            return self.step(context);
+            return Ok(self.step(context));
         };
         let unknown = row_counts.unknown(spec);
-        let failed = |error: EngineError| {
-            let end = StepEnd::Failed { reason: error.to_string() };
-            StepEnds::without_clients(context.index, end)
-        };
-        for (copy, rows) in match self.count(context.engine, &unknown) {
-            Ok(counts) => counts,
-            Err(error) => return failed(error),
-        } {
+        for (copy, rows) in self.count(context.engine, &unknown)? {
             row_counts.counted(copy, rows);
         }
         let bounds = |table, copy| server_of(context.engine)?.bounds(table, copy);
-        let tables = match Tables::query(&setup, context.index, bounds) {
-            Ok(tables) => tables,
-            Err(error) => return failed(error),
-        };
+        let tables = Tables::query(&setup, context.index, bounds)?;
         let counted =
             Counted::new(context.engine, &setup.application, self.clock, self.stop.clone());
         let mut ends = self.step(&StepContext {
             engine: &counted,
             operations: &Calls { tables: &tables, spec, counted: &counted },
-            kinds: context.kinds.clone(),
+            kinds: setup.application.called(spec).map(|procedure| procedure.kind).collect(),
             ..*context
         });
         let tallies = counted.tallies();
@@ -68,13 +60,13 @@ impl<W: Write + Send> Worker<'_, W> {
         if ends.search.is_none() {
             ends.procedures = counted.procedures();
         }
-        ends
+        Ok(ends)
     }
 
     /// Counts the tables changed so far; returns `false` after a mismatch, which is reported.
     ///
     /// Called between two steps, outside any measured span.
-    pub(crate) fn audit(
+    pub(super) fn audit(
         &self,
         engine: &dyn Engine,
         row_counts: &mut RowCountCheck,
@@ -108,19 +100,11 @@ impl<W: Write + Send> Worker<'_, W> {
             self.send(&Message::stage("count_rows"));
         }
         let mut counts = Vec::new();
-        for copy in copies {
-            counts.extend(self.count_one(engine, *copy)?.map(|rows| (*copy, rows)));
+        for &(table, copy) in copies {
+            let rows = self.patiently(engine, || server_of(engine)?.count_rows(table, copy))?;
+            counts.extend(rows.map(|rows| ((table, copy), rows)));
         }
         Ok(counts)
-    }
-
-    /// Counts the rows of one copy, however long that takes.
-    fn count_one(
-        &self,
-        engine: &dyn Engine,
-        (table, copy): TableCopy,
-    ) -> Result<Option<u64>, EngineError> {
-        self.patiently(engine, || server_of(engine)?.count_rows(table, copy))
     }
 
     /// Runs a query of the driver, however long the engine works on it.
@@ -181,13 +165,17 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use engine::Driver;
+    use load::StepEnd;
     use malloc::Tunables;
     use model::record::{OpCounts, Severity};
-    use model::{Cell, DataShape, Nanos, OpKind, Options, Settings, Step, StopRule, Variant};
+    use model::{
+        Address, Cell, DataShape, Endpoint, LoginOptions, Nanos, OpKind, Options, Settings, Step,
+        StopRule, Variant,
+    };
 
     use super::*;
     use crate::connection::{MessageReader, MessageWriter};
-    use crate::message::{Command, Order};
+    use crate::message::{Command, Order, ServerOrder};
     use crate::work;
     use crate::worker::tests::toy::{CLEANING_US, Fault, Toy, application};
 
@@ -246,11 +234,18 @@ mod tests {
             needs: Needs::default(),
             kinds: std::collections::BTreeMap::new(),
             library: None,
-            endpoint: None,
-            checked: Vec::new(),
-            application: Some(application()),
-            clients_max: 3,
-            sessions_max: 3,
+            server: Some(ServerOrder {
+                endpoint: Endpoint {
+                    address: Address::Socket("nowhere".into()),
+                    user: String::new(),
+                    password: None,
+                    database: String::new(),
+                    is_foreign: false,
+                    login: LoginOptions::default(),
+                },
+                application: Some(application()),
+                checked: Vec::new(),
+            }),
             watchdog: Nanos::from_secs(120),
             dir: std::env::temp_dir(),
             allocator: None,
@@ -301,7 +296,7 @@ mod tests {
         };
         assert_eq!((rows(0, OpKind::Insert), rows(2, OpKind::Insert)), (400, 400));
         let done: u64 = ends[1].counts.clients.values().map(|counts| counts.done).sum();
-        assert_eq!((rows(2, OpKind::Delete), done), (400, 3));
+        assert_eq!((rows(2, OpKind::Delete), done), (400, 2));
         assert!(rows(3, OpKind::Insert) > 0 && rows(3, OpKind::MultiGet) > 0);
         let settle = ends[2].settle.as_ref().unwrap();
         let stages: Vec<_> = settle.stages.iter().map(|(name, _)| name.as_str()).collect();

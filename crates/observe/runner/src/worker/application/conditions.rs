@@ -5,8 +5,8 @@ use std::io::Write;
 use engine::{ApplicationSetup, Engine};
 use model::sql::Check;
 
+use super::around::server_of;
 use crate::message::Message;
-use crate::worker::open::server_of;
 use crate::worker::parent_link::Worker;
 
 impl<W: Write + Send> Worker<'_, W> {

@@ -3,53 +3,54 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use engine::Engine;
+use engine::ApplicationSetup;
+use model::sql::TrafficSpec;
 use model::{Application, Call, StatementRecord, StatementState};
 
-use crate::message::{Message, Order};
-use crate::worker::open::{application_setup, with_call};
+use super::around::with_call;
+use crate::message::Message;
+use crate::worker::operations::StepContext;
 use crate::worker::parent_link::Worker;
 
 /// The statements of each procedure, by its position.
-pub(crate) type Statements = BTreeMap<u16, Vec<StatementState>>;
+pub(super) type Statements = BTreeMap<u16, Vec<StatementState>>;
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Returns the statements of a step's procedures as the server sees them now.
     ///
     /// Called outside of measured spans. What the server does not report is left out: the run goes
     /// on without it.
-    pub(crate) fn statements(
+    pub(super) fn statements(
         &self,
-        engine: &dyn Engine,
-        order: &Order,
-        index: u32,
+        context: &StepContext<'_>,
+        setup: &ApplicationSetup,
         executes: bool,
     ) -> Statements {
-        let name = &order.steps[index as usize].name;
-        let called = order.application.as_ref().and_then(|own| Some(own.step(name)?.positions()));
-        let setup = application_setup(order).zip(engine.server());
-        let Some((called, (setup, server))) = called.zip(setup) else { return Statements::new() };
+        let called = setup.application.step(&context.step.name).map(TrafficSpec::positions);
+        let called = called.zip(context.engine.server());
+        let Some((called, server)) = called else { return Statements::new() };
         self.send(&Message::stage("statements"));
         let states = |procedure: u16| {
             let query = |call: &Call<'_>| server.statements(call, executes);
-            Some((procedure, with_call(server, &setup, procedure, query).ok()?))
+            Some((procedure, with_call(server, setup, procedure, query).ok()?))
         };
         called.collect::<BTreeSet<u16>>().into_iter().filter_map(states).collect()
     }
 
     /// Reports a step's statements, and archives the texts of their plans, before and after it.
     ///
-    /// `after` is `None` for a step that did not finish: its plans are those before it.
-    pub(crate) fn report_statements(
+    /// After a step that did not finish they are not read: its plans are those before it.
+    pub(super) fn report_statements(
         &self,
-        order: &Order,
-        index: u32,
+        context: &StepContext<'_>,
+        setup: &ApplicationSetup,
+        is_finished: bool,
         mut before: Statements,
-        after: Option<Statements>,
     ) {
-        let Some(application) = &order.application else { return };
+        let (application, index) = (&setup.application, context.index);
         let mut text = plan_texts(application, "before", &before);
-        if let Some(after) = after {
+        if is_finished {
+            let after = self.statements(context, setup, true);
             text.push_str(&plan_texts(application, "after", &after));
             let (mut records, mut entries) = (Vec::new(), Vec::new());
             for (position, states) in after {
@@ -66,7 +67,7 @@ impl<W: Write + Send> Worker<'_, W> {
             }
         }
         if !text.is_empty() {
-            let step = &order.steps[index as usize].name;
+            let step = &context.step.name;
             self.send(&Message::EngineText { name: format!("{index}.{step}.plans.txt"), text });
         }
     }
