@@ -1,8 +1,10 @@
 //! Health of a drive, from smartctl or nvme.
 
 use model::DriveHealth;
+use model::privilege::DRIVE_HEALTH;
 use serde_json::Value;
 
+use crate::outcome::with_privilege;
 use crate::source::Source;
 
 /// SATA attributes that count down from 100 as the SSD wears. Source: [smartmontools], drivedb.h.
@@ -35,6 +37,7 @@ pub(crate) fn of(source: &Source) -> Result<DriveHealth, String> {
         },
         Err(reason) => reason,
     };
+    let refused = with_privilege(refused, DRIVE_HEALTH);
     if !name.starts_with("nvme") {
         return Err(refused);
     }

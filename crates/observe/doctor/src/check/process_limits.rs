@@ -3,7 +3,7 @@
 use model::record::Severity;
 use model::{Bytes, Nanos};
 
-use super::open_files::limit_of;
+use super::open_files::{limit_of, raise};
 use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
@@ -19,15 +19,16 @@ pub(crate) static CHECK: Check = Check {
     ..Check::of(Probe::in_manifests(run))
 };
 
-/// Each limit by its name in `/proc`, its option of `ulimit`, and the amount that is enough.
+/// Each limit by its name in `/proc`, its options of `ulimit` and `prlimit`, and the amount that is
+/// enough.
 ///
 /// Our choice: no limit, except for the stack, which is that of Rust's threads.
-const LIMITS: [(&str, char, u64); 5] = [
-    ("Max cpu time", 't', u64::MAX),
-    ("Max file size", 'f', u64::MAX),
-    ("Max data size", 'd', u64::MAX),
-    ("Max stack size", 's', 2 << 20),
-    ("Max address space", 'v', u64::MAX),
+const LIMITS: [(&str, char, &str, u64); 5] = [
+    ("Max cpu time", 't', "cpu", u64::MAX),
+    ("Max file size", 'f', "fsize", u64::MAX),
+    ("Max data size", 'd', "data", u64::MAX),
+    ("Max stack size", 's', "stack", 2 << 20),
+    ("Max address space", 'v', "as", u64::MAX),
 ];
 
 fn run(source: &Source) -> Outcome {
@@ -35,22 +36,21 @@ fn run(source: &Source) -> Outcome {
         return Outcome::unknown("the limits cannot be read: /proc/self/limits is not readable");
     }
     // "unlimited" is no number.
-    let low = LIMITS.iter().filter_map(|(name, letter, enough)| {
+    let low = LIMITS.iter().filter_map(|(name, letter, option, enough)| {
         let limit = limit_of(source, name)?.parse::<u64>().ok()?;
         let text = if *letter == 't' {
             Nanos::from_secs(limit).to_string()
         } else {
             Bytes(limit).to_string()
         };
-        (limit < *enough).then(|| (format!("ulimit -{letter}"), text))
+        let remedy = raise(&format!("-{letter} unlimited"), &format!("{option}=unlimited"));
+        (limit < *enough).then(|| (format!("ulimit -{letter}: {text}"), remedy))
     });
     let low: Vec<(String, String)> = low.collect();
     if low.is_empty() {
         return Outcome::fine("none");
     }
-    let texts: Vec<String> = low.iter().map(|(name, text)| format!("{name}: {text}")).collect();
+    let texts: Vec<&str> = low.iter().map(|(text, _)| &**text).collect();
     let outcome = Outcome::finding(texts.join(", "), format!("limits: {}", texts.join(", ")));
-    low.iter().fold(outcome, |outcome, (name, _)| {
-        outcome.fix(format!("# in the shell that runs assay: {name} unlimited"))
-    })
+    low.into_iter().fold(outcome, |outcome, (_, remedy)| outcome.fix(remedy))
 }

@@ -7,11 +7,13 @@ use archive::{ExperimentDir, Results};
 use device::{Fio, Job, Place, RawDevice, TestFile, Work};
 use device::{check_parent, directory, settings, step_record};
 use miette::{Result, miette};
+use model::privilege::OTHER_PROCESSES;
 use model::{
     Access, Bytes, Cell, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, Experiment, FIO,
     Host, Identity, IoTest, Manifest, RunEnd, RunRecord, StopRule, visible,
 };
 use runner::Interrupt;
+use trust::Account;
 
 use super::storage_trace::trace;
 use crate::diagnostic::IntoReport as _;
@@ -166,6 +168,7 @@ pub(crate) fn run_cells(
     }
     if !storage.is_ready {
         warn_of_leftovers(storage, ui);
+        warn_of_other_processes(storage, ui);
         prepare(experiment, storage, &mut profile, ui)?;
         storage.is_ready = true;
     }
@@ -313,6 +316,16 @@ fn warn_of_leftovers(storage: &Storage, ui: &Ui) {
         ui.status(format_args!(
             "remove {}, which an `assay device` left behind when it was killed",
             path.display()
+        ));
+    }
+}
+
+/// States that processes of other accounts may write to a device that this account fills.
+fn warn_of_other_processes(storage: &Storage, ui: &Ui) {
+    if storage.raw.as_ref().is_some_and(RawDevice::is_writable) && Account::of_this_process().uid != 0 {
+        ui.status(format_args!(
+            "processes of other accounts that may have the device open were not searched: this \
+             {OTHER_PROCESSES}"
         ));
     }
 }
