@@ -34,7 +34,7 @@ fn run(source: &Source) -> Outcome {
         .undo(format!("# in that shell: ulimit -S -n {limit}"))
 }
 
-/// Returns the line that raises a limit: the soft one, or the hard one too, which needs a privilege.
+/// Returns the line that raises a limit: the soft one, or the hard one by a privilege.
 pub(super) fn raise(soft: &str, hard: &str) -> String {
     let command = HARD_LIMITS.grant.replace("LIMIT=AMOUNT", hard);
     format!("# in the shell that runs assay: ulimit {soft} || {command}")

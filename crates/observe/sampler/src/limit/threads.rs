@@ -171,7 +171,7 @@ mod tests {
         );
         let full = Quota { used: 99, ..quota };
         let text = allow(&needs(1), &full).unwrap_err().to_string();
-        assert!(text.ends_with("--nproc=100`)"), "{text}");
+        assert!(text.ends_with("--nproc=132`)"), "{text}");
         let of_group = Quota { source: "/g/pids.max".to_owned(), ..full }.to_string();
         assert!(of_group.contains("(`echo 200 | sudo tee /g/pids.max`, or start"), "{of_group}");
     }
