@@ -45,8 +45,10 @@ pub const BLOCK_DEVICE: Privilege = Privilege {
     grant: "sudo chown $USER DEVICE",
 };
 /// Finds the processes of other accounts that have a device open.
-pub const OTHER_PROCESSES: Privilege =
-    Privilege { need: "CAP_SYS_PTRACE", grant: "sudo assay device ..." };
+pub const OTHER_PROCESSES: Privilege = Privilege {
+    need: "CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
+    grant: "sudo assay device ...",
+};
 /// Traces the block layer.
 pub const TRACER: Privilege =
     Privilege { need: "root and a writable tracefs", grant: "sudo assay device ..." };
