@@ -6,8 +6,7 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use model::privilege::BLOCK_DEVICE;
-use model::{Access, Bytes};
+use model::{Access, Bytes, Privilege};
 use rustix::fs::{OFlags, major, minor};
 use rustix::io::{FdFlags, fcntl_setfd};
 
@@ -67,16 +66,15 @@ impl RawDevice {
         }
         let flags = OFlags::EXCL.union(OFlags::CLOEXEC).bits().cast_signed();
         let file = OpenOptions::new().read(true).write(is_writable).custom_flags(flags).open(&path);
-        let file = file.map_err(|error| {
-            if error.kind() == ErrorKind::ResourceBusy {
-                // Also of a mount in another namespace.
-                return refuse("the kernel reports that it is in use".to_owned());
+        let file = file.map_err(|error| match error.kind() == ErrorKind::ResourceBusy {
+            // Also of a mount in another namespace.
+            true => refuse("the kernel reports that it is in use".to_owned()),
+            false if error.kind() == ErrorKind::PermissionDenied => {
+                let needed = Privilege::BLOCK_DEVICE.to_string();
+                let needed = needed.replace("DEVICE", &path.to_string_lossy());
+                refuse(format!("{error}; this {needed}"))
             }
-            if error.kind() == ErrorKind::PermissionDenied {
-                let needed = BLOCK_DEVICE.to_string().replace("DEVICE", &path.to_string_lossy());
-                return refuse(format!("{error}; this {needed}"));
-            }
-            DeviceError::File(path.clone(), error)
+            false => DeviceError::File(path.clone(), error),
         })?;
         if file.metadata().map_err(DeviceError::file(&path))?.rdev() != metadata.rdev() {
             return Err(refuse("another device has its name now".to_owned()));

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use model::TracedTimes;
-use model::privilege::TRACER;
+use model::{Privilege, TracedTimes};
 
 /// Where the kernel shows its tracer; the second is the place of older mounts.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
@@ -40,16 +39,8 @@ impl Tracer {
     /// Why it is not possible here, with the remedy where there is one.
     pub fn open(sys_dir: &Path) -> Result<Self, String> {
         let root = PLACES.map(Path::new).into_iter().find(|place| place.join("instances").is_dir());
-        let root = root.ok_or_else(|| match Path::new(PLACES[0]).join("instances").metadata() {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                of_tracer("read", Path::new(PLACES[0]), &error)
-            }
-            _ => format!(
-                "the file system of the kernel's tracer is not mounted (`sudo mount -t tracefs \
-                 tracefs {}`); this {TRACER}",
-                PLACES[0]
-            ),
-        })?;
+        // A tracer that is not mounted, or closed to this account, refuses the directory.
+        let root = root.unwrap_or(Path::new(PLACES[0]));
         let [own, disk] = numbers(sys_dir)?;
         let dir = root.join("instances").join(format!("assay-{}", std::process::id()));
         fs::create_dir(&dir).map_err(|error| of_tracer("make", &dir, &error))?;
@@ -94,7 +85,7 @@ impl Tracer {
 
 /// Returns the error of a file of the tracer.
 fn of_tracer(action: &str, path: &Path, error: &io::Error) -> String {
-    format!("cannot {action} {}: {error}; this {TRACER}", path.display())
+    format!("cannot {action} {}: {error}; this {}", path.display(), Privilege::TRACER)
 }
 
 impl Drop for Tracer {

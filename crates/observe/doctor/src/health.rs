@@ -1,7 +1,6 @@
 //! Health of a drive, from smartctl or nvme.
 
-use model::DriveHealth;
-use model::privilege::DRIVE_HEALTH;
+use model::{DriveHealth, Privilege};
 use serde_json::Value;
 
 use crate::outcome::with_privilege;
@@ -37,7 +36,7 @@ pub(crate) fn of(source: &Source) -> Result<DriveHealth, String> {
         },
         Err(reason) => reason,
     };
-    let refused = with_privilege(refused, DRIVE_HEALTH);
+    let refused = with_privilege(refused, Privilege::DRIVE_HEALTH);
     if !name.starts_with("nvme") {
         return Err(refused);
     }

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::privilege::{CONTROL_GROUPS_V1, CONTROL_GROUPS_V2};
 use model::{Bytes, Privilege};
 
 /// An error of setting a memory cap.
@@ -60,5 +59,5 @@ impl CapError {
 fn privilege(path: &Path) -> Privilege {
     // Only version 2 lists the controllers of a group in it.
     let is_v2 = path.with_file_name("cgroup.controllers").exists();
-    if is_v2 { CONTROL_GROUPS_V2 } else { CONTROL_GROUPS_V1 }
+    if is_v2 { Privilege::CONTROL_GROUPS_V2 } else { Privilege::CONTROL_GROUPS_V1 }
 }

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::Bytes;
-use model::privilege::IO_CONTROLLER;
+use model::{Bytes, Privilege};
 
 use crate::block_device::BlockDevice;
 use crate::cap::{MemoryCap, make_group, next_name, v2_parent};
@@ -164,8 +163,7 @@ impl GroupBuilder {
         }
         let dir = self.make(parent)?;
         if !dir.join("io.stat").exists() {
-            let dir = dir.display();
-            let why = || format!("IO of the server is not counted in {dir}: this {IO_CONTROLLER}");
+            let why = || format!("IO of servers is not counted: this {}", Privilege::IO_CONTROLLER);
             self.failure.get_or_insert_with(why);
         }
         Some(dir)

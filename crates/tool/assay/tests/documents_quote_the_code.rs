@@ -7,10 +7,6 @@ use std::fs;
 use std::path::Path;
 
 use model::Privilege;
-use model::privilege::{
-    BLOCK_DEVICE, CONTROL_GROUPS_V1, CONTROL_GROUPS_V2, DRIVE_HEALTH, HARD_LIMITS, IO_CONTROLLER,
-    KERNEL_LOG, OTHER_PROCESSES, TRACER,
-};
 
 /// Constants and the sentences that quote them.
 type Quotes = &'static [(&'static str, &'static str)];
@@ -132,15 +128,15 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
 
 /// Every privilege, by its name in `model::privilege`.
 const PRIVILEGES: [(&str, Privilege); 9] = [
-    ("CONTROL_GROUPS_V1", CONTROL_GROUPS_V1),
-    ("CONTROL_GROUPS_V2", CONTROL_GROUPS_V2),
-    ("IO_CONTROLLER", IO_CONTROLLER),
-    ("HARD_LIMITS", HARD_LIMITS),
-    ("BLOCK_DEVICE", BLOCK_DEVICE),
-    ("OTHER_PROCESSES", OTHER_PROCESSES),
-    ("TRACER", TRACER),
-    ("KERNEL_LOG", KERNEL_LOG),
-    ("DRIVE_HEALTH", DRIVE_HEALTH),
+    ("CONTROL_GROUPS_V1", Privilege::CONTROL_GROUPS_V1),
+    ("CONTROL_GROUPS_V2", Privilege::CONTROL_GROUPS_V2),
+    ("IO_CONTROLLER", Privilege::IO_CONTROLLER),
+    ("HARD_LIMITS", Privilege::HARD_LIMITS),
+    ("BLOCK_DEVICE", Privilege::BLOCK_DEVICE),
+    ("OTHER_PROCESSES", Privilege::OTHER_PROCESSES),
+    ("TRACER", Privilege::TRACER),
+    ("KERNEL_LOG", Privilege::KERNEL_LOG),
+    ("DRIVE_HEALTH", Privilege::DRIVE_HEALTH),
 ];
 
 /// Reads a file of the repository, white space collapsed.
@@ -171,7 +167,7 @@ fn privileges_of_refusals_are_the_rows_of_their_page() {
     let code = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     let refusals = code.iter().filter(|text| !text.contains("pub const KERNEL_LOG"));
     let refusals = refusals.filter(|text| !text.contains("const PRIVILEGES"));
-    for (name, Privilege { need, grant }) in PRIVILEGES {
+    for (name, Privilege(need, grant)) in PRIVILEGES {
         assert!(page.contains(&format!("| {need} |")), "no row for {name}: {need}");
         assert!(page.contains(&format!("| `{grant}` |")), "{name} lacks its command: {grant}");
         assert!(refusals.clone().any(|text| text.contains(name)), "no refusal names {name}");

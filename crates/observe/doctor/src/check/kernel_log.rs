@@ -1,6 +1,6 @@
 //! Errors in the kernel's log since the boot.
 
-use model::privilege::KERNEL_LOG;
+use model::Privilege;
 use model::record::Severity;
 use model::units::many;
 
@@ -41,7 +41,7 @@ const PATTERNS: &[(Severity, &str)] = &[
 fn run(source: &Source) -> Outcome {
     let text = match source.output("dmesg", &["--kernel"]) {
         Ok(text) => text,
-        Err(reason) => return Outcome::unknown(with_privilege(reason, KERNEL_LOG)),
+        Err(reason) => return Outcome::unknown(with_privilege(reason, Privilege::KERNEL_LOG)),
     };
     let mut found: Vec<(Severity, String, usize)> = Vec::new();
     for (severity, pattern) in PATTERNS {

@@ -47,6 +47,6 @@ fn run(source: &Source) -> Outcome {
         size.clone(),
         format!("a process may lock {size}, and io_uring counts as locked memory"),
     )
-    .fix(raise(&format!("-l {}", ENOUGH >> 10), &format!("memlock={ENOUGH}")))
+    .fix(raise(&format!("-l {}", ENOUGH >> 10), &format!("l={ENOUGH}")))
     .undo(format!("# in that shell: ulimit -S -l {}", bytes >> 10))
 }

@@ -19,16 +19,15 @@ pub(crate) static CHECK: Check = Check {
     ..Check::of(Probe::in_manifests(run))
 };
 
-/// Each limit by its name in `/proc`, its options of `ulimit` and `prlimit`, and the amount that is
-/// enough.
+/// Each limit by its name in `/proc`, its option of `ulimit`, and the amount that is enough.
 ///
 /// Our choice: no limit, except for the stack, which is that of Rust's threads.
-const LIMITS: [(&str, char, &str, u64); 5] = [
-    ("Max cpu time", 't', "cpu", u64::MAX),
-    ("Max file size", 'f', "fsize", u64::MAX),
-    ("Max data size", 'd', "data", u64::MAX),
-    ("Max stack size", 's', "stack", 2 << 20),
-    ("Max address space", 'v', "as", u64::MAX),
+const LIMITS: [(&str, char, u64); 5] = [
+    ("Max cpu time", 't', u64::MAX),
+    ("Max file size", 'f', u64::MAX),
+    ("Max data size", 'd', u64::MAX),
+    ("Max stack size", 's', 2 << 20),
+    ("Max address space", 'v', u64::MAX),
 ];
 
 fn run(source: &Source) -> Outcome {
@@ -36,14 +35,14 @@ fn run(source: &Source) -> Outcome {
         return Outcome::unknown("the limits cannot be read: /proc/self/limits is not readable");
     }
     // "unlimited" is no number.
-    let low = LIMITS.iter().filter_map(|(name, letter, option, enough)| {
+    let low = LIMITS.iter().filter_map(|(name, letter, enough)| {
         let limit = limit_of(source, name)?.parse::<u64>().ok()?;
         let text = if *letter == 't' {
             Nanos::from_secs(limit).to_string()
         } else {
             Bytes(limit).to_string()
         };
-        let remedy = raise(&format!("-{letter} unlimited"), &format!("{option}=unlimited"));
+        let remedy = raise(&format!("-{letter} unlimited"), &format!("{letter}=unlimited"));
         (limit < *enough).then(|| (format!("ulimit -{letter}: {text}"), remedy))
     });
     let low: Vec<(String, String)> = low.collect();

@@ -27,7 +27,7 @@ fn run(source: &Source) -> Outcome {
     if let Some(limit) = of_account(source).filter(|limit| *limit < ENOUGH) {
         let evidence = format!("`ulimit -u` allows this account {limit} threads in all");
         return Outcome::finding(limit.to_string(), evidence)
-            .fix(raise("-u 4096", "nproc=4096"))
+            .fix(raise("-u 4096", "u=4096"))
             .undo(format!("# in that shell: ulimit -S -u {limit}"));
     }
     let number = |path: String| source.read(path)?.trim().parse::<u64>().ok();

@@ -10,9 +10,8 @@ mod machine;
 use std::collections::BTreeSet;
 
 use doctor::{checks, snapshot};
-use model::privilege::KERNEL_LOG;
 use model::record::Severity;
-use model::{CheckResult, CheckState};
+use model::{CheckResult, CheckState, Privilege};
 
 use crate::faults::{FAULTS, REPORTED};
 use crate::machine::Made;
@@ -169,7 +168,7 @@ fn missing_programs_are_unknown_with_the_reason() {
         assert_eq!(one.state, CheckState::Unknown, "{name}");
         one.evidence.clone()
     };
-    let refused = format!("dmesg failed (Operation not permitted): it {KERNEL_LOG}");
+    let refused = format!("dmesg failed (Operation not permitted): it {}", Privilege::KERNEL_LOG);
     assert_eq!(reason("kernel_log"), refused);
     assert_eq!(reason("wear"), "smartctl is not installed; nvme is not installed");
     assert_eq!(reason("timers"), "systemctl is not installed");

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use model::SystemNeeds;
-use model::privilege::HARD_LIMITS;
+use model::{Privilege, SystemNeeds};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// A limit of this host, of which a run needs a part.
@@ -46,9 +45,9 @@ pub(super) fn raise(resource: Resource, need: u64) -> Result<(), u64> {
     setrlimit(resource, raised).map_err(|_refused| now.current.unwrap_or_default())
 }
 
-/// Returns how the shell that runs Assay raises a hard limit, by its option of `prlimit`.
-pub(super) fn raise_command(option: &str, amount: impl fmt::Display) -> String {
-    HARD_LIMITS.to_string().replace("LIMIT=AMOUNT", &format!("{option}={amount}"))
+/// Returns how the shell that runs Assay raises a hard limit, by its letter in `prlimit`.
+pub(super) fn raise_command(letter: char, amount: impl fmt::Display) -> String {
+    Privilege::HARD_LIMITS.to_string().replace("LIMIT=AMOUNT", &format!("{letter}={amount}"))
 }
 
 /// Returns the limit to set; `None` where the need is allowed now.
@@ -88,7 +87,7 @@ impl Quota {
                  --pids-limit={amount}`",
                 self.source
             ),
-            false => raise_command("nproc", amount),
+            false => raise_command('u', amount),
         }
     }
 }

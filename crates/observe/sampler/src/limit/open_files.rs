@@ -27,7 +27,7 @@ fn shortage(needs: &SystemNeeds, allowed: u64) -> Shortage {
         ),
         remedy: format!(
             "raise the limit ({}, `docker run --ulimit nofile={files}`){instead}",
-            raise_command("nofile", files)
+            raise_command('n', files)
         ),
     }
 }
@@ -47,7 +47,7 @@ mod tests {
             files.contains("100 open files") && files.contains("`ulimit -Hn`) is 64"),
             "{files}"
         );
-        assert!(files.contains("--nofile=100`") && files.ends_with("fewer clients"), "{files}");
+        assert!(files.contains("-n=100`") && files.ends_with("fewer clients"), "{files}");
         assert!(text(256).ends_with("nofile=256`)"), "not by clients: {}", text(256));
     }
 }

@@ -20,10 +20,8 @@ pub(super) const SMALLER: &str = "use a smaller cache or fewer clients";
 #[derive(Debug)]
 struct ProcessLimit {
     resource: Resource,
-    /// Its letter in `ulimit`.
+    /// Its letter in `ulimit` and `prlimit`.
     letter: char,
-    /// Its option of `prlimit`.
-    option: &'static str,
     /// What a process needs, before the amount.
     subject: &'static str,
     need: Need,
@@ -31,21 +29,20 @@ struct ProcessLimit {
 
 /// Returns each limit. Source: getrlimit(2).
 fn limits(needs: &SystemNeeds) -> [ProcessLimit; 5] {
-    let limit = |resource, letter, option, subject, amount, instead| ProcessLimit {
+    let limit = |resource, letter, subject, amount, instead| ProcessLimit {
         resource,
         letter,
-        option,
         subject,
         need: Need { amount, instead },
     };
     let stack = if needs.threads > 0 { STACK_BYTES } else { 0 };
     let Need { amount, instead } = needs.address_bytes;
     [
-        limit(Resource::Fsize, 'f', "fsize", "a file of", needs.file_bytes, "use fewer rows"),
-        limit(Resource::As, 'v', "as", "an address space of", amount, instead),
-        limit(Resource::Data, 'd', "data", "private memory of", needs.data_bytes, SMALLER),
-        limit(Resource::Stack, 's', "stack", "a stack of", stack, ""),
-        limit(Resource::Cpu, 't', "cpu", "CPU time of", needs.cpu_seconds, "use shorter steps"),
+        limit(Resource::Fsize, 'f', "a file of", needs.file_bytes, "use fewer rows"),
+        limit(Resource::As, 'v', "an address space of", amount, instead),
+        limit(Resource::Data, 'd', "private memory of", needs.data_bytes, SMALLER),
+        limit(Resource::Stack, 's', "a stack of", stack, ""),
+        limit(Resource::Cpu, 't', "CPU time of", needs.cpu_seconds, "use shorter steps"),
     ]
 }
 
@@ -57,7 +54,7 @@ fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
 
 impl ProcessLimit {
     fn shortage(&self, allowed: u64) -> Shortage {
-        let Self { letter, option, subject, need, .. } = self;
+        let Self { letter, subject, need, .. } = self;
         let text = |amount: u64| match letter {
             't' => Nanos::from_secs(amount).to_string(),
             _ => Bytes(amount).to_string(),
@@ -72,7 +69,7 @@ impl ProcessLimit {
             ),
             remedy: format!(
                 "raise the limit ({}){}",
-                raise_command(option, "unlimited"),
+                raise_command(*letter, "unlimited"),
                 need.or_instead()
             ),
         }
@@ -100,11 +97,11 @@ mod tests {
             text('f', 1 << 20),
             "a process of the run may need a file of 1.00 GiB, and its hard limit (`ulimit -Hf`) \
              is 1.00 MiB: raise the limit (needs CAP_SYS_RESOURCE: `sudo prlimit --pid $$ \
-             --fsize=unlimited`), or use fewer rows"
+             -f=unlimited`), or use fewer rows"
         );
         assert!(
             text('t', 9).contains("CPU time of 1m30s, and its hard limit (`ulimit -Ht`) is 9.")
         );
-        assert!(text('s', 1 << 20).ends_with("--stack=unlimited`)"));
+        assert!(text('s', 1 << 20).ends_with("-s=unlimited`)"));
     }
 }

@@ -58,10 +58,7 @@ pub(super) fn scope(run: &RunRecord, steps: &[&StepRecord]) -> String {
     let has = |name: &str| steps.iter().any(|step| step.counters.contains_key(name));
     let facts = run.identity.as_ref().map(|identity| &identity.facts);
     if let Some(absence) = facts.and_then(|facts| facts.get(SERVER_NOT_COUNTED)) {
-        return format!(
-            "The server's control group counts reads, writes, memory, CPU and context switches as \
-             far as they are shown. The others are not counted: {absence}."
-        );
+        return format!("Values of the server that are NA are not counted: {absence}.");
     }
     let text = if has("server_cpu_user_us") && !has("server_writes") {
         "Reads and memory are measured for the server's control group; CPU and context switches \

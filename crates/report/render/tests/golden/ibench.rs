@@ -111,7 +111,7 @@ fn missing_counters_of_a_server_are_shown_with_their_reason() {
     facts.insert(SERVER_NOT_COUNTED.to_owned(), "no control group".to_owned());
     let text = RunReport { manifest: &fixture.manifest, run: &fixture.runs[0] }
         .render(Format::Text, Style { width: 190, ..Style::default() });
-    assert!(text.contains("The others are not counted: no control group."), "{text}");
+    assert!(text.contains("that are NA are not counted: no control group."), "{text}");
 }
 
 #[test]
