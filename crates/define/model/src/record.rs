@@ -305,6 +305,8 @@ impl StepRecord {
     }
 }
 
+/// Fact of a build whose server is not counted by a control group: why not.
+pub const SERVER_NOT_COUNTED: &str = "server_not_counted";
 /// Fact of a build whose server's writes are not all counted: which of them are.
 pub const SERVER_WRITES_COUNTED: &str = "server_writes_counted";
 

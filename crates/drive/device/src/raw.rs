@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use model::{Access, Bytes};
+use model::{Access, Bytes, Privilege};
 use rustix::fs::{OFlags, major, minor};
 use rustix::io::{FdFlags, fcntl_setfd};
 
@@ -69,6 +69,11 @@ impl RawDevice {
         let file = file.map_err(|error| match error.kind() == ErrorKind::ResourceBusy {
             // Also of a mount in another namespace.
             true => refuse("the kernel reports that it is in use".to_owned()),
+            false if error.kind() == ErrorKind::PermissionDenied => {
+                let needed = Privilege::BLOCK_DEVICE.to_string();
+                let needed = needed.replace("DEVICE", &path.to_string_lossy());
+                refuse(format!("{error}; this {needed}"))
+            }
             false => DeviceError::File(path.clone(), error),
         })?;
         if file.metadata().map_err(DeviceError::file(&path))?.rdev() != metadata.rdev() {

@@ -1,8 +1,9 @@
 //! Health of a drive, from smartctl or nvme.
 
-use model::DriveHealth;
+use model::{DriveHealth, Privilege};
 use serde_json::Value;
 
+use crate::outcome::with_privilege;
 use crate::source::Source;
 
 /// SATA attributes that count down from 100 as the SSD wears. Source: [smartmontools], drivedb.h.
@@ -35,6 +36,7 @@ pub(crate) fn of(source: &Source) -> Result<DriveHealth, String> {
         },
         Err(reason) => reason,
     };
+    let refused = with_privilege(refused, Privilege::DRIVE_HEALTH);
     if !name.starts_with("nvme") {
         return Err(refused);
     }

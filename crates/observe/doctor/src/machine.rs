@@ -70,7 +70,7 @@ impl Machine for ThisMachine {
         }
         let message = String::from_utf8_lossy(&output.stderr);
         let message = message.lines().chain(text.lines()).next().unwrap_or("no message");
-        Err(format!("{program} failed ({message}): it may need root"))
+        Err(format!("{program} failed ({message})"))
     }
 
     fn clock_read_ns(&self) -> f64 {

@@ -1,7 +1,7 @@
 //! What a check found, before its texts are added.
 
 use model::record::Severity;
-use model::{CheckState, MachineRemedy, shell_word};
+use model::{CheckState, MachineRemedy, Privilege, shell_word};
 
 /// Outcome of one check.
 #[derive(Debug, Clone)]
@@ -74,6 +74,12 @@ impl Outcome {
     pub(crate) fn severity(self, severity: Severity) -> Self {
         Self { severity: Some(severity), ..self }
     }
+}
+
+/// Returns the message of a program, with the privilege that it needs where one is missing.
+pub(crate) fn with_privilege(message: String, privilege: Privilege) -> String {
+    let is_refused = message.contains("ermission denied") || message.contains("not permitted");
+    if is_refused { format!("{message}: it {privilege}") } else { message }
 }
 
 #[cfg(test)]

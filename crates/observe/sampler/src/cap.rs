@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use model::Bytes;
+use model::{Bytes, Privilege};
 
 use crate::control_group::{CgroupDir, Version};
 use crate::error::CapError;
@@ -179,9 +179,10 @@ pub(crate) fn v2_parent(own: &Path) -> Result<&Path, CapError> {
     match last {
         Some((path, error)) if error.kind() == io::ErrorKind::ResourceBusy => {
             let reason = format!(
-                "{} cannot delegate the memory controller while its group has processes: run in a \
-                 separate group, as `systemd-run --user --scope -p Delegate=yes assay run ...`",
-                path.display()
+                "{} cannot delegate the memory controller while its group has processes: this \
+                 {}",
+                path.display(),
+                Privilege::CONTROL_GROUPS_V2
             );
             Err(CapError::NoController(reason))
         }
@@ -355,7 +356,10 @@ mod tests {
         let own = Path::new("/proc/no-such-group");
         let error = MemoryCap::create_in(group(Version::V1, own), "x", Bytes::GIB).unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("/proc/no-such-group/x") && text.contains("systemd-run"), "{text}");
+        assert!(
+            text.contains("/proc/no-such-group/x") && text.contains("sudo chown -R $USER"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::Bytes;
+use model::{Bytes, Privilege};
 
 /// An error of setting a memory cap.
 #[derive(Debug, thiserror::Error)]
@@ -17,9 +17,8 @@ pub enum CapError {
     NoController(String),
     /// The user may not write a file or directory of control groups.
     #[error(
-        "cannot write {} ({_1}): run as root (in a container: with /sys/fs/cgroup writable), or \
-         under systemd as `systemd-run --user --scope -p Delegate=yes assay run ...`",
-        _0.display()
+        "cannot write {} ({_1}): this {}; in a container, mount /sys/fs/cgroup writable",
+        _0.display(), privilege(_0)
     )]
     NoRights(PathBuf, #[source] io::Error),
     /// An enclosing group, as a container has, allows less memory than the cap.
@@ -54,4 +53,11 @@ impl CapError {
         let path = path.to_owned();
         move |source| Self::NoRights(path, source)
     }
+}
+
+/// Returns the privilege that a group needs, by its directory or one of its files.
+fn privilege(path: &Path) -> Privilege {
+    // Only version 2 lists the controllers of a group in it.
+    let is_v2 = path.with_file_name("cgroup.controllers").exists();
+    if is_v2 { Privilege::CONTROL_GROUPS_V2 } else { Privilege::CONTROL_GROUPS_V1 }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::Bytes;
+use model::{Bytes, Privilege};
 
 use crate::block_device::BlockDevice;
 use crate::cap::{MemoryCap, make_group, next_name, v2_parent};
@@ -161,7 +161,12 @@ impl GroupBuilder {
             // What is not delegated is not counted.
             fs::write(parent.join("cgroup.subtree_control"), controller).ok();
         }
-        self.make(parent)
+        let dir = self.make(parent)?;
+        if !dir.join("io.stat").exists() {
+            let why = || format!("IO of servers is not counted: this {}", Privilege::IO_CONTROLLER);
+            self.failure.get_or_insert_with(why);
+        }
+        Some(dir)
     }
 
     /// Makes the group below `parent`, unless it is there.

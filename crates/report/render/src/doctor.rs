@@ -50,7 +50,7 @@ fn document(results: &[CheckResult]) -> Document {
     }
     if of(results, CheckState::Finding).next().is_some() {
         let hints = [
-            "All remedies as one script to read and run: assay doctor --script",
+            "All remedies as one script to read and run as root: assay doctor --script",
             "Reason and source of each check: docs/reference/checks.md",
         ];
         document.add(hints.map(|hint| Part::Text(hint.to_owned())));

@@ -6,6 +6,8 @@
 use std::fs;
 use std::path::Path;
 
+use model::Privilege;
+
 /// Constants and the sentences that quote them.
 type Quotes = &'static [(&'static str, &'static str)];
 
@@ -101,6 +103,40 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
     ("define/model/src/load.rs", "docs/method/validity.md", &[
         ("SERVED_SHARE: f64 = 0.99", "less than 99 % of the arrivals served"),
     ]),
+    ("drive/sql/server/src/user.rs", "docs/guide/privileges.md", &[
+        ("only root starts programs under another account", "only root starts programs under another account"),
+        ("sudo ASSAY_SERVER_USER={name} assay ...", "`sudo ASSAY_SERVER_USER=NAME assay ...`"),
+        ("user.max_user_namespaces=10000", "`sudo sysctl -w user.max_user_namespaces=10000`"),
+    ]),
+    ("drive/sql/server/src/capabilities.rs", "docs/guide/privileges.md", &[
+        ("docker run {}", "`docker run --cap-add NAME`"),
+    ]),
+    ("observe/sampler/src/limit/io_uring.rs", "docs/guide/privileges.md", &[
+        ("it needs CAP_SYS_ADMIN or the group kernel.io_uring_group", "CAP_SYS_ADMIN or the group `kernel.io_uring_group`"),
+        ("sudo sysctl -w kernel.io_uring_disabled=0", "`sudo sysctl -w kernel.io_uring_disabled=0`"),
+    ]),
+    ("observe/sampler/src/limit/aio_events.rs", "docs/guide/privileges.md", &[
+        ("sudo sysctl -w {source}=", "`sudo sysctl -w fs.aio-max-nr=AMOUNT`"),
+    ]),
+    ("report/render/src/doctor.rs", "docs/guide/privileges.md", &[
+        ("to read and run as root: assay doctor --script", "`assay doctor --script >remedies.sh`"),
+    ]),
+    ("observe/snapshot/src/transfer.rs", "docs/guide/privileges.md", &[
+        ("Advice::DontNeed", "`posix_fadvise`"),
+    ]),
+];
+
+/// Every privilege, by its name in `model::privilege`.
+const PRIVILEGES: [(&str, Privilege); 9] = [
+    ("CONTROL_GROUPS_V1", Privilege::CONTROL_GROUPS_V1),
+    ("CONTROL_GROUPS_V2", Privilege::CONTROL_GROUPS_V2),
+    ("IO_CONTROLLER", Privilege::IO_CONTROLLER),
+    ("HARD_LIMITS", Privilege::HARD_LIMITS),
+    ("BLOCK_DEVICE", Privilege::BLOCK_DEVICE),
+    ("OTHER_PROCESSES", Privilege::OTHER_PROCESSES),
+    ("TRACER", Privilege::TRACER),
+    ("KERNEL_LOG", Privilege::KERNEL_LOG),
+    ("DRIVE_HEALTH", Privilege::DRIVE_HEALTH),
 ];
 
 /// Reads a file of the repository, white space collapsed.
@@ -118,6 +154,23 @@ fn quoted_constants_match_the_code() {
             assert!(code.contains(constant), "{source} lacks `{constant}`: correct `{sentence}`");
             assert!(text.contains(sentence), "{page} lacks `{sentence}` for {constant}");
         }
+    }
+}
+
+/// Goal: the page of privileges and the refusals name the same privileges and commands.
+/// Method: each has a row with its need and its command, and a source of a refusal imports it.
+#[test]
+fn privileges_of_refusals_are_the_rows_of_their_page() {
+    let page = text_of("docs/guide/privileges.md").replace("\\|", "|");
+    let own = text_of("crates/define/model/src/privilege.rs");
+    assert_eq!(own.matches("pub const ").count(), PRIVILEGES.len());
+    let code = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    let refusals = code.iter().filter(|text| !text.contains("pub const KERNEL_LOG"));
+    let refusals = refusals.filter(|text| !text.contains("const PRIVILEGES"));
+    for (name, Privilege(need, grant)) in PRIVILEGES {
+        assert!(page.contains(&format!("| {need} |")), "no row for {name}: {need}");
+        assert!(page.contains(&format!("| `{grant}` |")), "{name} lacks its command: {grant}");
+        assert!(refusals.clone().any(|text| text.contains(name)), "no refusal names {name}");
     }
 }
 

@@ -91,7 +91,7 @@ impl User {
         if !is_self && !own.is_root() {
             return Err(cannot(format!(
                 "only root starts programs under another account, and Assay runs as uid {own}: \
-                 leave ASSAY_SERVER_USER out, or run as root"
+                 leave ASSAY_SERVER_USER out, or run `sudo ASSAY_SERVER_USER={name} assay ...`"
             )));
         }
         if !is_self {

@@ -1,10 +1,11 @@
 //! Errors in the kernel's log since the boot.
 
+use model::Privilege;
 use model::record::Severity;
 use model::units::many;
 
 use super::{Check, Probe};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, with_privilege};
 use crate::source::Source;
 
 pub(crate) static CHECK: Check = Check {
@@ -40,7 +41,7 @@ const PATTERNS: &[(Severity, &str)] = &[
 fn run(source: &Source) -> Outcome {
     let text = match source.output("dmesg", &["--kernel"]) {
         Ok(text) => text,
-        Err(reason) => return Outcome::unknown(reason),
+        Err(reason) => return Outcome::unknown(with_privilege(reason, Privilege::KERNEL_LOG)),
     };
     let mut found: Vec<(Severity, String, usize)> = Vec::new();
     for (severity, pattern) in PATTERNS {

@@ -4,7 +4,7 @@ use model::Bytes;
 use model::record::Severity;
 
 use super::capabilities::account;
-use super::open_files::limit_of;
+use super::open_files::{limit_of, raise};
 use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
@@ -47,6 +47,6 @@ fn run(source: &Source) -> Outcome {
         size.clone(),
         format!("a process may lock {size}, and io_uring counts as locked memory"),
     )
-    .fix(format!("# in the shell that runs assay: ulimit -l {}", ENOUGH >> 10))
+    .fix(raise(&format!("-l {}", ENOUGH >> 10), &format!("l={ENOUGH}")))
     .undo(format!("# in that shell: ulimit -S -l {}", bytes >> 10))
 }

@@ -1,5 +1,6 @@
 //! The limit of open files.
 
+use model::Privilege;
 use model::record::Severity;
 
 use super::{Check, Probe};
@@ -29,8 +30,14 @@ fn run(source: &Source) -> Outcome {
         return Outcome::fine(limit);
     }
     Outcome::finding(limit.clone(), format!("a process may open {limit} files"))
-        .fix(format!("# in the shell that runs assay: ulimit -n {ENOUGH}"))
+        .fix(raise(&format!("-n {ENOUGH}"), &format!("n={ENOUGH}")))
         .undo(format!("# in that shell: ulimit -S -n {limit}"))
+}
+
+/// Returns the line that raises a limit: the soft one, or the hard one by a privilege.
+pub(super) fn raise(soft: &str, hard: &str) -> String {
+    let command = Privilege::HARD_LIMITS.1.replace("LIMIT=AMOUNT", hard);
+    format!("# in the shell that runs assay: ulimit {soft} || {command}")
 }
 
 /// Returns the soft limit of this name, as the kernel writes it.

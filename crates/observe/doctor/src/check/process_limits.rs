@@ -3,7 +3,7 @@
 use model::record::Severity;
 use model::{Bytes, Nanos};
 
-use super::open_files::limit_of;
+use super::open_files::{limit_of, raise};
 use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
@@ -42,15 +42,14 @@ fn run(source: &Source) -> Outcome {
         } else {
             Bytes(limit).to_string()
         };
-        (limit < *enough).then(|| (format!("ulimit -{letter}"), text))
+        let remedy = raise(&format!("-{letter} unlimited"), &format!("{letter}=unlimited"));
+        (limit < *enough).then(|| (format!("ulimit -{letter}: {text}"), remedy))
     });
     let low: Vec<(String, String)> = low.collect();
     if low.is_empty() {
         return Outcome::fine("none");
     }
-    let texts: Vec<String> = low.iter().map(|(name, text)| format!("{name}: {text}")).collect();
+    let texts: Vec<&str> = low.iter().map(|(text, _)| &**text).collect();
     let outcome = Outcome::finding(texts.join(", "), format!("limits: {}", texts.join(", ")));
-    low.iter().fold(outcome, |outcome, (name, _)| {
-        outcome.fix(format!("# in the shell that runs assay: {name} unlimited"))
-    })
+    low.into_iter().fold(outcome, |outcome, (_, remedy)| outcome.fix(remedy))
 }

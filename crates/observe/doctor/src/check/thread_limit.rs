@@ -3,7 +3,7 @@
 use model::record::Severity;
 
 use super::memory_limit::groups;
-use super::open_files::limit_of;
+use super::open_files::{limit_of, raise};
 use super::{Check, Probe};
 use crate::outcome::Outcome;
 use crate::source::Source;
@@ -27,7 +27,7 @@ fn run(source: &Source) -> Outcome {
     if let Some(limit) = of_account(source).filter(|limit| *limit < ENOUGH) {
         let evidence = format!("`ulimit -u` allows this account {limit} threads in all");
         return Outcome::finding(limit.to_string(), evidence)
-            .fix("# in the shell that runs assay: ulimit -u 4096")
+            .fix(raise("-u 4096", "u=4096"))
             .undo(format!("# in that shell: ulimit -S -u {limit}"));
     }
     let number = |path: String| source.read(path)?.trim().parse::<u64>().ok();

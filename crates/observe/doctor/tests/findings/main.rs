@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use doctor::{checks, snapshot};
 use model::record::Severity;
-use model::{CheckResult, CheckState};
+use model::{CheckResult, CheckState, Privilege};
 
 use crate::faults::{FAULTS, REPORTED};
 use crate::machine::Made;
@@ -161,14 +161,15 @@ fn limits_that_are_not_mounted_are_unknown() {
 fn missing_programs_are_unknown_with_the_reason() {
     let mut made = Made::clean();
     made.outputs.clear();
-    made.outputs.insert("dmesg", Err("dmesg failed (not permitted): it may need root".to_owned()));
+    made.outputs.insert("dmesg", Err("dmesg failed (Operation not permitted)".to_owned()));
     let results = made.results();
     let reason = |name: &str| {
         let one = results.iter().find(|one| one.check == name).unwrap();
         assert_eq!(one.state, CheckState::Unknown, "{name}");
         one.evidence.clone()
     };
-    assert_eq!(reason("kernel_log"), "dmesg failed (not permitted): it may need root");
+    let refused = format!("dmesg failed (Operation not permitted): it {}", Privilege::KERNEL_LOG);
+    assert_eq!(reason("kernel_log"), refused);
     assert_eq!(reason("wear"), "smartctl is not installed; nvme is not installed");
     assert_eq!(reason("timers"), "systemctl is not installed");
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use child::landlock_level;
 use engine::EngineError;
-use model::record::SERVER_WRITES_COUNTED;
+use model::record::{SERVER_NOT_COUNTED, SERVER_WRITES_COUNTED};
 use model::{Address, Endpoint, Experiment, Nanos, RunEnd, Variant};
 use sampler::{CgroupDir, Foreign, IsLog, ServerGroup, ServerTargets};
 use server::{Death, Kind, READY_WITHIN, Running, SET_UP_MAX, ServerError, ServerPlacement, Start};
@@ -179,7 +179,7 @@ impl Host {
             Self::OwnServer(own) => {
                 let mut facts = own.running.facts();
                 facts.insert("server_program_sha256".to_owned(), own.sha256.clone());
-                let not_counted = own.group.absence().map(|it| ("server_not_counted", it));
+                let not_counted = own.group.absence().map(|it| (SERVER_NOT_COUNTED, it));
                 let writes = own.group.writes_counted().map(|it| (SERVER_WRITES_COUNTED, it));
                 let named = bench.server_user.is_some();
                 let named = named.then_some(("server_user_from", "ASSAY_SERVER_USER"));

@@ -41,7 +41,7 @@ fn allow(events: u64, instead: &str, quota: &Quota) -> Result<(), Shortage> {
              {used} events are in use on this host"
         ),
         remedy: format!(
-            "raise the limit on the host (`sysctl -w {source}={}`), or {instead}",
+            "raise the limit on the host (`sudo sysctl -w {source}={}`), or {instead}",
             used + events
         ),
     })
@@ -62,7 +62,7 @@ mod tests {
             text.contains("needs 2561 events") && text.contains("is 65536, and 64000"),
             "{text}"
         );
-        assert!(text.contains("`sysctl -w fs.aio-max-nr=66561`), or set `innodb_"), "{text}");
+        assert!(text.contains("`sudo sysctl -w fs.aio-max-nr=66561`), or set `innodb_"), "{text}");
         assert_eq!(aio_events(|_| None), None);
     }
 }

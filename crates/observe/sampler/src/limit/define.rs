@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use model::SystemNeeds;
+use model::{Privilege, SystemNeeds};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// A limit of this host, of which a run needs a part.
@@ -45,6 +45,11 @@ pub(super) fn raise(resource: Resource, need: u64) -> Result<(), u64> {
     setrlimit(resource, raised).map_err(|_refused| now.current.unwrap_or_default())
 }
 
+/// Returns how the shell that runs Assay raises a hard limit, by its letter in `prlimit`.
+pub(super) fn raise_command(letter: char, amount: impl fmt::Display) -> String {
+    Privilege::HARD_LIMITS.to_string().replace("LIMIT=AMOUNT", &format!("{letter}={amount}"))
+}
+
 /// Returns the limit to set; `None` where the need is allowed now.
 fn raised(now: &Rlimit, need: u64) -> Result<Option<Rlimit>, u64> {
     match (now.current, now.maximum) {
@@ -78,11 +83,11 @@ impl Quota {
     pub(crate) fn commands(&self, amount: u64) -> String {
         match self.source.starts_with('/') {
             true => format!(
-                "`echo {amount} > {}`, or start the container with `docker run \
+                "`echo {amount} | sudo tee {}`, or start the container with `docker run \
                  --pids-limit={amount}`",
                 self.source
             ),
-            false => format!("`{} {amount}` in the shell that runs assay", self.source),
+            false => raise_command('u', amount),
         }
     }
 }

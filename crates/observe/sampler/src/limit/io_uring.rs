@@ -17,7 +17,7 @@ pub(crate) static LIMIT: Limit = Limit { name: "io_uring", check };
 /// Source: Linux, Documentation/admin-guide/sysctl/kernel.rst, `io_uring_disabled`.
 pub fn io_uring_refusal(read: impl Fn(&str) -> Option<String>) -> Option<String> {
     match read("/proc/sys/kernel/io_uring_disabled").as_deref().map(str::trim) {
-        Some("1") => Some("kernel.io_uring_disabled is 1: only a group and root may use it".into()),
+        Some("1") => Some("kernel.io_uring_disabled is 1: it needs CAP_SYS_ADMIN or the group kernel.io_uring_group".into()),
         Some("2") => Some("kernel.io_uring_disabled is 2: no process may use it".into()),
         Some(_) | None => None,
     }
@@ -31,7 +31,7 @@ fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
             limit: LIMIT.name,
             reason: format!("an option of the server needs io_uring, but {reason}"),
             remedy: format!(
-                "allow io_uring on the host (`sysctl -w kernel.io_uring_disabled=0`), or {}",
+                "allow io_uring on the host (`sudo sysctl -w kernel.io_uring_disabled=0`), or {}",
                 needed.instead
             ),
         }),

@@ -5,7 +5,7 @@ use std::path::Path;
 use model::SystemNeeds;
 use rustix::process::Resource;
 
-use super::define::raise;
+use super::define::{raise, raise_command};
 use super::{Limit, Shortage};
 
 pub(crate) static LIMIT: Limit = Limit { name: "open_files", check };
@@ -26,8 +26,8 @@ fn shortage(needs: &SystemNeeds, allowed: u64) -> Shortage {
              is {allowed}"
         ),
         remedy: format!(
-            "raise the limit before the shell that runs assay starts (`ulimit -n {files}`, \
-             `docker run --ulimit nofile={files}`){instead}"
+            "raise the limit ({}, `docker run --ulimit nofile={files}`){instead}",
+            raise_command('n', files)
         ),
     }
 }
@@ -47,7 +47,7 @@ mod tests {
             files.contains("100 open files") && files.contains("`ulimit -Hn`) is 64"),
             "{files}"
         );
-        assert!(files.contains("`ulimit -n 100`") && files.ends_with("fewer clients"), "{files}");
+        assert!(files.contains("-n=100`") && files.ends_with("fewer clients"), "{files}");
         assert!(text(256).ends_with("nofile=256`)"), "not by clients: {}", text(256));
     }
 }

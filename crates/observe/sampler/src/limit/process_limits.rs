@@ -5,7 +5,7 @@ use std::path::Path;
 use model::{Bytes, Nanos, Need, SystemNeeds};
 use rustix::process::Resource;
 
-use super::define::raise;
+use super::define::{raise, raise_command};
 use super::{Limit, Shortage};
 
 pub(crate) static LIMIT: Limit = Limit { name: "process_limits", check };
@@ -20,7 +20,7 @@ pub(super) const SMALLER: &str = "use a smaller cache or fewer clients";
 #[derive(Debug)]
 struct ProcessLimit {
     resource: Resource,
-    /// Its letter in `ulimit`.
+    /// Its letter in `ulimit` and `prlimit`.
     letter: char,
     /// What a process needs, before the amount.
     subject: &'static str,
@@ -68,8 +68,8 @@ impl ProcessLimit {
                 text(allowed)
             ),
             remedy: format!(
-                "raise the limit before the shell that runs assay starts (`ulimit -{letter} \
-                 unlimited`){}",
+                "raise the limit ({}){}",
+                raise_command(*letter, "unlimited"),
                 need.or_instead()
             ),
         }
@@ -96,12 +96,12 @@ mod tests {
         assert_eq!(
             text('f', 1 << 20),
             "a process of the run may need a file of 1.00 GiB, and its hard limit (`ulimit -Hf`) \
-             is 1.00 MiB: raise the limit before the shell that runs assay starts (`ulimit -f \
-             unlimited`), or use fewer rows"
+             is 1.00 MiB: raise the limit (needs CAP_SYS_RESOURCE: `sudo prlimit --pid $$ \
+             -f=unlimited`), or use fewer rows"
         );
         assert!(
             text('t', 9).contains("CPU time of 1m30s, and its hard limit (`ulimit -Ht`) is 9.")
         );
-        assert!(text('s', 1 << 20).ends_with("(`ulimit -s unlimited`)"));
+        assert!(text('s', 1 << 20).ends_with("-s=unlimited`)"));
     }
 }

@@ -166,14 +166,14 @@ mod tests {
         assert_eq!(
             text,
             "25 clients need 57 threads and processes, and ulimit -u allows 56 more (44 of 100 are \
-             in use): raise the limit (`ulimit -u 101` in the shell that runs assay), or use at \
-             most 24 clients"
+             in use): raise the limit (needs CAP_SYS_RESOURCE: `sudo prlimit --pid $$ \
+             -u=101`), or use at most 24 clients"
         );
         let full = Quota { used: 99, ..quota };
         let text = allow(&needs(1), &full).unwrap_err().to_string();
-        assert!(text.ends_with("runs assay)"), "{text}");
+        assert!(text.ends_with("-u=132`)"), "{text}");
         let of_group = Quota { source: "/g/pids.max".to_owned(), ..full }.to_string();
-        assert!(of_group.contains("(`echo 200 > /g/pids.max`, or start"), "{of_group}");
+        assert!(of_group.contains("(`echo 200 | sudo tee /g/pids.max`, or start"), "{of_group}");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 
 use analysis::metrics::rows_put;
 use analysis::{is_of_server, primary_operations};
+use model::record::SERVER_NOT_COUNTED;
 use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord, float};
 
 use crate::figure::MISSING;
@@ -53,9 +54,13 @@ pub const COLUMNS: &[Column] = &[
 ];
 
 /// Returns the scope of the columns of storage, memory and CPU.
-pub(super) fn scope(steps: &[&StepRecord]) -> &'static str {
+pub(super) fn scope(run: &RunRecord, steps: &[&StepRecord]) -> String {
     let has = |name: &str| steps.iter().any(|step| step.counters.contains_key(name));
-    if has("server_cpu_user_us") && !has("server_writes") {
+    let facts = run.identity.as_ref().map(|identity| &identity.facts);
+    if let Some(absence) = facts.and_then(|facts| facts.get(SERVER_NOT_COUNTED)) {
+        return format!("Values of the server that are NA are not counted: {absence}.");
+    }
+    let text = if has("server_cpu_user_us") && !has("server_writes") {
         "Reads and memory are measured for the server's control group; CPU and context switches \
          for server and client together. The host's other work is excluded. The server's writes \
          are not known, because control groups of version 1 do not count writes by the kernel's \
@@ -68,7 +73,8 @@ pub(super) fn scope(steps: &[&StepRecord]) -> &'static str {
     } else {
         "Reads and writes are measured for the device, CPU and context switches for the host, both \
          by all processes."
-    }
+    };
+    text.to_owned()
 }
 
 /// Returns the step's summary: one value per column of [`COLUMNS`].

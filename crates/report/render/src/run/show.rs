@@ -129,7 +129,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
         let is_invalid =
             |step: &&StepRecord| step.invalid_intervals.as_ref().is_some_and(|it| it.intervals > 0);
         let all = measured.iter().any(is_invalid).then_some(ALL_INTERVALS);
-        let scope = format!("{}{}", scope(&measured), all.unwrap_or_default());
+        let scope = format!("{}{}", scope(run, &measured), all.unwrap_or_default());
         document.add([Part::Table(lines(manifest, run, &measured)), Part::Text(scope)]);
     }
     let of_steps: Vec<Readings> = run.steps.iter().map(|step| step_metrics(step, data)).collect();

@@ -1,6 +1,7 @@
 //! The Insert Benchmark over servers: rates, rows, missed targets.
 
 use model::metric;
+use model::record::SERVER_NOT_COUNTED;
 use render::{Compared, Format, Lines, Meta, Report, RunReport, Style, render_answer, render_html};
 
 use crate::fixture::{Fixture, ibench};
@@ -100,6 +101,17 @@ fn server_run_has_all_21_columns() {
     assert_eq!(render::COLUMNS.len(), 21 + 4);
     assert!(!text.contains("dev_"), "{text}");
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn missing_counters_of_a_server_are_shown_with_their_reason() {
+    let mut fixture = ibench();
+    let run = &mut fixture.runs[0];
+    let facts = &mut run.identity.as_mut().unwrap().facts;
+    facts.insert(SERVER_NOT_COUNTED.to_owned(), "no control group".to_owned());
+    let text = RunReport { manifest: &fixture.manifest, run: &fixture.runs[0] }
+        .render(Format::Text, Style { width: 190, ..Style::default() });
+    assert!(text.contains("that are NA are not counted: no control group."), "{text}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::Path;
 use model::secret::PASSWORD_VARIABLE;
 use model::{Dsn, Endpoint, Experiment, Password, Variant};
 use runner::Served;
+use sampler::ServerGroup;
 use server::User;
 
 use crate::environment::{Environment, device, password};
@@ -58,12 +59,17 @@ pub(crate) fn with_open_data(
         variant.dsn.is_none() && registry::kind(&variant.build.engine).is_some()
     };
     let user = environment.server_user.as_deref();
-    if let Some(user) = user.filter(|_| experiment.variants.iter().any(is_started)) {
+    let has_server = experiment.variants.iter().any(is_started);
+    if let Some(user) = user.filter(|_| has_server) {
         ui.status(format_args!("account   servers run as {user} (ASSAY_SERVER_USER)"));
+    }
+    let group = has_server.then(|| ServerGroup::create(None, &environment.nearest_dir()).ok());
+    if let Some(absence) = group.flatten().as_ref().and_then(ServerGroup::absence) {
+        ui.status(format_args!("counters  of servers are incomplete: {absence}"));
     }
     let is_open = |dir: &Path| User::check_data_dir(dir, user, false).is_ok();
     if !environment.is_data_dir_named
-        && experiment.variants.iter().any(is_started)
+        && has_server
         && !is_open(&environment.data_dir)
         && is_same_file_system(&environment.nearest_dir(), Path::new(OPEN_DATA_DIR))
         && is_open(Path::new(OPEN_DATA_DIR))

@@ -9,9 +9,10 @@ use device::{check_parent, directory, settings, step_record};
 use miette::{Result, miette};
 use model::{
     Access, Bytes, Cell, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceTarget, Experiment, FIO,
-    Host, Identity, IoTest, Manifest, RunEnd, RunRecord, StopRule, visible,
+    Host, Identity, IoTest, Manifest, Privilege, RunEnd, RunRecord, StopRule, visible,
 };
 use runner::Interrupt;
+use trust::Account;
 
 use super::storage_trace::trace;
 use crate::diagnostic::IntoReport as _;
@@ -166,7 +167,7 @@ pub(crate) fn run_cells(
         return Ok(complete);
     }
     if !storage.is_ready {
-        warn_of_leftovers(storage, ui);
+        warn(storage, ui);
         prepare(experiment, storage, &mut profile, ui)?;
         storage.is_ready = true;
     }
@@ -307,14 +308,21 @@ fn run_cell(
     Ok(run.end)
 }
 
-/// Names directories that killed processes left.
-fn warn_of_leftovers(storage: &Storage, ui: &Ui) {
+/// Names directories that killed processes left, and states that writers to a device that this
+/// account fills may be hidden.
+fn warn(storage: &Storage, ui: &Ui) {
     let parent = storage.request.parent.as_deref();
     for path in parent.map(TestFile::leftovers).unwrap_or_default() {
         ui.status(format_args!(
             "remove {}, which an `assay device` left behind when it was killed",
             path.display()
         ));
+    }
+    if storage.raw.as_ref().is_some_and(RawDevice::is_writable)
+        && Account::of_this_process().uid != 0
+    {
+        let privilege = Privilege::OTHER_PROCESSES;
+        ui.status(format_args!("writers of other accounts are not found: this {privilege}"));
     }
 }
 

@@ -60,7 +60,7 @@ impl Limited {
 
 #[test]
 fn open_files_are_raised_to_the_need_or_refused() {
-    let texts = ["may need 84 open files", "(`ulimit -Hn`) is 64", "`ulimit -n 84`"];
+    let texts = ["may need 84 open files", "(`ulimit -Hn`) is 64", "-n=84`"];
     Limited::by("ulimit -n 64").assert_refused("sqlite", &texts);
     Limited::by("ulimit -S -n 64").assay(&Workspace::new(), "run", "sqlite").recorded();
 }
@@ -81,8 +81,8 @@ fn threads_of_clients_and_server_are_counted() {
 #[test]
 fn sizes_and_cpu_time_of_processes_are_raised_to_the_need_or_refused() {
     for (script, engine, texts) in [
-        ("ulimit -f 100", "sqlite", ["a file of ", "(`ulimit -Hf`)", "`ulimit -f unlimited`"]),
-        ("ulimit -t 60", "redb", ["CPU time of ", "(`ulimit -Ht`)", "`ulimit -t unlimited`"]),
+        ("ulimit -f 100", "sqlite", ["a file of ", "(`ulimit -Hf`)", "-f=unlimited`"]),
+        ("ulimit -t 60", "redb", ["CPU time of ", "(`ulimit -Ht`)", "-t=unlimited`"]),
         ("ulimit -v 999999", "lmdb", ["an address space of ", "(`ulimit -Hv`)", "fewer clients"]),
         ("ulimit -d 99999", "fjall", ["private memory of ", "(`ulimit -Hd`)", "smaller cache"]),
         ("ulimit -s 256", "lmdb", ["a stack of 2.00 MiB", "(`ulimit -Hs`)", "256 KiB"]),
@@ -103,8 +103,7 @@ fn threads_of_the_server_s_account_are_counted() {
     if let Err(why) = supply::testing::build("postgres@15.10") {
         return println!("skipped: {why}");
     }
-    let texts =
-        ["16 clients need 47 threads", "ulimit -u allows 20 more (0 of 20", "`ulimit -u 47`"];
+    let texts = ["16 clients need 47 threads", "ulimit -u allows 20 more (0 of 20", "-u=47`"];
     let prefix = &["prlimit", "--nproc=20:20", "--"];
     Limited { prefix, script: "true".to_owned() }.assert_refused("postgres@15.10", &texts);
 }
