@@ -129,9 +129,10 @@ fn package(build: &BuildRef, arch: &str) -> Option<String> {
     Some(format!("@embedded-postgres/linux-{machine}@>={version}.0-beta.9 <={version}.0"))
 }
 
-/// Returns the place of a file. MySQL's program goes to `bin/`, relative to which it finds its files.
+/// Returns the place of a file.
 ///
-/// MySQL's data directory is left out: its logs have a fixed size.
+/// MySQL's program goes to `bin/`, relative to which it finds its files. Its data directory is left
+/// out: its logs have a fixed size.
 fn placed(path: &Path) -> Option<PathBuf> {
     if let Ok(inside) = path.strip_prefix("package/native") {
         return Some(inside.to_owned());
