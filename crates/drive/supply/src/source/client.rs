@@ -50,7 +50,7 @@ impl Client {
         build: &BuildRef,
         command: &mut Command,
     ) -> Result<Result<(), String>> {
-        let output = run(command, || no_client(build, self.program(), self.package))?;
+        let output = run(command, || no_client(build, std::slice::from_ref(self)))?;
         let printed = || text(&output.stdout) + &text(&output.stderr);
         Ok(if output.status.success() { Ok(()) } else { Err(printed()) })
     }
@@ -63,17 +63,22 @@ impl Client {
     }
 }
 
-/// Returns the text of the error for a missing program that obtains builds.
-pub(super) fn no_client(build: &BuildRef, command: &str, package: &str) -> String {
+/// Returns the text of the error for missing programs, each of which obtains the build.
+pub(crate) fn no_client(build: &BuildRef, missing: &[Client]) -> String {
+    let programs: Vec<_> = missing.iter().map(Client::program).collect();
+    let packages: Vec<_> = missing.iter().map(|client| client.package).collect();
     format!(
-        "there is no `{command}` on this machine, which obtains {build}: install it (Debian: apt \
-         install {package}), or {}",
+        "there is no `{}` on this machine, which obtains {build}: install {} (Debian: apt install \
+         {}), or {}",
+        programs.join("` or `"),
+        if missing.len() > 1 { "one of them" } else { "it" },
+        packages.join(", or apt install "),
         add_own(&build.engine)
     )
 }
 
 /// Returns the error for a failed program that obtains builds.
-pub(super) fn client_failed(build: impl Display, command: &str, summary: &str) -> SupplyError {
+pub(crate) fn client_failed(build: impl Display, command: &str, summary: &str) -> SupplyError {
     SupplyError::ClientFailed(format!(
         "{build} could not be fetched, {command} reports: {summary}; check the network and the \
          proxy settings of {command} and repeat; builds already cached keep working"

@@ -33,9 +33,13 @@ impl Source for Debian {
     }
 
     fn offer(&self, engine: &str, arch: &str) -> Option<Offer> {
-        let client = Client::new("apt-get", "apt-get", "apt");
-        let offer = Offer::published(client, |_any| KNOWN, arch).filter(|_| engine == ENGINE);
-        offer.map(|offer| offer.and("of Debian 12; elsewhere the distribution's own release"))
+        let known = |_: &str| if engine == ENGINE { KNOWN } else { &[] };
+        let offer = Offer::published(self.client()?, known, engine, arch)?;
+        Some(offer.and("of Debian 12; elsewhere the distribution's own release"))
+    }
+
+    fn client(&self) -> Option<Client> {
+        Some(Client::new("apt-get", "apt-get", "apt"))
     }
 
     fn fetch(&self, build: &BuildRef, place: &Path, progress: Progress<'_>) -> Result<Fetched> {

@@ -23,22 +23,22 @@ struct Packaged {
     file: &'static str,
     /// Roots of a server's installations, `*` stands for a version; empty for a library.
     roots: &'static [&'static str],
-    /// Debian's package, shown in errors; it includes what a shim needs.
-    package: &'static str,
+    /// How its package is installed, with what a shim needs. Debian has no MySQL.
+    install: &'static str,
     /// Debian's package of the headers, for engines that need a shim.
     headers: Option<&'static str>,
 }
 
 #[rustfmt::skip]
 static PACKAGED: &[Packaged] = &[
-    Packaged { engine: "rocksdb", file: "librocksdb.so.", roots: &[], package: "librocksdb7.8", headers: None },
-    Packaged { engine: "wiredtiger", file: "libwiredtiger.so.", roots: &[], package: "libwiredtiger0 libwiredtiger-dev", headers: Some("libwiredtiger-dev") },
-    Packaged { engine: "leveldb", file: "libleveldb.so.", roots: &[], package: "libleveldb1d", headers: None },
-    Packaged { engine: "sqlite", file: "libsqlite3.so.", roots: &[], package: "libsqlite3-0", headers: None },
-    Packaged { engine: "lmdb", file: "liblmdb.so.", roots: &[], package: "liblmdb0", headers: None },
-    Packaged { engine: "postgres", file: "bin/postgres", roots: &["usr/lib/postgresql/*", "usr/pgsql-*", "usr"], package: "postgresql", headers: None },
-    Packaged { engine: "mysql", file: "sbin/mysqld", roots: &["usr"], package: "mysql-server", headers: None },
-    Packaged { engine: "mariadb", file: "sbin/mariadbd", roots: &["usr"], package: "mariadb-server", headers: None },
+    Packaged { engine: "rocksdb", file: "librocksdb.so.", roots: &[], install: "Debian: apt install librocksdb-dev", headers: None },
+    Packaged { engine: "wiredtiger", file: "libwiredtiger.so.", roots: &[], install: "Debian: apt install libwiredtiger-dev", headers: Some("libwiredtiger-dev") },
+    Packaged { engine: "leveldb", file: "libleveldb.so.", roots: &[], install: "Debian: apt install libleveldb1d", headers: None },
+    Packaged { engine: "sqlite", file: "libsqlite3.so.", roots: &[], install: "Debian: apt install libsqlite3-0", headers: None },
+    Packaged { engine: "lmdb", file: "liblmdb.so.", roots: &[], install: "Debian: apt install liblmdb0", headers: None },
+    Packaged { engine: "postgres", file: "bin/postgres", roots: &["usr/lib/postgresql/*", "usr/pgsql-*", "usr"], install: "Debian: apt install postgresql", headers: None },
+    Packaged { engine: "mysql", file: "sbin/mysqld", roots: &["usr"], install: "Ubuntu: apt install mysql-server", headers: None },
+    Packaged { engine: "mariadb", file: "sbin/mariadbd", roots: &["usr"], install: "Debian: apt install mariadb-server", headers: None },
 ];
 
 fn packaged(engine: &str) -> Option<&'static Packaged> {
@@ -88,7 +88,7 @@ impl Distribution {
     /// Returns what [`Self::find`] finds of a build.
     fn installed(&self, build: &BuildRef) -> Result<PathBuf> {
         let packaged = packaged(&build.engine).expect("only packaged engines are offered");
-        let Packaged { file, roots, package, .. } = packaged;
+        let Packaged { file, roots, install, .. } = packaged;
         self.find(packaged).ok_or_else(|| {
             let (version, searched) = match roots {
                 [] => ("N", listed(self.library_dirs())),
@@ -96,7 +96,7 @@ impl Distribution {
             };
             SupplyError::Unavailable(format!(
                 "no {file}{version} of {build} is installed (searched: {searched}): install it \
-                 (Debian: apt install {package})"
+                 ({install})"
             ))
         })
     }
@@ -127,9 +127,14 @@ impl Source for Distribution {
         let packaged = packaged(engine)?;
         let note = match self.find(packaged) {
             Some(found) => format!("installed: {}", found.display()),
-            None => format!("not installed (Debian: apt install {})", packaged.package),
+            None => format!("not installed ({})", packaged.install),
         };
         Some(Offer { client: None, releases: &[SYSTEM], note })
+    }
+
+    fn missing_packages(&self, build: &BuildRef) -> Option<&'static str> {
+        let packaged = packaged(&build.engine).filter(|it| self.find(it).is_none())?;
+        packaged.install.strip_prefix("Debian: apt install ")
     }
 
     fn fetch(&self, build: &BuildRef, library: &Path, progress: Progress<'_>) -> Result<Fetched> {
@@ -230,7 +235,7 @@ mod tests {
         let source = Distribution::new(dir.path().to_owned());
         let error = source.fetch(&system(), &dir.path().join("x"), &mut |_| ()).unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("apt install librocksdb7.8"), "{text}");
+        assert!(text.contains("apt install librocksdb-dev)"), "{text}");
         assert!(text.contains(&dir.path().display().to_string()), "{text}");
     }
 

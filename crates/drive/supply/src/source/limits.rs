@@ -20,6 +20,9 @@ const LONG_HEADER_BYTES_MAX: u64 = 4 * 4096;
 const JAR_BYTES_MAX: u64 = 512 << 20;
 /// Largest directory of a jar, in bytes, which is held in memory. The largest known one has 30 KB.
 const DIRECTORY_BYTES_MAX: u64 = 8 << 20;
+/// Largest list of links of a package, in bytes, which is held in memory. The largest known one has
+/// 2 KB.
+pub(super) const LINKS_BYTES_MAX: u64 = 64 << 10;
 /// Most memory to decompress xz, in KiB. Source: xz(1): its highest level takes 65 MiB.
 pub(super) const XZ_MEMORY_KIB: u32 = 256 << 10;
 /// Bytes of a header of tar. Source: POSIX.1-2017, pax, "ustar Interchange Format".

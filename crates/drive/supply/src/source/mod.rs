@@ -16,20 +16,19 @@ mod unpack;
 
 pub(crate) use apt::with_missing_libraries;
 pub use client::Client;
-use client::{client_failed, no_client};
+pub(crate) use client::{client_failed, no_client};
 pub(crate) use crates::{Packages, WantedCrate, obtain};
 pub use debian::Debian;
 pub use distribution::Distribution;
 pub(crate) use distribution::headers_package;
 pub use maven::Maven;
 pub use npm::Npm;
-pub(crate) use source_trait::not_for_machine;
 pub use source_trait::{Fetched, Offer, Progress, Source};
 
 /// Makes every source, in order of precedence.
 pub(crate) const SOURCES: &[fn() -> Box<dyn Source>] = &[
     || Box::new(Distribution::default()),
-    || Box::new(Maven::default()),
     || Box::new(Npm::default()),
+    || Box::new(Maven::default()),
     || Box::new(Debian),
 ];

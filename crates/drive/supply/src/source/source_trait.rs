@@ -7,7 +7,7 @@ use model::BuildRef;
 
 use super::client::Client;
 use crate::artifact::Artifact;
-use crate::error::{Result, SupplyError, add_own};
+use crate::error::{Result, add_own};
 
 /// Receives progress messages, one short line each.
 pub type Progress<'a> = &'a mut dyn FnMut(&str);
@@ -56,11 +56,16 @@ impl Offer {
     pub(crate) fn published(
         client: Client,
         releases: impl Fn(&str) -> &'static [&'static str],
+        engine: &str,
         arch: &str,
     ) -> Option<Self> {
         let (usual, releases) = (releases(USUAL), releases(arch));
         let note = match releases {
-            [] => format!("no known release for {arch}, those for {USUAL} are {}", usual.join(" ")),
+            [] => format!(
+                "no known release for {arch}, those for {USUAL} are {}: use {engine}@system, or {}",
+                usual.join(" "),
+                add_own(engine)
+            ),
             _ => String::new(),
         };
         (!usual.is_empty()).then_some(Self { client: Some(client), releases, note })
@@ -81,6 +86,16 @@ pub trait Source: Send + Sync {
 
     /// Returns what it has of an engine for an architecture as Rust names it; `None` for nothing.
     fn offer(&self, engine: &str, arch: &str) -> Option<Offer>;
+
+    /// Returns the program that obtains the builds; `None` for those that are installed.
+    fn client(&self) -> Option<Client> {
+        None
+    }
+
+    /// Returns the Debian packages that this machine lacks to obtain an offered build, if any.
+    fn missing_packages(&self, _build: &BuildRef) -> Option<&'static str> {
+        self.client().filter(|client| !client.is_installed()).map(|client| client.package)
+    }
 
     /// Puts the library of `build` at the path `place`, whose directory is empty.
     ///
@@ -108,10 +123,4 @@ pub trait Source: Send + Sync {
     fn is_current(&self, _cached: &Artifact) -> Result<bool> {
         Ok(true)
     }
-}
-
-/// Returns the error for a server that is not published for this machine.
-pub(crate) fn not_for_machine(build: &BuildRef) -> SupplyError {
-    let (arch, own) = (std::env::consts::ARCH, add_own(&build.engine));
-    SupplyError::Unavailable(format!("{build} is not published for {arch}: {own}"))
 }

@@ -64,7 +64,7 @@ fn entries(archive: impl Read, placed: Placed, into: &Path) -> io::Result<()> {
 }
 
 /// Returns whether a path has names alone, and leads nowhere but down; `unpack` does not check it.
-fn is_below(place: &Path) -> bool {
+pub(super) fn is_below(place: &Path) -> bool {
     place.components().all(|part| matches!(part, Component::Normal(_)))
 }
 

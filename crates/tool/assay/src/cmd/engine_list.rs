@@ -93,11 +93,12 @@ impl EngineList {
             let all = cached.iter().map(|artifact| &artifact.build);
             all.filter(|build| build.engine == engine).map(version).collect()
         };
+        let ways = |engine: &str| ways(store, engine, ARCH);
         let engine = |info: EngineInfo| Engine {
             cached: cached_of(&info.name),
             about: registry::about(&info.name),
             is_linked: info.builds != Builds::Loaded,
-            ways: if info.builds == Builds::Linked { Vec::new() } else { ways(store, &info.name) },
+            ways: if info.builds == Builds::Linked { Vec::new() } else { ways(&info.name) },
             name: info.name,
         };
         Self {
@@ -144,14 +145,14 @@ impl Engine {
 }
 
 /// Returns the ways to builds of an engine.
-fn ways(store: &Store, engine: &str) -> Vec<Way> {
+fn ways(store: &Store, engine: &str, arch: &str) -> Vec<Way> {
     let get = |Offer { client, releases, note }| Way {
         action: "get",
         client,
         releases: releases.to_vec(),
         note,
     };
-    let mut ways: Vec<_> = store.offers(engine).into_iter().map(get).collect();
+    let mut ways: Vec<_> = store.offers(engine, arch).into_iter().map(get).collect();
     if let Some((_, releases)) = supply::compilable().find(|(name, _)| *name == engine) {
         let client = Some(Client::new("cargo", "cargo", "cargo"));
         ways.push(Way { action: "build", client, releases, note: String::new() });
@@ -167,12 +168,14 @@ fn ways(store: &Store, engine: &str) -> Vec<Way> {
 impl Way {
     /// Returns its row: action, client, releases with the note.
     fn row(&self) -> [String; 3] {
+        // Without a release for this machine, its program is of no use.
+        let is_lacking = |client: &Client| !client.is_installed() && !self.releases.is_empty();
         let (client, missing) = match &self.client {
-            Some(client) if client.is_installed() => (client.program(), String::new()),
-            Some(client) => {
+            Some(client) if is_lacking(client) => {
                 let (program, package) = (client.program(), client.package);
                 (program, format!("needs {program} (Debian: apt install {package}): "))
             }
+            Some(client) => (client.program(), String::new()),
             None => ("", String::new()),
         };
         let releases = shown(&self.releases);
@@ -210,6 +213,33 @@ mod tests {
         assert_eq!(shown(&names[..2]), "11.1 11.2");
     }
 
+    /// Goal: where no release is published for an architecture, the line names what to do.
+    #[test]
+    fn a_program_without_releases_for_an_architecture_has_a_remedy() {
+        let cache = tempfile::tempdir().expect("a directory");
+        let store = Store::open(cache.path().to_owned()).expect("a cache");
+        let rows = |engine, arch| {
+            let ways = ways(&store, engine, arch).into_iter();
+            let bare = ways.filter(|way| way.action == "get" && way.releases.is_empty());
+            bare.map(|way| way.row().join(" ")).collect::<Vec<_>>()
+        };
+        for (engine, arch, count) in
+            [("mysql", "aarch64", 2), ("mariadb", "aarch64", 1), ("postgres", "s390x", 2)]
+        {
+            let found = rows(engine, arch);
+            let start = format!("no known release for {arch}, those for x86_64 are ");
+            let remedy = format!(": use {engine}@system, or add your own with `assay engine add ");
+            assert_eq!(found.len(), count, "{found:?}");
+            for row in found {
+                assert!(row.contains(&start) && row.contains(&remedy), "{row}");
+                assert!(!row.contains("needs "), "{row}");
+            }
+        }
+        let mut all = registry::servers().flat_map(|server| rows(server.engine, "aarch64"));
+        assert!(all.all(|row| row.contains("`assay engine add ")));
+        assert_eq!(rows("postgres", "aarch64"), [""; 0]);
+    }
+
     /// Goal: a release that a run would refuse is offered nowhere.
     #[test]
     fn every_offered_release_can_be_run() {
@@ -217,7 +247,7 @@ mod tests {
         let store = Store::open(cache.path().to_owned()).expect("a cache");
         for server in registry::servers() {
             let kind = registry::kind(server.engine).expect("a server's kind");
-            for offer in store.offers(server.engine) {
+            for offer in store.offers(server.engine, ARCH) {
                 for release in offer.releases {
                     assert_eq!(kind.check_name(release), Ok(()), "{}@{release}", server.engine);
                 }

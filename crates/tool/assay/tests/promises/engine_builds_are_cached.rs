@@ -1,6 +1,7 @@
 //! `assay engine` caches builds, detects damage and rejects unloadable libraries.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use insta::assert_snapshot;
 
@@ -155,7 +156,6 @@ fn missing_maven_error_has_two_remedies() {
         workspace.program(&["run", "mine.toml"]).env("PATH", workspace.path("bin")).output();
     let output = crate::workspace::ProgramOutput::of(output.expect("the program starts"));
     assert_snapshot!(check_rejection(&workspace, &output), @r#"
-    rocksdb@9.10.0: requesting org.rocksdb:rocksdbjni:9.10.0 from Maven (12 to 92 MB unless cached)
       × variant one: there is no `mvn` on this machine, which obtains rocksdb@9.10.0: install it
       │ (Debian: apt install maven), or add your own with `assay engine add rocksdb PATH`
         ╭─[mine.toml:11:8]
@@ -167,6 +167,44 @@ fn missing_maven_error_has_two_remedies() {
         ╰────
       nothing was run
     "#);
+}
+
+/// Goal: proxies and mirrors that are set for npm and Maven reach them.
+/// Method: clients that write down their environment; npm fails, so that Maven is tried.
+#[test]
+fn clients_get_the_settings_of_proxies_and_mirrors() {
+    let workspace = Workspace::new();
+    workspace.install_maven();
+    for client in ["npm", "mvn"] {
+        workspace.write(&format!("bin/{client}"), "#!/bin/sh\nenv >\"$0.env\"\nexit 1\n");
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(workspace.path("bin").join(client), executable).expect("a program");
+    }
+    let home = workspace.path("").display().to_string();
+    let settings = [
+        ("HOME", home.as_str()),
+        ("HTTPS_PROXY", "http://proxy.example:1"),
+        ("https_proxy", "http://proxy.example:2"),
+        ("HTTP_PROXY", "http://proxy.example:3"),
+        ("NO_PROXY", "mirror.example"),
+        ("npm_config_registry", "http://mirror.example/npm"),
+        ("NPM_CONFIG_USERCONFIG", "/elsewhere/npmrc"),
+        ("MAVEN_OPTS", "-Dhttps.proxyHost=proxy.example"),
+        ("CARGO_HTTP_PROXY", "proxy.example:4"),
+    ];
+    let path = format!("{}:/usr/bin:/bin", workspace.path("bin").display());
+    let mut program = workspace.program(&["engine", "get", "postgres@17.5"]);
+    let output = program.env("PATH", path).env("SECRET", "no client gets it").envs(settings);
+    let output = crate::workspace::ProgramOutput::of(output.output().expect("the program starts"));
+    assert_eq!(output.code, 1, "{}", output.err);
+    for client in ["npm", "mvn"] {
+        let got = fs::read_to_string(workspace.path(&format!("bin/{client}.env")));
+        let got = got.unwrap_or_else(|error| panic!("{client}: {error}: {}", output.err));
+        for (name, value) in settings.iter().filter(|(name, _)| *name != "MAVEN_OPTS") {
+            assert!(got.lines().any(|line| line == format!("{name}={value}")), "{client}: {got}");
+        }
+        assert!(got.contains("-Dhttps.proxyHost=proxy.example") && !got.contains("SECRET"));
+    }
 }
 
 #[test]

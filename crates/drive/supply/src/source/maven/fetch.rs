@@ -16,9 +16,7 @@ use crate::error::{Result, SupplyError, add_own};
 use crate::release::{check_age, parse};
 use crate::source::limits::{Allowance, check_jar};
 use crate::source::unpack::{Packing, as_packed, unpack};
-use crate::source::{
-    Client, Fetched, Offer, Progress, Source, not_for_machine, with_missing_libraries,
-};
+use crate::source::{Client, Fetched, Offer, Progress, Source, with_missing_libraries};
 
 /// RocksDB's artifact, without its version.
 const COORDINATES: &str = "org.rocksdb:rocksdbjni";
@@ -88,9 +86,7 @@ impl Maven {
         place: &Path,
         progress: Progress<'_>,
     ) -> Result<Fetched> {
-        let Some(Some(artifact)) = artifact(build, ARCH) else {
-            return Err(not_for_machine(build));
-        };
+        let artifact = artifact(build, ARCH).expect("an offered server has an artifact");
         let size = if build.engine == MARIADB { "142" } else { "14 to 52" };
         progress(&format!("requesting {artifact} from Maven ({size} MB unless cached)"));
         let request = self.request(build, &artifact);
@@ -116,8 +112,12 @@ impl Source for Maven {
     fn offer(&self, engine: &str, arch: &str) -> Option<Offer> {
         let is_open = matches!(engine, ROCKSDB | POSTGRES);
         let by_arch = |arch: &str| known(engine, arch);
-        let offer = Offer::published(self.client.clone(), by_arch, arch)?;
+        let offer = Offer::published(self.client.clone(), by_arch, engine, arch)?;
         Some(if is_open { offer.and("other releases are tried") } else { offer })
+    }
+
+    fn client(&self) -> Option<Client> {
+        Some(self.client.clone())
     }
 
     fn fetch(&self, build: &BuildRef, place: &Path, progress: Progress<'_>) -> Result<Fetched> {

