@@ -1,7 +1,7 @@
 //! The planner's interface to engines, steps and the machine.
 
 use application::ApplicationFiles;
-use model::{Bytes, CpuCount, DataShape, Dialect, Step, StepInfo};
+use model::{BuildRef, Bytes, CpuCount, DataShape, Dialect, Step, StepInfo};
 
 /// One engine the program can drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +33,10 @@ pub trait Catalog: ApplicationFiles {
     fn steps(&self) -> Vec<StepInfo>;
     /// Returns every engine a variant may name.
     fn engines(&self) -> Vec<EngineInfo>;
+    /// Returns the release of a build, which decides the options of a profile; `None` if unknown.
+    fn release(&self, build: &BuildRef) -> Option<String> {
+        build.version.clone()
+    }
     /// Returns the text of a shipped profile.
     fn profile(&self, name: &str) -> Option<String>;
     /// Returns the names of the shipped profiles.

@@ -5,13 +5,13 @@ use std::fmt;
 
 use application::StatementPlaces;
 use model::sql::StatementOwner;
-use model::{Dialect, Experiment, Options};
+use model::{Dialect, Experiment, Options, Variant};
 use reader::error::{PlanError, Source};
 use reader::nearest;
 use reader::place::Place;
 
 use crate::profile::KnownOptions;
-use crate::settings::{NAME, of_engines};
+use crate::settings::{NAME, OPTIONAL, of_engines};
 use crate::spec::File;
 use crate::unknown::place_of;
 
@@ -26,6 +26,8 @@ pub struct Checked {
     pub sizes: Vec<String>,
     /// What will be left unknown, a line each.
     pub warnings: Vec<String>,
+    /// Names of the optional variants that were left out.
+    pub left_out: Vec<String>,
     pub(crate) source: Source,
     /// Places of the application's statements in its own file.
     pub(crate) statements: StatementPlaces,
@@ -46,6 +48,13 @@ impl fmt::Debug for Checked {
 }
 
 impl Checked {
+    /// Returns the variants that may be left out.
+    pub fn optional(&self) -> impl Iterator<Item = &Variant> {
+        let tables = self.file.variants.iter();
+        let optional = tables.filter(|table| table.value(OPTIONAL) == Some(true));
+        optional.filter_map(|table| self.experiment.variant(table.text(NAME)))
+    }
+
     /// Returns the error of an option that its variant's engine rejected.
     ///
     /// `reason` is the engine's message. An option of another engine in `known` is reported as

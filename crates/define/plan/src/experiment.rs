@@ -19,8 +19,8 @@ use crate::profile;
 use crate::published::{FindingContext, Written};
 use crate::resolve::Resolver;
 use crate::settings::{
-    BASE, COMPRESSIBLE_TO, CONTROL, DISTRIBUTION, ENGINE, KEY_BYTES, MARGIN, MEMORY, NAME, PROFILE,
-    QUESTION, REPETITIONS, ROWS, SEED, SIZE, VALUE_BYTES, WORKLOAD, of_engines,
+    BASE, COMPRESSIBLE_TO, CONTROL, DISTRIBUTION, ENGINE, KEY_BYTES, MARGIN, MEMORY, NAME,
+    OPTIONAL, PROFILE, QUESTION, REPETITIONS, ROWS, SEED, SIZE, VALUE_BYTES, WORKLOAD, of_engines,
 };
 use crate::spec::{self, File, Section};
 use crate::workload::{self, Workload};
@@ -67,6 +67,7 @@ pub(crate) fn check(
     if let Some(size) = &overrides.size {
         errors.ok(file.resize(size));
     }
+    file.variants.retain(|table| !overrides.left_out.iter().any(|name| name == table.text(NAME)));
     let written = file.clone();
     overrides.apply(&mut file, &mut errors);
     let resolver = Resolver { source, catalog, machine, application: None, preset: None };
@@ -87,7 +88,7 @@ pub(crate) fn check(
     let checked = resolver.check(&file, written, is_known, errors)?;
     // What readers of the archive would refuse is not run.
     checked.experiment.check().map_err(PlanError::new)?;
-    Ok(checked)
+    Ok(Checked { left_out: overrides.left_out.clone(), ..checked })
 }
 
 impl Resolver<'_> {
@@ -107,6 +108,7 @@ impl Resolver<'_> {
         };
         let Subject { data, steps, loads, mut variants, device } = subject;
         let base = errors.ok(self.base(file, &variants));
+        errors.ok(check_needed(file, base.as_deref()));
         if file.experiment.value(CONTROL) == Some(true)
             && let Some(base) = base.as_ref().filter(|_| !variants.is_empty())
         {
@@ -152,6 +154,7 @@ impl Resolver<'_> {
             chosen: None,
             sizes: file.sizes.iter().map(|(name, _)| name.value.clone()).collect(),
             warnings,
+            left_out: Vec::new(),
             source: self.source.clone(),
             statements: self.application.map(|own| own.places.clone()).unwrap_or_default(),
             file: file.clone(),
@@ -304,17 +307,19 @@ impl Resolver<'_> {
 
     fn profile(&self, name: &Placed<String>, build: &BuildRef) -> Result<Options, PlanError> {
         let catalog = self.catalog;
-        let version = build.version.as_deref();
+        let release = catalog.release(build);
         let folder = self.folder(&name.place);
-        profile::options(catalog, &name.value, folder, &build.engine, version).map_err(|why| {
-            let names = catalog.profile_names();
-            let others = names.iter().map(String::as_str).filter(|known| **known != name.value);
-            let otherwise = match &profile::of_engine(catalog, &build.engine)[..] {
-                [] => format!("{} has no profile: leave `profile` out", build.engine),
-                own => format!("profiles of {}: {}", build.engine, own.join(", ")),
-            };
-            PlanError::here(&name.place, why).meant(&name.value, others, otherwise)
-        })
+        profile::options(catalog, &name.value, folder, &build.engine, release.as_deref()).map_err(
+            |why| {
+                let names = catalog.profile_names();
+                let others = names.iter().map(String::as_str).filter(|known| **known != name.value);
+                let otherwise = match &profile::of_engine(catalog, &build.engine)[..] {
+                    [] => format!("{} has no profile: leave `profile` out", build.engine),
+                    own => format!("profiles of {}: {}", build.engine, own.join(", ")),
+                };
+                PlanError::here(&name.place, why).meant(&name.value, others, otherwise)
+            },
+        )
     }
 
     fn base(&self, file: &File, variants: &[Variant]) -> Result<String, PlanError> {
@@ -351,11 +356,22 @@ impl Resolver<'_> {
     }
 }
 
+/// Checks that no variant is optional without which the experiment cannot be run.
+fn check_needed(file: &File, base: Option<&str>) -> Result<(), PlanError> {
+    let is_needed = |table: &&Section| !file.published.is_empty() || Some(table.text(NAME)) == base;
+    let mut needed = file.variants.iter().filter(is_needed);
+    needed.find(|table| table.value(OPTIONAL) == Some(true)).map_or(Ok(()), |table| {
+        let why = "the base case and variants with published findings cannot be optional";
+        Err(PlanError::here(table.place_of(OPTIONAL), why).remedy("leave `optional` out"))
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use model::limits::{LEVELS_MAX, STEPS_MAX, VARIANTS_MAX};
+    use model::limits::{LEVELS_MAX, STEPS_MAX};
 
-    use crate::tests::sample::{checked, experiment};
+    use super::*;
+    use crate::tests::sample::{FILE, MACHINE, TestCatalog, checked, experiment};
 
     #[test]
     fn what_readers_would_refuse_is_not_planned() {
@@ -389,6 +405,30 @@ mod tests {
                       engine = \"tree\"\ncache = \"2GiB\"\ndirect_io = false";
         let own = &experiment("\"10k\"", preset).variants[0].settings;
         assert_eq!((own.cache_bytes, own.direct_io), (Some(model::Bytes(2 << 30)), false));
+    }
+
+    #[test]
+    fn optional_variants_are_left_out_and_never_the_base_or_one_of_a_finding() {
+        let second = "\n[[variant]]\nname = \"b\"\nengine = \"tree\"\noptional = true";
+        let file = FILE.to_owned() + second;
+        let of = |file: &str, left_out: &[&str]| {
+            let left_out = left_out.iter().map(|name| (*name).to_owned()).collect();
+            let overrides = Overrides { left_out, ..Overrides::default() };
+            load("x", file, &overrides, &TestCatalog::default(), MACHINE)
+        };
+        let names = |checked: &Checked| -> Vec<String> {
+            checked.experiment.variants.iter().map(|variant| variant.name.clone()).collect()
+        };
+        let whole = of(&file, &[]).unwrap();
+        assert_eq!((names(&whole).len(), whole.optional().count()), (2, 1));
+        let part = of(&file, &["b"]).unwrap();
+        assert_eq!((names(&part), part.left_out), (vec!["a".to_owned()], vec!["b".to_owned()]));
+        let base = file.replacen("question", "base = \"b\"\nquestion", 1);
+        let finding = "\n[[published]]\nsource = \"s\"\nsetup = \"s\"";
+        for wrong in [base, file.clone() + finding, FILE.to_owned() + "optional = true"] {
+            let error = of(&wrong, &[]).unwrap_err().to_string();
+            assert!(error.contains("cannot be optional"), "{error}");
+        }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Overrides {
     pub parameters: Vec<String>,
     /// Waived rules with reasons, added to the waivers of the file.
     pub waivers: Vec<Waiver>,
+    /// Names of optional variants that are left out.
+    pub left_out: Vec<String>,
 }
 
 /// The variants typed on the command line.

@@ -161,6 +161,7 @@ declare! {
     STEP: String = "step" [Step, Finding], One(Text), text, Any, None, "";
     DSN: String = "dsn" [Variant], One(Text), text, Any, None, "";
     PROFILE: String = "profile" [Variant], One(Text), text, OwnServer, None, "";
+    OPTIONAL: bool = "optional" [Variant], One(Switch), |text| Ok(parse_switch(text)?), Any, None, "";
     OPTIONS: String = "options" [Variant], Pairs, text, Any, None, "";
     STEPS: String = "steps" [Benchmark], Tables(Step), text, Any, None, "";
     LOAD: String = "load" [Benchmark, Step], Kind::Load, text, Any, None, "";

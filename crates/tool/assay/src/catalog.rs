@@ -3,8 +3,9 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use model::{Bytes, DataShape, Step, StepInfo};
+use model::{BuildRef, Bytes, DataShape, Step, StepInfo};
 use plan::{ApplicationFiles, Catalog, EngineInfo};
+use supply::Distribution;
 
 use crate::environment::Environment;
 use crate::registry;
@@ -46,6 +47,53 @@ static PROFILES: &[(&str, &str)] = files!("profiles":
     "postgres"
 );
 
+/// The experiments in `experiments/`.
+static EXPERIMENTS: &[(&str, &str)] = files!("experiments":
+    "quickstart"
+    "allocators"
+    "blob-cache-priorities"
+    "checksums"
+    "compiler-flags"
+    "group-commit"
+    "hot-row"
+    "hyperclock-vs-lru"
+    "ibench-small-server"
+    "ibench-small-server-io"
+    "index-log-sequences"
+    "index-log-vs-lsm"
+    "index-only-scans"
+    "innodb-5.6-to-8.0"
+    "innodb-5.6-to-8.0-io"
+    "key-value-separation"
+    "large-docs"
+    "max-background-jobs"
+    "max-background-jobs-io"
+    "myrocks-5.6-to-8.0"
+    "myrocks-5.6-to-8.0-io"
+    "observed-innodb"
+    "observed-postgres"
+    "open-loop"
+    "postgres-12-to-18"
+    "postgres-12-to-18-io"
+    "rocksdb-byos"
+    "rocksdb-iobuf"
+    "rocksdb-iodir"
+    "rocksdb-releases"
+    "rocksdb-releases-cache"
+    "same-twice"
+    "scalability"
+    "secondary-index-reads"
+    "server-concurrency"
+    "setup-variance"
+    "splinterdb-vs-rocksdb"
+    "splinterdb-vs-rocksdb-io"
+    "standby"
+    "standby-mariadb"
+    "storage-raw-vs-filesystem"
+    "storage-request-sizes"
+    "storage-sync-rate"
+);
+
 /// The applications in `applications/`.
 static APPLICATIONS: &[(&str, &str)] = files!("applications": "documents" "ibench-2023" "ibench-current" "linkbench" "sysbench" "tproc-c");
 
@@ -68,6 +116,22 @@ impl Program {
     pub(crate) fn of(environment: &Environment) -> Self {
         Self { own: registry::own_engines(environment) }
     }
+}
+
+/// Returns the text of a shipped experiment.
+pub(crate) fn experiment(name: &str) -> Option<&'static str> {
+    EXPERIMENTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// Returns the question of a shipped experiment.
+pub(crate) fn question(text: &'static str) -> &'static str {
+    let line = text.lines().find_map(|line| line.strip_prefix("question"));
+    line.and_then(|line| line.split('"').nth(1)).unwrap_or_default()
+}
+
+/// Returns the names of the shipped experiments, the first to try first.
+pub(crate) fn experiment_names() -> impl Iterator<Item = &'static str> {
+    EXPERIMENTS.iter().map(|(name, _)| *name)
 }
 
 impl ApplicationFiles for Program {
@@ -96,6 +160,10 @@ impl Catalog for Program {
 
     fn engines(&self) -> Vec<EngineInfo> {
         registry::infos(&self.own)
+    }
+
+    fn release(&self, build: &BuildRef) -> Option<String> {
+        Distribution::default().release(build).or_else(|| build.version.clone())
     }
 
     fn profile(&self, name: &str) -> Option<String> {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use miette::{Result, miette};
-use model::{DataPlace, Password};
+use model::{Bytes, DataPlace, Password};
+use plan::Machine;
 use trust::Account;
 
 use crate::directory::check_dir;
@@ -80,6 +81,18 @@ impl Environment {
     /// Returns the data directory, or its nearest existing parent.
     pub(crate) fn nearest_dir(&self) -> PathBuf {
         sampler::nearest_existing(&self.data_dir)
+    }
+
+    /// Returns the machine's size.
+    pub(crate) fn machine(&self) -> Machine {
+        let host = sampler::host_facts(&self.nearest_dir());
+        let memory_bytes = sampler::free_memory(host.memory_bytes);
+        Machine { cpus: host.cpus, memory_bytes, free_bytes: self.disk_free() }
+    }
+
+    /// Returns the free disk space for data.
+    pub(crate) fn disk_free(&self) -> Bytes {
+        runner::free_space(&self.nearest_dir()).unwrap_or(Bytes(u64::MAX))
     }
 
     /// Returns where the data of an experiment, below `data`, and its results lie.

@@ -34,7 +34,7 @@ use crate::ui::Ui;
 #[derive(Debug, Parser)]
 #[command(name = "assay", version, max_term_width = 100)]
 #[command(after_help = "Examples:
-  assay run experiments/quickstart.toml --report     compare embedded engines, write the report
+  assay run quickstart --report                      compare embedded engines, write the report
   assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
   assay compare quickstart                           the newest results of that name
   assay engine get rocksdb@9.10.0                    obtain an engine build")]
@@ -95,6 +95,9 @@ enum Verb {
     /// Confine this process, then become a program (used by `run`)
     #[command(hide = true)]
     Confined(cmd::confined::Args),
+    /// Write the man pages (used to build packages)
+    #[command(hide = true)]
+    Man(cmd::man::Args),
     /// Test a library in the working directory (used by `engine`)
     #[command(hide = true)]
     SmokeTest(cmd::smoke_test::Args),
@@ -184,6 +187,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Workload(args) => cmd::workload::run(&args, ui),
         Verb::Engine(args) => cmd::engine::run(&args, environment, ui),
         Verb::Completions(args) => cmd::completions::run(&args, Cli::command(), ui),
+        Verb::Man(args) => cmd::man::run(&args, Cli::command()),
         Verb::Worker => cmd::worker::run(environment, ui),
         Verb::Confined(args) => cmd::confined::run(args),
         Verb::SmokeTest(args) => cmd::smoke_test::run(&args),

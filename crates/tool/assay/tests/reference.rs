@@ -131,11 +131,13 @@ fn topics<'t, C: 't>(
     }
 }
 
-/// Adds the steps for keys and values, and those of each application.
+/// Adds the shipped experiments, the steps for keys and values, and those of each application.
 fn steps(pages: &mut Pages) {
-    let mut text = format!("# Steps\n\n{NOTE}\n## Keys and values\n\n```\n");
-    text.push_str(&output(&["workload"]));
-    text.push_str("```\n");
+    let listed = output(&["workload"]);
+    let (experiments, steps) = listed.split_once("Presets").expect("experiments come first");
+    let experiments = format!("# Experiments\n\n{NOTE}\n```\n{experiments}```\n");
+    pages.insert("experiments.md".to_owned(), experiments);
+    let mut text = format!("# Steps\n\n{NOTE}\n## Keys and values\n\n```\nPresets{steps}```\n");
     for application in ["documents", "ibench-2023", "ibench-current", "sysbench"] {
         writeln!(text, "\n## {application}\n\n```\n{}```", output(&["workload", application]))
             .unwrap();

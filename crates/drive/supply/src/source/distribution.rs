@@ -69,6 +69,14 @@ impl Distribution {
         Self { root }
     }
 
+    /// Returns the release of an installed library, by the name of its file: 7.8.3 of
+    /// `librocksdb.so.7.8.3`.
+    pub fn release(&self, build: &BuildRef) -> Option<String> {
+        let packaged = packaged(&build.engine).filter(|_| self.offers(build))?;
+        let found = self.find(packaged)?;
+        found.file_name()?.to_str()?.strip_prefix(packaged.file).map(str::to_owned)
+    }
+
     /// Returns the loader's usual directories.
     pub(crate) fn library_dirs(&self) -> [PathBuf; 4] {
         let triplet = format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH);
@@ -211,6 +219,8 @@ mod tests {
         assert!(
             found.find(packaged("rocksdb").unwrap()).unwrap().ends_with("librocksdb.so.10.2.1")
         );
+        assert_eq!(found.release(&system()).as_deref(), Some("10.2.1"));
+        assert_eq!(found.release(&"rocksdb@9.10.0".parse().unwrap()), None);
         let library = dir.path().join("copy.so");
         let fetched = found.fetch(&system(), &library, &mut |_| ()).unwrap();
         assert!(fetched.origin.starts_with("distribution library"), "{}", fetched.origin);

@@ -28,7 +28,7 @@ pub(crate) const EXIT_ERROR: u8 = 2;
 /// Arguments of `assay lint`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  assay lint experiments/quickstart.toml     the plan, before machine time is spent
+  assay lint mine.toml                       the plan, before machine time is spent
   assay lint experiments/index-log-vs-lsm.toml --size 1k   only one size of the file
   assay lint quickstart                      the newest results of that name
   assay lint quickstart/lmdb.c1.r1           one run only
@@ -120,7 +120,7 @@ fn lint_inputs(args: &Args, environment: &Environment) -> Result<Vec<Checked>> {
 }
 
 fn lint_plan(file: &str, size: Option<&String>, environment: &Environment) -> Result<Checked> {
-    let machine = planning::machine(environment);
+    let machine = environment.machine();
     let catalog = Program::of(environment);
     let overrides = Overrides { size: size.cloned(), ..Overrides::default() };
     let checked = read_file(file, &overrides, &catalog, machine)?;

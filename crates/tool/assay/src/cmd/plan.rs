@@ -12,7 +12,7 @@ use model::units::many;
 use model::{
     Bytes, Experiment, Host, Load, LoadReuse, Nanos, Plan, Settings, Step, StopRule, Unit, Waiver,
 };
-use plan::{DISK_FLOOR_BYTES, Machine, Room};
+use plan::{DISK_FLOOR_BYTES, Room};
 use render::figure::figure;
 use render::{Document, Format, Report, Style, folded, is_folded, labelled};
 use serde::Serialize;
@@ -21,23 +21,22 @@ use serde_json::{Map, json};
 use super::bench::check_floor;
 use super::budget::{BudgetArgs, Proposed};
 use super::format::TextOrJson;
-use super::published;
 use super::refused::{by_host, check_text, text};
 use super::run_options::{ExperimentArgs, rates};
-use super::servers;
+use super::{optional, published, servers};
 use crate::catalog::Program;
 use crate::environment::Environment;
-use crate::ui::Ui;
+use crate::ui::{Process, Ui};
 
 /// Arguments of `assay plan`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!("Examples:
-  assay plan experiments/quickstart.toml
+  assay plan quickstart
   assay plan readrandom --engine sqlite --engine lmdb --rows 1M --repetitions 5
   assay plan readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
-  assay plan experiments/quickstart.toml --budget 6h      best use of six hours
-  assay plan experiments/quickstart.toml --format json    for programs, with and without --budget
-  assay plan experiments/index-log-vs-lsm.toml --size 1k  only one size of the file", rates!()))]
+  assay plan quickstart --budget 6h                       best use of six hours
+  assay plan quickstart --format json                     for programs, with and without --budget
+  assay plan index-log-vs-lsm --size 1k                   only one size of the file", rates!()))]
 pub(crate) struct Args {
     #[command(flatten)]
     experiment_args: ExperimentArgs,
@@ -89,9 +88,11 @@ impl CheckedPlan {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     crate::phase::enter("for the experiment to be checked");
     check_floor(&environment.nearest_dir(), DISK_FLOOR_BYTES)?;
-    let (catalog, machine) = (Program::of(environment), machine(environment));
-    let checked = args.experiment_args.check(&catalog, machine, ui)?;
+    let (catalog, machine) = (Program::of(environment), environment.machine());
+    let process = Process { environment, ui };
+    let checked = args.experiment_args.check(&catalog, machine, optional::CHECK, process)?;
     check_text(&checked, environment)?;
+    let left_out = checked.left_out.clone();
     let sizes =
         if args.experiment_args.size().is_some() { Vec::new() } else { checked.sizes.clone() };
     let environment = &servers::with_open_data(environment, &checked.experiment, ui);
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     refusals.dedup();
     let mut priced = Vec::new();
     for size in sizes {
-        let sized = args.experiment_args.of_size(Some(&size), &catalog, machine)?;
+        let sized = args.experiment_args.of_size(Some(&size), &left_out, &catalog, machine)?;
         priced.push(Priced::of(size, sized.experiment, environment));
     }
     ui.report(&Shown { planned: &planned, proposed, refusals, priced }, args.output.format);
@@ -174,7 +175,7 @@ impl Priced {
         let unlimited = Room { free: Bytes(u64::MAX), floor: Bytes(0) };
         match plan::expand(experiment, &Program::default(), unlimited) {
             Ok(Plan { estimated_ns, estimated_disk_bytes: disk, .. }) => {
-                let usable = disk_free(environment).0.saturating_sub(DISK_FLOOR_BYTES.0);
+                let usable = environment.disk_free().0.saturating_sub(DISK_FLOOR_BYTES.0);
                 Self {
                     size,
                     estimated_ns: Some(estimated_ns),
@@ -208,7 +209,7 @@ pub(crate) fn expand(
     floor: Bytes,
     environment: &Environment,
 ) -> Result<CheckedPlan> {
-    let room = Room { free: disk_free(environment), floor };
+    let room = Room { free: environment.disk_free(), floor };
     let mut plan = plan::expand(experiment, &Program::default(), room)?;
     let data = environment.data_place(&environment.data_dir).map(Box::new);
     let host = Host { data, ..sampler::host_facts(&environment.nearest_dir()) };
@@ -223,18 +224,6 @@ pub(crate) fn waived(experiment: &Experiment) -> Option<String> {
     let waiver_text = |waiver: &Waiver| format!("{} ({})", waiver.code, waiver.reason);
     let waivers: Vec<_> = experiment.waivers.iter().map(waiver_text).collect();
     (!waivers.is_empty()).then(|| format!("waived    {}", waivers.join(", ")))
-}
-
-/// Returns the machine's size.
-pub(crate) fn machine(environment: &Environment) -> Machine {
-    let host = sampler::host_facts(&environment.nearest_dir());
-    let memory_bytes = sampler::free_memory(host.memory_bytes);
-    Machine { cpus: host.cpus, memory_bytes, free_bytes: disk_free(environment) }
-}
-
-/// Returns the free disk space for data.
-fn disk_free(environment: &Environment) -> Bytes {
-    runner::free_space(&environment.nearest_dir()).unwrap_or(Bytes(u64::MAX))
 }
 
 /// Describes which runs share a load, with the machine time of each way; `None` when it is alike.

@@ -22,7 +22,7 @@ use super::run_options::{ExperimentArgs, rates};
 use super::second_engine;
 use super::steady::Window;
 use super::until::{self, PilotRun, Until};
-use super::{plan as planning, report as page, requested_build, servers, storage};
+use super::{optional, plan as planning, report as page, requested_build, servers, storage};
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -33,13 +33,13 @@ use crate::ui::{Process, Ui};
 /// Arguments of `assay run`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = concat!("Examples:
-  assay run experiments/quickstart.toml --report
+  assay run quickstart --report
   assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
   assay run fillseq readwhilewriting --engine lmdb --rows 200k --clients 1,2 --repetitions 3
   assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --rate 50k/s
   assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
   assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
-  assay run experiments/quickstart.toml --until 2% --budget 2h
+  assay run quickstart --until 2% --budget 2h
   assay run --resume quickstart                 completes an interrupted experiment
   assay run --resume quick-readrandom --repetitions 3       adds runs to one run of each cell
 
@@ -193,8 +193,9 @@ fn prepare(
         check_host(experiment, None, &environment)?;
         return Ok((Prepared::Stored(Box::new(stored)), environment));
     }
-    let (catalog, machine) = (Program::of(environment), planning::machine(environment));
-    let mut checked = args.experiment_args.check(&catalog, machine, ui)?;
+    let (catalog, machine) = (Program::of(environment), environment.machine());
+    let process = Process { environment, ui };
+    let mut checked = args.experiment_args.check(&catalog, machine, optional::OBTAIN, process)?;
     args.until.prepare(&mut checked.experiment, ui)?;
     check_text(&checked, environment)?;
     let environment = servers::with_open_data(environment, &checked.experiment, ui);

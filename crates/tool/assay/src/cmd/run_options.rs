@@ -6,11 +6,12 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use miette::{Result, miette};
 use model::Waiver;
 use model::setting::parse_whole;
-use plan::{Checked, Machine, Overrides, QuickVariants, Setting};
+use plan::{Catalog as _, Checked, Machine, Overrides, PlanError, QuickVariants, Setting};
 
-use crate::catalog::{EXPERIMENT_BYTES_MAX, Program, read};
+use super::optional::{self, Obtain};
+use crate::catalog::{EXPERIMENT_BYTES_MAX, Program, experiment, experiment_names, read};
 use crate::misplaced::{self, Kind};
-use crate::ui::Ui;
+use crate::ui::Process;
 
 /// Heading of the options that override the file.
 const OVERRIDES: &str = "Overrides of the file";
@@ -39,8 +40,8 @@ pub(crate) use rates;
 /// The experiment: a file, or steps and engines.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExperimentArgs {
-    /// Experiment file (.toml), or steps such as `fillseq readrandom`
-    #[arg(value_name = "FILE|STEP")]
+    /// Experiment (file or shipped name), or steps such as `fillseq readrandom`
+    #[arg(value_name = "FILE|NAME|STEP")]
     inputs: Vec<String>,
     /// Engine to run the steps against, NAME or NAME@VERSION; repeat to compare
     #[arg(long, value_name = "BUILD")]
@@ -112,8 +113,21 @@ fn waiver(text: &str) -> std::result::Result<Waiver, String> {
 
 impl ExperimentArgs {
     /// Reads and checks the experiment; prints the sizes chosen, and what will be unknown.
-    pub(crate) fn check(&self, catalog: &Program, machine: Machine, ui: &Ui) -> Result<Checked> {
-        let checked = self.of_size(self.size.as_ref(), catalog, machine)?;
+    ///
+    /// Optional variants are left out whose builds `obtain` cannot obtain.
+    pub(crate) fn check(
+        &self,
+        catalog: &Program,
+        machine: Machine,
+        obtain: Obtain,
+        process: Process<'_>,
+    ) -> Result<Checked> {
+        let ui = process.ui;
+        let mut checked = self.of_size(self.size.as_ref(), &[], catalog, machine)?;
+        let left_out = optional::left_out(&checked, obtain, process)?;
+        if !left_out.is_empty() {
+            checked = self.of_size(self.size.as_ref(), &left_out, catalog, machine)?;
+        }
         checked.warnings.iter().for_each(|line| ui.status(format_args!("warning   {line}")));
         checked.chosen.iter().for_each(|line| ui.status(line));
         Ok(checked)
@@ -141,6 +155,21 @@ impl ExperimentArgs {
         self.settings.0.iter().find(|(setting, _)| setting.key == key).map(|(_, text)| text)
     }
 
+    /// Rejects one name alone that is no step: it may be a mistyped experiment.
+    fn check_known(&self, overrides: &Overrides, catalog: &Program) -> Result<()> {
+        let [name] = self.inputs.as_slice() else { return Ok(()) };
+        let steps: Vec<_> = catalog.steps().into_iter().map(|step| step.name).collect();
+        let is_alone = self.engine.is_empty() && !overrides.has_application();
+        if !is_alone || steps.iter().any(|step| *step == **name) {
+            return Ok(());
+        }
+        let mut names: Vec<&str> = experiment_names().collect();
+        names.extend(steps.iter().map(|step| &**step));
+        let otherwise = "`assay workload` lists the experiments and the steps";
+        let error = PlanError::new(format!("no experiment and no step is named `{name}`"));
+        Err(error.meant(name, names, otherwise).into())
+    }
+
     /// Returns the names given, each with the kind that its place is for.
     fn typed(&self) -> Vec<(Kind, &str)> {
         let steps = self.inputs.iter().map(|name| (Kind::Step, name));
@@ -162,10 +191,11 @@ impl ExperimentArgs {
         self.size.as_ref()
     }
 
-    /// Reads and checks the experiment at a size of its file.
+    /// Reads and checks the experiment at a size of its file, without the variants `left_out`.
     pub(crate) fn of_size(
         &self,
         size: Option<&String>,
+        left_out: &[String],
         catalog: &Program,
         machine: Machine,
     ) -> Result<Checked> {
@@ -174,15 +204,18 @@ impl ExperimentArgs {
             settings: self.settings.0.clone(),
             parameters: self.parameter.clone(),
             waivers: self.waive.clone(),
+            left_out: left_out.to_vec(),
         };
-        let files = self.inputs.iter().filter(|input| is_file(input)).count();
+        let files = self.inputs.iter().filter(|input| is_experiment(input)).count();
         if files == 0 {
             misplaced::check(&self.typed(), catalog)?;
+            self.check_known(&overrides, catalog)?;
         }
         if self.inputs.is_empty() && !overrides.has_application() {
             return Err(miette!(
-                help = "give an experiment file, steps such as `readrandom --engine lmdb`, or an \
-                        application: `--workload ibench-current --engine postgres@15.10`",
+                help = "give an experiment file, a shipped experiment such as `quickstart`, steps \
+                        such as `readrandom --engine lmdb`, or an application: `--workload \
+                        ibench-current --engine postgres@15.10`",
                 "no experiment given"
             ));
         }
@@ -217,15 +250,23 @@ pub(crate) fn read_file(
     catalog: &Program,
     machine: Machine,
 ) -> Result<Checked> {
-    let text = read(Path::new(file), EXPERIMENT_BYTES_MAX);
-    let text = text.map_err(|error| {
-        let help = "name an experiment file (.toml), or steps: `readrandom --engine lmdb`";
-        miette!(help = help, "cannot read the experiment file {file}: {error}")
-    })?;
+    let text = match experiment(file) {
+        Some(shipped) if !is_file(file) => shipped.to_owned(),
+        _ => read(Path::new(file), EXPERIMENT_BYTES_MAX).map_err(|error| {
+            let help = "name an experiment file (.toml), a shipped experiment such as \
+                        `quickstart`, or steps: `readrandom --engine lmdb`";
+            miette!(help = help, "cannot read the experiment file {file}: {error}")
+        })?,
+    };
     Ok(plan::load(file, &text, overrides, catalog, machine)?)
 }
 
-/// Returns whether an argument is an experiment file and no step.
+/// Returns whether an argument is an experiment, and no step.
+fn is_experiment(input: &str) -> bool {
+    is_file(input) || experiment(input).is_some()
+}
+
+/// Returns whether an argument is a file.
 fn is_file(input: &str) -> bool {
     input.ends_with(".toml") || input.contains('/') || Path::new(input).is_file()
 }

@@ -1,4 +1,4 @@
-//! `assay workload`: presets, steps and applications.
+//! `assay workload`: experiments, presets, steps and applications.
 
 use std::process::ExitCode;
 
@@ -10,19 +10,20 @@ use serde::Serialize;
 use serde_json::{Map, json};
 
 use super::format::TextOrJson;
-use crate::catalog::Program;
+use crate::catalog::{Program, experiment, experiment_names, question};
 use crate::ui::{Ui, aligned};
 
 /// Arguments of `assay workload`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  assay workload                        presets, applications, and steps of keys and values
+  assay workload                        experiments, presets, applications, and key-value steps
   assay workload ibench-2023            tables, parameters and steps of an application
   assay workload sysbench --file        its file, as a template for another application
+  assay workload quickstart > mine.toml the file of a shipped experiment, to change it
   assay workload ./mine.toml            check an application file
   assay workload --format json          the same for programs, here and with an application")]
 pub(crate) struct Args {
-    /// Application: a name, or the path of an application file
+    /// Application: a name, or the path of an application file; or a shipped experiment
     application: Option<String>,
     /// Print the application's file as it is
     #[arg(long, requires = "application", conflicts_with = "format")]
@@ -36,6 +37,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<ExitCode> {
     let catalog = Program::default();
     match &args.application {
         None => ui.report(&Workloads::of(&catalog)?, args.output.format),
+        Some(name) if let Some(text) = experiment(name) => ui.print(text.trim_end()),
         Some(name) => {
             let described = plan::describe(name, &catalog)?;
             match args.file {
@@ -50,6 +52,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<ExitCode> {
 /// Names with descriptions, in groups.
 #[derive(Serialize)]
 struct Workloads {
+    experiments: Vec<Named>,
     presets: Vec<Named>,
     applications: Vec<Named>,
     steps: Vec<Named>,
@@ -72,7 +75,9 @@ impl Workloads {
         }
         let steps = catalog.steps().into_iter();
         let steps = steps.map(|step| preset(&step.name, &step.about)).collect();
-        Ok(Self { presets, applications, steps })
+        let question = |name| experiment(name).map_or("", question);
+        let experiments = experiment_names().map(|name| preset(name, question(name))).collect();
+        Ok(Self { experiments, presets, applications, steps })
     }
 }
 
@@ -84,7 +89,8 @@ impl Report for Workloads {
             let rows = aligned(&rows).into_iter().map(|row| format!("  {row}"));
             Document::lines([title.to_owned()].into_iter().chain(rows))
         };
-        let mut document = group("Presets: sizes derived from the machine", &self.presets);
+        let mut document = group("Experiments: assay run NAME", &self.experiments);
+        document.append(group("Presets: sizes derived from the machine", &self.presets));
         let title = "Applications: tables, procedures and steps for SQL servers";
         document.append(group(title, &self.applications));
         let title = "Steps of keys and values, for every engine";

@@ -63,7 +63,7 @@ fn commands_are_listed_in_workflow_order() {
           --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
-      assay run experiments/quickstart.toml --report     compare embedded engines, write the report
+      assay run quickstart --report                      compare embedded engines, write the report
       assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
       assay compare quickstart                           the newest results of that name
       assay engine get rocksdb@9.10.0                    obtain an engine build
@@ -106,10 +106,10 @@ fn run_help_shows_arguments_and_overrides() {
     assert_snapshot!(overrides, @"
     Run an experiment file, or steps against given engines
 
-    Usage: assay run [OPTIONS] [FILE|STEP]...
+    Usage: assay run [OPTIONS] [FILE|NAME|STEP]...
 
     Arguments:
-      [FILE|STEP]...  Experiment file (.toml), or steps such as `fillseq readrandom`
+      [FILE|NAME|STEP]...  Experiment (file or shipped name), or steps such as `fillseq readrandom`
 
     Options:
           --engine <BUILD>       Engine to run the steps against, NAME or NAME@VERSION; repeat to
@@ -204,13 +204,13 @@ fn run_help_shows_control_options_examples_and_rates() {
           --cache-dir <DIR>  Directory of fetched engine builds [default: ~/.cache/assay]
 
     Examples:
-      assay run experiments/quickstart.toml --report
+      assay run quickstart --report
       assay run readrandom --engine rocksdb@9.10.0 --engine rocksdb@11.8.1 --rows 1M --duration 10s
       assay run fillseq readwhilewriting --engine lmdb --rows 200k --clients 1,2 --repetitions 3
       assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --rate 50k/s
       assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
       assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
-      assay run experiments/quickstart.toml --until 2% --budget 2h
+      assay run quickstart --until 2% --budget 2h
       assay run --resume quickstart                 completes an interrupted experiment
       assay run --resume quick-readrandom --repetitions 3       adds runs to one run of each cell
 

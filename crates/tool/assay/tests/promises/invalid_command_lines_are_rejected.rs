@@ -12,13 +12,15 @@ fn command_line_is_rejected_with_the_same_messages() {
     let output = |arguments: &[&str]| rejected_at_once(&workspace, arguments);
     assert_snapshot!(output(&["run"]), @"
     × no experiment given
-    help: give an experiment file, steps such as `readrandom --engine lmdb`, or an application:
-          `--workload ibench-current --engine postgres@15.10`
+    help: give an experiment file, a shipped experiment such as `quickstart`, steps such as
+          `readrandom --engine lmdb`, or an application: `--workload ibench-current --engine
+          postgres@15.10`
     nothing was run
     ");
     assert_snapshot!(output(&["run", "yours.toml"]), @"
     × cannot read the experiment file yours.toml: No such file or directory (os error 2)
-    help: name an experiment file (.toml), or steps: `readrandom --engine lmdb`
+    help: name an experiment file (.toml), a shipped experiment such as `quickstart`, or steps:
+          `readrandom --engine lmdb`
     nothing was run
     ");
     assert_snapshot!(output(&["run", "readrandom"]), @"

@@ -51,6 +51,7 @@ mod lint_reports_findings_and_exit_codes;
 mod loads_are_shared;
 mod nothing_ends_a_command_by_a_panic;
 mod only_regular_files_are_read;
+mod optional_variants_are_left_out;
 mod output_errors_are_reported;
 mod own_engines_need_one_library;
 mod passwords_are_masked;

@@ -177,8 +177,8 @@ fn misplaced_engine_option_error_names_its_table() {
     13 │ engine = "sqlite"
        ╰────
      help: an option of the engine belongs in the table [variant.options]; known keys: name, engine,
-           dsn, profile, options, durability, cache, direct_io, compression, background_jobs,
-           allocator
+           dsn, profile, optional, options, durability, cache, direct_io, compression,
+           background_jobs, allocator
      nothing was run
     "#);
 }
