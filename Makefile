@@ -1,11 +1,11 @@
 # The commands of this repository. Each installs what is missing before it begins.
 
-.PHONY: run test campaign fuzz models bench bench-peers docs validation reproduce setup
+.PHONY: run test dist release campaign fuzz models bench bench-peers docs validation reproduce setup
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
 	cargo build --release --package assay
-	./target/release/assay run experiments/quickstart.toml --report
+	./target/release/assay run quickstart --report
 
 # The definition of done, every test and every check of the sources: scripts/suite.py lints and builds the
 # tests, runs them, and prints which were skipped and why. Tests that need a RocksDB release or a server
@@ -14,6 +14,18 @@ run: setup
 test:
 	@./scripts/setup.sh test
 	./scripts/suite.py
+
+# Builds the packages of a release for x86-64 and ARM in target/dist, and tests each where its users would
+# install it: half an hour. packaging/build.py and packaging/test.py do one of the two.
+dist:
+	@./scripts/setup.sh dist
+	./packaging/build.py
+	./packaging/test.py
+
+# Checks that this commit can be released, and that two clones give the same packages; publishes nothing.
+release:
+	@./scripts/setup.sh dist
+	./packaging/release.py
 
 # Verifies the models of concurrent algorithms in models/ with SPIN, and that each seeded bug is found.
 models:

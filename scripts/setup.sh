@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Installs the missing packages for building and running Assay. Uses apt only when something is
-# missing; works without network when nothing is. `setup.sh test` adds cargo-deny, and the engines
-# and allocators that `make test` tries, where the distribution has them; `setup.sh models` adds what
-# verifies the models, `setup.sh device` what `assay device` measures with, and `setup.sh peers` what
-# `make bench-peers` compares with.
+# missing; works without network when nothing is. `setup.sh test` adds Maven, cargo-deny, and the
+# engines and allocators that `make test` tries, where the distribution has them; `setup.sh models`
+# adds what verifies the models, `setup.sh device` what `assay device` measures with, `setup.sh dist`
+# what builds and tests packages, and `setup.sh peers` what `make bench-peers` compares with.
 set -euo pipefail
 
 log() { printf 'setup: %s\n' "$*"; }
@@ -21,7 +21,7 @@ lacks() { # WHAT, WHY, PACKAGES...
 optional=()
 would_try() { # LIBRARY, PACKAGE
     if ! has_library "$1"; then
-        log "missing: $1 (tests try it, and are skipped without)"
+        log "missing: $1 (tests and the quickstart try it, and leave it out without)"
         optional+=("$2")
     fi
 }
@@ -48,13 +48,16 @@ compiles ||
     lacks "a C compiler named cc" "it links Rust programs and compiles SQLite and LMDB" \
         gcc libc6-dev
 command -v git >/dev/null || lacks "git" "cargo tidy lists the sources with it" git
-if ! command -v mvn >/dev/null || ! command -v java >/dev/null; then
-    lacks "a JDK and Maven" "they obtain RocksDB's released libraries" maven default-jdk-headless
-fi
-# A released RocksDB library brings everything but the C++ run-time library.
-has_library libstdc++.so.6 ||
-    lacks "libstdc++.so.6" "RocksDB's released libraries need it" libstdc++6
+# The quickstart leaves out what is not there.
+would_try libleveldb.so.1d libleveldb1d
+would_try librocksdb.so librocksdb-dev
 if [ "${1-}" = test ]; then
+    if ! command -v mvn >/dev/null || ! command -v java >/dev/null; then
+        lacks "a JDK and Maven" "they obtain RocksDB's released libraries" maven default-jdk-headless
+    fi
+    # A released RocksDB library brings everything but the C++ run-time library.
+    has_library libstdc++.so.6 ||
+        lacks "libstdc++.so.6" "RocksDB's released libraries need it" libstdc++6
     command -v g++ >/dev/null ||
         lacks "g++" "tests compile engines with it" g++
     # MySQL's servers, which tests start, need these; other missing libraries are reported by name.
@@ -63,7 +66,6 @@ if [ "${1-}" = test ]; then
     would_try libnuma.so.1 libnuma1
     # A server that root starts runs as another user.
     command -v setpriv >/dev/null || lacks "setpriv" "it starts servers as another user" util-linux
-    would_try libleveldb.so.1d libleveldb1d
     would_try libwiredtiger.so.0 libwiredtiger0
     [ -f /usr/include/wiredtiger.h ] || optional+=(libwiredtiger-dev)
     command -v iostat >/dev/null || optional+=(sysstat)
@@ -81,6 +83,22 @@ fi
 if [[ "${1-}" =~ ^(test|models)$ ]] && ! command -v spin >/dev/null; then
     log "missing: spin (it verifies the models, which is skipped without)"
     optional+=(spin)
+fi
+if [[ "${1-}" =~ ^(test|dist)$ ]]; then
+    # Packages are built and installed without a daemon; the ARM program runs under qemu.
+    for program in debootstrap mmdebstrap buildah; do
+        command -v "$program" >/dev/null || optional+=("$program")
+    done
+fi
+if [ "${1-}" = dist ]; then
+    for program in dpkg-deb strip python3; do
+        command -v "$program" >/dev/null || lacks "$program" "it makes packages" dpkg binutils python3
+    done
+    python3 -m venv --help >/dev/null 2>&1 || lacks "venv" "maturin and zig are installed by it" python3-venv
+    command -v qemu-aarch64-static >/dev/null ||
+        optional+=(qemu-user-static libc6-arm64-cross libstdc++6-arm64-cross)
+    command -v mvn >/dev/null || optional+=(maven)
+    install_deny
 fi
 if [ "${1-}" = device ]; then
     command -v fio >/dev/null || lacks "fio" "assay device measures storage with it" fio

@@ -46,8 +46,8 @@ FIRST = [
 ALONE = ["load/pause", "analysis/iostat", "assay/truth"]
 # Checks of dependencies.
 DENY = "scripts/deny.sh"
-# Checks of dependencies, readers of files and concurrent algorithms.
-SCRIPTS = [DENY, "scripts/fuzz.sh", "scripts/models.sh"]
+# Checks of dependencies, readers of files, concurrent algorithms and packages.
+SCRIPTS = [DENY, "scripts/fuzz.sh", "scripts/models.sh", "packaging/sample.sh"]
 # Programs at once: most tests wait for a process that they started.
 LANES = 2
 # Longest tests that are printed.

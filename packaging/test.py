@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+"""Installs every package of target/dist where its users would, and runs the program there.
+
+Each Debian has a fresh root by debootstrap: no compiler, Rust, Java or Maven. The network is cut while the
+program runs. The ARM program runs under qemu, which takes five to nine times as long: it is tested, not measured.
+
+Needs root, debootstrap, and for ARM qemu-user-static, libc6-arm64-cross and libstdc++6-arm64-cross. Prints what
+passed and what was skipped, with the reason; the exit code is 1 if a test failed.
+"""
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+import build
+from build import ARCHITECTURES, CACHE, DIST, GLIBC
+
+SUITES = ["bookworm", "trixie"]
+# What a user's machine lacks.
+ABSENT = ["cc", "cargo", "java", "mvn", "python3"]
+# From the package to the first report, s.
+FIRST_REPORT_S = 60
+IMAGE_PACKED_BYTES = 25_000_000
+IMAGE_UNPACKED_BYTES = 60_000_000
+# The engines in the program, and RocksDB, whose library Maven has for ARM.
+ARM_BUILDS = ["lmdb", "sqlite", "redb", "fjall", "rocksdb@9.10.0"]
+SHORT = ["--rows", "1k", "--duration", "50ms", "--warmup", "10ms"]
+# Names of a program of ARM to the kernel. Source: Linux, Documentation/admin-guide/binfmt-misc.rst.
+BINFMT = Path("/proc/sys/fs/binfmt_misc")
+ARM_MAGIC = r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"
+ARM_MASK = r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff"
+QEMU = "/usr/bin/qemu-aarch64-static"
+ARM_LIBRARIES = "/usr/aarch64-linux-gnu"
+
+
+class Skipped(Exception):
+    """A test that needs what the machine lacks."""
+
+
+class Root:
+    """A directory that programs see as `/`."""
+
+    def __init__(self, path, is_read_only=False, is_cut=True):
+        self.path, self.is_read_only, self.is_cut = path, is_read_only, is_cut
+
+    def run(self, *command, user=0, home="/root", is_online=False):
+        """Runs a command and returns its exit code and output; nothing is mounted afterwards."""
+        writable = "mount -o remount,bind,ro $R" if self.is_read_only else ":"
+        script = f"""set -e
+            mount --bind $R $R; mount -t proc proc $R/proc
+            mount --rbind /dev $R/dev; mount -t tmpfs tmpfs $R/tmp; {writable}
+            exec unshare --root=$R --wd={home} -S {user} -G {user} "$@" """
+        names = ["--mount", "--pid", "--fork", "--kill-child"] + ([] if is_online else ["--net"])
+        env = {"R": str(self.path), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": home}
+        command = ["unshare", *names, "sh", "-c", script, "sh", *command]
+        done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.returncode, done.stdout
+
+    def succeed(self, *command, **options):
+        code, output = self.run(*command, **options)
+        assert code == 0, f"{' '.join(command)}: exit code {code}\n{output}"
+        return output
+
+
+@contextlib.contextmanager
+def fresh_root(suite):
+    """Makes the root of a Debian that has nothing but its base."""
+    if os.geteuid() or not shutil.which("debootstrap"):
+        raise Skipped("no debootstrap, or not root")
+    packed = CACHE / f"{suite}-{platform.machine()}.tar"
+    with tempfile.TemporaryDirectory(prefix="assay-root-") as place:
+        root = Path(place) / "root"
+        if not packed.exists():
+            made = ["debootstrap", "--variant=minbase", suite, root]
+            done = subprocess.run(made, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode:
+                raise Skipped(f"debootstrap made no {suite}: {done.stdout[-200:]}")
+            CACHE.mkdir(parents=True, exist_ok=True)
+            partial = packed.with_suffix(".partial")
+            build.run(["tar", "--create", "--file", partial, "--directory", root, "."])
+            partial.rename(packed)
+        else:
+            root.mkdir()
+            build.run(["tar", "--extract", "--file", packed, "--directory", root])
+        yield Root(root)
+
+
+def only(pattern):
+    """Returns the one package of a name."""
+    found = sorted(DIST.glob(pattern))
+    if not found:
+        raise Skipped(f"no {pattern} in {DIST}")
+    (package,) = found
+    return package
+
+
+def is_release():
+    """Returns whether the packages hold the program of a release, not that of the tests, which is larger."""
+    return any(DIST.glob("*.whl"))
+
+
+def first_report(root, begin, **options):
+    """Checks the first report of a user, and that it came soon."""
+    output = root.succeed("assay", "run", "readrandom", "--engine", "lmdb", **options)
+    seconds = time.monotonic() - begin
+    assert "Verdict:" in output and "readrandom" in output, output
+    # Next to other tests, and without optimisation, time shows nothing.
+    assert seconds < FIRST_REPORT_S or not is_release(), f"the first report came after {seconds:.0f} s"
+    return f"first report after {seconds:.0f} s"
+
+
+def debian_package(suite):
+    """The Debian package: installed, measured with, removed."""
+    package = only(f"assay_*_{ARCHITECTURES[platform.machine()]}.deb")
+    with fresh_root(suite) as root:
+        for name in ABSENT:
+            assert root.run("sh", "-c", f"command -v {name}")[0], f"{suite} has {name}"
+        begin = time.monotonic()
+        shutil.copy(package, root.path / "opt/assay.deb")
+        root.succeed("dpkg", "--install", "/opt/assay.deb")
+        report = first_report(root, begin)
+        assert (root.path / "usr/share/man/man1/assay-run.1.gz").exists()
+        quickstart(root)
+        missing_builds(root)
+        added(root)
+        root.succeed("dpkg", "--remove", "assay")
+        left = [path for path in (root.path / "usr").rglob("*assay*") if "dpkg" not in str(path)]
+        assert not left, left
+        return report
+
+
+def quickstart(root):
+    """Checks that the quickstart measures what is there, and says in one line what would add the rest."""
+    output = root.succeed("assay", "run", "quickstart", *SHORT)
+    lines = [line for line in output.splitlines() if line.startswith("left out")]
+    assert len(lines) == 1 and "apt install" in lines[0] and "maven" in lines[0], lines
+    for engine in ["sqlite", "lmdb", "redb", "fjall"]:
+        assert re.search(rf"^{engine} .* k", output, re.MULTILINE), output
+
+
+def missing_builds(root):
+    """Checks that a build that needs a download says so, and what installs its client."""
+    for build_name, remedy in [("rocksdb@9.10.0", "maven"), ("postgres@15.10", "npm"), ("mysql@8.0.31", "maven")]:
+        code, output = root.run("assay", "run", "readrandom", "--engine", build_name, "--rows", "1k")
+        assert code and f"apt install" in output and remedy in output, output
+        assert "nothing was run" in output, output
+
+
+def added(root):
+    """Checks that the command of the quickstart's line adds the distribution's engines."""
+    code, output = root.run("sh", "-c", "apt-get update && apt-get install -y librocksdb-dev libleveldb1d", is_online=True)
+    if code:
+        print(f"    skipped in part: apt-get in the root: {output.splitlines()[-1] if output else code}")
+        return
+    output = root.succeed("assay", "run", "quickstart", *SHORT)
+    for engine in ["leveldb", "rocksdb"]:
+        assert re.search(rf"^{engine} .* k", output, re.MULTILINE), output
+
+
+def tarball(suite):
+    """The tarball: unpacked by an ordinary account in its home directory."""
+    package = only(f"assay-*-{platform.machine()}-linux.tar.gz")
+    with fresh_root(suite) as root:
+        home = root.path / "home/user"
+        (home / ".local").mkdir(parents=True)
+        begin = time.monotonic()
+        build.run(["tar", "-xzf", package, "--strip-components=1", "-C", home / ".local"])
+        build.run(["chown", "-R", "1000:1000", home])
+        options = {"user": 1000, "home": "/home/user"}
+        command = ["/home/user/.local/bin/assay", "run", "readrandom", "--engine", "lmdb"]
+        output = root.succeed(*command, **options)
+        assert "Verdict:" in output, output
+        pages = root.succeed("ls", "/home/user/.local/share/man/man1", **options)
+        assert "assay-run.1.gz" in pages, pages
+        return f"report after {time.monotonic() - begin:.0f} s, as uid 1000"
+
+
+def image():
+    """The image: its sizes, and the program as an ordinary account on a read-only root."""
+    package = only(f"assay-*-{platform.machine()}-image.tar")
+    if os.geteuid():
+        raise Skipped("not root")
+    with tempfile.TemporaryDirectory(prefix="assay-image-") as place:
+        root, layout = Path(place) / "root", Path(place) / "layout"
+        with tarfile.open(package) as archive:
+            archive.extractall(layout, filter="data")
+
+        def blob(entry):
+            path = layout / "blobs" / entry["digest"].replace(":", "/")
+            assert hashlib.sha256(path.read_bytes()).hexdigest() == path.name, path
+            return path
+
+        manifest = json.loads(blob(json.loads((layout / "index.json").read_text())["manifests"][0]).read_text())
+        config = json.loads(blob(manifest["config"]).read_text())
+        assert config["config"]["User"] == "65532:65532", config
+        root.mkdir()
+        for layer in manifest["layers"]:
+            build.run(["tar", "--extract", "--file", blob(layer), "--directory", root])
+        packed = sum(layer["size"] for layer in manifest["layers"])
+        unpacked = int(build.run(["du", "--summarize", "--apparent-size", "--bytes", root]).split()[0])
+        sizes = f"{packed / 1e6:.1f} MB compressed, {unpacked / 1e6:.1f} MB unpacked"
+        if is_release():
+            assert packed <= IMAGE_PACKED_BYTES and unpacked <= IMAGE_UNPACKED_BYTES, sizes
+        assert not (root / "bin/sh").exists(), "the image has a shell"
+        work = Path(place) / "work"
+        work.mkdir()
+        os.chown(work, 65532, 65532)
+        return f"{sizes}; {in_image(root, work, config)}"
+
+
+def in_image(root, work, config):
+    """Runs the image's program as a container would: no network, read-only root, /work and /tmp to write."""
+    script = """set -e
+        mount --bind $R $R; mount --bind $W $R/work; mount -t proc proc $R/proc
+        mount --rbind /dev $R/dev; mount -t tmpfs tmpfs $R/tmp; mount -o remount,bind,ro $R
+        exec unshare --root=$R --wd=/work -S 65532 -G 65532 "$@" """
+    names = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--net", "sh", "-c", script, "sh"]
+    variables = dict(pair.split("=", 1) for pair in config["config"]["Env"])
+    env = {**variables, "R": str(root), "W": str(work), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    for directory in ["proc", "dev", "tmp"]:
+        (root / directory).mkdir(exist_ok=True)
+    begin = time.monotonic()
+    command = [*config["config"]["Entrypoint"], "run", "readrandom", "--engine", "lmdb"]
+    done = subprocess.run([*names, *command], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert done.returncode == 0 and "Verdict:" in done.stdout, done.stdout
+    assert (work / "results").is_dir()
+    return f"report after {time.monotonic() - begin:.0f} s, as uid 65532"
+
+
+def wheel():
+    """The wheel: installed without an index."""
+    package = only(f"*{platform.machine()}.whl")
+    with tempfile.TemporaryDirectory(prefix="assay-wheel-") as place:
+        venv.create(place, with_pip=True)
+        build.run([Path(place) / "bin/pip", "install", "--quiet", "--no-index", package])
+        build.run([Path(place) / "bin/assay", "run", "readrandom", "--engine", "lmdb", *SHORT], cwd=place)
+
+
+def checksums():
+    """SHA256SUMS names every package."""
+    build.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=DIST)
+    named = {line.split()[1] for line in (DIST / "SHA256SUMS").read_text().splitlines()}
+    assert named == {path.name for path in DIST.iterdir() if path.is_file()} - {"SHA256SUMS"}, named
+
+
+def bill_of_materials(arch):
+    """The bill of materials: CycloneDX, with the crates that are linked."""
+    bill = json.loads(only(f"assay-*-{arch}-linux.bom.json").read_text())
+    names = {component["name"] for component in bill["components"]}
+    assert bill["bomFormat"] == "CycloneDX" and {"redb", "fjall", "rustls"} <= names, bill["bomFormat"]
+    return f"{len(names)} components"
+
+
+def program_of(arch, place):
+    """Unpacks the program of a tarball."""
+    build.run(["tar", "-xzf", only(f"assay-*-{arch}-linux.tar.gz"), "--strip-components=1", "-C", place])
+    return Path(place) / "bin/assay"
+
+
+def symbols(arch):
+    """The program needs no glibc newer than the oldest that is promised."""
+    only("*.whl")
+    with tempfile.TemporaryDirectory(prefix="assay-symbols-") as place:
+        program = program_of(arch, place).read_bytes()
+    numbers = lambda version: [int(part) for part in version.split(".")]
+    newest = max((text.decode() for text in re.findall(rb"\0GLIBC_([\d.]+)(?=\0)", program)), key=numbers)
+    assert numbers(newest) <= numbers(GLIBC), newest
+    return f"newest symbol GLIBC_{newest}"
+
+
+@contextlib.contextmanager
+def qemu():
+    """Has the kernel run programs of ARM by qemu."""
+    if os.geteuid() or not Path(QEMU).exists() or not Path(ARM_LIBRARIES).exists():
+        raise Skipped("no qemu-user-static, libc6-arm64-cross and libstdc++6-arm64-cross, or not root")
+    was_mounted = (BINFMT / "register").exists()
+    if not was_mounted:
+        build.run(["mount", "-t", "binfmt_misc", "binfmt_misc", BINFMT])
+    handler = BINFMT / "assay-aarch64"
+    try:
+        (BINFMT / "register").write_text(f":{handler.name}:M::{ARM_MAGIC}:{ARM_MASK}:{QEMU}:F")
+        yield dict(os.environ, QEMU_LD_PREFIX=ARM_LIBRARIES)
+    finally:
+        if handler.exists():
+            handler.write_text("-1")
+        if not was_mounted:
+            build.run(["umount", BINFMT])
+
+
+def arm():
+    """The ARM program: the conformance battery of the embedded engines, and what no server offers."""
+    with qemu() as env, tempfile.TemporaryDirectory(prefix="assay-arm-") as place:
+        program = program_of("aarch64", place)
+        places = ["--cache-dir", f"{place}/cache"]
+        for name in ARM_BUILDS:
+            if "@" in name:
+                build.run([program, "engine", "get", name, *places], cwd=place, env=env)
+            output = build.run([program, "engine", "test", name, *places], cwd=place, env=env)
+            passed, total = re.search(r"(\d+) of (\d+) checks passed", output).groups()
+            assert passed == total, output
+            print(f"    {name}: {passed} of {total} checks", flush=True)
+        listed = build.run([program, "engine", "list", *places], cwd=place, env=env)
+        for line in listed.splitlines():
+            if "no known release" in line:
+                assert "assay engine add" in line or "apt install" in line, line
+        assert "no known release for aarch64" in listed, listed
+
+
+def main():
+    os.environ["LC_ALL"] = "C.UTF-8"
+    tests = [(checksums, [])]
+    tests += [(test, [suite]) for suite in SUITES for test in [debian_package, tarball]]
+    tests += [(image, []), (wheel, [])]
+    tests += [(test, [arch]) for arch in ARCHITECTURES for test in [symbols, bill_of_materials]]
+    tests += [(arm, [])]
+    wanted = sys.argv[1:]
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    for test, arguments in tests:
+        name = " ".join([test.__name__, *arguments])
+        if wanted and test.__name__ not in wanted and name not in wanted:
+            continue
+        begin = time.monotonic()
+        try:
+            detail = test(*arguments)
+            outcome, text = "passed", f" ({detail})" if detail else ""
+        except Skipped as reason:
+            outcome, text = "skipped", f": {reason}"
+        except (AssertionError, SystemExit, OSError) as error:
+            outcome, text = "failed", f": {error}"
+        counts[outcome] += 1
+        print(f"{name}: {outcome}{text} {time.monotonic() - begin:.0f} s", flush=True)
+    print(", ".join(f"{count} {outcome}" for outcome, count in counts.items()))
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
