@@ -288,7 +288,8 @@ impl Failure {
 
 /// Returns the text up to the first zero byte, or all of it.
 fn text_of(text: &[c_char]) -> String {
-    let bytes: Vec<u8> = text.iter().map(|c| c.cast_unsigned()).take_while(|c| *c != 0).collect();
+    let bytes: Vec<u8> =
+        text.iter().flat_map(|c| c.to_ne_bytes()).take_while(|c| *c != 0).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
