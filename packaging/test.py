@@ -51,15 +51,14 @@ class Skipped(Exception):
 class Root:
     """A directory that programs see as `/`."""
 
-    def __init__(self, path, is_read_only=False, is_cut=True):
-        self.path, self.is_read_only, self.is_cut = path, is_read_only, is_cut
+    def __init__(self, path):
+        self.path = path
 
     def run(self, *command, user=0, home="/root", is_online=False):
         """Runs a command and returns its exit code and output; nothing is mounted afterwards."""
-        writable = "mount -o remount,bind,ro $R" if self.is_read_only else ":"
         script = f"""set -e
             mount --bind $R $R; mount -t proc proc $R/proc
-            mount --rbind /dev $R/dev; mount -t tmpfs tmpfs $R/tmp; {writable}
+            mount --rbind /dev $R/dev; mount -t tmpfs tmpfs $R/tmp
             exec unshare --root=$R --wd={home} -S {user} -G {user} "$@" """
         names = ["--mount", "--pid", "--fork", "--kill-child"] + ([] if is_online else ["--net"])
         env = {"R": str(self.path), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": home}
@@ -153,7 +152,7 @@ def missing_builds(root):
     """Checks that a build that needs a download says so, and what installs its client."""
     for build_name, remedy in [("rocksdb@9.10.0", "maven"), ("postgres@15.10", "npm"), ("mysql@8.0.31", "maven")]:
         code, output = root.run("assay", "run", "readrandom", "--engine", build_name, "--rows", "1k")
-        assert code and f"apt install" in output and remedy in output, output
+        assert code and "apt install" in output and remedy in output, output
         assert "nothing was run" in output, output
 
 
