@@ -69,9 +69,12 @@ fn measured(workspace: &Workspace, arguments: &[&str]) -> Usage {
     Usage { code, err, memory_kib, cpu_s }
 }
 
-/// Returns the most memory that a process had so far; `None` when it has ended.
+/// Returns the most memory that the program had so far; `None` before its start and after its end.
+///
+/// The process that becomes the program has the memory of this test until then.
 fn largest_memory_kib(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+    status.strip_prefix("Name:\tassay\n")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().trim_end_matches(" kB").parse().ok()
 }
