@@ -52,6 +52,8 @@ SCRIPTS = [DENY, "scripts/fuzz.sh", "scripts/models.sh", "packaging/sample.sh"]
 LANES = 2
 # Longest tests that are printed.
 LONGEST = 20
+# Lines of a panic that are printed again at the end, where an excerpt of the output shows them.
+PANIC_LINES = 12
 # A program that takes longer hangs and is killed: the longest takes minutes.
 LIMIT_S = 1800
 
@@ -59,6 +61,7 @@ TEST = re.compile(r"test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored.*?)
 SECTION = re.compile(r"---- (.+) stdout ----$")
 SKIP = re.compile(r"\bskipped(?: in part)?: .*")
 RESULT = re.compile(r"test result: .* (\d+) passed; (\d+) failed;")
+PANIC = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at ")
 
 
 @dataclasses.dataclass
@@ -122,12 +125,15 @@ class Results:
     passed: set = dataclasses.field(default_factory=set)
     failed: set = dataclasses.field(default_factory=set)
     skipped: dict = dataclasses.field(default_factory=dict)
+    # Failed tests and the first lines of their panics.
+    panics: dict = dataclasses.field(default_factory=dict)
     seconds: dict = dataclasses.field(default_factory=dict)
 
     def read(self, program, code, text):
         """Reads the outcomes of a program's tests from its output."""
         section, stated, read = program, 0, 0
-        for line in text.splitlines():
+        lines = text.splitlines()
+        for number, line in enumerate(lines):
             if found := TEST.match(line):
                 name = f"{program}::{found[1]}"
                 self.seconds[name] = float(found[3] or 0)
@@ -140,6 +146,8 @@ class Results:
                 section = f"{program}::{found[1]}"
             elif found := RESULT.match(line):
                 stated += int(found[1]) + int(found[2])
+            elif PANIC.match(line):
+                self.panics.setdefault(section, "\n".join(lines[number : number + PANIC_LINES]))
             elif found := SKIP.search(line):
                 self.skipped.setdefault(section, found[0])
         if code != 0 and not any(name.startswith(program) for name in self.failed):
@@ -152,6 +160,7 @@ class Results:
         self.passed |= other.passed
         self.failed |= other.failed
         self.skipped |= other.skipped
+        self.panics |= other.panics
         self.seconds |= other.seconds
 
 
@@ -210,6 +219,8 @@ class Suite:
                 unlisted.append(f"NOT LISTED: {name}: {reason}")
         for name in sorted(results.failed):
             print(f"FAILED: {name}")
+            if name in results.panics:
+                print(results.panics[name])
         passed = len(results.passed - set(results.skipped))
         is_refused = unlisted and os.environ.get("CI") == "true"
         if is_refused:
