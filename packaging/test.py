@@ -4,8 +4,8 @@
 Each Debian has a fresh root by debootstrap: no compiler, Rust, Java or Maven. The network is cut while the
 program runs. The ARM program runs under qemu, which takes five to nine times as long: it is tested, not measured.
 
-Needs root, debootstrap, and for ARM qemu-user-static, libc6-arm64-cross and libstdc++6-arm64-cross. Prints what
-passed and what was skipped, with the reason; the exit code is 1 if a test failed.
+Needs root, debootstrap, and for ARM qemu-user-static and Maven. Prints what passed and what was skipped, with the
+reason; the exit code is 1 if a test failed.
 """
 
 import contextlib
@@ -29,6 +29,8 @@ from build import ARCHITECTURES, CACHE, DIST, GLIBC
 SUITES = ["bookworm", "trixie"]
 # What a user's machine lacks.
 ABSENT = ["cc", "cargo", "java", "mvn", "python3"]
+# A root that is kept is made again after a month, s.
+RENEWAL_S = 30 * 86400
 # From the package to the first report, s.
 FIRST_REPORT_S = 60
 IMAGE_PACKED_BYTES = 25_000_000
@@ -41,7 +43,6 @@ BINFMT = Path("/proc/sys/fs/binfmt_misc")
 ARM_MAGIC = r"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00"
 ARM_MASK = r"\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff"
 QEMU = "/usr/bin/qemu-aarch64-static"
-ARM_LIBRARIES = "/usr/aarch64-linux-gnu"
 
 
 class Skipped(Exception):
@@ -49,21 +50,31 @@ class Skipped(Exception):
 
 
 class Root:
-    """A directory that programs see as `/`."""
+    """A directory that programs see as `/`.
 
-    def __init__(self, path):
+    With a directory of the host as `/work`, that one and `/tmp` alone can be written.
+    """
+
+    def __init__(self, path, work=None, variables=None):
         self.path = path
+        self.work = work
+        self.variables = variables or {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 
     def run(self, *command, user=0, home="/root", is_online=False):
         """Runs a command and returns its exit code and output; nothing is mounted afterwards."""
         script = f"""set -e
+            PATH=/usr/sbin:/usr/bin:/sbin:/bin
             mount --bind $R $R; mount -t proc proc $R/proc
             mount --rbind /dev $R/dev; mount -t tmpfs tmpfs $R/tmp
-            exec unshare --root=$R --wd={home} -S {user} -G {user} "$@" """
+            [ -z "$W" ] || {{ mount --bind $W $R/work; mount -o remount,bind,ro $R; }}
+            exec env -i "$@" """
+        variables = [f"{name}={value}" for name, value in {"HOME": home, **self.variables}.items()]
+        entered = ["unshare", f"--root={self.path}", f"--wd={home}", "-S", str(user), "-G", str(user)]
         names = ["--mount", "--pid", "--fork", "--kill-child"] + ([] if is_online else ["--net"])
-        env = {"R": str(self.path), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": home}
-        command = ["unshare", *names, "sh", "-c", script, "sh", *command]
-        done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        places = {"R": str(self.path), "W": str(self.work or "")}
+        started = ["unshare", *names, "sh", "-c", script, "sh", *variables, *entered, *command]
+        env = dict(os.environ, **places)
+        done = subprocess.run(started, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         return done.returncode, done.stdout
 
     def succeed(self, *command, **options):
@@ -80,7 +91,7 @@ def fresh_root(suite):
     packed = CACHE / f"{suite}-{platform.machine()}.tar"
     with tempfile.TemporaryDirectory(prefix="assay-root-") as place:
         root = Path(place) / "root"
-        if not packed.exists():
+        if not packed.exists() or time.time() - packed.stat().st_mtime > RENEWAL_S:
             made = ["debootstrap", "--variant=minbase", suite, root]
             done = subprocess.run(made, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             if done.returncode:
@@ -185,56 +196,55 @@ def tarball(suite):
         return f"report after {time.monotonic() - begin:.0f} s, as uid 1000"
 
 
+class Image:
+    """The image of an architecture, whose layers are unpacked."""
+
+    def __init__(self, arch, place):
+        package = only(f"assay-*-{arch}-image.tar")
+        if os.geteuid():
+            raise Skipped("not root")
+        self.path, self.work, self.layout = (Path(place) / name for name in ["root", "work", "layout"])
+        with tarfile.open(package) as archive:
+            archive.extractall(self.layout, filter="data")
+        index = json.loads((self.layout / "index.json").read_text())
+        self.manifest = json.loads(self.blob(index["manifests"][0]).read_text())
+        self.config = json.loads(self.blob(self.manifest["config"]).read_text())["config"]
+        self.path.mkdir()
+        for layer in self.manifest["layers"]:
+            build.run(["tar", "--extract", "--file", self.blob(layer), "--directory", self.path])
+        # What a container's run time makes.
+        for directory in ["proc", "dev", "tmp"]:
+            (self.path / directory).mkdir(exist_ok=True)
+        self.work.mkdir()
+        os.chown(self.work, 65532, 65532)
+
+    def blob(self, entry):
+        """Returns the file of a digest, which is that of its bytes."""
+        path = self.layout / "blobs" / entry["digest"].replace(":", "/")
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == path.name, path
+        return path
+
+    def run(self, *arguments):
+        """Runs the program as a container would: no network, uid 65532, a read-only root."""
+        root = Root(self.path, self.work, dict(pair.split("=", 1) for pair in self.config["Env"]))
+        return root.succeed(*self.config["Entrypoint"], *arguments, user=65532, home=self.config["WorkingDir"])
+
+
 def image():
     """The image: its sizes, and the program as an ordinary account on a read-only root."""
-    package = only(f"assay-*-{platform.machine()}-image.tar")
-    if os.geteuid():
-        raise Skipped("not root")
     with tempfile.TemporaryDirectory(prefix="assay-image-") as place:
-        root, layout = Path(place) / "root", Path(place) / "layout"
-        with tarfile.open(package) as archive:
-            archive.extractall(layout, filter="data")
-
-        def blob(entry):
-            path = layout / "blobs" / entry["digest"].replace(":", "/")
-            assert hashlib.sha256(path.read_bytes()).hexdigest() == path.name, path
-            return path
-
-        manifest = json.loads(blob(json.loads((layout / "index.json").read_text())["manifests"][0]).read_text())
-        config = json.loads(blob(manifest["config"]).read_text())
-        assert config["config"]["User"] == "65532:65532", config
-        root.mkdir()
-        for layer in manifest["layers"]:
-            build.run(["tar", "--extract", "--file", blob(layer), "--directory", root])
-        packed = sum(layer["size"] for layer in manifest["layers"])
-        unpacked = int(build.run(["du", "--summarize", "--apparent-size", "--bytes", root]).split()[0])
+        made = Image(platform.machine(), place)
+        assert made.config["User"] == "65532:65532", made.config
+        packed = sum(layer["size"] for layer in made.manifest["layers"])
+        unpacked = int(build.run(["du", "--summarize", "--apparent-size", "--bytes", made.path]).split()[0])
         sizes = f"{packed / 1e6:.1f} MB compressed, {unpacked / 1e6:.1f} MB unpacked"
         if is_release():
             assert packed <= IMAGE_PACKED_BYTES and unpacked <= IMAGE_UNPACKED_BYTES, sizes
-        assert not (root / "bin/sh").exists(), "the image has a shell"
-        work = Path(place) / "work"
-        work.mkdir()
-        os.chown(work, 65532, 65532)
-        return f"{sizes}; {in_image(root, work, config)}"
-
-
-def in_image(root, work, config):
-    """Runs the image's program as a container would: no network, read-only root, /work and /tmp to write."""
-    script = """set -e
-        mount --bind $R $R; mount --bind $W $R/work; mount -t proc proc $R/proc
-        mount --rbind /dev $R/dev; mount -t tmpfs tmpfs $R/tmp; mount -o remount,bind,ro $R
-        exec unshare --root=$R --wd=/work -S 65532 -G 65532 "$@" """
-    names = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--net", "sh", "-c", script, "sh"]
-    variables = dict(pair.split("=", 1) for pair in config["config"]["Env"])
-    env = {**variables, "R": str(root), "W": str(work), "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-    for directory in ["proc", "dev", "tmp"]:
-        (root / directory).mkdir(exist_ok=True)
-    begin = time.monotonic()
-    command = [*config["config"]["Entrypoint"], "run", "readrandom", "--engine", "lmdb"]
-    done = subprocess.run([*names, *command], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert done.returncode == 0 and "Verdict:" in done.stdout, done.stdout
-    assert (work / "results").is_dir()
-    return f"report after {time.monotonic() - begin:.0f} s, as uid 65532"
+        assert not (made.path / "bin/sh").exists(), "the image has a shell"
+        begin = time.monotonic()
+        output = made.run("run", "readrandom", "--engine", "lmdb")
+        assert "Verdict:" in output and (made.work / "results").is_dir(), output
+        return f"{sizes}; report after {time.monotonic() - begin:.0f} s, as uid 65532"
 
 
 def wheel():
@@ -280,16 +290,16 @@ def symbols(arch):
 
 @contextlib.contextmanager
 def qemu():
-    """Has the kernel run programs of ARM by qemu."""
-    if os.geteuid() or not Path(QEMU).exists() or not Path(ARM_LIBRARIES).exists():
-        raise Skipped("no qemu-user-static, libc6-arm64-cross and libstdc++6-arm64-cross, or not root")
+    """Has the kernel run programs of ARM by qemu, which it opens now: no root has to hold it."""
+    if os.geteuid() or not Path(QEMU).exists():
+        raise Skipped("no qemu-user-static, or not root")
     was_mounted = (BINFMT / "register").exists()
     if not was_mounted:
         build.run(["mount", "-t", "binfmt_misc", "binfmt_misc", BINFMT])
     handler = BINFMT / "assay-aarch64"
     try:
         (BINFMT / "register").write_text(f":{handler.name}:M::{ARM_MAGIC}:{ARM_MASK}:{QEMU}:F")
-        yield dict(os.environ, QEMU_LD_PREFIX=ARM_LIBRARIES)
+        yield
     finally:
         if handler.exists():
             handler.write_text("-1")
@@ -298,18 +308,21 @@ def qemu():
 
 
 def arm():
-    """The ARM program: the conformance battery of the embedded engines, and what no server offers."""
-    with qemu() as env, tempfile.TemporaryDirectory(prefix="assay-arm-") as place:
-        program = program_of("aarch64", place)
-        places = ["--cache-dir", f"{place}/cache"]
+    """The image for ARM: the conformance battery of the embedded engines, and what no server offers."""
+    with qemu(), tempfile.TemporaryDirectory(prefix="assay-arm-") as place:
+        made = Image("aarch64", place)
+        # Maven is the host's; the program finds its libraries in the image.
+        program, cache = made.path / "usr/bin/assay", made.work / "cache"
+        env = dict(os.environ, QEMU_LD_PREFIX=str(made.path))
         for name in ARM_BUILDS:
             if "@" in name:
-                build.run([program, "engine", "get", name, *places], cwd=place, env=env)
-            output = build.run([program, "engine", "test", name, *places], cwd=place, env=env)
+                build.run([program, "engine", "get", name, "--cache-dir", cache], cwd=place, env=env)
+                build.run(["chown", "-R", "65532:65532", made.work])
+            output = made.run("engine", "test", name, "--cache-dir", "/work/cache")
             passed, total = re.search(r"(\d+) of (\d+) checks passed", output).groups()
             assert passed == total, output
             print(f"    {name}: {passed} of {total} checks", flush=True)
-        listed = build.run([program, "engine", "list", *places], cwd=place, env=env)
+        listed = made.run("engine", "list")
         for line in listed.splitlines():
             if "no known release" in line:
                 assert "assay engine add" in line or "apt install" in line, line

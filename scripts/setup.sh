@@ -95,8 +95,7 @@ if [ "${1-}" = dist ]; then
         command -v "$program" >/dev/null || lacks "$program" "it makes packages" dpkg binutils python3
     done
     python3 -m venv --help >/dev/null 2>&1 || lacks "venv" "maturin and zig are installed by it" python3-venv
-    command -v qemu-aarch64-static >/dev/null ||
-        optional+=(qemu-user-static libc6-arm64-cross libstdc++6-arm64-cross)
+    command -v qemu-aarch64-static >/dev/null || optional+=(qemu-user-static)
     command -v mvn >/dev/null || optional+=(maven)
     install_deny
 fi
