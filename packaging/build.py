@@ -9,6 +9,7 @@ Needs Rust with rustup, Python, dpkg-deb, and for the image mmdebstrap and build
 """
 
 import argparse
+import base64
 import gzip
 import hashlib
 import io
@@ -99,7 +100,26 @@ def wheel(arch):
         env=environment(),
     )
     (built,) = DIST.glob(f"*{arch}.whl")
+    remove_paths(built)
     return built
+
+
+def remove_paths(built):
+    """Takes the clone's directory out of the bill of materials in a wheel, whose list of files has its new hash."""
+    with zipfile.ZipFile(built) as files:
+        entries = [(entry, files.read(entry)) for entry in files.infolist()]
+    (bill,) = (entry.filename for entry, _ in entries if "/sboms/" in entry.filename)
+    text = dict((entry.filename, text) for entry, text in entries)[bill].replace(str(ROOT).encode(), b"/assay")
+    digest = base64.urlsafe_b64encode(hashlib.sha256(text).digest()).rstrip(b"=").decode()
+    line = f"{bill},sha256={digest},{len(text)}"
+    with zipfile.ZipFile(built, "w") as files:
+        for entry, content in entries:
+            if entry.filename == bill:
+                content = text
+            elif entry.filename.endswith("/RECORD"):
+                lines = content.decode().splitlines()
+                content = "".join(f"{line if old.startswith(f'{bill},') else old}\n" for old in lines)
+            files.writestr(entry, content, entry.compress_type)
 
 
 def unpack_program(built, place):
