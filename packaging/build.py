@@ -208,16 +208,18 @@ def entry(info):
     return info
 
 
+def packed(place, name=""):
+    """Returns the archive of a directory, whose entries are sorted and lie below a name."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for path in [*([place] if name else []), *sorted(place.rglob("*"))]:
+            archive.add(path, Path(name) / path.relative_to(place), recursive=False, filter=entry)
+    return content.getvalue()
+
+
 def tarball(place, name, effort):
-    """Packs a directory; its entries are sorted."""
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        for path in [place, *sorted(place.rglob("*"))]:
-            inner = Path(name) / path.relative_to(place)
-            archive.add(path, inner, recursive=False, filter=entry)
-    path = DIST / f"{name}.tar.gz"
-    path.write_bytes(gzip.compress(packed.getvalue(), effort, mtime=0))
-    return path
+    """Packs the files of a package."""
+    (DIST / f"{name}.tar.gz").write_bytes(gzip.compress(packed(place, name), effort, mtime=0))
 
 
 def debian(place, version, arch, effort):
@@ -265,8 +267,6 @@ def image(program, version, arch):
     os.chown(base / "work", 65532, 65532)
     shutil.copy(program, base / "usr/bin/assay")
     name = f"localhost/assay:{version}-{arch}"
-    archive = DIST / f"assay-{version}-{arch}-image.tar"
-    archive.unlink(missing_ok=True)
     storage = ["--storage-driver", "vfs", "--root", DIST / "storage", "--runroot", DIST / "storage-run"]
     buildah = ["buildah", *storage]
     run(
@@ -274,11 +274,12 @@ def image(program, version, arch):
         + ["--timestamp", stamp(), "--label", f"org.opencontainers.image.version={version}"]
         + ["--tag", name, "--file", ROOT / "packaging/Containerfile", context]
     )
-    run([*buildah, "push", "--quiet", name, f"oci-archive:{archive}:{version}"])
+    # What buildah archives has the time of now.
+    run([*buildah, "push", "--quiet", name, f"oci:{DIST / 'layout'}:{version}"])
+    (DIST / f"assay-{version}-{arch}-image.tar").write_bytes(packed(DIST / "layout"))
     run([*buildah, "rmi", "--all", "--force"])
-    for left in ["image", "storage", "storage-run"]:
+    for left in ["image", "layout", "storage", "storage-run"]:
         shutil.rmtree(DIST / left, ignore_errors=True)
-    return archive
 
 
 def version():
