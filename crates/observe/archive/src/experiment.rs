@@ -26,7 +26,7 @@ const RUNS: &str = RUN_DIRS[0];
 /// File of the page.
 const PAGE: &str = "report.html";
 /// File that is locked while runs are written.
-const LOCK: &str = "lock";
+pub(crate) const LOCK: &str = "lock";
 
 /// An experiment's directory in the archive.
 #[derive(Debug)]

@@ -100,6 +100,28 @@ impl Results {
         {
             return ExperimentDir::open(path);
         }
+        self.find_named(name)
+    }
+
+    /// Finds an experiment of this archive, and no other: `NAME`, `ID` or `NAME/ID`.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Unknown`] when there is none.
+    pub fn find_within(&self, name: &str) -> Result<ExperimentDir, ArchiveError> {
+        let is_name = |part: &str| check_name("a name", part, NAME_BYTES_MAX).is_ok();
+        if !name.split('/').all(is_name) {
+            return Err(ArchiveError::Unknown(name.to_owned(), self.root.clone()));
+        }
+        match name.split_once('/') {
+            Some((_, id)) if !id.contains('/') && ExperimentDir::is_at(&self.root.join(name)) => {
+                ExperimentDir::open(&self.root.join(name))
+            }
+            _ => self.find_named(name),
+        }
+    }
+
+    /// Finds an experiment by its name (the newest), or by its identifier.
+    fn find_named(&self, name: &str) -> Result<ExperimentDir, ArchiveError> {
         let by_name = experiments(&self.root.join(name)).pop();
         let names = directories(&self.root).into_iter().filter(|_| !name.contains('/'));
         let by_id = names.map(|dir| dir.join(name)).filter(|path| ExperimentDir::is_at(path));

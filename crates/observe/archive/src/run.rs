@@ -280,7 +280,8 @@ pub fn read_intervals(dir: &Path) -> Result<Vec<IntervalRecord>, ArchiveError> {
     lines.map(interval).collect()
 }
 
-fn parse_interval(line: &[u8]) -> Result<IntervalRecord, String> {
+/// Parses a line of the intervals.
+pub(crate) fn parse_interval(line: &[u8]) -> Result<IntervalRecord, String> {
     let text = str::from_utf8(line).map_err(|error| error.to_string())?;
     check_numbers(text)?;
     let interval: IntervalRecord = serde_json::from_str(text).map_err(|error| error.to_string())?;

@@ -19,6 +19,12 @@ pub struct ExperimentSummary {
     pub question: String,
     /// When it was begun, UTC, RFC 3339.
     pub created_at: String,
+    /// Engines with their versions, as the builds report them, each once.
+    pub builds: Vec<String>,
+    /// Names of its steps, each once.
+    pub steps: Vec<String>,
+    /// The machine's CPUs and memory.
+    pub host: String,
     /// Cells of its plan.
     pub cells: usize,
     /// Cells whose run is complete.
@@ -34,7 +40,9 @@ impl ExperimentDir {
     /// When the manifest cannot be read; a record that cannot is counted.
     pub fn summary(&self) -> Result<ExperimentSummary, ArchiveError> {
         self.cached("summary", || {
-            let Manifest { id, created_at, plan, .. } = self.manifest()?;
+            let manifest = self.manifest()?;
+            let builds = builds(&manifest);
+            let Manifest { id, created_at, plan, host, .. } = manifest;
             let ends = parallel_map(&plan.cells, |cell| read_end(&self.run_dir(&cell.id)));
             let (mut complete, mut damaged) = (0, Vec::new());
             for (cell, end) in plan.cells.iter().zip(ends) {
@@ -44,9 +52,40 @@ impl ExperimentDir {
                     Err(_) => damaged.push(cell.id.clone()),
                 }
             }
-            let (cells, name, question) =
-                (plan.cells.len(), plan.experiment.name, plan.experiment.question);
-            Ok(ExperimentSummary { name, id, question, created_at, cells, complete, damaged })
+            let mut steps: Vec<String> = Vec::new();
+            for step in plan.experiment.steps {
+                if !steps.contains(&step.name) {
+                    steps.push(step.name);
+                }
+            }
+            Ok(ExperimentSummary {
+                name: plan.experiment.name,
+                id,
+                question: plan.experiment.question,
+                created_at,
+                builds,
+                steps,
+                host: format!("{} CPUs, {}", host.cpus, host.memory_bytes),
+                cells: plan.cells.len(),
+                complete,
+                damaged,
+            })
         })
     }
+}
+
+/// Returns engines with their versions, each once: a build that reported none has its own name.
+fn builds(manifest: &Manifest) -> Vec<String> {
+    let mut builds: Vec<String> = Vec::new();
+    for variant in &manifest.plan.experiment.variants {
+        let reported = manifest.builds.get(&variant.name);
+        let build = reported.map_or_else(
+            || variant.build.to_string().replace('@', " "),
+            |identity| format!("{} {}", identity.engine, identity.version),
+        );
+        if !builds.contains(&build) {
+            builds.push(build);
+        }
+    }
+    builds
 }

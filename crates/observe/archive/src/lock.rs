@@ -1,0 +1,63 @@
+//! Which experiments a process is writing runs of.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use rustix::fs::{major, minor};
+
+use crate::experiment::{ExperimentDir, LOCK};
+
+/// The locks that processes of this host hold, without taking one.
+///
+/// A container sees the locks of its own processes alone.
+#[derive(Debug, Default)]
+pub struct HeldLocks {
+    /// Process by the device and inode of the locked file, as the kernel writes them.
+    holders: BTreeMap<String, u32>,
+}
+
+impl HeldLocks {
+    /// Reads the locks; none where the kernel does not list them.
+    ///
+    /// Source: Linux, proc_locks(5): `1: FLOCK ADVISORY WRITE 5433 08:01:7864448 0 EOF`.
+    pub fn read() -> Self {
+        let text = fs::read_to_string("/proc/locks").unwrap_or_default();
+        let holders = text.lines().filter_map(|line| {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            let is_flock = fields.get(1) == Some(&"FLOCK");
+            let holder = fields.get(4)?.parse().ok().filter(|_| is_flock)?;
+            Some(((*fields.get(5)?).to_owned(), holder))
+        });
+        Self { holders: holders.collect() }
+    }
+
+    /// Returns the process that writes runs of an experiment; `None` where none does.
+    pub fn writer(&self, experiment: &ExperimentDir) -> Option<u32> {
+        let file = fs::symlink_metadata(experiment.path().join(LOCK)).ok()?;
+        let (device, inode) = (file.dev(), file.ino());
+        let place = format!("{:02x}:{:02x}:{inode}", major(device), minor(device));
+        self.holders.get(&place).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::results::Results;
+
+    #[test]
+    fn the_writer_of_an_experiment_is_known_while_it_holds_the_lock() {
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/schema-1");
+        let mut manifest = Results::at(&fixture).find("quick").unwrap().manifest().unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let results = Results::at(root.path());
+        let held = results.create(&mut manifest).unwrap();
+        let reader = results.find("quick").unwrap();
+        assert_eq!(HeldLocks::read().writer(&reader), Some(std::process::id()));
+        drop(held);
+        assert_eq!(HeldLocks::read().writer(&reader), None);
+    }
+}
