@@ -22,7 +22,7 @@ const NAMED: usize = 2;
 const PLACES: usize = 3;
 
 /// Returns the first line: label, reason, waivers, where to read more.
-pub(crate) fn headline(compared: &Compared<'_>) -> String {
+pub fn headline(compared: &Compared<'_>) -> String {
     let label = compared.label;
     let of_loads = if is_of_loads(compared) { ", for these loads" } else { "" };
     let mut parts = vec![format!("Verdict: {label}{of_loads}.")];

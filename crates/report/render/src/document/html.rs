@@ -61,7 +61,7 @@ fn table(table: &Table) -> Markup {
     let heading = |index: usize| table.columns[index].heading.split('\n');
     html! {
         @for block in table.blocks(WIDTH, true) {
-            div.wide { table {
+            div.wide tabindex="0" { table {
                 thead { tr { @for &index in &block {
                     th.text[table.columns[index].is_text] {
                         @for (line, text) in heading(index).enumerate() {
@@ -102,7 +102,9 @@ fn content(cell: &Cell) -> Markup {
         (code(&cell.text))
         @for line in cell.detail.lines() { small { (line) } }
         @if let Some(share) = cell.bar {
-            span.bar { span style=(format!("width:{:.1}%", 100.0 * share)) {} }
+            svg.bar viewBox="0 0 100 5" preserveAspectRatio="none" aria-hidden="true" {
+                rect width=(format!("{:.1}", 100.0 * share)) height="5" {}
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::legend::{INVALID, runs_legend};
 use crate::sentence::{hidden, step_sentences};
 
 /// Returns the section; what the question is about stands first, relative to the base.
-pub(super) fn section(compared: &Compared<'_>) -> Vec<Part> {
+pub(crate) fn section(compared: &Compared<'_>) -> Vec<Part> {
     let comparison = compared.comparison;
     let sections = sections(compared);
     let plain = plain_steps(comparison);

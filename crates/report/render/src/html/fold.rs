@@ -15,7 +15,7 @@ use crate::label::{plain_steps, step_heading, variant_label};
 use crate::run::probe_tables;
 
 /// Returns the section.
-pub(super) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
+pub(crate) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
     let comparison = input.comparison;
     let mut parts = Vec::new();
     if !plain_steps(comparison).is_empty() {

@@ -7,7 +7,7 @@ use crate::input::ReportInput;
 use crate::memory::{Row, allocator, classes, is_recorded, most_wasted, reading, table};
 
 /// Returns the section; nothing when no engine's memory was recorded.
-pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
+pub(crate) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     let runs: Vec<&RunRecord> =
         input.comparison.variants.iter().filter_map(|one| first(input.runs, &one.name)).collect();
     if runs.is_empty() {

@@ -17,7 +17,13 @@ mod options;
 mod page;
 mod shape;
 
+pub(crate) use answer::section as answer_section;
 pub(crate) use explained::section as explained;
+pub(crate) use fold::section as everything;
 pub(crate) use how::command;
+pub(crate) use memory::section as memory_section;
 pub use page::render_html;
-pub(crate) use page::{document_page, page};
+pub(crate) use page::{
+    PAGE_STYLE, costs, document_page, figures, header, how_it_was_done, page, published, warnings,
+};
+pub(crate) use shape::section as shape_section;

@@ -15,7 +15,8 @@ use crate::plot::{Picture, STYLE, Subject, gallery};
 use crate::published;
 use crate::trust::headline;
 
-const PAGE_STYLE: &str = include_str!("page.css");
+/// The style sheet of every page.
+pub(crate) const PAGE_STYLE: &str = include_str!("page.css");
 
 /// Returns the report as one self-contained HTML page.
 pub fn render_html(input: &ReportInput<'_>) -> String {
@@ -23,7 +24,7 @@ pub fn render_html(input: &ReportInput<'_>) -> String {
     let compared =
         Compared::of(input.comparison, &meta, input.runs, &input.manifest.host, input.findings);
     let body = html! {
-        (header(input, &compared))
+        (header(input, &compared, "#warnings"))
         main {
             @for (id, title, parts) in sections(input, &compared) {
                 @if !parts.is_empty() {
@@ -59,8 +60,8 @@ pub(crate) fn page(title: &str, body: &Markup) -> String {
     visible(&page.into_string()).into_owned()
 }
 
-/// Returns question, label and key facts.
-fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
+/// Returns question, label and key facts; `warnings` is the address of the warnings.
+pub(crate) fn header(input: &ReportInput<'_>, compared: &Compared<'_>, warnings: &str) -> Markup {
     let meta = compared.meta;
     let experiment = &input.manifest.plan.experiment;
     let complete = input.runs.iter().filter(|run| run.end.is_complete()).count();
@@ -76,7 +77,7 @@ fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
         header {
             p.kicker { "Assay \u{b7} " (meta.name) @if let Some(size) = &meta.size { " \u{b7} size " (size) } " \u{b7} " (day(&input.manifest.created_at)) }
             h1 { (meta.question) }
-            p class=(verdict_class(compared.label)) { a href="#warnings" { (headline(compared)) } }
+            p class=(verdict_class(compared.label)) { a href=(warnings) { (headline(compared)) } }
             ul.facts {
                 li { (shape) }
                 li { (meta.durability) }
@@ -84,7 +85,7 @@ fn header(input: &ReportInput<'_>, compared: &Compared<'_>) -> Markup {
                 li { (meta.host) }
                 li { (complete_runs(complete, planned)) }
                 @if invalid > 0 {
-                    li.warn { a href="#warnings" { (many(invalid, "run")) " invalid, not counted" } }
+                    li.warn { a href=(warnings) { (many(invalid, "run")) " invalid, not counted" } }
                 }
             }
         }
@@ -97,30 +98,54 @@ fn sections(
     compared: &Compared<'_>,
 ) -> [(&'static str, &'static str, Vec<Part>); 12] {
     let pictures = gallery(&Subject::of(*input, compared));
-    let figures =
-        |pictures: Vec<Picture>| pictures.into_iter().map(Part::Picture).collect::<Vec<_>>();
-    let mut costs = figures(pictures.costs);
-    costs.extend(lines_section(input, compared));
-    costs.extend(details(compared).map(folded));
-    let published = below(published::TITLE, published::document(compared)).collect();
-    let how = how::section(input, compared.meta, method::section(compared));
-    let none = compared.findings.is_empty();
-    let none = none.then(|| Part::Text("No rule found anything.".to_owned())).into_iter();
-    let warnings = none.chain(below("Warnings", problems(compared, None))).collect();
     [
         ("answer", "The answer", answer::section(compared)),
-        ("published", published::TITLE, published),
+        ("published", published::TITLE, published(compared)),
         ("pictures", "The evidence", figures(pictures.answer)),
-        ("warnings", "Warnings", warnings),
+        ("warnings", "Warnings", warnings(compared)),
         ("explained", "Explained", explained::section(input, compared)),
         ("evidence", "More evidence", figures(pictures.more)),
-        ("costs", "What it costs", costs),
+        ("costs", "What it costs", costs(input, compared, pictures.costs)),
         ("trade-offs", TRADE_OFFS, trade_offs(compared)),
         ("shape", "Shape of the trees", shape::section(input)),
         ("memory", "Memory", memory::section(input)),
-        ("how", "How it was done", how),
+        ("how", "How it was done", how_it_was_done(input, compared)),
         ("more", "Everything else", fold::section(input, compared)),
     ]
+}
+
+/// Returns drawings as parts.
+pub(crate) fn figures(pictures: Vec<Picture>) -> Vec<Part> {
+    pictures.into_iter().map(Part::Picture).collect()
+}
+
+/// Returns published findings next to the figures here, without their title.
+pub(crate) fn published(compared: &Compared<'_>) -> Vec<Part> {
+    below(published::TITLE, published::document(compared)).collect()
+}
+
+/// Returns incomplete runs and every finding.
+pub(crate) fn warnings(compared: &Compared<'_>) -> Vec<Part> {
+    let none = compared.findings.is_empty();
+    let none = none.then(|| Part::Text("No rule found anything.".to_owned())).into_iter();
+    none.chain(below("Warnings", problems(compared, None))).collect()
+}
+
+/// Returns the drawings of costs, the lines of public reports, and details.
+pub(crate) fn costs(
+    input: &ReportInput<'_>,
+    compared: &Compared<'_>,
+    pictures: Vec<Picture>,
+) -> Vec<Part> {
+    let mut costs = figures(pictures);
+    costs.extend(lines_section(input, compared));
+    costs.extend(details(compared).map(folded));
+    costs
+}
+
+/// Returns command, method, machine, builds and options.
+pub(crate) fn how_it_was_done(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
+    how::section(input, compared.meta, method::section(compared))
 }
 
 /// Returns the parts below a section's title, which is not repeated.

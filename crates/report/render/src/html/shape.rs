@@ -8,7 +8,7 @@ use crate::document::{Cell, Part, Table, Tone};
 use crate::input::ReportInput;
 
 /// Returns the section; nothing when no engine reports its shape.
-pub(super) fn section(input: &ReportInput<'_>) -> Vec<Part> {
+pub(crate) fn section(input: &ReportInput<'_>) -> Vec<Part> {
     let variants = input.comparison.variants.iter();
     let shapes: Vec<Shape<'_>> =
         variants.filter_map(|variant| Shape::of(input.runs, &variant.name)).collect();

@@ -1,6 +1,6 @@
 //! The pictures of a report, in the order of the page.
 
-use analysis::{RunsComparison, StepComparison};
+use analysis::RunsComparison;
 use model::{Metric, OpUnit, metric};
 
 use super::bars::{Column, bars};
@@ -43,6 +43,18 @@ pub(crate) struct Gallery {
 
 /// Draws every picture that has something to show.
 pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
+    let timed = timed(subject);
+    let mut answer = overview(subject);
+    answer.extend(
+        by_second(subject).into_iter().chain([times(subject)]).flatten().map(Picture::foldable),
+    );
+    let mut more = answer.split_off(ANSWERS.min(answer.len()));
+    more.extend(timelines(&timed));
+    Gallery { answer, more, costs: costs(subject) }
+}
+
+/// Draws verdicts, rates and throughput: pictures of the comparison alone.
+pub(crate) fn overview(subject: &Subject<'_>) -> Vec<Picture> {
     let caption = "Bars from zero: means; whiskers: smallest and largest run; dotted: the base's \
                    mean. Operations per second, or rows where a step writes rows. One colour per \
                    engine.";
@@ -57,33 +69,38 @@ pub(crate) fn gallery(subject: &Subject<'_>) -> Gallery {
         SUSTAINABLE,
         Labels::new("highest", "Highest sustainable rate", highest),
     );
-    // A step that works on a known number of rows is done as a whole, not second by second.
-    let is_timed = |step: &StepComparison| !matches!(step.unit, OpUnit::Rows(_));
-    let timed = subject.only(is_timed);
-    let open = subject.only(|step| subject.compared.has_track(step));
     // Where the server's CPU is the question, its picture is part of the answer.
-    let is_about_cpu = subject.steps.iter().any(|step| step.primary == Some(SERVER_CPU));
-    let (first, last) = if is_about_cpu { (cpu(subject), None) } else { (None, cpu(subject)) };
+    let first = if is_about_cpu(subject) { cpu(subject) } else { None };
     let mut answer = vec![verdicts(subject)];
     answer.extend(named(subject));
-    answer.extend([
-        first,
-        highest,
-        scales(subject),
-        rates(subject),
-        throughput,
-        seconds(&timed).map(Picture::foldable),
-        responses(&open).map(Picture::foldable),
-        times(subject).map(Picture::foldable),
-    ]);
+    answer.extend([first, highest, scales(subject), rates(subject), throughput]);
+    answer.into_iter().flatten().collect()
+}
+
+/// Draws throughput by second, and the longest response times of open loops.
+pub(crate) fn by_second(subject: &Subject<'_>) -> [Option<Picture>; 2] {
+    let open = subject.only(|step| subject.compared.has_track(step));
+    [seconds(&timed(subject)), responses(&open)]
+}
+
+/// Draws the costs of steps and of whole runs.
+pub(crate) fn costs(subject: &Subject<'_>) -> Vec<Picture> {
+    let last = if is_about_cpu(subject) { None } else { cpu(subject) };
     let mut costs = vec![last];
     costs.extend(OF_STEPS.map(|(name, metrics)| cost(subject, name, metrics)));
     costs.extend(subject.input.comparison.runs.iter().map(|runs| of_runs(subject, runs)));
-    let mut answer: Vec<Picture> = answer.into_iter().flatten().collect();
-    let mut more = answer.split_off(ANSWERS.min(answer.len()));
-    more.extend(timelines(&timed));
-    let costs = costs.into_iter().flatten().map(Picture::foldable).collect();
-    Gallery { answer, more, costs }
+    costs.into_iter().flatten().map(Picture::foldable).collect()
+}
+
+/// Returns the subject with the steps that last a time.
+///
+/// A step that works on a known number of rows is done as a whole, not second by second.
+pub(crate) fn timed<'a>(subject: &Subject<'a>) -> Subject<'a> {
+    subject.only(|step| !matches!(step.unit, OpUnit::Rows(_)))
+}
+
+fn is_about_cpu(subject: &Subject<'_>) -> bool {
+    subject.steps.iter().any(|step| step.primary == Some(SERVER_CPU))
 }
 
 /// Draws each metric that the question is about and that has no picture of its own.

@@ -28,7 +28,10 @@ mod times;
 mod verdicts;
 
 pub(crate) use device::device_pictures;
-pub(crate) use gallery::gallery;
+pub(crate) use gallery::{by_second, costs, gallery, overview, timed};
 pub(crate) use history::histories;
 pub(crate) use picture::{Picture, STYLE};
+pub(crate) use seconds::throughput_traces;
 pub(crate) use subject::Subject;
+pub(crate) use timeline::timelines;
+pub(crate) use times::times;

@@ -41,7 +41,7 @@ impl Picture {
     /// Returns the drawing with title and caption, for a page that holds [`STYLE`].
     pub(crate) fn figure(&self) -> Markup {
         html! {
-            figure id=(self.labels.name) {
+            figure id=(self.labels.name) tabindex="0" {
                 h3 { (self.labels.title) }
                 figcaption { (self.labels.caption) }
                 @if let Some(summary) = &self.folded {
@@ -72,7 +72,8 @@ impl Picture {
         format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n", visible(&svg))
     }
 
-    fn svg(&self, style: Option<&str>) -> Markup {
+    /// Returns the drawing alone, with a style sheet of its own as a separate file needs.
+    pub(crate) fn svg(&self, style: Option<&str>) -> Markup {
         let view = format!("0 0 {} {}", px(self.width), px(self.height));
         let is_file = style.is_some();
         html! {

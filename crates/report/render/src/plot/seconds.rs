@@ -41,25 +41,35 @@ const CAPTION: &str = "One thin line per run. Every panel has its own scale from
 type Value = fn(&Step, &IntervalRecord) -> Option<f64>;
 
 /// One run's seconds in one step.
-struct Trace {
+pub(crate) struct Trace {
+    /// The run.
+    pub(crate) run: String,
     /// Middle of the interval since the step's start (s), value.
-    points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
     /// End of the last interval (s).
     length_s: f64,
     /// Whether the run ended in this step.
     is_unfinished: bool,
     stalls: Vec<StallSpan>,
     /// What is not counted: from and to (s), class, and why.
-    shades: Vec<([f64; 2], &'static str, String)>,
+    pub(crate) shades: Vec<([f64; 2], &'static str, String)>,
 }
 
 /// Draws throughput per second; `None` without stored intervals.
 pub(crate) fn seconds(subject: &Subject<'_>) -> Option<Picture> {
     let labels = Labels::new("seconds", "Throughput, second by second", CAPTION);
-    picture(subject, labels, Unit::OpsPerSecond, |step, interval| {
-        let length = interval.length_ns.as_secs_f64();
-        (length >= SHORTEST_S).then(|| float(interval_operations(step, interval)) / length)
-    })
+    picture(subject, labels, Unit::OpsPerSecond, throughput)
+}
+
+/// Returns throughput per second of each run of a variant, `row`, in one step, `column`.
+pub(crate) fn throughput_traces(subject: &Subject<'_>, column: usize, row: usize) -> Vec<Trace> {
+    traces(subject, column, row, throughput)
+}
+
+/// Returns operations per second; `None` for the ragged end of a step.
+fn throughput(step: &Step, interval: &IntervalRecord) -> Option<f64> {
+    let length = interval.length_ns.as_secs_f64();
+    (length >= SHORTEST_S).then(|| float(interval_operations(step, interval)) / length)
 }
 
 /// Draws the longest response time per second; `None` without stored intervals.
@@ -131,6 +141,7 @@ fn trace(
     }
     let without_probes = recorded.filter(|step| step.search.is_none());
     Trace {
+        run: run.cell.id.clone(),
         points,
         length_s,
         is_unfinished: !matches!(run.end, RunEnd::Complete) && recorded.is_none(),

@@ -13,9 +13,8 @@ mod undecided;
 pub(crate) use claim::Claim;
 pub(crate) use note::{control, detectable, hidden, warmup_trims};
 pub(crate) use phrase::{grouped, list};
-pub(crate) use step::{
-    RatioStyle, claim_sentences, clause, levels, plain, step_sentence, step_sentences,
-};
+pub use step::step_sentences;
+pub(crate) use step::{RatioStyle, claim_sentences, clause, levels, plain, step_sentence};
 pub(crate) use undecided::undecided;
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ const WITH_INTERVALS: usize = 3;
 /// Returns the headline of every step with a table of its own or settling.
 ///
 /// Open loops, searches and sweeps have theirs next to their tables.
-pub(crate) fn step_sentences(compared: &Compared<'_>) -> Vec<String> {
+pub fn step_sentences(compared: &Compared<'_>) -> Vec<String> {
     let comparison = compared.comparison;
     let is_plain =
         |step: &&StepComparison| loading(step) == Loading::Closed && !is_sweep(comparison);
