@@ -1,0 +1,76 @@
+/** Figures of a page: the static picture gives way to a chart once it comes near the window. */
+import { type Chart, placed } from "./chart";
+import { all, button, element, request } from "./elements";
+import { listenToFingers, listenToKeys } from "./gestures";
+import { lineList } from "./lines";
+import { storePng, storeSvg } from "./pictures";
+import { Plot } from "./plot";
+
+const KEYS = "Arrow keys move the cursor, up and down change the line, plus and minus zoom, " +
+  "Home resets the zoom";
+
+/** Puts a chart with its tools in the place of the figure's static picture. */
+export function mount(figure: HTMLElement, received: Chart): Plot {
+  const chart = placed(received);
+  const host = element("div", { className: "canvas", tabIndex: 0, role: "application" });
+  host.ariaLabel = `${chart.title}. ${KEYS}`;
+  host.ariaRoleDescription = "chart";
+  figure.insertBefore(host, figure.querySelector(":scope > .static, :scope > details"));
+  figure.classList.add("drawn");
+  const plot = new Plot(host, chart, figure.dataset.sync);
+  const lines = lineList(plot);
+  // Screen readers announce each step of the keys, and not each move of the mouse.
+  const reading = element("output", { className: "reading", ariaLive: "off" });
+  host.onfocus = () => (reading.ariaLive = "polite");
+  host.onblur = () => (reading.ariaLive = "off");
+  plot.onRead = (read) => {
+    reading.textContent = read?.text ?? "";
+    lines.write(read);
+  };
+  listenToKeys(plot);
+  listenToFingers(plot);
+  host.before(tools(figure, plot));
+  host.after(reading, plot.heat?.legend() ?? "", chart.series.length > 1 ? lines.root : "");
+  return plot;
+}
+
+function tools(figure: HTMLElement, plot: Plot): HTMLElement {
+  const name = figure.id || "chart";
+  const bar = element("div", { className: "tools", role: "group" });
+  bar.ariaLabel = `Tools of ${plot.chart.title}`;
+  bar.append(button("Reset zoom", () => plot.zoom(null)));
+  const log = button("Logarithmic", () => {
+    plot.setLog(!plot.isLog);
+    log.ariaPressed = String(plot.isLog);
+  });
+  log.ariaPressed = String(plot.isLog);
+  if (!plot.heat) bar.append(log);
+  bar.append(button("PNG", () => storePng(plot, name)));
+  const svg = figure.querySelector<SVGSVGElement>(".static svg");
+  const { svg: href } = figure.dataset;
+  if (href) bar.append(element("a", { href, download: `${name}.svg` }, "SVG"));
+  else if (svg) bar.append(button("SVG", () => storeSvg(svg, name)));
+  return bar;
+}
+
+/** Draws the page's charts as they come near the window. */
+export function drawFigures(): void {
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target } of entries.filter(({ isIntersecting }) => isIntersecting)) {
+      observer.unobserve(target);
+      void draw(target as HTMLElement);
+    }
+  }, { rootMargin: "400px" });
+  all("figure[data-chart]").forEach((figure) => observer.observe(figure));
+}
+
+async function draw(figure: HTMLElement): Promise<void> {
+  try {
+    mount(figure, await request<Chart>(figure.dataset.chart!));
+  } catch (error) {
+    const reason = (error as Error).message;
+    const text = `This picture stays as it is, without zoom and cursor: ${reason}.`;
+    const note = element("p", { className: "note", role: "status" }, text);
+    figure.querySelector(".static")?.after(note);
+  }
+}

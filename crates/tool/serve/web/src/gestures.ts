@@ -1,0 +1,51 @@
+/** Keys and fingers on a plot; the mouse is uPlot's. */
+import type { Plot } from "./plot";
+
+/** How much one key press zooms. */
+const ZOOM = 0.5;
+
+/** Lets the plot's cursor and zoom be moved by keys. */
+export function listenToKeys(plot: Plot): void {
+  plot.host.addEventListener("keydown", (event) => {
+    const points = event.shiftKey ? 10 : 1;
+    const actions: Record<string, () => void> = {
+      ArrowLeft: () => plot.step(-points, 0),
+      ArrowRight: () => plot.step(points, 0),
+      ArrowUp: () => plot.step(0, -1),
+      ArrowDown: () => plot.step(0, 1),
+      "+": () => plot.zoomBy(ZOOM),
+      "=": () => plot.zoomBy(ZOOM),
+      "-": () => plot.zoomBy(1 / ZOOM),
+      Home: () => plot.zoom(null),
+    };
+    const action = actions[event.key];
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    action();
+  });
+}
+
+/** One finger moves the range or the cursor, two change the range; up and down scroll the page. */
+export function listenToFingers(plot: Plot): void {
+  const fingers = new Map<number, number>();
+  const { host } = plot;
+  host.onpointerdown = ({ pointerType, pointerId, clientX }) => {
+    if (pointerType === "touch") fingers.set(pointerId, clientX);
+  };
+  host.onpointerup = host.onpointercancel = ({ pointerId }) => fingers.delete(pointerId);
+  host.onpointermove = ({ pointerId, clientX: now, clientY }) => {
+    const before = fingers.get(pointerId);
+    if (before === undefined) return;
+    fingers.set(pointerId, now);
+    const { left, top, width } = plot.u.over.getBoundingClientRect();
+    const other = [...fingers].find(([id]) => id !== pointerId)?.[1];
+    if (other !== undefined) {
+      const apart = Math.max(1, Math.abs(now - other));
+      plot.zoomBy(Math.abs(before - other) / apart, (now + other) / 2 - left);
+    } else if (plot.view) {
+      plot.window(before - now, width + before - now);
+    } else {
+      plot.u.setCursor({ left: now - left, top: clientY - top });
+    }
+  };
+}
