@@ -69,6 +69,8 @@ enum Verb {
     History(Box<cmd::history::Args>),
     /// Write the HTML report of an experiment, or a Markdown post with pictures
     Report(cmd::report::Args),
+    /// Show the archive, each experiment and runs in progress in a browser
+    Serve(cmd::serve::Args),
     /// Check stored files against their checksums, and records against their intervals
     Verify(cmd::verify::Args),
     /// Write an experiment to one file that other commands can read
@@ -177,6 +179,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Lint(args) => cmd::lint::run(&args, environment, ui),
         Verb::History(args) => cmd::history::run(&args, environment, ui),
         Verb::Report(args) => cmd::report::run(&args, environment, ui),
+        Verb::Serve(args) => cmd::serve::run(&args, environment, ui),
         Verb::Verify(args) => cmd::verify::run(&args, environment, ui),
         Verb::Export(args) => cmd::export::run(&args, environment, ui),
         Verb::Import(args) => cmd::import::run(&args, environment, ui),

@@ -6,11 +6,12 @@ use analysis::{
 use archive::{ArchiveError, ExperimentDir, Results, parallel_map};
 use lint::{ComparisonContext, LintFinding, block_verdicts, check_comparison};
 use miette::Result;
-use model::{Experiment, Host, Manifest, RunRecord};
-use render::{Compared, Meta};
+use model::{Experiment, Host, Label, Manifest, RunRecord};
+use render::{Compared, Meta, step_sentences};
+use serde::{Deserialize, Serialize};
 
 use super::selected::JoinedResults;
-use super::steady::steady_runs;
+use super::steady::{Window, steady_runs};
 use crate::diagnostic::IntoReport as _;
 
 /// Earlier experiments in the noise history: the newest are the most relevant.
@@ -23,6 +24,8 @@ const EARLIER_RUNS: usize = 1_000;
 
 /// Name of an experiment's noise in the derived cache.
 const NOISE_CACHE: &str = "noise";
+/// Name of an experiment's label in the derived cache.
+const LABEL_CACHE: &str = "label";
 
 /// A comparison with its findings, which block verdicts.
 pub(crate) struct Analyzed {
@@ -64,7 +67,7 @@ impl Analyzed {
 pub(crate) struct Study {
     pub(crate) joined: JoinedResults,
     pub(crate) analyzed: Analyzed,
-    meta: Meta,
+    pub(crate) meta: Meta,
 }
 
 impl Study {
@@ -146,6 +149,32 @@ pub(crate) fn earlier(results: &Results, hosts: &[&Host], runs: &[RunRecord]) ->
         let noise = parallel_map(next, |(dir, manifest)| noise(&dir, &manifest));
         experiments.extend(noise.into_iter().flatten().filter(|cells| !cells.is_empty()));
     }
+}
+
+/// How far an experiment can be trusted, and what it found.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Classified {
+    pub(crate) label: Label,
+    /// The first sentence of its answer; empty without one.
+    pub(crate) answer: String,
+}
+
+/// Returns the label of one experiment, from the cache if derived.
+///
+/// It is what the first reader found: later profiles of the device do not change it.
+pub(crate) fn classified(results: &Results, dir: &ExperimentDir) -> Result<Classified> {
+    let classify = || -> Result<Classified> {
+        let name = dir.path().display().to_string();
+        let joined = JoinedResults::of(results, &[name], Window::default())?;
+        let study = Study::of(joined, None, results)?;
+        let compared = study.compared();
+        let answer = step_sentences(&compared).into_iter().next().unwrap_or_default();
+        Ok(Classified { label: compared.label(), answer })
+    };
+    let unreadable = |report: miette::Report| {
+        ArchiveError::Damaged(dir.path().to_path_buf(), report.to_string())
+    };
+    dir.cached(LABEL_CACHE, || classify().map_err(unreadable)).into_report()
 }
 
 /// Returns the noise of one experiment, from the cache if derived.

@@ -198,15 +198,26 @@ fn past(environment: &Environment, query: &HistoryQuery, ui: &Ui) -> Vec<Past> {
 }
 
 fn from_archive(args: &Args, environment: &Environment, ui: &Ui) -> Result<Gathered> {
-    let default = || vec![METRIC.to_owned()];
     let query = HistoryQuery {
-        metrics: if args.metrics.is_empty() { default() } else { args.metrics.clone() },
+        metrics: args.metrics.clone(),
         engine: args.engine.clone(),
         variant: args.variant.clone(),
         step: args.step.clone(),
         experiment: args.experiment.clone(),
         host: args.host.clone(),
     };
+    gathered(query, environment, ui)
+}
+
+/// Gathers the histories of the archive; without a metric, of the default one.
+pub(super) fn gathered(
+    mut query: HistoryQuery,
+    environment: &Environment,
+    ui: &Ui,
+) -> Result<Gathered> {
+    if query.metrics.is_empty() {
+        query.metrics.push(METRIC.to_owned());
+    }
     let past = past(environment, &query, ui);
     if past.is_empty() {
         return Err(miette!(
@@ -219,7 +230,7 @@ fn from_archive(args: &Args, environment: &Environment, ui: &Ui) -> Result<Gathe
 }
 
 /// Returns an error as a report, with suggestions.
-fn to_report(error: HistoryError) -> miette::Report {
+pub(super) fn to_report(error: HistoryError) -> miette::Report {
     let report = PlanError::new(error.to_string());
     let report = if let HistoryError::UnknownMetric { name, known } = &error {
         let otherwise = match known.len() {

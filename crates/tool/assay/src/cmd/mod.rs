@@ -38,6 +38,7 @@ pub(crate) mod run;
 mod run_options;
 mod second_engine;
 mod selected;
+pub(crate) mod serve;
 mod servers;
 pub(crate) mod show;
 pub(crate) mod smoke_test;

@@ -61,6 +61,8 @@ pub(crate) struct JoinedResults {
     pub(crate) experiment: Experiment,
     /// One per name, in order.
     pub(crate) manifests: Vec<Manifest>,
+    /// Their directories, in the same order.
+    pub(crate) dirs: Vec<ExperimentDir>,
     /// Every selected run, once.
     pub(crate) runs: Vec<RunRecord>,
 }
@@ -79,8 +81,8 @@ impl JoinedResults {
             retain_variants_of(&mut experiment, &runs);
             check_pair(&experiment, &names)?;
         }
-        let manifests = named.into_iter().map(|one| one.manifest).collect();
-        Ok(Self { names, experiment, manifests, runs })
+        let (manifests, dirs) = named.into_iter().map(|one| (one.manifest, one.dir)).unzip();
+        Ok(Self { names, experiment, manifests, dirs, runs })
     }
 
     /// Selects the results of each name, without joining them.

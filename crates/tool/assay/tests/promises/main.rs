@@ -54,6 +54,7 @@ mod only_regular_files_are_read;
 mod optional_variants_are_left_out;
 mod output_errors_are_reported;
 mod own_engines_need_one_library;
+mod pages_show_the_archive;
 mod passwords_are_masked;
 mod plan_lists_runs_in_order;
 mod plan_proposes_designs_for_a_budget;

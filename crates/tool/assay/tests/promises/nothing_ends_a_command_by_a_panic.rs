@@ -39,7 +39,7 @@ const ODD: [&[u8]; 2] = [b"r\xff", "x\u{1b}[31m\u{9b}2J\u{202e}".as_bytes()];
 
 /// How the first call of each command ends without a limit: some find something on this machine.
 static USUAL: LazyLock<BTreeMap<&str, Option<i32>>> = LazyLock::new(|| {
-    let first = COMMANDS.iter().map(|command| first_call(CALLS, command).expect("it is called"));
+    let first = COMMANDS.iter().filter_map(|command| first_call(CALLS, command));
     first.map(|call| (call, called_after("", call, &[]).status.code())).collect()
 });
 
@@ -147,7 +147,8 @@ fn odd_environments_end_in_an_error_or_a_result() {
 fn odd_arguments_are_used_or_named() {
     let mut sample = Sample::new(ODD.len() as u64);
     for (place, command) in COMMANDS.iter().enumerate() {
-        let call = first_call(CALLS, command).expect("every command is called");
+        // A server has no call that ends by itself.
+        let Some(call) = first_call(CALLS, command) else { continue };
         let help = called_after("", &format!("{command} --help"), &[]);
         let help = String::from_utf8(help.stdout).expect("UTF-8");
         let options = help.lines().filter_map(|line| {

@@ -239,7 +239,8 @@ pub(crate) fn is_of(call: &str, command: &str) -> bool {
 #[test]
 fn every_command_of_the_command_line_is_called() {
     for command in &*COMMANDS {
-        let is_called = CALLS.iter().any(|call| is_of(call, command));
+        // A server goes on until a signal ends it: its tests have a file of their own.
+        let is_called = command == "serve" || CALLS.iter().any(|call| is_of(call, command));
         assert!(is_called, "give CALLS a call of `{command}` that prints and can be repeated");
     }
 }

@@ -21,6 +21,7 @@ const ACTING: &[(&str, &str)] = &[
     ("report", "writes a page: its data are those of compare"),
     ("rerun", "runs an experiment"),
     ("run", "runs an experiment: show and compare have its data"),
+    ("serve", "serves pages, whose tables have the data of compare"),
     ("snapshot remove", "removes snapshots"),
 ];
 

@@ -1,0 +1,14 @@
+//! `assay serve`: the archive in a browser.
+//!
+//! The crate `serve` answers requests, `render::site` writes the pages, and this folder finds what
+//! they show. To add a page, add its address to `Dashboard::answer`.
+
+mod charts;
+mod entries;
+mod feed;
+mod options;
+mod pages;
+mod shelf;
+mod site;
+
+pub(crate) use options::{Args, run};

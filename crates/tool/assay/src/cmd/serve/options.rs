@@ -1,0 +1,113 @@
+//! Options of `assay serve`.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use miette::{IntoDiagnostic, Result, miette};
+use runner::Interrupt;
+use serve::{Access, Options, Server, Tls, token};
+
+use super::site::Dashboard;
+use crate::environment::Environment;
+use crate::ui::{Ui, write_status};
+use crate::{phase, signals};
+
+/// Arguments of `assay serve`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay serve                                   pages for browsers of this host
+  assay serve --results /srv/bench/results      another archive
+  assay serve --listen 0.0.0.0:7878 --certificates chain.pem --key key.pem
+  assay serve --public-name bench.example.org   behind a reverse proxy of that name
+
+Pages show the archive, each experiment, histories, and runs in progress. An address other than
+loopback needs a token, which is printed, and encryption, or --plain-http.")]
+pub(crate) struct Args {
+    /// Address to listen on; port 0 takes a free port
+    #[arg(long, default_value = "127.0.0.1:7878", value_name = "ADDRESS:PORT")]
+    listen: SocketAddr,
+    /// Host name that browsers use, where a reverse proxy is before this server; repeat for more
+    #[arg(long = "public-name", value_name = "NAME")]
+    public_names: Vec<String>,
+    /// PEM file of certificates, the server's first
+    #[arg(long, value_name = "FILE", requires = "key")]
+    certificates: Option<PathBuf>,
+    /// PEM file with the key of the first certificate
+    #[arg(long, value_name = "FILE", requires = "certificates")]
+    key: Option<PathBuf>,
+    /// Accept an address other than loopback without encryption
+    #[arg(long, conflicts_with = "certificates")]
+    plain_http: bool,
+    /// Make another token, and refuse the one printed earlier
+    #[arg(long)]
+    new_token: bool,
+}
+
+/// File of the hash of the token, in the cache directory.
+const TOKEN_HASH: &str = "serve-token";
+
+/// Serves the pages until a signal ends it.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    let mut token = None;
+    let access = if args.listen.ip().is_loopback() && args.certificates.is_none() {
+        Access::Loopback
+    } else {
+        let tls = args.certificates.clone().zip(args.key.clone());
+        let tls = tls.map(|(certificates, key)| Tls { certificates, key });
+        if tls.is_none() && !args.plain_http {
+            return Err(miette!(
+                help = "give --certificates and --key, or --plain-http where a reverse proxy or a \
+                        tunnel encrypts",
+                "{} can be reached from other hosts: its token and its pages would not be encrypted",
+                args.listen
+            ));
+        }
+        let (hash, made) = token_hash(args, environment)?;
+        token = made;
+        Access::Token { hash, tls }
+    };
+    let scheme = if args.certificates.is_some() { "https" } else { "http" };
+    let options = Options {
+        listen: args.listen,
+        public_names: args.public_names.clone(),
+        access,
+        may_run: false,
+        log: Some(write_status),
+    };
+    let site = Arc::new(Dashboard::new(environment.clone(), ui.clone()));
+    let server = Server::bind(options, site).into_diagnostic()?;
+    let query = token.as_ref().map_or_else(String::new, |token| format!("?token={token}"));
+    ui.print(format_args!("{scheme}://{}/{query}", server.address()));
+    if token.is_some() {
+        ui.status("the token is printed once: its hash alone is stored. --new-token makes another");
+    }
+    if !serve::has_scripts() {
+        ui.status("built without the script (npm): pages show drawings in place of charts");
+    }
+    ui.status(format_args!("serves {}; Ctrl-C ends it", environment.results.display()));
+    ui.finish()?;
+    phase::leave();
+    let interrupt = Interrupt::default();
+    let deferred = signals::defer(interrupt.clone());
+    server.run(&|| interrupt.level() > 0).into_diagnostic()?;
+    drop(deferred);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the hash of the token, and the token itself if it is new.
+fn token_hash(args: &Args, environment: &Environment) -> Result<([u8; 32], Option<String>)> {
+    let path = environment.cache_dir.as_ref().map(|dir| dir.join(TOKEN_HASH));
+    let stored = path.as_ref().filter(|_| !args.new_token).and_then(|path| fs::read(path).ok());
+    if let Some(hash) = stored.and_then(|bytes| bytes.try_into().ok()) {
+        return Ok((hash, None));
+    }
+    let made = token().into_diagnostic()?;
+    if let Some(path) = path {
+        fs::create_dir_all(path.parent().unwrap_or(&path)).into_diagnostic()?;
+        fs::write(&path, made.hash).into_diagnostic()?;
+    }
+    Ok((made.hash, Some(made.text)))
+}

@@ -1,0 +1,257 @@
+//! What each page shows.
+
+use analysis::history::{HistoryQuery, StudyOptions, study};
+use archive::HeldLocks;
+use miette::{Result, miette};
+use model::BuildRef;
+use render::site::{
+    ArchiveFilter, Chart, ExperimentPage, Frame, PagePart, Progress, View, archive_page,
+    by_second_chart, experiment_page, headed_steps, history_page, live_page, message_page,
+    percentile_chart,
+};
+use render::{Format, HistoryInput, Report as _, Style, render_html};
+use serve::{Answer, Request};
+use stats::change::STRICTNESS;
+
+use super::charts::{Source, curve, heat};
+use super::entries::entries;
+use super::shelf::{Selected, StoredComparison};
+use super::site::{Dashboard, file, message, not_found, values};
+use crate::cmd::history::{gathered, to_report};
+use crate::diagnostic::IntoReport as _;
+
+/// Smallest change of a history that matters, as `assay history` has it.
+const MIN_EFFECT: f64 = 0.02;
+
+impl Dashboard {
+    /// Returns the list of experiments.
+    pub(super) fn archive(&self, frame: &Frame, request: &Request) -> Answer {
+        let text = |name| request.value(name).unwrap_or_default().trim().to_owned();
+        let filter = ArchiveFilter {
+            text: text("text"),
+            build: text("build"),
+            step: text("step"),
+            host: text("host"),
+            label: text("label"),
+            from: text("from"),
+            to: text("to"),
+            skip: text("skip").parse().unwrap_or(0),
+        };
+        Answer::Page(archive_page(frame, &entries(&self.results), &filter))
+    }
+
+    /// Returns histories of the archive, or why there are none.
+    pub(super) fn history(&self, frame: &Frame, request: &Request) -> Answer {
+        let text = |name| request.value(name).map(str::trim).filter(|value| !value.is_empty());
+        let owned = |name| text(name).map(ToOwned::to_owned);
+        let studied = || -> Result<_> {
+            let engine = text("engine").map(str::parse::<BuildRef>).transpose();
+            let query = HistoryQuery {
+                metrics: owned("metric").into_iter().collect(),
+                engine: engine.map_err(|error| miette!("{error}"))?,
+                variant: owned("variant"),
+                step: owned("step"),
+                experiment: owned("experiment"),
+                host: owned("host"),
+            };
+            let gathered = gathered(query, &self.environment, &self.ui)?;
+            let options =
+                StudyOptions { min_effect: MIN_EFFECT, strictness: STRICTNESS, since: None };
+            let study = study(gathered.histories.clone(), &options).map_err(to_report)?;
+            Ok((study, gathered))
+        };
+        let value = |name: &str| request.value(name).unwrap_or_default();
+        Answer::Page(match studied() {
+            Ok((study, gathered)) => {
+                let input = HistoryInput { study: &study, gathered: Some(&gathered) };
+                history_page(frame, Ok(&input), &value)
+            }
+            Err(report) => history_page(frame, Err(&message(&report)), &value),
+        })
+    }
+
+    /// Returns a page of one experiment, or a file of it.
+    pub(super) fn experiment(
+        &self,
+        frame: &Frame,
+        request: &Request,
+        name: &str,
+        rest: &[&str],
+    ) -> Result<Answer> {
+        let selected = [Selected::find(&self.results, name)?];
+        if rest == ["live"] {
+            return self.live(frame, &selected[0]);
+        }
+        let home = "../".repeat(rest.len());
+        self.shown(Shown { frame, request, selected: &selected, names: &[], home: &home }, rest)
+    }
+
+    /// Returns a page that compares what the address names.
+    pub(super) fn compared(
+        &self,
+        frame: &Frame,
+        request: &Request,
+        rest: &[&str],
+    ) -> Result<Answer> {
+        let names: Vec<String> = request.values("of").map(ToOwned::to_owned).collect();
+        if names.is_empty() {
+            let how = "Name experiments or runs in the address: compare/?of=NAME&of=NAME/ID/RUN";
+            return Ok(Answer::Page(message_page(frame, "Compare", how)));
+        }
+        let selected = names.iter().map(|name| Selected::find(&self.results, name));
+        let selected = selected.collect::<Result<Vec<_>>>()?;
+        let home = "../".repeat(rest.len());
+        self.shown(Shown { frame, request, selected: &selected, names: &names, home: &home }, rest)
+    }
+
+    /// Returns a part of a comparison's page, a chart's data, or a table.
+    fn shown(&self, shown: Shown<'_>, rest: &[&str]) -> Result<Answer> {
+        let Shown { frame, request, selected, names, home } = shown;
+        let experiments = selected.iter().map(|one| one.dir.manifest());
+        let manifest = experiments.into_iter().next().expect("one is selected");
+        let manifest = manifest.into_report()?;
+        let view = match View::of(&manifest.plan.experiment, &values(request)) {
+            Ok(view) => view,
+            Err(why) => {
+                return Ok(Answer::Invalid(message_page(
+                    frame,
+                    "This selection is not valid",
+                    &why,
+                )));
+            }
+        };
+        let stored = self.shelf.of(&self.results, selected, &view)?;
+        let part = match rest {
+            [] => PagePart::Answer,
+            ["chart", name] => return chart(frame, &stored, &view, name),
+            ["report.html"] => {
+                let page = render_html(&stored.input_with_intervals()?);
+                let name = &stored.manifest.plan.experiment.name;
+                return Ok(file("text/html; charset=utf-8", page, Some(format!("{name}.html"))));
+            }
+            [name] if name.starts_with("table.") => return Ok(table(frame, &stored, name)),
+            [name] => match PagePart::of(name) {
+                Some(part) => part,
+                None => return Ok(not_found(frame, "No part of an experiment has this name.")),
+            },
+            _ => return Ok(not_found(frame, "This address has no page.")),
+        };
+        let input = match part {
+            PagePart::Seconds | PagePart::Timelines => stored.input_with_intervals()?,
+            PagePart::Answer
+            | PagePart::Latency
+            | PagePart::Costs
+            | PagePart::Explained
+            | PagePart::Warnings
+            | PagePart::How => stored.input(),
+        };
+        let locks = HeldLocks::read();
+        let page = ExperimentPage {
+            input,
+            compared: &stored.study.compared(),
+            view: &view,
+            part,
+            home,
+            names,
+            is_running: selected.iter().any(|one| locks.writer(&one.dir).is_some()),
+        };
+        Ok(Answer::Page(experiment_page(&page, frame)))
+    }
+
+    /// Returns the page of an experiment in progress.
+    fn live(&self, frame: &Frame, selected: &Selected) -> Result<Answer> {
+        let summary = selected.dir.summary().into_report()?;
+        let progress = Progress {
+            name: &summary.name,
+            question: &summary.question,
+            complete: summary.complete,
+            cells: summary.cells,
+            is_running: HeldLocks::read().writer(&selected.dir).is_some(),
+        };
+        Ok(Answer::Page(live_page(frame, &progress)))
+    }
+}
+
+/// What a page of a comparison is made for.
+struct Shown<'a> {
+    frame: &'a Frame,
+    request: &'a Request,
+    selected: &'a [Selected],
+    /// The names in the address, where it has them.
+    names: &'a [String],
+    /// Relative address of the first part.
+    home: &'a str,
+}
+
+/// Returns the comparison as a table of a format.
+fn table(frame: &Frame, stored: &StoredComparison, name: &str) -> Answer {
+    let formats = [
+        ("table.csv", Format::Csv, "text/csv; charset=utf-8"),
+        ("table.md", Format::Markdown, "text/markdown; charset=utf-8"),
+        ("table.json", Format::Json, "application/json"),
+    ];
+    let Some((_, format, media_type)) = formats.into_iter().find(|(known, ..)| *known == name)
+    else {
+        return not_found(frame, "Tables are table.csv, table.md and table.json.");
+    };
+    let style = Style { has_costs: true, ..Style::default() };
+    let text = stored.study.compared().render(format, style);
+    let experiment = &stored.manifest.plan.experiment.name;
+    file(media_type, text, Some(format!("{experiment}-{name}")))
+}
+
+/// Returns the data of a chart: `seconds-0.json`, `percentiles-0.json`, `heat-0-1.json`.
+fn chart(frame: &Frame, stored: &StoredComparison, view: &View, name: &str) -> Result<Answer> {
+    let none = || not_found(frame, "No chart has this name.");
+    let parts: Vec<&str> = name.strip_suffix(".json").unwrap_or_default().split('-').collect();
+    let number = |text: &str| text.parse::<usize>().ok();
+    let chart = match parts[..] {
+        ["seconds", place] => {
+            let Some(place) = number(place) else { return Ok(none()) };
+            by_second_chart(&stored.input_with_intervals()?, &stored.study.compared(), place)
+        }
+        ["percentiles", place] => match number(place) {
+            Some(place) => percentiles(stored, view, place)?,
+            None => None,
+        },
+        ["heat", place, row] => match (number(place), number(row)) {
+            (Some(place), Some(row)) => heat_map(stored, place, row)?,
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(chart) = chart else { return Ok(none()) };
+    let text = serde_json::to_string(&chart).expect("a chart is always valid JSON");
+    Ok(file("application/json", model::visible(&text).into_owned(), None))
+}
+
+/// Returns the runs of a variant at the level of a step, those that count.
+fn sources<'a>(stored: &'a StoredComparison, variant: &str, level: u32) -> Vec<Source<'a>> {
+    let runs = stored.study.joined.runs.iter();
+    let own = runs
+        .filter(|run| run.is_counted() && run.cell.variant == variant && run.cell.clients == level);
+    own.filter_map(|run| Some(Source { dir: stored.dir(&run.id)?, run })).collect()
+}
+
+fn percentiles(stored: &StoredComparison, view: &View, place: usize) -> Result<Option<Chart>> {
+    let compared = stored.study.compared();
+    let steps = headed_steps(&compared);
+    let Some(step) = steps.get(place) else { return Ok(None) };
+    let mut series = Vec::new();
+    for cell in step.step.cells.iter().filter(|cell| view.has_variant(&cell.variant)) {
+        let runs = sources(stored, &cell.variant, step.step.clients.level);
+        let curve = curve(&cell.variant, step.step.index, &runs);
+        series.extend(curve.into_report()?);
+    }
+    Ok(Some(percentile_chart(step.heading.clone(), series)))
+}
+
+fn heat_map(stored: &StoredComparison, place: usize, row: usize) -> Result<Option<Chart>> {
+    let compared = stored.study.compared();
+    let steps = headed_steps(&compared);
+    let Some(step) = steps.get(place) else { return Ok(None) };
+    let Some(cell) = step.step.cells.get(row) else { return Ok(None) };
+    let runs = sources(stored, &cell.variant, step.step.clients.level);
+    let heat = heat(step.step.index, &runs).into_report()?;
+    Ok(heat.map(|heat| heat.chart(format!("{}: {}", step.heading, cell.variant))))
+}
