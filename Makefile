@@ -4,8 +4,10 @@
 
 # Compare real engines on this machine: build, run the quickstart, print the answer and the report.
 run: setup
+	@./scripts/web.sh
 	cargo build --release --package assay
 	./target/release/assay run quickstart --report
+	@echo "Browser  ./target/release/assay serve"
 
 # The definition of done, every test and every check of the sources: scripts/suite.py lints and builds the
 # tests, runs them, and prints which were skipped and why. Tests that need a RocksDB release or a server

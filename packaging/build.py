@@ -39,6 +39,8 @@ SUITE = "trixie"
 BASE = ["base-files", "ca-certificates", "libc6", "libgcc-s1", "libstdc++6"]
 # Files of the base that no program in the image reads.
 UNUSED = ["usr/share/doc", "usr/share/locale", "usr/share/man", "usr/share/lintian", "var/lib/apt", "var/lib/dpkg"]
+# The script of the pages, and the licences of the packages in it.
+BUNDLE = ROOT / "crates/tool/serve/web/dist"
 # Texts for crates whose archives hold none.
 STANDARD_TEXTS = {"Apache-2.0": ROOT / "LICENSE", "0BSD": ROOT / "packaging/licences/0BSD.txt"}
 
@@ -151,6 +153,8 @@ def third_party():
             for text in licence_texts(package, title):
                 crates.setdefault(text, []).append(title)
     parts = ["\n".join(["=" * 80, *titles, "", text, ""]) for text, titles in crates.items()]
+    licences = BUNDLE / "licences.txt"
+    parts += ["=" * 80 + "\n" + licences.read_text()] if licences.exists() else []
     return "\n".join(parts)
 
 
@@ -296,6 +300,9 @@ def main():
     host = platform.machine()
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir(parents=True)
+    run([ROOT / "scripts/web.sh"], cwd=ROOT)
+    if not (BUNDLE / "app.js").exists() and not options.program:
+        sys.exit("build.py: the script of the pages is not built: install npm, then repeat scripts/web.sh")
     programs = {}
     if options.program:
         run(["strip", "-o", DIST / "assay", options.program])

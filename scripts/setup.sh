@@ -80,6 +80,13 @@ if [ "${1-}" = test ]; then
     command -v mkfs.btrfs >/dev/null || optional+=(btrfs-progs)
     install_deny
 fi
+if [[ "${1-}" =~ ^(test|dist)$ ]]; then
+    # Without npm the pages of `assay serve` have drawings in place of charts.
+    command -v npm >/dev/null || optional+=(npm)
+fi
+if [ "${1-}" = test ]; then
+    command -v chromium >/dev/null || optional+=(chromium)
+fi
 if [[ "${1-}" =~ ^(test|models)$ ]] && ! command -v spin >/dev/null; then
     log "missing: spin (it verifies the models, which is skipped without)"
     optional+=(spin)

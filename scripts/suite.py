@@ -46,8 +46,8 @@ FIRST = [
 ALONE = ["load/pause", "analysis/iostat", "assay/truth"]
 # Checks of dependencies.
 DENY = "scripts/deny.sh"
-# Checks of dependencies, readers of files, concurrent algorithms and packages.
-SCRIPTS = [DENY, "scripts/fuzz.sh", "scripts/models.sh", "packaging/sample.sh"]
+# Checks of dependencies, readers of files, concurrent algorithms, pages and packages.
+SCRIPTS = [DENY, "scripts/fuzz.sh", "scripts/models.sh", "scripts/browser.sh", "packaging/sample.sh"]
 # Programs at once: most tests wait for a process that they started.
 LANES = 2
 # Longest tests that are printed.
@@ -312,6 +312,8 @@ class Dependencies:
 
 def build(env):
     """Builds all tests and benchmarks of both workspaces; returns the messages of cargo."""
+    # Pages have their script where npm is.
+    subprocess.run(["scripts/web.sh", "test"], cwd=ROOT, check=True)
     # The dependencies of the engine index+log are those of the program, compiled once.
     shutil.copy(ROOT / "Cargo.lock", INDEXLOG)
     messages = []
