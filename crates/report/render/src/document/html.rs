@@ -123,7 +123,7 @@ mod tests {
         }
         let written = html(&[Part::Table(page)]).into_string();
         insta::assert_snapshot!(written.replace("><", ">\n<"), @r#"
-        <div class="wide">
+        <div class="wide" tabindex="0">
         <table>
         <thead>
         <tr>

@@ -9,7 +9,7 @@ import { startSite } from "./fixtures.mjs";
 /** Folder of screenshots, if they are wanted. */
 const PICTURES = process.env.ASSAY_PICTURES;
 /** Most pages of a real site that are visited. */
-const MOST = 24;
+const MOST = 16;
 
 let browser, site, addresses;
 
