@@ -70,6 +70,15 @@ export async function settle(page) {
   await frames(page);
 }
 
+/** Waits until a condition holds, also while the page goes to another address. */
+export async function until(page, condition) {
+  for (let tries = 0; tries < 600; tries += 1) {
+    if (await page.evaluate(condition).catch(() => false)) return;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error(`it does not hold after 30 s: ${condition}`);
+}
+
 /** Waits for two frames. */
 export function frames(page) {
   return page.evaluate(() => new Promise((done) =>
