@@ -24,6 +24,7 @@ pub mod hosts;
 pub mod join;
 pub mod metrics;
 pub mod micro;
+mod narrow;
 pub mod noise;
 pub mod part;
 mod primary;

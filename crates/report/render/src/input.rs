@@ -71,6 +71,11 @@ impl<'a> Compared<'a> {
         self.label
     }
 
+    /// Returns what a part of the comparison shows: its label is that of the whole.
+    pub(crate) fn narrowed(&self, part: &'a Comparison) -> Self {
+        Self { comparison: part, ..self.clone() }
+    }
+
     /// Returns the verdict of an effect; `None` where no verdict may be drawn.
     pub(crate) fn verdict(&self, effect: &Effect) -> Option<Verdict> {
         (!effect.is_blocked && self.label != Label::Nothing).then_some(effect.verdict)

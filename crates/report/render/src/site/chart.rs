@@ -4,6 +4,7 @@ use analysis::StepComparison;
 use maud::{Markup, html};
 use serde::Serialize;
 
+use super::View;
 use crate::document::{Part, html as parts};
 use crate::input::{Compared, ReportInput};
 use crate::label::{measured_steps, step_heading};
@@ -106,13 +107,18 @@ pub struct Chart {
 pub fn by_second_chart(
     input: &ReportInput<'_>,
     compared: &Compared<'_>,
+    view: &View,
     place: usize,
 ) -> Option<Chart> {
     let subject = Subject::of(*input, compared);
     let title = subject.headings.get(place)?.clone();
     let (mut series, mut shades) = (Vec::new(), Vec::new());
     for row in 0..subject.rows.len() {
-        let group = subject.input.comparison.variants[row].name.clone();
+        let comparison = input.comparison;
+        let group = comparison.variants[row].name.clone();
+        if group != comparison.base && !view.has_variant(&group) {
+            continue;
+        }
         for trace in throughput_traces(&subject, place, row) {
             let (x, y) = trace.points.into_iter().unzip();
             series.push(Series { name: trace.run, group: group.clone(), x, y });

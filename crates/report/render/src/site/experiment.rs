@@ -1,5 +1,6 @@
 //! The page of an experiment, or of several that are compared: one part at a time.
 
+use analysis::StepComparison;
 use maud::{Markup, html};
 use model::{Load, StopRule};
 
@@ -15,6 +16,7 @@ use crate::html::{
     published, shape_section, warnings,
 };
 use crate::input::{Compared, ReportInput};
+use crate::label::measured_steps;
 use crate::plot::{self, Subject, by_second, overview, times};
 use crate::published::TITLE as PUBLISHED;
 
@@ -105,7 +107,11 @@ struct Section {
 }
 
 fn sections(page: &ExperimentPage<'_>) -> Vec<Section> {
-    let (input, compared) = (&page.input, page.compared);
+    let view = page.view;
+    let has_step = |name: &str| view.has_step(name);
+    let part = page.compared.comparison.narrowed(&has_step, &|name| view.has_variant(name));
+    let compared = &page.compared.narrowed(&part);
+    let input = &ReportInput { comparison: &part, ..page.input };
     let subject = Subject::of(*input, compared);
     let own =
         |body: Vec<Part>| Section { id: "part", title: page.part.title(), body: markup(&body) };
@@ -114,7 +120,7 @@ fn sections(page: &ExperimentPage<'_>) -> Vec<Section> {
     };
     match page.part {
         PagePart::Answer => {
-            let differences = differences(compared, page.view);
+            let differences = differences(page.compared, page.view);
             let all = [
                 titled("differences", "Differences", differences),
                 titled("answer", "The figures", answer_section(compared)),
@@ -152,14 +158,15 @@ fn sections(page: &ExperimentPage<'_>) -> Vec<Section> {
 /// Draws throughput by second, a chart for each step.
 fn seconds(page: &ExperimentPage<'_>, subject: &Subject<'_>) -> Markup {
     html! {
-        @for (place, step) in subject.steps.iter().enumerate() {
+        @for (column, step) in subject.steps.iter().enumerate() {
+            @let place = place(page, step);
             @let one = subject.only(|other| std::ptr::eq(other, *step));
             @let [throughput, longest] = by_second(&one);
             @if throughput.is_some() {
                 (Figure {
                     id: format!("seconds-{place}"),
                     address: page.chart(&format!("seconds-{place}")),
-                    title: format!("{}: throughput", subject.headings[place]),
+                    title: format!("{}: throughput", subject.headings[column]),
                     caption: SECONDS,
                     sync: Some("time"),
                     picture: throughput,
@@ -174,12 +181,13 @@ fn seconds(page: &ExperimentPage<'_>, subject: &Subject<'_>) -> Markup {
 /// Draws percentiles of each step, and a heat map of each variant.
 fn latency(page: &ExperimentPage<'_>, subject: &Subject<'_>) -> Markup {
     html! {
-        @for (place, step) in subject.steps.iter().enumerate() {
+        @for (column, step) in subject.steps.iter().enumerate() {
+            @let place = place(page, step);
             @let one = subject.only(|other| std::ptr::eq(other, *step));
             (Figure {
                 id: format!("percentiles-{place}"),
                 address: page.chart(&format!("percentiles-{place}")),
-                title: format!("{}: percentiles", subject.headings[place]),
+                title: format!("{}: percentiles", subject.headings[column]),
                 caption: CURVE,
                 sync: None,
                 picture: times(&one),
@@ -187,8 +195,9 @@ fn latency(page: &ExperimentPage<'_>, subject: &Subject<'_>) -> Markup {
             }.markup())
             @if is_timed(page, step.index) {
                 details {
-                    summary { (subject.headings[place]) ": latency over time" }
-                    @for (row, cell) in step.cells.iter().enumerate() {
+                    summary { (subject.headings[column]) ": latency over time" }
+                    @for cell in &step.cells {
+                        @let row = row(page, &cell.variant);
                         (Figure {
                             id: format!("heat-{place}-{row}"),
                             address: page.chart(&format!("heat-{place}-{row}")),
@@ -203,6 +212,20 @@ fn latency(page: &ExperimentPage<'_>, subject: &Subject<'_>) -> Markup {
             }
         }
     }
+}
+
+/// Returns the place of a step among those of the whole comparison, as addresses of charts have it.
+fn place(page: &ExperimentPage<'_>, step: &StepComparison) -> usize {
+    let is_same =
+        |other: &&StepComparison| (other.index, other.clients) == (step.index, step.clients);
+    let mut whole = measured_steps(page.compared.comparison).into_iter();
+    whole.position(|other| is_same(&other)).unwrap_or_default()
+}
+
+/// Returns the place of a variant among those of the whole comparison.
+fn row(page: &ExperimentPage<'_>, variant: &str) -> usize {
+    let mut whole = page.compared.comparison.variants.iter();
+    whole.position(|other| other.name == variant).unwrap_or_default()
 }
 
 /// Returns whether a step lasts a time, and searches nothing.

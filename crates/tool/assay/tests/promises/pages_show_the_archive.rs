@@ -160,6 +160,14 @@ fn an_address_holds_the_selection() {
     let one = server.page(&format!("{home}?step=readrandom"));
     assert!(one.contains("1 hidden by the selection"), "{one}");
     assert!(one.contains("href=\"latency/?step=readrandom\""), "{one}");
+    // What is selected is all that every part shows; the address of a chart stays the same.
+    let latency = server.page(&format!("{home}latency/?step=readrandom"));
+    let has = |id: &str| latency.contains(&format!("id=\"{id}\""));
+    assert!(has("percentiles-1") && !has("percentiles-0"), "{latency}");
+    let chart = server.json(&format!("{home}chart/percentiles-1.json?variant=one"));
+    assert_eq!(chart["series"].as_array().expect("series").len(), 1, "{chart}");
+    let costs = server.page(&format!("{home}costs/?step=readrandom"));
+    assert!(!costs.contains("<th class=\"\">fillseq"), "{costs}");
     // The base of the experiment need not be named.
     let plain = server.page(&format!("{home}?base=one&metric=&step=readrandom&step=fillseq"));
     assert!(plain.contains("href=\"latency/\""), "{plain}");

@@ -3,7 +3,7 @@
 use analysis::history::{HistoryQuery, StudyOptions, study};
 use archive::HeldLocks;
 use miette::{Result, miette};
-use model::BuildRef;
+use model::{BuildRef, Experiment};
 use render::site::{
     ArchiveFilter, Chart, ExperimentPage, Frame, PagePart, Progress, View, archive_page,
     by_second_chart, experiment_page, headed_steps, history_page, live_page, message_page,
@@ -107,10 +107,8 @@ impl Dashboard {
     /// Returns a part of a comparison's page, a chart's data, or a table.
     fn shown(&self, shown: Shown<'_>, rest: &[&str]) -> Result<Answer> {
         let Shown { frame, request, selected, names, home } = shown;
-        let experiments = selected.iter().map(|one| one.dir.manifest());
-        let manifest = experiments.into_iter().next().expect("one is selected");
-        let manifest = manifest.into_report()?;
-        let view = match View::of(&manifest.plan.experiment, &values(request)) {
+        let experiment = named_in_addresses(selected)?;
+        let view = match View::of(&experiment, &values(request)) {
             Ok(view) => view,
             Err(why) => {
                 return Ok(Answer::Invalid(message_page(
@@ -172,6 +170,22 @@ impl Dashboard {
     }
 }
 
+/// Returns the first experiment with the steps and variants of all: what an address may name.
+fn named_in_addresses(selected: &[Selected]) -> Result<Experiment> {
+    let mut all: Option<Experiment> = None;
+    for one in selected {
+        let own = one.dir.manifest().into_report()?.plan.experiment;
+        match &mut all {
+            Some(all) => {
+                all.steps.extend(own.steps);
+                all.variants.extend(own.variants);
+            }
+            None => all = Some(own),
+        }
+    }
+    all.ok_or_else(|| miette!("no experiment is named"))
+}
+
 /// What a page of a comparison is made for.
 struct Shown<'a> {
     frame: &'a Frame,
@@ -208,7 +222,7 @@ fn chart(frame: &Frame, stored: &StoredComparison, view: &View, name: &str) -> R
     let chart = match parts[..] {
         ["seconds", place] => {
             let Some(place) = number(place) else { return Ok(none()) };
-            by_second_chart(&stored.input_with_intervals()?, &stored.study.compared(), place)
+            by_second_chart(&stored.input_with_intervals()?, &stored.study.compared(), view, place)
         }
         ["percentiles", place] => match number(place) {
             Some(place) => percentiles(stored, view, place)?,
@@ -238,7 +252,9 @@ fn percentiles(stored: &StoredComparison, view: &View, place: usize) -> Result<O
     let steps = headed_steps(&compared);
     let Some(step) = steps.get(place) else { return Ok(None) };
     let mut series = Vec::new();
-    for cell in step.step.cells.iter().filter(|cell| view.has_variant(&cell.variant)) {
+    let base = &stored.study.analyzed.comparison.base;
+    let is_shown = |variant: &str| variant == base || view.has_variant(variant);
+    for cell in step.step.cells.iter().filter(|cell| is_shown(&cell.variant)) {
         let runs = sources(stored, &cell.variant, step.step.clients.level);
         let curve = curve(&cell.variant, step.step.index, &runs);
         series.extend(curve.into_report()?);
