@@ -194,7 +194,7 @@ fn remedy_of_search(search: &SearchRecord) -> &'static str {
         return "make the step longer (--duration), or lower the percentile of the limit: no rate \
                 could be tested";
     }
-    "loosen the limit, or find what exceeded it in the probes (assay show)"
+    "loosen the limit, or find in the probes what exceeded the limit (assay show)"
 }
 
 /// Returns how many CPUs the server used on average over the whole step; 0 when there is none.

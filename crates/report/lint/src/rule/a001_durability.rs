@@ -14,15 +14,18 @@ pub(crate) static RULE: Rule = Rule {
     code: "A001",
     name: "durability mismatch",
     severity: Severity::Blocking,
-    trigger: "the variants have different durability classes; or all variants have class sync, one \
-              client writes, and one variant syncs less than half as often as another and less \
-              than once in two operations (a warning if each variant syncs at least once in two \
-              operations)",
+    trigger: "Blocking: the variants have different durability classes. Blocking: all variants \
+              have class sync, one client writes, and one variant syncs less than once in two \
+              operations and less than half as often as another variant, which syncs at least once \
+              in two operations. Warning: all variants have class sync, one client writes, every \
+              variant syncs at least once in two operations, and one variant syncs less than half \
+              as often as another variant",
     why: "A variant that may lose acknowledged writes skips work that another variant does. The \
           measured difference is then a difference of guarantees.",
     remedy: "give all variants the same durability class, or waive A001 if the durability class is \
              what the experiment compares",
-    source: "[Callaghan 2022-12-02] (SplinterDB does not sync writes); our choice: a factor of 2",
+    source: "[Callaghan 2022-12-02] (SplinterDB does not sync writes); our choice: a factor of 2 \
+             between the variants' syncs per operation",
     ..Rule::of(Checks { plan: Some(plan), comparison: Some(comparison), ..Checks::NONE })
 };
 

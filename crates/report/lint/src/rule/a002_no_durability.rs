@@ -9,8 +9,8 @@ use crate::context::{PlanContext, RunContext};
 pub(crate) static RULE: Rule = Rule {
     code: "A002",
     name: "no durability",
-    trigger: "a step writes with durability class none; blocking when a step of durability class \
-              sync wrote and the engine counted no syncs",
+    trigger: "Warning: a step writes with durability class none. Blocking: a step wrote with \
+              durability class sync, and the engine counted no syncs",
     why: "Writes that may be lost are cheaper than the writes that applications use. Write \
           amplification is understated and throughput is overstated.",
     remedy: "request the class that the application needs (durability = \"os\" or \"sync\")",

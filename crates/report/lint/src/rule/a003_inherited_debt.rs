@@ -9,16 +9,18 @@ use crate::facts::bytes;
 pub(crate) static RULE: Rule = Rule {
     code: code::A003,
     name: "inherited debt",
-    trigger: "a step begins with deferred work above 5 % of the data, or deferred work falls by \
-              half while a step only reads; queries of a server begin with garbage above 5 % of \
-              the rows, or with changed pages above 5 % of the data of which the step writes half; \
-              a settle step reached its cap; the result of a search depends on the order of its \
-              probes",
+    trigger: "a step begins with deferred work of more than 5 % of the data; or the deferred work \
+              of an engine falls by more than half while a step only reads; or a step that queries \
+              a server begins with garbage (row versions that vacuum or purge has yet to remove) \
+              of more than 5 % of the rows; or a step that queries a server begins with changed \
+              pages of more than 5 % of the data in memory, and the server writes more than half \
+              of these pages during the step; or a settle step reaches its cap; or the result of a \
+              search depends on the order of its probes",
     why: "The step pays for work that the previous step deferred. The amount of deferred work \
           depends on chance, and differs between engines and repetitions.",
     remedy: "put `settle` before the step; raise `settle_cap` if a settle step reached the cap",
-    source: "[Callaghan 2022-08-23] (testing an LSM is complicated); our choice: a twentieth of \
-             the data",
+    source: "[Callaghan 2022-08-23] (testing an LSM is complicated); our choice: deferred work of \
+             a twentieth of the data is reported",
     ..Rule::of(Checks { steps: &[capped, inherited, paid, dirty, garbage], ..Checks::NONE })
 };
 
@@ -75,8 +77,8 @@ fn garbage(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let share = rows / (context.experiment.data.rows as f64).max(1.0);
     (share > SHARE && is_queried(step, context.experiment)).then(|| {
         let evidence = format!(
-            "the step began with {rows:.0} row versions that vacuum or purge had yet to remove, {} \
-             of the rows",
+            "the step began with {rows:.0} row versions that vacuum or purge had yet to remove; \
+             they are {} of the rows",
             percent(share)
         );
         Observation::new(evidence).ranked("garbage", rows)
@@ -87,10 +89,11 @@ fn garbage(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 fn capped(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     let settle = step.settle.as_ref().filter(|settle| settle.is_capped)?;
     let evidence = format!(
-        "the settle step reached its cap after {}, and the engine was not yet idle",
+        "the settle step reached its cap after {}, while the engine was not yet idle",
         settle.took_ns
     );
-    let remedy = "raise `settle_cap`: the next steps pay for the work that is left";
+    let remedy = "raise `settle_cap`: the next steps pay for the work that the settle step did not \
+                  finish";
     Some(Observation::new(evidence).remedy(remedy).ranked("capped", 0.0))
 }
 
@@ -100,7 +103,7 @@ fn inherited(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation>
     // A step without operations exists to pay debt.
     (share > SHARE && !step.clients.is_empty()).then(|| {
         let evidence = format!(
-            "the step began with {} of deferred work, {} of the data",
+            "the step began with {} of deferred work, which is {} of the data",
             bytes(debt),
             percent(share)
         );
@@ -145,8 +148,8 @@ mod tests {
             })
         };
         assert_eq!(with(5e7), []);
-        let evidence = "readrandom of b: the step began with 57.2 MiB of deferred work, 6.0 % of \
-                        the data (3 runs)";
+        let evidence = "readrandom of b: the step began with 57.2 MiB of deferred work, which is \
+                        6.0 % of the data (3 runs)";
         assert_eq!(with(6e7), [(Severity::Warning, evidence.to_owned())]);
     }
 

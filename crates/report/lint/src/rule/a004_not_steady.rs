@@ -9,10 +9,11 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A004,
     name: "not steady",
-    trigger: "throughput drifts over the whole step, or no long enough part of the step is steady \
-              (a note for steps that end by count); the figures include a warm-up or slow-down, \
-              because the rest of the step is too short or because --whole was given; an open loop \
-              was overloaded",
+    trigger: "Warning: a step ends by time, and its throughput drifts over the whole step. \
+              Warning: a step ends by time, and no long enough part of the step is steady. \
+              Warning: the figures of a step include a warm-up or a slow-down, because the rest of \
+              the step is too short or because --whole was given. Warning: an open loop was \
+              overloaded. Note: a step ends by count, and its throughput drifts or is not steady",
     why: "The mean of a step that is still changing depends on when the step was stopped. It does \
           not describe the engine.",
     remedy: "measure for longer, warm up for longer, or read the result as a trend",
@@ -29,7 +30,9 @@ fn unsteady(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
         }
         TrendClass::WarmUp | TrendClass::SlowDown if is_counted(step, time_profile) => {
             let (before, from) = (time_profile.class.phrase(), time_profile.steady_from_ns);
-            ("counted whole", format!("{before} after {from}; figures include the unsteady time"))
+            let evidence =
+                format!("{before} after {from}; the figures of the step include the unsteady time");
+            ("counted whole", evidence)
         }
         TrendClass::Flat
         | TrendClass::WarmUp
@@ -104,8 +107,8 @@ mod tests {
                 step.warmup_trim_ns = warmup_trim_s.map(Nanos::from_secs);
             })
         };
-        let evidence = "readrandom of b: warm-up, then steady after 12.0 s; figures include the \
-                        unsteady time (3 runs)";
+        let evidence = "readrandom of b: warm-up, then steady after 12.0 s; the figures of the \
+                        step include the unsteady time (3 runs)";
         assert_eq!(with(None), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with(Some(12)), []);
         assert_eq!(with(Some(15)), []);

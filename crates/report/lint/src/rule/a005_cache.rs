@@ -8,13 +8,13 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A005",
     name: "cache carried over",
-    trigger: "over the steady part of a step, the cache hit share moved by more than 5 points and \
-              by more than three standard errors of its slope",
+    trigger: "over the steady part of a step, the cache hit share rose or fell by more than 5 \
+              percentage points, and by more than three standard errors of the share's slope",
     why: "The cache still holds entries of the previous step, or is not full yet. The figures then \
           depend on how long the step was measured.",
     remedy: "warm up for longer, or measure for longer (`warmup` and `duration`)",
     source: "[Callaghan 2022-11-18] (buffered reads benefit from hits in the page cache); our \
-             choice: 5 points",
+             choice: the limit of 5 points",
     ..Rule::of(Checks { measured: &[moved], ..Checks::NONE })
 };
 

@@ -12,15 +12,17 @@ pub(crate) static RULE: Rule = Rule {
     code: "A006",
     name: "size against intent",
     severity: Severity::Blocking,
-    trigger: "a cached workload (byrx, byos) has rows that do not fit its cache, or more than 0.01 \
-              device reads per read; an IO-bound workload (iobuf, iodir) has rows that fit memory \
-              (a warning if they are less than twice the memory), or fewer than 0.05 device reads \
-              per read",
+    trigger: "Blocking: the rows of a cached workload do not fit the engine's cache (byrx) or the \
+              memory (byos). Warning: the rows of a cached workload fill more than 90 % of this \
+              cache or memory. Blocking: a read of a cached workload causes more than 0.01 device \
+              reads. Blocking: the rows of an IO-bound workload (iobuf, iodir) fit the memory. \
+              Warning: the rows of an IO-bound workload are less than 1.9 times the memory. \
+              Blocking: a read of an IO-bound workload causes fewer than 0.05 device reads",
     why: "The workload measures memory where it is meant to measure storage, or storage where it \
           is meant to measure memory.",
     remedy: "use the preset's values of `rows` and `cache`, or choose another preset",
     source: "[Callaghan 2022-08-18] (byrx, byos, iobuf, iodir); [Callaghan 2023-01-02] (the \
-             database was larger than memory by mistake); our choice: thresholds",
+             database was larger than memory by mistake); our choice: the limits",
     ..Rule::of(Checks { variant: Some(misfit), measured: &[read], ..Checks::NONE })
 };
 

@@ -11,15 +11,17 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A008,
     name: "client-bound",
     severity: Severity::Blocking,
-    trigger: "the client, not the engine, failed to keep up with an open loop; or in a closed loop \
-              an operation of the `null` engine takes more than 85 % of the step's time per \
-              operation (by the lowest calibration of the runs); a warning above 10 % (by the \
-              highest calibration)",
-    why: "The client's work costs the same with every engine, so it dilutes their differences: by \
-          a factor of 1 / (1 - share) at most, until no difference is left. While the client is \
-          late, the engine is idle.",
+    trigger: "Blocking: the client, not the engine, failed to keep up with an open loop. Blocking: \
+              in a closed loop, an operation of the `null` engine takes more than 85 % of the \
+              step's time per operation, even by the lowest calibration of all runs. Warning: in a \
+              closed loop, an operation of the `null` engine takes more than 10 % of the step's \
+              time per operation by the highest calibration of all runs",
+    why: "The client's work costs the same with every engine, so it dilutes differences between \
+          engines. If the client takes a share of the time of an operation, it dilutes differences \
+          by a factor of at most 1 / (1 - share). While the client is late, the engine is idle.",
     remedy: "use larger operations (batches, ranges), lower the rate, or give the client more CPUs",
-    source: "[Callaghan 2023-01-05] (the client uses too much CPU); our choice: shares",
+    source: "[Callaghan 2023-01-05] (the client uses too much CPU); our choice: the limits on the \
+             share",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 

@@ -10,13 +10,15 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A009,
     name: "too many busy threads",
-    trigger: "more threads are runnable than there are CPUs, or clients wait for a CPU during more \
-              than 5 % of their time; in a plan, as a note, clients and background jobs together \
-              exceed the CPUs",
-    why: "Clients wait for a CPU and not for the engine, and all figures vary more.",
+    trigger: "Warning: more threads are runnable than the host has CPUs, or clients wait for a CPU \
+              during more than 5 % of their time. Note: in a plan, clients and background jobs \
+              together are more than the host's CPUs",
+    why: "Clients wait for a CPU and not for the engine, and all figures vary more from run to \
+          run.",
     remedy: "use fewer clients or background threads, or read the result as a test of a saturated \
              machine",
-    source: "[Callaghan 2022-07-20] (busy threads should not exceed the cores)",
+    source: "[Callaghan 2022-07-20] (the number of busy threads should not exceed the number of \
+             cores)",
     ..Rule::of(Checks { variant: Some(crowded), ..Checks::NONE })
 };
 

@@ -8,11 +8,12 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A011,
     name: "client late",
     severity: Severity::Blocking,
-    trigger: "intervals are invalid because the client was delayed; blocking when a run is invalid \
-              for that reason and its variant has fewer than 2 valid runs",
+    trigger: "Warning: intervals of a step are invalid because the client was delayed. Blocking: a \
+              run is invalid because the client was delayed, and the variant of the run has fewer \
+              than 2 valid runs",
     why: "When the client is delayed, late answers are not the engine's fault. Intervals in which \
-          the client was delayed are excluded. If too many intervals are excluded, the step has no \
-          evidence.",
+          the client was delayed are excluded. If too many intervals are excluded, the step shows \
+          nothing about the engine.",
     remedy: "find what delayed the client, then run the cell again",
     source: "our choice: responses to a late client are late, and the engine did not delay them",
     ..Rule::of(Checks { run: Some(run), ..Checks::NONE })

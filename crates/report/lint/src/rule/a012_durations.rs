@@ -10,14 +10,15 @@ pub(crate) static RULE: Rule = Rule {
     code: "A012",
     name: "durations differ",
     severity: Severity::Blocking,
-    trigger: "a step that ends by time was measured for longer or shorter than requested, by more \
-              than 10 % and a second (a warning above 1 %); or a step that ends by count did 1 % \
-              fewer operations than requested",
+    trigger: "Blocking: the measured time of a step that ends by time differs from the requested \
+              time by more than 10 % and by more than a second. Warning: the measured time of a \
+              step that ends by time differs from the requested time by more than 1 %. Blocking: a \
+              step that ends by count did more than 1 % fewer operations than requested",
     why: "Windows of different lengths contain different parts of a trend, and leave different \
           amounts of data to the next steps.",
     remedy: "find what delayed the clients at the end of the step, then run the cell again",
     source: "[Callaghan 2022-12-02] (1200 seconds for one engine, 1800 for the other: were I to \
-             repeat this I would use the same duration); our choice: 1 %",
+             repeat this I would use the same duration); our choice: the limits of 1 % and 10 %",
     ..Rule::of(Checks { measured: &[misfit], ..Checks::NONE })
 };
 

@@ -11,12 +11,13 @@ pub(crate) static RULE: Rule = Rule {
     code: "A013",
     name: "other keys",
     severity: Severity::Blocking,
-    trigger: "the same step has different key distributions, ranges or batches in different runs; \
-              a warning when runs of one repetition have different seeds",
-    why: "Another key distribution is another workload. Another seed is another sample of the same \
-          workload, and its chance becomes part of the difference between the variants.",
+    trigger: "Blocking: a step has different key distributions, ranges or batches in different \
+              runs. Warning: runs of one repetition have different seeds",
+    why: "A step with another key distribution is another workload. A step with another seed is \
+          another random sample of the same workload, and the random difference between two \
+          samples becomes part of the difference between the variants.",
     remedy: "run all variants in one experiment, which gives the runs of a block the same seed",
-    source: "[Callaghan 2022-12-02] (whether both see the same key sequence)",
+    source: "[Callaghan 2022-12-02] (the question whether both engines get the same key sequence)",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 

@@ -9,11 +9,13 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A014",
     name: "failed operations",
-    trigger: "an operation failed; blocking above 0.1 % of a step's operations",
+    trigger: "Warning: an operation failed. Blocking: more than 0.1 % of a step's operations \
+              failed",
     why: "A failed operation is not counted as done, but its time was spent. An engine that fails \
           fast seems fast.",
     remedy: "read the engine's own log, in the run's engine/ directory",
-    source: "[Callaghan 2022-10-31] (unexplained results turned out bogus); our choice: 0.1 %",
+    source: "[Callaghan 2022-10-31] (unexplained results turned out bogus); our choice: the limit \
+             of 0.1 %",
     ..Rule::of(Checks { steps: &[of_clients, of_writers], ..Checks::NONE })
 };
 

@@ -13,14 +13,16 @@ pub(crate) static RULE: Rule = Rule {
     code: "A015",
     name: "reading nothing",
     severity: Severity::Blocking,
-    trigger: "more than half of a step's reads found nothing (a warning above 0.1 %), or the share \
-              differs between variants by more than one point. Not reported: `readmissing`, which \
-              is meant to find nothing; missing rows after `deleterandom`; and steps of an \
-              application whose statements need not return rows",
+    trigger: "Blocking: more than half of a step's reads found nothing. Warning: more than 0.1 % \
+              of a step's reads found nothing. Blocking: the share of reads that found nothing \
+              differs between a variant and the base by more than one percentage point. The rule \
+              does not report `readmissing`, whose reads are meant to find nothing, rows that are \
+              missing after `deleterandom`, and steps of an application whose statements need not \
+              return rows",
     why: "A read that finds no row does different work: filters answer it without reading data.",
     remedy: "load with `fillseq` or `filluniquerandom`, so that every row exists",
-    source: "[Callaghan 2022-12-02] (reloaded to make sure all keys would exist); our choice: 0.1 \
-             %",
+    source: "[Callaghan 2022-12-02] (reloaded to make sure all keys would exist); our choice: the \
+             limit of 0.1 %",
     ..Rule::of(Checks { measured: &[lost], comparison: Some(comparison), ..Checks::NONE })
 };
 
@@ -121,8 +123,8 @@ mod tests {
     fn reads_that_find_nothing_are_reported() {
         assert_eq!(with("readrandom", 500, 500), []);
         assert_eq!(with("readmissing", 600_000, 600_000), []);
-        let evidence = "readrandom of a: 1.0 % of the operations found nothing, likewise in 1 other \
-                    variant (6 runs)";
+        let evidence = "readrandom of a: 1.0 % of the operations found nothing, likewise in 1 \
+                        other variant (6 runs)";
         assert_eq!(with("readrandom", 6_000, 6_000), [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(with("readrandom", 400_000, 400_000)[0].0, Severity::Blocking);
     }

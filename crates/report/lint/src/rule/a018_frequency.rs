@@ -6,15 +6,15 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: code::A018,
     name: "CPU frequency",
-    trigger: "the CPU frequency governor is known and is not `performance`, or turbo boost is on; \
-              or the clock of the fastest CPU was below 95 % of the step's median in a tenth of \
-              its readings",
+    trigger: "the CPU frequency governor is known and is not `performance`; or turbo boost is on; \
+              or at least a tenth of a step's readings of the clock of the fastest CPU are below \
+              95 % of the median of these readings",
     why: "The clock then depends on load and heat: a run that is later, or that shares the CPU \
           with more threads, is slower.",
     remedy: "set the governor to `performance` and switch turbo boost off: echo 0 > \
              /sys/devices/system/cpu/cpufreq/boost",
-    source: "[Callaghan 2022-10-24] (turbo disabled to reduce variance); 95 % and a tenth are our \
-             choice",
+    source: "[Callaghan 2022-10-24] (turbo disabled to reduce variance); our choice: the limits of \
+             95 % and of a tenth of the readings",
     ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })
 };
 

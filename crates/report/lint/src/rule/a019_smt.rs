@@ -12,11 +12,12 @@ use crate::context::{ComparisonContext, RunContext};
 pub(crate) static RULE: Rule = Rule {
     code: "A019",
     name: "shared cores",
-    trigger: "SMT is on, and the worker used more CPUs over a step than there are physical cores; \
-              blocking when SMT is on in some of the compared runs and off in others",
+    trigger: "Warning: SMT is on, and the worker used more CPUs over a step than the host has \
+              physical cores. Blocking: SMT is on in some of the compared runs and off in other \
+              runs",
     why: "Threads that share a core are slower than threads that have a core each, and the \
-          slowdown depends on what the other thread does. CPU per operation grows with the load \
-          alone.",
+          slowdown depends on what the other thread does. CPU per operation then grows only \
+          because the load grows.",
     remedy: "use fewer clients or background threads, or switch SMT off: echo off > \
              /sys/devices/system/cpu/smt/control",
     source: "[Callaghan 2022-10-24] (hyper-threads disabled, kernel option `nosmt`)",

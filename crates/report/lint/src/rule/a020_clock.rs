@@ -9,9 +9,10 @@ use crate::context::{PlanContext, RunContext};
 pub(crate) static RULE: Rule = Rule {
     code: "A020",
     name: "clock",
-    trigger: "the kernel's clock source is neither the CPU's counter nor a virtual clock of the \
-              same kind; blocking when the clock of the operations drifted from the kernel's clock \
-              by more than 0.1 %, or is not reliable",
+    trigger: "Warning: the kernel's clock source is neither the CPU's counter nor a virtual clock \
+              that is read from the CPU's counter. Blocking: the clock that times the operations \
+              drifted from the kernel's clock by more than 0.1 %, or the clock that times the \
+              operations is not reliable",
     why: "The time of an operation is the difference of two clock readings. A clock that needs a \
           system call costs more than an operation, and a clock that drifts makes every rate \
           wrong.",

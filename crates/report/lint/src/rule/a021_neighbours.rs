@@ -9,14 +9,14 @@ use crate::facts::sampled_us;
 pub(crate) static RULE: Rule = Rule {
     code: code::A021,
     name: "steal and neighbours",
-    trigger: "another guest took more than 0.5 % of the host's CPU time over a step; other \
-              processes of the host took more than 2 % of one CPU, or disturbed a closed loop in \
-              many of its seconds; blocking when they disturbed every second of a step of two or \
-              more seconds",
+    trigger: "Warning: other guests took more than 0.5 % of the host's CPU time over a step. \
+              Warning: other processes of the host used more than 2 % of one CPU over a step, or \
+              disturbed many seconds of a closed loop. Blocking: other processes of the host \
+              disturbed every second of a closed loop that lasted two seconds or more",
     why: "Work of other processes does not describe the engine, and changes from run to run.",
     remedy: "stop the other processes of the host, or repeat on a host whose CPUs are not shared",
-    source: "[Callaghan 2022-08-23] (stable platform); [Callaghan 2023-01-02]; our choice: \
-             thresholds",
+    source: "[Callaghan 2022-08-23] (stable platform); [Callaghan 2023-01-02]; our choice: the \
+             limits",
     ..Rule::of(Checks { measured: &[stolen, foreign], ..Checks::NONE })
 };
 

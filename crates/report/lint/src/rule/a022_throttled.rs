@@ -11,11 +11,12 @@ pub(crate) static RULE: Rule = Rule {
     code: "A022",
     name: "throttling",
     severity: Severity::Blocking,
-    trigger: "the control group of the run was throttled for more than 0.5 % of a step (a warning \
-              for less), or a thermal throttling counter rose during a step (a warning)",
+    trigger: "Blocking: the control group of the run was throttled for more than 0.5 % of a step. \
+              Warning: the control group of the run was throttled for at most 0.5 % of a step. \
+              Warning: a counter of thermal throttling rose during a step",
     why: "The figures measure the CPU cap: the engine waited for a CPU, or had a slower CPU.",
     remedy: "raise the CPU cap of the control group in which assay runs",
-    source: "our choice: 0.5 %, as for invalid intervals",
+    source: "our choice: the limit of 0.5 %, which is also the limit on invalid intervals",
     ..Rule::of(Checks { measured: &[throttled, heated], ..Checks::NONE })
 };
 

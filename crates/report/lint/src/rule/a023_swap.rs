@@ -10,10 +10,11 @@ use crate::facts::{bytes, sampled_us};
 pub(crate) static RULE: Rule = Rule {
     code: "A023",
     name: "swap and reclaim",
-    trigger: "the host moved more than 1 MiB to or from swap during a step (blocking when more \
-              than 1 MiB of the worker was in swap); tasks of the host had to reclaim memory \
-              themselves more than once a second; or, in a step of a cached workload (byrx, byos) \
-              that only reads, more than 0.01 page faults per operation read from storage",
+    trigger: "Warning: the host moved more than 1 MiB to or from swap during a step. Blocking: the \
+              host moved more than 1 MiB to or from swap during a step, and more than 1 MiB of the \
+              worker's memory was in swap. Warning: tasks of the host had to reclaim memory \
+              themselves more than once a second. Warning: a step of a cached workload (byrx, \
+              byos) only reads, and more than 0.01 page faults per operation read from storage",
     why: "A page that returns from swap costs a storage read that no engine requested. The run \
           used memory that the host did not have.",
     remedy: "stop other programs that need memory, switch swap off (swapoff -a), or use smaller \

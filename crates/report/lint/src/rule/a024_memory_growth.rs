@@ -9,16 +9,17 @@ use crate::facts::{bytes, memory};
 pub(crate) static RULE: Rule = Rule {
     code: "A024",
     name: "memory growth",
-    trigger: "resident memory grows by more than 1 % an hour, significantly over a minute or more \
-              and beyond what fills the cache; or, where the engine reports its cache, resident \
-              memory exceeds 1.265 times the cache plus memtables and 64 MiB; or resident memory \
-              exceeds 90 % of the memory",
+    trigger: "resident memory grows by more than 1 % an hour over a minute or more, the growth is \
+              statistically significant, and a cache that fills does not explain the growth; or \
+              the engine reports its cache, and resident memory exceeds the sum of 1.265 times the \
+              cache, the memtables and 64 MiB; or resident memory exceeds 90 % of the memory cap, \
+              or of the machine's memory if there is no cap",
     why: "A process that keeps growing is killed in the end. Memory beyond the cache is memory \
           that other engines did not get.",
     remedy: "measure for longer to see where the growth ends, and compare at equal memory (memory \
              = ...)",
     source: "[Callaghan 2022-09-19], [Callaghan 2022-08-23] (watch RSS, it might lead to OOM); our \
-             choice: thresholds",
+             choice: the limits",
     ..Rule::of(Checks { measured: &[grows, beyond_cache, nearly_all], ..Checks::NONE })
 };
 

@@ -9,14 +9,14 @@ use crate::facts::bytes;
 pub(crate) static RULE: Rule = Rule {
     code: "A026",
     name: "disk nearly full",
-    trigger: "less than 10 % of the file system of the data is free (blocking below 5 %); if a \
-              record lacks the size of the file system, free space is compared with free space \
-              plus the run's own data",
+    trigger: "Warning: less than 10 % of the file system of the data is free. Blocking: less than \
+              5 % of the file system of the data is free. If a record lacks the size of the file \
+              system, the rule takes the sum of the free space and the run's own data as the size",
     why: "A file system and an SSD that are nearly full write more slowly, and an engine that \
           needs space for compaction fails.",
     remedy: "free space, or put the data on another file system (--data-dir)",
     source: "[Callaghan 2022-12-02] (unexpected disk full errors); [Callaghan 2022-08-23] (SSD \
-             GC); our choice: thresholds",
+             GC); our choice: the limits",
     ..Rule::of(Checks { steps: &[nearly_full], ..Checks::NONE })
 };
 

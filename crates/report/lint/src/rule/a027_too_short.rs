@@ -11,15 +11,19 @@ use crate::facts::requests;
 pub(crate) static RULE: Rule = Rule {
     code: "A027",
     name: "too short",
-    trigger: "a step is shorter than one period of its changing rate; its steady part is worth \
-              less than 30 independent seconds, contains fewer than 3 of the step's cycles, or has \
-              fewer than 100 operations beyond the percentile of the step's limit (a note for \
-              steps that end by count and for windows below 60 s; blocking for steps that end by \
-              duration and have fewer than 12 operations)",
-    why: "A few correlated seconds give a poor estimate of the mean and a worse one of the tail. A \
-          rate that was never offered was not tested.",
+    trigger: "Warning: a step is shorter than one period of its changing rate. Warning: the steady \
+              part of a step that ends by time is worth less than 30 independent seconds, or \
+              contains fewer than 3 of the step's cycles. Note: the steady part of a step that \
+              ends by count is worth less than 30 independent seconds, or contains fewer than 3 of \
+              the step's cycles. Warning: a step has a latency limit, and fewer than 100 \
+              operations are beyond the percentile of this limit. Note: a step of a plan is \
+              measured for less than 60 s. Note: some probes of a search had no clear outcome. \
+              Blocking: a step that ends by time has fewer than 12 operations",
+    why: "A few correlated seconds give a poor estimate of the mean and a worse estimate of the \
+          tail latency. A rate that was never offered was not tested.",
     remedy: "measure for longer (--duration 60s), or shorten the period of the changing rate",
-    source: "our choice: 30 independent seconds, for a mean within a fifth of a standard deviation",
+    source: "our choice: 30 independent seconds, which estimate the mean within a fifth of a \
+             standard deviation",
     ..Rule::of(Checks {
         origin: Origin::ChosenSize,
         plan: Some(plan),

@@ -28,7 +28,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
         let is_touched =
             is_before(index, &|step| step.name != name::FILLSEQ && role(step).writes());
         (role(step) == StepRole::Read && is_loaded && !is_touched).then(|| {
-            Observation::new("the step reads what `fillseq` wrote, in key order").step(&step.name)
+            Observation::new("the step reads rows that `fillseq` wrote in key order")
+                .step(&step.name)
         })
     };
     steps.iter().enumerate().filter_map(observe).collect()
@@ -50,8 +51,8 @@ mod tests {
         };
         assert_eq!(with(&["filluniquerandom", "readrandom"]), []);
         assert_eq!(with(&["fillseq", "overwritesome", "settle", "readrandom"]), []);
-        let evidence = "readrandom: the step reads what `fillseq` wrote, in key order, likewise in \
-             1 other step";
+        let evidence = "readrandom: the step reads rows that `fillseq` wrote in key order, \
+                        likewise in 1 other step";
         let found = with(&["fillseq", "settle", "readrandom", "fwdrange", "overwrite"]);
         assert_eq!(found, [(Severity::Warning, evidence.to_owned())]);
     }

@@ -10,13 +10,14 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A030",
     name: "degenerate tree",
-    trigger: "a step only reads an LSM tree that a `compact` step left with one level or one file; \
-              a note when fewer than 3 levels have files",
-    why: "After a full compaction the tree has one level and reads find everything there, which is \
-          not a steady state. A small tree shows little of what levels cost.",
+    trigger: "Warning: a step only reads, and a `compact` step left all files of the LSM tree in \
+              one level. Note: a step only reads, and fewer than 3 levels of the LSM tree have \
+              files",
+    why: "After a full compaction all rows are in one level of the LSM tree, which is not a steady \
+          state. Reads of an LSM tree with few levels show little of the cost of levels.",
     remedy: "use `settle` instead of `compact`; load more rows, or make files and levels smaller",
     source: "[Callaghan 2022-08-23] (after a full compaction there is only one level or one SST); \
-             our choice: 3 levels",
+             our choice: the limit of 3 levels",
     ..Rule::of(Checks { origin: Origin::Size, measured: &[shape], ..Checks::NONE })
 };
 

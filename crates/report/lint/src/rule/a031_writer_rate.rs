@@ -10,13 +10,16 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A031",
     name: "writer not sustained",
-    trigger: "the background writer reached less than 99 % of its rate (blocking when the base's \
-              writer reached less than 95 %); next to the queries of an application, the \
-              background writers together, or one of them on a separate connection, reached less \
-              than 95 % of the rate",
-    why: "Readers next to a slow writer run under a lighter load than the others, so their figures \
-          are too good. If this happens in the base, every ratio is relative to the lighter load. \
-          Tables mark the step, because its query rate is not comparable.",
+    trigger: "Warning: the background writer of a step reached less than 99 % of its rate. \
+              Blocking: the background writer of the base reached less than 95 % of its rate. \
+              Warning: next to the queries of an application, all background writers together, or \
+              one background writer with a separate connection, reached less than 95 % of the \
+              requested rate",
+    why: "Readers next to a slow writer run under a lighter load than readers next to a writer \
+          that reaches its rate, so the readers' figures are too good. If the writer of the base \
+          is slow, every ratio is relative to the lighter load. Tables mark the step, because its \
+          query rate is not comparable with the query rate of a step whose writers reached their \
+          rate.",
     remedy: "lower the writer's rate, or read the step as overloaded",
     source: "[Callaghan 2023-01-05] (read+write and target insert rate); the 95 % rule of the \
              insert benchmark",
@@ -35,7 +38,7 @@ fn failed(context: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     (share < RATE_SUSTAINED).then(|| {
         let evidence = format!(
             "the background writers reached {:.0} of the {target:.0} rows/s requested, {}: the \
-             query rate of the step is not comparable",
+             query rate of the step is not comparable with steps whose writers reached their rate",
             target * share,
             percent(share)
         );
@@ -96,7 +99,8 @@ mod tests {
         };
         assert_eq!(with("a", 5_700), []);
         let evidence = "readrandom of a: the background writers reached 70 of the 100 rows/s \
-                        requested, 70 %: the query rate of the step is not comparable (3 runs)";
+                        requested, 70 %: the query rate of the step is not comparable with steps \
+                        whose writers reached their rate (3 runs)";
         assert_eq!(with("a", 4_200), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -10,8 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     name: "constant values",
     trigger: "values compress to less than 10 % of their size, and a variant does not disable \
               compression",
-    why: "Constant values almost vanish in blocks, in caches and on storage. Sizes and IO are then \
-          not the sizes and IO of real rows.",
+    why: "Constant values almost vanish in blocks, in caches and on storage. Sizes and IO of \
+          constant values are not the sizes and IO of real rows.",
     remedy: "set `compressible_to` to 0.5 (as db_bench) or to the compression ratio of your rows",
     source: "db_bench, --compression_ratio",
     ..Rule::of(Checks { plan: Some(plan), ..Checks::NONE })

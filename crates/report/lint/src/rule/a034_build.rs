@@ -13,13 +13,15 @@ pub(crate) static RULE: Rule = Rule {
     code: "A034",
     name: "build",
     severity: Severity::Blocking,
-    trigger: "a build reports debugging code; a warning when builds of one engine come from \
-              different makers (Maven, distribution, a file) or differ in hardware checksums or \
-              compressions, or when releases were compiled with different compilers or flags",
-    why: "Compiler, flags and libraries change results as much as releases do. The difference may \
-          come from the makers of the builds and not from the releases.",
+    trigger: "Blocking: a build reports debugging code. Warning: builds of one engine come from \
+              different makers (Maven, a distribution, a file). Warning: builds of one engine \
+              differ in hardware checksums or compressions. Warning: releases of one engine were \
+              compiled with different compilers or flags",
+    why: "Compiler, flags and libraries change results as much as releases do. A difference \
+          between two releases may come from the makers of the builds and not from the releases.",
     remedy: "take all builds from one source, or compile them in the same way (assay engine add)",
-    source: "[Callaghan 2023-01-17], [Callaghan 2023-01-03] (gcc and clang differ by 1.4)",
+    source: "[Callaghan 2023-01-17], [Callaghan 2023-01-03] (builds by gcc and builds by clang \
+             differ by a factor of 1.4)",
     ..Rule::of(Checks { run: Some(run), comparison: Some(comparison), ..Checks::NONE })
 };
 
@@ -179,8 +181,8 @@ mod tests {
             })
         };
         assert_eq!(compiled(["8.0.31", "8.0.31"]), []);
-        let evidence = "releases of rocksdb were compiled with different compilers: GCC 4.1.2 (a), GCC \
-                    8.3.1 (b)";
+        let evidence = "releases of rocksdb were compiled with different compilers: GCC 4.1.2 (a), \
+                        GCC 8.3.1 (b)";
         assert_eq!(compiled(["5.6.24", "8.0.31"]), [(Severity::Warning, evidence.to_owned())]);
     }
 

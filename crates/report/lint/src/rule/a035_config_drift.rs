@@ -13,9 +13,10 @@ pub(crate) static RULE: Rule = Rule {
     code: "A035",
     name: "config drift",
     severity: Severity::Blocking,
-    trigger: "an option is in force with another number than the requested number; options in \
-              force differ between runs of one variant, or between variants of one build with the \
-              same request (a note where the requests or the releases differ)",
+    trigger: "Blocking: the number of an option in force is not the requested number. Blocking: \
+              options in force differ between runs of one variant, or between variants of one \
+              build with the same requests. Note: options in force differ between variants whose \
+              requests or releases differ",
     why: "The run measures the options in force, not the options in the file. If the engine \
           changed a value, the run is another experiment.",
     remedy: "request a value that the engine accepts, or set the option in every variant",
@@ -191,8 +192,8 @@ mod tests {
             run.effective_options.set("max_background_jobs", repetition);
             run.variant.options.set("max_background_jobs", "");
         });
-        let evidence = "b: runs have different options in force: `max_background_jobs` 1 against 2 (2 \
-                    runs)";
+        let evidence = "b: runs have different options in force: `max_background_jobs` 1 against 2 \
+                        (2 runs)";
         assert_eq!(found[0], (Severity::Blocking, evidence.to_owned()));
     }
 

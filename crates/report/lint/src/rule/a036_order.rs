@@ -8,11 +8,11 @@ use crate::context::ComparisonContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A036",
     name: "order confounded",
-    trigger: "the variant and the base have at least 2 runs each, and all runs of one began before \
-              all runs of the other",
-    why: "If the machine changed in the meantime (heat, fill of the SSD, neighbours), the change \
-          is part of the difference.",
-    remedy: "run variant and base in one experiment, which interleaves them in random blocks",
+    trigger: "a variant and the base have at least 2 runs each, and all runs of the variant began \
+              before all runs of the base or after all runs of the base",
+    why: "If the machine changed between the runs of the variant and the runs of the base (heat, \
+          fill of the SSD, neighbours), this change is part of the measured difference.",
+    remedy: "run variant and base in one experiment, which interleaves their runs in random blocks",
     source: "[Callaghan 2022-08-23] (stable platform)",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
@@ -30,7 +30,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         let (first, last) = span(name).filter(|_| name != base)?;
         let (before, after) = (last < base_first, base_last < first);
         let when = if before { "before" } else { "after" };
-        let evidence = format!("all runs began {when} all of {base}");
+        let evidence = format!("all runs of the variant began {when} all runs of {base}");
         (before || after).then(|| Observation::new(evidence).variant(name))
     };
     let variants = context.comparison.variants.iter();
@@ -51,7 +51,7 @@ mod tests {
         for run in runs.iter_mut().filter(|run| run.cell.variant == "b") {
             run.started_at = run.started_at.replace("11-20", "11-21");
         }
-        let evidence = "b: all runs began after all of a";
+        let evidence = "b: all runs of the variant began after all runs of a";
         assert_eq!(in_runs(&RULE, &spec, &runs), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -10,14 +10,15 @@ use crate::facts::Sample;
 pub(crate) static RULE: Rule = Rule {
     code: "A037",
     name: "outlier run",
-    trigger: "of at least 5 runs, one differs from the median by more than 10 robust standard \
-              deviations and 3 %; or the runs fall into two groups whose gap is above 3 % and \
-              above 4 times the spread within the groups",
-    why: "A mean over two states describes neither of them, and the experiment does not control \
-          which state a run gets.",
+    trigger: "one of at least 5 runs differs from the median of these runs by more than 10 robust \
+              standard deviations and by more than 3 %; or at least 5 runs fall into two groups, \
+              and the gap between the two groups is above 3 % and above 4 times the spread within \
+              the groups",
+    why: "A mean over runs in two states describes neither state, and the experiment does not \
+          control which state a run gets.",
     remedy: "find what is different in the outlier run (assay show); the run is still counted",
     source: "[Callaghan 2022-08-23] (the shape of an LSM tree is a source of variance); our \
-             choice: thresholds",
+             choice: the limits",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 

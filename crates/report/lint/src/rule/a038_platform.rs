@@ -10,12 +10,14 @@ use crate::context::ComparisonContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A038",
     name: "platform shifted",
-    trigger: "before every run, the client's loop is timed on an engine that does nothing; this \
-              time differs by more than 3 % between a variant and the base, or between the first \
-              and the last third of at least 6 runs, and chance explains the difference with a \
-              probability of at most 1 % (adjusted for all of these comparisons)",
-    why: "No engine affects the time of an operation that does nothing. What changed this time \
-          (clock speed, heat, neighbours, another build of Assay) also changed the measured steps.",
+    trigger: "before every run, Assay times the client's loop on an engine that does nothing. The \
+              rule reports that this time differs by more than 3 % between a variant and the base, \
+              or between the first third and the last third of at least 6 runs, if chance explains \
+              the difference with a probability of at most 1 % (adjusted for all comparisons of \
+              this rule)",
+    why: "No engine affects the time of an operation that does nothing. A cause that changed this \
+          time (clock speed, heat, neighbours, another build of Assay) also changed the measured \
+          steps.",
     remedy: "quiet the machine and fix the CPU frequency, then repeat all runs in one experiment",
     source: "[Callaghan 2022-08-23] (stable platform)",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })

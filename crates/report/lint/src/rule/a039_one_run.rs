@@ -6,11 +6,12 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A039",
     name: "too few repetitions",
-    trigger: "there are fewer than 3 repetitions",
-    why: "The unit of analysis is a run. With one run each, a difference cannot be distinguished \
-          from noise. With two runs, the noise itself is hardly known.",
+    trigger: "the experiment has fewer than 3 repetitions",
+    why: "The unit of analysis is a run. With one run of each variant, a difference cannot be \
+          distinguished from noise. With two runs of each variant, the noise itself is hardly \
+          known.",
     remedy: "set `repetitions` to 3 or more (--repetitions 3)",
-    source: "our choice: two runs leave one degree of freedom for the noise",
+    source: "our choice: two runs leave one degree of freedom for the estimate of the noise",
     ..Rule::of(Checks { origin: Origin::ChosenSize, plan: Some(plan), ..Checks::NONE })
 };
 

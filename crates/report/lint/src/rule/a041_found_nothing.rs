@@ -9,9 +9,10 @@ pub(crate) static RULE: Rule = Rule {
     code: code::A041,
     name: "search found nothing",
     severity: Severity::Warning,
-    trigger: "a search ended without a rate, or a number of clients, that meets the limit",
+    trigger: "a search ended and found no rate, or no number of clients, that meets the latency \
+              limit",
     why: "The search confirmed no value, so the step has no figures to compare.",
-    remedy: "loosen the limit, or find what exceeded it in the probes (assay show)",
+    remedy: "loosen the limit, or find in the probes what exceeded the limit (assay show)",
     source: "our choice: an unconfirmed rate is not a result",
     ..Rule::of(Checks::NONE)
 };

@@ -8,11 +8,11 @@ use crate::context::RunContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A042",
     name: "lower limit only",
-    trigger: "a search found a rate, and no rate above it failed",
+    trigger: "a search found a rate that meets the limit, and no probe at a higher rate failed",
     why: "The engine may reach a higher rate: the client or the upper limit of the search ended \
           the search.",
     remedy: "read the rate as a lower bound: the engine did not end the search",
-    source: "our choice: a maximum needs a failing rate above it",
+    source: "our choice: a rate is the highest rate only if a probe at a higher rate failed",
     ..Rule::of(Checks { steps: &[unlimited], ..Checks::NONE })
 };
 

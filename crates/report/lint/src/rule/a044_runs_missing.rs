@@ -8,11 +8,11 @@ use crate::context::ComparisonContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A044",
     name: "runs missing",
-    trigger: "a variant has fewer records than the plan has runs of the variant",
+    trigger: "a variant has fewer recorded runs than the plan has runs of this variant",
     why: "Figures of variants with fewer runs are less certain, and blocks with missing runs do \
           not cancel drift.",
     remedy: "resume the experiment to execute the missing runs (assay run --resume)",
-    source: "our choice: a comparison needs the planned runs",
+    source: "our choice: a comparison needs all planned runs",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 

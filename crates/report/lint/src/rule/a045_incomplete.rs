@@ -8,8 +8,8 @@ pub static RULE: Rule = Rule {
     code: "A045",
     name: "incomplete run",
     trigger: "a run was interrupted, failed, crashed, hung, or was stopped for memory or disk",
-    why: "Only the finished steps of the run are counted. That an engine did not reach the end is \
-          itself a result.",
+    why: "Only the finished steps of the run are counted. An engine that does not finish a run has \
+          shown a result too.",
     remedy: "read the engine's log of the run, then resume the experiment (assay run --resume)",
     source: "[Callaghan 2022-08-23] (make the DBMS unhappy)",
     ..Rule::of(Checks { run: Some(run), ..Checks::NONE })

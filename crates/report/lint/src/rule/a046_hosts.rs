@@ -13,12 +13,13 @@ pub(crate) static RULE: Rule = Rule {
     code: "A046",
     name: "hosts differ",
     severity: Severity::Blocking,
-    trigger: "the fingerprints of the hosts differ: CPU, number of CPUs, memory, device or kernel; \
-              a warning where only the kernel release or values of the doctor's checks differ: governor, \
-              boost, clock source, mount options and more",
+    trigger: "Blocking: the fingerprints of the hosts differ: CPU, number of CPUs, memory, device \
+              or kernel. Warning: the fingerprints of the hosts are equal, but the kernel release \
+              or values of the doctor's checks differ: governor, boost, clock source, mount \
+              options and more",
     why: "Two machines differ more than most engines do.",
     remedy: "run all variants in one experiment on one machine",
-    source: "[Callaghan 2023-01-23] (servers that were to be alike and were not)",
+    source: "[Callaghan 2023-01-23] (servers that were meant to be identical were not identical)",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 

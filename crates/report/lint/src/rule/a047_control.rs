@@ -12,14 +12,15 @@ pub static RULE: Rule = Rule {
     code: "A047",
     name: "control differs",
     severity: Severity::Blocking,
-    trigger: "in the control variant, one of a step's own metrics is above or below the base \
-              (adjusted for all steps); the finding blocks that step in every variant",
+    trigger: "one of a step's own metrics is above or below the base in the control variant (the \
+              test is adjusted for all steps). The finding blocks the verdicts of this step in \
+              every variant",
     why: "The control variant is the base under another name, so a difference between the two \
-          comes from the machine. Every other difference of the step is uncertain by the same \
-          amount. One experiment in 20 has such a finding by chance.",
+          comes from the machine. Differences between other variants and the base in this step are \
+          uncertain by the same amount. One experiment in 20 has such a finding by chance.",
     remedy: "find what changes from run to run on this machine, then repeat all runs",
-    source: "[Callaghan 2023-01-02] (false positives); our choice: chance in one of 20 experiments \
-             is no reason to trust the step",
+    source: "[Callaghan 2023-01-02] (false positives); our choice: the finding blocks the step, \
+             although one experiment in 20 has the finding by chance",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 

@@ -11,15 +11,16 @@ use crate::context::PlanContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A048",
     name: "background jobs",
-    trigger: "`max_background_jobs`, or the setting `background_jobs`, is above twice the number \
-              of CPUs or below a tenth of it, or differs between variants of one engine",
+    trigger: "`max_background_jobs`, or the setting `background_jobs`, is more than twice the \
+              number of CPUs or less than a tenth of the number of CPUs, or it differs between \
+              variants of one engine",
     why: "The number of background jobs alone changes write throughput by a factor of 1.4, and \
           also changes the variance. Too many jobs compete with the clients, and too few leave \
           deferred work.",
     remedy: "give all variants of an engine as many jobs as there are CPUs without clients \
              (background_jobs = ...), or waive A048 if the jobs are what the experiment compares",
-    source: "[Callaghan 2022-07-20] (busy threads at most the cores; 1.4 times the throughput with \
-             16 in place of 8)",
+    source: "[Callaghan 2022-07-20] (busy threads should be at most as many as cores; 16 \
+             background jobs gave 1.4 times the throughput of 8 background jobs)",
     ..Rule::of(Checks { plan: Some(unlike), variant: Some(misfit), ..Checks::NONE })
 };
 

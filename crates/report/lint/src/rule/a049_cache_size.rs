@@ -9,15 +9,17 @@ use crate::facts::memory;
 pub(crate) static RULE: Rule = Rule {
     code: "A049",
     name: "cache against memory",
-    trigger: "the requested cache is more than 90 % of the memory cap, or of the machine's memory \
-              if there is no cap (blocking when it is larger than that memory); with MySQL, also \
-              when the cache plus 480 MiB for the server exceeds that memory",
+    trigger: "Warning: the requested cache is more than 90 % of the memory cap, or of the \
+              machine's memory if there is no cap. Blocking: the requested cache is larger than \
+              the memory cap, or than the machine's memory if there is no cap. Warning: the \
+              requested cache of a MySQL server plus 480 MiB for the rest of the server exceeds \
+              the memory cap, or the machine's memory if there is no cap",
     why: "The engine needs memory besides its cache. Without this memory the engine is killed, or \
           the kernel swaps.",
     remedy: "leave at least a third of the memory free besides the cache, as the presets do",
     source: "[Callaghan 2022-09-19] (RSS larger than the cache that was configured); our choice: \
-             90 %; measured here: mysqld 8.0.31 with its performance schema takes 480 MiB besides \
-             its buffer pool, and is killed with less",
+             the limit of 90 %; our own measurement: mysqld 8.0.31 with its performance schema \
+             takes 480 MiB besides its buffer pool, and the kernel kills mysqld if it gets less",
     ..Rule::of(Checks { variant: Some(too_large), ..Checks::NONE })
 };
 

@@ -10,9 +10,10 @@ pub(crate) static RULE: Rule = Rule {
     code: "A051",
     name: "unknown code",
     severity: Severity::Note,
-    trigger: "a waiver, or a finding in a record, has a code that no rule of this version has",
-    why: "A waiver of an unknown code has no effect. A finding of another version is shown as it \
-          was recorded.",
+    trigger: "a waiver, or a finding in a record, has a code that no rule of this version of Assay \
+              has",
+    why: "A waiver of an unknown code has no effect. A finding that another version of Assay \
+          recorded is shown as it was recorded.",
     remedy: "find the code in the list of rules (assay lint --rules)",
     source: "our choice: records outlive the program that wrote them",
     ..Rule::of(Checks { plan: Some(plan), run: Some(run), ..Checks::NONE })

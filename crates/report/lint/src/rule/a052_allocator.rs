@@ -11,10 +11,11 @@ use crate::difference::{Config, differences};
 pub(crate) static RULE: Rule = Rule {
     code: "A052",
     name: "allocator tuned",
-    trigger: "runs with the same allocator differ in its version or in a setting in force, such as \
-              arenas, decay times or parts of the environment (MALLOC_CONF)",
-    why: "Arenas and decay times change memory by tens of percent, and throughput with it. The \
-          experiment does not declare that it compares settings of the allocator.",
+    trigger: "runs with the same allocator differ in the version of the allocator or in a setting \
+              that is in force, such as arenas, decay times or parts of the environment \
+              (MALLOC_CONF)",
+    why: "Arenas and decay times change memory by tens of percent, and they also change \
+          throughput. The experiment does not declare that it compares settings of the allocator.",
     remedy: "make all runs in one environment, and do not resume an experiment in another \
              environment",
     source: "[Callaghan 2022-09-19] (320 arenas on 80 CPUs); jemalloc(3), \"TUNING\"",

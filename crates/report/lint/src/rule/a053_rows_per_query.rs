@@ -10,7 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     why: "A query that finds fewer rows than intended is cheaper. The table has gaps, or it is not \
           the table that was loaded.",
     remedy: "read the rows of the step in `assay show`; where deletes leave gaps, queries find \
-             fewer rows by design, and the step compares only with steps that find as many",
+             fewer rows by design, and the step is comparable only with steps whose queries find \
+             as many rows",
     source: "our choice: the insert benchmark prints rows per query and does not check them",
     ..Rule::of(Checks::NONE)
 };

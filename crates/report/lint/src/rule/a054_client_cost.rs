@@ -12,16 +12,16 @@ use crate::facts::{is_server, measured, operations, span_us};
 pub(crate) static RULE: Rule = Rule {
     code: "A054",
     name: "client cost jumped",
-    trigger: "the client of a server uses more CPU per operation than 1.35 times the lowest value \
-              among the compared runs with the same step, the same clients, and between half and \
-              twice as many operations a second",
-    why: "The client does the same work in every run. If it costs more, client and server were \
-          placed differently (on two CPUs each request wakes the other side), and the server's CPU \
-          changed too.",
+    trigger: "the client of a server uses more than 1.35 times the CPU per operation of the run \
+              whose client uses the least. The rule compares only runs that have the same step, \
+              the same number of clients, and between half and twice as many operations a second",
+    why: "The client does the same work in every run. If the client uses more CPU in one run, \
+          client and server were placed differently: on two CPUs, each request wakes the other \
+          side. The server's CPU per operation then changed too.",
     remedy: "put client and server on one CPU (placement = \"same-cpu\") and repeat the run; \
              exclude the present run",
-    source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query, pinned \
-             ones stayed within 10 %",
+    source: "our choice: unpinned runs took 11 to 75 us of server CPU for the same query, and \
+             pinned runs stayed within 10 %",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 

@@ -11,9 +11,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "A055",
     name: "protocols differ",
     trigger: "variants that are servers differ in `assay.protocol` (prepared statements or text), \
-              and also in something else",
+              and also in a build, a setting or another option",
     why: "Parsing and planning are a large part of a short query. Prepared statements raised \
-          throughput by a factor of 1.25, which is more than most releases do.",
+          throughput by a factor of 1.25, and most new releases raise throughput less.",
     remedy: "give all variants the same `assay.protocol`, or compare the protocols with one build",
     source: "[Callaghan 2023-01-23] (prepared statements)",
     ..Rule::of(Checks { variant: Some(unlike), ..Checks::NONE })
@@ -33,7 +33,10 @@ fn unlike(context: &PlanContext<'_>, one: &Variant) -> Option<Observation> {
     let found = differences(&[OPTION], &configs);
     let found = found.first().filter(|_| is_server(one) && is_server(base) && !is_alone)?;
     let (before, own) = found.pair();
-    Some(Observation::new(format!("the protocol is {own} here and {before} in {}", base.name)))
+    Some(Observation::new(format!(
+        "the protocol is {own} in this variant and {before} in {}",
+        base.name
+    )))
 }
 
 fn config(variant: &Variant) -> Config<'_> {
@@ -58,7 +61,7 @@ mod tests {
         let releases = ["mysql@5.6.24", "mysql@8.0.31"];
         assert_eq!(with(releases, "prepared"), []);
         assert_eq!(with(["mysql@8.0.31", "mysql@8.0.31"], "text"), []);
-        let evidence = "b: the protocol is text here and prepared in a";
+        let evidence = "b: the protocol is text in this variant and prepared in a";
         assert_eq!(with(releases, "text"), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -13,8 +13,8 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Note,
     trigger: "servers are measured with placement = \"same-cpu\"",
     why: "On one CPU, the client and the server's background threads compete with the server's \
-          answers. Throughput is the throughput of all of them on one CPU. The placement is meant \
-          for CPU per operation.",
+          answers. Throughput is then the throughput of client, server and background threads on \
+          one CPU. Use placement = \"same-cpu\" to compare CPU per operation, not throughput.",
     remedy: "compare CPU per operation (assay compare --costs); to compare throughput, measure \
              with placement = \"split\" and more clients",
     source: "our choice: one CPU serialises client, server and background threads",

@@ -46,8 +46,8 @@ mod tests {
             login: model::LoginOptions::default(),
             notes: Vec::new(),
         });
-        let evidence = "a: db.example:5432 was not started by Assay: its machine, options and costs are \
-                    not known";
+        let evidence = "a: db.example:5432 was not started by Assay: its machine, options and \
+                        costs are not known";
         assert_eq!(in_plan(&RULE, &spec), [(Severity::Warning, evidence.to_owned())]);
     }
 }

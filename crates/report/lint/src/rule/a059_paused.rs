@@ -11,7 +11,8 @@ pub(crate) static RULE: Rule = Rule {
           device time and CPU of several intervals to one. Those readings are left out.",
     remedy: "let nothing pause Assay or its workers (Ctrl-Z, a debugger, a freezer, a suspend), \
              and repeat",
-    source: "our choice: half an interval; readings may differ from their interval by a tenth",
+    source: "our choice: the limit of half an interval; the time between two readings may differ \
+             from the interval by a tenth",
     ..Rule::of(Checks::NONE)
 };
 

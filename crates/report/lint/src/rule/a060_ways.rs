@@ -15,9 +15,9 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Note,
     trigger: "one variant has a native operation to update, read or append to a part of a value, \
               and another variant reads or writes the whole value",
-    why: "The ratio compares a native operation of one engine with a read and a write by the \
-          client of the other, which is also not atomic. Users of the engines get this difference, \
-          but it does not show how fast writes are.",
+    why: "The ratio compares a native operation of one engine with a read and a write that the \
+          client sends to the other engine. The read and the write together are not atomic. Users \
+          of the engines get this ratio, but the ratio does not show how fast writes are.",
     remedy: "read the step as a comparison of a native operation with a read and a write, or \
              compare engines that use the same method (assay engine show)",
     source: "[Callaghan 2022-09-28b] (partial updates of large documents)",

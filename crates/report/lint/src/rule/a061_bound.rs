@@ -11,18 +11,19 @@ use crate::context::ComparisonContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A061",
     name: "bound by another resource",
-    trigger: "a workload that is meant to be IO-bound (iobuf, iodir, or an `answer` of device \
-              reads) uses 90 % of its CPUs or clients and less than half of what its device does \
-              with as many jobs; a cached workload (byrx, byos) uses 90 % of the device; or one \
-              variant is bound by CPU and another by the device. The rule needs the stored profile \
-              of the device on this host (assay device)",
+    trigger: "a workload that is meant to be IO-bound (iobuf, iodir, or an experiment whose \
+              `answer` is a metric of device reads) uses at least 90 % of its CPUs or clients, and \
+              less than half of the rate that its device reaches with as many jobs; or a cached \
+              workload (byrx, byos) uses at least 90 % of the rate of its device; or one variant \
+              is bound by CPU and another variant is bound by the device. The rule needs the \
+              stored profile of the device on this host (assay device)",
     why: "Throughput is limited by another resource than the workload is meant to test. A faster \
           device changes nothing while the CPU is full, and a ratio of variants that are bound by \
           different resources holds on this machine only.",
     remedy: "read the step as bound by the resource that the finding names, or change data size, \
              clients or machine so that the intended resource limits the step",
-    source: "[Callaghan 2022-10-26] (CPU is needed for IO: when a read-only workload saturates storage \
-             and when not); [Denning Buzen 1978]; our choice: thresholds",
+    source: "[Callaghan 2022-10-26] (CPU is needed for IO, and decides whether a read-only \
+             workload saturates storage); [Denning Buzen 1978]; our choice: the limits",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
@@ -113,7 +114,7 @@ fn against_intent(
     let is_answer_io = context.experiment.answer.iter().any(is_answer)
         && !context.experiment.is_preparatory(&step.name);
     let jobs = many(of.jobs, "job");
-    let device = format!("{} of what its device does with {jobs}", percent(of.device));
+    let device = format!("{} of the rate that its device reaches with {jobs}", percent(of.device));
     match intent(context.experiment).or(is_answer_io.then_some(Intent::Storage))? {
         Intent::Storage if of.cpu >= BINDS_FROM && of.device < FREE_BELOW => {
             let evidence = format!(
@@ -175,8 +176,8 @@ mod tests {
     fn io_bound_workload_that_fills_its_cpu_is_reported() {
         let one = found(Some("iobuf"), [(0.95, 0.2), (0.95, 0.2)]);
         let evidence = "readrandom of a: the workload is meant to be IO-bound, but uses 95 % of \
-                        CPU and 20 % of what its device does with 1 job, likewise in 1 other \
-                        variant";
+                        CPU and 20 % of the rate that its device reaches with 1 job, likewise in 1 \
+                        other variant";
         assert_eq!(one, [(Severity::Warning, evidence.to_owned())]);
         assert_eq!(found(Some("iobuf"), [(0.3, 0.95), (0.3, 0.95)]), []);
         assert_eq!(found(Some("byrx"), [(0.95, 0.2), (0.95, 0.2)]), []);

@@ -11,14 +11,16 @@ pub(crate) static RULE: Rule = Rule {
     code: "A062",
     name: "never-written storage",
     severity: Severity::Blocking,
-    trigger: "an experiment on storage read a file or device of which more than 1 % was never \
-              written; a note for runs on engines if the only stored profile of their device read \
-              never-written blocks, because their share of the device is then unknown",
+    trigger: "Blocking: an experiment on storage read a file or device of which more than 1 % was \
+              never written. Note: the only stored profile of the device of an experiment on \
+              engines read never-written blocks, so the share of the device's rate that the runs \
+              used is unknown",
     why: "A drive answers reads of never-written blocks without reading its flash, and a file \
-          system answers reads of holes without the drive.",
-    remedy: "fill the file (`fill = true`); write the raw device once (assay device --raw DEVICE \
-             --destroy DEVICE), or leave the device out",
-    source: "[Callaghan 2022-11-18] (its update: a mostly empty device was read twice as fast)",
+          system answers reads of holes without reading the drive.",
+    remedy: "fill the file (`fill = true`), write the whole raw device once (assay device --raw \
+             DEVICE --destroy DEVICE), or remove the device from the experiment",
+    source: "[Callaghan 2022-11-18] (the update of the post: reads of a mostly empty device were \
+             twice as fast)",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 

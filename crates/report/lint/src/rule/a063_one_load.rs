@@ -9,14 +9,14 @@ use crate::context::ComparisonContext;
 pub(crate) static RULE: Rule = Rule {
     code: "A063",
     name: "one load",
-    trigger: "a measured step counts several runs of a variant, and all of them begin from one \
-              load",
+    trigger: "the figures of a measured step come from several runs of a variant, and all these \
+              runs begin from one load",
     why: "A load leaves a random shape: levels, fill of pages, order of files. Runs that begin \
           from one load share that shape, so their spread does not show its effect. A difference \
           may be between these loads and not between the variants.",
     remedy: "set `runs_per_load` (--runs-per-load 3) so that each variant has several loads, or \
              load = \"fresh\"",
-    source: "[Kalibera Jones 2013] (repeat at the highest level that varies)",
+    source: "[Kalibera Jones 2013] (repeat the experiment at the highest level that varies)",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 

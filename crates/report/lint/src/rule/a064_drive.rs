@@ -9,7 +9,7 @@ pub(crate) static RULE: Rule = Rule {
     code: "A064",
     name: "drive in trouble",
     trigger: "during a run, the drive counted media errors or minutes above its warning \
-              temperature, or it reports that it is failing",
+              temperature, or the drive reported that it is failing",
     why: "A hot drive slows down, and a drive that corrects errors answers late. Such a run \
           measures the drive's state and not the engine.",
     remedy: "cool or replace the drive (assay doctor shows its state), and repeat",

@@ -9,15 +9,16 @@ use crate::facts::requests;
 pub(crate) static RULE: Rule = Rule {
     code: "A065",
     name: "reads served by the memtable",
-    trigger: "in a reading step, a memtable answered more than half of the point reads; the engine \
-              counts these reads (RocksDB with assay.statistics = \"on\", MyRocks), and at least \
-              every second operation is a point read",
+    trigger: "a memtable answered more than half of the point reads of a reading step. The rule \
+              checks steps in which at least every second operation is a point read, on engines \
+              that count the reads that a memtable answers (RocksDB with assay.statistics = \
+              \"on\", MyRocks)",
     why: "A read from a memtable touches neither the block cache nor a file. The step shows \
           nothing of caches, filters, block formats or storage, even if its name suggests it.",
     remedy: "flush before reading (`settle`), read rows that the writer does not write, or read \
              without a skew that writer and readers share",
-    source: "[Callaghan 2022-10-19] (results of reads with a writer are bogus where the few rows \
-             read are in the memtable); our choice: half",
+    source: "[Callaghan 2022-10-19] (results of reads next to a writer are bogus if the few rows \
+             that are read are in the memtable); our choice: the limit of half of the point reads",
     ..Rule::of(Checks { measured: &[answered], ..Checks::NONE })
 };
 

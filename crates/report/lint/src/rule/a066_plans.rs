@@ -11,10 +11,11 @@ use crate::context::{ComparisonContext, RunContext};
 pub(crate) static RULE: Rule = Rule {
     code: "A066",
     name: "plan changed",
-    trigger: "the access paths of a statement differ between the runs of a variant, between \
-              variants of one engine, or between the beginning and the end of a measured step",
-    why: "Another plan is another program. A difference of throughput, or its noise, may come from \
-          the planner's choice and not from the engine's speed.",
+    trigger: "Warning: the access paths of a statement differ between the runs of a variant, or \
+              between the beginning and the end of a measured step. Note: the access paths of a \
+              statement differ between variants of one engine",
+    why: "A statement with another plan is another program. A difference of throughput, or its \
+          noise, may come from the planner's choice and not from the engine's speed.",
     remedy: "refresh the statistics before the step (settle), fix the plan with options of the \
              server, or read the difference as a difference of plans",
     source: "our choice: plans are compared by their nodes, tables and indexes, without values and \

@@ -11,7 +11,8 @@ pub(crate) static RULE: Rule = Rule {
     trigger: "runs that began from a saved load are compared with runs that loaded their data",
     why: "A load that was closed, copied and opened again differs from a fresh load in some \
           engines: SQLite reads the size of its file in each read transaction, and pages and files \
-          lie in other places. The difference is then not between the variants.",
+          lie in other places. A measured difference may then come from the loads and not from the \
+          variants.",
     remedy: "run all variants with the same --load",
     source: "our own measurement, docs/method/shared-loads.md: SQLite reads 12 to 20 % slower",
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
@@ -28,7 +29,7 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     }
     let list = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
     let evidence = format!(
-        "restored from a saved load: {}; loaded by the run: {}",
+        "runs of {} began from a saved load, and runs of {} loaded their data",
         list(restored),
         list(fresh)
     );
@@ -61,7 +62,7 @@ mod tests {
             in_runs(&RULE, &experiment(&names), &runs)
         };
         assert!(found(&[]).is_empty() && found(&names).is_empty());
-        let evidence = "restored from a saved load: b; loaded by the run: a";
+        let evidence = "runs of b began from a saved load, and runs of a loaded their data";
         assert_eq!(found(&["b"]), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -18,10 +18,11 @@ pub(crate) static RULE: Rule = Rule {
     trigger: "in a step, or in all steps of a variant together, seconds in which Assay sampled the \
               server's waits had more than 1 % less throughput than seconds without samples (99 % \
               confidence)",
-    why: "The figures include the cost of the sampling. A server with more sessions or slower \
-          views pays more.",
+    why: "The figures include the cost of the sampling. Sampling costs more on a server with more \
+          sessions or slower views.",
     remedy: "set assay.waits = \"off\" in the variant's options and run again",
-    source: "differences of blocks of four seconds [Hodges Lehmann 1963]; the limit is our choice",
+    source: "the loss is estimated from differences of blocks of four seconds [Hodges Lehmann \
+             1963]; our choice: the limit of 1 %",
     ..Rule::of(Checks { run: Some(run), comparison: Some(comparison), ..Checks::NONE })
 };
 

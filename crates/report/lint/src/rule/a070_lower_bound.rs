@@ -15,10 +15,11 @@ pub(crate) static RULE: Rule = Rule {
               writing, AIO, io_uring), and the engine has no counters of all bytes that it writes",
     why: "The bytes written per byte put are a lower bound. The true value may be many times as \
           high, so the variant is ranked neither best nor worst.",
-    remedy: "compare what reached storage in class sync, enable the engine's counters (SplinterDB: \
-             use_stats), or let the engine use write calls (LMDB: without MDB_WRITEMAP)",
-    source: "[proc(5)], /proc/pid/io: wchar has what write calls got, and nothing of mapped files, \
-             AIO and io_uring",
+    remedy: "compare the bytes that reached storage in runs of durability class sync, enable the \
+             engine's counters (SplinterDB: use_stats), or let the engine use write calls (LMDB: \
+             without MDB_WRITEMAP)",
+    source: "[proc(5)], /proc/pid/io: wchar counts bytes of write calls, and counts no bytes of \
+             mapped files, AIO and io_uring",
     ..Rule::of(Checks { run: Some(run), ..Checks::NONE })
 };
 

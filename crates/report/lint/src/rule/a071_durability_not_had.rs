@@ -10,11 +10,13 @@ pub(crate) static RULE: Rule = Rule {
     code: "A071",
     name: "durability not provided",
     severity: Severity::Blocking,
-    trigger: "the file system of the data, or a setting that a run read back from the file system, \
-              a session or the tables, does not provide the variant's durability class (a warning \
-              if the upper directory of an overlay is not visible, as in a container, and a note \
-              if the class is os; a note if pages lack protection against torn writes, if sessions \
-              override a setting of a foreign server, or if something is not known)",
+    trigger: "Blocking: the file system of the data, or a setting that a run read back from the \
+              file system, a session or the tables, does not provide the variant's durability \
+              class. Warning: the durability class is sync, and the upper directory of the overlay \
+              that has the data is not visible, as in a container. Note: the durability class is \
+              os, and the upper directory of the overlay is not visible. Note: pages lack \
+              protection against torn writes, sessions override a setting of a foreign server, or \
+              a setting is not known",
     why: "Writes that a crash loses are cheaper than writes of the durability class that the \
           report names: syncs do not reach the drive, or commits do not wait for a sync.",
     remedy: "put the data on a drive (--data-dir DIR), or claim the durability class that the \

@@ -9,8 +9,8 @@ use crate::context::{ComparisonContext, PlanContext};
 pub(crate) static RULE: Rule = Rule {
     code: "A072",
     name: "data apart",
-    trigger: "the data is on another file system than the results (a note if --data-dir named the \
-              folder of the data)",
+    trigger: "Warning: the data is on another file system than the results. Note: the data is on \
+              another file system than the results because --data-dir named the folder of the data",
     why: "Storage is part of the measurement. A reader assumes that the data is on the file system \
           of the experiment's directory.",
     remedy: "choose the file system with --data-dir for the data, or with --results for the \

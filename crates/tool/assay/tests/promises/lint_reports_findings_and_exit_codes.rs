@@ -110,7 +110,7 @@ fn rule_is_explained_with_and_without_findings() {
     assert_eq!((output.code, output.err.as_str()), (0, ""));
     assert_snapshot!(output.out);
     let found = RUN.assay(&["lint", "pair", "--explain", "A029"]).out;
-    let evidence = "  Evidence  readrandom: the step reads what `fillseq` wrote, in key order";
+    let evidence = "  Evidence  readrandom: the step reads rows that `fillseq` wrote in key order";
     assert!(found.lines().any(|line| line == evidence), "{found}");
     let listed = workspace.assay(&["lint", "--rules"]).out;
     assert!(listed.lines().any(|line| line.starts_with("A029  warning   key-order load")));

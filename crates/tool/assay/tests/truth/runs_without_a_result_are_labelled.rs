@@ -100,7 +100,7 @@ fn search_that_finds_no_rate_names_the_reason_and_the_remedy() {
                 "A041 search found nothing: readrandom of slow: found nothing within p50 < 1.00 \
                  ms in",
                 "no rate meets the limit: the lowest tried was",
-                "loosen the limit, or find what exceeded it in the probes (assay show)",
+                "loosen the limit, or find in the probes what exceeded the limit (assay show)",
             ],
         );
         check_search(
