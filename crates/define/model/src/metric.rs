@@ -34,18 +34,20 @@ macro_rules! metrics {
 
 metrics! {
     // Sampled by the worker itself, exact at each interval's end.
-    PROCESS_CPU_USER_US Micros Counter Lower "user CPU of the whole worker process";
-    PROCESS_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the whole worker process";
-    CLIENT_CPU_USER_US Micros Counter Lower "user CPU of the client threads, including engine \
+    PROCESS_CPU_USER_US Micros Counter Lower "user CPU time of the whole worker process";
+    PROCESS_CPU_KERNEL_US Micros Counter Lower "kernel CPU time of the whole worker process";
+    CLIENT_CPU_USER_US Micros Counter Lower "user CPU time of the client threads, including engine \
         calls";
-    CLIENT_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the client threads, including engine \
-        calls";
-    HARNESS_CPU_US Micros Counter Lower "CPU of the thread that collects and sends the intervals";
+    CLIENT_CPU_KERNEL_US Micros Counter Lower "kernel CPU time of the client threads, including \
+        engine calls";
+    HARNESS_CPU_US Micros Counter Lower "CPU time of the thread that collects and sends the \
+        intervals";
     CONTEXT_SWITCHES_VOLUNTARY Count Counter Lower "times a thread of the worker gave up the CPU \
         to wait";
     CONTEXT_SWITCHES_INVOLUNTARY Count Counter Lower "times the kernel preempted a thread of the \
         worker";
-    CLIENT_CONTEXT_SWITCHES_VOLUNTARY Count Counter Lower "waits of a client thread";
+    CLIENT_CONTEXT_SWITCHES_VOLUNTARY Count Counter Lower "times a client thread gave up the CPU \
+        to wait";
     CLIENT_CONTEXT_SWITCHES_INVOLUNTARY Count Counter Lower "times the kernel preempted a client \
         thread";
     MAJOR_FAULTS Count Counter Lower "page faults that had to read from storage";
@@ -54,30 +56,33 @@ metrics! {
         CPU";
     CLIENT_IDLE_US Micros Counter Neither "time the client threads had no operation due";
     CLIENT_STORAGE_WAIT_US Micros Counter Lower "time the client threads waited for storage, \
-        estimated from samples of their states; closed loops only";
+        estimated from samples of the threads' states; measured only in closed loops";
     CLIENT_SLEEP_US Micros Counter Lower "time the client threads waited for a lock, another \
-        thread or a timer, estimated from samples of their states; closed loops only";
-    CLIENT_STATE_SAMPLES Count Counter Neither "samples of client threads behind \
-        client_storage_wait_us and client_sleep_us, which determine their sampling error";
-    WRITER_CPU_USER_US Micros Counter Lower "user CPU of the background writers' threads, also \
-        included in the user CPU of the client threads";
-    WRITER_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the background writers' threads, also \
-        included in the kernel CPU of the client threads";
+        thread or a timer, estimated from samples of the threads' states; measured only in closed \
+        loops";
+    CLIENT_STATE_SAMPLES Count Counter Neither "samples of client threads from which \
+        client_storage_wait_us and client_sleep_us are estimated; the number of samples determines \
+        the sampling error of both metrics";
+    WRITER_CPU_USER_US Micros Counter Lower "user CPU time of the background writers' threads, \
+        also included in the user CPU time of the client threads";
+    WRITER_CPU_KERNEL_US Micros Counter Lower "kernel CPU time of the background writers' threads, \
+        also included in the kernel CPU time of the client threads";
     PAUSE_US Micros Counter Lower "time by which the worker's timed waits ended late";
     WORKER_SAMPLED_US Micros Counter Neither "time between the worker's readings of itself: the \
         length of the interval, unless the worker was paused or had no CPU";
     OFFERED_OPS Count Counter Neither "arrivals that became due";
     BACKLOG_US Micros Gauge Lower "age of the oldest arrival that no client has started";
-    CLIENT_MEMORY_BYTES Bytes Gauge Neither "memory in which the clients count their results, also \
-        included in the worker's memory";
+    CLIENT_MEMORY_BYTES Bytes Gauge Neither "memory in which the clients count their results; this \
+        memory is also included in the worker's memory";
     // The kernel's figures for the worker process.
-    PROCESS_READ_BYTES Bytes Counter Lower "bytes the process caused to be read from storage";
-    PROCESS_WRITE_BYTES Bytes Counter Lower "bytes the process caused to be written to storage, \
-        including page cache write-back";
-    PROCESS_WRITE_CALL_BYTES Bytes Counter Lower "bytes the process passed to write calls";
-    PROCESS_READ_CALL_BYTES Bytes Counter Lower "bytes the process got from read calls";
-    PROCESS_WRITE_CALLS Count Counter Lower "write system calls of the process";
-    PROCESS_READ_CALLS Count Counter Lower "read system calls of the process";
+    PROCESS_READ_BYTES Bytes Counter Lower "bytes the worker process caused to be read from \
+        storage";
+    PROCESS_WRITE_BYTES Bytes Counter Lower "bytes the worker process caused to be written to \
+        storage, including page cache write-back";
+    PROCESS_WRITE_CALL_BYTES Bytes Counter Lower "bytes the worker process passed to write calls";
+    PROCESS_READ_CALL_BYTES Bytes Counter Lower "bytes the worker process got from read calls";
+    PROCESS_WRITE_CALLS Count Counter Lower "write system calls of the worker process";
+    PROCESS_READ_CALLS Count Counter Lower "read system calls of the worker process";
     UNCOUNTED_WRITE_MAPS Count Gauge Neither "mappings through which the process of the engine, or \
         processes of the server, can write without a write call: files mapped for writing, AIO, \
         io_uring; read at the ends of a step";
@@ -92,8 +97,8 @@ metrics! {
     SWAP_BYTES Bytes Gauge Lower "memory of the worker process in swap";
     THREADS Count Gauge Neither "threads of the worker process";
     // The kernel's figures for the server, all its processes together.
-    SERVER_CPU_USER_US Micros Counter Lower "user CPU of the server's control group";
-    SERVER_CPU_KERNEL_US Micros Counter Lower "kernel CPU of the server's control group";
+    SERVER_CPU_USER_US Micros Counter Lower "user CPU time of the server's control group";
+    SERVER_CPU_KERNEL_US Micros Counter Lower "kernel CPU time of the server's control group";
     SERVER_CONTEXT_SWITCHES Count Counter Lower "context switches of the server's processes, \
         except processes that have ended";
     SERVER_READS Count Counter Lower "read requests of the server to the device";
@@ -118,8 +123,10 @@ metrics! {
     DEVICE_WRITE_BYTES Bytes Counter Lower "bytes written to the device";
     DEVICE_FLUSHES Count Counter Lower "flush requests completed by the device";
     DEVICE_BUSY_US Micros Counter Neither "time the device had at least one request";
-    DEVICE_READ_MERGES Count Counter Neither "read requests merged with a queued one";
-    DEVICE_WRITE_MERGES Count Counter Neither "write requests merged with a queued one";
+    DEVICE_READ_MERGES Count Counter Neither "read requests merged with a request that was already \
+        queued";
+    DEVICE_WRITE_MERGES Count Counter Neither "write requests merged with a request that was \
+        already queued";
     DEVICE_READ_US Micros Counter Lower "sum of the times of the device's read requests, in the \
         queue and in the device";
     DEVICE_WRITE_US Micros Counter Lower "sum of the times of the device's write requests, in the \
@@ -128,7 +135,8 @@ metrics! {
     DEVICE_QUEUE_US Micros Counter Lower "sum of the times of all requests of the device";
     DEVICE_IN_FLIGHT Count Gauge Neither "requests that the device has received and not completed";
     DEVICE_DISCARDS Count Counter Neither "discard requests completed by the device";
-    DEVICE_DISCARD_MERGES Count Counter Neither "discard requests merged with a queued one";
+    DEVICE_DISCARD_MERGES Count Counter Neither "discard requests merged with a request that was \
+        already queued";
     DEVICE_DISCARD_BYTES Bytes Counter Neither "bytes discarded on the device";
     DEVICE_DISCARD_US Micros Counter Lower "sum of the times of the device's discard requests";
     DEVICE_TEMPERATURE_CELSIUS Celsius Gauge Lower "highest temperature that the device reports";
@@ -138,11 +146,12 @@ metrics! {
     HOST_CPU_THROTTLES Count Counter Lower "times a CPU core or package of the host lowered its \
         clock because of heat; read at the ends of a step";
     HOST_SAMPLED_US Micros Counter Neither "time between Assay's readings of host, device and \
-        worker: the length of the interval, unless one of them was paused";
+        worker: the length of the interval, unless Assay, the worker or the machine was paused";
     HOST_SUSPENDED_US Micros Counter Neither "time the machine was suspended";
-    HOST_CPU_BUSY_US Micros Counter Neither "CPU used on the whole host, including this process";
-    OTHERS_CPU_US Micros Counter Lower "user CPU of the host's other processes, without the worker \
-        and Assay itself";
+    HOST_CPU_BUSY_US Micros Counter Neither "CPU time used on the whole host, including Assay and \
+        its worker";
+    OTHERS_CPU_US Micros Counter Lower "user CPU time of the host's processes other than Assay and \
+        its worker";
     HOST_STEAL_US Micros Counter Lower "CPU time another guest took from this host";
     HOST_CONTEXT_SWITCHES Count Counter Lower "context switches on the whole host";
     HOST_IO_PRESSURE_US Micros Counter Lower "time during which at least one task of the host \
@@ -150,7 +159,8 @@ metrics! {
     HOST_SWAP_IN_BYTES Bytes Counter Lower "memory read back from swap on the whole host";
     HOST_SWAP_OUT_BYTES Bytes Counter Lower "memory written to swap on the whole host";
     HOST_DIRECT_RECLAIMS Count Counter Lower "times a task of the host had to reclaim memory \
-        before an allocation, except when the cap of its control group caused it";
+        before an allocation, except reclaims that the memory cap of the task's control group \
+        caused";
     DIRTY_BYTES Bytes Gauge Neither "page cache waiting to be written back on the host";
     CGROUP_MEMORY_BYTES Bytes Gauge Neither "memory charged to the run's control group";
     CGROUP_THROTTLED_US Micros Counter Lower "time the run's control group was throttled by its \
@@ -176,9 +186,9 @@ metrics! {
         read";
     ENGINE_BLOB_WRITE_BYTES Bytes Counter Lower "bytes written to blob files";
     ENGINE_BLOB_READ_BYTES Bytes Counter Lower "bytes of blob files that compaction read";
-    ENGINE_JOB_US Micros Counter Neither "time of flushes and compactions, summed over parallel \
-        ones";
-    ENGINE_JOB_CPU_US Micros Counter Neither "CPU time of flushes and compactions";
+    ENGINE_JOB_US Micros Counter Neither "sum of the times of all flushes and compactions, \
+        parallel flushes and compactions included";
+    ENGINE_JOB_CPU_US Micros Counter Neither "CPU time of all flushes and compactions";
     ENGINE_PAGE_WRITE_BYTES Bytes Counter Lower "bytes of pages written by a B-tree engine";
     ENGINE_DOUBLEWRITE_BYTES Bytes Counter Lower "bytes of pages written a second time, as \
         protection against torn pages";
@@ -219,8 +229,8 @@ metrics! {
     ENGINE_CHECKPOINTS Count Counter Neither "checkpoints completed";
     ENGINE_CHECKPOINTS_RUNNING Count Gauge Neither "checkpoints running now";
     ENGINE_CHECKPOINT_WRITE_BYTES Bytes Counter Lower "bytes of pages written by checkpoints";
-    ENGINE_CHECKPOINT_AGE_BYTES Bytes Gauge Lower "bytes written to the log since the last \
-        checkpoint, which recovery would read";
+    ENGINE_CHECKPOINT_AGE_BYTES Bytes Gauge Lower "bytes that a recovery would read: bytes written \
+        to the log since the last checkpoint";
     ENGINE_REPLICA_LAG_BYTES Bytes Gauge Lower "bytes of the log that the slowest standby has yet \
         to apply";
     ENGINE_REPLICA_LAG_US Micros Gauge Lower "time from the write of recent log until the slowest \
@@ -241,7 +251,8 @@ metrics! {
         them";
     ENGINE_DISK_BYTES Bytes Gauge Lower "bytes of data files, as the engine counts them";
     // Reported by the allocator.
-    MALLOC_ALLOCATED_BYTES Bytes Gauge Neither "bytes allocated to the program";
+    MALLOC_ALLOCATED_BYTES Bytes Gauge Neither "bytes that the allocator has handed out to the \
+        program";
     MALLOC_ACTIVE_BYTES Bytes Gauge Lower "bytes of the pages that hold an allocation";
     MALLOC_RESIDENT_BYTES Bytes Gauge Lower "bytes the allocator keeps resident, including its \
         metadata";
@@ -264,8 +275,8 @@ metrics! {
     FAILED_TIMEOUT_OPS Count Derived Neither "operations that failed at a timeout of the engine";
     FAILED_CONSTRAINT_OPS Count Derived Neither "operations that a constraint rejected";
     FAILED_OTHER_OPS Count Derived Neither "operations that failed for any other reason";
-    REPLACING_OPS Count Derived Neither "operations that succeeded after failed attempts, whose \
-        time includes the failed attempts";
+    REPLACING_OPS Count Derived Neither "operations that succeeded after one or more failed \
+        attempts; the time of such an operation includes the failed attempts";
     THROUGHPUT_P50_OPS_PER_S OpsPerSecond Derived Higher "operations done in the median second";
     THROUGHPUT_P1_OPS_PER_S OpsPerSecond Derived Higher "1st percentile of the operations done in a \
         second";
@@ -282,17 +293,18 @@ metrics! {
     SERVICE_NS_P9999 Nanos Derived Lower "99.99th percentile of service time";
     SERVICE_NS_MAX Nanos Derived Lower "longest service time";
     OFFERED_OPS_PER_S OpsPerSecond Derived Neither "arrivals due per second over the whole step";
-    GOODPUT_OPS_PER_S OpsPerSecond Derived Higher "operations within the limit, per second";
+    GOODPUT_OPS_PER_S OpsPerSecond Derived Higher "operations per second whose response time was \
+        within the limit";
     SUSTAINABLE_OPS_PER_S OpsPerSecond Derived Higher "highest rate found that meets the limit \
         while deferred work does not grow";
-    START_LAG_NS_P50 Nanos Derived Lower "median start lag of operations whose client was waiting \
-        for them";
-    START_LAG_NS_P99 Nanos Derived Lower "99th percentile of the start lag of operations whose \
-        client was waiting for them";
-    START_LAG_NS_P999 Nanos Derived Lower "99.9th percentile of the start lag of operations whose \
-        client was waiting for them";
-    START_LAG_NS_MAX Nanos Derived Lower "longest start lag of an operation whose client was \
-        waiting for it";
+    START_LAG_NS_P50 Nanos Derived Lower "median start lag of operations for which a client was \
+        already waiting";
+    START_LAG_NS_P99 Nanos Derived Lower "99th percentile of the start lag of operations for which \
+        a client was already waiting";
+    START_LAG_NS_P999 Nanos Derived Lower "99.9th percentile of the start lag of operations for \
+        which a client was already waiting";
+    START_LAG_NS_MAX Nanos Derived Lower "longest start lag of an operation for which a client was \
+        already waiting";
     CENSORED_SHARE Share Derived Lower "share of the arrivals that were not served when the step \
         ended";
     INVALID_SHARE Share Derived Lower "share of the intervals in which the client, not the engine, \
@@ -300,12 +312,13 @@ metrics! {
     RUN_QUEUE_SHARE Share Derived Lower "share of the clients' time during which they were ready \
         to run but had no CPU";
     BUSY_THREADS Count Derived Neither "CPUs used on average: clients, engine, harness and server";
-    CPU_US_PER_OP Micros Derived Lower "CPU of the worker process and of a server per operation";
-    CLIENT_CPU_US_PER_OP Micros Derived Lower "CPU of the client and background writer threads per \
-        operation, including engine calls";
-    BACKGROUND_CPU_US_PER_OP Micros Derived Lower "CPU of an embedded engine's background threads \
-        per operation";
-    KERNEL_CPU_US_PER_OP Micros Derived Lower "kernel CPU of the worker process per operation";
+    CPU_US_PER_OP Micros Derived Lower "CPU time that the worker process and, if there is one, \
+        the server used per operation";
+    CLIENT_CPU_US_PER_OP Micros Derived Lower "CPU time per operation of the client and background \
+        writer threads, including engine calls";
+    BACKGROUND_CPU_US_PER_OP Micros Derived Lower "CPU time per operation of an embedded engine's \
+        background threads";
+    KERNEL_CPU_US_PER_OP Micros Derived Lower "kernel CPU time of the worker process per operation";
     CONTEXT_SWITCHES_PER_OP Count Derived Lower "context switches of the worker process per \
         operation";
     DEVICE_READS_PER_OP Count Derived Lower "device read requests per operation";
@@ -338,7 +351,7 @@ metrics! {
     DOUBLEWRITE_KIB_PER_OP Kibibytes Derived Lower "KiB of pages written a second time per \
         operation, as protection against torn pages, including writes until the engine settled";
     ROWS_PER_OP Ratio Derived Neither "rows returned or written per request";
-    SERVER_CPU_US_PER_OP Micros Derived Lower "CPU of the server per operation";
+    SERVER_CPU_US_PER_OP Micros Derived Lower "CPU time of the server per operation";
     SERVER_READS_PER_OP Count Derived Lower "read requests of the server per operation";
     SERVER_READ_KIB_PER_OP Kibibytes Derived Lower "KiB the server read from the device per \
         operation";
@@ -368,27 +381,29 @@ metrics! {
         without the log";
     WRITE_AMPLIFICATION_WITH_WAL Ratio Derived Lower "bytes the engine wrote to data files and log \
         per byte put";
-    WRITE_AMPLIFICATION_PROCESS Ratio Derived Lower "bytes the process wrote to storage per byte \
-        put, without bytes that the page cache absorbed";
+    WRITE_AMPLIFICATION_PROCESS Ratio Derived Lower "bytes the worker process wrote to storage per \
+        byte put, without bytes that the page cache absorbed";
     WRITE_AMPLIFICATION_DEVICE Ratio Derived Lower "bytes written to the device per byte put, by all \
         processes";
     SPACE_AMPLIFICATION Ratio Derived Lower "bytes on storage per byte of live keys and values";
     CACHE_AMPLIFICATION Ratio Derived Lower "memory per byte of the rows that uniform point reads \
         find without a read from storage";
     CACHE_BYTES_PER_ENTRY Bytes Derived Neither "bytes of the engine's cache per cache entry, at \
-        the end";
+        the end of the step";
     CACHE_HIT_SHARE Share Derived Higher "share of block cache lookups that hit";
     MEMTABLE_HIT_SHARE Share Derived Neither "share of the point reads that a memtable answered \
         without a block of a file";
     STALL_SHARE Share Derived Lower "share of the step during which the engine delayed or stopped \
         writers";
     SETTLE_S Seconds Derived Lower "time the engine took to settle";
-    SETTLE_CPU_US Micros Derived Lower "CPU used by worker and server while the engine settled";
+    SETTLE_CPU_US Micros Derived Lower "CPU time used by worker and server while the engine \
+        settled";
     SETTLE_READ_BYTES Bytes Derived Lower "bytes the engine read from storage while it settled";
     SETTLE_WRITE_BYTES Bytes Derived Lower "bytes the engine wrote to storage while it settled";
-    SETTLE_US_PER_OP Micros Derived Lower "time to settle after a step, per operation of the step";
-    SETTLE_CPU_US_PER_OP Micros Derived Lower "CPU used while the engine settled after a step, per \
+    SETTLE_US_PER_OP Micros Derived Lower "time the engine took to settle after a step, per \
         operation of the step";
+    SETTLE_CPU_US_PER_OP Micros Derived Lower "CPU time used while the engine settled after a \
+        step, per operation of the step";
     SETTLE_READ_KIB_PER_OP Kibibytes Derived Lower "KiB read while the engine settled after a \
         step, per operation of the step";
     SETTLE_WRITE_KIB_PER_OP Kibibytes Derived Lower "KiB written while the engine settled after a \
@@ -396,12 +411,12 @@ metrics! {
     RSS_PEAK_BYTES Bytes Derived Lower "largest resident memory of the worker process";
     RSS_PER_CACHE Ratio Derived Lower "largest resident memory per byte of configured cache";
     READ_AMPLIFICATION Ratio Derived Lower "blocks or pages accessed per point read or range read \
-        of a step; for a whole run, per point read";
+        of a step; for a whole run, blocks or pages accessed per point read";
     STORAGE_READS_PER_POINT_READ Count Derived Lower "read requests to storage per row read, in \
         steps with point reads only";
     STORAGE_READS_PER_RANGE_ROW Count Derived Lower "read requests to storage per row returned, in \
         steps with range reads only";
-    WRITER_BYTES_PER_S Bytes Derived Higher "rate the background writer reached";
+    WRITER_BYTES_PER_S Bytes Derived Higher "bytes per second that the background writer wrote";
     // Of a part of a step: a kind of operation, a procedure, a statement, an event.
     DONE_OPS Count Derived Neither "completed operations of a kind, or completed calls of a \
         procedure";

@@ -18,7 +18,7 @@ pub(super) static REPORT: Report = Report {
         ("w_await", "milliseconds per write request"),
         ("wareq-sz", "KiB per write request"),
         ("f_await", "milliseconds per flush request"),
-        ("aqu-sz", "requests in queue or at the device"),
+        ("aqu-sz", "requests in the queue or at the device"),
         ("%util", "time in which the device had a request, %"),
     ],
     better: |column| match column {

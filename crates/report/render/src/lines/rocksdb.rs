@@ -22,22 +22,38 @@ pub(super) static REPORT: Report = Report {
         ("c_wgb", "GiB written by flushes and compaction"),
         ("w_amp", "bytes flushed and compacted per byte put"),
         ("c_mbps", "c_wgb in MiB per second"),
-        ("c_wsecs", "seconds of flushes and compactions, summed over parallel ones"),
-        ("c_csecs", "CPU seconds of flushes and compactions"),
+        (
+            "c_wsecs",
+            "sum of the seconds of all flushes and compactions, parallel flushes and \
+                     compactions included",
+        ),
+        ("c_csecs", "CPU seconds of all flushes and compactions"),
         ("b_rgb", "GiB of blob files that compaction read"),
         ("b_wgb", "GiB written to blob files"),
-        ("usec_op", "client microseconds per operation: clients x time / operations"),
-        ("p50", "service time, us"),
-        ("p99", "service time, us"),
-        ("p99.9", "service time, us"),
-        ("p99.99", "service time, us"),
+        ("usec_op", "microseconds of one client per operation: clients x time / operations"),
+        ("p50", "median service time, us"),
+        ("p99", "99th percentile of service time, us"),
+        ("p99.9", "99.9th percentile of service time, us"),
+        ("p99.99", "99.99th percentile of service time, us"),
         ("pmax", "longest service time, us"),
         ("uptime", "seconds of the step"),
         ("stall%", "time with stalled writes, %"),
         ("Nstall", "times that writes were delayed or stopped"),
-        ("u_cpu", "user CPU of the process and of a server, s"),
-        ("s_cpu", "kernel CPU of the process and of a server, s"),
-        ("rss", "largest resident memory of the process or of a server, GiB"),
+        (
+            "u_cpu",
+            "seconds of CPU time in user mode of the worker process and, if there is one, of \
+                   the server",
+        ),
+        (
+            "s_cpu",
+            "seconds of CPU time in kernel mode of the worker process and, if there is one, \
+                   of the server",
+        ),
+        (
+            "rss",
+            "largest resident memory of the worker process, or of the server if there is one, \
+                 GiB",
+        ),
     ],
     better: |column| match column {
         "ops_sec" | "mb_sec" => Better::Higher,

@@ -109,9 +109,9 @@ fn paragraph(text: &str) -> String {
 fn explanation_has_the_costs_of_the_settle_apart_from_the_account() {
     insta::assert_snapshot!(paragraph(&explained(&settled(), &[SETTLED], Format::Text)), @r"
     Costs of settling after the step, not part of the step's time, by geometric means: settle_s (time the engine took to
-      settle) 8.00 s → 16.0 s, 2.00x; settle_cpu_us_per_op (CPU used while the engine settled after a step, per operation
-      of the step) 11.5 µs → 33.9 µs, 2.94x [2.90, 2.98]; settle_write_bytes (bytes the engine wrote to storage while it
-      settled) 1.49 GiB → 2.98 GiB, 2.00x.
+      settle) 8.00 s → 16.0 s, 2.00x; settle_cpu_us_per_op (CPU time used while the engine settled after a step, per
+      operation of the step) 11.5 µs → 33.9 µs, 2.94x [2.90, 2.98]; settle_write_bytes (bytes the engine wrote to storage
+      while it settled) 1.49 GiB → 2.98 GiB, 2.00x.
     ");
     let json = explained(&settled(), &[SETTLED], Format::Json);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
