@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     code: "aio_events",
     name: "free events of asynchronous I/O",
     severity: Severity::Warning,
-    why: "InnoDB reserves events when it starts, and a server that gets none does not start. All \
-          processes of a host, in all containers, share one limit.",
+    why: "InnoDB reserves events when it starts, and a server that gets no events does not start. \
+          All processes of a host, in all containers, share one limit.",
     source: "[Linux sysctl-fs]",
     ..Check::of(Probe::live(run))
 };
@@ -21,7 +21,7 @@ const ENOUGH: u64 = 2 * 2561;
 
 fn run(source: &Source) -> Outcome {
     let Some(quota) = sampler::aio_events(|path| source.read(path)) else {
-        return Outcome::unknown("the kernel does not report them");
+        return Outcome::unknown("the kernel does not report its events of asynchronous I/O");
     };
     let (limit, free) = (quota.limit.to_string(), quota.free());
     if free >= ENOUGH {

@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     code: "busy_processes",
     name: "other busy processes",
     severity: Severity::Warning,
-    why: "These processes take CPU, cache and I/O away from the measured engine.",
+    why: "Other busy processes take CPU, cache and I/O away from the measured engine.",
     source: "[Callaghan 2022-08-23]",
     ..Check::of(Probe::live(run))
 };

@@ -20,7 +20,7 @@ pub(crate) static CHECK: Check = Check {
 fn run(source: &Source) -> Outcome {
     let dir = "/sys/devices/system/clocksource/clocksource0";
     let Some(name) = source.read(format!("{dir}/current_clocksource")) else {
-        return Outcome::unknown("the kernel does not report it");
+        return Outcome::unknown("the kernel does not report its clock source");
     };
     if CHEAP_CLOCK_SOURCES.contains(&&*name) {
         return Outcome::fine(name);

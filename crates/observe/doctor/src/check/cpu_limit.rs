@@ -12,7 +12,8 @@ pub(crate) static CHECK: Check = Check {
     code: "cpu_limit",
     name: "CPU cap",
     severity: Severity::Warning,
-    why: "The kernel throttles a group that reaches its CPU cap. The figures then measure the cap.",
+    why: "The kernel throttles a group that reaches its CPU cap. The figures of a throttled run \
+          measure the CPU cap and not the engine.",
     source: "[Linux cgroup-v2]",
     ..Check::of(Probe::in_manifests(run))
 };

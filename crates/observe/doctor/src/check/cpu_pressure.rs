@@ -10,7 +10,7 @@ pub(crate) static CHECK: Check = Check {
     code: "cpu_pressure",
     name: "CPU pressure",
     severity: Severity::Warning,
-    why: "On a busy machine, a benchmark measures only what the other work leaves.",
+    why: "On a busy machine, the measured engine gets only the CPU time that other work leaves.",
     source: "[Linux psi]",
     ..Check::of(Probe::live(run))
 };

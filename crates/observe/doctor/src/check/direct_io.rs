@@ -11,7 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "direct I/O",
     severity: Severity::Note,
     why: "Variants with direct_io are refused if the file system of the data does not support it. \
-          Some file systems in memory, and file systems above them, do not.",
+          Some file systems in memory, and file systems above file systems in memory, do not \
+          support direct I/O.",
     source: "[open 2]",
     ..Check::of(Probe::live(run))
 };

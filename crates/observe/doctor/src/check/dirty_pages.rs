@@ -11,8 +11,8 @@ pub(crate) static CHECK: Check = Check {
     code: "dirty_pages",
     name: "vm.dirty_* limits",
     severity: Severity::Note,
-    why: "Writes that the kernel may hold back reach the drive later, in a burst, perhaps during \
-          the next step.",
+    why: "The kernel may hold back writes. Such writes reach the drive later, in a burst, perhaps \
+          during the next step.",
     source: "[Linux sysctl-vm]",
     ..Check::of(Probe::in_manifests(run))
 };
@@ -27,7 +27,7 @@ fn run(source: &Source) -> Outcome {
         line.split_ascii_whitespace().next()?.parse::<u64>().ok()
     });
     let (Some(ratio), Some(memory)) = (vm("dirty_ratio"), memory) else {
-        return Outcome::unknown("the kernel does not report them");
+        return Outcome::unknown("the kernel does not report its limits on dirty pages");
     };
     let set = vm("dirty_bytes").filter(|bytes| *bytes > 0);
     let limit = Bytes(set.unwrap_or(memory * 1024 / 100 * ratio));

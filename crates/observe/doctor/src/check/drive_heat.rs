@@ -23,7 +23,9 @@ fn run(source: &Source) -> Outcome {
         Err(reason) => return Outcome::unknown(reason),
     };
     match health.hot_minutes {
-        None => Outcome::unknown("the drive does not report it"),
+        None => {
+            Outcome::unknown("the drive does not report its time above the warning temperature")
+        }
         Some(0) => Outcome::fine("never"),
         Some(minutes) => {
             let minutes = many(minutes, "minute");

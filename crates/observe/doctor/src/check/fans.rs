@@ -11,7 +11,7 @@ pub(crate) static CHECK: Check = Check {
     code: "fans",
     name: "fans",
     severity: Severity::Note,
-    why: "If a fan stands still that should turn, the machine heats up and slows down.",
+    why: "If a fan that should turn stands still, the machine heats up and slows down.",
     source: "[Linux hwmon]",
     ..Check::of(Probe::live(run))
 };

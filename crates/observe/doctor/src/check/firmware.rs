@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     code: "firmware",
     name: "firmware of the drive",
     severity: Severity::Warning,
-    why: "Some firmware versions wear the drive down or make it read-only. Others change its \
-          speed.",
+    why: "Some firmware versions wear the drive down or make the drive read-only. Other firmware \
+          versions change the speed of the drive.",
     source: "[Samsung SSD firmware]",
     ..Check::of(Probe::in_manifests(run))
 };

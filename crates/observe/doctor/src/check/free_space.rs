@@ -11,8 +11,8 @@ pub(crate) static CHECK: Check = Check {
     code: "free_space",
     name: "free space",
     severity: Severity::Warning,
-    why: "A full SSD has few free blocks for writes. It slows down, and its write latency varies \
-          more.",
+    why: "A full SSD has few free blocks for writes. A full SSD slows down, and its write latency \
+          varies more.",
     source: "[Callaghan 2022-11-18]",
     ..Check::of(Probe::in_manifests(run))
 };

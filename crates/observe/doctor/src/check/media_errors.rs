@@ -12,7 +12,7 @@ pub(crate) static CHECK: Check = Check {
     name: "media errors of the drive",
     severity: Severity::Blocking,
     why: "If the drive must read a block repeatedly, requests take longer for a reason outside of \
-          the engine. Data may be lost.",
+          the engine. Data on the drive may be lost.",
     source: "[NVM Express 1.4]",
     ..Check::of(Probe::live(run))
 };
@@ -24,7 +24,7 @@ fn run(source: &Source) -> Outcome {
     };
     match (health.media_errors, health.is_failing) {
         (_, Some(true)) => Outcome::finding("failing", "the drive reports that it is failing"),
-        (None, _) => return Outcome::unknown("the drive does not report them"),
+        (None, _) => return Outcome::unknown("the drive does not report its media errors"),
         (Some(0), _) => return Outcome::fine("none"),
         (Some(count), _) => {
             Outcome::finding(count.to_string(), format!("the drive has {count} media errors"))

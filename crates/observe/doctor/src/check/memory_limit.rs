@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     code: "memory_limit",
     name: "memory cap",
     severity: Severity::Note,
-    why: "A memory cap includes the page cache. A container with less memory than the machine \
-          caches less.",
+    why: "A memory cap includes the page cache. In a container with less memory than the machine, \
+          the page cache holds less.",
     source: "[Linux cgroup-v2]",
     ..Check::of(Probe::in_manifests(run))
 };

@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     code: "merges",
     name: "merging of requests",
     severity: Severity::Note,
-    why: "Without merging, sequential work sends many more requests to the drive than on other \
-          machines.",
+    why: "Without merging, sequential work sends many more requests to the drive than on machines \
+          with merging.",
     source: "[Linux sysfs-block]",
     ..Check::of(Probe::in_manifests(run))
 };

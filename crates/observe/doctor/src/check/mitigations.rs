@@ -10,8 +10,9 @@ pub(crate) static CHECK: Check = Check {
     code: "mitigations",
     name: "mitigations of CPU vulnerabilities",
     severity: Severity::Note,
-    why: "Mitigations make system calls and context switches slower. Results with and without them \
-          do not compare, and production servers have them on.",
+    why: "Mitigations make system calls and context switches slower. Results with mitigations are \
+          not comparable with results without mitigations, and production servers have mitigations \
+          on.",
     source: "[Linux hw-vuln]",
     ..Check::of(Probe::in_manifests(run))
 };

@@ -16,7 +16,7 @@ pub(crate) static CHECK: Check = Check {
     name: "noexec mounts",
     severity: Severity::Note,
     why: "Libraries and servers of builds run from the cache, and compilers run programs in the \
-          temporary directory. A mount with noexec refuses both.",
+          temporary directory. A mount with noexec refuses to run libraries and programs.",
     source: "[mount 8]",
     ..Check::of(Probe::live(run))
 };

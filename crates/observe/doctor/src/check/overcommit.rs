@@ -18,7 +18,7 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(source: &Source) -> Outcome {
     match source.read("/proc/sys/vm/overcommit_memory").as_deref() {
-        None => Outcome::unknown("the kernel does not report it"),
+        None => Outcome::unknown("the kernel does not report whether it overcommits memory"),
         Some("2") => Outcome::finding("2", "the kernel refuses to overcommit memory").sysctl(
             "vm.overcommit_memory",
             "0",

@@ -40,6 +40,6 @@ fn run(source: &Source) -> Outcome {
         }
         (Some(depth), _) => Outcome::fine(depth.to_string()),
         (None, Some(requests)) => Outcome::fine(format!("{requests} requests")),
-        (None, None) => Outcome::unknown("the kernel does not report it"),
+        (None, None) => Outcome::unknown("the kernel does not report the queue depth"),
     }
 }

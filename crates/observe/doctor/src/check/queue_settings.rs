@@ -42,7 +42,7 @@ fn run(source: &Source) -> Outcome {
         )
         .write(&path, "1", "0"),
         Err(reason) if value.is_empty() => Outcome::absent(reason),
-        Ok(_) if value.is_empty() => Outcome::unknown("the kernel does not report them"),
+        Ok(_) if value.is_empty() => Outcome::unknown("the kernel reports no queue settings"),
         Ok(_) | Err(_) => Outcome::fine(value),
     }
 }

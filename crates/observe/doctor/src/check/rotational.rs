@@ -12,7 +12,7 @@ pub(crate) static CHECK: Check = Check {
     name: "kind of drive",
     severity: Severity::Note,
     why: "For a rotating disk the kernel uses other schedulers and collects entropy from requests. \
-          Results of disks and SSDs do not compare.",
+          Results of rotating disks are not comparable with results of SSDs.",
     source: "[Linux sysfs-block]",
     ..Check::of(Probe::in_manifests(run))
 };

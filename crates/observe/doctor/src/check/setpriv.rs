@@ -11,7 +11,8 @@ pub(crate) static CHECK: Check = Check {
     name: "setpriv of util-linux",
     severity: Severity::Note,
     why: "Assay starts servers with setpriv, so that they have no privileges and end with Assay. \
-          The setpriv of busybox lacks the options for this. Embedded engines do not need it.",
+          The setpriv of busybox lacks the options that Assay needs. Embedded engines do not need \
+          setpriv.",
     source: "[setpriv 1]",
     ..Check::of(Probe::live(run))
 };

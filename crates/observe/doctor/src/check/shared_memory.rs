@@ -14,8 +14,9 @@ pub(crate) static CHECK: Check = Check {
     code: "shared_memory",
     name: "size of /dev/shm",
     severity: Severity::Warning,
-    why: "Parallel queries and vacuums of Postgres use shared memory in /dev/shm. If it is full, \
-          they fail, which happens after the load. Most containers have 64 MiB.",
+    why: "Parallel queries and vacuums of Postgres use shared memory in /dev/shm. If /dev/shm is \
+          full, these queries and vacuums fail, which is noticed only after the load. Most \
+          containers have 64 MiB.",
     source: "[Docker run]",
     ..Check::of(Probe::in_manifests(run))
 };

@@ -18,7 +18,7 @@ pub(crate) static CHECK: Check = Check {
 
 fn run(source: &Source) -> Outcome {
     match source.read("/sys/devices/system/cpu/smt/active").as_deref() {
-        None => Outcome::unknown("the kernel does not report it"),
+        None => Outcome::unknown("the kernel does not report whether SMT is on"),
         Some("0") => Outcome::fine("off"),
         Some(_) => Outcome::finding("on", "cores run several threads at once").write(
             "/sys/devices/system/cpu/smt/control",

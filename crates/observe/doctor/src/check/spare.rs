@@ -25,7 +25,7 @@ fn run(source: &Source) -> Outcome {
         Err(reason) => return Outcome::unknown(reason),
     };
     let Some(left) = health.spare_percent else {
-        return Outcome::unknown("the drive does not report it");
+        return Outcome::unknown("the drive does not report its spare blocks");
     };
     let least = health.spare_threshold_percent.unwrap_or(0);
     let value = format!("{left} %");

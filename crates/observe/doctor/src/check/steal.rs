@@ -29,7 +29,7 @@ fn run(source: &Source) -> Outcome {
     // Source: [proc 5]: user nice system idle iowait irq softirq steal.
     let Some((all, stolen)) = fields.and_then(|it| Some((it.get(..8)?.iter().sum::<u64>(), it[7])))
     else {
-        return Outcome::unknown("/proc/stat does not report it");
+        return Outcome::unknown("/proc/stat does not report steal");
     };
     let share = model::float(stolen) / model::float(all.max(1));
     let value = percent(share);

@@ -22,7 +22,7 @@ const WANTED: u64 = 1;
 fn run(source: &Source) -> Outcome {
     let has_swap = source.read("/proc/swaps").is_some_and(|text| text.lines().count() > 1);
     match source.number("/proc/sys/vm/swappiness") {
-        None => Outcome::unknown("the kernel does not report it"),
+        None => Outcome::unknown("the kernel does not report its swappiness"),
         Some(value) if value <= WANTED || !has_swap => Outcome::fine(value.to_string()),
         Some(value) => {
             Outcome::finding(value.to_string(), format!("swappiness is {value}, and swap is on"))

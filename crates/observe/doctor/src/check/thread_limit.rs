@@ -13,7 +13,7 @@ pub(crate) static CHECK: Check = Check {
     name: "limit on threads",
     severity: Severity::Warning,
     why: "Clients, servers and background work of engines are threads or processes. An engine that \
-          cannot create them fails or works with fewer.",
+          cannot create its threads or processes fails, or works with fewer of them.",
     source: "[Linux cgroup-v2]",
     ..Check::of(Probe::live(run))
 };

@@ -11,7 +11,7 @@ pub(crate) static CHECK: Check = Check {
     code: "throttled",
     name: "CPU throttling by heat",
     severity: Severity::Warning,
-    why: "A CPU that was throttled before will be throttled again under the same load.",
+    why: "A CPU that was throttled because of heat will be throttled again under the same load.",
     source: "[Linux sysfs-cpu]",
     ..Check::of(Probe::live(run))
 };

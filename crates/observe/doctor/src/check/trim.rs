@@ -10,8 +10,8 @@ pub(crate) static CHECK: Check = Check {
     code: "trim",
     name: "TRIM",
     severity: Severity::Note,
-    why: "An SSD that is not informed of freed blocks copies them, so writes become slower as the \
-          drive ages.",
+    why: "An SSD that is not informed of freed blocks copies the freed blocks, so writes become \
+          slower as the drive ages.",
     source: "[Linux sysfs-block]",
     ..Check::of(Probe::in_manifests(run))
 };

@@ -11,7 +11,7 @@ pub(crate) static CHECK: Check = Check {
     name: "user namespaces",
     severity: Severity::Note,
     why: "Postgres's setup programs read the name of their account. An account without a name, as \
-          in OpenShift, gets one only in a user namespace.",
+          in OpenShift, gets a name only in a user namespace.",
     source: "[user_namespaces 7]",
     ..Check::of(Probe::in_manifests(run))
 };
@@ -26,7 +26,7 @@ const SETTINGS: [(&str, &str, &str); 3] = [
 fn run(source: &Source) -> Outcome {
     let value = |name: &str| source.read(format!("/proc/sys/{}", name.replace('.', "/")));
     if value(SETTINGS[0].0).is_none() {
-        return Outcome::unknown("the kernel does not report them");
+        return Outcome::unknown("the kernel does not report its limit on user namespaces");
     }
     let refusing =
         SETTINGS.iter().find(|(name, refused, _)| value(name).as_deref() == Some(refused));

@@ -27,7 +27,7 @@ fn run(source: &Source) -> Outcome {
         Err(reason) => return Outcome::unknown(reason),
     };
     let Some(percent) = health.wear_percent else {
-        return Outcome::unknown("the drive does not report it");
+        return Outcome::unknown("the drive does not report its wear");
     };
     let value = format!("{percent} %");
     if percent < WORN {
