@@ -69,8 +69,8 @@ impl Variables {
         for (Placed { value: name, place }, default) in known {
             if !is_sql_name(name) || [LOADED, NTH, "table", "rows"].contains(&name.as_str()) {
                 let why = format!("`{name}` cannot be a parameter's name");
-                let remedy =
-                    "use letters, digits and `_`; `loaded`, `nth`, `table` and `rows` are taken";
+                let remedy = "use letters, digits and `_`; the names `loaded`, `nth`, `table` and \
+                              `rows` are reserved";
                 return refuse(place.clone(), why, remedy);
             }
             let own = set.iter().find(|(set, _)| set.value == *name).map(|(_, text)| text);

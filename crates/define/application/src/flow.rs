@@ -34,10 +34,8 @@ impl Names<'_> {
                 if let Some(name) = wanted.find(|name| !known.contains(name)) {
                     let place = self.place_within(text.place.clone(), &format!(":{name}"));
                     let why = format!("`{name}` is not read before this statement");
-                    let remedy = format!(
-                        "read the value by into = [\"{name}\"] of an earlier \
-                                          statement"
-                    );
+                    let remedy =
+                        format!("let an earlier statement read the value: into = [\"{name}\"]");
                     return refuse(place, why, remedy);
                 }
                 for name in &text.into {
@@ -110,7 +108,8 @@ impl Names<'_> {
             let argument = position(&condition.of)?;
             if layout.once.get(usize::from(argument)).is_none_or(|draw| draw.integers().is_none()) {
                 let why = format!("`{}` is not an integer", condition.of);
-                let remedy = "name `found` or an integer; an integer holds unless it is 0";
+                let remedy = "name `found` or an integer; a condition on an integer holds unless \
+                              the integer is 0";
                 return refuse(condition.of.span(), why, remedy);
             }
             statement.conditions.push(Condition::IsSet(argument, condition.is));

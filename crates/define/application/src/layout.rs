@@ -44,8 +44,9 @@ impl Names<'_> {
             let in_row = used.in_row && !value.is_once;
             let (width, copies) = (value.count, if value.is_once { 1 } else { used.times });
             if in_row && width > 1 {
-                let why =
-                    format!("`{name}` has {width} values, but a row has a place for one value");
+                let why = format!(
+                    "`{name}` draws {width} values, but each place in a row takes one value"
+                );
                 return Err(PlanError::here(&used.place, why));
             }
             let drawn = if in_row { layout.row.len() } else { layout.once.len() };
@@ -97,7 +98,7 @@ impl Names<'_> {
         let is_matched = source.copies == 1 || source.copies == slot.copies;
         if source.in_row != slot.in_row || !are_one || !is_matched {
             return refuse(
-                "the two are not drawn together",
+                "the two values are not drawn at the same time",
                 "use both values in rows, or both outside of rows",
             );
         }
@@ -109,7 +110,10 @@ impl Names<'_> {
         };
         let has_three_digits = range.first >= 0 && range.last() < 1_000;
         if matches!(value.draw, Draw::Syllables { .. }) && !has_three_digits {
-            return refuse("the integer may have more than three digits", "name one from 0 to 999");
+            return refuse(
+                "the integer may have more than three digits",
+                "name an integer from 0 to 999",
+            );
         }
         Ok(source)
     }

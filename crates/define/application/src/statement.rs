@@ -144,7 +144,7 @@ impl Names<'_> {
         match all <= PLACES_MAX {
             true => Ok(()),
             false => {
-                let why = format!("the statements up to here have {all} values");
+                let why = format!("all statements up to this one have {all} values together");
                 let remedy =
                     format!("use fewer statements or smaller `times`: at most {PLACES_MAX} values");
                 refuse(&text.place, why, remedy)

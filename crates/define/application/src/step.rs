@@ -62,7 +62,8 @@ impl<'a> Names<'a> {
             for need in fields.list("needs")? {
                 let need = text(need)?;
                 if usize::from(position(&need, "step", known())?) >= index {
-                    let why = format!("`{need}` comes after {name}, which needs it");
+                    let why =
+                        format!("step {name} needs `{need}`, but `{need}` comes after {name}");
                     let remedy = "write the steps in the order in which they may run";
                     return refuse(need.span(), why, remedy);
                 }
@@ -113,7 +114,8 @@ impl<'a> Names<'a> {
         }
         let why = format!("`{text}` cannot be a step's name");
         let remedy = format!(
-            "use at most {NAME_BYTES_MAX} letters, digits, `-`, `_` and `.`, and begin with a letter"
+            "use at most {NAME_BYTES_MAX} letters, digits, `-`, `_` and `.`, and begin with a \
+             letter"
         );
         refuse(name.span(), why, remedy)
     }
@@ -190,7 +192,7 @@ impl<'a> Names<'a> {
         let ends_by_rows = step.rows.is_some() && !call_mix.is_once();
         if step.role == StepRole::Load && !is_counted && !ends_by_rows {
             let remedy = "give `rows`, such as \"100%\", and a list of procedures that insert";
-            return refuse("a load ends by rows", remedy);
+            return refuse("a step with the role `load` ends after a number of rows", remedy);
         }
         let writes = |position: u16| procedures[usize::from(position)].kind.is_write();
         if step.role == StepRole::Read
@@ -213,7 +215,10 @@ impl<'a> Names<'a> {
         called: &Node<'_>,
     ) -> Result<(), PlanError> {
         if call_mix.is_once() {
-            return Err(PlanError::here(called.span(), "a `once` step has no rate"));
+            return Err(PlanError::here(
+                called.span(),
+                "a step that calls its procedures once has no rate",
+            ));
         }
         if call_mix.positions().any(|position| procedures[usize::from(position)].rows > 0) {
             return Ok(());
@@ -250,8 +255,8 @@ impl<'a> Names<'a> {
                 CallMix::Mix(weights)
             }
             (None, None) => {
-                let expected = "a list of procedures, their weights such as { read = 9, write = 1 }, \
-                                or { once = [\"index\"] }";
+                let expected = "a list of procedures, their weights such as { read = 9, write = 1 \
+                                }, or { once = [\"index\"] }";
                 return Err(wrong_type(expected, node));
             }
         };

@@ -150,8 +150,8 @@ impl<'a> Names<'a> {
             self.flatten(entry, &Block::plain(texts.len()), values, &mut texts)?;
         }
         if texts.iter().all(|text| text.block.times == 0) {
-            let why = "no `when` of these statements holds";
-            let remedy = "give a statement for these values of the parameters too";
+            let why = "no `when` of these statements holds for some values of the parameters";
+            let remedy = "add a statement whose `when` holds for these values of the parameters";
             return refuse(node.span(), why, remedy);
         }
         Ok(texts)

@@ -86,7 +86,7 @@ impl Resolver<'_> {
         if factor.is_adaptive || most > JOBS_MAX {
             return Err(PlanError::here(
                 factor.place.clone(),
-                "clients of storage are the jobs of fio",
+                "in an experiment on storage, the clients are jobs of fio",
             )
             .remedy(format!("give `clients` as a list of numbers up to {JOBS_MAX}")));
         }

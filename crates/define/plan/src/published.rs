@@ -256,10 +256,10 @@ impl Resolver<'_> {
                 (None, None, None, Some(expected)) => return Ok((None, None, expected)),
                 (None, None, None, None) => ("the finding has no result", CLAIM, "no number"),
                 (Some(_), None, None, None) => {
-                    ("a ratio needs `base_value` too", VALUE, "only this")
+                    ("the ratio of `value` to `base_value` needs `base_value`", VALUE, "only this")
                 }
                 (None, Some(_), None, None) => {
-                    ("a ratio needs `value` too", BASE_VALUE, "only this")
+                    ("the ratio of `value` to `base_value` needs `value`", BASE_VALUE, "only this")
                 }
                 (.., Some(_)) => ("the finding has two results", EXPECT, "the second"),
                 (.., None) => ("the finding has two results", RATIO, "the second"),
@@ -367,8 +367,14 @@ FINDING
         assert_eq!(message("").0, "the finding has no result");
         let twice = message("ratio = 2\nexpect = \"higher\"");
         assert_eq!(twice, required_text("the finding has two results", "\"higher\""));
-        assert_eq!(message("value = 7"), required_text("a ratio needs `base_value` too", "7"));
-        assert_eq!(message("base_value = 7"), required_text("a ratio needs `value` too", "7"));
+        assert_eq!(
+            message("value = 7"),
+            required_text("the ratio of `value` to `base_value` needs `base_value`", "7")
+        );
+        assert_eq!(
+            message("base_value = 7"),
+            required_text("the ratio of `value` to `base_value` needs `value`", "7")
+        );
         assert_eq!(message("ratio = 0"), required_text("a ratio of 0 cannot be compared", "0"));
         assert_eq!(
             message("ratio = inf"),

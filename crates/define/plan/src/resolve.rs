@@ -177,7 +177,10 @@ impl Resolver<'_> {
         if let Some(operations) = table.value(OPERATIONS) {
             let is_of_rows = self.application.is_some() && info.share_of_rows.is_some();
             if info.role == StepRole::Load || is_of_rows {
-                return Err(refuse(format!("{} ends by rows: set `rows` instead", info.name)));
+                return Err(refuse(format!(
+                    "{} ends after a number of rows: set `rows` instead",
+                    info.name
+                )));
             }
             return Ok(StopRule::Operations(operations));
         }
@@ -185,7 +188,10 @@ impl Resolver<'_> {
             return Ok(StopRule::Duration(first(tables, DURATION).unwrap_or(DURATION_DEFAULT)));
         };
         if table.get(DURATION).is_some() {
-            return Err(refuse(format!("{} ends by rows, so it takes no duration", info.name)));
+            return Err(refuse(format!(
+                "{} ends after a number of rows, so it takes no duration",
+                info.name
+            )));
         }
         let calls = self.application.and_then(|loaded| {
             let application = &loaded.application;

@@ -72,8 +72,8 @@ fn check_header(line: &str) -> Result<(), String> {
     }
     // Of a file with other content nothing is quoted: an experiment file may name any.
     let is_of_rates = line.chars().all(|sign| sign.is_ascii_digit() || ",. ".contains(sign));
-    let quoted = if is_of_rates { format!(" is `{line}`") } else { " is another one".to_owned() };
-    Err(format!("the first line{quoted}: it must be the header {HEADER}"))
+    let quoted = if is_of_rates { format!(" is `{line}`, not") } else { " is not".to_owned() };
+    Err(format!("the first line{quoted} the header {HEADER}"))
 }
 
 /// Reads a start and a rate; `before` is the start of the line before.
@@ -145,7 +145,7 @@ mod tests {
         };
         let (line, text, why) = refused("time,ops\n0,5\n");
         assert_eq!((line, text.as_str()), (1, "time,ops"));
-        assert!(why.ends_with("it must be the header t,rate"), "{why}");
+        assert!(why.ends_with("not the header t,rate"), "{why}");
         let (line, text, why) = refused("t,rate\n0,5\n0,6\n");
         assert_eq!((line, text.as_str()), (3, "0,6"));
         assert_eq!(why, "t = 0 is not after the line before it: lines must ascend");
