@@ -61,7 +61,9 @@ pub fn check_durability(claimed: Durability, had: &DurabilityRecord) -> Result<(
     let Some(basis) = had.violation(claimed) else { return Ok(()) };
     let reason = format!("not supported: durability `{claimed}`: {basis}");
     let class = basis.class;
-    let remedy = format!("change this, or claim the class that it allows: --durability {class}");
+    let remedy = format!(
+        "remove the cause, or claim the durability class that it allows: --durability {class}"
+    );
     Err(Refusal::Setting { setting: Setting::Durability, reason, remedy }.into())
 }
 

@@ -176,7 +176,7 @@ impl AnswerChecker {
         if self.presence == Presence::All && rows.count() != limit.min(present) {
             let n = rows.count();
             return Err(format!(
-                "{} came back, and {} should have",
+                "{} came back, and {} should have come back",
                 many(n, "row"),
                 limit.min(present)
             ));

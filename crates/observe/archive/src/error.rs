@@ -14,7 +14,7 @@ pub enum ArchiveError {
     )]
     Write(PathBuf, #[source] io::Error),
     /// A file outside of the archive cannot be written.
-    #[error("cannot write {}: {_1}; {}", _0.display(), remedy(_1, "name another place for it"))]
+    #[error("cannot write {}: {_1}; {}", _0.display(), remedy(_1, "name another place for the file"))]
     Output(PathBuf, #[source] io::Error),
     /// A file that lasts as long as the process cannot be written.
     #[error("cannot write {}: {_1}; name another directory in TMPDIR", _0.display())]

@@ -221,7 +221,7 @@ impl RunLogs {
                 [(&record.clients, &mut groups.clients), (&record.writers, &mut groups.writers)]
             {
                 for (kind, summary) in summaries {
-                    let short = || self.response.damaged("it ends before the intervals do");
+                    let short = || self.response.damaged("it ends before the last interval");
                     let (response, service) = lines.next().ok_or_else(short)?;
                     if is_measured {
                         let tally = self.decode_line(*kind, summary, response?, service?)?;
@@ -249,7 +249,7 @@ impl RunLogs {
         let (tag, of_service) = (response.tag(), service.tag());
         if response.is_warmup() || !tag.ends_with(&format!(".{kind}")) || of_service != tag {
             let what = format!("the line of a measured {kind}");
-            let reason = format!("{what} has tag {tag}, but its service times {of_service}");
+            let reason = format!("{what} has tag {tag}, but its service times have {of_service}");
             return Err(self.response.damaged(&reason));
         }
         let (response, service) = (response.histogram()?, service.histogram()?);

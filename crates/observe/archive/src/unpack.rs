@@ -49,7 +49,7 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
     let mut header = HEADER.map(|_| 0);
     file.read_exact(&mut header).map_err(unreadable)?;
     if header != HEADER {
-        return Err(unreadable(io::Error::other("its header is another")));
+        return Err(unreadable(io::Error::other("its header is not the header of a result")));
     }
     file.rewind().map_err(ArchiveError::read(path))?;
     let mut tar = Archive::new(GzDecoder::new(BufReader::new(file)));
@@ -90,7 +90,7 @@ pub(crate) fn unpack(path: &Path, place: &Path) -> Result<BundleFacts, ArchiveEr
     stream.by_ref().take(END_BYTES + 1).read_to_end(&mut rest).map_err(unreadable)?;
     let is_end = rest.len() as u64 <= END_BYTES && rest.iter().all(|byte| *byte == 0);
     if !is_end || !stream.get_mut().fill_buf().map_err(unreadable)?.is_empty() {
-        return Err(damaged("bytes follow its end".to_owned()));
+        return Err(damaged("more bytes follow after its end".to_owned()));
     }
     let manifest = ExperimentDir::open(&dir)?.manifest()?;
     if (&manifest.plan.experiment.name, &manifest.id) != (&index.experiment, &index.id) {
@@ -310,6 +310,6 @@ mod tests {
         fs::create_dir(&place).unwrap();
         bundle(&path, &members(), EntryType::Regular, b"more");
         let refused = unpack(&path, &place).unwrap_err().to_string();
-        assert!(refused.contains("bytes follow its end"), "{refused}");
+        assert!(refused.contains("more bytes follow after its end"), "{refused}");
     }
 }

@@ -58,8 +58,8 @@ impl Artifact {
         if !is_good() {
             make(&from, &copy, is_good).map_err(|error| {
                 SupplyError::Unavailable(format!(
-                    "no other account can enter {}, so Assay copies {}, but {error}: name a cache \
-                     that every account can enter with --cache-dir",
+                    "no other account can enter {}, so Assay copies {}, but {error}: name with \
+                     --cache-dir a cache that every account can enter",
                     from.display(),
                     self.build
                 ))

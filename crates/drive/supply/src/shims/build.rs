@@ -69,7 +69,7 @@ impl ShimBuild<'_> {
         program::run(&mut command, || {
             format!(
                 "there is no C compiler (`{program}`) on this machine: install one (Debian: apt \
-                 install gcc libc6-dev), or name yours in the variable CC"
+                 install gcc libc6-dev), or name your compiler in the variable CC"
             )
         })
     }

@@ -62,7 +62,8 @@ impl Offer {
         let (usual, releases) = (releases(USUAL), releases(arch));
         let note = match releases {
             [] => format!(
-                "no known release for {arch}, those for {USUAL} are {}: use {engine}@system, or {}",
+                "no known release for {arch}; the releases for {USUAL} are {}: use \
+                 {engine}@system, or {}",
                 usual.join(" "),
                 add_own(engine)
             ),

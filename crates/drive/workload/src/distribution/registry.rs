@@ -36,7 +36,7 @@ const DISTRIBUTIONS: &[(&str, &str, Parse)] = &[
 fn no_parameter(text: Option<&str>) -> Result<(), String> {
     match text {
         None => Ok(()),
-        Some(text) => Err(format!("takes no parameter, `{text}` was given")),
+        Some(text) => Err(format!("takes no parameter, but `{text}` was given")),
     }
 }
 

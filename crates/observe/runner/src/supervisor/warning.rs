@@ -44,11 +44,12 @@ pub(crate) fn invalid(step: &StepRecord) -> Option<String> {
 /// in the same place is invalid.
 pub(crate) fn busy_host(invalid_intervals: &InvalidIntervals) -> Finding {
     let InvalidIntervals { intervals, of_intervals, .. } = *invalid_intervals;
-    let them = if intervals == 1 { "it" } else { "them" };
+    let them = if intervals == 1 { "this interval" } else { "these intervals" };
     let finding = warning(
         rule_code::A021,
         format!("{}; the figures of a closed loop include {them}", invalid_intervals.phrase()),
-        "stop the other processes of the host, and repeat: the figures include their effect",
+        "stop the other processes of the host, and repeat: the figures include the effect of these \
+         processes",
     );
     let is_nothing_left = intervals == of_intervals && intervals as usize >= INVALID_MIN;
     let severity = if is_nothing_left { Severity::Blocking } else { finding.severity };
@@ -97,14 +98,14 @@ fn invalid_finding(step: &StepRecord) -> Option<Finding> {
 
 /// Names the operations that no rate and no time counts, if the longest of all is among them.
 fn left_out(step: &StepRecord, invalid_intervals: &InvalidIntervals) -> String {
-    let them = if invalid_intervals.intervals == 1 { "it" } else { "them" };
+    let them = if invalid_intervals.intervals == 1 { "this interval" } else { "these intervals" };
     match invalid_intervals.left_out(&step.clients) {
         (1, Some(longest)) => {
-            format!("; the only operation in {them}, which took {longest}, is left out")
+            format!("; the only operation in {them} took {longest} and is left out")
         }
         (count @ 2.., Some(longest)) => {
             let count = thousands(count);
-            format!("; {count} operations in {them} are left out, the longest {longest}")
+            format!("; {count} operations in {them} are left out, and the longest took {longest}")
         }
         _ => String::new(),
     }
@@ -277,8 +278,8 @@ fn crowded_out(share: f64, used: f64, outside: [f64; 2]) -> Finding {
          other guests {steal:.2}, and this run {used:.2}",
         share * 100.0
     );
-    let remedy =
-        "stop the other processes of the host, and repeat: the figures include their effect";
+    let remedy = "stop the other processes of the host, and repeat: the figures include the effect \
+                  of these processes";
     warning(rule_code::A021, evidence, remedy)
 }
 
@@ -310,7 +311,7 @@ mod tests {
             "{finding:?}"
         );
         assert!(
-            finding.evidence.ends_with("; the figures of a closed loop include them"),
+            finding.evidence.ends_with("; the figures of a closed loop include these intervals"),
             "{finding:?}"
         );
         let blocked = busy_host(&invalid_intervals(10));
@@ -318,7 +319,7 @@ mod tests {
         let short = busy_host(&InvalidIntervals { of_intervals: 1, ..invalid_intervals(1) });
         assert_eq!(short.severity, Severity::Warning, "{short:?}");
         let evidence = "the only interval is invalid: other processes took the CPU; the figures of \
-                        a closed loop include it";
+                        a closed loop include this interval";
         assert_eq!(short.evidence, evidence);
     }
 
@@ -337,7 +338,9 @@ mod tests {
         step.invalid_intervals = valid(summary(50, 700));
         let text = evidence(&step);
         assert!(
-            text.ends_with("1,200 operations in it are left out, the longest 5.00 s"),
+            text.ends_with(
+                "1,200 operations in this interval are left out, and the longest took 5.00 s"
+            ),
             "{text}"
         );
         step.invalid_intervals = valid(summary(50, 5_000_000_000));

@@ -280,8 +280,10 @@ fn outside_cause(
         None => false,
     };
     if counts(throttled, THROTTLED_SHARE) {
-        let evidence =
-            format!("a CPU cap held the worker's group for {}", Nanos(whole(throttled * 1e3)));
+        let evidence = format!(
+            "a CPU cap throttled the worker's control group for {}",
+            Nanos(whole(throttled * 1e3))
+        );
         return Some((InvalidCause::Throttled, evidence));
     }
     let neighbours = neighbours(evidence, setting, late);
@@ -329,7 +331,7 @@ fn neighbours(evidence: &Evidence, setting: &Setting, late: Option<&Late>) -> Op
     let wanted = (EXPLAINS_SHARE * wait).min(OTHERS_SHARE * cpus * length_us).max(noise);
     (others >= wanted).then(|| {
         let waited = evidence.own.run_queue.map_or(String::new(), |us| {
-            format!(" while clients waited {} for one", Nanos(whole(us * 1e3)))
+            format!(" while clients waited {} for a CPU", Nanos(whole(us * 1e3)))
         });
         format!("other processes used {} of CPU{waited}", Nanos(whole(others * 1e3)))
     })

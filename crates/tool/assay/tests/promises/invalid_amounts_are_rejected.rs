@@ -301,7 +301,7 @@ fn benchmark_has_at_most_one_load_step() {
 fn step_rejects_settings_it_does_not_use() {
     let step = |toml: &str| rejection("\"readrandom\"", &format!("{{ {toml} }}"));
     assert_snapshot!(step("step = \"overwritesome\", duration = \"1s\""), @r#"
-     × overwritesome ends by rows, so it takes no duration
+     × overwritesome ends after a number of rows, so it takes no duration
       ╭─[mine.toml:6:21]
     5 │ [benchmark]
     6 │ steps = ["fillseq", { step = "overwritesome", duration = "1s" }]
@@ -325,7 +325,7 @@ fn step_rejects_settings_it_does_not_use() {
      nothing was run
     "#);
     assert_snapshot!(rejection("\"fillseq\"", "{ step = \"fillseq\", operations = 5 }"), @r#"
-     × fillseq ends by rows: set `rows` instead
+     × fillseq ends after a number of rows: set `rows` instead
       ╭─[mine.toml:6:10]
     5 │ [benchmark]
     6 │ steps = [{ step = "fillseq", operations = 5 }, "readrandom"]

@@ -134,7 +134,7 @@ fn rate_file_is_rejected_at_its_own_line() {
     ");
     workspace.write("day.csv", "0,1000\n5,2000\n");
     assert_snapshot!(output(), @"
-     × rate file day.csv, line 1: the first line is `0,1000`: it must be the header t,rate
+     × rate file day.csv, line 1: the first line is `0,1000`, not the header t,rate
       ╭─[day.csv:1:1]
     1 │ 0,1000
       · ───┬──

@@ -245,7 +245,7 @@ fn invalid_published_finding_is_rejected_at_its_line() {
     "#);
     workspace.write("held.toml", EXPERIMENT.replacen("base_value = 2e6\n", "", 1));
     assert_snapshot!(rejected_at_once(&workspace, &["run", "held.toml"]), @r#"
-     × a ratio needs `base_value` too
+     × the ratio of `value` to `base_value` needs `base_value`
        ╭─[held.toml:37:9]
     36 │ metric = "service_ns_p50"
     37 │ value = 4e6

@@ -120,7 +120,7 @@ fn what_is_no_file_is_not_replaced() {
         assert_eq!(output.code, 1, "{place}");
         let err = unwrapped(&output.err);
         assert!(err.contains(&format!("cannot write {place}: ")), "{err}");
-        assert!(err.contains("name another place for it"), "{err}");
+        assert!(err.contains("name another place for the file"), "{err}");
     }
     assert!(PAIR.path("link.assay").is_symlink());
 }

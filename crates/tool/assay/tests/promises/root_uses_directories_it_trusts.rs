@@ -117,7 +117,7 @@ fn an_archive_of_another_account_is_read_and_not_written() {
     assert_refused(
         &workspace,
         "report pair",
-        &["results belongs to 65533", "name another place for it"],
+        &["results belongs to 65533", "name another place for the file"],
     );
     assert_eq!(assay(&workspace, "report pair --output page.html").code, 0);
     fs::remove_dir_all(dir.path().join("runs/two.c1.r2")).expect("it was run");

@@ -130,7 +130,8 @@ mod tests {
         let offer = |engine, arch| Maven::default().offer(engine, arch);
         let mysql = offer(MYSQL, "aarch64").unwrap();
         assert!(mysql.releases.is_empty());
-        let expected = "no known release for aarch64, those for x86_64 are 5.7.19 5.7.22 8.0.12";
+        let expected =
+            "no known release for aarch64; the releases for x86_64 are 5.7.19 5.7.22 8.0.12";
         assert!(mysql.note.starts_with(expected), "{}", mysql.note);
         assert_eq!(offer(MYSQL, X86_64).unwrap().releases, KNOWN_MYSQL);
         assert_eq!(offer(POSTGRES, "aarch64").unwrap().note, "other releases are tried");
