@@ -186,8 +186,7 @@ metrics! {
         read";
     ENGINE_BLOB_WRITE_BYTES Bytes Counter Lower "bytes written to blob files";
     ENGINE_BLOB_READ_BYTES Bytes Counter Lower "bytes of blob files that compaction read";
-    ENGINE_JOB_US Micros Counter Neither "sum of the times of all flushes and compactions, \
-        parallel flushes and compactions included";
+    ENGINE_JOB_US Micros Counter Neither "sum of the times of all flushes and compactions";
     ENGINE_JOB_CPU_US Micros Counter Neither "CPU time of all flushes and compactions";
     ENGINE_PAGE_WRITE_BYTES Bytes Counter Lower "bytes of pages written by a B-tree engine";
     ENGINE_DOUBLEWRITE_BYTES Bytes Counter Lower "bytes of pages written a second time, as \
@@ -251,8 +250,7 @@ metrics! {
         them";
     ENGINE_DISK_BYTES Bytes Gauge Lower "bytes of data files, as the engine counts them";
     // Reported by the allocator.
-    MALLOC_ALLOCATED_BYTES Bytes Gauge Neither "bytes that the allocator has handed out to the \
-        program";
+    MALLOC_ALLOCATED_BYTES Bytes Gauge Neither "bytes that the program has allocated";
     MALLOC_ACTIVE_BYTES Bytes Gauge Lower "bytes of the pages that hold an allocation";
     MALLOC_RESIDENT_BYTES Bytes Gauge Lower "bytes the allocator keeps resident, including its \
         metadata";

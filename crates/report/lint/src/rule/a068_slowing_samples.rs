@@ -21,8 +21,8 @@ pub(crate) static RULE: Rule = Rule {
     why: "The figures include the cost of the sampling. Sampling costs more on a server with more \
           sessions or slower views.",
     remedy: "set assay.waits = \"off\" in the variant's options and run again",
-    source: "the loss is estimated from differences of blocks of four seconds [Hodges Lehmann \
-             1963]; our choice: the limit of 1 %",
+    source: "the loss is estimated [Hodges Lehmann 1963] from differences of blocks of four \
+             seconds; our choice: the limit of 1 %",
     ..Rule::of(Checks { run: Some(run), comparison: Some(comparison), ..Checks::NONE })
 };
 
