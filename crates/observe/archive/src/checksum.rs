@@ -84,7 +84,8 @@ pub(crate) fn replace_sealed(
     old.map_or(Ok(()), |_replaced| seal([new].into()))
 }
 
-fn write(dir: &Path, sums: &Checksums) -> Result<(), ArchiveError> {
+/// Replaces the list of checksums of a directory.
+pub(crate) fn write(dir: &Path, sums: &Checksums) -> Result<(), ArchiveError> {
     let lines = sums
         .iter()
         .flat_map(|(name, sums)| sums.iter().map(move |sum| format!("{sum}{SEPARATOR}{name}\n")));

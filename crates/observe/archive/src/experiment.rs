@@ -11,7 +11,8 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use trust::{Dir, Entries};
 
-use crate::checksum::{Checksums, replace_sealed};
+use crate::checksum::{Checksums, parse, read_list, replace_sealed};
+use crate::ended;
 use crate::error::ArchiveError;
 use crate::layout::{CHECKSUMS, MANIFEST, RUN_DIRS};
 use crate::limits::JSON_BYTES_MAX;
@@ -152,7 +153,8 @@ impl ExperimentDir {
             return Err(ArchiveError::Damaged(path, reason.to_owned()));
         }
         let text = readable(&path, manifest)?;
-        replace_sealed(&self.path, MANIFEST, &text, Checksums::new())
+        let sums = read_list(&self.path).ok().and_then(|list| parse(&list));
+        replace_sealed(&self.path, MANIFEST, &text, ended::runs(sums.unwrap_or_default()))
     }
 
     /// Replaces the HTML page of the experiment; returns its path.
@@ -180,7 +182,7 @@ impl ExperimentDir {
             while place(number).exists() {
                 number += 1;
             }
-            fs::rename(&dir, place(number)).map_err(ArchiveError::write(&dir))?;
+            ended::rename(&dir, &place(number))?;
         }
         RunWriter::create(dir)
     }

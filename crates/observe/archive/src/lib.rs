@@ -16,6 +16,7 @@ mod bundle;
 mod checksum;
 mod derived;
 mod device;
+mod ended;
 mod error;
 mod experiment;
 mod import;

@@ -14,8 +14,8 @@ pub(crate) const JSON_BYTES_MAX: u64 = 8 << 20;
 pub(crate) const VALUES_MAX: u64 = 500_000;
 /// Values that a map counts for beyond its own: in memory the smallest takes some 370 bytes.
 pub(crate) const MAP_VALUES: u64 = 2;
-/// Largest list of checksums, in bytes: a hundred for each file of a run.
-pub(crate) const CHECKSUMS_BYTES_MAX: u64 = 1 << 20;
+/// Largest list of checksums, in bytes: 200 for each run and earlier attempt.
+pub(crate) const CHECKSUMS_BYTES_MAX: u64 = 4 << 20;
 /// Largest other file that is read whole.
 ///
 /// The intervals of a day take some 90 MiB; a sparse file that a stranger sent may claim more than

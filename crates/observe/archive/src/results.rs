@@ -12,6 +12,7 @@ use trust::Entries;
 use crate::bundle::BUNDLE;
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
+use crate::layout::RUN_DIRS;
 use crate::parallel::parallel_map;
 use crate::summary::ExperimentSummary;
 use crate::unpack;
@@ -152,8 +153,21 @@ impl Results {
                 Err(error) => listing.damaged.push(error),
             }
         }
+        for dir in self.without_manifest() {
+            listing.damaged.extend(ExperimentDir::open(&dir).err());
+        }
         listing.experiments.sort_by_cached_key(|one| one.id.clone());
         listing
+    }
+
+    /// Returns the directories with runs and without a manifest, whose runs no verb shows.
+    pub fn without_manifest(&self) -> Vec<PathBuf> {
+        let below = directories(&self.root).into_iter();
+        let mut found: Vec<_> =
+            below.flat_map(|dir| [directories(&dir), vec![dir]].concat()).collect();
+        let has_runs = |dir: &PathBuf| !directories(&dir.join(RUN_DIRS[0])).is_empty();
+        found.retain(|dir| !ExperimentDir::is_at(dir) && has_runs(dir));
+        found
     }
 
     /// Returns every experiment, the newest first by its identifier.

@@ -15,6 +15,7 @@ use model::{IntervalRecord, Nanos, RunRecord};
 use serde::de::DeserializeOwned;
 
 use crate::checksum::{check_read, replace_sealed, sums_on_disk};
+use crate::ended;
 use crate::error::ArchiveError;
 use crate::layout::{ENGINE, INTERVALS, RECORD, SEARCH, is_engine_file};
 use crate::limits::JSON_BYTES_MAX;
@@ -138,7 +139,8 @@ impl RunWriter {
     /// # Errors
     /// When a file cannot be read or written: the run has not ended then.
     pub fn finish(&self, record: &RunRecord) -> Result<(), ArchiveError> {
-        replace_sealed(&self.dir, RECORD, &json(record), sums_on_disk(&self.dir)?)
+        replace_sealed(&self.dir, RECORD, &json(record), sums_on_disk(&self.dir)?)?;
+        ended::add(&self.dir)
     }
 
     /// Stores a text of the engine under `engine/`.

@@ -5,11 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::checksum::{checksum_within_limit, names, parse, read_list};
+use crate::ended;
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::layout::{CHECKSUMS, MANIFEST, RUN_DIRS};
 use crate::parallel::parallel_map;
-use crate::regular::{self, check_run_dir};
+use crate::regular::{self, Names, check_run_dir};
 use crate::results::directories;
 
 /// A file that is not what was written.
@@ -32,6 +33,10 @@ pub struct FileCheck {
     pub sound: Vec<PathBuf>,
     /// Directories without checksums: of an older Assay, of a run that was killed or still runs.
     pub unchecked: Vec<PathBuf>,
+    /// Directories of runs that ended, and whose files are gone.
+    pub absent: Vec<PathBuf>,
+    /// Runs with checksums that the experiment does not list: of an older Assay.
+    pub unlisted: usize,
 }
 
 impl ExperimentDir {
@@ -41,12 +46,26 @@ impl ExperimentDir {
     /// When a directory cannot be listed.
     pub fn verify(&self) -> Result<FileCheck, ArchiveError> {
         let mut all = FileCheck::default();
-        let manifest = [MANIFEST.to_owned()].into();
+        let list = read_list(self.path()).ok().and_then(|list| parse(&list));
+        let ended = ended::runs(list.unwrap_or_default());
+        let open =
+            |name: &str| regular::open_below(self.path(), &self.path().join(name), Names::Several);
+        let (present, absent): (Vec<_>, Vec<_>) =
+            ended.iter().partition(|(name, _)| open(name).is_ok());
+        let known = present.iter().map(|(name, _)| (*name).clone()).chain([MANIFEST.to_owned()]);
         // The manifest is no run: its directory is not among those that are sound.
-        let (files, mismatches) = verify(self.path(), &manifest).unwrap_or_else(|| {
+        let (files, mut mismatches) = verify(self.path(), &known.collect()).unwrap_or_else(|| {
             all.unchecked.push(self.path().to_path_buf());
             Default::default()
         });
+        for (name, sums) in absent {
+            let path = self.path().join(name);
+            let Some(run) = path.parent().filter(|run| !run.exists()) else { continue };
+            mismatches.retain(|one| one.path != path);
+            // A kill may have come between the new name in the list and the new name of the run.
+            let is_renamed = present.iter().any(|(_, other)| *other == sums);
+            all.absent.extend((!is_renamed).then(|| run.to_path_buf()));
+        }
         (all.files, all.mismatches) = (files, mismatches);
         let runs = RUN_DIRS.map(|part| directories(&self.path().join(part))).concat();
         let checked = parallel_map(runs, |run| {
@@ -63,6 +82,10 @@ impl ExperimentDir {
                 (dir, None) => all.unchecked.push(dir),
                 (dir, Some((files, mismatches))) => {
                     all.files += files;
+                    let list = dir.join(CHECKSUMS);
+                    let name = list.strip_prefix(self.path()).ok().and_then(Path::to_str);
+                    let is_listed = name.is_some_and(|name| ended.contains_key(name));
+                    all.unlisted += usize::from(!is_listed);
                     if mismatches.is_empty() {
                         all.sound.push(dir);
                     }

@@ -27,6 +27,7 @@ use crate::ui::Ui;
 `checksums` of a finished run has the SHA-256 of its files (sha256sum -c can check them too). The
 figures of its steps are computed again from intervals and histogram logs. Runs that were killed
 and runs of an older Assay may have no checksums. Then only the figures of their steps are checked.
+`checksums` of an experiment lists its ended runs: an absent run is a mismatch.
 
 Exit code: 0 if all checked files and figures match, 1 if not.")]
 pub(crate) struct Args {
@@ -44,6 +45,8 @@ struct Verified {
     runs: usize,
     steps: usize,
     unchecked: usize,
+    /// Experiments that do not list their ended runs.
+    without_list: usize,
     mismatches: Vec<Mismatch>,
 }
 
@@ -54,7 +57,11 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         Some(name) => vec![misplaced::find(&results, name)?],
         None => results.newest(),
     };
-    if dirs.is_empty() {
+    let orphans = match &args.experiment {
+        Some(_) => Vec::new(),
+        None => results.without_manifest(),
+    };
+    if dirs.is_empty() && orphans.is_empty() {
         return Err(miette!(
             help = "name the archive with --results",
             "no experiment found in {}",
@@ -65,6 +72,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     for dir in &dirs {
         verified.add(dir).into_report()?;
     }
+    let what = "the directory has runs and no manifest.json, so no command shows them";
+    verified.miss(orphans, what);
     ui.report(&verified, args.output.format);
     let is_sound = verified.mismatches.is_empty();
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -77,6 +86,8 @@ impl Verified {
         self.files += check.files;
         self.unchecked += check.unchecked.len();
         self.mismatches.extend(check.mismatches);
+        self.without_list += usize::from(check.unlisted > 0);
+        self.miss(check.absent, "the run has ended, and its directory is absent");
         let path = dir.path().join("manifest.json");
         if let Some(error) = dir.manifest().err()
             && self.mismatches.iter().all(|known| known.path != path)
@@ -93,14 +104,28 @@ impl Verified {
         Ok(())
     }
 
+    /// Adds directories that lack something.
+    fn miss(&mut self, dirs: Vec<PathBuf>, what: &str) {
+        let mismatch = |path| Mismatch { path, what: what.to_owned() };
+        self.mismatches.extend(dirs.into_iter().map(mismatch));
+    }
+
     fn line(&self) -> String {
         let count = |number: usize, what: &str| {
             let plural = if number == 1 { "" } else { "s" };
             format!("{} {what}{plural}", thousands(number as u64))
         };
-        let unchecked = match self.unchecked {
-            0 => "nothing".to_owned(),
-            several => format!("{several} without checksums"),
+        let mut unchecked = Vec::new();
+        if self.unchecked > 0 {
+            unchecked.push(format!("{} without checksums", self.unchecked));
+        }
+        if self.without_list > 0 {
+            let of = count(self.without_list, "experiment");
+            unchecked.push(format!("whether runs are absent ({of} without a list of runs)"));
+        }
+        let unchecked = match unchecked.is_empty() {
+            true => "nothing".to_owned(),
+            false => unchecked.join(" and "),
         };
         [
             count(self.experiments, "experiment"),
@@ -115,8 +140,8 @@ impl Verified {
 
 impl Report for Verified {
     fn document(&self, _: Format, _: Style) -> Document {
-        let remedy = "restore the file from a copy, or move the run's directory away and repeat \
-                      the run (assay run --resume)";
+        let remedy = "restore it from a copy, or move the run's directory away and repeat the run \
+                      (assay run --resume)";
         let mismatch = |one: &Mismatch| format!("{}: {}; {remedy}", one.path.display(), one.what);
         let mismatches = self.mismatches.iter().map(mismatch);
         Document::lines([self.line()].into_iter().chain(mismatches))
@@ -132,6 +157,7 @@ impl Report for Verified {
             "checksums_compared": self.files,
             "steps_counted_again": self.steps,
             "without_checksums": self.unchecked,
+            "experiments_without_list_of_runs": self.without_list,
             "mismatches": mismatches,
         })
     }

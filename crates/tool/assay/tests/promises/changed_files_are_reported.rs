@@ -55,8 +55,10 @@ fn every_changed_byte_is_reported() {
             let mut changed = written.clone();
             changed[next] = other(changed[next]);
             fs::write(path, &changed).expect("writable");
-            let found = dir.verify().expect("readable").mismatches;
-            let is_named = found.iter().any(|one| one.path == *path || path.ends_with("checksums"));
+            let found = dir.verify().expect("readable");
+            let is_list = path.ends_with("checksums");
+            let is_named = found.mismatches.iter().any(|one| one.path == *path || is_list)
+                || is_list && !found.absent.is_empty();
             assert!(is_named, "byte {next} of {}: {found:?}", path.display());
             (next, tried) = (next + step, tried + 1);
         }
@@ -75,7 +77,7 @@ fn a_changed_digit_is_reported_by_readers_and_by_verify() {
     assert_eq!((sound.code, sound.err.as_str()), (0, ""), "{}", sound.out);
     assert_eq!(sound.out.lines().count(), 1, "{}", sound.out);
     assert!(sound.out.starts_with("1 experiment, 4 sound runs, "), "{}", sound.out);
-    assert!(sound.out.ends_with("8 steps counted again, mismatches: 0, not checked: nothing\n"));
+    assert!(sound.out.contains("8 steps counted again, mismatches: 0, not checked: "));
 
     let record = experiment(&workspace).run_dir("one.c1.r1").join("record.json");
     let text = fs::read_to_string(&record).expect("readable");
@@ -104,7 +106,7 @@ fn a_changed_digit_is_reported_by_readers_and_by_verify() {
     assert!(found.out.contains("mismatches: 1,"), "{}", found.out);
     let line = found.out.lines().nth(1).expect("a mismatch");
     assert!(line.contains("one.c1.r1/record.json: its checksum differs"), "{line}");
-    assert!(line.contains("restore the file from a copy"), "{line}");
+    assert!(line.contains("restore it from a copy"), "{line}");
 }
 
 /// Goal: figures that agree with their checksum and not with the measured seconds are reported.
@@ -153,4 +155,61 @@ fn steps_of_an_older_archive_are_counted_again() {
     let output = workspace.assay(&["verify"]);
     assert_eq!(output.code, 1, "{}", output.out);
     assert!(output.out.contains("record.json: step 0 fillseq has other "), "{}", output.out);
+}
+
+/// Goal: a run, an earlier attempt or a manifest that the archive has had does not vanish silently.
+#[test]
+fn absent_runs_and_manifests_are_reported() {
+    let workspace = Workspace::new();
+    let run = ["fillseq", "--engine", "memory", "--rows", "100", "--repetitions", "2"];
+    let run = workspace.assay(&[&["run"][..], &run].concat());
+    assert_eq!(run.code, 0, "{}", run.err);
+    let dir = Results::at(&workspace.path("results")).find("quick-fillseq").expect("it was run");
+    let cell = "memory.c1.r2";
+    let (run, attempt) = (dir.run_dir(cell), dir.path().join(format!("attempts/{cell}.1")));
+    let verified = |code: i32, text: &str| {
+        let found = workspace.assay(&["verify"]);
+        assert_eq!(found.code, code, "{}", found.out);
+        assert!(found.out.contains(text), "{text}: {}", found.out);
+    };
+    verified(0, "2 sound runs, 11 checksums compared, 2 steps");
+    verified(0, "mismatches: 0, not checked: nothing");
+    let lost = format!("runs/{cell}: the run has ended, and its directory is absent; restore it");
+    fs::remove_dir_all(&run).expect("writable");
+    verified(1, &lost);
+    // The list is in the exported file, so the run is absent for its readers too.
+    let file = workspace.path("one.assay");
+    let export = workspace.assay(&["export", "quick-fillseq", "-o", file.to_str().expect("UTF-8")]);
+    assert_eq!(export.code, 0, "{}", export.err);
+    let other = Workspace::new();
+    Results::at(&other.path("results")).import(&file).expect("it is sound");
+    assert!(other.assay(&["verify"]).out.contains(&lost));
+    let resumed = workspace.assay(&["run", "--resume", "quick-fillseq"]);
+    assert_eq!(resumed.code, 0, "{}", resumed.err);
+    verified(0, "mismatches: 0, not checked: nothing");
+
+    let writer = dir.begin_run(cell).expect("writable");
+    verified(0, "2 sound runs");
+    writer.finish(&archive::read_record(&attempt).expect("readable")).expect("writable");
+    let found = dir.verify().expect("readable");
+    assert!(found.absent.is_empty() && found.mismatches.is_empty(), "{found:?}");
+    assert_eq!((found.sound.len(), found.unlisted), (3, 0));
+    fs::remove_dir_all(&attempt).expect("writable");
+    assert_eq!(dir.verify().expect("readable").absent, [attempt]);
+    fs::remove_file(run.join("checksums")).expect("writable");
+    verified(1, "r2/checksums: it cannot be read: there is no regular file");
+
+    fs::remove_file(dir.path().join("manifest.json")).expect("writable");
+    verified(1, ": the directory has runs and no manifest.json, so no command shows them; restore");
+    let listed = workspace.assay(&["list"]);
+    assert!(listed.err.contains("/manifest.json: No such file"), "{}", listed.err);
+}
+
+/// Goal: an experiment whose runs no list names, as of an older Assay, is sound and not complete.
+#[test]
+fn an_older_archive_without_a_list_of_runs_is_sound() {
+    let found = Workspace::with_pair().assay(&["verify"]);
+    assert_eq!(found.code, 0, "{}", found.out);
+    let expected = "not checked: whether runs are absent (1 experiment without a list of runs)\n";
+    assert!(found.out.ends_with(expected), "{}", found.out);
 }
