@@ -189,7 +189,7 @@ mod tests {
             huge.check(file_bytes).unwrap_err()
         };
         assert!(refused("manifest.json", JSON_BYTES_MAX + 1, 1).contains("more than 8 MiB"));
-        assert!(refused("checksums", CHECKSUMS_BYTES_MAX + 1, 1).contains("more than 1 MiB"));
+        assert!(refused("checksums", CHECKSUMS_BYTES_MAX + 1, 1).contains("more than 4 MiB"));
         let log = "runs/a/engine/LOG";
         assert!(refused(log, (128 << 20) + 1, 10 << 20).contains("its files have more"));
         assert!(refused(log, FILE_BYTES_MAX + 1, 1 << 40).contains("more than 1024 MiB"));
