@@ -11,6 +11,7 @@
 //! To add an engine: a crate under `drivers/` or `sql/` that implements [`Driver`], a call of
 //! [`conformance::battery`] in its tests, and one line in the program's registry.
 
+mod background;
 pub mod conformance;
 pub mod error;
 pub mod faulty;
@@ -27,6 +28,7 @@ pub mod statement_times;
 pub mod traits;
 pub mod way;
 
+pub use background::background_threads;
 pub use error::{EngineError, Result};
 pub use lock_waits::{LockWaits, NO_ANSWER};
 pub use model::Setting;

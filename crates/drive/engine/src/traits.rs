@@ -9,6 +9,7 @@ use model::{
     Op, OpKind, Options, Outcome, Settings,
 };
 
+use crate::background::background_threads;
 use crate::error::{EngineError, Result};
 use crate::lock_waits::LockWaits;
 use crate::rows::Rows;
@@ -79,10 +80,6 @@ pub fn gives_answers(capabilities: &Capabilities) -> bool {
 
 /// Files of an engine that has a few, whatever its data: data, log, lock. Our choice.
 const FEW_FILES: u64 = 16;
-/// Threads of an engine with background work: RocksDB opens its files with 16, and dies without
-/// them; 4 flush and compact, 4 are a margin.
-/// Source: RocksDB, options.h, `max_file_opening_threads`.
-const BACKGROUND_THREADS: u64 = 24;
 
 /// One engine build, ready to open a database.
 ///
@@ -119,8 +116,8 @@ pub trait Driver: Send + Sync {
     }
 
     /// Returns how many threads the engine has of its own; by default those of background work.
-    fn own_threads(&self) -> u64 {
-        BACKGROUND_THREADS
+    fn own_threads(&self, spec: &OpenSpec) -> u64 {
+        background_threads(&spec.settings, &spec.options)
     }
 
     /// Returns how many files a database has open with so many sessions; by default a few.

@@ -75,13 +75,14 @@ impl Needs {
     /// Returns what an engine in this process needs of the system's limits, without its clients.
     pub(crate) fn of_system(&self, driver: &dyn Driver, spec: &OpenSpec) -> SystemNeeds {
         let sessions = u64::from(self.clients) + OTHER_SESSIONS;
-        let threads = sessions + driver.own_threads();
+        let own_threads = driver.own_threads(spec);
+        let threads = sessions + own_threads;
         let files = driver.open_files(spec, sessions);
         let memory = driver.memory(spec);
         let base = if memory.amount > 0 { WORKER_MEMORY_BYTES } else { 0 };
         SystemNeeds {
             clients: self.clients,
-            threads: driver.own_threads(),
+            threads: own_threads,
             open_files: OTHER_FILES + files,
             files,
             direct_io: direct_io(&spec.settings),

@@ -29,7 +29,7 @@ impl Driver for RedbDriver {
     }
 
     /// It works in the threads of its callers.
-    fn own_threads(&self) -> u64 {
+    fn own_threads(&self, _spec: &OpenSpec) -> u64 {
         0
     }
 

@@ -48,7 +48,7 @@ impl Driver for SqliteDriver {
     }
 
     /// It works in the threads of its callers.
-    fn own_threads(&self) -> u64 {
+    fn own_threads(&self, _spec: &OpenSpec) -> u64 {
         0
     }
 
