@@ -34,6 +34,8 @@ const DIALOG: &[u8] = b"dialog";
 ///
 /// Source: MySQL's and MariaDB's error references.
 const DENIED: [u16; 4] = [1045, 1251, 1524, 1698];
+/// Errors of a user or database that the server does not know, or does not admit.
+const UNKNOWN_NAME: [u16; 3] = [1044, 1045, 1049];
 /// First byte of a request of a second factor.
 const NEXT_FACTOR: u8 = 2;
 
@@ -276,13 +278,25 @@ impl Authenticator<'_> {
             Channel::Encrypted if !has_certificate => {
                 Some("a client certificate (X509), add ssl-cert and ssl-key")
             }
-            Channel::Plain | Channel::Unix | Channel::Encrypted => None,
+            Channel::Plain => Some("TLS, set up TLS on the server (ssl_cert, ssl_key)"),
+            Channel::Unix | Channel::Encrypted => None,
         };
-        match remedy(*number, self.version, lacking, self.channel == Channel::Unix) {
-            Some(remedy) => Failure::Rejected(format!("{failure}: {remedy}")),
-            None => failure,
+        let remedy = remedy(*number, self.version, lacking, self.channel == Channel::Unix);
+        let is_named = UNKNOWN_NAME.contains(number) && !has_ascii_names(self.endpoint);
+        match (remedy, is_named) {
+            (None, false) => failure,
+            (Some(remedy), false) => Failure::Rejected(format!("{failure}: {remedy}")),
+            (_, true) => Failure::Rejected(format!(
+                "{failure}: give the dsn the right user, password and database; the names were sent \
+                 as utf8mb4, which a server with skip-character-set-client-handshake ignores"
+            )),
         }
     }
+}
+
+/// Returns whether the names that a login sends are the same in every character set.
+pub(super) fn has_ascii_names(endpoint: &Endpoint) -> bool {
+    endpoint.user.is_ascii() && endpoint.database.is_ascii()
 }
 
 /// Returns the bytes before the first zero, and those after it.

@@ -106,7 +106,9 @@ const fn remedy(number: u16) -> Option<&'static str> {
         1135 => "raise the limit on threads of the server's account, or use fewer clients",
         1203 | 1226 => "raise this limit of the account, or use fewer clients",
         1290 | 1836 => "switch this option of the server off, or name another server in the dsn",
-        1044 | 1142 | 1227 => "grant the user the right, or name another user in the dsn",
+        1044 | 1142 | 1227 => {
+            "grant the user the right, directly or by a default role, or name another user in the dsn"
+        }
         1045 => "give the dsn the right user and password",
         1049 => "create the database, or name another database in the dsn",
         1153 => "raise `max_allowed_packet`, or use shorter values",

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use model::Endpoint;
 
 use super::authenticator::{
-    Authenticator, Channel, NATIVE, NONCE_BYTES, Progress, SHA2, until_zero,
+    Authenticator, Channel, NATIVE, NONCE_BYTES, Progress, SHA2, has_ascii_names, until_zero,
 };
 use super::failure::Failure;
 use super::packets::Packets;
@@ -44,6 +44,10 @@ const NEEDED: u32 = capability::PROTOCOL_41 | capability::SECURE_CONNECTION;
 const GREETING: u8 = 10;
 /// Longest packet accepted: 1 GiB, the protocol's limit.
 const PACKET_BYTES_MAX: u32 = 1 << 30;
+/// Number of the collation `utf8mb4_general_ci`.
+/// Source: MySQL's source documentation, "Character Set".
+const UTF8MB4: u8 = 45;
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Greeting {
     version: String,
@@ -69,7 +73,11 @@ pub(super) fn log_in<S: Read + Write>(
     if first.first() == Some(&ERR_HEADER) {
         return Err(error_packet(first));
     }
-    let greeting = greeting(first)?;
+    let mut greeting = greeting(first)?;
+    if !has_ascii_names(endpoint) {
+        // Otherwise the server's own, so that text is not converted.
+        greeting.collation = UTF8MB4;
+    }
     let Greeting { version, number, capabilities, plugin, nonce, .. } = greeting;
     if capabilities & NEEDED != NEEDED {
         let text = format!(
@@ -187,8 +195,6 @@ fn client(out: &mut Vec<u8>, negotiated: u32, collation: u8) {
 
 /// Writes the response to the greeting.
 ///
-/// The server's own character set is used, so that text is not converted.
-///
 /// Source: MySQL's source documentation, "Protocol::HandshakeResponse41".
 fn answer(out: &mut Vec<u8>, auth: &mut Authenticator<'_>, negotiated: u32, collation: u8) {
     client(out, negotiated, collation);
@@ -275,6 +281,21 @@ mod tests {
             assert_eq!(flags, (capabilities & WANTED) | capability::CONNECT_WITH_DB);
             assert_eq!(written[8], 8, "the server's own collation");
             assert_eq!(written[32..], *b"bench\0\0test\0mysql_native_password\0");
+        }
+    }
+
+    /// Goal: a server whose own character set is another one reads the names as they were written.
+    #[test]
+    fn names_beyond_ascii_are_declared_as_utf_8() {
+        let names = [("\u{dc}", "test"), ("bench", "d b/\u{dc}")];
+        for (user, database) in names.map(|(user, name)| (user.to_owned(), name.to_owned())) {
+            let hello = greeting_from("5.6.24", WANTED, "mysql_native_password");
+            let mut packets = scripted(&[&hello, DENIED]);
+            let endpoint = Endpoint { user, database, ..endpoint(None) };
+            let error = log_in(&mut packets, &endpoint, true, |_| Ok(())).unwrap_err().to_string();
+            assert_eq!(packets.socket.written[4 + 8], 45, "utf8mb4_general_ci");
+            let remedy = "skip-character-set-client-handshake";
+            assert!(error.contains("as utf8mb4") && error.contains(remedy), "{error}");
         }
     }
 
