@@ -48,13 +48,14 @@ impl RawDevice {
         }
         let number = format!("{}:{}", major(metadata.rdev()), minor(metadata.rdev()));
         let sys_dir = Path::new("/sys/dev/block").join(&number);
-        let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo")
+            .map_err(|error| refuse(format!("its mounts cannot be read: {error}; mount /proc")))?;
         let use_of = Use {
             sys_dir: &sys_dir,
             number: &number,
             path: &path,
-            mounts: &read("/proc/self/mountinfo"),
-            swaps: &read("/proc/swaps"),
+            mounts: &mounts,
+            swaps: &std::fs::read_to_string("/proc/swaps").unwrap_or_default(),
         };
         let of_disk = std::fs::read_to_string(sys_dir.join("../dev")).unwrap_or_default();
         let of_disk = sys_dir.join("partition").exists().then_some(of_disk);

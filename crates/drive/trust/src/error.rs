@@ -44,6 +44,13 @@ pub enum TrustError {
         _0.display()
     )]
     Unmapped(PathBuf),
+    /// Access control lists are read through `/proc`, which is absent.
+    #[error(
+        "/proc is not mounted, so the accounts that can write {} cannot be checked: mount it with \
+         `mount -t proc proc /proc`",
+        _0.display()
+    )]
+    NoProc(PathBuf),
     /// Two dots follow a directory that does not exist.
     #[error("`..` follows {}, which does not exist: leave both out", _0.display())]
     Absent(PathBuf),

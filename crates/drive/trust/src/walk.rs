@@ -104,7 +104,7 @@ impl<'a> Walk<'a> {
 
     /// Checks that what is made here has the mode with which it is made.
     pub(crate) fn check_default(&self) -> io::Result<()> {
-        match self.checks_dirs && self.has_acl(DEFAULT_ACL) {
+        match self.checks_dirs && self.has_acl(DEFAULT_ACL)? {
             true => Err(TrustError::Default(self.path.clone()).into()),
             false => Ok(()),
         }
@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
             mode if mode & 0o020 == 0 => return Ok(()),
             _ if !gids.contains(&facts.st_gid) => "a group of other accounts",
             // Its entries count as the group's. Source: acl(5), "Correspondence".
-            _ if self.has_acl(ACL) => "an account of an access control list",
+            _ if self.has_acl(ACL)? => "an account of an access control list",
             _ => return Ok(()),
         };
         match is_dir && facts.st_mode & STICKY != 0 {
@@ -172,11 +172,13 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns whether what was opened has an access control list, or may have one.
-    fn has_acl(&self, name: &str) -> bool {
+    fn has_acl(&self, name: &str) -> io::Result<bool> {
         let path = format!("/proc/self/fd/{}", self.dir.as_raw_fd());
         match getxattr_query(path, name) {
-            Ok(_bytes) => true,
-            Err(error) => ![Errno::NODATA, Errno::OPNOTSUPP].contains(&error),
+            Ok(_bytes) => Ok(true),
+            // The descriptor is open.
+            Err(Errno::NOENT) => Err(TrustError::NoProc(self.path.clone()).into()),
+            Err(error) => Ok(![Errno::NODATA, Errno::OPNOTSUPP].contains(&error)),
         }
     }
 
