@@ -129,13 +129,23 @@ impl Results {
         // An experiment of a stranger may have any name, and the identifier of another.
         let found: Vec<_> = by_name.into_iter().chain(by_id).collect();
         match &found[..] {
-            [] => Err(ArchiveError::Unknown(name.to_owned(), self.root.clone())),
+            [] => self.find_renamed(name),
             [path] => ExperimentDir::open(path),
             [first, second, ..] => Err(ArchiveError::Ambiguous(
                 name.to_owned(),
                 [first, second].map(|path| path.strip_prefix(&self.root).unwrap_or(path).into()),
             )),
         }
+    }
+
+    /// Finds the newest experiment by the name in its manifest: its directory was renamed or moved.
+    fn find_renamed(&self, name: &str) -> Result<ExperimentDir, ArchiveError> {
+        let is_it = |dir: &ExperimentDir| {
+            let summary = dir.summary();
+            summary.is_ok_and(|one| one.name == name || format!("{}/{}", one.name, one.id) == name)
+        };
+        let found = self.newest().into_iter().find(is_it);
+        found.ok_or_else(|| ArchiveError::Unknown(name.to_owned(), self.root.clone()))
     }
 
     /// Lists every experiment, oldest first by its identifier, and every file that cannot be read.
@@ -266,6 +276,25 @@ mod tests {
         create("long", &long).unwrap();
         let error = create("long", id).unwrap_err().to_string();
         assert!(error.contains("the identifier after it"), "{error}");
+    }
+
+    /// Goal: the names that a listing shows are found, also of a directory that was moved.
+    #[test]
+    fn a_moved_experiment_is_found_by_the_names_in_its_manifest() {
+        let root = tempfile::tempdir().unwrap();
+        let results = Results::at(root.path());
+        let mut manifest = manifest();
+        let dir = results.create(&mut manifest).unwrap();
+        fs::create_dir(root.path().join("other")).unwrap();
+        fs::rename(dir.path(), root.path().join("other/moved")).unwrap();
+        let listed = results.list().experiments.remove(0);
+        let listed = format!("{}/{}", listed.name, listed.id);
+        for name in ["quick", &listed, "other", "moved", "other/moved"] {
+            let found = results.find(name).unwrap();
+            assert_eq!(found.path(), root.path().join("other/moved"), "{name}");
+        }
+        assert!(results.find_within(&listed).is_ok());
+        assert!(matches!(results.find("quic"), Err(ArchiveError::Unknown(..))));
     }
 
     /// Goal: an experiment that cannot be begun, as on a full disk, leaves nothing.
