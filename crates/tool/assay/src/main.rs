@@ -226,7 +226,7 @@ fn shown(error: clap::Error, args: &[OsString]) -> clap::Error {
 fn not_parsed(error: clap::Error, args: &[OsString]) -> ExitCode {
     let error = mistyped::explained(shown(error, args), args, Cli::command());
     let printed = error.print().and_then(|()| stdout().flush());
-    match printed.or_else(|error| ui::output_error(&error)) {
+    match printed.or_else(|error| ui::output_error(&error, None)) {
         Err(report) if !error.use_stderr() => {
             ui::write_status(&report.to_string());
             ExitCode::FAILURE

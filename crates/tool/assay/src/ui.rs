@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use indicatif::MultiProgress;
 use miette::{GraphicalReportHandler, GraphicalTheme, Report, ThemeStyles, miette};
 use model::secret::{has_secret, masked, masked_value};
-use model::visible;
+use model::{ShellCommand, visible};
 use render::Format;
 
 use crate::diagnostic::system_remedy;
@@ -58,6 +58,8 @@ pub(crate) struct Ui {
     places: [PathBuf; 3],
     /// The first error of stdout, if any; reported at the end.
     failure: Arc<OnceLock<io::Error>>,
+    /// The command that shows the results that are stored, if any.
+    stored: Arc<OnceLock<String>>,
 }
 
 impl Ui {
@@ -74,6 +76,7 @@ impl Ui {
             places: [&environment.data_dir, &environment.results, &std::env::temp_dir()]
                 .map(Clone::clone),
             failure: Arc::default(),
+            stored: Arc::default(),
         }
     }
 
@@ -108,7 +111,13 @@ impl Ui {
             (None, Ok(())) => Ok(()),
             (None, Err(error)) => Err(self.failure.get_or_init(|| error)),
         };
-        written.or_else(output_error)
+        let stored = self.stored.get().map(String::as_str);
+        written.or_else(|error| output_error(error, stored))
+    }
+
+    /// Notes the command that shows the results that are stored now, whatever is printed of them.
+    pub(crate) fn note_stored(&self, command: &ShellCommand) {
+        self.stored.get_or_init(|| command.to_string());
     }
 
     /// Prints a status line on stderr; control characters are made visible.
@@ -187,12 +196,18 @@ pub(crate) fn set_live(lines: Option<MultiProgress>) {
 }
 
 /// Returns an error of stdout as a report; a closed pipe is no error.
-pub(crate) fn output_error(error: &io::Error) -> Result<(), Report> {
+///
+/// `stored` is the command that shows results that are stored.
+pub(crate) fn output_error(error: &io::Error, stored: Option<&str>) -> Result<(), Report> {
     if error.kind() == ErrorKind::BrokenPipe {
         return Ok(());
     }
-    let help = "the output is incomplete: free disk space or choose another file, then run the \
-                command again";
+    let help = match stored {
+        Some(show) => format!("only the output is incomplete; the results are stored: {show}"),
+        None => "the output is incomplete: free disk space or choose another file, then run the \
+                 command again"
+            .to_owned(),
+    };
     Err(miette!(help = help, "cannot write the standard output: {error}"))
 }
 
@@ -302,7 +317,12 @@ mod tests {
 
     #[test]
     fn only_a_closed_pipe_is_no_error() {
-        assert!(output_error(&ErrorKind::BrokenPipe.into()).is_ok());
-        assert!(output_error(&ErrorKind::StorageFull.into()).is_err());
+        assert!(output_error(&ErrorKind::BrokenPipe.into(), None).is_ok());
+        let help = |stored| {
+            let report = output_error(&ErrorKind::StorageFull.into(), stored).unwrap_err();
+            report.help().expect("a remedy").to_string()
+        };
+        assert!(help(None).ends_with("then run the command again"));
+        assert!(help(Some("assay compare a")).ends_with("the results are stored: assay compare a"));
     }
 }

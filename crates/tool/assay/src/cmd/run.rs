@@ -291,10 +291,11 @@ fn print_result(
     manifest: &Manifest,
     ui: &Ui,
 ) -> Result<ExitCode> {
+    let experiment = &manifest.plan.experiment;
+    ui.note_stored(&ShellCommand::of("assay compare").operands([&experiment.name]));
     let runs = Window::default().runs(dir, manifest)?;
     let has_failed_check = runs.iter().any(RunRecord::has_failed_check);
     let mut code = exit_code(Label::Nothing, has_failed_check);
-    let experiment = &manifest.plan.experiment;
     let show = ShellCommand::of("assay show").operands([&experiment.name]);
     let mut next = vec![show.to_string()];
     if runs.iter().any(|run| !run.steps.is_empty()) {

@@ -364,3 +364,17 @@ fn files_that_a_user_names_obey_the_umask() {
         assert!(modes.iter().all(|(_, found)| *found == mode), "{modes:?}");
     }
 }
+
+/// Goal: the error of a full standard output names the results that are stored.
+#[test]
+fn results_that_are_stored_are_named_when_their_output_fails() {
+    let call = "run fillseq --engine memory --rows 100";
+    let place = tempfile::tempdir().expect("a directory");
+    let mut command = script("exec \"$0\" \"$@\"");
+    command.args(call.split(' ')).current_dir(place.path()).stdout(full());
+    let output = command.output().expect("it starts");
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{err}");
+    let help = "only the output is incomplete; the results are stored: assay compare quick-fillseq";
+    assert!(err.contains(help), "{err}");
+}
