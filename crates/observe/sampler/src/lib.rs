@@ -34,7 +34,7 @@ pub use cpus::{quota_cpus, usable_cpus};
 pub use error::CapError;
 pub use host_facts::host_facts;
 pub use limit::{
-    Limit, Quota, Shortage, aio_events, cause_of_full, check_inodes, direct_io_error,
+    LOG_BYTES, Limit, Quota, Shortage, aio_events, cause_of_full, check_inodes, direct_io_error,
     has_no_thread_limit, io_uring_refusal, lack_of_inodes, limits, shortages,
     tightest_thread_limit, with_thread_limit,
 };

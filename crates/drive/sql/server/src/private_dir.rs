@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use model::Bytes;
 use rustix::fs::{FlockOperation, Mode, OFlags, flock};
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,10 @@ const ROOT: &str = "/tmp";
 /// Longest path of another parent: a unix socket's path has room for 107 bytes, of which the names
 /// below the parent take up to 38. Source: unix(7), `sun_path`.
 const ROOT_BYTES_MAX: usize = 107 - 38;
+/// Files that a server has there, with their usual size: note, sockets and locks. Our choice, above
+/// the 5 files of Postgres.
+const FILES: usize = 8;
+const FILE_BYTES: usize = 4 << 10;
 /// Prefix of their names, before the id of the process that made them.
 const PREFIX: &str = "assay-";
 /// File name of the note.
@@ -185,16 +190,26 @@ fn make_below(roots: &[PathBuf]) -> Result<TempDir, ServerError> {
                 let closed = Permissions::from_mode(0o700);
                 tempfile::Builder::new().prefix(&prefix).permissions(closed).tempdir_in(root)
             });
-        match made {
+        match made.and_then(with_room) {
             Ok(made) => return Ok(made),
             Err(error) => errors.push(format!("{}: {error}", root.display())),
         }
     }
     Err(ServerError::fatal(format!(
         "no directory for the sockets of servers ({}): set TMPDIR to one that can be written and \
-         entered by every account, with a path of at most {ROOT_BYTES_MAX} bytes",
-        errors.join("; ")
+         entered by every account, with {} and {FILES} inodes free and a path of at most \
+         {ROOT_BYTES_MAX} bytes",
+        errors.join("; "),
+        Bytes((FILES * FILE_BYTES) as u64),
     )))
+}
+
+/// Returns a directory in which the files of a server can be made.
+fn with_room(dir: TempDir) -> io::Result<TempDir> {
+    let files = (0..FILES).map(|number| dir.path().join(number.to_string()));
+    let made = files.clone().try_for_each(|file| fs::write(file, [0; FILE_BYTES]));
+    files.for_each(|file| drop(fs::remove_file(file)));
+    made.map(|()| dir)
 }
 
 /// Kills servers whose Assay was killed and removes their directories.

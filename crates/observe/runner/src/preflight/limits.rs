@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::{EngineError, OpenSpec};
+use engine::{Driver, EngineError, OpenSpec};
 use model::{
     AccountNeed, Bytes, Experiment, Load, ServerLoad, Step, StopRule, SystemNeeds, Variant,
 };
@@ -21,8 +21,6 @@ use crate::worker::Registry;
 /// Threads of a run next to its clients and its engine: background writer, collector and command
 /// reader, and those of the parent. A run had 9 at most (ours).
 const OTHER_THREADS: u64 = 12;
-/// Size of the largest file next to the rows: logs that are written before them. Our choice.
-const FILE_BYTES: u64 = 256 << 20;
 /// CPU time of one operation. Our choice: ten times that of most engines.
 const OPERATION_NS: u64 = 100_000;
 /// Probes of a search. Our choice.
@@ -45,7 +43,7 @@ pub struct Place<'a> {
 
 /// Returns what this host denies an experiment, and raises the limits that may be raised.
 ///
-/// Of a library that is loaded only the client is known: the worker that opens it checks the rest.
+/// Of a library that is loaded only the threads are known: the worker that opens it checks the rest.
 pub fn host_refusals(
     experiment: &Experiment,
     registry: &Registry,
@@ -73,12 +71,16 @@ pub fn host_refusals(
             Some(Err(error)) => found.push(refused(EngineError::from(error).into())),
             None => {}
         }
-        let driver = registry(&variant.build.engine, None).ok();
-        if let Some(driver) = driver.filter(|_| kind.is_none() && variant.dsn.is_none()) {
+        if kind.is_none() && variant.dsn.is_none() {
             let (settings, options) = (variant.settings.clone(), variant.options.clone());
             let spec = OpenSpec::embedded(place.data.to_owned(), settings, experiment.data);
             let spec = OpenSpec { options, ..spec };
-            needs = needs.and(Needs::of(experiment).of_system(&*driver, &spec));
+            let threads = engine::background_threads(&spec.settings, &spec.options);
+            let of_library = SystemNeeds { threads, ..SystemNeeds::default() };
+            let driver = registry(&variant.build.engine, None);
+            let of_system =
+                |driver: Box<dyn Driver>| Needs::of(experiment).of_system(&*driver, &spec);
+            needs = needs.and(driver.map_or(of_library, of_system));
         }
         let shortages = sampler::shortages(&needs, place.data).into_iter();
         let cap = experiment.memory_bytes.and_then(|cap| beyond_cap(&needs, cap));
@@ -116,7 +118,8 @@ fn client(
         clients,
         threads: u64::from(clients) + OTHER_THREADS,
         open_files: if has_server { OTHER_FILES + connections } else { 0 },
-        file_bytes: FILE_BYTES.saturating_add(experiment.data.live_bytes().0.saturating_mul(4)),
+        file_bytes: sampler::LOG_BYTES
+            .saturating_add(experiment.data.live_bytes().0.saturating_mul(4)),
         cpu_seconds: cpu_seconds(experiment),
         ..SystemNeeds::default()
     };

@@ -6,12 +6,14 @@ use std::path::Path;
 use model::{Bytes, SystemNeeds};
 use rustix::fs::StatVfsMountFlags;
 
-use super::{Limit, Shortage};
+use super::{Limit, Shortage, check_inodes};
 
 pub(crate) static LIMIT: Limit = Limit { name: "shared_memory", check };
 
 /// Where named shared memory lies. Source: shm_overview(7).
 const DIR: &str = "/dev/shm";
+/// Segments of a server there. Our choice: Postgres makes 2 at its start.
+const FILES: u64 = 8;
 
 fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
     let needed = needs.shared_memory;
@@ -27,7 +29,12 @@ fn check(needs: &SystemNeeds, _data: &Path) -> Result<(), Shortage> {
         }
         Ok(_) | Err(_) => None,
     };
-    allow(Bytes(needed.amount), needed.instead, free.map(Bytes))
+    allow(Bytes(needed.amount), needed.instead, free.map(Bytes))?;
+    check_inodes(Path::new(DIR), FILES).map_err(|error| Shortage {
+        limit: LIMIT.name,
+        reason: error.to_string(),
+        remedy: format!("allow more (`mount -o remount,nr_inodes=0 {DIR}`)"),
+    })
 }
 
 /// Returns whether every account can make files in a directory of this mode. Source: inode(7).

@@ -1,5 +1,6 @@
 //! Limits of the host that a run would exceed end it before anything is loaded.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use crate::group::Group;
@@ -75,6 +76,26 @@ fn threads_of_clients_and_server_are_counted() {
     let join = Limited::by(&format!("echo $$ >{}", group.processes().display()));
     let texts = ["16 clients need 28 threads", "pids.max allows", "pids-limit=", "use at most"];
     join.assert_refused("lmdb", &texts);
+}
+
+/// Goal: the threads that a setting requests are counted, also in the plan of a library.
+#[test]
+fn background_threads_of_the_setting_are_counted() {
+    let files = [("pids.max", "100".to_owned())];
+    let group = match Group::make("pids", &files, &files) {
+        Ok(group) => group,
+        Err(error) => return println!("skipped: no control group: {error}"),
+    };
+    let script = format!("echo $$ >{} && set -- \"$@\"", group.processes().display());
+    for (engine, setting) in [
+        ("fjall", "--background-jobs 60"),
+        ("fjall", "--option worker_threads=60"),
+        ("rocksdb@9.10.0", "--background-jobs 60"),
+        ("rocksdb@9.10.0", "--option max_background_jobs=60"),
+    ] {
+        let join = Limited::by(&format!("{script} {setting}"));
+        join.assert_refused(engine, &["16 clients need 108 threads", "pids.max allows"]);
+    }
 }
 
 /// Goal: no process of a run is killed by a limit of `ulimit`, or fails at one, in its middle.
@@ -170,4 +191,63 @@ fn shared_memory_of_a_server_is_compared_with_its_need() {
     }
     let texts = ["may need 8.00 MiB of shared memory", "/dev/shm has 2.00 MiB free", "\"mmap\""];
     small.assert_refused("postgres@15.10", &texts);
+}
+
+/// Returns a shell in a namespace of mounts; `None` if this user cannot mount.
+fn mounted(script: &str) -> Option<Limited> {
+    let prefix = &["unshare", "--mount"];
+    let done = Command::new("unshare").args(["--mount", "sh", "-c", script]).status();
+    if !done.is_ok_and(|status| status.success()) {
+        println!("skipped: this user cannot mount");
+        return None;
+    }
+    Some(Limited { prefix, script: script.to_owned() })
+}
+
+#[test]
+fn a_host_without_proc_is_refused_by_that_name() {
+    if let Some(without) = mounted("mount -t tmpfs tmpfs /proc") {
+        without.assert_refused("lmdb", &["/proc is not mounted", "mount -t proc proc /proc"]);
+    }
+}
+
+#[test]
+fn inodes_of_shared_memory_are_compared_with_the_need() {
+    let Some(small) = mounted("mount -t tmpfs -o nr_inodes=2 tmpfs /dev/shm") else { return };
+    if let Err(why) = supply::testing::build("postgres@15.10") {
+        return println!("skipped: {why}");
+    }
+    let texts = ["shm has 1 free inodes", "-o remount,nr_inodes=0"];
+    small.assert_refused("postgres@15.10", &texts);
+}
+
+/// Goal: a server is not set up where its directory for sockets has no room, and TMPDIR is named.
+/// Method: a namespace of mounts in which `/tmp` has 4 KiB; everything else lies elsewhere.
+#[test]
+fn room_for_the_sockets_of_a_server_is_checked() {
+    let Some(small) = mounted("mount -t tmpfs -o size=4k tmpfs /tmp") else { return };
+    if let Err(why) = supply::testing::build("postgres@15.10") {
+        return println!("skipped: {why}");
+    }
+    let place = tempfile::tempdir_in("/var/tmp").expect("a directory");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place.path(), open).expect("its owner may");
+    // The program itself may lie there.
+    let program = place.path().join("assay");
+    std::fs::copy(Workspace::new().program(&[]).get_program(), &program).expect("a copy");
+    let assay = |verb: &str, temporary: &str| {
+        let script = format!("{} && exec \"$0\" \"$@\"", small.script);
+        let shell = [small.prefix, &["sh", "-c", &script]].concat();
+        let mut command = Command::new(shell[0]);
+        command.args(&shell[1..]).arg(&program).arg(verb).args(RUN);
+        command.args(["postgres@15.10", "--data-dir", "data"]).current_dir(place.path());
+        ProgramOutput::of(command.env("TMPDIR", temporary).output().expect("a shell"))
+    };
+    let run = assay("run", "/tmp");
+    let err = unwrapped(&run.err);
+    assert!(err.contains("No space left on device") && err.contains("nothing was run"), "{err}");
+    assert!(err.contains("set TMPDIR to one that") && err.contains("with 32.0 KiB"), "{err}");
+    let plan = assay("plan", "/tmp").out;
+    assert!(plan.contains("refuses this plan on this host"), "{plan}");
+    assay("run", "/var/tmp").recorded();
 }
