@@ -135,10 +135,22 @@ pub fn parse_switch(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_invalid| format!("`{text}` is neither true nor false"))
 }
 
+/// Smallest cache: a page of memory. A smaller number was meant with a unit.
+const CACHE_BYTES_MIN: Bytes = Bytes(4 << 10);
+
+/// Parses the size of a cache, or 0.
+fn parse_cache(text: &str) -> Result<Bytes, String> {
+    let size = parse_size(text)?;
+    if size > Bytes(0) && size < CACHE_BYTES_MIN {
+        return Err(format!("`{text}` is less than {CACHE_BYTES_MIN}: write a unit, such as 1GiB"));
+    }
+    Ok(size)
+}
+
 #[rustfmt::skip]
 settings! { [
     Durability "durability" durability: Durability, Durability = str::parse, Form::Name(|| Durability::ALL.map(Durability::name).into()), Any, "CLASS", "Durability class of every write: none, os (survives a process crash) or sync";
-    Cache "cache" cache_bytes: Option<Bytes>, Bytes = parse_size, Form::Amount, OwnServer, "SIZE", "Size of the engine's cache, such as 1GiB";
+    Cache "cache" cache_bytes: Option<Bytes>, Bytes = parse_cache, Form::Amount, OwnServer, "SIZE", "Size of the engine's cache, such as 1GiB";
     DirectIo "direct_io" direct_io: bool, bool = parse_switch, Form::Switch, OwnServer, "", "Bypass the page cache in reads and background writes";
     Compression "compression" compression: Option<String>, String = |text| Ok(text.to_owned()), Form::Text, OwnServer, "NAME", "Block compression: none, lz4 or zstd";
     BackgroundJobs "background_jobs" background_jobs: Option<u32>, u32 = parse_whole, Form::Whole, OwnServer, "N", "Background threads that the engine may use";
@@ -162,6 +174,9 @@ mod tests {
         assert_eq!((settings.cache_bytes, settings.direct_io), (Some(Bytes::GIB), true));
         assert!(settings.set("durability", "paper").is_err());
         assert!(settings.set("background_jobs", "-1").is_err());
+        let error = settings.set("cache", "1").unwrap_err().to_string();
+        assert!(error.contains("`1` is less than 4.00 KiB: write a unit, such as 1GiB"), "{error}");
+        assert!(["0", "4096", "4KiB"].iter().all(|size| settings.set("cache", size).is_ok()));
         assert_eq!((parse_whole("2k"), parse_short_size("4KiB")), (Ok(2000), Ok(4096)));
         assert!(parse_whole("5B").is_err() && parse_short_size("4GiB").is_err());
         assert!(settings.set("colour", "red").is_err());

@@ -247,6 +247,7 @@ mod tests {
             ("mongodb+srv://me:hush@db.example/test", "unknown server scheme `mongodb://`"),
             ("jdbc:sqlserver://db:1433;user=me", "unknown server scheme `sqlserver://`"),
             ("host=db dbname=x user=me", "this is a list of `key=value`, as in libpq"),
+            ("psql -h 127.0.0.1 -U bench bench", "this is a command line, and not an address"),
             ("me:hush@tcp(db:3306)/x", "this is an address in the form of Go's MySQL driver"),
             ("$DATABASE_URL", "the address is a variable that nothing expands"),
             ("me:hush@db/x", "the address has no scheme"),

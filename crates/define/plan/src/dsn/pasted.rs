@@ -18,6 +18,13 @@ pub(crate) fn is_meant(text: &str) -> bool {
         || text.contains(['=', '(', '$'])
         || text.trim_start().starts_with("jdbc:")
         || (text.contains('@') && text.contains([':', '/']))
+        || is_command(text)
+}
+
+/// Returns whether a text is a command line of a server's client.
+fn is_command(text: &str) -> bool {
+    let program = text.split_once(' ').map_or("", |(program, _)| program);
+    ["psql", "mysql", "mariadb"].contains(&program.rsplit('/').next().unwrap_or_default())
 }
 
 /// Returns whether an argument is an address with a placeholder, in a password or elsewhere.
@@ -88,6 +95,12 @@ fn without_scheme(text: &str) -> PlanError {
     }
     if is_of_go(text) {
         return form_of_go();
+    }
+    if is_command(text) {
+        return wrong("this is a command line, and not an address").remedy(
+            "write its values as postgres://USER:${ASSAY_PASSWORD_NAME}@HOST:PORT/DATABASE, or \
+             mysql://...",
+        );
     }
     if text.starts_with("jdbc:") {
         return wrong("the JDBC address names no host: it has no `//`");

@@ -372,7 +372,7 @@ fn a_wrong_address_has_an_error_that_names_what_is_wrong() {
                 "psql \"postgres://me:secret@db/x\"",
                 "words stand in front of the scheme of the address",
             ),
-            ("/usr/bin/mysql -h db -u me -psecret x", scheme),
+            ("/usr/bin/mysql -h db -u me -psecret x", "this is a command line, and not an address"),
         ],
     );
 }
