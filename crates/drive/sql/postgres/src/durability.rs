@@ -10,6 +10,14 @@ use crate::wire::{Connection, Failure};
 const SETTINGS: &str = "SELECT name, setting, coalesce(source, '') FROM pg_settings WHERE name IN \
                         ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name";
 
+/// Settings that a role or a database gives to its sessions, without those of texts and names.
+///
+/// Source: Postgres' documentation, "pg_settings", `source`.
+const FOLLOWED: &str = "SELECT name, setting || ' (' || source || ')' FROM pg_settings WHERE source \
+                        IN ('database', 'user', 'database user') AND setting IS DISTINCT FROM \
+                        boot_val AND name NOT IN ('client_encoding', 'search_path', 'DateStyle', \
+                        'IntervalStyle', 'TimeZone') ORDER BY name";
+
 /// Reads back settings of a session and the persistence of tables.
 pub(crate) fn read(
     connection: &mut Connection,
@@ -83,7 +91,8 @@ fn add_tables(
     Ok(())
 }
 
-/// Describes the settings whose values differ between the login's own session and the run's.
+/// Describes the settings whose values differ between the login's own session and the run's, and
+/// those that the login gives to the run.
 pub(crate) fn overridden<'n>(
     own: &mut Connection,
     run: &mut Connection,
@@ -103,6 +112,13 @@ pub(crate) fn overridden<'n>(
                  have {set}"
             ));
         }
+    }
+    let followed = run.pairs(FOLLOWED)?;
+    let followed: Vec<_> =
+        followed.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    if !followed.is_empty() {
+        let list = followed.join(", ");
+        texts.push(format!("sessions of the run have settings of the role or database: {list}"));
     }
     Ok(texts)
 }

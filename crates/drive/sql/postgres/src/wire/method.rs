@@ -51,7 +51,7 @@ struct Remedy {
 /// Source: Postgres' source, `auth_failed` in `auth.c`, `InitPostgres` in `postinit.c`;
 /// `PgBouncer`'s source, `set_startup_options` in `client.c`.
 #[rustfmt::skip]
-const REMEDIES: [Remedy; 19] = [
+const REMEDIES: [Remedy; 20] = [
     Remedy { text: "peer authentication failed",
         remedy: "peer compares the role with the account of this machine that runs Assay: run \
             Assay as the account of that name, map the account in pg_ident.conf, or put a line \
@@ -68,7 +68,8 @@ const REMEDIES: [Remedy; 19] = [
             scram-sha-256 into pg_hba.conf" },
     Remedy { text: "password authentication failed",
         remedy: "give the right user and password in the dsn; if pg_hba.conf requires \
-                 scram-sha-256 and the password is stored as md5, set the password again" },
+                 scram-sha-256 and the password is stored as md5, or the role has no password or its \
+                 VALID UNTIL has passed, set the password again" },
     Remedy { text: "ldap authentication failed",
         remedy: "give the user and password of the directory in the dsn" },
     Remedy { text: "gssapi authentication failed",
@@ -81,6 +82,9 @@ const REMEDIES: [Remedy; 19] = [
         remedy: "permit this role, database and host in pg_hba.conf of the server" },
     Remedy { text: "not permitted to log in",
         remedy: "name another role, or permit the role to log in by ALTER ROLE ... LOGIN" },
+    Remedy { text: "not currently accepting connections",
+        remedy: "permit them by ALTER DATABASE ... ALLOW_CONNECTIONS true, or name another \
+            database in the dsn" },
     Remedy { text: "too many connections for",
         remedy: "raise this CONNECTION LIMIT by ALTER ROLE or ALTER DATABASE, or use fewer \
             clients" },

@@ -57,14 +57,24 @@ fn sessions_behind_a_pooler_have_the_class_they_are_found_with() {
 fn settings_of_a_role_are_overridden_with_a_note() {
     let Some(server) = server(&[("full_page_writes", "off")]) else { return };
     let dir = tempfile::tempdir().unwrap();
-    let set = ["ALTER ROLE postgres SET synchronous_commit = 'local'"];
+    let set = [
+        "ALTER ROLE postgres SET synchronous_commit = 'local'",
+        "ALTER ROLE postgres SET enable_indexscan = off",
+        "ALTER DATABASE postgres SET work_mem = '1MB'",
+        "ALTER ROLE postgres SET TimeZone = 'UTC'",
+    ];
     let spec = spec(dir.path(), foreign(&server, "postgres"), Some(statements(&set)));
     let engine = open(&spec).unwrap();
-    just_call(&mut *engine.session().unwrap(), 0).unwrap();
+    let mut session = engine.session().unwrap();
+    (0..4).for_each(|statement| drop(just_call(&mut *session, statement).unwrap()));
+    drop(session);
     let notes = engine.durability().unwrap().notes;
     let found = |text: &str| notes.iter().any(|note| note.starts_with(text));
     assert!(found("the server's own synchronous_commit = local (user) is overridden"), "{notes:?}");
     assert!(found("full_page_writes = off (configuration file): pages torn"), "{notes:?}");
+    let followed = "sessions of the run have settings of the role or database: enable_indexscan = \
+                    off (user), work_mem = 1024 (database)";
+    assert!(notes.contains(&followed.to_owned()), "{notes:?}");
     engine.close().unwrap();
     server.stop();
 }
