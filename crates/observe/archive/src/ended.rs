@@ -1,7 +1,8 @@
 //! The ended runs that an experiment's `checksums` lists.
 //!
-//! Without the list, a run that was deleted or not copied would look like a run that never was.
+//! Without the list, a deleted run has the same traces as a run that was only planned.
 
+use std::fs;
 use std::path::Path;
 
 use crate::checksum::{Checksums, checksum_of, parse, read_list, write};
@@ -22,7 +23,7 @@ pub(crate) fn add(run: &Path) -> Result<(), ArchiveError> {
 ///
 /// A kill at any moment leaves a list with the name that the run then has.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), ArchiveError> {
-    let moved = || std::fs::rename(from, to).map_err(ArchiveError::write(from));
+    let moved = || fs::rename(from, to).map_err(ArchiveError::write(from));
     let Some(((experiment, old), (_, new))) = place(from).zip(place(to)) else { return moved() };
     change(experiment, |sums| {
         let listed = sums.get(&old).cloned();

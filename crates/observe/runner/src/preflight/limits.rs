@@ -43,7 +43,7 @@ pub struct Place<'a> {
 
 /// Returns what this host denies an experiment, and raises the limits that may be raised.
 ///
-/// Of a library that is loaded only the threads are known: the worker that opens it checks the rest.
+/// Before a library is loaded only its threads are known: the worker that opens it checks the rest.
 pub fn host_refusals(
     experiment: &Experiment,
     registry: &Registry,
