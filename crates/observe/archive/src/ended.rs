@@ -25,10 +25,9 @@ pub(crate) fn add(run: &Path) -> Result<(), ArchiveError> {
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), ArchiveError> {
     let moved = || fs::rename(from, to).map_err(ArchiveError::write(from));
     let Some(((experiment, old), (_, new))) = place(from).zip(place(to)) else { return moved() };
-    change(experiment, |sums| {
-        let listed = sums.get(&old).cloned();
-        sums.extend(listed.map(|sum| (new, sum)));
-    })?;
+    // A run that was killed has none.
+    let sum = checksum_of(&from.join(CHECKSUMS)).ok();
+    change(experiment, |sums| sums.extend(sum.map(|sum| (new, [sum].into()))))?;
     moved()?;
     change(experiment, |sums| drop(sums.remove(&old)))
 }

@@ -60,11 +60,13 @@ impl ExperimentDir {
         });
         for (name, sums) in absent {
             let path = self.path().join(name);
-            let Some(run) = path.parent().filter(|run| !run.exists()) else { continue };
-            mismatches.retain(|one| one.path != path);
             // A kill may have come between the new name in the list and the new name of the run.
             let is_renamed = present.iter().any(|(_, other)| *other == sums);
-            all.absent.extend((!is_renamed).then(|| run.to_path_buf()));
+            let absent = path.parent().filter(|run| !is_renamed && !run.exists());
+            if is_renamed || absent.is_some() {
+                mismatches.retain(|one| one.path != path);
+            }
+            all.absent.extend(absent.map(Path::to_path_buf));
         }
         (all.files, all.mismatches) = (files, mismatches);
         let runs = RUN_DIRS.map(|part| directories(&self.path().join(part))).concat();
