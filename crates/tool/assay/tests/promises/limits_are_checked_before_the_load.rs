@@ -194,6 +194,7 @@ fn shared_memory_of_a_server_is_compared_with_its_need() {
 }
 
 /// Returns a shell in a namespace of mounts; `None` if this user cannot mount.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn mounted(script: &str) -> Option<Limited> {
     let prefix = &["unshare", "--mount"];
     let done = Command::new("unshare").args(["--mount", "sh", "-c", script]).status();

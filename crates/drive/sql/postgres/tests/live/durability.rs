@@ -66,7 +66,9 @@ fn settings_of_a_role_are_overridden_with_a_note() {
     let spec = spec(dir.path(), foreign(&server, "postgres"), Some(statements(&set)));
     let engine = open(&spec).unwrap();
     let mut session = engine.session().unwrap();
-    (0..4).for_each(|statement| drop(just_call(&mut *session, statement).unwrap()));
+    for statement in 0..4 {
+        just_call(&mut *session, statement).unwrap();
+    }
     drop(session);
     let notes = engine.durability().unwrap().notes;
     let found = |text: &str| notes.iter().any(|note| note.starts_with(text));
