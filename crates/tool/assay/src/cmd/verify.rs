@@ -115,17 +115,13 @@ impl Verified {
             let plural = if number == 1 { "" } else { "s" };
             format!("{} {what}{plural}", thousands(number as u64))
         };
-        let mut unchecked = Vec::new();
-        if self.unchecked > 0 {
-            unchecked.push(format!("{} without checksums", self.unchecked));
-        }
-        if self.without_list > 0 {
-            let of = count(self.without_list, "experiment");
-            unchecked.push(format!("whether runs are absent ({of} without a list of runs)"));
-        }
-        let unchecked = match unchecked.is_empty() {
-            true => "nothing".to_owned(),
-            false => unchecked.join(" and "),
+        let of = count(self.without_list, "experiment");
+        let absence = format!("whether runs are absent ({of} without a list of runs)");
+        let unchecked = match (self.unchecked, self.without_list) {
+            (0, 0) => "nothing".to_owned(),
+            (0, _) => absence,
+            (several, 0) => format!("{several} without checksums"),
+            (several, _) => format!("{several} without checksums, and {absence}"),
         };
         [
             count(self.experiments, "experiment"),
