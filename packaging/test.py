@@ -113,8 +113,8 @@ def only(pattern):
     found = sorted(DIST.glob(pattern))
     if not found:
         raise Skipped(f"no {pattern} in {DIST}")
-    (package,) = found
-    return package
+    assert len(found) == 1, found
+    return found[0]
 
 
 def is_release():
@@ -281,7 +281,8 @@ def program_of(arch, place):
 
 def symbols(arch):
     """The program needs no glibc newer than the oldest that is promised."""
-    only("*.whl")
+    if not is_release():
+        raise Skipped("the program of the tests needs the glibc of this host")
     with tempfile.TemporaryDirectory(prefix="assay-symbols-") as place:
         program = program_of(arch, place).read_bytes()
     numbers = lambda version: [int(part) for part in version.split(".")]
