@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use analysis::explain::Question;
-use analysis::history::{HistoryQuery, Past, StudyOptions, gather, study};
+use analysis::history::{HistoryQuery, Past, StudyOptions, gather, step_means, study};
 use analysis::{Comparison, NoiseHistory, compare, explain, noise_cells, warmup_trims};
 use archive::{ArchiveError, ExperimentDir};
 use lint::{
@@ -44,7 +44,7 @@ fn read(dir: &Path) -> Result<(), ArchiveError> {
         show(&manifest, run);
     }
     compared(&dir, &manifest, &runs)?;
-    history(manifest, runs);
+    history(&manifest, &runs);
     Ok(())
 }
 
@@ -136,8 +136,9 @@ fn tables(
 }
 
 /// Gathers the history of an experiment that was repeated.
-fn history(manifest: Manifest, runs: Vec<RunRecord>) {
-    let again = || Past { manifest: manifest.clone(), runs: runs.clone() };
+fn history(manifest: &Manifest, runs: &[RunRecord]) {
+    let means = step_means(manifest, runs);
+    let again = || Past { manifest: manifest.clone(), means: means.clone() };
     let past = [again(), again(), again(), again()];
     let metrics = vec![metric::THROUGHPUT_OPS_PER_S.name.to_owned()];
     let query = HistoryQuery { metrics, ..HistoryQuery::default() };

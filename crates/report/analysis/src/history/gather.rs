@@ -2,24 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{BuildRef, Host, Manifest, RunRecord, StepClients, Variant, metric};
+use model::{BuildRef, Host, Manifest, StepClients, Variant, metric};
 use serde::Serialize;
-use stats::mean_of_runs;
 
+use super::means::StepMeans;
 use super::order::check_order;
 use super::problem::HistoryError;
 use super::rank::version;
-use super::series::History;
+use super::series::{History, Origin};
 use super::setup::{Setup, is_same_but_build};
-use crate::metrics::{step_metrics, with_memory, with_writers};
 
-/// One experiment of the archive with its runs.
+/// One experiment of the archive with the means of its runs.
 #[derive(Debug)]
 pub struct Past {
     /// What belongs to it as a whole.
     pub manifest: Manifest,
-    /// Its runs.
-    pub runs: Vec<RunRecord>,
+    /// Means of its runs, as [`step_means`](super::step_means) returns them.
+    pub means: Vec<StepMeans>,
 }
 
 /// Selection from the archive; absent fields do not restrict it.
@@ -88,9 +87,10 @@ struct Key {
 /// One point: an experiment's runs of a variant.
 struct Point {
     label: String,
+    origin: Origin,
     setup: Setup,
-    /// Values of its runs.
-    values: Vec<f64>,
+    /// Mean of its runs.
+    value: f64,
 }
 
 /// Collects histories from experiments, which are given oldest first.
@@ -237,48 +237,36 @@ impl HistoryQuery {
             }
             let label = if is_by_build { build } else { &one.manifest.created_at };
             let setup = Setup::of(experiment, variant, &one.manifest.host);
+            let origin = Origin::of(&one.manifest, variant);
             let values = self.values(one, variant, &subject);
             added += values.len();
-            for (key, values) in values {
+            for (key, value) in values {
                 let (label, setup) = (label.clone(), setup.upto(key.0.index));
-                points.entry(key).or_default().push(Point { label, setup, values });
+                let origin = origin.clone();
+                points.entry(key).or_default().push(Point { label, origin, setup, value });
             }
         }
         added
     }
 
-    /// Returns the values of a variant's valid runs, by history and metric.
-    fn values(
-        &self,
-        one: &Past,
-        variant: &Variant,
-        subject: &str,
-    ) -> BTreeMap<(Key, String), Vec<f64>> {
-        let experiment = &one.manifest.plan.experiment;
-        let is_own = |run: &&RunRecord| run.cell.variant == variant.name && run.is_counted();
-        let own = one.runs.iter().filter(is_own);
-        let mut values: BTreeMap<(Key, String), Vec<f64>> = BTreeMap::new();
-        for (run, step) in own.flat_map(|run| run.steps.iter().map(move |step| (run, step))) {
-            if self.step.as_ref().is_some_and(|name| *name != step.step.name) {
-                continue;
-            }
+    /// Returns the means of a variant's valid runs, by history and metric.
+    fn values(&self, one: &Past, variant: &Variant, subject: &str) -> BTreeMap<(Key, String), f64> {
+        let is_wanted = |means: &&StepMeans| {
+            means.variant == variant.name
+                && self.step.as_ref().is_none_or(|name| *name == means.step)
+        };
+        let mut values = BTreeMap::new();
+        for means in one.means.iter().filter(is_wanted) {
             let key = Key {
-                experiment: experiment.name.clone(),
+                experiment: one.manifest.plan.experiment.name.clone(),
                 subject: subject.to_owned(),
-                level: run.cell.clients,
-                index: step.index,
-                step: step.step.name.clone(),
-                clients: step.step.clients,
+                level: means.level,
+                index: means.index,
+                step: means.step.clone(),
+                clients: means.clients,
             };
-            let known = step_metrics(step, &experiment.data);
-            let known = with_memory(known, &variant.settings);
-            let known = with_writers(known, step, experiment.application.as_ref());
-            for name in &self.metrics {
-                let known = known.get(name).or_else(|| step.counters.get(name));
-                if let Some(value) = known.or_else(|| step.gauges_max.get(name)) {
-                    values.entry((key.clone(), name.clone())).or_default().push(*value);
-                }
-            }
+            let known = self.metrics.iter().filter_map(|name| Some((name, means.mean(name)?)));
+            values.extend(known.map(|(name, value)| ((key.clone(), name.clone()), value)));
         }
         values
     }
@@ -326,8 +314,9 @@ impl Key {
         let metric = metric::find(&name);
         let clients = StepClients { level: self.level, number: self.clients };
         let subject = format!("{} of {}, {clients} ({})", self.step, self.subject, self.experiment);
-        let values = points.iter().map(|point| mean_of_runs(&point.values)).collect();
-        let labels: Vec<String> = points.into_iter().map(|point| point.label).collect();
+        let values = points.iter().map(|point| Some(point.value)).collect();
+        let (labels, origins): (Vec<String>, _) =
+            points.into_iter().map(|point| (point.label, point.origin)).unzip();
         // Identifiers and versions give the order, also where a clock was set back.
         let is_order_checked = check_order(&labels, |row| row.to_string()) != Ok(false);
         History {
@@ -338,6 +327,7 @@ impl Key {
             values,
             is_order_checked,
             labels,
+            origins,
         }
     }
 }
@@ -345,8 +335,9 @@ impl Key {
 #[cfg(test)]
 mod tests {
     use model::record::SCHEMA;
-    use model::{Bytes, Cell, Host, Nanos, Plan};
+    use model::{Bytes, Cell, Host, Nanos, Plan, RunRecord};
 
+    use super::super::step_means;
     use super::*;
     use crate::testing;
 
@@ -357,7 +348,8 @@ mod tests {
         for (variant, (_, build, _)) in experiment.variants.iter_mut().zip(variants) {
             variant.build = build.parse().unwrap();
         }
-        let runs = variants.iter().map(|(name, _, ops)| testing::run(name, 1, 2 * ops)).collect();
+        let runs = variants.iter().map(|(name, _, ops)| testing::run(name, 1, 2 * ops));
+        let runs: Vec<RunRecord> = runs.collect();
         let cells: Vec<Cell> = Vec::new();
         let plan = Plan {
             experiment,
@@ -377,7 +369,7 @@ mod tests {
             host: Host { fingerprint: "here".to_owned(), ..Host::default() },
             builds: BTreeMap::new(),
         };
-        Past { manifest, runs }
+        Past { means: step_means(&manifest, &runs), manifest }
     }
 
     fn query(engine: &str) -> HistoryQuery {
@@ -490,7 +482,7 @@ mod tests {
     fn newest_experiment_without_a_valid_value_is_reported() {
         let mut all: Vec<Past> = (1..=5).map(|day| past(day, &[("own", "x", 100)])).collect();
         assert!(!gather(&all, &query("x")).unwrap().lacks_newest);
-        all[4].runs[0].invalid = Some("the client was late".to_owned());
+        all[4].means.clear();
         let found = gather(&all, &query("x")).unwrap();
         assert!(found.lacks_newest && found.histories[0].known() == 4);
     }

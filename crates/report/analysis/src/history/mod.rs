@@ -8,6 +8,7 @@ mod csv_rows;
 mod direction;
 mod gather;
 mod json_rows;
+mod means;
 mod order;
 mod problem;
 mod rank;
@@ -21,7 +22,8 @@ mod time;
 
 pub use direction::Directions;
 pub use gather::{Gathered, HistoryQuery, HostChange, Past, gather};
+pub use means::{StepMeans, step_means};
 pub use problem::HistoryError;
 pub use read::read_file;
-pub use series::{History, Trend};
+pub use series::{History, Origin, Trend};
 pub use study::{ClassifiedChange, Event, MIN_VALUES, Studied, Study, StudyOptions, study};

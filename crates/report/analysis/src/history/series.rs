@@ -1,6 +1,7 @@
 //! History: labelled values of one metric, oldest first.
 
-use model::{Better, Unit};
+use jiff::Timestamp;
+use model::{Better, Manifest, Unit, Variant};
 use serde::Serialize;
 
 /// A series of one metric's values, oldest first.
@@ -20,9 +21,44 @@ pub struct History {
     pub is_order_checked: bool,
     /// The values, as many as labels; `None` where one is missing.
     pub values: Vec<Option<f64>>,
+    /// Origin of each value; empty for a column from elsewhere.
+    pub origins: Vec<Origin>,
+}
+
+/// Origin of a value: an experiment of the archive, and what it measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// Name and identifier of the experiment, with a slash between them.
+    pub experiment: String,
+    /// The variant.
+    pub variant: String,
+    /// Engine and version, as the build reports them.
+    pub build: String,
+}
+
+impl Origin {
+    pub(super) fn of(manifest: &Manifest, variant: &Variant) -> Self {
+        let reported = manifest.builds.get(&variant.name);
+        Self {
+            experiment: format!("{}/{}", manifest.plan.experiment.name, manifest.id),
+            variant: variant.name.clone(),
+            build: reported.map_or_else(
+                || variant.build.to_string(),
+                |build| format!("{} {}", build.engine, build.version),
+            ),
+        }
+    }
 }
 
 impl History {
+    /// Returns the labels in seconds since 1970; `None` unless they are ascending times.
+    pub fn times_s(&self) -> Option<Vec<f64>> {
+        let time =
+            |label: &String| Some(label.parse::<Timestamp>().ok()?.as_duration().as_secs_f64());
+        let times: Option<Vec<f64>> = self.labels.iter().map(time).collect();
+        times.filter(|times| times.is_sorted())
+    }
+
     /// Returns how many values there are.
     pub fn known(&self) -> usize {
         self.values.iter().flatten().count()

@@ -293,6 +293,7 @@ mod tests {
             labels: (0..60).map(|point| format!("b{point}")).collect(),
             is_order_checked: true,
             values: (0..60).map(value).collect(),
+            origins: Vec::new(),
         }
     }
 

@@ -96,6 +96,7 @@ impl Table {
                 labels: self.labels.clone(),
                 is_order_checked,
                 values: self.column(column, &fractions)?,
+                origins: Vec::new(),
             })
         };
         self.names.iter().enumerate().map(history).collect()

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use analysis::history::{
-    Directions, Gathered, History, HistoryError, HistoryQuery, Past, StudyOptions, gather,
-    read_file, study,
+    Directions, Gathered, History, HistoryError, HistoryQuery, Past, StepMeans, StudyOptions,
+    gather, read_file, step_means, study,
 };
-use archive::{Results, write_output};
+use archive::{ExperimentDir, Results, write_output};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use model::units::parse_share;
-use model::{BuildRef, Label, metric};
+use model::{BuildRef, Label, Manifest, metric};
 use plan::PlanError;
 use render::{Format, HistoryInput, plot_history};
 use stats::change::STRICTNESS;
@@ -28,6 +28,8 @@ const STDIN: [&str; 2] = ["-", "/dev/stdin"];
 
 /// Default metric of the archive.
 const METRIC: &str = metric::THROUGHPUT_OPS_PER_S.name;
+/// Name of an experiment's means in the derived cache.
+const MEANS_CACHE: &str = "means";
 /// Heading of the options that select from the archive.
 const ARCHIVE: &str = "From the archive";
 /// Heading of the options that read a file.
@@ -176,25 +178,41 @@ fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads every experiment, oldest first, and the runs of those that match; reports and skips
+/// Reads every experiment, oldest first, and the means of those that match; reports and skips
 /// damaged ones.
-fn past(environment: &Environment, query: &HistoryQuery, ui: &Ui) -> Vec<Past> {
+pub(super) fn past(environment: &Environment, query: &HistoryQuery, ui: &Ui) -> Vec<Past> {
     let mut past = Vec::new();
     for dir in Results::at(&environment.results).newest() {
-        let manifest = match dir.manifest() {
-            Ok(manifest) => manifest,
-            Err(error) => {
-                ui.status(error);
-                continue;
+        match dir.manifest() {
+            Ok(manifest) => {
+                let is_wanted = query.has(&manifest);
+                let means = if is_wanted { means(&dir, &manifest, ui) } else { Vec::new() };
+                past.push(Past { manifest, means });
             }
-        };
-        let read = if query.has(&manifest) { dir.each_run(&manifest) } else { Vec::new() };
-        let (runs, damaged): (Vec<_>, Vec<_>) = read.into_iter().partition(Result::is_ok);
-        damaged.into_iter().filter_map(Result::err).for_each(|error| ui.status(error));
-        past.push(Past { manifest, runs: runs.into_iter().flatten().collect() });
+            Err(error) => ui.status(error),
+        }
     }
     past.reverse();
     past
+}
+
+/// Returns the means of an experiment's runs, from the cache when valid.
+///
+/// The means of an experiment with damaged runs are not cached: each reader is warned.
+fn means(dir: &ExperimentDir, manifest: &Manifest, ui: &Ui) -> Vec<StepMeans> {
+    let mut of_others = Vec::new();
+    let cached = dir.cached(MEANS_CACHE, || {
+        let read = dir.each_run(manifest);
+        let (runs, damaged): (Vec<_>, Vec<_>) = read.into_iter().partition(Result::is_ok);
+        let runs: Vec<_> = runs.into_iter().flatten().collect();
+        let means = step_means(manifest, &runs);
+        let mut errors =
+            damaged.into_iter().filter_map(Result::err).inspect(|error| ui.status(error));
+        let Some(last) = errors.by_ref().last() else { return Ok(means) };
+        of_others = means;
+        Err(last)
+    });
+    cached.unwrap_or(of_others)
 }
 
 fn from_archive(args: &Args, environment: &Environment, ui: &Ui) -> Result<Gathered> {
@@ -206,19 +224,19 @@ fn from_archive(args: &Args, environment: &Environment, ui: &Ui) -> Result<Gathe
         experiment: args.experiment.clone(),
         host: args.host.clone(),
     };
-    gathered(query, environment, ui)
+    let past = past(environment, &query, ui);
+    gathered(&past, query, environment)
 }
 
-/// Gathers the histories of the archive; without a metric, of the default one.
+/// Gathers histories from experiments; without a metric, of the default one.
 pub(super) fn gathered(
+    past: &[Past],
     mut query: HistoryQuery,
     environment: &Environment,
-    ui: &Ui,
 ) -> Result<Gathered> {
     if query.metrics.is_empty() {
         query.metrics.push(METRIC.to_owned());
     }
-    let past = past(environment, &query, ui);
     if past.is_empty() {
         return Err(miette!(
             help = "run an experiment first, or read a file with --import",
@@ -226,7 +244,7 @@ pub(super) fn gathered(
             environment.results.display()
         ));
     }
-    gather(&past, &query).map_err(to_report)
+    gather(past, &query).map_err(to_report)
 }
 
 /// Returns an error as a report, with suggestions.

@@ -17,7 +17,7 @@ use super::charts::{Source, curve, heat};
 use super::entries::entries;
 use super::shelf::{Selected, StoredComparison};
 use super::site::{Dashboard, file, message, not_found, values};
-use crate::cmd::history::{gathered, to_report};
+use crate::cmd::history::{gathered, past, to_report};
 use crate::diagnostic::IntoReport as _;
 
 /// Smallest change of a history that matters, as `assay history` has it.
@@ -54,7 +54,8 @@ impl Dashboard {
                 experiment: owned("experiment"),
                 host: owned("host"),
             };
-            let gathered = gathered(query, &self.environment, &self.ui)?;
+            let past = past(&self.environment, &query, &self.ui);
+            let gathered = gathered(&past, query, &self.environment)?;
             let options =
                 StudyOptions { min_effect: MIN_EFFECT, strictness: STRICTNESS, since: None };
             let study = study(gathered.histories.clone(), &options).map_err(to_report)?;
