@@ -24,6 +24,9 @@ pub enum Role {
     Program,
     /// A process that loads an engine: also what its loader, allocator and sanitizers read.
     Worker,
+    /// This program, for another command: all variables, because passwords of data sources may be
+    /// among them.
+    Assay,
     /// A compiler or a package manager: also its settings, caches, proxies and certificates.
     BuildTool,
 }
@@ -110,7 +113,7 @@ pub fn command(role: Role, program: impl AsRef<OsStr>) -> Command {
     command.env_clear().envs(inherited(role, std::env::vars_os()));
     ffi_parent::end_with_parent(&mut command);
     match role {
-        Role::Program | Role::Worker => command.process_group(0),
+        Role::Program | Role::Worker | Role::Assay => command.process_group(0),
         Role::BuildTool => build_group::join(&mut command),
     };
     command
@@ -140,6 +143,7 @@ fn is_of(role: Role, name: &str) -> bool {
     COMMON.contains(&name)
         || match role {
             Role::Program => false,
+            Role::Assay => true,
             Role::Worker => WORKER.contains(&name) || starts(ALLOCATORS),
             Role::BuildTool => {
                 BUILD_TOOL.contains(&upper.as_str())
@@ -259,11 +263,19 @@ mod tests {
         assert_eq!(process_file(id, "no-such-file"), None);
     }
 
+    #[test]
+    fn another_command_of_assay_gets_all_variables() {
+        assert_eq!(
+            names(Role::Assay, &["ASSAY_PASSWORD_PG", "DB_PW"]),
+            ["ASSAY_PASSWORD_PG", "DB_PW"]
+        );
+    }
+
     /// Goal: the Ctrl-C of a terminal, which goes to the whole foreground group, ends no child.
     #[test]
     fn a_child_is_in_another_process_group_than_its_parent() {
         let own = rustix::process::getpgrp();
-        for role in [Role::Program, Role::Worker, Role::BuildTool] {
+        for role in [Role::Program, Role::Worker, Role::Assay, Role::BuildTool] {
             let mut child = command(role, "sleep").arg("60").spawn().unwrap();
             let group = rustix::process::getpgid(Some(rustix::process::Pid::from_child(&child)));
             child.kill().unwrap();

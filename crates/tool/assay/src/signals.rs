@@ -18,6 +18,9 @@ use crate::ui::write_status;
 /// Signals that request a stop.
 const STOPS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 
+/// Signal that lets the run in hand be the last one, as a page of `assay serve` requests.
+pub(crate) const LAST_RUN: Signal = Signal::SIGUSR1;
+
 /// What a request raises, while something is measured or checked.
 static INTERRUPT: Mutex<Option<Interrupt>> = Mutex::new(None);
 /// Time that a second request leaves for the end of the process, before a signal ends it.
@@ -39,11 +42,11 @@ pub(crate) fn handle(stops: bool) {
     SigSet::from(Signal::SIGXFSZ).thread_block().ok();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let handled = STOPS.into_iter().filter(|signal| stops && !is_ignored(&status, *signal));
-    let handled: SigSet = handled.collect();
+    let handled: SigSet = handled.chain(stops.then_some(LAST_RUN)).collect();
     if handled.thread_block().is_ok() {
         let waiting = thread::Builder::new().spawn(move || {
             while let Ok(signal) = handled.wait() {
-                stop(signal);
+                if signal == LAST_RUN { end_after_run() } else { stop(signal) }
             }
         });
         if waiting.is_err() {
@@ -77,6 +80,13 @@ pub(crate) fn end_if_requested() {
     while ENDS.load(Ordering::SeqCst) {
         thread::park();
     }
+}
+
+/// Lets the run in hand be the last one; ignored where nothing is run.
+fn end_after_run() {
+    let Some(interrupt) = deferred().clone() else { return };
+    interrupt.end_after_run();
+    write_status("stops     after the run in hand, as requested by a page of `assay serve`");
 }
 
 /// Raises the interrupt, or ends the process by the signal after removing its temporary files.

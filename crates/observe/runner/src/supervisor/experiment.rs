@@ -55,7 +55,7 @@ pub fn run_cells(
     }
     let (total, mut silent) = (todo.len(), Vec::new());
     for (number, cell) in (1..).zip(todo) {
-        if bench.interrupt.level() > 0 {
+        if bench.interrupt.forbids_runs() {
             break;
         }
         if address(bench, cell).is_some_and(|address| silent.contains(address)) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use child::Confinement;
@@ -28,17 +28,30 @@ pub(crate) const WATCH_EVERY: Duration = Duration::from_millis(100);
 ///
 /// One stops after the operations in flight, the second at once.
 #[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicU32>);
+pub struct Interrupt {
+    requests: Arc<AtomicU32>,
+    is_last_run: Arc<AtomicBool>,
+}
 
 impl Interrupt {
     /// Notes one more request to stop.
     pub fn raise(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Lets the run in hand be the last one.
+    pub fn end_after_run(&self) {
+        self.is_last_run.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether no run may follow.
+    pub fn forbids_runs(&self) -> bool {
+        self.level() > 0 || self.is_last_run.load(Ordering::Relaxed)
     }
 
     /// Returns the number of requests.
     pub fn level(&self) -> u32 {
-        self.0.load(Ordering::Relaxed)
+        self.requests.load(Ordering::Relaxed)
     }
 
     /// Returns the end of a run: a failure after a request to stop is an interruption.

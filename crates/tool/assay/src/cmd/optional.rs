@@ -20,36 +20,37 @@ pub(super) const OBTAIN: Obtain = |build, Process { environment, ui }| {
     requested_build::artifact(build, environment, ui).map(drop)
 };
 
-/// Returns the names of the optional variants whose builds cannot be had.
-///
-/// Prints one line with the command that installs what the builds need, and a line for each build
-/// that is unavailable for another reason.
-pub(super) fn left_out(
-    checked: &Checked,
-    obtain: Obtain,
-    process: Process<'_>,
-) -> Result<Vec<String>> {
-    let Process { environment, ui } = process;
-    let (mut left_out, mut uninstalled) = (Vec::new(), Vec::new());
+/// The optional variants whose builds cannot be had.
+pub(super) struct LeftOut {
+    /// Their names.
+    pub(super) variants: Vec<String>,
+    /// One line with the command that installs what the builds need, and a line for each build that
+    /// is unavailable for another reason.
+    pub(super) lines: Vec<String>,
+}
+
+/// Returns the optional variants whose builds cannot be had.
+pub(super) fn left_out(checked: &Checked, obtain: Obtain, process: Process<'_>) -> Result<LeftOut> {
+    let (mut variants, mut lines, mut uninstalled) = (Vec::new(), Vec::new(), Vec::new());
     let mut packages = BTreeSet::new();
     for variant in checked.optional() {
         let Err(report) = obtain(&variant.build, process) else { continue };
-        left_out.push(variant.name.clone());
-        match store(environment)?.missing_packages(&variant.build) {
+        variants.push(variant.name.clone());
+        match store(process.environment)?.missing_packages(&variant.build) {
             Some(names) => {
                 uninstalled.push(variant.name.as_str());
                 packages.extend(names.split(' ').map(str::to_owned));
             }
-            None => ui.status(format_args!("left out  {}: {report}", variant.name)),
+            None => lines.push(format!("left out  {}: {report}", variant.name)),
         }
     }
     if !uninstalled.is_empty() {
         let packages: Vec<_> = packages.into_iter().collect();
-        ui.status(format_args!(
+        lines.push(format!(
             "left out  {}: to add them, run `apt install {}`, then this command again",
             uninstalled.join(", "),
             packages.join(" ")
         ));
     }
-    Ok(left_out)
+    Ok(LeftOut { variants, lines })
 }

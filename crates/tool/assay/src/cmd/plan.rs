@@ -240,7 +240,7 @@ fn loads(plan: &Plan) -> Option<String> {
 }
 
 /// Formats the plan in lines.
-fn lines(planned: &CheckedPlan, style: Style) -> Vec<String> {
+pub(super) fn lines(planned: &CheckedPlan, style: Style) -> Vec<String> {
     let plan = &planned.plan;
     let experiment = &plan.experiment;
     let mut lines: Vec<String> = waived(experiment).into_iter().collect();

@@ -8,7 +8,7 @@ use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::limits::joined_name;
 use model::record::SCHEMA;
-use model::{DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
+use model::{Bytes, DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
 use render::{Meta, complete_runs, next_steps, render_answer};
 
@@ -16,6 +16,7 @@ use super::analyzed::analyze;
 use super::bench::{Bench, HEADING, Limits, check_floor, take_data};
 use super::compare::exit_code;
 use super::consent::{self, Origin, Trust};
+use super::plan::CheckedPlan;
 use super::refused::{by_host, check_host, check_stored, check_text, rejection};
 use super::resume::{self, Stored};
 use super::run_options::{ExperimentArgs, rates};
@@ -122,7 +123,7 @@ fn execute(
     ui.status(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
     let mut outcome = measure(&mut bench, &manifest, &dir, ui);
     let mut planned = manifest;
-    if outcome.is_ok() && bench.engines.interrupt.level() == 0 {
+    if outcome.is_ok() && !bench.engines.interrupt.forbids_runs() {
         let floor = args.limits.disk_floor;
         let pilot = PilotRun { dir: &dir, manifest: &planned, origin };
         match args.until.extend(pilot, floor, Process { environment, ui }) {
@@ -197,16 +198,27 @@ fn prepare(
     let process = Process { environment, ui };
     let mut checked = args.experiment_args.check(&catalog, machine, optional::OBTAIN, process)?;
     args.until.prepare(&mut checked.experiment, ui)?;
-    check_text(&checked, environment)?;
+    let (planned, environment) = planned(&checked, args.limits.disk_floor, results, process)?;
+    Ok((Prepared::Fresh(Box::new((checked, planned.plan))), environment))
+}
+
+/// Plans a checked experiment, with the environment for its servers; refuses what this host
+/// denies.
+pub(super) fn planned(
+    checked: &Checked,
+    floor: Bytes,
+    results: &Results,
+    Process { environment, ui }: Process<'_>,
+) -> Result<(CheckedPlan, Environment)> {
+    check_text(checked, environment)?;
     let environment = servers::with_open_data(environment, &checked.experiment, ui);
-    let planned =
-        planning::expand(checked.experiment.clone(), args.limits.disk_floor, &environment)?;
+    let planned = planning::expand(checked.experiment.clone(), floor, &environment)?;
     planned.check()?;
     let refused = by_host(&planned.plan.experiment, Some(results), &environment);
     if let Some(error) = refused.first() {
-        return Err(rejection(&checked, error, &environment.nearest_dir()));
+        return Err(rejection(checked, error, &environment.nearest_dir()));
     }
-    Ok((Prepared::Fresh(Box::new((checked, planned.plan))), environment))
+    Ok((planned, environment))
 }
 
 /// Executes the incomplete runs of a plan; returns the number of complete ones.

@@ -8,7 +8,7 @@ use model::Waiver;
 use model::setting::parse_whole;
 use plan::{Catalog as _, Checked, Machine, Overrides, PlanError, QuickVariants, Setting};
 
-use super::optional::{self, Obtain};
+use super::optional::{LeftOut, Obtain, left_out};
 use crate::catalog::{EXPERIMENT_BYTES_MAX, Program, experiment, experiment_names, read};
 use crate::misplaced::{self, Kind};
 use crate::ui::Process;
@@ -124,9 +124,10 @@ impl ExperimentArgs {
     ) -> Result<Checked> {
         let ui = process.ui;
         let mut checked = self.of_size(self.size.as_ref(), &[], catalog, machine)?;
-        let left_out = optional::left_out(&checked, obtain, process)?;
-        if !left_out.is_empty() {
-            checked = self.of_size(self.size.as_ref(), &left_out, catalog, machine)?;
+        let LeftOut { variants, lines } = left_out(&checked, obtain, process)?;
+        lines.iter().for_each(|line| ui.status(line));
+        if !variants.is_empty() {
+            checked = self.of_size(self.size.as_ref(), &variants, catalog, machine)?;
         }
         checked.warnings.iter().for_each(|line| ui.status(format_args!("warning   {line}")));
         checked.chosen.iter().for_each(|line| ui.status(line));

@@ -174,7 +174,7 @@ pub(crate) fn run_cells(
     let bar = counted(ui, todo.len() as u64, "{bar:30} {pos}/{len}  {eta} left  {msg}");
     for cell in todo {
         bar.set_message(visible(&cell.id).into_owned());
-        if storage.is_interrupted() {
+        if storage.interrupt.forbids_runs() {
             break;
         }
         let end = run_cell(storage, dir, manifest, cell, &mut profile)?;
