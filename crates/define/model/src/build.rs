@@ -60,6 +60,9 @@ impl fmt::Display for BuildRef {
     }
 }
 
+/// Fact of a run that a page showed while it was measured.
+pub const WATCHED: &str = "watched";
+
 /// Identity of an opened build, stored with every run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {

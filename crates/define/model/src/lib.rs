@@ -60,7 +60,7 @@ mod visible;
 
 pub use allocator::{Allocator, Bin, MallocRecord};
 pub use buckets::Buckets;
-pub use build::{BuildRef, Identity};
+pub use build::{BuildRef, Identity, WATCHED};
 pub use capability::{Capabilities, Durability, OpKind};
 pub use cpu_count::CpuCount;
 pub use device::{

@@ -6,7 +6,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,9 +18,12 @@ use crate::experiment::ExperimentDir;
 use crate::layout::{MANIFEST, RECORD};
 use crate::limits::JSON_BYTES_MAX;
 use crate::regular::{self, check_dir};
+use crate::run::RunWriter;
 
 /// Directory of the cache, in that of the experiment.
 const DERIVED: &str = "derived";
+/// File of an experiment whose run in hand a page shows.
+const WATCHED: &str = "watched";
 
 impl ExperimentDir {
     /// Returns the result of `compute`, cached as `name`.
@@ -44,15 +47,32 @@ impl ExperimentDir {
         }
         let value = compute()?;
         let is_sound = || !changed_files().iter().any(|file| file.starts_with(self.path()));
-        // None for a file that is read in place: a request to stop may be removing the directory.
-        // Root writes none where another account can put a link.
-        let may_write =
-            || !self.is_unpacked() && trust::check(self.path(), Entries::Closed).is_ok();
-        if let Some(key) = key.filter(|_| is_sound() && may_write()) {
+        if let Some(key) = key.filter(|_| is_sound() && self.may_derive()) {
             // A read-only archive is slower, and equally correct.
             let _written: io::Result<()> = write(&path, &key, &value);
         }
         Ok(value)
+    }
+
+    /// Returns whether files of the cache may be written.
+    ///
+    /// None for a file that is read in place: a request to stop may be removing the directory.
+    /// Root writes none where another account can put a link.
+    fn may_derive(&self) -> bool {
+        !self.is_unpacked() && trust::check(self.path(), Entries::Closed).is_ok()
+    }
+
+    /// Notes that a page shows the run in hand; [`crate::RunWriter::is_watched`] reads the note.
+    ///
+    /// An archive that this account cannot write to gets no note.
+    pub fn mark_watched(&self) {
+        let mark = self.path().join(DERIVED).join(WATCHED);
+        if !mark.exists()
+            && self.may_derive()
+            && fs::create_dir_all(self.path().join(DERIVED)).is_ok()
+        {
+            fs::write(mark, b"").ok();
+        }
     }
 
     /// Returns a key of the experiment's content; `None` when a file's metadata cannot be read.
@@ -76,6 +96,25 @@ impl ExperimentDir {
             identity(&run.join(RECORD)).ok().hash(&mut hasher);
         }
         Some(format!("{} {:016x}", env!("CARGO_PKG_VERSION"), hasher.finish()))
+    }
+}
+
+impl RunWriter {
+    /// Returns the file that a page makes while it shows this run.
+    fn mark(&self) -> Option<PathBuf> {
+        Some(self.dir().ancestors().nth(2)?.join(DERIVED).join(WATCHED))
+    }
+
+    /// Returns whether a page has shown this run.
+    pub fn is_watched(&self) -> bool {
+        self.mark().is_some_and(|mark| mark.exists())
+    }
+
+    /// Forgets that a page showed an earlier run.
+    pub(crate) fn unmark(&self) {
+        if let Some(mark) = self.mark() {
+            fs::remove_file(mark).ok();
+        }
     }
 }
 

@@ -184,7 +184,9 @@ impl ExperimentDir {
             }
             ended::rename(&dir, &place(number))?;
         }
-        RunWriter::create(dir)
+        let writer = RunWriter::create(dir)?;
+        writer.unmark();
+        Ok(writer)
     }
 
     /// Returns the directory of a cell's run.

@@ -77,6 +77,11 @@ impl RunWriter {
         })
     }
 
+    /// Returns the run's directory.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
     /// Appends one interval in one write.
     ///
     /// # Errors

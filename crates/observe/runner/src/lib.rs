@@ -29,7 +29,7 @@ pub use message::{Library, ProbeBegins};
 pub use preflight::{
     Kinds, Place, check_text, check_variants, host_refusals, serve_library_test, test_library,
 };
-pub use stamp::{now_utc, stamp_id, wall_time};
+pub use stamp::{now_utc, stamp_id, time_between, wall_time};
 pub use supervisor::{
     DataRoot, Interrupt, Progress, Served, Workbench, WorkerProgram, check_room, free_space,
     run_cells,

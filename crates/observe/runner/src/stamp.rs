@@ -10,8 +10,13 @@ pub fn now_utc() -> String {
 
 /// Returns a run's total duration; `None` when it was killed.
 pub fn wall_time(run: &RunRecord) -> Option<Nanos> {
+    time_between(&run.started_at, run.ended_at.as_deref()?)
+}
+
+/// Returns the time between two stamps; `None` when one is not valid or the second is earlier.
+pub fn time_between(from: &str, to: &str) -> Option<Nanos> {
     let stamp = |text: &str| text.parse::<Timestamp>().ok();
-    let taken = stamp(&run.started_at)?.duration_until(stamp(run.ended_at.as_deref()?)?);
+    let taken = stamp(from)?.duration_until(stamp(to)?);
     u64::try_from(taken.as_nanos()).ok().map(Nanos)
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use archive::ArchiveError;
-use model::{Bytes, RunEnd};
+use model::{Bytes, RunEnd, WATCHED};
 
 use super::data::DataRoot;
 use super::supervise::{Supervised, Supervisor};
@@ -105,6 +105,11 @@ impl Supervisor<'_> {
             self.record.ended_at = Some(now_utc());
             if let Some(drive) = &mut self.record.drive {
                 drive.after = self.bench.drive.and_then(|read| read());
+            }
+            if let Some(identity) =
+                self.record.identity.as_mut().filter(|_| self.writer.is_watched())
+            {
+                identity.facts.insert(WATCHED.to_owned(), true.to_string());
             }
             self.writer.finish(&self.record)?;
             progress(Progress::RunEnds(&self.record));

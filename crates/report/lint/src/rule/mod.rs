@@ -71,6 +71,7 @@ mod a069_failed_check;
 mod a070_lower_bound;
 mod a071_durability_not_had;
 mod a072_data_apart;
+mod a073_watched;
 mod define;
 mod observation;
 
@@ -151,4 +152,5 @@ pub(crate) static RULES: &[&Rule] = &[
     &a070_lower_bound::RULE,
     &a071_durability_not_had::RULE,
     &a072_data_apart::RULE,
+    &a073_watched::RULE,
 ];
