@@ -16,21 +16,29 @@ if [ ! -d "$web/node_modules/puppeteer-core" ] || [ ! -s "$web/dist/app.js" ]; t
     exit 0
 fi
 place=$(mktemp -d)
-server=
+servers=()
 end() {
-    [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    # The runs of a server end with it.
+    [ "${#servers[@]}" = 0 ] || { kill "${servers[@]}" && wait "${servers[@]}"; } 2>/dev/null || true
     rm -rf "$place"
 }
 trap end EXIT
 export XDG_CACHE_HOME=$place/cache
 for file in pair held small; do
-    "$assay" import "crates/tool/assay/tests/data/$file.assay" --results "$place/results" >/dev/null
+    "$assay" import "crates/tool/assay/tests/data/$file.assay" --results "$place/archive-results" >/dev/null
 done
-"$assay" serve --listen 127.0.0.1:0 --results "$place/results" >"$place/address" 2>"$place/log" &
-server=$!
-for _ in $(seq 100); do
-    [ -s "$place/address" ] || sleep 0.1
-done
+serve() { # NAME, OPTIONS...: prints its address into the file NAME
+    "$assay" serve --listen 127.0.0.1:0 --results "$place/$1-results" --data-dir "$place/data" "${@:2}" \
+        >"$place/$1" 2>"$place/$1.log" &
+    servers+=($!)
+    for _ in $(seq 100); do
+        [ -s "$place/$1" ] || sleep 0.1
+    done
+}
+serve archive
+serve runs --allow-run
 cd "$web"
+export ASSAY_RUN_SITE
+ASSAY_RUN_SITE=$(cat "$place/runs")
 node --test --test-reporter=spec test/*.test.mjs
-ASSAY_SITE=$(cat "$place/address") node --test --test-reporter=spec test/every_page.test.mjs
+ASSAY_SITE=$(cat "$place/archive") node --test --test-reporter=spec test/every_page.test.mjs

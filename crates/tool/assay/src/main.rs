@@ -71,6 +71,8 @@ enum Verb {
     Report(cmd::report::Args),
     /// Show the archive, each experiment and runs in progress in a browser
     Serve(cmd::serve::Args),
+    /// Write the pages of the archive as files for any web server
+    Site(cmd::serve::SiteArgs),
     /// Check stored files against their checksums, and records against their intervals
     Verify(cmd::verify::Args),
     /// Write an experiment to one file that other commands can read
@@ -180,6 +182,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::History(args) => cmd::history::run(&args, environment, ui),
         Verb::Report(args) => cmd::report::run(&args, environment, ui),
         Verb::Serve(args) => cmd::serve::run(&args, environment, ui),
+        Verb::Site(args) => cmd::serve::run_site(&args, environment, ui),
         Verb::Verify(args) => cmd::verify::run(&args, environment, ui),
         Verb::Export(args) => cmd::export::run(&args, environment, ui),
         Verb::Import(args) => cmd::import::run(&args, environment, ui),

@@ -87,8 +87,13 @@ impl Ui {
 
     /// Prints the output of `render`, which may be coloured.
     pub(crate) fn rendered(&self, text: &str) {
+        self.secret(&masked(text.trim_end_matches('\n')));
+    }
+
+    /// Prints a line with a secret of Assay that the user needs, as it is.
+    pub(crate) fn secret(&self, line: &str) {
         phase::note_output();
-        if let Err(error) = writeln!(stdout(), "{}", masked(text.trim_end_matches('\n'))) {
+        if let Err(error) = writeln!(stdout(), "{line}") {
             self.failure.get_or_init(|| error);
         }
     }

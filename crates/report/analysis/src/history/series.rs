@@ -48,9 +48,22 @@ impl Origin {
             ),
         }
     }
+
+    /// Returns whether a comparison of both experiments has each as a variant.
+    ///
+    /// It pools the runs of a variant that both experiments have.
+    pub fn is_comparable(&self, other: &Self) -> bool {
+        self.experiment != other.experiment && self.variant != other.variant
+    }
 }
 
 impl History {
+    /// Returns the metric, with the subject of the history if it has one.
+    pub fn title(&self) -> String {
+        let subject = self.subject.as_ref().map(|of| format!(": {of}")).unwrap_or_default();
+        format!("{}{subject}", self.name)
+    }
+
     /// Returns the labels in seconds since 1970; `None` unless they are ascending times.
     pub fn times_s(&self) -> Option<Vec<f64>> {
         let time =

@@ -10,7 +10,7 @@ const WIDTH: usize = 132;
 
 /// Returns the parts; headings are those below a section's.
 pub(crate) fn html<'a>(parts: impl IntoIterator<Item = &'a Part>) -> Markup {
-    html! { @for one in parts { (part(one)) } }
+    html! { @for one in parts.into_iter().filter(|one| !one.is_empty()) { (part(one)) } }
 }
 
 fn part(part: &Part) -> Markup {

@@ -5,4 +5,5 @@ mod render;
 mod sentence;
 
 pub use render::{HistoryInput, plot_history};
-pub(crate) use sentence::arrow;
+pub(crate) use render::{end, host_change};
+pub(crate) use sentence::{answer, arrow, change, drift, percent, remarks};

@@ -1,6 +1,6 @@
 //! Histories as a report.
 
-use analysis::history::{Gathered, MIN_VALUES, Studied, Study};
+use analysis::history::{Gathered, HostChange, MIN_VALUES, Studied, Study};
 use serde::Serialize;
 
 use super::data;
@@ -42,7 +42,7 @@ impl Report for HistoryInput<'_> {
 
 /// Returns the picture of the histories, as an SVG file.
 pub fn plot_history(input: &HistoryInput<'_>) -> String {
-    plot::histories(input.study).file()
+    plot::histories(&input.study.histories).file()
 }
 
 /// Returns the answer, then each history with sparkline, changes and remarks.
@@ -57,9 +57,13 @@ fn lines(input: &HistoryInput<'_>, width: usize) -> Document {
         format!("One event at {}: {}", labels[event.earliest], names.join(", "))
     });
     document.add([Part::Sentences(together.collect())]);
-    document.add([Part::Sentences(unknown(input))]);
-    document.add([Part::Sentences(input.gathered.map(left_out).unwrap_or_default())]);
+    end(input).into_iter().for_each(|lines| document.add([Part::Sentences(lines)]));
     document
+}
+
+/// Returns what follows all histories: what is unknown, and what the archive left out.
+pub(crate) fn end(input: &HistoryInput<'_>) -> [Vec<String>; 2] {
+    [unknown(input), input.gathered.map(left_out).unwrap_or_default()]
 }
 
 /// Returns what the histories leave open: order, short histories, the newest point.
@@ -112,13 +116,16 @@ fn history(one: &Studied, width: usize) -> [Part; 2] {
     [Part::Text(title), Part::Items(items)]
 }
 
+/// Returns a setting of the host that changed, as a sentence.
+pub(crate) fn host_change(one: &HostChange) -> String {
+    let (setting, from, to) = (&one.setting, &one.from, &one.to);
+    format!("{setting} changed between {from} and {to}: {} -> {}", one.before, one.after)
+}
+
 /// Returns what the archive left out.
 fn left_out(gathered: &Gathered) -> Vec<String> {
     let mut lines = vec![format!("Host: {}", gathered.host)];
-    lines.extend(gathered.host_changes.iter().map(|one| {
-        let (setting, from, to) = (&one.setting, &one.from, &one.to);
-        format!("{setting} changed between {from} and {to}: {} -> {}", one.before, one.after)
-    }));
+    lines.extend(gathered.host_changes.iter().map(host_change));
     if gathered.other_hosts > 0 {
         let others = many(gathered.other_hosts, "experiment");
         lines.push(format!("{others} on other hosts are left out: choose a host with --host"));

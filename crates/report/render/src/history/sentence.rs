@@ -13,7 +13,7 @@ pub(super) fn value(history: &History, value: f64) -> String {
 }
 
 /// Returns a growth in per cent with its sign: `+3.10 %`.
-pub(super) fn percent(share: Option<f64>) -> String {
+pub(crate) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "from 0".to_owned(), |share| format!("{} %", signed(share)))
 }
 
@@ -42,7 +42,7 @@ pub(super) fn drift_trend(drift: &Drift, history: &History) -> &'static str {
 }
 
 /// Returns the answer in one line: how many regressions count.
-pub(super) fn answer(study: &Study) -> String {
+pub(crate) fn answer(study: &Study) -> String {
     let metrics = histories(study.histories.len());
     let changes: usize = study.histories.iter().map(|one| one.changes.len()).sum();
     let drifts: usize = study.histories.iter().map(|one| one.found.drifts.len()).sum();
@@ -96,7 +96,7 @@ pub(super) fn too_short(history: &History) -> String {
 }
 
 /// Returns one change with its levels, size and confidence.
-pub(super) fn change(one: &ClassifiedChange, history: &History) -> String {
+pub(crate) fn change(one: &ClassifiedChange, history: &History) -> String {
     let change = &one.change;
     let effect = change.effect;
     let interval = match (change.low, change.high) {
@@ -134,7 +134,7 @@ pub(super) fn change(one: &ClassifiedChange, history: &History) -> String {
 }
 
 /// Returns one drift: a slow ramp.
-pub(super) fn drift(drift: &Drift, history: &History) -> String {
+pub(crate) fn drift(drift: &Drift, history: &History) -> String {
     let is_good = drift.effect.map_or(Trend::Neither, |effect| history.trend(effect));
     let good = match is_good {
         Trend::Better | Trend::Worse => format!(", {}", trend(is_good)),
@@ -153,7 +153,7 @@ pub(super) fn drift(drift: &Drift, history: &History) -> String {
 }
 
 /// Returns the remarks: detectable change, withdrawn changes, suspects, spikes, noise.
-pub(super) fn remarks(one: &Studied) -> Vec<String> {
+pub(crate) fn remarks(one: &Studied) -> Vec<String> {
     let (history, found) = (&one.history, &one.found);
     let mut remarks = Vec::new();
     if one.changes.is_empty() && found.drifts.is_empty() {

@@ -1,6 +1,6 @@
 //! Histories: values, fitted levels and changes, a panel each.
 
-use analysis::history::{ClassifiedChange, History, Studied, Study, Trend};
+use analysis::history::{ClassifiedChange, History, Studied, Trend};
 use maud::{Markup, html};
 use model::{Unit, float};
 
@@ -24,9 +24,9 @@ const MARGIN: f64 = 0.08;
 const GOOD: &str = "#0072B2";
 const PLAIN: &str = "#777";
 
-/// Draws all histories of a study, one below the other.
-pub(crate) fn histories(study: &Study) -> Picture {
-    let panels = study.histories.iter().enumerate();
+/// Draws histories, one below the other.
+pub(crate) fn histories(all: &[Studied]) -> Picture {
+    let panels = all.iter().enumerate();
     let body = html! {
         (legend())
         @for (index, one) in panels { (Panel::of(one, LEGEND + ROW * float(index)).draw(one)) }
@@ -37,7 +37,7 @@ pub(crate) fn histories(study: &Study) -> Picture {
         labels: Labels::new("history", "Histories", caption),
         folded: None,
         width: WIDTH,
-        height: LEGEND + ROW * float(study.histories.len()),
+        height: LEGEND + ROW * float(all.len()),
         body,
     }
 }
@@ -87,10 +87,9 @@ impl Panel {
 
     fn draw(&self, one: &Studied) -> Markup {
         let history = &one.history;
-        let whose = history.subject.as_ref().map(|of| format!(": {of}")).unwrap_or_default();
         let values = history.values.iter().enumerate();
         html! {
-            (text(LEFT, self.top - 24.0, "head", &format!("{}{whose}", history.name)))
+            (text(LEFT, self.top - 24.0, "head", &history.title()))
             (self.axes(history))
             @for (point, value) in values {
                 @if let Some(value) = value {

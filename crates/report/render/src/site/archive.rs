@@ -66,7 +66,8 @@ const PAGE_ENTRIES: usize = 200;
 /// Returns the page; `entries` are sorted, the newest first.
 pub fn archive_page(frame: &Frame, entries: &[ArchiveEntry], filter: &ArchiveFilter) -> String {
     let shown: Vec<&ArchiveEntry> = entries.iter().filter(|one| filter.has(one)).collect();
-    let page: Vec<&&ArchiveEntry> = shown.iter().skip(filter.skip).take(PAGE_ENTRIES).collect();
+    let most = if frame.has_forms() { PAGE_ENTRIES } else { usize::MAX };
+    let page: Vec<&&ArchiveEntry> = shown.iter().skip(filter.skip).take(most).collect();
     let running: Vec<&ArchiveEntry> = entries.iter().filter(|one| one.is_running).collect();
     let body = html! {
         header { h1 { "Archive" } }
@@ -76,10 +77,13 @@ pub fn archive_page(frame: &Frame, entries: &[ArchiveEntry], filter: &ArchiveFil
                     (one.name) ": runs are in progress, " (complete_runs(one.complete, one.cells))
                 } }
             }
-            (form(entries, filter))
+            @if frame.has_forms() { (form(entries, filter)) }
             p { (counted(entries, &shown)) }
+            @if frame.has_forms() && page.len() > 1 {
+                form #compared action=(frame.to("compare/")) { button { "Compare the marked experiments" } }
+            }
             @if !page.is_empty() { (table(frame, &page)) }
-            @if shown.len() > filter.skip + PAGE_ENTRIES {
+            @if shown.len() > filter.skip + page.len() {
                 p { a href=(filter.query(filter.skip + PAGE_ENTRIES)) rel="next" { "Older experiments" } }
             }
         }
@@ -168,6 +172,10 @@ fn table(frame: &Frame, entries: &[&&ArchiveEntry]) -> Markup {
             tbody { @for one in entries {
                 tr {
                     th scope="row" {
+                        @if frame.has_forms() {
+                            @let id = format!("{}/{}", one.name, one.id);
+                            input type="checkbox" form="compared" name="of" value=(id) aria-label=(format!("Compare {id}")); " "
+                        }
                         a href=(address(frame, one)) { (one.name) }
                         small { (in_line(&one.question)) }
                         @if !one.answer.is_empty() { small { (one.answer) } }

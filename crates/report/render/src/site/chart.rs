@@ -2,27 +2,20 @@
 
 use analysis::StepComparison;
 use maud::{Markup, html};
+use model::Unit;
 use serde::Serialize;
 
 use super::View;
 use crate::document::{Part, html as parts};
+use crate::figure::unit_name;
 use crate::input::{Compared, ReportInput};
 use crate::label::{measured_steps, step_heading};
 use crate::plot::{Picture, Subject, throughput_traces};
 
-/// What an axis measures: the script formats it for people.
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Quantity {
-    /// Nanoseconds.
-    Ns,
-    /// Seconds.
-    S,
-    /// Operations or rows per second.
-    PerS,
-    /// A quantile, from 0 to 1.
-    Percentile,
-}
+/// Unit of an axis of quantiles, from 0 to 1.
+const PERCENTILE: &str = "percentile";
+/// Unit of an axis of moments, in seconds since 1970.
+pub(super) const TIME: &str = "time";
 
 /// How values lie on an axis.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -39,8 +32,8 @@ pub enum Scale {
 pub struct Axis {
     /// Its label.
     pub label: String,
-    /// What it measures.
-    pub unit: Quantity,
+    /// What it measures, by the name of the unit: the script formats it for people.
+    pub unit: &'static str,
     /// How values lie on it.
     pub scale: Scale,
 }
@@ -71,6 +64,20 @@ pub struct Shade {
     pub why: String,
 }
 
+/// A place of the horizontal axis that has a text and an address: a change, or another build.
+#[derive(Debug, Clone, Serialize)]
+pub struct Mark {
+    /// Index of its point.
+    #[serde(skip)]
+    pub point: usize,
+    /// Its place.
+    pub x: f64,
+    /// What is there, in a few words.
+    pub text: String,
+    /// Address of what explains the mark.
+    pub href: String,
+}
+
 /// Counts of operations by time and latency.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Heat {
@@ -97,6 +104,8 @@ pub struct Chart {
     pub series: Vec<Series>,
     /// What does not count.
     pub shades: Vec<Shade>,
+    /// The marks, in their order.
+    pub marks: Vec<Mark>,
     /// The heat map, in place of lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heat: Option<Heat>,
@@ -129,10 +138,11 @@ pub fn by_second_chart(
     }
     Some(Chart {
         title,
-        x: axis("time since the step's start", Quantity::S, Scale::Linear),
-        y: axis("operations per second", Quantity::PerS, Scale::Linear),
+        x: axis("time since the step's start", unit_name(Unit::Seconds), Scale::Linear),
+        y: axis("operations per second", unit_name(Unit::OpsPerSecond), Scale::Linear),
         series,
         shades,
+        marks: Vec::new(),
         heat: None,
     })
 }
@@ -141,10 +151,11 @@ pub fn by_second_chart(
 pub fn percentile_chart(title: String, series: Vec<Series>) -> Chart {
     Chart {
         title,
-        x: axis("percentile", Quantity::Percentile, Scale::Linear),
-        y: axis("latency", Quantity::Ns, Scale::Log),
+        x: axis("percentile", PERCENTILE, Scale::Linear),
+        y: axis("latency", unit_name(Unit::Nanos), Scale::Log),
         series,
         shades: Vec::new(),
+        marks: Vec::new(),
         heat: None,
     }
 }
@@ -154,16 +165,17 @@ impl Heat {
     pub fn chart(self, title: String) -> Chart {
         Chart {
             title,
-            x: axis("time since the step's start", Quantity::S, Scale::Linear),
-            y: axis("latency", Quantity::Ns, Scale::Log),
+            x: axis("time since the step's start", unit_name(Unit::Seconds), Scale::Linear),
+            y: axis("latency", unit_name(Unit::Nanos), Scale::Log),
             series: Vec::new(),
             shades: Vec::new(),
+            marks: Vec::new(),
             heat: Some(self),
         }
     }
 }
 
-fn axis(label: &str, unit: Quantity, scale: Scale) -> Axis {
+pub(super) fn axis(label: &str, unit: &'static str, scale: Scale) -> Axis {
     Axis { label: label.to_owned(), unit, scale }
 }
 

@@ -53,7 +53,7 @@ pub fn experiment_page(page: &ExperimentPage<'_>, frame: &Frame) -> String {
             p.running { a href=(format!("{}live/", page.home)) { "Runs of it are in progress: watch them" } }
         }
         (tabs(page))
-        @if page.part != PagePart::How { (selectors(page)) }
+        @if frame.has_forms() && page.part != PagePart::How { (selectors(page)) }
         main { @for one in sections(page) {
             section id=(one.id) { h2 { (one.title) } (one.body) }
         } }
@@ -64,6 +64,9 @@ pub fn experiment_page(page: &ExperimentPage<'_>, frame: &Frame) -> String {
                     a href=(format!("{}table.{format}{}", page.home, page.view.query())) download { (format) } " "
                 }
                 a href=(format!("{}report.html", page.home)) download { "report in one file" } " \u{b7} "
+                @if frame.has_script && !page.is_running {
+                    a href=(format!("{}live/", page.home)) { "Replay the runs" } " \u{b7} "
+                }
             }
             "Made by Assay " (page.input.manifest.assay_version) " from " code { (page.compared.meta.id) }
         }
@@ -178,13 +181,15 @@ fn seconds(page: &ExperimentPage<'_>, subject: &Subject<'_>) -> Markup {
     }
 }
 
-/// Draws percentiles of each step, and a heat map of each variant.
+/// Draws percentiles of each step, and a heat map of each variant; storage has no histograms.
 fn latency(page: &ExperimentPage<'_>, subject: &Subject<'_>) -> Markup {
+    let is_storage = page.input.manifest.plan.experiment.device.is_some();
     html! {
         @for (column, step) in subject.steps.iter().enumerate() {
             @let place = place(page, step);
             @let one = subject.only(|other| std::ptr::eq(other, *step));
-            (Figure {
+            @if is_storage { @if let Some(picture) = times(&one) { (picture.figure()) } }
+            @else { (Figure {
                 id: format!("percentiles-{place}"),
                 address: page.chart(&format!("percentiles-{place}")),
                 title: format!("{}: percentiles", subject.headings[column]),
@@ -192,8 +197,8 @@ fn latency(page: &ExperimentPage<'_>, subject: &Subject<'_>) -> Markup {
                 sync: None,
                 picture: times(&one),
                 table: Vec::new(),
-            }.markup())
-            @if is_timed(page, step.index) {
+            }.markup()) }
+            @if !is_storage && is_timed(page, step.index) {
                 details {
                     summary { (subject.headings[column]) ": latency over time" }
                     @for cell in &step.cells {

@@ -10,11 +10,24 @@ pub struct Frame {
     pub root: String,
     /// Whether the script is there.
     pub has_script: bool,
+    /// What answers requests.
+    pub host: PageHost,
+}
+
+/// What answers requests for pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageHost {
+    /// Any web server: pages are files, and forms have no answer.
+    Files,
+    /// Assay, which reads the archive.
+    Archive,
+    /// Assay, which also starts and stops runs.
+    Runs,
 }
 
 /// An entry of the navigation: its directory below the root and its text.
-const AREAS: [(&str, &str); 3] =
-    [("", "Archive"), ("history/", "History"), ("compare/", "Compare")];
+const AREAS: [(&str, &str); 4] =
+    [("", "Archive"), ("history/", "History"), ("compare/", "Compare"), ("run/", "Run")];
 
 impl Frame {
     /// Returns a page; `area` is the entry of the navigation that it belongs to.
@@ -38,7 +51,7 @@ impl Frame {
                 body.site {
                     nav.site aria-label="Pages" {
                         strong { "Assay" }
-                        @for (to, text) in AREAS {
+                        @for (to, text) in AREAS.into_iter().filter(|(to, _)| self.has(to)) {
                             a href=(self.to(to)) aria-current=[(to == area).then_some("page")] { (text) }
                         }
                     }
@@ -49,8 +62,21 @@ impl Frame {
         visible(&page.into_string()).into_owned()
     }
 
+    fn has(&self, area: &str) -> bool {
+        match area {
+            "run/" => self.host == PageHost::Runs,
+            "compare/" => self.has_forms(),
+            _ => true,
+        }
+    }
+
+    /// Returns whether forms have an answer.
+    pub(crate) fn has_forms(&self) -> bool {
+        self.host != PageHost::Files
+    }
+
     /// Returns the relative address of a place below the root.
-    pub(crate) fn to(&self, place: &str) -> String {
+    pub fn to(&self, place: &str) -> String {
         let address = format!("{}{place}", self.root);
         if address.is_empty() { "./".to_owned() } else { address }
     }

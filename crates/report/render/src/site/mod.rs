@@ -9,6 +9,7 @@
 mod archive;
 mod chart;
 mod difference;
+mod editor;
 mod experiment;
 mod frame;
 mod history;
@@ -20,12 +21,13 @@ mod view;
 
 pub use archive::{ArchiveEntry, ArchiveFilter, archive_page};
 pub use chart::{
-    Axis, Chart, HeadedStep, Heat, Quantity, Scale, Series, Shade, by_second_chart, headed_steps,
+    Axis, Chart, HeadedStep, Heat, Mark, Scale, Series, Shade, by_second_chart, headed_steps,
     percentile_chart,
 };
+pub use editor::{Editor, Launch, Problem, editor_page, launch_page};
 pub use experiment::{ExperimentPage, experiment_page};
-pub use frame::Frame;
-pub use history::history_page;
+pub use frame::{Frame, PageHost};
+pub use history::{history_chart, history_page};
 pub use live::{Progress, live_page};
 pub use message::message_page;
 pub use part::PagePart;

@@ -42,6 +42,7 @@ fn commands_are_listed_in_workflow_order() {
       history      Find changes over many experiments, or in an imported file
       report       Write the HTML report of an experiment, or a Markdown post with pictures
       serve        Show the archive, each experiment and runs in progress in a browser
+      site         Write the pages of the archive as files for any web server
       verify       Check stored files against their checksums, and records against their intervals
       export       Write an experiment to one file that other commands can read
       import       Add an experiment from one file to the archive

@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::PathBuf;
 
 use archive::Results;
 use insta::assert_snapshot;
@@ -313,10 +314,11 @@ fn plot_is_an_svg_with_every_history() {
 /// Experiments in the archive.
 const POINTS: u32 = 5;
 
-/// Copies the stored experiment, begun so many hours later under another identifier.
+/// Copies the stored experiment, begun so many hours later under another identifier; returns the
+/// copy's directory.
 ///
 /// Without checksums nothing is known of the files.
-fn repeat(workspace: &Workspace, number: u32) {
+pub(crate) fn repeat(workspace: &Workspace, number: u32) -> PathBuf {
     let first = Results::at(&workspace.path("results")).find("alone").expect("it is stored");
     let manifest = first.manifest().expect("a manifest");
     let day = manifest.created_at[..10].to_owned();
@@ -329,13 +331,14 @@ fn repeat(workspace: &Workspace, number: u32) {
         let text = changes.iter().fold(text, |text, (old, new)| text.replace(old.as_str(), new));
         fs::write(to.join(name), text).expect("a file of the archive");
     }
+    to
 }
 
 #[test]
 fn archive_gives_histories_of_experiments() {
     let workspace = Workspace::new();
     workspace.import(ALONE);
-    (1..POINTS).for_each(|number| repeat(&workspace, number));
+    (1..POINTS).for_each(|number| drop(repeat(&workspace, number)));
     let query = ["history", "--engine", "sqlite", "--step", "readrandom", "--format", "json"];
     let output = workspace.assay(&query);
     assert_eq!((output.code, output.err.as_str()), (0, ""));

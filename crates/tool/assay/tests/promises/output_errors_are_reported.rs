@@ -68,6 +68,7 @@ pub(crate) const CALLS: &[&str] = &[
     "lint --explain A003",
     "history --import nightly.csv --higher-is-better ops",
     "report pair",
+    "site public",
     "verify",
     "verify pair",
     "export pair -o pair.assay",

@@ -22,6 +22,7 @@ const ACTING: &[(&str, &str)] = &[
     ("rerun", "runs an experiment"),
     ("run", "runs an experiment: show and compare have its data"),
     ("serve", "serves pages, whose tables have the data of compare"),
+    ("site", "writes pages, whose tables have the data of compare"),
     ("snapshot remove", "removes snapshots"),
 ];
 

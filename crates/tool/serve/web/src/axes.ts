@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import type { Axis } from "./chart";
 import { colour } from "./colours";
-import { labels, percentile, percentileMarks, rounded } from "./quantity";
+import { labels, percentileMarks, rounded } from "./quantity";
 
 export const FONT = "11px system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif";
 /** Distances of marks on an axis of bytes. */
@@ -14,7 +14,8 @@ const SPACE = { x: 70, y: 32 };
 /** Returns the options of an axis; colours are read at each drawing, as the scheme can change. */
 export function axis(scale: "x" | "y", { label, unit }: Axis, isLog: boolean): uPlot.Axis {
   const line = { stroke: () => colour("line"), width: 1 };
-  const made: uPlot.Axis = {
+  const isNines = unit === "percentile";
+  return {
     scale,
     label: label || undefined,
     font: FONT,
@@ -28,14 +29,12 @@ export function axis(scale: "x" | "y", { label, unit }: Axis, isLog: boolean): u
     stroke: () => colour("quiet"),
     grid: isLog ? { ...line, filter: rounds } : line,
     ticks: { ...line, size: 4 },
+    splits: !isNines ? undefined : (u, _, min, max) =>
+      percentileMarks(min, max, u.bbox.width / uPlot.pxRatio),
     values: (_, marks, __, ___, step) => isLog
       ? marks.map((mark) => (mark === null ? null : rounded(unit, mark)))
       : labels(unit, marks, step),
   };
-  if (unit !== "percentile") return made;
-  made.splits = (u, _, min, max) => percentileMarks(min, max, u.bbox.width / uPlot.pxRatio);
-  made.values = (_, marks) => marks.map((mark) => percentile(mark));
-  return made;
 }
 
 /** Returns the width that the labels need: a fixed one would trim those from 100,000 on. */

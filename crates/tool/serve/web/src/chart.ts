@@ -14,13 +14,14 @@ export interface Series { name: string; group: string; x: Values; y: Gaps; low?:
 /** A span that is not counted. */
 export interface Shade { from: number; to: number; group: string; why: string }
 
-/** A release or a change point. */
-export interface Mark { x: number; text: string }
+/** A release or a change point, with the address of what explains it. */
+export interface Mark { x: number; text: string; href?: string }
 
 /**
  * Counts of a histogram, column by column of time.
  *
- * `rows` are the lower limits of the buckets, ascending; the last is the upper end.
+ * `rows` are the lower limits of the buckets, which all differ by one factor; the last is the upper
+ * end.
  */
 export interface Heat { columns: number[]; column_width: number; rows: number[]; counts: number[] }
 
@@ -37,9 +38,8 @@ export function placed(chart: Chart): Chart {
   return { ...chart, series: chart.series.map((one) => ({ ...one, x: places(one.x) })) };
 }
 
-export function clamp(value: number, low: number, high: number): number {
-  return Math.max(low, Math.min(high, value));
-}
+export const clamp = (value: number, low: number, high: number) =>
+  Math.max(low, Math.min(high, value));
 
 /** Returns the index of the first value that is not below `wanted`. */
 export function lowerBound(values: Values, wanted: number): number {

@@ -1,13 +1,13 @@
 /** Figures of a page: the static picture gives way to a chart once it comes near the window. */
 import { type Chart, placed } from "./chart";
 import { all, button, element, request } from "./elements";
-import { listenToFingers, listenToKeys } from "./gestures";
+import { listenToClicks, listenToFingers, listenToKeys } from "./gestures";
 import { lineList } from "./lines";
 import { storePng, storeSvg } from "./pictures";
 import { Plot } from "./plot";
 
 const KEYS = "Arrow keys move the cursor, up and down change the line, plus and minus zoom, " +
-  "Home resets the zoom";
+  "Home resets the zoom, Enter opens a mark at the cursor";
 
 /** Puts a chart with its tools in the place of the figure's static picture. */
 export function mount(figure: HTMLElement, received: Chart): Plot {
@@ -27,6 +27,7 @@ export function mount(figure: HTMLElement, received: Chart): Plot {
     reading.textContent = read?.text ?? "";
     lines.write(read);
   };
+  listenToClicks(plot);
   listenToKeys(plot);
   listenToFingers(plot);
   host.before(tools(figure, plot));
@@ -47,9 +48,7 @@ function tools(figure: HTMLElement, plot: Plot): HTMLElement {
   if (!plot.heat) bar.append(log);
   bar.append(button("PNG", () => storePng(plot, name)));
   const svg = figure.querySelector<SVGSVGElement>(".static svg");
-  const { svg: href } = figure.dataset;
-  if (href) bar.append(element("a", { href, download: `${name}.svg` }, "SVG"));
-  else if (svg) bar.append(button("SVG", () => storeSvg(svg, name)));
+  if (svg) bar.append(button("SVG", () => storeSvg(svg, name)));
   return bar;
 }
 
@@ -68,9 +67,9 @@ async function draw(figure: HTMLElement): Promise<void> {
   try {
     mount(figure, await request<Chart>(figure.dataset.chart!));
   } catch (error) {
-    const reason = (error as Error).message;
-    const text = `This picture stays as it is, without zoom and cursor: ${reason}.`;
-    const note = element("p", { className: "note", role: "status" }, text);
+    const why = (error as Error).message;
+    const note = element("p", { className: "note", role: "status" },
+      `This picture stays as it is, without zoom and cursor: ${why}.`);
     figure.querySelector(".static")?.after(note);
   }
 }

@@ -4,9 +4,8 @@
 export const scheme = matchMedia("(prefers-color-scheme: dark)");
 
 /** Returns the value of a CSS variable of the page, by its name without dashes. */
-export function colour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-}
+export const colour = (name: string) =>
+  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 /** How a series is drawn: a variable and a border style of the style sheet. */
 export interface Stroke { colour: string; style: string; dash: number[]; width: number }

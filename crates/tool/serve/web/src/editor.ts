@@ -2,7 +2,7 @@
 import { button, byId, debounced, element, request } from "./elements";
 
 interface Problem { line: number; column: number; message: string; help: string | null }
-interface Checked { errors: Problem[]; plan: string; price: string }
+interface Checked { errors: Problem[]; plan: string }
 
 const WAIT_MS = 300;
 
@@ -19,7 +19,7 @@ export function checkExperiment(): void {
       const found = await request<Checked>(text.dataset.check!, init);
       if (body !== text.value) return;
       errors.replaceChildren(...found.errors.map((problem) => entry(text, problem)));
-      plan.textContent = [found.plan, found.price].filter(Boolean).join("\n\n");
+      plan.textContent = found.plan;
       start.disabled = found.errors.length > 0;
       text.ariaInvalid = String(start.disabled);
     } catch (error) {

@@ -17,9 +17,7 @@ export function all<E extends HTMLElement>(selector: string): E[] {
   return [...document.querySelectorAll<E>(selector)];
 }
 
-export function byId(id: string): HTMLElement | null {
-  return document.getElementById(id);
-}
+export const byId = (id: string) => document.getElementById(id);
 
 /** Returns a function that acts once no further call came for so long. */
 export function debounced(milliseconds: number, action: () => void): () => void {

@@ -14,27 +14,27 @@ function address(form: HTMLFormElement): string {
   return `${form.action.split(/[?#]/)[0]}?${new URLSearchParams(fields)}`;
 }
 
+const isFilter = (form: HTMLFormElement) => "filter" in form.dataset;
+
 /** Makes filters and selectors submit by themselves; the field in use stays in use. */
 export function submitForms(): void {
-  const selectors = all<HTMLFormElement>("form[data-auto]");
-  for (const form of selectors) {
-    form.addEventListener("change", () => location.assign(address(form)));
-    form.querySelectorAll<HTMLElement>("button:not([name])").forEach((one) => (one.hidden = true));
-  }
-  const filters = all<HTMLFormElement>("form[data-filter]");
+  const forms = all<HTMLFormElement>("form:is([data-auto], [data-filter])");
   let requested = location.href;
-  for (const form of filters) {
+  for (const form of forms.filter(isFilter)) {
     // What is typed meanwhile is no entry of the browser's history.
     const submit = () => location.replace((requested = address(form)));
     form.addEventListener("input", debounced(WAIT_MS, submit));
   }
-  const forms = [...selectors, ...filters];
+  for (const form of forms.filter((one) => !isFilter(one))) {
+    form.addEventListener("change", () => location.assign(address(form)));
+    form.querySelectorAll<HTMLElement>("button:not([name])").forEach((one) => (one.hidden = true));
+  }
   restore(forms);
   addEventListener("pagehide", () => {
     const field = document.activeElement as Field | null;
     if (!field?.form || !forms.includes(field.form)) return;
     const { name, value, form } = field;
-    const isNew = filters.includes(form) && address(form) !== requested;
+    const isNew = isFilter(form) && address(form) !== requested;
     const caret = "selectionStart" in field ? field.selectionStart : null;
     const memory: Memory = { name, value, caret, top: scrollY, isNew };
     sessionStorage.setItem(KEY, JSON.stringify(memory));

@@ -4,6 +4,17 @@ import type { Plot } from "./plot";
 /** How much one key press zooms. */
 const ZOOM = 0.5;
 
+/** Opens the address of the mark at the cursor, if there is one. */
+function follow({ marksAt, u }: Plot): void {
+  const href = marksAt(u.posToVal(u.cursor.left!, "x")).find((mark) => mark.href)?.href;
+  if (href) location.assign(href);
+}
+
+/** Lets a click open a mark; uPlot lets no click through that ends a brush. */
+export function listenToClicks(plot: Plot): void {
+  plot.host.addEventListener("click", () => follow(plot));
+}
+
 /** Lets the plot's cursor and zoom be moved by keys. */
 export function listenToKeys(plot: Plot): void {
   plot.host.addEventListener("keydown", (event) => {
@@ -17,6 +28,7 @@ export function listenToKeys(plot: Plot): void {
       "=": () => plot.zoomBy(ZOOM),
       "-": () => plot.zoomBy(1 / ZOOM),
       Home: () => plot.zoom(null),
+      Enter: () => follow(plot),
     };
     const action = actions[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -5,44 +5,22 @@ import { element } from "./elements";
 import type { Pen } from "./layers";
 import { figure, rounded } from "./quantity";
 
-/** Rows of the image, evenly spaced on the logarithmic axis. */
-const ROWS = 400;
-/** Most columns of the image; counts of neighbours are added beyond. */
-const MOST_COLUMNS = 4096;
 /** Colours of the ramp from `--heat0` of the style sheet, the fewest, to `--heat4`, the most. */
 const SHADES = 256;
 
 export class HeatMap {
   readonly x: Range;
   readonly y: Range;
-  private readonly columns: number;
-  private readonly cells: Float64Array;
   private readonly most: number;
   private readonly image: HTMLCanvasElement;
   private readonly ramp = element("canvas", { width: SHADES, height: 1, ariaHidden: "true" });
 
   constructor(private readonly heat: Heat) {
     const { columns, column_width: width, rows, counts } = heat;
-    const start = columns[0] ?? 0;
-    this.x = { min: start, max: (columns.at(-1) ?? 0) + width };
-    this.y = { min: rows[0]! > 0 ? rows[0]! : rows[1]! / 2, max: rows.at(-1)! };
-    const length = this.x.max - start;
-    this.columns = Math.max(1, Math.min(MOST_COLUMNS, Math.round(length / width)));
-    this.cells = new Float64Array(this.columns * ROWS);
-    const height = (value: number) => Math.log(Math.max(value, this.y.min) / this.y.min);
-    const edges = rows.map((value) => Math.floor((ROWS * height(value)) / height(this.y.max)));
-    columns.forEach((from, at) => {
-      const column = Math.floor(((from - start + width / 2) / length) * this.columns);
-      for (let bucket = 0; bucket + 1 < rows.length; bucket += 1) {
-        const count = counts[at * (rows.length - 1) + bucket]!;
-        const last = Math.min(ROWS, Math.max(edges[bucket]! + 1, edges[bucket + 1]!));
-        for (let y = edges[bucket]!; y < last; y += 1) {
-          this.cells[(ROWS - 1 - y) * this.columns + column]! += count;
-        }
-      }
-    });
-    this.most = this.cells.reduce((most, count) => Math.max(most, count), 1);
-    this.image = element("canvas", { width: this.columns, height: ROWS });
+    this.x = { min: columns[0] ?? 0, max: (columns.at(-1) ?? 0) + width };
+    this.y = { min: rows[0]!, max: rows.at(-1)! };
+    this.most = counts.reduce((most, count) => Math.max(most, count), 1);
+    this.image = element("canvas", { width: Math.max(1, columns.length), height: rows.length - 1 });
     this.paint();
   }
 
@@ -54,11 +32,13 @@ export class HeatMap {
     ramp.fillStyle = gradient;
     ramp.fillRect(0, 0, SHADES, 1);
     const shades = new Uint32Array(ramp.getImageData(0, 0, SHADES, 1).data.buffer);
-    const image = new ImageData(this.columns, ROWS);
+    const { width, height } = this.image;
+    const image = new ImageData(width, height);
     const pixels = new Uint32Array(image.data.buffer);
     const scale = (SHADES - 1) / Math.log(Math.max(2, this.most));
-    this.cells.forEach((count, at) => {
-      if (count > 0) pixels[at] = shades[Math.round(scale * Math.log(Math.max(1, count)))]!;
+    this.heat.counts.forEach((count, at) => {
+      const place = (height - 1 - (at % height)) * width + Math.floor(at / height);
+      if (count > 0) pixels[place] = shades[Math.round(scale * Math.log(count))]!;
     });
     this.image.getContext("2d")!.putImageData(image, 0, 0);
   }
@@ -67,7 +47,7 @@ export class HeatMap {
     const [left, top] = [x(this.x.min), y(this.y.max)];
     const [width, height] = [x(this.x.max) - left, y(this.y.min) - top];
     // Without smoothing a column narrower than a pixel could be left out.
-    ctx.imageSmoothingEnabled = width < this.columns;
+    ctx.imageSmoothingEnabled = width < this.image.width;
     ctx.drawImage(this.image, left, top, width, height);
   }
 

@@ -3,19 +3,15 @@ import { button, element } from "./elements";
 import type { Plot, Reading } from "./plot";
 import { figure } from "./quantity";
 
-/** Returns the test of a pattern: a part of a name, or an expression between slashes. */
-function matcher(pattern: string): (name: string) => boolean {
-  const [, source, flags] = /^\/(.+)\/(i?)$/.exec(pattern) ?? [];
-  if (!source) return (name) => name.toLowerCase().includes(pattern.toLowerCase());
-  const expression = new RegExp(source, flags);
-  return (name) => expression.test(name);
+/** Returns the expression of a pattern: a part of a name, or an expression between slashes. */
+function matcher(pattern: string): RegExp {
+  const part = pattern.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const [, source = part, flags = "i"] = /^\/(.+)\/(i?)$/.exec(pattern) ?? [];
+  return new RegExp(source, flags);
 }
 
-/** The list, and what writes into it what the cursor reads. */
-export interface LineList { root: HTMLElement; write: (reading: Reading | null) => void }
-
-/** Returns the list of the plot's lines. */
-export function lineList(plot: Plot): LineList {
+/** Returns the list of the plot's lines, and what writes into it what the cursor reads. */
+export function lineList(plot: Plot) {
   const { series, y: { unit } } = plot.chart;
   const count = element("span", { className: "quiet" });
   const boxes = series.map(() => element("input", { type: "checkbox" }));
@@ -35,7 +31,8 @@ export function lineList(plot: Plot): LineList {
   pattern.ariaLabel = "Show the lines whose name matches";
   pattern.oninput = () => {
     try {
-      apply(matcher(pattern.value));
+      const expression = matcher(pattern.value);
+      apply((name) => expression.test(name));
       pattern.ariaInvalid = "false";
     } catch {
       // An expression that is not complete yet.
@@ -54,7 +51,7 @@ export function lineList(plot: Plot): LineList {
   apply(() => true);
   return {
     root: element("details", { open: true }, summary, ...(series.length > 2 ? [bar] : []), list),
-    write: (reading) => rows.forEach((row, index) => {
+    write: (reading: Reading | null) => rows.forEach((row, index) => {
       const value = reading?.values[index];
       values[index]!.textContent = value == null ? "" : figure(unit, value);
       row.classList.toggle("active", reading !== null && index === plot.active);

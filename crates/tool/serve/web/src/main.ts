@@ -2,13 +2,12 @@
 import { drawFigures } from "./charts";
 import { checkExperiment } from "./editor";
 import { submitForms } from "./forms";
-import { followExperiment } from "./live";
-import { copyTexts, focusScrollers, sortTables } from "./tables";
+import { watchExperiment } from "./live";
+import { focusScrollers, sortTables } from "./tables";
 
 sortTables();
-copyTexts();
 submitForms();
 checkExperiment();
-followExperiment();
+watchExperiment();
 drawFigures();
 focusScrollers();

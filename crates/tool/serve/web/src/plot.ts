@@ -1,7 +1,7 @@
 /** One chart in a canvas: uPlot with zoom and cursor that the plots of a group share. */
 import uPlot from "uplot";
 import { axis } from "./axes";
-import { type Chart, clamp, nearest, type Range, type Series, span } from "./chart";
+import { type Chart, clamp, type Mark, nearest, type Range, type Series, span } from "./chart";
 import { colour, scheme, type Stroke, strokes } from "./colours";
 import { element } from "./elements";
 import { HeatMap } from "./heat";
@@ -45,7 +45,7 @@ export class Plot {
     this.view = [...this.group][0]?.view ?? null;
     this.group.add(this);
     this.build();
-    new ResizeObserver(() => this.u.setSize(this.size())).observe(host);
+    new ResizeObserver(([entry]) => this.u.setSize(entry!.contentRect)).observe(host);
     scheme.addEventListener("change", () => {
       this.heat?.paint();
       this.u.redraw(false);
@@ -139,12 +139,9 @@ export class Plot {
 
   private build(): void {
     this.full = this.extent();
-    this.u = new uPlot({ ...this.size(), ...this.options() }, this.data(), this.host);
+    const { clientWidth: width, clientHeight: height } = this.host;
+    this.u = new uPlot({ width, height, ...this.options() }, this.data(), this.host);
     this.u.over.append(this.dot);
-  }
-
-  private size(): { width: number; height: number } {
-    return { width: this.host.clientWidth, height: this.host.clientHeight };
   }
 
   /** Returns the data as uPlot has it; a map without lines has an empty one. */
@@ -273,6 +270,10 @@ export class Plot {
     this.onRead({ text, values: places.map((one) => one?.y ?? null) });
   }
 
+  /** Returns the marks near a place of x. */
+  marksAt = (x: number): Mark[] => (this.chart.marks ?? []).filter((mark) =>
+    Math.abs(this.u.valToPos(mark.x, "x") - this.u.valToPos(x, "x")) < BEYOND);
+
   private sentence(x: number, place: Place | null): string {
     const { u, chart, heat } = this;
     const series = chart.series[this.active];
@@ -288,9 +289,7 @@ export class Plot {
     if (cell) parts.push(cell);
     const shades = chart.shades.filter(({ from, to, group }) =>
       from <= x && x <= to && (group === "" || group === series?.group));
-    const marks = (chart.marks ?? []).filter((mark) =>
-      Math.abs(u.valToPos(mark.x, "x") - u.valToPos(x, "x")) < BEYOND);
-    parts.push(...new Set(shades.map(({ why }) => why)), ...marks.map(({ text }) => text));
+    parts.push(...new Set(shades.map(({ why }) => why)), ...this.marksAt(x).map(({ text }) => text));
     return parts.join(" \u00b7 ");
   }
 }

@@ -1,5 +1,6 @@
 /** Quantities for people: three digits and a readable unit, as in `render`'s figure.rs. */
-export type Unit = "ns" | "s" | "bytes" | "count" | "per_s" | "share" | "percentile" | "time";
+export type Unit = "ns" | "us" | "s" | "bytes" | "kib" | "count" | "per_s" | "share" | "ratio"
+  | "mhz" | "celsius" | "percentile" | "time";
 
 /** A scale: from which size on, divided by what, with which suffix. */
 type Scale = [from: number, by: number, suffix: string];
@@ -9,11 +10,14 @@ const BINARY: Scale[] = [[2 ** 40, 2 ** 40, " TiB"], [2 ** 30, 2 ** 30, " GiB"],
   [2 ** 20, 2 ** 20, " MiB"], [2 ** 10, 2 ** 10, " KiB"], [0, 1, " B"]];
 const SPAN: Scale[] = [[1e9, 1e9, " s"], [1e6, 1e6, " ms"], [1e3, 1e3, " \u00b5s"], [0, 1, " ns"]];
 
+/** Units of more than one scale, with their factors to the smallest unit. */
+const SMALLEST: Partial<Record<Unit, [Scale[], number]>> = { ns: [SPAN, 1], us: [SPAN, 1e3],
+  s: [SPAN, 1e9], bytes: [BINARY, 1], kib: [BINARY, 1024] };
+
 /** Returns the factor of a value's scale, and the suffix that then follows. */
 function scaleOf(unit: Unit, value: number): { by: number; suffix: string } {
   if (unit === "share") return { by: 100, suffix: " %" };
-  const factor = unit === "s" ? 1e9 : 1;
-  const scales = unit === "bytes" ? BINARY : unit === "ns" || unit === "s" ? SPAN : DECIMAL;
+  const [scales, factor] = SMALLEST[unit] ?? [DECIMAL, 1];
   // 999.6 would be written 1000: it belongs to the next scale already.
   const size = Math.abs(value) * factor * 1.000_5;
   const [, by, suffix] = scales.find(([from]) => size >= from) ?? [0, 1, ""];
@@ -43,9 +47,7 @@ export function rounded(unit: Unit, value: number): string {
 }
 
 /** Returns a moment in the time zone of the tables. */
-function moment(seconds: number): string {
-  return new Date(seconds * 1e3).toISOString().replace("T", " ");
-}
+const moment = (seconds: number) => new Date(seconds * 1e3).toISOString().replace("T", " ");
 
 /** Returns the percentile at a place of the axis, with as many digits as it has nines. */
 export function percentile(place: number, more = 0): string {
@@ -53,8 +55,15 @@ export function percentile(place: number, more = 0): string {
   return `${(100 * (1 - 10 ** -place)).toFixed(digits)} %`;
 }
 
+/** Returns a length of time without its smallest parts: `2 h 5 min`. */
+export function duration(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds / 60) % 60)];
+  return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${Math.floor(seconds % 60)} s`;
+}
+
 /** Returns the labels of marks that are `step` apart, all in one scale. */
 export function labels(unit: Unit, marks: number[], step: number): string[] {
+  if (unit === "percentile") return marks.map((mark) => percentile(mark));
   const part = step < 86_400 ? ([5, 16] as const) : ([0, 10] as const);
   if (unit === "time") return marks.map((mark) => moment(mark).slice(...part));
   const { by, suffix } = scaleOf(unit, Math.max(...marks.map(Math.abs)));

@@ -1,4 +1,4 @@
-/** Tables and texts: sorting by a heading, copying, scrolling by keys. */
+/** Tables and texts: sorting by a heading, scrolling by keys. */
 import { all, button } from "./elements";
 
 /** Makes the headings of marked tables sort its rows. */
@@ -28,22 +28,6 @@ function sortRows(body: HTMLTableSectionElement, column: number, direction: stri
   const isNumeric = rows.every((row) => !Number.isNaN(Number(key(row))));
   rows.sort((a, b) => isNumeric ? Number(key(a)) - Number(key(b)) : texts.compare(key(a), key(b)));
   body.append(...(direction === "ascending" ? rows : rows.reverse()), ...empty);
-}
-
-/** Makes buttons copy the text of the element that they name. */
-export function copyTexts(): void {
-  for (const copy of all<HTMLButtonElement>("button[data-copy]")) {
-    const label = copy.textContent;
-    copy.ariaLive = "polite";
-    copy.onclick = async () => {
-      const source = document.querySelector<HTMLElement>(copy.dataset.copy!)!;
-      // Over plain HTTP from another host the browser offers no clipboard.
-      getSelection()?.selectAllChildren(source);
-      const stored = navigator.clipboard?.writeText(source.textContent!) ?? Promise.reject();
-      copy.textContent = await stored.then(() => "Copied", () => "Selected: press Ctrl+C");
-      setTimeout(() => (copy.textContent = label), 2_000);
-    };
-  }
 }
 
 /** Lets keys reach what scrolls sideways. */

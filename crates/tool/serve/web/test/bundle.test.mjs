@@ -17,6 +17,11 @@ test("script and style sheet load nothing from another host", async () => {
   assert.doesNotMatch(await read("dist/app.css"), /url\(|@import/);
 });
 
+test("script and style sheet can stand in a page", async () => {
+  assert.doesNotMatch(await read("dist/app.js"), /<\/script|<!--/i);
+  assert.doesNotMatch(await read("dist/app.css"), /<\//);
+});
+
 test("the lock file names no host", async () => {
   assert.doesNotMatch(await read("package-lock.json"), /"resolved"/);
 });

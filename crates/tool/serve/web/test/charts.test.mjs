@@ -129,6 +129,40 @@ test("keys move the cursor, and what it reads is announced", { skip }, async () 
   await close(page);
 });
 
+test("a click, Enter and a link open what explains a mark", { skip }, async () => {
+  const page = await open("experiment");
+  const opened = async () => {
+    await frames(page);
+    const hash = await page.evaluate(() => location.hash);
+    await page.evaluate(() => history.replaceState(null, "", location.pathname));
+    return hash;
+  };
+  // The change is at point 14 of 24, with room of 2 % at both ends.
+  const mark = (0.02 + 14 / 23) / 1.04;
+  await page.mouse.click(...(await place(page, "history-1", mark - 0.05)));
+  assert.equal(await opened(), "", "no mark is there");
+  await page.mouse.click(...(await place(page, "history-1", (0.02 + 6 / 23) / 1.04)));
+  assert.equal(await opened(), "", "this mark has no address");
+  await drag(page, "history-1", mark - 0.2, mark);
+  assert.equal(await opened(), "", "a brush opens nothing");
+  await page.focus("#history-1 .canvas");
+  await page.keyboard.press("Home");
+  await frames(page);
+  await page.mouse.click(...(await place(page, "history-1", mark)));
+  assert.equal(await opened(), "#change-0-0");
+  await page.mouse.move(0, 0);
+  await page.focus("#history-1 .canvas");
+  await page.keyboard.press("Enter");
+  assert.equal(await opened(), "", "there is no cursor");
+  for (let press = 0; press < 15; press += 1) await page.keyboard.press("ArrowRight");
+  assert.match(await reading(page, "history-1"), /change: -5.3 %/);
+  await page.keyboard.press("Enter");
+  assert.equal(await opened(), "#change-0-0");
+  await page.click('a[href="#change-0-0"]');
+  assert.equal(await opened(), "#change-0-0");
+  await close(page);
+});
+
 test("fingers pan, pinch and tap", { skip }, async () => {
   const page = await open("experiment", { width: 390 });
   const session = await page.createCDPSession();

@@ -59,11 +59,11 @@ const CHARTS = {
     x: axis("", "time"), y: axis("operations per second", "per_s"),
     series: [{ name: "rocksdb", group: "rocksdb", x: Array.from({ length: 24 }, (_, at) => 1.76e9 + at * 604_800),
       y: Array.from({ length: 24 }, (_, at) => 171_000 + 900 * Math.sin(at * 2) - (at > 13 ? 9_000 : 0)) }],
-    shades: [], marks: [{ x: 1.76e9 + 6 * 604_800, text: "release 10.2" }, { x: 1.76e9 + 14 * 604_800, text: "change: -5.3 %" }],
+    shades: [], marks: [{ x: 1.76e9 + 6 * 604_800, text: "release 10.2" }, { x: 1.76e9 + 14 * 604_800, text: "change: -5.3 %", href: "#change-0-0" }],
   }),
   heat: () => {
     const next = random(7);
-    const rows = [0, ...Array.from({ length: 300 }, (_, at) => Math.round(1_000 * 1.035 ** at))];
+    const rows = Array.from({ length: 301 }, (_, at) => 1_000 * 1.035 ** at);
     const columns = Array.from({ length: 900 }, (_, at) => at);
     const counts = columns.flatMap((at) => rows.slice(1).map((row) => {
       const centre = 85_000 * (1 + 0.4 * Math.sin(at / 60)) * (at % 180 > 170 ? 12 : 1);
@@ -106,12 +106,19 @@ ${main}<h1>${title}</h1>${body}</main><footer>assay 1.0</footer></body></html>`;
 const ROWS = [["quickstart", 251_000, "1.04", "better"], ["readrandom-night", 9_400, "0.35", "worse"],
   ["insert benchmark", 88_000, "1.00", ""], ["linkbench", 1_200_000, "", "none"]];
 
+const LIVE = `<p id="progress"></p><progress id="bar" aria-label="Runs"></progress><p id="now"></p><p id="label" class="verdict"></p>
+<ul id="verdict" class="sentences"></ul><p id="connection" role="status"></p>
+${["per_s", "p99_ns", "lag_ns"].map((metric, at) => `<figure class="live" id="live-${metric}" data-metric="${metric}"><h3>${["Throughput", "Response time", "Start lag"][at]}</h3></figure>`).join("")}
+<h2>Log</h2><ol id="log" tabindex="0" aria-label="Log"></ol>`;
+const CONTROLS = `<div class="tools" id="replay" role="group" aria-label="Replay" data-replay="replay.json" hidden>
+<button type="button">Play</button><select aria-label="Speed">${[1, 10, 60, 600].map((speed) => `<option value="${speed}">${speed}x</option>`).join("")}</select>
+<input type="range" min="0" step="any" aria-label="Time since the first run"><span id="time"></span></div>`;
+
 const PAGES = {
   "": (query) => page("Archive", `
 <form data-filter><label>Search <input type="search" name="search" value="${query.get("search") ?? ""}"></label>
 <label>Engine <select name="engine"><option value="">all</option><option>rocksdb</option></select></label><button>Filter</button></form>
 <p class="note">${query.get("search") ? "1 of 4 shown; 3 hidden by the filter, 1 of them worse." : "4 experiments."}</p>
-<p>Command: <code id="command">assay run quickstart --until 2%</code> <button data-copy="#command">Copy</button></p>
 <div class="wide"><table data-sort><thead><tr><th>experiment</th><th>per s</th><th>ratio</th></tr></thead><tbody>${ROWS.filter(([name]) =>
     name.includes(query.get("search") ?? "")).map(([name, value, ratio, state]) =>
     `<tr><th><a href="experiment">${name}</a></th><td data-value="${value}">${Math.round(value / 1e3)} k</td><td class="${state}">${ratio}</td></tr>`).join("")}</tbody></table></div>`),
@@ -123,13 +130,12 @@ const PAGES = {
 <pre>assay run readrandom --resume quick-readrandom --repetitions 3 --variant "8.0 + innodb_log_writer_threads=OFF"</pre>
 <h2>Time</h2>${figure("seconds", "Throughput, second by second", "time")}${figure("responses", "Longest response time", "time")}${figure("heat", "Response times over time", "time")}
 <h2>Distribution</h2>${figure("percentiles", "Distribution of response times")}<h2>History</h2>${figure("history", "Throughput of readrandom over time")}
+<ul class="sentences" aria-label="Marks"><li><a href="#change-0-0">change: -5.3 %</a></li></ul><section id="change-0-0"><p>A change</p></section>
 <dl class="facts"><div><dt>host</dt><dd>2 x Xeon 2.6 GHz, 24 GiB</dd></div><div><dt>file system</dt><dd>ext4 on virtio NVMe</dd></div></dl>`),
   many: () => page("Compare anything", figure("many", "200 runs") + figure("long", "100,000 points") + figure("scaling", "Throughput by number of clients")),
   broken: () => page("Broken", figure("missing", "A chart without data")),
-  live: () => page("Now", `<p id="progress"></p><progress id="bar" aria-label="Runs"></progress><p id="now"></p><p id="label" class="verdict"></p>
-<ul id="verdict" class="sentences"></ul><p id="connection" role="status"></p>
-${["per_s", "p99_ns", "lag_ns"].map((metric, at) => `<figure class="live" id="live-${metric}" data-metric="${metric}"><h3>${["Throughput", "Response time", "Start lag"][at]}</h3></figure>`).join("")}
-<h2>Log</h2><ol id="log" tabindex="0" aria-label="Log"></ol>`, `<main data-events="events">`),
+  live: () => page("Now", LIVE, `<main data-events="events">`),
+  replay: () => page("Replay", CONTROLS + LIVE),
   edit: () => page("New experiment", `<form method="post" action="start"><label for="file">Experiment file</label>
 <textarea id="file" data-check="check" name="file" spellcheck="false">name = "mine"\n\n[[step]]\nkind = "readrandom"\nmax_backgroud_jobs = 4\n</textarea>
 <ol id="errors"></ol><pre id="plan"></pre><button id="start">Start</button></form>`),
@@ -143,6 +149,32 @@ function second(at) {
 
 const progress = (done) => ({ done, planned: 24, left_s: 130, run: "rocksdb-11.8.r2", step: "readrandom" });
 const verdict = (headline) => ({ label: "truthy", headline, sentences: ["lmdb reads 3.5 times as fast."], is_preliminary: true });
+
+/** Returns the events of two runs of 100 seconds each; the second begins 20 seconds after the first has ended. */
+export function recording() {
+  const runs = ["lmdb.r1", "rocksdb-11.8.r1"];
+  const state = (done, run, step) => ({ done, planned: 2, left_s: 130, run, step });
+  const events = [{ at_s: 0, kind: "snapshot", data: { ...state(0, null, null), seconds: [], runs: [], verdict: null } }];
+  runs.forEach((run, place) => {
+    const add = (seconds, kind, data) => events.push({ at_s: 120 * place + seconds, kind, data });
+    add(0, "progress", state(place, run, null));
+    for (let at = 1; at <= 100; at += 1) add(at, "second", { ...second(at), run });
+    add(100, "run", { id: run, end: "complete", is_complete: true });
+    add(100, "progress", state(place + 1, null, null));
+    if (place === 1) add(100, "verdict", verdict("rocksdb-11.8 is </script><b>twice</b> as fast."));
+  });
+  return events;
+}
+
+/** Returns the replay as one file, as the server makes it: style sheets, script and events are in the page. */
+export async function replayFile() {
+  const [report, style, script] = await Promise.all(["report.css", "app.css", "app.js"].map(async (name) => String(await asset(name))));
+  const events = JSON.stringify(recording()).replaceAll("<", "\\u003c");
+  return `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Replay</title><link rel="icon" href="data:,">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
+<style>${report}${style}</style></head><body class="site"><main><h1>Replay</h1>${CONTROLS}${LIVE}
+<script type="application/json" id="recording">${events}</script></main><script>${script}</script></body></html>`;
+}
 
 /** Sends a snapshot and then one second each 100 ms; after `ends` of them the experiment is over. */
 function stream(response, ends) {
@@ -164,7 +196,7 @@ function stream(response, ends) {
 function check(text) {
   const at = text.split("\n").findIndex((one) => one.includes("backgroud"));
   const errors = at < 0 ? [] : [{ line: at + 1, column: 1, message: "unknown option `max_backgroud_jobs`", help: "did you mean `max_background_jobs`?" }];
-  return { errors, plan: errors.length ? "" : "24 runs of 3 variants", price: errors.length ? "" : "about 12 minutes" };
+  return { errors, plan: errors.length ? "" : "24 runs of 3 variants" };
 }
 
 const asset = async (name) => name === "report.css"
@@ -187,6 +219,7 @@ export async function startSite() {
       response.on("close", () => site.streams.delete(response));
       return stream(response, site.ends);
     }
+    if (name === "replay.json") return json(recording());
     if (name === "chart" && CHARTS[searchParams.get("kind")]) return json(CHARTS[searchParams.get("kind")]());
     if (request.method === "POST") {
       let body = "";

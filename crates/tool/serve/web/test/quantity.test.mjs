@@ -20,7 +20,10 @@ test("quantities are written as in the reports", () => {
   const times = [[14_120, "14.1 \u00b5s"], [250, "250 ns"], [85_000, "85.0 \u00b5s"], [3.4e6, "3.40 ms"]];
   for (const [value, text] of times) assert.equal(figure("ns", value), text);
   assert.equal(figure("s", 1.9), "1.90 s");
+  assert.equal(figure("us", 14.12), "14.1 \u00b5s");
   assert.equal(figure("bytes", 2_097_152), "2.00 MiB");
+  assert.equal(figure("kib", 2_048), "2.00 MiB");
+  assert.equal(figure("celsius", 41.5), "41.5");
   assert.equal(figure("share", 0.123), "12.3 %");
   assert.equal(figure("time", 0), "1970-01-01 00:00");
   assert.deepEqual(["per_s", "ns", "count", "count", "count"].map((unit, at) =>

@@ -8,10 +8,10 @@ use render::site::ArchiveEntry;
 use crate::cmd::analyzed::classified;
 
 /// Time for labels that no page has needed yet: the next page finds the next ones.
-const CLASSIFY_NS: Nanos = Nanos(60_000_000);
+pub(super) const CLASSIFY_NS: Nanos = Nanos(60_000_000);
 
-/// Returns every experiment that can be read, the newest first.
-pub(super) fn entries(results: &Results) -> Vec<ArchiveEntry> {
+/// Returns every experiment that can be read, the newest first; labels as far as time allows.
+pub(super) fn entries(results: &Results, time: Nanos) -> Vec<ArchiveEntry> {
     let locks = HeldLocks::read();
     let dirs = results.newest();
     let summaries = parallel_map(&dirs, |dir| dir.summary().ok());
@@ -20,7 +20,7 @@ pub(super) fn entries(results: &Results) -> Vec<ArchiveEntry> {
     let entry = |(dir, summary): (&ExperimentDir, Option<ExperimentSummary>)| {
         let summary = summary?;
         let is_running = locks.writer(dir).is_some();
-        let may_classify = !is_running && clock.now().since(begun) < CLASSIFY_NS;
+        let may_classify = !is_running && clock.now().since(begun) < time;
         let classified = if may_classify { classified(results, dir).ok() } else { None };
         Some(ArchiveEntry {
             label: classified.as_ref().map(|it| it.label),

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use analysis::interval_operations;
-use archive::{ExperimentDir, HeldLocks, IntervalTail, Results};
+use archive::{ArchiveError, ExperimentDir, HeldLocks, IntervalTail, Results};
 use model::record::RunEnd;
-use model::{IntervalRecord, Label, Manifest, float};
+use model::{IntervalRecord, Label, Manifest, RunRecord, float};
 use render::{headline, step_sentences};
 use serde::Serialize;
 use serve::{Event, Feed};
 
+use super::json::json;
 use super::shelf::Selected;
 use crate::cmd::analyzed::Study;
 use crate::cmd::selected::JoinedResults;
@@ -19,7 +20,7 @@ use crate::cmd::steady::Window;
 pub(super) struct RunFeed {
     selected: Selected,
     results: Results,
-    manifest: Manifest,
+    pub(super) manifest: Manifest,
     /// How finished runs ended, by cell.
     ended: BTreeMap<String, RunState>,
     current: Option<Current>,
@@ -93,8 +94,18 @@ struct Snapshot<'a> {
 impl RunFeed {
     /// Returns the feed of an experiment; `None` when its manifest cannot be read.
     pub(super) fn of(selected: Selected, results: &Results) -> Option<Self> {
-        let manifest = selected.dir.manifest().ok()?;
-        let mut feed = Self {
+        let mut feed = Self::before_runs(selected, results).ok()?;
+        feed.poll();
+        Some(feed)
+    }
+
+    /// Returns the feed before the first run.
+    ///
+    /// # Errors
+    /// When the manifest cannot be read.
+    pub(super) fn before_runs(selected: Selected, results: &Results) -> Result<Self, ArchiveError> {
+        let manifest = selected.dir.manifest()?;
+        Ok(Self {
             selected,
             results: results.clone(),
             manifest,
@@ -103,67 +114,78 @@ impl RunFeed {
             verdict: None,
             progress: ProgressState::default(),
             is_over: false,
-        };
-        feed.poll();
-        Some(feed)
+        })
     }
 
-    fn dir(&self) -> &ExperimentDir {
+    pub(super) fn dir(&self) -> &ExperimentDir {
         &self.selected.dir
     }
 
     /// Returns the events of runs that have ended since; finds the run in hand.
     fn follow_runs(&mut self, is_written: bool) -> Vec<Event> {
         let (mut events, mut current) = (Vec::new(), None);
-        for cell in self.manifest.plan.cells.iter().map(|cell| &cell.id) {
-            if self.ended.contains_key(cell) {
+        let cells = self.manifest.plan.cells.iter().map(|cell| cell.id.clone());
+        for cell in cells.collect::<Vec<_>>() {
+            if self.ended.contains_key(&cell) {
                 continue;
             }
-            match self.dir().run(cell) {
+            match self.dir().run(&cell) {
                 Ok(Some(run)) if !(is_written && run.end == RunEnd::Running) => {
-                    let state = RunState {
-                        id: cell.clone(),
-                        end: run.end.phrase(),
-                        is_complete: run.end.is_complete(),
-                    };
-                    events.push(event("run", &state));
-                    self.ended.insert(cell.clone(), state);
+                    events.push(self.end_run(&run));
                 }
-                Ok(None) if !self.dir().run_dir(cell).exists() => {}
+                Ok(None) if !self.dir().run_dir(&cell).exists() => {}
                 // A record that is damaged belongs to a run that has ended; others go on.
-                Ok(_) => current = Some(cell.clone()),
+                Ok(_) => current = Some(cell),
                 Err(_) => {}
             }
         }
-        if self.current.as_ref().map(|it| &it.cell) != current.as_ref() {
-            self.current = current.map(|cell| Current {
-                tail: self.dir().tail(&cell),
-                cell,
-                seconds: Vec::new(),
-            });
+        match current {
+            Some(cell) if self.current.as_ref().is_some_and(|it| it.cell == cell) => {}
+            Some(cell) => self.begin_run(&cell),
+            None => self.current = None,
         }
         events
+    }
+
+    /// Makes a run the one in hand.
+    pub(super) fn begin_run(&mut self, cell: &str) {
+        let tail = self.dir().tail(cell);
+        self.current = Some(Current { tail, cell: cell.to_owned(), seconds: Vec::new() });
+    }
+
+    /// Adds a run to those that have ended; returns its event.
+    pub(super) fn end_run(&mut self, run: &RunRecord) -> Event {
+        let id = run.cell.id.clone();
+        self.current.take_if(|current| current.cell == id);
+        let (end, is_complete) = (run.end.phrase(), run.end.is_complete());
+        let state = RunState { id: id.clone(), end, is_complete };
+        event("run", self.ended.entry(id).or_insert(state))
     }
 
     /// Returns the events of the seconds since.
     fn follow_seconds(&mut self) -> Vec<Event> {
+        if self.current.is_some() {
+            self.dir().mark_watched();
+        }
         let Some(current) = &mut self.current else { return Vec::new() };
         let intervals = current.tail.read().unwrap_or_default();
-        let steps = &self.manifest.plan.experiment.steps;
-        let mut events = Vec::new();
-        for interval in &intervals {
-            let Some(step) = steps.get(interval.step_index as usize) else { continue };
-            let second = second(&current.cell, interval, interval_operations(step, interval));
-            if current.seconds.last().is_some_and(|last| last.step_index != second.step_index) {
-                current.seconds.clear();
-            }
-            events.push(event("second", &second));
-            current.seconds.push(second);
-        }
-        events
+        intervals.iter().filter_map(|interval| self.follow_second(interval)).collect()
     }
 
-    fn follow_progress(&mut self) -> Option<Event> {
+    /// Returns the event of a second of the run in hand, if the plan has its step.
+    pub(super) fn follow_second(&mut self, interval: &IntervalRecord) -> Option<Event> {
+        let Current { cell, seconds, .. } = self.current.as_mut()?;
+        let step = self.manifest.plan.experiment.steps.get(interval.step_index as usize)?;
+        let second = second(cell, interval, interval_operations(step, interval));
+        if seconds.last().is_some_and(|last| last.step_index != second.step_index) {
+            seconds.clear();
+        }
+        let event = event("second", &second);
+        seconds.push(second);
+        Some(event)
+    }
+
+    pub(super) fn follow_progress(&mut self) -> Option<Event> {
         let (done, planned) = (self.ended.len(), self.manifest.plan.cells.len());
         let share = float(planned - done) / float(planned.max(1));
         let progress = ProgressState {
@@ -181,9 +203,10 @@ impl RunFeed {
     }
 
     /// Compares the runs so far; none before two variants have one.
-    fn follow_verdict(&mut self) -> Option<Event> {
+    pub(super) fn follow_verdict(&mut self) -> Option<Event> {
         let name = self.dir().path().display().to_string();
-        let joined = JoinedResults::of(&self.results, &[name], Window::default()).ok()?;
+        let mut joined = JoinedResults::of(&self.results, &[name], Window::default()).ok()?;
+        joined.runs.retain(|run| self.ended.contains_key(&run.cell.id));
         let mut study = Study::of(joined, None, &self.results).ok()?;
         study.meta.selection = vec![self.selected.name()];
         let compared = study.compared();
@@ -234,8 +257,7 @@ impl Feed for RunFeed {
 }
 
 fn event(kind: &'static str, data: &impl Serialize) -> Event {
-    let text = serde_json::to_string(data).expect("an event is always valid JSON");
-    Event { kind, data: model::visible(&text).into_owned() }
+    Event { kind, data: json(data) }
 }
 
 fn second(run: &str, interval: &IntervalRecord, operations: u64) -> Second {

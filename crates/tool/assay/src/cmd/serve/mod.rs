@@ -4,11 +4,17 @@
 //! they show. To add a page, add its address to `Dashboard::answer`.
 
 mod charts;
+mod editor;
 mod entries;
 mod feed;
+mod files;
+mod json;
+mod launch;
 mod options;
 mod pages;
+mod replay;
 mod shelf;
 mod site;
 
+pub(crate) use files::{SiteArgs, run_site};
 pub(crate) use options::{Args, run};

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use miette::{IntoDiagnostic, Result, miette};
+use render::site::PageHost;
 use runner::Interrupt;
 use serve::{Access, Options, Server, Tls, token};
 
@@ -21,6 +22,7 @@ use crate::{phase, signals};
   assay serve                                   pages for browsers of this host
   assay serve --results /srv/bench/results      another archive
   assay serve --listen 0.0.0.0:7878 --certificates chain.pem --key key.pem
+  assay serve --allow-run                       pages also start, stop and resume runs
   assay serve --public-name bench.example.org   behind a reverse proxy of that name
 
 Pages show the archive, each experiment, histories, and runs in progress. An address other than
@@ -41,6 +43,16 @@ pub(crate) struct Args {
     /// Accept an address other than loopback without encryption
     #[arg(long, conflicts_with = "certificates")]
     plain_http: bool,
+    #[command(flatten)]
+    permission: Permission,
+}
+
+/// What browsers may do.
+#[derive(Debug, Clone, Copy, clap::Args)]
+struct Permission {
+    /// Let pages start, stop and resume runs; needs the token on loopback, too
+    #[arg(long)]
+    allow_run: bool,
     /// Make another token, and refuse the one printed earlier
     #[arg(long)]
     new_token: bool,
@@ -52,12 +64,13 @@ const TOKEN_HASH: &str = "serve-token";
 /// Serves the pages until a signal ends it.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let mut token = None;
-    let access = if args.listen.ip().is_loopback() && args.certificates.is_none() {
+    let is_loopback = args.listen.ip().is_loopback();
+    let access = if is_loopback && args.certificates.is_none() && !args.permission.allow_run {
         Access::Loopback
     } else {
         let tls = args.certificates.clone().zip(args.key.clone());
         let tls = tls.map(|(certificates, key)| Tls { certificates, key });
-        if tls.is_none() && !args.plain_http {
+        if tls.is_none() && !args.plain_http && !is_loopback {
             return Err(miette!(
                 help = "give --certificates and --key, or --plain-http where a reverse proxy or a \
                         tunnel encrypts",
@@ -74,13 +87,13 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         listen: args.listen,
         public_names: args.public_names.clone(),
         access,
-        may_run: false,
+        may_run: args.permission.allow_run,
         log: Some(write_status),
     };
-    let site = Arc::new(Dashboard::new(environment.clone(), ui.clone()));
-    let server = Server::bind(options, site).into_diagnostic()?;
+    let site = Arc::new(Dashboard::new(environment.clone(), PageHost::Archive, ui.clone()));
+    let server = Server::bind(options, Arc::clone(&site) as _).into_diagnostic()?;
     let query = token.as_ref().map_or_else(String::new, |token| format!("?token={token}"));
-    ui.print(format_args!("{scheme}://{}/{query}", server.address()));
+    ui.secret(&format!("{scheme}://{}/{query}", server.address()));
     if token.is_some() {
         ui.status("the token is printed once: its hash alone is stored. --new-token makes another");
     }
@@ -92,7 +105,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     phase::leave();
     let interrupt = Interrupt::default();
     let deferred = signals::defer(interrupt.clone());
-    server.run(&|| interrupt.level() > 0).into_diagnostic()?;
+    let served = server.run(&|| interrupt.level() > 0);
+    site.launcher.close();
+    served.into_diagnostic()?;
     drop(deferred);
     Ok(ExitCode::SUCCESS)
 }
@@ -100,7 +115,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 /// Returns the hash of the token, and the token itself if it is new.
 fn token_hash(args: &Args, environment: &Environment) -> Result<([u8; 32], Option<String>)> {
     let path = environment.cache_dir.as_ref().map(|dir| dir.join(TOKEN_HASH));
-    let stored = path.as_ref().filter(|_| !args.new_token).and_then(|path| fs::read(path).ok());
+    let stored =
+        path.as_ref().filter(|_| !args.permission.new_token).and_then(|path| fs::read(path).ok());
     if let Some(hash) = stored.and_then(|bytes| bytes.try_into().ok()) {
         return Ok((hash, None));
     }

@@ -1,20 +1,24 @@
 //! What each page shows.
 
-use analysis::history::{HistoryQuery, StudyOptions, study};
+use std::collections::BTreeMap;
+
+use analysis::history::{HistoryQuery, StepMeans, StudyOptions, study};
 use archive::HeldLocks;
 use miette::{Result, miette};
-use model::{BuildRef, Experiment};
+use model::{BuildRef, Experiment, Nanos};
 use render::site::{
-    ArchiveFilter, Chart, ExperimentPage, Frame, PagePart, Progress, View, archive_page,
-    by_second_chart, experiment_page, headed_steps, history_page, live_page, message_page,
-    percentile_chart,
+    ArchiveFilter, Chart, ExperimentPage, Frame, PageHost, PagePart, Progress, View, archive_page,
+    by_second_chart, experiment_page, headed_steps, history_chart, history_page, live_page,
+    message_page, percentile_chart,
 };
 use render::{Format, HistoryInput, Report as _, Style, render_html};
-use serve::{Answer, Request};
+use serve::{ASSETS, Answer, Request};
 use stats::change::STRICTNESS;
 
 use super::charts::{Source, curve, heat};
-use super::entries::entries;
+use super::entries::{CLASSIFY_NS, entries};
+use super::feed::RunFeed;
+use super::json::json;
 use super::shelf::{Selected, StoredComparison};
 use super::site::{Dashboard, file, message, not_found, values};
 use crate::cmd::history::{gathered, past, to_report};
@@ -37,38 +41,62 @@ impl Dashboard {
             to: text("to"),
             skip: text("skip").parse().unwrap_or(0),
         };
-        Answer::Page(archive_page(frame, &entries(&self.results), &filter))
+        let is_file = frame.host == PageHost::Files;
+        let time = if is_file { Nanos(u64::MAX) } else { CLASSIFY_NS };
+        Answer::Page(archive_page(frame, &entries(&self.results, time), &filter))
     }
 
-    /// Returns histories of the archive, or why there are none.
-    pub(super) fn history(&self, frame: &Frame, request: &Request) -> Answer {
+    /// Returns histories of the archive, or why there are none; or the data of a chart.
+    pub(super) fn history(
+        &self,
+        frame: &Frame,
+        request: &Request,
+        rest: &[&str],
+    ) -> Result<Answer> {
         let text = |name| request.value(name).map(str::trim).filter(|value| !value.is_empty());
         let owned = |name| text(name).map(ToOwned::to_owned);
+        let engine = text("engine").map(str::parse::<BuildRef>).transpose();
+        let query = HistoryQuery {
+            metrics: owned("metric").into_iter().collect(),
+            engine: engine.clone().unwrap_or_default(),
+            variant: owned("variant"),
+            step: owned("step"),
+            experiment: owned("experiment"),
+            host: owned("host"),
+        };
+        let past = past(&self.environment, &query, &self.ui);
         let studied = || -> Result<_> {
-            let engine = text("engine").map(str::parse::<BuildRef>).transpose();
-            let query = HistoryQuery {
-                metrics: owned("metric").into_iter().collect(),
-                engine: engine.map_err(|error| miette!("{error}"))?,
-                variant: owned("variant"),
-                step: owned("step"),
-                experiment: owned("experiment"),
-                host: owned("host"),
-            };
-            let past = past(&self.environment, &query, &self.ui);
+            engine.map_err(|error| miette!("{error}"))?;
             let gathered = gathered(&past, query, &self.environment)?;
             let options =
                 StudyOptions { min_effect: MIN_EFFECT, strictness: STRICTNESS, since: None };
             let study = study(gathered.histories.clone(), &options).map_err(to_report)?;
             Ok((study, gathered))
         };
+        let studied = studied();
+        match rest {
+            [] => {}
+            ["chart", name] => {
+                let place = name.strip_suffix(".json").and_then(|place| place.parse().ok());
+                let chart = place.and_then(|place| history_chart(&studied.ok()?.0, place));
+                let Some(chart) = chart else {
+                    return Ok(not_found(frame, "No chart has this name."));
+                };
+                return Ok(file("application/json", json(&chart), None));
+            }
+            _ => return Ok(not_found(frame, "This address has no page.")),
+        }
+        let metrics = past.iter().flat_map(|one| &one.means).flat_map(StepMeans::metrics).collect();
+        let hosts = past.iter().map(|one| one.manifest.host.fingerprint.as_str()).collect();
+        let choices = BTreeMap::from([("metric", metrics), ("host", hosts)]);
         let value = |name: &str| request.value(name).unwrap_or_default();
-        Answer::Page(match studied() {
+        Ok(Answer::Page(match studied {
             Ok((study, gathered)) => {
                 let input = HistoryInput { study: &study, gathered: Some(&gathered) };
-                history_page(frame, Ok(&input), &value)
+                history_page(frame, Ok(&input), &choices, &value)
             }
-            Err(report) => history_page(frame, Err(&message(&report)), &value),
-        })
+            Err(report) => history_page(frame, Err(&message(&report)), &choices, &value),
+        }))
     }
 
     /// Returns a page of one experiment, or a file of it.
@@ -79,10 +107,11 @@ impl Dashboard {
         name: &str,
         rest: &[&str],
     ) -> Result<Answer> {
-        let selected = [Selected::find(&self.results, name)?];
-        if rest == ["live"] {
-            return self.live(frame, &selected[0]);
+        let selected = Selected::find(&self.results, name)?;
+        if let ["live", rest @ ..] = rest {
+            return self.live(frame, selected, rest);
         }
+        let selected = [selected];
         let home = "../".repeat(rest.len());
         self.shown(Shown { frame, request, selected: &selected, names: &[], home: &home }, rest)
     }
@@ -96,7 +125,8 @@ impl Dashboard {
     ) -> Result<Answer> {
         let names: Vec<String> = request.values("of").map(ToOwned::to_owned).collect();
         if names.is_empty() {
-            let how = "Name experiments or runs in the address: compare/?of=NAME&of=NAME/ID/RUN";
+            let how = "Mark experiments in the archive, or name experiments and runs in the \
+                       address: compare/?of=NAME&of=NAME/ID/RUN";
             return Ok(Answer::Page(message_page(frame, "Compare", how)));
         }
         let selected = names.iter().map(|name| Selected::find(&self.results, name));
@@ -157,8 +187,8 @@ impl Dashboard {
         Ok(Answer::Page(experiment_page(&page, frame)))
     }
 
-    /// Returns the page of an experiment in progress.
-    fn live(&self, frame: &Frame, selected: &Selected) -> Result<Answer> {
+    /// Returns the page of an experiment in progress or of its replay, or a file of the replay.
+    fn live(&self, frame: &Frame, selected: Selected, rest: &[&str]) -> Result<Answer> {
         let summary = selected.dir.summary().into_report()?;
         let progress = Progress {
             name: &summary.name,
@@ -166,8 +196,22 @@ impl Dashboard {
             complete: summary.complete,
             cells: summary.cells,
             is_running: HeldLocks::read().writer(&selected.dir).is_some(),
+            inlined: None,
         };
-        Ok(Answer::Page(live_page(frame, &progress)))
+        let feed = || RunFeed::before_runs(selected, &self.results).into_report();
+        Ok(match rest {
+            [] => Answer::Page(live_page(frame, &progress)),
+            ["replay.json"] => file("application/json", feed()?.replay(), None),
+            ["replay.html"] => {
+                let [script, style, _] = ASSETS.map(|asset| String::from_utf8_lossy(asset.bytes));
+                let inlined = Some([&*style, &*script, &*feed()?.replay()]);
+                let frame = Frame { host: PageHost::Files, ..frame.clone() };
+                let page = live_page(&frame, &Progress { is_running: false, inlined, ..progress });
+                let name = format!("{}-replay.html", summary.name);
+                file("text/html; charset=utf-8", page, Some(name))
+            }
+            _ => not_found(frame, "This address has no page."),
+        })
     }
 }
 
@@ -217,27 +261,24 @@ fn table(frame: &Frame, stored: &StoredComparison, name: &str) -> Answer {
 
 /// Returns the data of a chart: `seconds-0.json`, `percentiles-0.json`, `heat-0-1.json`.
 fn chart(frame: &Frame, stored: &StoredComparison, view: &View, name: &str) -> Result<Answer> {
-    let none = || not_found(frame, "No chart has this name.");
-    let parts: Vec<&str> = name.strip_suffix(".json").unwrap_or_default().split('-').collect();
-    let number = |text: &str| text.parse::<usize>().ok();
-    let chart = match parts[..] {
-        ["seconds", place] => {
-            let Some(place) = number(place) else { return Ok(none()) };
-            by_second_chart(&stored.input_with_intervals()?, &stored.study.compared(), view, place)
+    let (kind, places) =
+        name.strip_suffix(".json").and_then(|it| it.split_once('-')).unwrap_or_default();
+    let places: Vec<usize> =
+        places.split('-').map(str::parse).collect::<Result<_, _>>().unwrap_or_default();
+    let make = || match (kind, &places[..]) {
+        ("seconds", [place]) => {
+            let compared = stored.study.compared();
+            Ok(by_second_chart(&stored.input_with_intervals()?, &compared, view, *place))
         }
-        ["percentiles", place] => match number(place) {
-            Some(place) => percentiles(stored, view, place)?,
-            None => None,
-        },
-        ["heat", place, row] => match (number(place), number(row)) {
-            (Some(place), Some(row)) => heat_map(stored, place, row)?,
-            _ => None,
-        },
-        _ => None,
+        ("percentiles", [place]) => percentiles(stored, view, *place),
+        ("heat", [place, row]) => heat_map(stored, *place, *row),
+        _ => Ok(None),
     };
-    let Some(chart) = chart else { return Ok(none()) };
-    let text = serde_json::to_string(&chart).expect("a chart is always valid JSON");
-    Ok(file("application/json", model::visible(&text).into_owned(), None))
+    let text = stored.chart(&format!("{name}{}", view.query()), make)?;
+    Ok(match text {
+        Some(text) => file("application/json", text, None),
+        None => not_found(frame, "No chart has this name."),
+    })
 }
 
 /// Returns the runs of a variant at the level of a step, those that count.

@@ -1,14 +1,15 @@
 //! The comparisons that were shown last, so that the next page need not compare again.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use archive::{ExperimentDir, Results};
 use miette::Result;
 use model::{IntervalRecord, Manifest, Plan};
 use render::ReportInput;
-use render::site::View;
+use render::site::{Chart, View};
 
+use super::json::json;
 use crate::cmd::analyzed::Study;
 use crate::cmd::selected::JoinedResults;
 use crate::cmd::steady::Window;
@@ -16,6 +17,8 @@ use crate::diagnostic::IntoReport as _;
 
 /// Most comparisons in memory: a view that changes base or margin is one of its own.
 const STORED_MAX: usize = 8;
+/// Most charts of a comparison in memory, some 100 kB each.
+const CHARTS_MAX: usize = 100;
 
 /// What a comparison is of.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,12 +37,17 @@ pub(super) struct Selected {
 }
 
 impl Selected {
+    /// Returns a whole experiment.
+    pub(super) const fn of(dir: ExperimentDir) -> Self {
+        Self { dir, run: None }
+    }
+
     /// Finds `NAME`, `IDENTIFIER` or `NAME/IDENTIFIER` in the archive, each with or without `/RUN`.
     pub(super) fn find(results: &Results, name: &str) -> Result<Self> {
         let whole = results.find_within(name);
         let of_run = || name.rsplit_once('/').map(|(of, run)| (results.find_within(of), run));
         match (whole, of_run) {
-            (Ok(dir), _) => Ok(Self { dir, run: None }),
+            (Ok(dir), _) => Ok(Self::of(dir)),
             (Err(error), of_run) => match of_run() {
                 Some((Ok(dir), run)) => Ok(Self { dir, run: Some(run.to_owned()) }),
                 _ => Err(error).into_report(),
@@ -70,6 +78,8 @@ pub(super) struct StoredComparison {
     /// The experiment, or the first one with what all have in common.
     pub(super) manifest: Manifest,
     intervals: OnceLock<Vec<Vec<IntervalRecord>>>,
+    /// Data of charts by name and selection: percentiles are read from the log of every run.
+    charts: Mutex<BTreeMap<String, String>>,
 }
 
 /// The comparisons, the one used last in front.
@@ -105,7 +115,8 @@ impl Shelf {
         let mut study = Study::of(joined, view.base.as_deref(), results)?;
         // Commands name what the archive has, wherever it lies.
         study.meta.selection = selected.iter().map(Selected::name).collect();
-        let stored = Arc::new(StoredComparison { study, manifest, intervals: OnceLock::new() });
+        let (intervals, charts) = (OnceLock::new(), Mutex::default());
+        let stored = Arc::new(StoredComparison { study, manifest, intervals, charts });
         let mut all = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
         all.push_front((key, Arc::clone(&stored)));
         all.truncate(STORED_MAX);
@@ -160,6 +171,26 @@ impl StoredComparison {
         }
         let intervals = self.intervals.get().map_or(&[][..], Vec::as_slice);
         Ok(ReportInput { intervals, ..self.input() })
+    }
+
+    /// Returns the data of a chart, made once.
+    pub(super) fn chart(
+        &self,
+        name: &str,
+        make: impl FnOnce() -> Result<Option<Chart>>,
+    ) -> Result<Option<String>> {
+        let charts = || self.charts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(text) = charts().get(name) {
+            return Ok(Some(text.clone()));
+        }
+        let Some(chart) = make()? else { return Ok(None) };
+        let text = json(&chart);
+        let mut charts = charts();
+        if charts.len() >= CHARTS_MAX {
+            charts.clear();
+        }
+        charts.insert(name.to_owned(), text.clone());
+        Ok(Some(text))
     }
 
     /// Returns the experiment of a run.

@@ -1,10 +1,11 @@
 //! The addresses of the site.
 
 use archive::Results;
-use render::site::{Frame, message_page, style_sheet};
+use render::site::{Frame, PageHost, message_page, style_sheet};
 use serve::{Answer, Feed, File, Request, Site};
 
 use super::feed::RunFeed;
+use super::launch::Launcher;
 use super::shelf::{Selected, Shelf};
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -14,19 +15,33 @@ pub(super) struct Dashboard {
     pub(super) environment: Environment,
     pub(super) results: Results,
     pub(super) shelf: Shelf,
+    pub(super) launcher: Launcher,
+    /// What answers requests that start nothing.
+    pub(super) host: PageHost,
     pub(super) ui: Ui,
 }
 
 impl Dashboard {
     /// Returns the site of the environment's archive.
-    pub(super) fn new(environment: Environment, ui: Ui) -> Self {
+    pub(super) fn new(environment: Environment, host: PageHost, ui: Ui) -> Self {
         let results = Results::at(&environment.results);
-        Self { environment, results, shelf: Shelf::default(), ui }
+        Self {
+            environment,
+            results,
+            shelf: Shelf::default(),
+            launcher: Launcher::default(),
+            host,
+            ui,
+        }
     }
 
     /// Returns the frame of the page of a request.
     pub(super) fn frame(&self, request: &Request) -> Frame {
-        Frame { root: request.root(), has_script: serve::has_scripts() }
+        Frame {
+            root: request.root(),
+            has_script: serve::has_scripts(),
+            host: if request.is_open_for_runs { PageHost::Runs } else { self.host },
+        }
     }
 }
 
@@ -40,6 +55,7 @@ impl Site for Dashboard {
         let frame = self.frame(request);
         let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
         let is_page = matches!(path[..], [] | ["history" | "compare"])
+            || matches!(path[..], ["run"] | ["run", "progress"] if request.is_open_for_runs)
             || matches!(path[..], ["e", _, _] | ["e", _, _, "live"])
             || matches!(path[..], ["e", _, _, part] if !part.contains('.'));
         if is_page && !request.is_directory {
@@ -50,18 +66,25 @@ impl Site for Dashboard {
         let answer = match path[..] {
             [] => Ok(self.archive(&frame, request)),
             ["report.css"] => Ok(file("text/css; charset=utf-8", style_sheet(), None)),
-            ["history"] => Ok(self.history(&frame, request)),
+            ["history", ref rest @ ..] => self.history(&frame, request, rest),
+            ["run"] if request.is_open_for_runs => Ok(self.editor(&frame, request)),
+            ["run", "progress"] if request.is_open_for_runs => Ok(self.launched(&frame)),
             ["compare", ref rest @ ..] => self.compared(&frame, request, rest),
             ["e", name, id, ref rest @ ..] => {
                 self.experiment(&frame, request, &format!("{name}/{id}"), rest)
             }
             _ => Ok(not_found(&frame, "This address has no page.")),
         };
-        answer.unwrap_or_else(|report| not_found(&frame, &message(&report)))
+        answer.unwrap_or_else(|report| {
+            Answer::NotFound(message_page(&frame, "This cannot be shown", &message(&report)))
+        })
     }
 
-    fn act(&self, request: &Request, _: &str) -> Answer {
-        not_found(&self.frame(request), "This address starts nothing.")
+    fn act(&self, request: &Request, body: &str) -> Answer {
+        let frame = self.frame(request);
+        self.acted(&frame, request, body).unwrap_or_else(|report| {
+            Answer::Invalid(message_page(&frame, "Not done", &message(&report)))
+        })
     }
 
     fn feed(&self, request: &Request) -> Option<Box<dyn Feed>> {
