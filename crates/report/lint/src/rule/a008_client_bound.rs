@@ -13,9 +13,9 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Blocking,
     trigger: "Blocking: the client, not the engine, failed to keep up with an open loop. Blocking: \
               in a closed loop, an operation of the `null` engine takes more than 85 % of the \
-              step's time per operation, even by the lowest calibration of all runs. Warning: in a \
+              step's time per operation, in the lowest calibration of all runs. Warning: in a \
               closed loop, an operation of the `null` engine takes more than 10 % of the step's \
-              time per operation by the highest calibration of all runs",
+              time per operation, in the highest calibration of all runs",
     why: "The client's work costs the same with every engine, so it dilutes differences between \
           engines. If the client takes a share of the time of an operation, it dilutes differences \
           by a factor of at most 1 / (1 - share). While the client is late, the engine is idle.",

@@ -13,7 +13,7 @@ pub(crate) static RULE: Rule = Rule {
     name: "too short",
     trigger: "Warning: a step is shorter than one period of its changing rate. Warning: the steady \
               part of a step that ends by time is worth less than 30 independent seconds, or \
-              contains fewer than 3 of the step's cycles. Note: the steady part of a step that \
+              contains fewer than 3 cycles of the throughput. Note: the steady part of a step that \
               ends by count is worth less than 30 independent seconds, or contains fewer than 3 of \
               the step's cycles. Warning: a step has a latency limit, and fewer than 100 \
               operations are beyond the percentile of this limit. Note: a step of a plan is \
@@ -95,7 +95,7 @@ fn short(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
     } else if is_steady && worth < INDEPENDENT {
         format!("{span} are worth {worth:.0} independent seconds, and {INDEPENDENT:.0} are needed")
     } else if let Some(cycles) = time_profile.and_then(cycles).filter(|cycles| *cycles < CYCLES) {
-        format!("{span} contain {cycles:.1} of the step's cycles")
+        format!("{span} cover {cycles:.1} cycles of the throughput, which rises and falls")
     } else {
         return None;
     };
@@ -181,7 +181,7 @@ mod tests {
         let evidence = "readrandom of b: 1m00s are worth 12 independent seconds, and 30 are needed \
                         (3 runs)";
         assert_eq!(with(12.4, 10), [(Severity::Warning, evidence.to_owned())]);
-        assert!(with(40.0, 25)[0].1.contains("1m00s contain 2.4 of the step's cycles"));
+        assert!(with(40.0, 25)[0].1.contains("1m00s cover 2.4 cycles of the throughput"));
     }
 
     #[test]
