@@ -206,7 +206,7 @@ impl<'a> Names<'a> {
         if dialects.into_iter().all(|all| all.is_empty() || all.iter().any(has_place)) {
             return Ok(());
         }
-        let why = "no statement of the procedure contains {rows}, which stands for this row";
+        let why = "no statement of the procedure inserts this row: {rows} is missing";
         let remedy = "write {rows} where the rows belong: INSERT INTO {table} (...) VALUES {rows}";
         refuse(row.span(), why, remedy)
     }

@@ -31,7 +31,7 @@ const PRISMA_MODES: &[ModeName] =
     &[("accept_invalid_certs", Mode::Require), ("strict", Mode::HostOfSystem)];
 
 const OTHER_CLIENT: &str =
-    "this parameter is for another client; Assay has one connection for each of `clients`";
+    "this parameter belongs to a client library; `clients` sets the number of connections";
 
 /// What is done with each parameter.
 pub(super) const TABLE: &[Parameters] = &[

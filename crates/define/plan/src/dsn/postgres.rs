@@ -76,7 +76,7 @@ pub(super) const TABLE: &[Parameters] = &[
          binaryTransfer binary_parameters reWriteBatchedInserts defaultRowFetchSize stringtype \
          autosave loggerLevel assumeMinServerVersion default_query_exec_mode",
         Effect::Ignored(
-            "this parameter is for another client; Assay has one connection for each of `clients`",
+            "this parameter belongs to a client library; `clients` sets the number of connections",
         ),
     ),
     row("hostaddr", Effect::Refused("write the numeric address instead of the host")),
