@@ -168,7 +168,7 @@ impl Launched {
     }
 }
 
-/// Requests a stop from the process that writes runs of an experiment; a terminal may have started it.
+/// Requests a stop from the process that writes runs of an experiment.
 ///
 /// # Errors
 /// When no process of this host writes runs of it, or it belongs to another account.
