@@ -227,7 +227,7 @@ mod tests {
             [("mysql", "aarch64", 2), ("mariadb", "aarch64", 1), ("postgres", "s390x", 2)]
         {
             let found = rows(engine, arch);
-            let start = format!("no known release for {arch}, those for x86_64 are ");
+            let start = format!("no known release for {arch}; the releases for x86_64 are ");
             let remedy = format!(": use {engine}@system, or add your own with `assay engine add ");
             assert_eq!(found.len(), count, "{found:?}");
             for row in found {
