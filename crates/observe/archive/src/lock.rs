@@ -20,10 +20,13 @@ pub struct HeldLocks {
 impl HeldLocks {
     /// Reads the locks; none where the kernel does not list them.
     ///
+    /// The kernel lists some dozens at a time, and leaves out one if another lock is released
+    /// meanwhile. So the list is read several times.
+    ///
     /// Source: Linux, proc_locks(5): `1: FLOCK ADVISORY WRITE 5433 08:01:7864448 0 EOF`.
     pub fn read() -> Self {
-        let text = fs::read_to_string("/proc/locks").unwrap_or_default();
-        let holders = text.lines().filter_map(|line| {
+        let texts = [(); 3].map(|()| fs::read_to_string("/proc/locks").unwrap_or_default());
+        let holders = texts.iter().flat_map(|text| text.lines()).filter_map(|line| {
             let fields: Vec<&str> = line.split_whitespace().collect();
             let is_flock = fields.get(1) == Some(&"FLOCK");
             let holder = fields.get(4)?.parse().ok().filter(|_| is_flock)?;

@@ -29,7 +29,10 @@ const FIXED: &[(&str, &str)] = &[
     ("create", DIR),
     ("exclusive", DIR),
     ("readonly", DIR),
-    ("in_memory", "a clean close would lose data, and each durability class demands that data survive a clean close"),
+    (
+        "in_memory",
+        "a clean close would lose data, and each durability class demands that data survive a clean close",
+    ),
     ("config_base", WHOLE),
     ("use_environment", WHOLE),
     ("use_environment_priv", WHOLE),

@@ -217,7 +217,7 @@ fn form(entries: &[ArchiveEntry], filter: &ArchiveFilter) -> Markup {
         ("host", "Host", each(&|one| vec![one.host.clone()]), &filter.host),
     ];
     html! {
-        form.filter data-filter="" role="search" {
+        form.filter data-filter="" autocomplete="off" role="search" {
             label { "Search " input type="search" name="text" value=(filter.text); }
             details.more open[filter.is_narrow()] {
                 summary { "More filters" }

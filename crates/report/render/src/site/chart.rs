@@ -9,7 +9,7 @@ use super::View;
 use crate::document::{Part, html as parts};
 use crate::figure::unit_name;
 use crate::input::{Compared, ReportInput};
-use crate::label::{measured_steps, step_heading};
+use crate::label::{counts_rows, measured_steps, step_heading};
 use crate::plot::{Picture, Subject, throughput_traces};
 
 /// Unit of an axis of quantiles, from 0 to 1.
@@ -121,6 +121,8 @@ pub fn by_second_chart(
 ) -> Option<Chart> {
     let subject = Subject::of(*input, compared);
     let title = subject.headings.get(place)?.clone();
+    let is_of_rows = subject.steps.get(place).is_some_and(|step| counts_rows(step));
+    let rate = if is_of_rows { "rows per second" } else { "operations per second" };
     let (mut series, mut shades) = (Vec::new(), Vec::new());
     for row in 0..subject.rows.len() {
         let comparison = input.comparison;
@@ -139,7 +141,7 @@ pub fn by_second_chart(
     Some(Chart {
         title,
         x: axis("time since the step's start", unit_name(Unit::Seconds), Scale::Linear),
-        y: axis("operations per second", unit_name(Unit::OpsPerSecond), Scale::Linear),
+        y: axis(rate, unit_name(Unit::OpsPerSecond), Scale::Linear),
         series,
         shades,
         marks: Vec::new(),

@@ -1,7 +1,8 @@
 //! Every comparison with the base, the most certain and largest first.
 
 use analysis::{CellComparison, Comparison, StepComparison};
-use model::metric;
+use model::units::many;
+use model::{Metric, metric};
 use stats::{Effect, Verdict};
 
 use super::View;
@@ -34,7 +35,10 @@ struct Counts {
 pub(super) fn differences(compared: &Compared<'_>, view: &View) -> Vec<Part> {
     let all = all(compared, view);
     if all.is_empty() {
-        return Vec::new();
+        let missing = |metric: &Metric| {
+            format!("No step of these runs has `{metric}` in two variants.", metric = metric.name)
+        };
+        return view.metric.iter().map(|metric| Part::Strong(missing(metric))).collect();
     }
     let counts = Counts::of(compared, &all);
     let mut shown: Vec<&Difference<'_>> = all.iter().filter(|one| one.is_shown).collect();
@@ -162,7 +166,7 @@ impl Counts {
     fn sentence(&self) -> String {
         let Self { all, differing, hidden, hidden_worse } = self;
         let is = if *differing == 1 { "differs" } else { "differ" };
-        let head = format!("{differing} of {all} comparisons {is}");
+        let head = format!("{differing} of {} {is}", many(*all, "comparison"));
         match (hidden, hidden_worse) {
             (0, _) => format!("{head}."),
             (_, 0) => format!("{head}; {hidden} hidden by the selection, none of them worse."),

@@ -78,6 +78,7 @@ pub fn launch_page(frame: &Frame, launch: &Launch<'_>) -> String {
                 Some(end) => { "The command ended: " (end) "." },
                 None => { "Builds and settings are checked. This page then shows the run." },
             } }
+            @if launch.end.is_none() { form.buttons method="post" action="stop" { button { "Stop" } } }
             pre tabindex="0" aria-label="Output of the command" { (launch.output) }
             p { a href=(frame.to("run/")) { "Run another experiment" } " \u{b7} "
                 a href=(frame.to("")) { "Archive" } }

@@ -165,7 +165,8 @@ fn seconds(page: &ExperimentPage<'_>, subject: &Subject<'_>) -> Markup {
             @let place = place(page, step);
             @let one = subject.only(|other| std::ptr::eq(other, *step));
             @let [throughput, longest] = by_second(&one);
-            @if throughput.is_some() {
+            @let throughput_is_drawn = throughput.is_some();
+            @if throughput_is_drawn {
                 (Figure {
                     id: format!("seconds-{place}"),
                     address: page.chart(&format!("seconds-{place}")),
@@ -176,7 +177,9 @@ fn seconds(page: &ExperimentPage<'_>, subject: &Subject<'_>) -> Markup {
                     table: Vec::new(),
                 }.markup())
             }
+            @let is_drawn = throughput_is_drawn || longest.is_some();
             @if let Some(longest) = longest { (longest.figure()) }
+            @if !is_drawn { p { (subject.headings[column]) ": the step is too short for a picture by second." } }
         }
     }
 }
@@ -267,7 +270,7 @@ fn selectors(page: &ExperimentPage<'_>) -> Markup {
     let metrics = known_metrics(page);
     let margin = percent(comparison.margin);
     html! {
-        form.view data-auto="" aria-label="What is shown" {
+        form.view data-auto="" autocomplete="off" aria-label="What is shown" {
             @for name in page.names { input type="hidden" name="of" value=(name); }
             label { "Base " select name="base" {
                 @for variant in &experiment.variants {
@@ -304,7 +307,7 @@ fn checks(name: &str, all: &[&str], is_chosen: &dyn Fn(&str) -> bool) -> Markup 
     let chosen = all.iter().filter(|one| is_chosen(one)).count();
     html! {
         @if all.len() > 1 {
-            details.checks {
+            details.checks open[chosen < all.len()] {
                 summary { (chosen) " of " (all.len()) " " (name) "s" }
                 @for one in all {
                     label { input type="checkbox" name=(name) value=(one) checked[is_chosen(one)]; " " (one) }

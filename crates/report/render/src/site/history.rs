@@ -44,7 +44,7 @@ pub fn history_page<'a>(
     let body = html! {
         header { h1 { "History" } }
         main {
-            @if frame.has_forms() { form.filter data-auto="" {
+            @if frame.has_forms() { form.filter data-auto="" autocomplete="off" {
                 @for (name, title) in FIELDS { label { (title) " " (field(name, choices.get(name), value(name))) } }
                 button { "Show" } " " a href="./" { "Reset" }
             } }

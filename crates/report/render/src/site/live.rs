@@ -10,7 +10,7 @@ use crate::list::complete_runs;
 
 /// The charts of the step in hand: metric and title.
 const CHARTS: [(&str, &str); 3] = [
-    ("per_s", "Operations per second"),
+    ("per_s", "Operations or rows per second"),
     ("p99_ns", "p99 of response times"),
     ("lag_ns", "p99 of start lag"),
 ];
@@ -27,6 +27,8 @@ pub struct Progress<'a> {
     pub cells: usize,
     /// Whether a process is writing runs of it.
     pub is_running: bool,
+    /// Whether this browser has requested a stop.
+    pub is_stopping: bool,
     /// Style sheet, script and events (JSON without `<`) of a page that is one file.
     pub inlined: Option<[&'a str; 3]>,
 }
@@ -43,6 +45,7 @@ pub fn live_page(frame: &Frame, progress: &Progress<'_>) -> String {
             progress #bar aria-label="Runs done" max=(cells) value=(complete) { (complete) " of " (cells) }
             p #now {}
             p #connection role="status" {}
+            @if progress.is_stopping && *is_running { p { "A stop is requested." } }
             @if frame.host == PageHost::Runs { (buttons(progress)) }
             section { h2 { "The verdict so far" }
                 p.verdict #label { "preliminary: runs are missing" }

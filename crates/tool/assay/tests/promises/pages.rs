@@ -1,5 +1,6 @@
 //! A server of pages, and requests to it.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -35,6 +36,8 @@ impl Server {
         let mut command = Command::new(cargo_bin("assay"));
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(options);
         command.current_dir(workspace.path("")).env("XDG_CACHE_HOME", workspace.path("cache"));
+        fs::create_dir_all(workspace.path("scratch")).expect("a directory");
+        command.env("TMPDIR", workspace.path("scratch"));
         command.stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the program starts");
         let mut line = String::new();
@@ -50,6 +53,11 @@ impl Server {
             server.cookie = format!("Cookie: {cookie}\r\n");
         }
         server
+    }
+
+    /// Returns its address and port.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 
     /// Returns the identifier of its process.

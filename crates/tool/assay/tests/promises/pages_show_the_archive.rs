@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufReader, Read as _};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -65,6 +66,9 @@ fn pages_have_the_figures_of_the_commands() {
         let metrics = &compared["comparison"]["steps"][1]["cells"][0]["metrics"];
         metrics[name]["mean"].as_f64().expect("a mean")
     };
+    let points: Vec<_> =
+        x.as_array().expect("quantiles").iter().filter_map(Value::as_f64).collect();
+    assert!([0.5, 0.9, 0.99, 0.999].iter().all(|named| points.contains(named)), "{points:?}");
     // Both runs together, and steps of the curve: half of the distance to 100 % has eight values.
     for (quantile, metric) in [(0.5, "service_ns_p50"), (0.99, "service_ns_p99")] {
         let ratio = at(quantile) / of_metric(metric);
@@ -395,10 +399,24 @@ fn a_written_archive_replaces_its_own_files_alone() {
     let of_pair = || fs::read_dir(workspace.path("public/e/pair")).expect("a directory").count();
     assert_eq!(of_pair(), 1);
     fs::remove_dir_all(workspace.path("results/pair")).expect("own files");
+    let home = fs::read_dir(workspace.path("public/e/pair")).expect("a directory").flatten().next();
+    fs::write(home.expect("a page").path().join("own.txt"), "").expect("a file");
     workspace.write("public/notes.txt", "of another program");
     let again = workspace.assay(&["site", "public"]);
     assert_eq!(again.code, 0, "{}", again.err);
-    assert_eq!(of_pair(), 0);
+    // The pages are gone, and the file of another program is the last one.
+    let home = fs::read_dir(workspace.path("public/e/pair")).expect("a directory").flatten().next();
+    let left = fs::read_dir(home.expect("it is not empty").path()).expect("a directory").flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    assert_eq!(left, ["own.txt"]);
+    workspace.write("victim", "as before");
+    fs::remove_file(workspace.path("public/index.html")).expect("own file");
+    symlink(workspace.path("victim"), workspace.path("public/index.html")).expect("a link");
+    let refused = workspace.assay(&["site", "public"]);
+    assert_eq!(refused.code, 1, "{}", refused.out);
+    assert!(refused.err.contains("index.html is a link"), "{}", refused.err);
+    assert_eq!(fs::read(workspace.path("victim")).expect("a file"), b"as before");
+    fs::remove_file(workspace.path("public/index.html")).expect("own link");
     assert!(workspace.path("public/notes.txt").exists());
     workspace.write("mine", "");
     for (taken, why) in [("results", "has files that"), ("mine", "mine")] {

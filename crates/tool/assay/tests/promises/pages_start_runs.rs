@@ -1,8 +1,10 @@
 //! Pages of `assay serve --allow-run` check, start, stop and resume runs, for who has the token.
 
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{fs, thread};
 
+use assert_cmd::cargo::cargo_bin;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -123,6 +125,14 @@ fn a_page_checks_an_experiment_and_names_the_lines_of_its_errors() {
     assert!(!odd.contains("<script>x"), "{odd}");
 }
 
+/// Checks that the address of no experiment has no page, and stops and resumes none.
+fn no_other_address_acts(server: &Server, live: &str) {
+    for action in ["stop", "resume"] {
+        assert_eq!(server.post(&format!("{live}{action}"), "", "").status, 400);
+    }
+    assert_eq!(server.get(live).status, 404);
+}
+
 /// Goal: runs are started, stopped after the run in hand, and resumed to their end.
 #[test]
 fn runs_are_started_stopped_and_resumed_from_pages() {
@@ -140,8 +150,13 @@ fn runs_are_started_stopped_and_resumed_from_pages() {
     let runs = workspace.path(&format!("results/{id}/runs"));
     // A stop before the first run leaves no run.
     awaited("a run begins", || fs::read_dir(&runs).ok()?.next()?.ok());
+    no_other_address_acts(&server, &live.replace(id, "paged/20990101T000000Z-ffff"));
+    // The experiment's text is in no file that others could read.
+    let left = fs::read_dir(workspace.path("scratch")).expect("a directory").count();
+    assert_eq!(left, 0);
     let stopped = server.post(&format!("{live}stop"), "", "");
     assert_eq!(stopped.status, 303, "{}", stopped.body);
+    assert!(server.page(&format!("{live}?stop=requested")).contains("A stop is requested"));
     let output = ended(&server);
     assert!(output.contains("after the run in hand"), "{output}");
     assert!(output.contains("Runs     1 of 6 runs is complete"), "{output}");
@@ -154,6 +169,37 @@ fn runs_are_started_stopped_and_resumed_from_pages() {
     ended(&server);
     let page = server.page(&live);
     assert!(page.contains("6 of 6 runs are complete") && !page.contains("Resume"), "{page}");
+}
+
+/// Goal: runs of a terminal are not disturbed by those of a page.
+#[test]
+fn a_page_starts_nothing_while_runs_are_in_progress() {
+    let workspace = Workspace::new();
+    workspace.write("own.toml", EXPERIMENT);
+    let server = Server::with(&workspace, &["--allow-run"]);
+    let mut run = Command::new(cargo_bin("assay"));
+    run.args(["run", "own.toml", "--disk-floor", "1MiB"]).current_dir(workspace.path(""));
+    run.env("XDG_CACHE_HOME", workspace.path("cache"));
+    let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    awaited("it is listed", || server.page("/").contains("runs are in progress").then_some(()));
+    let refused = server.post("/run/start", "", &form(EXPERIMENT));
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    assert!(refused.body.contains("are in progress"), "{}", refused.body);
+    run.kill().expect("own child");
+    run.wait().expect("own child");
+}
+
+/// Goal: a server that does not start leaves the token of others as it is.
+#[test]
+fn a_port_in_use_replaces_no_token() {
+    let workspace = Workspace::new();
+    let server = Server::with(&workspace, &["--allow-run"]);
+    let hash = fs::read(workspace.path("cache/assay/serve-token")).expect("a hash");
+    let again = ["serve", "--listen", server.address(), "--allow-run", "--new-token"];
+    let refused = workspace.assay(&again);
+    assert_eq!(refused.code, 1, "{}", refused.out);
+    assert_eq!(fs::read(workspace.path("cache/assay/serve-token")).expect("a hash"), hash);
+    assert_eq!(server.get("/run/").status, 200);
 }
 
 /// Goal: a server that ends stops the runs that it started, and what they measured is stored.

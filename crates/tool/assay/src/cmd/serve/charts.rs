@@ -7,6 +7,8 @@ use render::site::{Heat, Series};
 
 /// Values per halving of the distance to 100 %. Source: [Tene 2012], percentile distribution.
 const TICKS_PER_HALF: u32 = 8;
+/// Quantiles that tables have. Source: `model::metric`, percentiles of response times.
+const NAMED: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 /// Buckets of a heat map for each doubling of latency. Our choice: a step of 19 %.
 const BUCKETS_PER_DOUBLING: f64 = 4.0;
 /// Most columns of a heat map: more seconds share a column.
@@ -30,7 +32,7 @@ fn read(index: u32, runs: &[Source<'_>]) -> Result<Vec<IntervalLatency>, Archive
     Ok(all)
 }
 
-/// Returns the percentile curve of a variant, over all its runs of a step.
+/// Returns the percentile curve of a variant, over all its counted runs of a step.
 pub(super) fn curve(
     variant: &str,
     index: u32,
@@ -42,8 +44,12 @@ pub(super) fn curve(
         one
     };
     let Some(all) = all.reduce(together).filter(|all| !all.is_empty()) else { return Ok(None) };
-    let points = all.iter_quantiles(TICKS_PER_HALF);
-    let (x, y) = points.map(|point| (point.quantile(), float(point.value_iterated_to()))).unzip();
+    let points = all.iter_quantiles(TICKS_PER_HALF).map(|point| point.quantile());
+    // The percentiles of tables are points, too.
+    let mut x: Vec<f64> = points.chain(NAMED).collect();
+    x.sort_by(f64::total_cmp);
+    x.dedup();
+    let y = x.iter().map(|quantile| float(all.value_at_quantile(*quantile))).collect();
     Ok(Some(Series { name: variant.to_owned(), group: variant.to_owned(), x, y }))
 }
 

@@ -61,16 +61,20 @@ impl Dashboard {
                 self.launcher.start(Start::New(&text), &self.environment)?;
                 Ok(Answer::Redirect("progress/".to_owned()))
             }
+            ["run", "progress", "stop"] => {
+                self.launcher.stop()?;
+                Ok(Answer::Redirect("./".to_owned()))
+            }
             ["e", name, id, "live", "resume"] => {
-                let selected = Selected::find(&self.results, &format!("{name}/{id}"))?;
+                let selected = Selected::whole(&self.results, name, id)?;
                 self.launcher.start(Start::Rest(selected.dir.path()), &self.environment)?;
                 Ok(Answer::Redirect(frame.to("run/progress/")))
             }
             ["e", name, id, "live", "stop"] => {
-                let selected = Selected::find(&self.results, &format!("{name}/{id}"))?;
+                let selected = Selected::whole(&self.results, name, id)?;
                 let when = if field("when") == "now" { Stop::Now } else { Stop::AfterRun };
                 stop(&selected.dir, when)?;
-                Ok(Answer::Redirect("./".to_owned()))
+                Ok(Answer::Redirect("./?stop=requested".to_owned()))
             }
             _ => Ok(not_found(frame, "This address starts nothing.")),
         }

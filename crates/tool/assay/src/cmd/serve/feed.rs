@@ -26,6 +26,8 @@ pub(super) struct RunFeed {
     current: Option<Current>,
     verdict: Option<VerdictState>,
     progress: ProgressState,
+    /// Whether a process held the lock of the experiment at the last poll.
+    had_lock: bool,
     is_over: bool,
 }
 
@@ -113,6 +115,7 @@ impl RunFeed {
             current: None,
             verdict: None,
             progress: ProgressState::default(),
+            had_lock: false,
             is_over: false,
         })
     }
@@ -126,12 +129,15 @@ impl RunFeed {
         let (mut events, mut current) = (Vec::new(), None);
         let cells = self.manifest.plan.cells.iter().map(|cell| cell.id.clone());
         for cell in cells.collect::<Vec<_>>() {
-            if self.ended.contains_key(&cell) {
+            let known = self.ended.get(&cell);
+            if known.is_some_and(|known| known.is_complete) {
                 continue;
             }
             match self.dir().run(&cell) {
                 Ok(Some(run)) if !(is_written && run.end == RunEnd::Running) => {
-                    events.push(self.end_run(&run));
+                    if known.is_none_or(|known| known.end != run.end.phrase()) {
+                        events.push(self.end_run(&run));
+                    }
                 }
                 Ok(None) if !self.dir().run_dir(&cell).exists() => {}
                 // A record that is damaged belongs to a run that has ended; others go on.
@@ -141,10 +147,18 @@ impl RunFeed {
         }
         match current {
             Some(cell) if self.current.as_ref().is_some_and(|it| it.cell == cell) => {}
-            Some(cell) => self.begin_run(&cell),
+            Some(cell) => {
+                // It may be the repetition of a run that was stopped.
+                self.ended.remove(&cell);
+                self.begin_run(&cell);
+            }
             None => self.current = None,
         }
         events
+    }
+
+    fn complete_runs(&self) -> usize {
+        self.ended.values().filter(|run| run.is_complete).count()
     }
 
     /// Makes a run the one in hand.
@@ -159,7 +173,9 @@ impl RunFeed {
         self.current.take_if(|current| current.cell == id);
         let (end, is_complete) = (run.end.phrase(), run.end.is_complete());
         let state = RunState { id: id.clone(), end, is_complete };
-        event("run", self.ended.entry(id).or_insert(state))
+        let event = event("run", &state);
+        self.ended.insert(id, state);
+        event
     }
 
     /// Returns the events of the seconds since.
@@ -186,7 +202,7 @@ impl RunFeed {
     }
 
     pub(super) fn follow_progress(&mut self) -> Option<Event> {
-        let (done, planned) = (self.ended.len(), self.manifest.plan.cells.len());
+        let (done, planned) = (self.complete_runs(), self.manifest.plan.cells.len());
         let share = float(planned - done) / float(planned.max(1));
         let progress = ProgressState {
             done,
@@ -214,7 +230,7 @@ impl RunFeed {
             label: compared.label(),
             headline: headline(&compared),
             sentences: step_sentences(&compared),
-            is_preliminary: self.ended.len() < self.manifest.plan.cells.len(),
+            is_preliminary: self.complete_runs() < self.manifest.plan.cells.len(),
         });
         Some(event("verdict", &self.verdict))
     }
@@ -239,7 +255,10 @@ impl Feed for RunFeed {
 
     fn poll(&mut self) -> Vec<Event> {
         // Read before the files: what a writer that has ended left is found now.
-        let is_written = HeldLocks::read().writer(self.dir()).is_some();
+        let has_lock = HeldLocks::read().writer(self.dir()).is_some();
+        // One missed lock is not the end of a run.
+        let is_written = has_lock || self.had_lock;
+        self.had_lock = has_lock;
         let mut events = self.follow_runs(is_written);
         let has_ended_runs = !events.is_empty();
         events.extend(self.follow_seconds());

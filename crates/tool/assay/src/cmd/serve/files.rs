@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 use miette::{Result, miette};
@@ -11,7 +11,7 @@ use render::site::PageHost;
 use serve::{ASSETS, Answer, Request, Site as _};
 
 use super::site::Dashboard;
-use crate::diagnostic::IntoReport as _;
+use crate::catalog::read;
 use crate::environment::Environment;
 use crate::progress::counted;
 use crate::ui::Ui;
@@ -30,8 +30,10 @@ pub(crate) struct SiteArgs {
     dir: PathBuf,
 }
 
-/// The file that marks a directory of this command: no other file is written over or removed.
+/// The file that marks a directory of this command: a line for each file that it has written.
 const MARK: &str = ".assay-site";
+/// Most bytes of that file. Our choice: a million files with long names.
+const MARK_BYTES_MAX: u64 = 256 << 20;
 /// Attributes of a page that name an address.
 const ATTRIBUTES: [&str; 4] = [" href=\"", " src=\"", " data-chart=\"", " data-replay=\""];
 
@@ -46,20 +48,28 @@ pub(crate) fn run_site(args: &SiteArgs, environment: &Environment, ui: &Ui) -> R
             dir.display()
         ));
     }
-    write(&dir.join(MARK), b"")?;
+    let before = read(&dir.join(MARK), MARK_BYTES_MAX).unwrap_or_default();
+    let mut written = Files { dir, names: BTreeSet::new() };
+    // An interrupted call leaves a directory that the next one may write to.
+    written.write(Path::new(MARK), before.as_bytes())?;
     for asset in ASSETS.iter().filter(|asset| !asset.bytes.is_empty()) {
-        write(&dir.join("assets").join(asset.name), asset.bytes)?;
+        written.write(&Path::new("assets").join(asset.name), asset.bytes)?;
     }
     let site = Dashboard::new(environment.clone(), PageHost::Files, ui.clone());
-    let known = copy(&site, dir, ui)?;
-    remove_others(dir, &known)?;
+    let known = copy(&site, &mut written, ui)?;
+    for name in before.lines().filter(|name| !written.names.contains(*name)) {
+        written.remove(Path::new(name));
+    }
+    let names: Vec<&str> = written.names.iter().map(String::as_str).collect();
+    let names = names.join("\n");
+    written.write(Path::new(MARK), names.as_bytes())?;
     let pages = known.iter().filter(|address| is_page(address)).count();
     ui.print(format_args!("{} in {}", many(pages, "page"), dir.display()));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes every page and file that addresses of pages reach; returns their addresses.
-fn copy(site: &Dashboard, dir: &Path, ui: &Ui) -> Result<BTreeSet<String>> {
+fn copy(site: &Dashboard, files: &mut Files<'_>, ui: &Ui) -> Result<BTreeSet<String>> {
     let mut known = BTreeSet::from([String::new()]);
     let mut left = vec![String::new()];
     let bar = counted(ui, 1, "{bar:30} {pos}/{len} files");
@@ -79,7 +89,7 @@ fn copy(site: &Dashboard, dir: &Path, ui: &Ui) -> Result<BTreeSet<String>> {
                 continue;
             }
         };
-        write(&dir.join(path), &bytes)?;
+        files.write(&path, &bytes)?;
         bar.set_length(known.len() as u64);
         bar.inc(1);
     }
@@ -112,26 +122,46 @@ fn is_page(address: &str) -> bool {
     address.is_empty() || address.ends_with('/')
 }
 
-/// Removes the directories of experiments that no page names any more.
-fn remove_others(dir: &Path, known: &BTreeSet<String>) -> Result<()> {
-    let decoded = |address: &String| Request::parse(&format!("/{address}"), false);
-    let own = known
-        .iter()
-        .filter_map(decoded)
-        .map(|one| dir.join(one.path.iter().take(3).collect::<PathBuf>()));
-    let own: BTreeSet<PathBuf> = own.collect();
-    let below =
-        |dir: PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|one| one.path());
-    for experiment in below(dir.join("e")).flat_map(below) {
-        if !own.contains(&experiment) {
-            fs::remove_dir_all(&experiment).into_report()?;
-        }
-    }
-    Ok(())
+/// The files of a site.
+struct Files<'a> {
+    dir: &'a Path,
+    /// Those written so far, below the directory.
+    names: BTreeSet<String>,
 }
 
-fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-    let written = made.and_then(|()| fs::write(path, bytes));
-    written.map_err(|error| miette!("cannot write {}: {error}", path.display()))
+impl Files<'_> {
+    /// Returns the place of a file, which no link leads to.
+    fn place(&self, path: &Path) -> Result<PathBuf> {
+        let mut place = self.dir.to_path_buf();
+        for part in path.components() {
+            let Component::Normal(part) = part else {
+                return Err(miette!("{} leads out of the site", path.display()));
+            };
+            place.push(part);
+            if fs::symlink_metadata(&place).is_ok_and(|found| found.is_symlink()) {
+                let help = "remove the link: no file of a site is written through a link";
+                return Err(miette!(help = help, "{} is a link", place.display()));
+            }
+        }
+        Ok(place)
+    }
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let place = self.place(path)?;
+        let made = place.parent().map_or(Ok(()), fs::create_dir_all);
+        let written = made.and_then(|()| fs::write(&place, bytes));
+        written.map_err(|error| miette!("cannot write {}: {error}", place.display()))?;
+        self.names.insert(path.display().to_string());
+        Ok(())
+    }
+
+    /// Removes a file of an earlier call, and the directories that it leaves empty.
+    fn remove(&self, path: &Path) {
+        let Ok(place) = self.place(path) else { return };
+        let above = place.ancestors().skip(1).take_while(|above| *above != self.dir);
+        if fs::remove_file(&place).is_ok() {
+            // The first that has other files ends it.
+            let _emptied = above.map(fs::remove_dir).take_while(std::io::Result::is_ok).count();
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Runs that pages start and stop.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
+use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -20,6 +21,8 @@ use crate::signals::LAST_RUN;
 
 /// Name of a page's experiment file, in errors.
 pub(super) const FILE: &str = "experiment.toml";
+/// Signal that stops a run. A shell lets programs in the background ignore SIGINT.
+const STOP: Signal = Signal::SIGTERM;
 /// Most bytes of output that a page shows: its end.
 const OUTPUT_MAX: u64 = 32 << 10;
 
@@ -73,6 +76,14 @@ impl Launcher {
     /// When the command started before goes on, or this one does not start.
     pub(super) fn start(&self, start: Start<'_>, environment: &Environment) -> Result<()> {
         let mut last = self.last();
+        let (locks, results) = (HeldLocks::read(), Results::at(&environment.results).newest());
+        if let Some(dir) = results.iter().find(|dir| locks.writer(dir).is_some()) {
+            return Err(miette!(
+                help = "wait for their end, or stop them on their page",
+                "runs of {} are in progress: a second experiment would disturb them",
+                dir.path().display()
+            ));
+        }
         if last.as_mut().is_some_and(|launched| !launched.has_ended()) {
             return Err(miette!(
                 help = "wait for its end, or stop it on its page",
@@ -97,11 +108,19 @@ impl Launcher {
         })
     }
 
+    /// Requests a stop from the command that goes on.
+    pub(super) fn stop(&self) -> Result<()> {
+        match self.last().as_ref().filter(|launched| launched.waiter.is_some()) {
+            Some(launched) => signal(launched.pid, STOP).into_report(),
+            None => Err(miette!("no command goes on")),
+        }
+    }
+
     /// Stops the command that goes on, and waits for its end: what it measured is stored.
     pub(super) fn close(&self) {
         let Some(mut launched) = self.last().take() else { return };
         if let Some(waiter) = launched.waiter.take() {
-            signal(launched.pid, Signal::SIGINT).ok();
+            signal(launched.pid, STOP).ok();
             waiter.join().ok();
         }
     }
@@ -110,16 +129,20 @@ impl Launcher {
 impl Launched {
     /// Starts the command in a thread that lives as long: the kernel ends a child with its thread.
     fn of(start: Start<'_>, environment: &Environment) -> std::io::Result<Self> {
-        let scratch = tempfile::tempdir()?;
         let mut arguments: Vec<OsString> = vec!["run".into()];
-        match start {
+        let input = match start {
             Start::New(text) => {
-                let file = scratch.path().join(FILE);
-                fs::write(&file, text)?;
-                arguments.push(file.into());
+                // The file has no name that others could read: its text may have a password.
+                let mut file = tempfile::tempfile()?;
+                file.write_all(text.as_bytes())?;
+                arguments.push("/dev/stdin".into());
+                Stdio::from(file)
             }
-            Start::Rest(dir) => arguments.extend(["--resume".into(), dir.into()]),
-        }
+            Start::Rest(dir) => {
+                arguments.extend(["--resume".into(), dir.into()]);
+                Stdio::null()
+            }
+        };
         let data = Some(&environment.data_dir).filter(|_| environment.is_data_dir_named);
         let results = Some(&environment.results);
         let dirs = [
@@ -135,7 +158,7 @@ impl Launched {
         let (sender, started) = mpsc::sync_channel(1);
         let waiter = thread::Builder::new().spawn(move || {
             let mut command = child::command(Role::Assay, program);
-            command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(err);
+            command.args(arguments).stdin(input).stdout(out).stderr(err);
             let mut child = match command.spawn() {
                 Ok(child) => child,
                 Err(error) => {
@@ -144,9 +167,7 @@ impl Launched {
                 }
             };
             sender.send(Ok(child.id())).ok();
-            let end = child.wait().map_or_else(|error| error.to_string(), |end| end.to_string());
-            drop(scratch);
-            end
+            child.wait().map_or_else(|error| error.to_string(), |end| end.to_string())
         })?;
         let pid = started.recv().map_err(std::io::Error::other)??;
         Ok(Self { pid, output, waiter: Some(waiter), end: String::new() })
@@ -178,7 +199,7 @@ pub(super) fn stop(dir: &ExperimentDir, when: Stop) -> Result<()> {
     };
     let requested = match when {
         Stop::AfterRun => signal(pid, LAST_RUN),
-        Stop::Now => signal(pid, Signal::SIGINT),
+        Stop::Now => signal(pid, STOP),
     };
     requested.map_err(|error| miette!("process {pid} cannot be stopped: {error}"))
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use miette::{IntoDiagnostic, Result, miette};
 use render::site::PageHost;
 use runner::Interrupt;
-use serve::{Access, Options, Server, Tls, token};
+use serve::{Access, Options, Server, Tls, Token, token};
 
 use super::site::Dashboard;
 use crate::environment::Environment;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "127.0.0.1:7878", value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
     /// Host name that browsers use, where a reverse proxy is before this server; repeat for more
-    #[arg(long = "public-name", value_name = "NAME")]
+    #[arg(long = "public-name", value_name = "NAME", value_parser = host_name)]
     public_names: Vec<String>,
     /// PEM file of certificates, the server's first
     #[arg(long, value_name = "FILE", requires = "key")]
@@ -63,7 +63,7 @@ const TOKEN_HASH: &str = "serve-token";
 
 /// Serves the pages until a signal ends it.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    let mut token = None;
+    let (mut token, mut needs_token) = (None, false);
     let is_loopback = args.listen.ip().is_loopback();
     let access = if is_loopback && args.certificates.is_none() && !args.permission.allow_run {
         Access::Loopback
@@ -80,6 +80,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         }
         let (hash, made) = token_hash(args, environment)?;
         token = made;
+        needs_token = true;
         Access::Token { hash, tls }
     };
     let scheme = if args.certificates.is_some() { "https" } else { "http" };
@@ -92,10 +93,18 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     };
     let site = Arc::new(Dashboard::new(environment.clone(), PageHost::Archive, ui.clone()));
     let server = Server::bind(options, Arc::clone(&site) as _).into_diagnostic()?;
-    let query = token.as_ref().map_or_else(String::new, |token| format!("?token={token}"));
+    // Only now: a server that does not start must not replace the token.
+    if let Some(Token { hash, .. }) = &token {
+        store_hash(hash, environment)?;
+    }
+    let query = token.as_ref().map_or_else(String::new, |token| format!("?token={}", token.text));
     ui.secret(&format!("{scheme}://{}/{query}", server.address()));
     if token.is_some() {
         ui.status("the token is printed once: its hash alone is stored. --new-token makes another");
+    } else if needs_token {
+        ui.status(
+            "browsers need the token that was printed when it was made. --new-token makes another",
+        );
     }
     if !serve::has_scripts() {
         ui.status("built without the script (npm): pages show drawings in place of charts");
@@ -113,17 +122,29 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 }
 
 /// Returns the hash of the token, and the token itself if it is new.
-fn token_hash(args: &Args, environment: &Environment) -> Result<([u8; 32], Option<String>)> {
+fn token_hash(args: &Args, environment: &Environment) -> Result<([u8; 32], Option<Token>)> {
     let path = environment.cache_dir.as_ref().map(|dir| dir.join(TOKEN_HASH));
-    let stored =
-        path.as_ref().filter(|_| !args.permission.new_token).and_then(|path| fs::read(path).ok());
+    let path = path.filter(|_| !args.permission.new_token);
+    let stored = path.and_then(|path| fs::read(path).ok());
     if let Some(hash) = stored.and_then(|bytes| bytes.try_into().ok()) {
         return Ok((hash, None));
     }
     let made = token().into_diagnostic()?;
-    if let Some(path) = path {
-        fs::create_dir_all(path.parent().unwrap_or(&path)).into_diagnostic()?;
-        fs::write(&path, made.hash).into_diagnostic()?;
-    }
-    Ok((made.hash, Some(made.text)))
+    Ok((made.hash, Some(made)))
+}
+
+/// Stores the hash of a token, where there is a cache directory.
+fn store_hash(hash: &[u8; 32], environment: &Environment) -> Result<()> {
+    let Some(dir) = &environment.cache_dir else { return Ok(()) };
+    let path = dir.join(TOKEN_HASH);
+    let stored = fs::create_dir_all(dir).and_then(|()| fs::write(&path, hash));
+    stored.map_err(|error| miette!("cannot write {}: {error}", path.display()))
+}
+
+/// Checks a host name: what no browser sends would never match.
+fn host_name(text: &str) -> std::result::Result<String, String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']');
+    let is_name = text.starts_with(|c: char| c != '.') && text.chars().all(is_part);
+    let why = "write a name as browsers send it, such as bench.example.org";
+    is_name.then(|| text.to_owned()).ok_or_else(|| why.to_owned())
 }

@@ -7,9 +7,9 @@ use archive::HeldLocks;
 use miette::{Result, miette};
 use model::{BuildRef, Experiment, Nanos};
 use render::site::{
-    ArchiveFilter, Chart, ExperimentPage, Frame, PageHost, PagePart, Progress, View, archive_page,
-    by_second_chart, experiment_page, headed_steps, history_chart, history_page, live_page,
-    message_page, percentile_chart,
+    ArchiveFilter, Chart, ExperimentPage, Frame, Heat, PageHost, PagePart, Progress, View,
+    archive_page, by_second_chart, experiment_page, headed_steps, history_chart, history_page,
+    live_page, message_page, percentile_chart,
 };
 use render::{Format, HistoryInput, Report as _, Style, render_html};
 use serve::{ASSETS, Answer, Request};
@@ -104,12 +104,11 @@ impl Dashboard {
         &self,
         frame: &Frame,
         request: &Request,
-        name: &str,
+        selected: Selected,
         rest: &[&str],
     ) -> Result<Answer> {
-        let selected = Selected::find(&self.results, name)?;
         if let ["live", rest @ ..] = rest {
-            return self.live(frame, selected, rest);
+            return self.live(frame, request, selected, rest);
         }
         let selected = [selected];
         let home = "../".repeat(rest.len());
@@ -188,7 +187,13 @@ impl Dashboard {
     }
 
     /// Returns the page of an experiment in progress or of its replay, or a file of the replay.
-    fn live(&self, frame: &Frame, selected: Selected, rest: &[&str]) -> Result<Answer> {
+    fn live(
+        &self,
+        frame: &Frame,
+        request: &Request,
+        selected: Selected,
+        rest: &[&str],
+    ) -> Result<Answer> {
         let summary = selected.dir.summary().into_report()?;
         let progress = Progress {
             name: &summary.name,
@@ -196,6 +201,7 @@ impl Dashboard {
             complete: summary.complete,
             cells: summary.cells,
             is_running: HeldLocks::read().writer(&selected.dir).is_some(),
+            is_stopping: request.value("stop").is_some(),
             inlined: None,
         };
         let feed = || RunFeed::before_runs(selected, &self.results).into_report();
@@ -311,5 +317,10 @@ fn heat_map(stored: &StoredComparison, place: usize, row: usize) -> Result<Optio
     let Some(cell) = step.step.cells.get(row) else { return Ok(None) };
     let runs = sources(stored, &cell.variant, step.step.clients.level);
     let heat = heat(step.step.index, &runs).into_report()?;
-    Ok(heat.map(|heat| heat.chart(format!("{}: {}", step.heading, cell.variant))))
+    let title = format!("{}: {}", step.heading, cell.variant);
+    // A variant without a counted interval has a chart without a map.
+    Ok(Some(match heat {
+        Some(heat) => heat.chart(title),
+        None => Chart { heat: None, ..Heat::default().chart(title) },
+    }))
 }

@@ -42,6 +42,11 @@ impl Selected {
         Self { dir, run: None }
     }
 
+    /// Finds the experiment of an address, and no run or other experiment of that name.
+    pub(super) fn whole(results: &Results, name: &str, id: &str) -> Result<Self> {
+        results.find_within(&format!("{name}/{id}")).map(Self::of).into_report()
+    }
+
     /// Finds `NAME`, `IDENTIFIER` or `NAME/IDENTIFIER` in the archive, each with or without `/RUN`.
     pub(super) fn find(results: &Results, name: &str) -> Result<Self> {
         let whole = results.find_within(name);

@@ -70,9 +70,8 @@ impl Site for Dashboard {
             ["run"] if request.is_open_for_runs => Ok(self.editor(&frame, request)),
             ["run", "progress"] if request.is_open_for_runs => Ok(self.launched(&frame)),
             ["compare", ref rest @ ..] => self.compared(&frame, request, rest),
-            ["e", name, id, ref rest @ ..] => {
-                self.experiment(&frame, request, &format!("{name}/{id}"), rest)
-            }
+            ["e", name, id, ref rest @ ..] => Selected::whole(&self.results, name, id)
+                .and_then(|selected| self.experiment(&frame, request, selected, rest)),
             _ => Ok(not_found(&frame, "This address has no page.")),
         };
         answer.unwrap_or_else(|report| {
@@ -90,7 +89,7 @@ impl Site for Dashboard {
     fn feed(&self, request: &Request) -> Option<Box<dyn Feed>> {
         let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
         let ["e", name, id, "live", "events"] = path[..] else { return None };
-        let selected = Selected::find(&self.results, &format!("{name}/{id}")).ok()?;
+        let selected = Selected::whole(&self.results, name, id).ok()?;
         RunFeed::of(selected, &self.results).map(|feed| Box::new(feed) as Box<dyn Feed>)
     }
 }
