@@ -18,7 +18,8 @@ export async function replay(controls: HTMLElement, actions: Actions, refresh: (
   const end = events.at(-1)!.at_s;
   let [now, next, timer] = [0, 0, 0];
   const show = (to: number) => {
-    now = Math.min(end, to);
+    // The slider rounds: its right end can be below the time of the last events.
+    now = to > end - 1e-6 ? end : to;
     const first = next > 0 && events[next - 1]!.at_s > now ? 0 : next;
     const after = events.findIndex(({ at_s }) => at_s > now);
     next = after < 0 ? events.length : after;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { axisContrasts, load, openBrowser, openPage, seriousFindings } from "./browser.mjs";
-import { replayFile, startSite } from "./fixtures.mjs";
+import { recording, replayFile, startSite } from "./fixtures.mjs";
 
 let browser, site, dir;
 const skip = process.env.ASSAY_SITE ? "a real site has other runs" : false;
@@ -113,6 +113,23 @@ test("keys move the slider", { skip }, async () => {
   assert.ok(moved > 0 && moved < 10, `${moved}`);
   await page.keyboard.press("End");
   assert.equal(await text(page, "#progress"), "2 of 2 runs are done, about 2 min 10 s left");
+  await close(page);
+});
+
+test("the right end of the slider shows the last events", { skip }, async () => {
+  const page = await openPage(browser);
+  const end = 8.677011137000001;
+  const events = recording().slice(0, 1);
+  events.push({ at_s: end, kind: "progress", data: { done: 2, planned: 2, left_s: 0, run: null, step: null } });
+  await page.setRequestInterception(true);
+  page.on("request", (request) => request.url().endsWith("replay.json")
+    ? request.respond({ contentType: "application/json", body: JSON.stringify(events) }) : request.continue());
+  await load(page, `${site.base}replay`);
+  await until(page, () => !document.querySelector("#replay").hidden);
+  for (const [time, done] of [[8.677, 0], [8.677011137, 2]]) {
+    await jump(page, time);
+    assert.match(await text(page, "#progress"), new RegExp(`^${done} of 2 runs are done`), `${time}`);
+  }
   await close(page);
 });
 
