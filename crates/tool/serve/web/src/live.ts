@@ -97,6 +97,7 @@ function follow(address: string, actions: Actions, refresh: () => void): void {
   const end = () => {
     isOver = true;
     close();
+    all("form.buttons").forEach((form) => (form.hidden = true));
     const reload = element("a", { href: location.href }, "Load the finished page");
     connection.replaceChildren("The experiment has ended. ", reload);
   };

@@ -134,7 +134,7 @@ const PAGES = {
 <dl class="facts"><div><dt>host</dt><dd>2 x Xeon 2.6 GHz, 24 GiB</dd></div><div><dt>file system</dt><dd>ext4 on virtio NVMe</dd></div></dl>`),
   many: () => page("Compare anything", figure("many", "200 runs") + figure("long", "100,000 points") + figure("scaling", "Throughput by number of clients")),
   broken: () => page("Broken", figure("missing", "A chart without data")),
-  live: () => page("Now", LIVE, `<main data-events="events">`),
+  live: () => page("Now", `${LIVE}<form class="buttons" method="post" action="stop"><button>Stop after this run</button></form>`, `<main data-events="events">`),
   replay: () => page("Replay", CONTROLS + LIVE),
   edit: () => page("New experiment", `<form method="post" action="start"><label for="file">Experiment file</label>
 <textarea id="file" data-check="check" name="file" spellcheck="false">name = "mine"\n\n[[step]]\nkind = "readrandom"\nmax_backgroud_jobs = 4\n</textarea>

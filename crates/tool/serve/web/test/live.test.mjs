@@ -82,9 +82,12 @@ test("a lost connection is named and opened again", { skip }, async () => {
 });
 
 test("the end closes the stream and offers the finished page", { skip }, async () => {
-  site.ends = 5;
+  site.ends = 20;
   const page = await open();
+  const canStop = () => page.$eval("form.buttons", (form) => form.checkVisibility());
+  assert.equal(await canStop(), true, "the experiment runs");
   await page.waitForFunction(() => document.querySelector("#connection a") !== null);
+  assert.equal(await canStop(), false, "nothing is left to stop");
   assert.match(await text(page, "#connection"), /has ended. Load the finished page/);
   await isOpen(0);
   assert.deepEqual(page.problems, []);
