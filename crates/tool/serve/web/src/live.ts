@@ -127,7 +127,7 @@ function run({ id, end, is_complete }: Run): void {
 }
 
 function progress({ done, planned, left_s, run, step }: Progress): void {
-  const left = left_s === null ? "" : `, about ${duration(left_s)} left`;
+  const left = (left_s ?? 0) < 1 ? "" : `, about ${duration(left_s)} left`;
   write("progress", `${done} of ${planned} runs are done${left}`);
   write("now", [run, step].filter(Boolean).join(" \u00b7 "));
   Object.assign(byId("bar")!, { max: Math.max(1, planned), value: done });

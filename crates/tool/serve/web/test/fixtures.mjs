@@ -153,7 +153,7 @@ const verdict = (headline) => ({ label: "truthy", headline, sentences: ["lmdb re
 /** Returns the events of two runs of 100 seconds each; the second begins 20 seconds after the first has ended. */
 export function recording() {
   const runs = ["lmdb.r1", "rocksdb-11.8.r1"];
-  const state = (done, run, step) => ({ done, planned: 2, left_s: 130, run, step });
+  const state = (done, run, step) => ({ done, planned: 2, left_s: done < 2 ? 130 : 0, run, step });
   const events = [{ at_s: 0, kind: "snapshot", data: { ...state(0, null, null), seconds: [], runs: [], verdict: null } }];
   runs.forEach((run, place) => {
     const add = (seconds, kind, data) => events.push({ at_s: 120 * place + seconds, kind, data });
