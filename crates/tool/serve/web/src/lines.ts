@@ -24,6 +24,7 @@ export function lineList(plot: Plot) {
   });
   const apply = (isShown: (name: string, index: number) => boolean) => {
     plot.show(isShown);
+    pattern.ariaInvalid = "false";
     boxes.forEach((box, index) => (box.checked = plot.shown[index]!));
     count.textContent = `${plot.shown.filter(Boolean).length} of ${series.length} shown`;
   };
@@ -33,10 +34,10 @@ export function lineList(plot: Plot) {
     try {
       const expression = matcher(pattern.value);
       apply((name) => expression.test(name));
-      pattern.ariaInvalid = "false";
     } catch {
-      // An expression that is not complete yet.
+      // The lines stay as they were.
       pattern.ariaInvalid = "true";
+      count.textContent = "invalid pattern";
     }
   };
   const choose = (isShown: boolean) => () => {

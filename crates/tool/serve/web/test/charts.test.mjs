@@ -208,6 +208,14 @@ test("lines are chosen by all, none, pattern and box", { skip }, async () => {
   await page.type("#many-1 input[type=search]", "/r1$/");
   assert.equal(await shown(), "9 of 200 shown");
   const buttons = await page.$$("#many-1 details .tools button");
+  const isInvalid = () => page.$eval("#many-1 input[type=search]", (one) => one.ariaInvalid);
+  await page.$eval("#many-1 input[type=search]", (one) => (one.value = ""));
+  await page.type("#many-1 input[type=search]", "/(/");
+  assert.equal(await shown(), "invalid pattern");
+  assert.equal(await isInvalid(), "true");
+  await buttons[0].click();
+  assert.equal(await shown(), "200 of 200 shown");
+  assert.equal(await isInvalid(), "false");
   await buttons[1].click();
   assert.equal(await shown(), "0 of 200 shown");
   await page.click("#many-1 .lines label:nth-child(2) input");
