@@ -65,7 +65,12 @@ export function drawFigures(): void {
 
 async function draw(figure: HTMLElement): Promise<void> {
   try {
-    mount(figure, await request<Chart>(figure.dataset.chart!));
+    const chart = await request<Chart>(figure.dataset.chart!);
+    const hasPoints = chart.series.some(({ y }) => Array.from(y).some((one) => one !== null));
+    if (hasPoints || chart.heat?.columns.length) return void mount(figure, chart);
+    const text = /^(percentiles|heat)-/.test(figure.id)
+      ? "No counted interval of this step has a latency." : "There is nothing to draw.";
+    figure.querySelector(".static")?.replaceChildren(element("p", { className: "note" }, text));
   } catch (error) {
     const why = (error as Error).message;
     const note = element("p", { className: "note", role: "status" },

@@ -41,6 +41,7 @@ function liveChart(host: HTMLElement) {
   const clear = () => {
     for (const values of [shades, ...series.flatMap(({ x, y }) => [x, y])]) values.length = 0;
     plot.zoom(null);
+    host.hidden = metric === "lag_ns";
   };
   const push = (second: Second) => {
     const { at_s: to, invalid, is_warmup } = second;
@@ -48,7 +49,9 @@ function liveChart(host: HTMLElement) {
     const why = invalid === null ? "warm-up, not counted" : `invalid: ${invalid}`;
     if (invalid !== null || is_warmup) shades.push({ from, to, group: "", why });
     series.forEach(({ x, y, of }) => (x.push(to), y.push(second[of])));
+    if (second[metric] !== null) host.hidden = false;
   };
+  clear();
   return { clear, push, refresh: () => plot.refresh() };
 }
 
@@ -127,7 +130,7 @@ function run({ id, end, is_complete }: Run): void {
 }
 
 function progress({ done, planned, left_s, run, step }: Progress): void {
-  const left = (left_s ?? 0) < 1 ? "" : `, about ${duration(left_s)} left`;
+  const left = left_s === null || left_s < 1 ? "" : `, about ${duration(left_s)} left`;
   write("progress", `${done} of ${planned} runs are done${left}`);
   write("now", [run, step].filter(Boolean).join(" \u00b7 "));
   Object.assign(byId("bar")!, { max: Math.max(1, planned), value: done });

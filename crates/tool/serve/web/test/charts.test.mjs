@@ -275,6 +275,17 @@ test("pictures are stored as PNG and SVG", { skip }, async () => {
   await close(page);
 });
 
+test("a sentence stands in place of a chart without points", { skip }, async () => {
+  const page = await open("empty");
+  const latency = "No counted interval of this step has a latency.";
+  const expected = { "heat-0": latency, "percentiles-0": latency, "seconds-0": "There is nothing to draw." };
+  for (const [id, sentence] of Object.entries(expected)) {
+    assert.equal(await page.$eval(`#${id} .note`, (one) => one.checkVisibility() && one.textContent), sentence);
+    assert.equal(await page.$(`#${id} :is(.canvas, .tools, svg)`), null, id);
+  }
+  await close(page);
+});
+
 test("without its data the static picture stays and a line names the reason", { skip }, async () => {
   const page = await open("broken");
   assert.match(await page.$eval(".note", (one) => one.textContent), /stays as it is.*404/);

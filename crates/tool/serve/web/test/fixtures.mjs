@@ -79,6 +79,7 @@ const CHARTS = {
       y: [1, 1.9, 3.6, 6.1, 8.9, 9.7, 9.1].map((by) => by * 14_000 * (at + 1)) })),
     shades: [], marks: [{ x: 16, text: "CPUs: 16" }],
   }),
+  empty: () => ({ title: "Empty", x: axis("", "s"), y: axis("", "ns"), series: [], shades: [], marks: [] }),
   many: () => ({
     title: "200 runs", x: axis("since the start of the step", "s"), y: axis("operations per second", "per_s"),
     series: Array.from({ length: 200 }, (_, at) =>
@@ -91,7 +92,7 @@ const CHARTS = {
   }),
 };
 
-const figure = (kind, title, sync = "") => `<figure class="chart" id="${kind}-1" data-chart="chart?kind=${kind}" ${sync && `data-sync="${sync}"`}>
+const figure = (kind, title, sync = "", id = `${kind}-1`) => `<figure class="chart" id="${id}" data-chart="chart?kind=${kind}" ${sync && `data-sync="${sync}"`}>
 <h3>${title}</h3><figcaption>How to read it.</figcaption>
 <div class="static"><svg class="plot" viewBox="0 0 1060 120" role="img" aria-label="${title}"><text x="4" y="20" class="head">static</text>
 <line x1="40" y1="100" x2="1050" y2="100" class="grid"/><polyline points="40,90 300,30 600,70 1050,20" class="second" stroke="#0072B2"/></svg></div>
@@ -133,6 +134,7 @@ const PAGES = {
 <ul class="sentences" aria-label="Marks"><li><a href="#change-0-0">change: -5.3 %</a></li></ul><section id="change-0-0"><p>A change</p></section>
 <dl class="facts"><div><dt>host</dt><dd>2 x Xeon 2.6 GHz, 24 GiB</dd></div><div><dt>file system</dt><dd>ext4 on virtio NVMe</dd></div></dl>`),
   many: () => page("Compare anything", figure("many", "200 runs") + figure("long", "100,000 points") + figure("scaling", "Throughput by number of clients")),
+  empty: () => page("Empty", ["heat-0", "percentiles-0", "seconds-0"].map((id) => figure("empty", "Empty", "", id)).join("")),
   broken: () => page("Broken", figure("missing", "A chart without data")),
   live: () => page("Now", `${LIVE}<form class="buttons" method="post" action="stop"><button>Stop after this run</button></form>`, `<main data-events="events">`),
   replay: () => page("Replay", CONTROLS + LIVE),

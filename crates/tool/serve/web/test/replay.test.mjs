@@ -133,6 +133,25 @@ test("the right end of the slider shows the last events", { skip }, async () => 
   await close(page);
 });
 
+test("the chart of start lag is hidden until a second has one", { skip }, async () => {
+  const page = await openPage(browser);
+  const events = recording().slice(0, 60).map(({ at_s, kind, data }) =>
+    ({ at_s, kind, data: { ...data, lag_ns: at_s > 30 ? data.lag_ns : null } }));
+  await page.setRequestInterception(true);
+  page.on("request", (request) => request.url().endsWith("replay.json")
+    ? request.respond({ contentType: "application/json", body: JSON.stringify(events) }) : request.continue());
+  await load(page, `${site.base}replay`);
+  await until(page, () => !document.querySelector("#replay").hidden);
+  const isShown = (metric) => page.$eval(`#live-${metric}`, (one) => one.checkVisibility());
+  for (const [time, isExpected] of [[50, true], [20, false], [0, false], [40, true]]) {
+    await jump(page, time);
+    assert.equal(await isShown("lag_ns"), isExpected, `${time}`);
+    assert.equal(await isShown("per_s"), true);
+  }
+  assert.match(await last(page, "lag_ns"), /^40.0 s · start lag: 40.0 \u00b5s/);
+  await close(page);
+});
+
 test("a replay that cannot be loaded is named", { skip }, async () => {
   const page = await openPage(browser);
   await page.setRequestInterception(true);
