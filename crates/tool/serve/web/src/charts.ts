@@ -1,13 +1,13 @@
 /** Figures of a page: the static picture gives way to a chart once it comes near the window. */
 import { type Chart, placed } from "./chart";
 import { all, button, element, request } from "./elements";
-import { listenToClicks, listenToFingers, listenToKeys } from "./gestures";
+import { listenToKeys, listenToPointers } from "./gestures";
 import { lineList } from "./lines";
 import { storePng, storeSvg } from "./pictures";
 import { Plot } from "./plot";
 
 const KEYS = "Arrow keys move the cursor, up and down change the line, plus and minus zoom, " +
-  "Home resets the zoom, Enter opens a mark at the cursor";
+  "0 resets the zoom, Home and End go to its ends, Enter opens a mark at the cursor";
 
 /** Puts a chart with its tools in the place of the figure's static picture. */
 export function mount(figure: HTMLElement, received: Chart): Plot {
@@ -27,9 +27,8 @@ export function mount(figure: HTMLElement, received: Chart): Plot {
     reading.textContent = read?.text ?? "";
     lines.write(read);
   };
-  listenToClicks(plot);
   listenToKeys(plot);
-  listenToFingers(plot);
+  listenToPointers(plot);
   host.before(tools(figure, plot));
   host.after(reading, plot.heat?.legend() ?? "", chart.series.length > 1 ? lines.root : "");
   return plot;
@@ -45,8 +44,7 @@ function tools(figure: HTMLElement, plot: Plot): HTMLElement {
     log.ariaPressed = String(plot.isLog);
   });
   log.ariaPressed = String(plot.isLog);
-  if (!plot.heat) bar.append(log);
-  bar.append(button("PNG", () => storePng(plot, name)));
+  bar.append(plot.heat ? "" : log, button("PNG", () => storePng(plot, name)));
   const svg = figure.querySelector<SVGSVGElement>(".static svg");
   if (svg) bar.append(button("SVG", () => storeSvg(svg, name)));
   return bar;
@@ -72,9 +70,8 @@ async function draw(figure: HTMLElement): Promise<void> {
       ? "No counted interval of this step has a latency." : "There is nothing to draw.";
     figure.querySelector(".static")?.replaceChildren(element("p", { className: "note" }, text));
   } catch (error) {
-    const why = (error as Error).message;
     const note = element("p", { className: "note", role: "status" },
-      `This picture stays as it is, without zoom and cursor: ${why}.`);
+      `This picture stays as it is, without zoom and cursor: ${(error as Error).message}.`);
     figure.querySelector(".static")?.after(note);
   }
 }

@@ -1,4 +1,4 @@
-/** Keys and fingers on a plot; the mouse is uPlot's. */
+/** Keys, clicks and fingers on a plot; uPlot itself handles the mouse. */
 import type { Plot } from "./plot";
 
 /** How much one key press zooms. */
@@ -8,11 +8,6 @@ const ZOOM = 0.5;
 function follow({ marksAt, u }: Plot): void {
   const href = marksAt(u.posToVal(u.cursor.left!, "x")).find((mark) => mark.href)?.href;
   if (href) location.assign(href);
-}
-
-/** Lets a click open a mark; uPlot lets no click through that ends a brush. */
-export function listenToClicks(plot: Plot): void {
-  plot.host.addEventListener("click", () => follow(plot));
 }
 
 /** Lets the plot's cursor and zoom be moved by keys. */
@@ -25,27 +20,32 @@ export function listenToKeys(plot: Plot): void {
       ArrowUp: () => plot.step(0, -1),
       ArrowDown: () => plot.step(0, 1),
       "+": () => plot.zoomBy(ZOOM),
-      "=": () => plot.zoomBy(ZOOM),
       "-": () => plot.zoomBy(1 / ZOOM),
-      Home: () => plot.zoom(null),
+      "0": () => plot.zoom(null),
+      Home: () => plot.step(-Infinity, 0),
+      End: () => plot.step(Infinity, 0),
       Enter: () => follow(plot),
     };
-    const action = actions[event.key];
+    const action = actions[event.key === "=" ? "+" : event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     action();
   });
 }
 
-/** One finger moves the range or the cursor, two change the range; up and down scroll the page. */
-export function listenToFingers(plot: Plot): void {
+/**
+ * Lets a click open a mark; one finger moves the range or the cursor, two change the range.
+ *
+ * Up and down scroll the page. uPlot lets no click through that ends a brush.
+ */
+export function listenToPointers(plot: Plot): void {
   const fingers = new Map<number, number>();
-  const { host } = plot;
-  host.onpointerdown = ({ pointerType, pointerId, clientX }) => {
+  plot.host.onclick = () => follow(plot);
+  plot.host.onpointerdown = ({ pointerType, pointerId, clientX }) => {
     if (pointerType === "touch") fingers.set(pointerId, clientX);
   };
-  host.onpointerup = host.onpointercancel = ({ pointerId }) => fingers.delete(pointerId);
-  host.onpointermove = ({ pointerId, clientX: now, clientY }) => {
+  plot.host.onpointerup = plot.host.onpointercancel = ({ pointerId }) => fingers.delete(pointerId);
+  plot.host.onpointermove = ({ pointerId, clientX: now, clientY }) => {
     const before = fingers.get(pointerId);
     if (before === undefined) return;
     fingers.set(pointerId, now);

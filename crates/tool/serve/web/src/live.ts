@@ -81,8 +81,7 @@ export function watchExperiment(): void {
   };
   const actions: Actions = { run, progress, verdict, second, snapshot };
   if (main) follow(main.dataset.events!, actions, refresh);
-  if (!replayed) return;
-  replay(replayed, actions, refresh).catch((error: Error) =>
+  if (replayed) replay(replayed, actions, refresh).catch((error: Error) =>
     write("connection", `The replay cannot be loaded: ${error.message}.`));
 }
 

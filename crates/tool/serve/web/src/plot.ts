@@ -33,6 +33,8 @@ export class Plot {
   view: Range | null;
   private full!: Range;
   private readonly group: Set<Plot>;
+  /** The place of the cursor (pixels) at the last reading. */
+  private spot = "";
   private readonly dot = element("div", { className: "dot", hidden: true });
 
   constructor(readonly host: HTMLElement, readonly chart: Chart, sync: string | undefined) {
@@ -84,13 +86,16 @@ export class Plot {
     return this.view ?? this.full;
   }
 
-  /** Shows a range in all plots of the group. */
+  /** Shows a range in all plots of the group; the cursor stays at its point, within the range. */
   zoom(view: Range | null): void {
     if (view && !(view.max > view.min)) return;
+    const { left, top } = this.u.cursor as { left: number; top: number };
+    const x = this.u.posToVal(left, "x");
     for (const plot of this.group) {
       plot.view = view;
       plot.u.setScale("x", { ...plot.visible });
     }
+    if (left >= 0) this.point(clamp(x, this.visible.min, this.visible.max), top);
   }
 
   /** Shows what lies between two places of the plot (pixels), within the data. */
@@ -109,23 +114,33 @@ export class Plot {
     this.window(middle * (1 - factor), middle + (width - middle) * factor);
   }
 
-  /** Moves the cursor by points of the line in hand, or to a line before or after it. */
+  /**
+   * Moves the cursor by points of the line in hand, or to a line before or after it.
+   *
+   * Infinitely many points lead to the first or last point of the zoomed part.
+   */
   step(points: number, lines: number): void {
-    const { u, full, chart: { series, x: { unit } } } = this;
+    const { u, chart: { series, x: { unit } } } = this;
     const shown = this.lines().map(({ index }) => index);
     this.active = shown.at((shown.indexOf(this.active) + lines) % shown.length) ?? 0;
     const { clientWidth: width, clientHeight: height } = u.over;
     const { left, top } = u.cursor as { left: number; top: number };
-    const places = unit === "percentile" ? [] : (series[this.active]?.x ?? []);
-    const next = nearest(places, u.posToVal(Math.max(0, left), "x")) + (left < 0 ? 0 : points);
+    const { min, max } = Number.isFinite(points) ? this.full : this.visible;
+    const places = Array.from(unit === "percentile" ? [] : series[this.active]?.x ?? [])
+      .filter((place) => min <= place && place <= max);
+    const by = left < 0 && Number.isFinite(points) ? 0 : points;
+    const next = nearest(places, u.posToVal(Math.max(0, left), "x")) + by;
     const x = places[clamp(next, 0, places.length - 1)]
       ?? u.posToVal(Math.max(0, left) + (points * width) / 100, "x");
-    const to = u.valToPos(clamp(x, full.min, full.max), "x");
+    const to = u.valToPos(clamp(x, min, max), "x");
     if (to < 0 || to > width) this.window(to - width / 2, to + width / 2);
-    // The scale changes after this task.
+    this.point(clamp(x, min, max), clamp(top + (series.length ? 0 : 4 * lines), 0, height));
+  }
+
+  /** Moves the cursors of the group to a place of x, once scales have changed: after this task. */
+  private point(x: number, top: number): void {
     queueMicrotask(() => {
-      const row = clamp(top + (series.length ? 0 : 4 * lines), 0, height);
-      u.setCursor({ left: u.valToPos(clamp(x, full.min, full.max), "x"), top: row }, false);
+      this.u.setCursor({ left: this.u.valToPos(x, "x"), top }, false);
       this.read(false);
       this.share();
     });
@@ -181,7 +196,7 @@ export class Plot {
         drawClear: layer((pen) => drawShades(this, pen)),
         drawAxes: layer((pen) => this.heat?.draw(pen), (pen) => drawBands(this, pen)),
         draw: layer((pen) => drawDots(this, pen), (pen) => drawMarks(this, pen)),
-        setCursor: [() => this.read(true), () => this.share()],
+        setCursor: [() => this.read(true)],
         setSelect: [(u) => this.brush(u)],
       },
     };
@@ -248,16 +263,23 @@ export class Plot {
     return { x: at, y: from + share * (to - from) };
   }
 
-  /** Reads all lines at the cursor; a pointer also chooses the line in hand. */
+  /**
+   * Reads all lines at the cursor; a pointer that moves also chooses the line in hand.
+   *
+   * uPlot reports a pointer after each change of a scale too, when other plots have the old scale.
+   */
   private read(isPointed: boolean): void {
     const { u, chart } = this;
     const { left, top } = u.cursor as { left: number; top: number };
     const at = u.posToVal(left, "x");
+    const isMoved = isPointed && this.spot !== `${left} ${top}`;
+    this.spot = `${left} ${top}`;
     const places = chart.series.map((series, index) =>
       left >= 0 && this.shown[index] ? this.place(series, at) : null);
     const distances = places.map((one) => one ? Math.abs(u.valToPos(one.y, "y") - top) : Infinity);
     const least = Math.min(...distances);
-    if (isPointed && least < Infinity) this.active = distances.indexOf(least);
+    if (isMoved && least < Infinity) this.active = distances.indexOf(least);
+    if (isMoved) this.share();
     const place = places[this.active] ?? null;
     this.dot.hidden = !place;
     if (place) {
@@ -265,9 +287,8 @@ export class Plot {
       this.dot.style.translate = `${x}px ${y}px`;
       this.dot.style.background = colour(this.strokes[this.active]!.colour);
     }
-    if (left < 0) return this.onRead(null);
-    const text = this.sentence(place?.x ?? at, place);
-    this.onRead({ text, values: places.map((one) => one?.y ?? null) });
+    this.onRead(left < 0 ? null : { text: this.sentence(place?.x ?? at, place),
+      values: places.map((one) => one?.y ?? null) });
   }
 
   /** Returns the marks near a place of x. */

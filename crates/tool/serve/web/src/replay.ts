@@ -21,8 +21,7 @@ export async function replay(controls: HTMLElement, actions: Actions, refresh: (
     // The slider rounds: its right end can be below the time of the last events.
     now = to > end - 1e-6 ? end : to;
     const first = next > 0 && events[next - 1]!.at_s > now ? 0 : next;
-    const after = events.findIndex(({ at_s }) => at_s > now);
-    next = after < 0 ? events.length : after;
+    next = events.filter(({ at_s }) => at_s <= now).length;
     events.slice(first, next).forEach(({ kind, data }) => actions[kind]!(data));
     if (first < next) refresh();
     slider.value = String(now);

@@ -107,7 +107,7 @@ export async function unreadCharts(page) {
     const host = await figure.$(".canvas");
     if (!(await host.evaluate((one) => one.checkVisibility()))) continue;
     await host.focus();
-    for (const key of ["ArrowRight", "+", "ArrowRight", "Home"]) await page.keyboard.press(key);
+    for (const key of ["ArrowRight", "+", "ArrowRight", "0", "End", "Home"]) await page.keyboard.press(key);
     await frames(page);
     const text = await figure.$eval(".reading", (one) => one.textContent);
     if (text === "") unread.push(await figure.evaluate((one) => one.id));

@@ -83,7 +83,7 @@ test("the cursor reads lines, bands, shades and marks", { skip }, async () => {
   await close(page);
 });
 
-test("a brush zooms the group, Home and the button reset it", { skip }, async () => {
+test("a brush zooms the group, 0 and the button reset it", { skip }, async () => {
   const page = await open("experiment");
   assert.ok((await texts(page, "responses-1")).includes("500 s"));
   await drag(page, "seconds-1", 0.25, 0.5);
@@ -97,7 +97,7 @@ test("a brush zooms the group, Home and the button reset it", { skip }, async ()
   for (const key of ["+", "+"]) await page.keyboard.press(key);
   await frames(page);
   assert.ok(!(await texts(page, "responses-1")).includes("500 s"));
-  await page.keyboard.press("Home");
+  await page.keyboard.press("0");
   await frames(page);
   assert.ok((await texts(page, "responses-1")).includes("500 s"));
   await close(page);
@@ -129,6 +129,37 @@ test("keys move the cursor, and what it reads is announced", { skip }, async () 
   await close(page);
 });
 
+test("a zoom by keys leaves the cursor at its point", { skip }, async () => {
+  const page = await open("experiment");
+  const press = async (...keys) => {
+    for (const key of keys) await page.keyboard.press(key);
+    await frames(page);
+    return [await reading(page, "seconds-1"), await reading(page, "responses-1")].map((text) => text.split(" · ")[0]);
+  };
+  await page.focus("#seconds-1 .canvas");
+  assert.deepEqual(await press("End"), ["600 s", "600 s"], "there was no cursor");
+  await press("Home");
+  const right = (count) => Array(count).fill("ArrowRight");
+  assert.deepEqual(await press(...right(3), "ArrowDown"), ["3.50 s", "3.50 s"]);
+  assert.deepEqual(await press("+"), ["3.50 s", "3.50 s"]);
+  assert.deepEqual(await press("+", "+"), ["3.50 s", "3.50 s"]);
+  assert.match(await reading(page, "seconds-1"), /rocksdb-11.8 r2/, "the line stays in hand");
+  assert.deepEqual(await press("ArrowRight"), ["4.50 s", "4.50 s"]);
+  const [end] = await press("End");
+  assert.ok(parseFloat(end) > 70 && parseFloat(end) < 90, end);
+  assert.deepEqual(await press("+", "+"), [end, end]);
+  const [start] = await press("Home");
+  assert.ok(parseFloat(start) > 40 && parseFloat(start) < parseFloat(end), start);
+  assert.deepEqual(await press("-"), [start, start]);
+  assert.deepEqual(await press("0"), [start, start]);
+  assert.match((await press("Home"))[0], /^50\d ms$/);
+  assert.equal((await press("End"))[0], "590 s", "the last point of this line");
+  await page.focus("#percentiles-1 .canvas");
+  await page.keyboard.press("End");
+  assert.match(await reading(page, "percentiles-1"), /^99.99\d+ % · rocksdb-11.8/);
+  await close(page);
+});
+
 test("a click, Enter and a link open what explains a mark", { skip }, async () => {
   const page = await open("experiment");
   const opened = async () => {
@@ -146,7 +177,7 @@ test("a click, Enter and a link open what explains a mark", { skip }, async () =
   await drag(page, "history-1", mark - 0.2, mark);
   assert.equal(await opened(), "", "a brush opens nothing");
   await page.focus("#history-1 .canvas");
-  await page.keyboard.press("Home");
+  await page.keyboard.press("0");
   await frames(page);
   await page.mouse.click(...(await place(page, "history-1", mark)));
   assert.equal(await opened(), "#change-0-0");
