@@ -214,7 +214,7 @@ mod tests {
             ("log.enabled", "false", "durability class"),
             ("table.log.enabled", "false", "durability class"),
             ("transaction_sync.method", "dsync", "only class `sync` permits a value"),
-            ("in_memory", "true", "lose the data"),
+            ("in_memory", "true", "lose data"),
             ("type", "lsm", "assay.table"),
             ("table.type", "lsm", "assay.table"),
             ("assay.table", "hash", "btree or lsm"),

@@ -145,7 +145,7 @@ fn runs_are_started_stopped_and_resumed_from_pages() {
     assert!(page.contains("Stop after this run"), "{page}");
     let second = server.post("/run/start", "", &form(EXPERIMENT));
     assert_eq!(second.status, 400, "{}", second.body);
-    assert!(second.body.contains("a run that goes on"), "{}", second.body);
+    assert!(second.body.contains("are in progress"), "{}", second.body);
     let id = live.trim_start_matches("/e/").trim_end_matches("/live/");
     let runs = workspace.path(&format!("results/{id}/runs"));
     // A stop before the first run leaves no run.

@@ -134,8 +134,9 @@ fn check_record(run: &RunRecord, disturbance: Option<&String>) {
 /// Checks that a span's counters are known, and fit into its time.
 fn check_counters(counters: &Readings, length_us: f64) {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-    // Readings at both ends are taken a moment after and before the span.
-    let most_us = cpus * (length_us + 300_000.0);
+    // Readings at both ends are taken a moment after and before the span: on a busy host that
+    // moment was half a second once.
+    let most_us = cpus * (length_us + 1_000_000.0);
     for name in [metric::OTHERS_CPU_US, metric::HOST_CPU_BUSY_US] {
         let used_us = counters.value(name).unwrap_or_else(|| panic!("no {}", name.name));
         assert!(used_us <= most_us, "{}: {used_us} us in {length_us} us", name.name);

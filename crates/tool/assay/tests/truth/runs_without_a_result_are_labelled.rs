@@ -108,7 +108,7 @@ fn search_that_finds_no_rate_names_the_reason_and_the_remedy() {
             "20ms",
             &[
                 "found nothing within p50 < 1.00 ms in 1 probe: 200 operations are needed to test",
-                "make the step longer (--duration), or the percentile of the limit lower",
+                "make the step longer (--duration), or lower the percentile of the limit",
             ],
         );
     });

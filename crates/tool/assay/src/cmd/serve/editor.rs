@@ -8,7 +8,7 @@ use serde::Serialize;
 use serve::{Answer, Pair, Request};
 
 use super::json::json;
-use super::launch::{FILE, Start, Stop, stop};
+use super::launch::{Start, Stop, stop};
 use super::shelf::Selected;
 use super::site::{Dashboard, file, not_found};
 use crate::catalog::{Program, experiment, experiment_names};
@@ -17,6 +17,8 @@ use crate::cmd::plan::lines as plan_lines;
 use crate::cmd::run::planned;
 use crate::ui::{Process, clean};
 
+/// Name of a page's experiment file, in errors.
+const FILE: &str = "experiment.toml";
 /// The name of a form's field.
 const TEXT: &str = "text";
 

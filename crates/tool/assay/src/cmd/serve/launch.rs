@@ -19,8 +19,6 @@ use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::signals::LAST_RUN;
 
-/// Name of a page's experiment file, in errors.
-pub(super) const FILE: &str = "experiment.toml";
 /// Signal that stops a run. A shell lets programs in the background ignore SIGINT.
 const STOP: Signal = Signal::SIGTERM;
 /// Most bytes of output that a page shows: its end.
