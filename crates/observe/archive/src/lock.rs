@@ -35,7 +35,8 @@ impl HeldLocks {
         let holders = texts.iter().flat_map(|text| text.lines()).filter_map(|line| {
             let fields: Vec<&str> = line.split_whitespace().collect();
             let is_flock = fields.get(1) == Some(&"FLOCK");
-            let holder = fields.get(4)?.parse().ok().filter(|_| is_flock)?;
+            // A signal to process 0 would go to the own process group.
+            let holder = fields.get(4)?.parse().ok().filter(|pid| is_flock && *pid > 0)?;
             Some(((*fields.get(5)?).to_owned(), holder))
         });
         Self { holders: holders.collect() }

@@ -133,6 +133,13 @@ fn no_other_address_acts(server: &Server, live: &str) {
     assert_eq!(server.get(live).status, 404);
 }
 
+/// Checks that what has ended is sent no signal: another process may have its number.
+fn no_command_is_stopped(server: &Server) {
+    let over = server.post("/run/progress/stop", "", "");
+    assert_eq!(over.status, 400, "{}", over.body);
+    assert!(over.body.contains("no command goes on"), "{}", over.body);
+}
+
 /// Goal: runs are started, stopped after the run in hand, and resumed to their end.
 #[test]
 fn runs_are_started_stopped_and_resumed_from_pages() {
@@ -169,6 +176,7 @@ fn runs_are_started_stopped_and_resumed_from_pages() {
     ended(&server);
     let page = server.page(&live);
     assert!(page.contains("6 of 6 runs are complete") && !page.contains("Resume"), "{page}");
+    no_command_is_stopped(&server);
 }
 
 /// Goal: runs of a terminal are not disturbed by those of a page.

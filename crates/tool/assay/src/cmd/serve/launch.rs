@@ -108,15 +108,20 @@ impl Launcher {
 
     /// Requests a stop from the command that goes on.
     pub(super) fn stop(&self) -> Result<()> {
-        match self.last().as_ref().filter(|launched| launched.waiter.is_some()) {
-            Some(launched) => signal(launched.pid, STOP).into_report(),
-            None => Err(miette!("no command goes on")),
+        let mut last = self.last();
+        // Another process may have the number of a command that has ended.
+        if let Some(launched) = last.as_mut()
+            && !launched.has_ended()
+        {
+            return signal(launched.pid, STOP).into_report();
         }
+        Err(miette!("no command goes on"))
     }
 
     /// Stops the command that goes on, and waits for its end: what it measured is stored.
     pub(super) fn close(&self) {
         let Some(mut launched) = self.last().take() else { return };
+        launched.has_ended();
         if let Some(waiter) = launched.waiter.take() {
             signal(launched.pid, STOP).ok();
             waiter.join().ok();
