@@ -95,6 +95,9 @@ pub struct Experiment {
     /// Which CPUs the worker and its server get.
     #[serde(default, skip_serializing_if = "Placement::is_free")]
     pub placement: Placement,
+    /// Whether CPU profiles of the measured steps are taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_profiled: bool,
     /// Which runs begin from one loaded database.
     #[serde(default, skip_serializing_if = "LoadSharing::is_fresh")]
     pub load: LoadSharing,

@@ -3,34 +3,10 @@
 //! Readings, records, tables, plots and the glossary take names and meanings from here. To add a
 //! metric, add one line to the table and its term to GLOSSARY.md.
 
-use crate::metric_kind::lower_case;
 pub use crate::metric_kind::{Better, Kind, Metric};
+use crate::metric_kind::{lower_case, metrics};
 pub use crate::readings::Readings;
 pub use crate::units::Unit;
-
-/// Declares one constant for each metric, named as in records, and the list of all.
-macro_rules! metrics {
-    ($($constant:ident $unit:ident $kind:ident $better:ident $meaning:literal;)*) => {
-        $(
-            #[doc = concat!("Metric: ", $meaning, ".")]
-            pub const $constant: Metric = Metric {
-                name: match str::from_utf8(
-                    &const { lower_case::<{ stringify!($constant).len() }>(stringify!($constant)) },
-                ) {
-                    Ok(name) => name,
-                    Err(_) => panic!("an identifier is text"),
-                },
-                unit: Unit::$unit,
-                kind: Kind::$kind,
-                better: Better::$better,
-                meaning: $meaning,
-            };
-        )*
-
-        /// Every metric Assay knows.
-        pub static METRICS: &[Metric] = &[$($constant,)*];
-    };
-}
 
 metrics! {
     // Sampled by the worker itself, exact at each interval's end.
@@ -145,6 +121,13 @@ metrics! {
     HOST_CPU_CLOCK_MHZ Megahertz Gauge Higher "current clock of the host's fastest CPU";
     HOST_CPU_THROTTLES Count Counter Lower "times a CPU core or package of the host lowered its \
         clock because of heat; read at the ends of a step";
+    HOST_ENERGY_UJ Microjoules Counter Lower "energy of the host's processors, from RAPL";
+    // The processor's counters of worker and server, in experiments with CPU profiles.
+    HARDWARE_CYCLES Count Counter Lower "CPU cycles of worker and server";
+    HARDWARE_INSTRUCTIONS Count Counter Lower "instructions that worker and server completed";
+    HARDWARE_CACHE_MISSES Count Counter Lower "misses of the last-level cache by worker and server";
+    HARDWARE_BRANCH_MISSES Count Counter Lower "mispredicted branches of worker and server";
+    HARDWARE_TLB_MISSES Count Counter Lower "loads of worker and server that missed the data TLB";
     HOST_SAMPLED_US Micros Counter Neither "time between Assay's readings of host, device and \
         worker: the length of the interval, unless Assay, the worker or the machine was paused";
     HOST_SUSPENDED_US Micros Counter Neither "time the machine was suspended";
@@ -317,6 +300,12 @@ metrics! {
     BACKGROUND_CPU_US_PER_OP Micros Derived Lower "CPU time per operation of an embedded engine's \
         background threads";
     KERNEL_CPU_US_PER_OP Micros Derived Lower "kernel CPU time of the worker process per operation";
+    INSTRUCTIONS_PER_CYCLE Ratio Derived Higher "instructions per CPU cycle of worker and server";
+    INSTRUCTIONS_PER_OP Count Derived Lower "instructions per operation";
+    CACHE_MISSES_PER_OP Count Derived Lower "last-level cache misses per operation";
+    BRANCH_MISSES_PER_OP Count Derived Lower "mispredicted branches per operation";
+    TLB_MISSES_PER_OP Count Derived Lower "data TLB misses per operation";
+    ENERGY_UJ_PER_OP Microjoules Derived Lower "energy of the host's processors per operation";
     CONTEXT_SWITCHES_PER_OP Count Derived Lower "context switches of the worker process per \
         operation";
     DEVICE_READS_PER_OP Count Derived Lower "device read requests per operation";
@@ -350,6 +339,10 @@ metrics! {
         operation, as protection against torn pages, including writes until the engine settled";
     ROWS_PER_OP Ratio Derived Neither "rows returned or written per request";
     SERVER_CPU_US_PER_OP Micros Derived Lower "CPU time of the server per operation";
+    SERVER_STORAGE_ENGINE_CPU_US_PER_OP Micros Derived Lower "CPU time of a SQL server per \
+        operation inside its storage engine, by its CPU profile";
+    SERVER_SQL_LAYER_CPU_US_PER_OP Micros Derived Lower "CPU time of a SQL server per operation \
+        outside its storage engine, by its CPU profile";
     SERVER_READS_PER_OP Count Derived Lower "read requests of the server per operation";
     SERVER_READ_KIB_PER_OP Kibibytes Derived Lower "KiB the server read from the device per \
         operation";
@@ -445,17 +438,4 @@ pub const SERVER_CPU_US: [Metric; 2] = [SERVER_CPU_USER_US, SERVER_CPU_KERNEL_US
 /// Returns the metric of that name.
 pub fn find(name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.name == name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_unique_and_meanings_are_sentences_without_a_stop() {
-        for (index, metric) in METRICS.iter().enumerate() {
-            assert!(METRICS[..index].iter().all(|other| other.name != metric.name), "{metric:?}");
-            assert!(!metric.meaning.is_empty() && !metric.meaning.ends_with('.'), "{metric:?}");
-        }
-    }
 }

@@ -60,3 +60,28 @@ pub(crate) const fn lower_case<const N: usize>(constant: &str) -> [u8; N] {
     name.make_ascii_lowercase();
     name
 }
+
+/// Declares one constant for each metric, named as in records, and the list of all.
+macro_rules! metrics {
+    ($($constant:ident $unit:ident $kind:ident $better:ident $meaning:literal;)*) => {
+        $(
+            #[doc = concat!("Metric: ", $meaning, ".")]
+            pub const $constant: Metric = Metric {
+                name: match str::from_utf8(
+                    &const { lower_case::<{ stringify!($constant).len() }>(stringify!($constant)) },
+                ) {
+                    Ok(name) => name,
+                    Err(_) => panic!("an identifier is text"),
+                },
+                unit: Unit::$unit,
+                kind: Kind::$kind,
+                better: Better::$better,
+                meaning: $meaning,
+            };
+        )*
+
+        /// Every metric Assay knows.
+        pub static METRICS: &[Metric] = &[$($constant,)*];
+    };
+}
+pub(crate) use metrics;

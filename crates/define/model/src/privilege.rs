@@ -47,6 +47,11 @@ impl Privilege {
     /// Reads the kernel's log.
     pub const KERNEL_LOG: Self =
         Self("CAP_SYSLOG or kernel.dmesg_restrict=0", "sudo sysctl -w kernel.dmesg_restrict=0");
+    /// Samples the stacks of processes, and of the kernel.
+    pub const PROFILES: Self = Self(
+        "CAP_PERFMON or kernel.perf_event_paranoid=-1",
+        "sudo sysctl -w kernel.perf_event_paranoid=-1",
+    );
     /// Reads the health of a drive.
     pub const DRIVE_HEALTH: Self =
         Self("CAP_SYS_RAWIO (SATA) or CAP_SYS_ADMIN (NVMe)", "sudo assay doctor");

@@ -177,6 +177,15 @@ mod tests {
     use crate::metric::{RSS_BYTES, VSZ_BYTES};
 
     #[test]
+    fn names_are_unique_and_meanings_are_sentences_without_a_stop() {
+        for (index, metric) in metric::METRICS.iter().enumerate() {
+            let mut before = metric::METRICS[..index].iter();
+            assert!(before.all(|other| other.name != metric.name), "{metric:?}");
+            assert!(!metric.meaning.is_empty() && !metric.meaning.ends_with('.'), "{metric:?}");
+        }
+    }
+
+    #[test]
     fn an_unknown_value_is_absent_and_not_zero() {
         let mut readings = Readings::new();
         readings.set(RSS_BYTES, None::<u64>);

@@ -17,6 +17,7 @@ use crate::host::Host;
 use crate::metric;
 use crate::number::whole;
 use crate::options::Options;
+use crate::profile::ProfileRecord;
 use crate::readings::Readings;
 use crate::shared_load::SharedLoad;
 use crate::sql::statement_record::StatementRecord;
@@ -231,6 +232,9 @@ pub struct StepRecord {
     /// The statements of its procedures; empty without an application, and in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statements: Vec<StatementRecord>,
+    /// How each profiled process was sampled; empty without a profile, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<ProfileRecord>,
     /// Findings about the step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,

@@ -298,6 +298,8 @@ pub enum Unit {
     Megahertz,
     /// Degrees Celsius.
     Celsius,
+    /// Microjoules.
+    Microjoules,
 }
 
 #[cfg(test)]

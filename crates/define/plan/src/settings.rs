@@ -215,6 +215,7 @@ declare! {
     PLACEMENT: Placement = "placement" [Benchmark], One(Name(|| Placement::ALL.map(Placement::name).into())), named, Any, Some("NAME"), "CPUs of the client and its server: free, same-cpu or split";
     WORKLOAD: String = "workload" [Benchmark], One(Text), text, Any, Some("NAME"), "Workload preset that derives sizes from the machine (byrx, byos, iobuf or iodir), or application of SQL servers: ibench-2023, ibench-current, sysbench, or the path of your file";
     PARAMETERS: String = "parameters" [Benchmark, Size], Pairs, text, Any, None, "";
+    IS_PROFILED: bool = "profile" [Benchmark], One(Switch), |text| Ok(parse_switch(text)?), Any, Some(""), "Take CPU profiles of the measured steps, with Linux perf";
     SEED: u64 = "seed" [Experiment], One(Whole), seed, Any, Some("N"), "Seed of all random numbers";
     BASE: String = "base" [Experiment, Finding], One(Text), text, Any, Some("VARIANT"), "Base case of the relative tables";
     MARGIN: f64 = "margin" [Experiment], One(Amount), |text| Ok(parse_share(text)?), Any, Some("PERCENT"), "Smallest difference that matters, such as 2%";

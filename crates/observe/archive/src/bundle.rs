@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::layout::{Content, content};
 use crate::limits::{
-    CHECKSUMS_BYTES_MAX, ContentLimits, FILE_BYTES_MAX, FILES_MAX, JSON_BYTES_MAX, RUNS_MAX,
+    CHECKSUMS_BYTES_MAX, ContentLimits, FILE_BYTES_MAX, FILES_MAX, JSON_BYTES_MAX,
+    PROFILE_BYTES_MAX, RUNS_MAX,
 };
 
 /// Extension of the file.
@@ -107,6 +108,7 @@ impl Index {
             let most = match content {
                 Content::Json => JSON_BYTES_MAX,
                 Content::Checksums => CHECKSUMS_BYTES_MAX,
+                Content::Profile => PROFILE_BYTES_MAX,
                 Content::Lines | Content::Log | Content::EngineText => FILE_BYTES_MAX,
             };
             if *bytes > most {
@@ -116,7 +118,7 @@ impl Index {
             match content {
                 Content::Json | Content::Lines => parsed += bytes,
                 Content::Log => logs += bytes,
-                Content::Checksums | Content::EngineText => {}
+                Content::Checksums | Content::Profile | Content::EngineText => {}
             }
             runs.extend(name.rsplit_once('/').map(|(dir, _)| dir.trim_end_matches("/engine")));
         }

@@ -17,6 +17,8 @@ pub(crate) const LOGS: [&str; 4] =
     ["response.hlog", "service.hlog", "start_lag.hlog", "censored.hlog"];
 /// Ending of the file of a step's search: `STEP-INDEX.STEP.search.json`.
 pub(crate) const SEARCH: &str = ".search.json";
+/// Ending of the file of a step's profile: `STEP-INDEX.STEP.profile.folded.gz`.
+pub(crate) const PROFILE: &str = ".profile.folded.gz";
 /// Directory of a run for what the engine prints and writes.
 pub(crate) const ENGINE: &str = "engine";
 /// Directories of the runs, and of earlier attempts at them.
@@ -40,6 +42,8 @@ pub(crate) enum Content {
     Log,
     /// Checksums.
     Checksums,
+    /// Compressed stacks.
+    Profile,
     /// A text of the engine, which no verb reads.
     EngineText,
 }
@@ -65,6 +69,7 @@ fn content_of_run(parts: &[&str]) -> Option<Content> {
         [CHECKSUMS] => Some(Content::Checksums),
         [log] if LOGS.contains(&log) => Some(Content::Log),
         [search] if search.strip_suffix(SEARCH).is_some_and(is_step_file) => Some(Content::Json),
+        [file] if file.strip_suffix(PROFILE).is_some_and(is_step_file) => Some(Content::Profile),
         [ENGINE, file] if is_engine_file(file) => Some(Content::EngineText),
         _ => None,
     }
@@ -99,6 +104,7 @@ mod tests {
             ("checksums", Content::Checksums),
             ("censored.hlog", Content::Log),
             ("2.readrandom.search.json", Content::Json),
+            ("2.readrandom.profile.folded.gz", Content::Profile),
             ("engine/0.fillseq.malloc.txt", Content::EngineText),
             ("engine/load.stderr.txt", Content::EngineText),
             ("engine/load.OPTIONS", Content::EngineText),
@@ -121,6 +127,8 @@ mod tests {
             ".search.json",
             "a.fill.search.json",
             "1.-x.search.json",
+            ".profile.folded.gz",
+            "engine/1.get.profile.folded.gz",
             "engine/a\u{202e}.txt",
             "record.json.new",
             "",

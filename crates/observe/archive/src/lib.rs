@@ -29,6 +29,7 @@ mod output;
 mod own;
 mod pack;
 mod parallel;
+mod profile;
 mod refold;
 mod regular;
 mod replace;

@@ -22,6 +22,11 @@ pub(crate) const CHECKSUMS_BYTES_MAX: u64 = 4 << 20;
 /// this machine's memory.
 pub(crate) const FILE_BYTES_MAX: u64 = 1 << 30;
 
+/// Largest compressed profile of a step, in bytes: 70,000 samples take 16 kB.
+pub(crate) const PROFILE_BYTES_MAX: u64 = 4 << 20;
+/// Largest profile of a step as text, in bytes.
+pub(crate) const PROFILE_TEXT_BYTES_MAX: u64 = 32 << 20;
+
 /// Largest index of an experiment in one file, in bytes: 200 for each file.
 pub(crate) const INDEX_BYTES_MAX: u64 = 16 << 20;
 /// Most files of an experiment in one file: five of each of the most runs of a plan.

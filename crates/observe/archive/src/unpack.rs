@@ -152,7 +152,7 @@ impl Totals {
                 self.values += count(b",[{") + MAP_VALUES * count(b"{");
             }
             Content::Log => self.log_lines += count(b"\n"),
-            Content::Checksums | Content::EngineText => {}
+            Content::Checksums | Content::Profile | Content::EngineText => {}
         }
         if self.values > self.limits.values || self.log_lines > self.limits.log_lines {
             let (values, lines) = (self.limits.values, self.limits.log_lines);

@@ -82,6 +82,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
     };
     Experiment {
         application: None,
+        is_profiled: false,
         placement: model::Placement::Free,
         load: model::LoadSharing::default(),
         name: "sample".to_owned(),

@@ -21,6 +21,8 @@ const BINARY: &[Scale] = &[
     (0.0, 1.0, " B"),
 ];
 /// Nanoseconds to the unit that keeps three digits.
+const ENERGY: &[Scale] =
+    &[(1e6, 1e6, " J"), (1e3, 1e3, " mJ"), (1.0, 1.0, " \u{b5}J"), (0.0, 1e-3, " nJ")];
 const SPAN: &[Scale] =
     &[(1e9, 1e9, " s"), (1e6, 1e6, " ms"), (1e3, 1e3, " \u{b5}s"), (0.0, 1.0, " ns")];
 
@@ -169,6 +171,7 @@ pub const fn unit_name(unit: Unit) -> &'static str {
         Unit::OpsPerSecond => "per_s",
         Unit::Megahertz => "mhz",
         Unit::Celsius => "celsius",
+        Unit::Microjoules => "uj",
     }
 }
 
@@ -191,6 +194,7 @@ fn scale_of(unit: Unit, value: f64) -> (f64, &'static str) {
         Unit::Ratio => (1.0, ""),
         Unit::Megahertz => (1.0, " MHz"),
         Unit::Celsius => (1.0, " \u{b0}C"),
+        Unit::Microjoules => pick(ENERGY, 1.0),
     }
 }
 

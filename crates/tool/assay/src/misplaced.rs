@@ -49,7 +49,7 @@ impl Kind {
             Self::Step => command.operands([name]),
             Self::Application => command.option("--workload", name),
             Self::Engine => command.option("--engine", name),
-            Self::Profile => command.option("--profile", name),
+            Self::Profile => command.option("--engine-profile", name),
         }
     }
 }
@@ -146,7 +146,7 @@ mod tests {
             ("fillseq,readrandom; lmdb,redb", "fillseq readrandom --engine lmdb --engine redb"),
             (
                 "readrandom; rocksdb-universal rocksdb@9.10.0",
-                "readrandom --engine rocksdb@9.10.0 --profile rocksdb-universal",
+                "readrandom --engine rocksdb@9.10.0 --engine-profile rocksdb-universal",
             ),
         ];
         for (typed, meant) in cases {

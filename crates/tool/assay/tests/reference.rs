@@ -84,6 +84,7 @@ const fn unit(unit: Unit) -> &'static str {
         Unit::OpsPerSecond => "1/s",
         Unit::Megahertz => "MHz",
         Unit::Celsius => "degrees Celsius",
+        Unit::Microjoules => "uJ",
     }
 }
 

@@ -7,6 +7,7 @@ mod cgroup;
 mod data_dir;
 mod device;
 pub(crate) mod disk_free;
+mod energy;
 mod heat;
 pub(crate) mod host;
 mod others;
@@ -25,6 +26,7 @@ pub(crate) static SAMPLERS: &[Start] = &[
     disk_free::start,
     cgroup::start,
     heat::start,
+    energy::start,
     device::start,
     data_dir::start,
     others::start,

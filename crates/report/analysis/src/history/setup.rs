@@ -111,7 +111,7 @@ mod tests {
     type Change<T> = (&'static str, Effect, fn(&mut T));
 
     /// Returns a change of every field of an experiment.
-    fn experiment_changes() -> [Change<Experiment>; 21] {
+    fn experiment_changes() -> [Change<Experiment>; 22] {
         // A new field does not compile here: classify it below.
         let Experiment {
             name: _,
@@ -122,6 +122,7 @@ mod tests {
             data: _,
             application: _,
             memory_bytes: _,
+            is_profiled: _,
             placement: _,
             load: _,
             seed: _,
@@ -145,6 +146,7 @@ mod tests {
             ("data", Split, |it| it.data.value_bytes += 1),
             ("application", Split, |it| it.application = Some(application("other"))),
             ("memory_bytes", Split, |it| it.memory_bytes = Some(Bytes(Bytes::GIB.0 + 4096))),
+            ("is_profiled", Split, |it| it.is_profiled = true),
             ("placement", Split, |it| it.placement = Placement::SameCpu),
             ("load", Split, |it| it.load.reuse = LoadReuse::PerVariant),
             ("seed", Split, |it| it.seed += 1),

@@ -46,13 +46,13 @@ pub(crate) struct ExperimentArgs {
     /// Engine to run the steps against, NAME or NAME@VERSION; repeat to compare
     #[arg(long, value_name = "BUILD")]
     engine: Vec<String>,
-    /// Profile, for those engines of --engine that the profile is written for
+    /// Profile, for those engines of --engine that it is written for
     #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
+    engine_profile: Option<String>,
     /// Engine option, under the engine's own name, for all engines of --engine; repeat for more
     #[arg(long, value_name = "NAME=VALUE")]
     option: Vec<String>,
-    /// Size of the file ([size.NAME]), whose settings replace the file's settings
+    /// Size of the file, [size.NAME]; its settings replace the file's
     #[arg(long, value_name = "NAME")]
     size: Option<String>,
     #[command(flatten, next_help_heading = OVERRIDES)]
@@ -140,7 +140,7 @@ impl ExperimentArgs {
     pub(crate) fn changing_flag(&self) -> Option<String> {
         let flags = [
             ("engine", self.engine.is_empty()),
-            ("profile", self.profile.is_none()),
+            ("engine-profile", self.engine_profile.is_none()),
             ("option", self.option.is_empty()),
             ("parameter", self.parameter.is_empty()),
             ("waive", self.waive.is_empty()),
@@ -176,7 +176,7 @@ impl ExperimentArgs {
         let steps = self.inputs.iter().map(|name| (Kind::Step, name));
         let engines = self.engine.iter().map(|name| (Kind::Engine, name));
         let application = self.given(WORKLOAD).map(|name| (Kind::Application, name));
-        let profile = self.profile.iter().map(|name| (Kind::Profile, name));
+        let profile = self.engine_profile.iter().map(|name| (Kind::Profile, name));
         let names = steps.chain(engines).chain(application).chain(profile);
         names.map(|(kind, name)| (kind, name.as_str())).collect()
     }
@@ -224,10 +224,10 @@ impl ExperimentArgs {
             let [file] = self.inputs.as_slice() else {
                 return Err(miette!("give one experiment file, without steps"));
             };
-            if !self.engine.is_empty() || !self.option.is_empty() || self.profile.is_some() {
+            if !self.engine.is_empty() || !self.option.is_empty() || self.engine_profile.is_some() {
                 return Err(miette!(
                     help = "add a [[variant]] to the file, or give steps instead of the file",
-                    "--engine, --profile and --option are for steps, not for an experiment file"
+                    "--engine, --engine-profile and --option are for steps, not for an experiment file"
                 ));
             }
             return read_file(file, &overrides, catalog, machine);
@@ -237,7 +237,7 @@ impl ExperimentArgs {
         }
         let variants = QuickVariants {
             engines: self.engine.clone(),
-            profile: self.profile.clone(),
+            profile: self.engine_profile.clone(),
             options: self.option.clone(),
         };
         Ok(plan::quick(&self.inputs, &variants, &overrides, catalog, machine)?)

@@ -6,7 +6,7 @@ use model::{Manifest, ShellCommand, shell_word};
 use crate::registry;
 
 /// Options of typed steps that are one engine's own.
-const OWN_OPTIONS: [&str; 3] = ["--option", "--profile", "--workload"];
+const OWN_OPTIONS: [&str; 3] = ["--option", "--engine-profile", "--workload"];
 
 /// Returns the command that follows an experiment of one variant: runs without another variant
 /// decide nothing, however many there are.

@@ -38,6 +38,7 @@ fn commands_are_listed_in_workflow_order() {
       compare      Compare the variants of an experiment with its base case
       explain      Explain the difference between two variants: time, changed metrics and limiting
                    resources
+      flame        Show in which functions the CPU of a step goes, as a flame graph or for other viewers
       lint         Check a plan, a run or a comparison for mistakes
       history      Find changes over many experiments, or in an imported file
       report       Write the HTML report of an experiment, or a Markdown post with pictures
@@ -114,14 +115,13 @@ fn run_help_shows_arguments_and_overrides() {
       [FILE|NAME|STEP]...  Experiment (file or shipped name), or steps such as `fillseq readrandom`
 
     Options:
-          --engine <BUILD>       Engine to run the steps against, NAME or NAME@VERSION; repeat to
-                                 compare
-          --profile <NAME>       Profile, for those engines of --engine that the profile is written for
-          --option <NAME=VALUE>  Engine option, under the engine's own name, for all engines of
-                                 --engine; repeat for more
-          --size <NAME>          Size of the file ([size.NAME]), whose settings replace the file's
-                                 settings
-      -h, --help                 Print help
+          --engine <BUILD>         Engine to run the steps against, NAME or NAME@VERSION; repeat to
+                                   compare
+          --engine-profile <NAME>  Profile, for those engines of --engine that it is written for
+          --option <NAME=VALUE>    Engine option, under the engine's own name, for all engines of
+                                   --engine; repeat for more
+          --size <NAME>            Size of the file, [size.NAME]; its settings replace the file's
+      -h, --help                   Print help
 
     Overrides of the file:
           --rows <COUNT>             Rows of the key space, such as 200k or 4M
@@ -161,6 +161,7 @@ fn run_help_shows_arguments_and_overrides() {
           --workload <NAME>          Workload preset that derives sizes from the machine (byrx, byos,
                                      iobuf or iodir), or application of SQL servers: ibench-2023,
                                      ibench-current, sysbench, or the path of your file
+          --profile                  Take CPU profiles of the measured steps, with Linux perf
           --seed <N>                 Seed of all random numbers
           --base <VARIANT>           Base case of the relative tables
           --margin <PERCENT>         Smallest difference that matters, such as 2%

@@ -34,7 +34,7 @@ fn command_line_is_rejected_with_the_same_messages() {
     nothing was run
     ");
     assert_snapshot!(output(&["run", "mine.toml", "--engine", "lmdb"]), @"
-    × --engine, --profile and --option are for steps, not for an experiment file
+    × --engine, --engine-profile and --option are for steps, not for an experiment file
     help: add a [[variant]] to the file, or give steps instead of the file
     nothing was run
     ");

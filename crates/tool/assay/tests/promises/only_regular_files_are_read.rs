@@ -25,7 +25,7 @@ fn a_pipe_is_refused_and_not_waited_for() {
     for call in [
         "plan pipe.toml",
         "lint pipe.toml",
-        "plan readrandom --engine rocksdb@9.10.0 --profile ./pipe.toml --rows 1k",
+        "plan readrandom --engine rocksdb@9.10.0 --engine-profile ./pipe.toml --rows 1k",
         "plan readrandom --engine memory --rows 1k --rate file+pipe",
         "workload ./pipe.toml",
         "history --import pipe.csv",
@@ -56,7 +56,7 @@ fn a_profile_is_taken_by_its_path() {
     );
     let plan = |profile: &str| {
         let engine = ["plan", "readrandom", "--engine", "rocksdb@9.10.0", "--rows", "1k"];
-        workspace.assay(&[&engine[..], &["--profile", profile]].concat())
+        workspace.assay(&[&engine[..], &["--engine-profile", profile]].concat())
     };
     let planned = plan("./my profiles/small.toml");
     assert_eq!(planned.code, 0, "{}", planned.err);
