@@ -69,6 +69,7 @@ if [ "${1-}" = test ]; then
     would_try libwiredtiger.so.0 libwiredtiger0
     [ -f /usr/include/wiredtiger.h ] || optional+=(libwiredtiger-dev)
     command -v iostat >/dev/null || optional+=(sysstat)
+    command -v perf >/dev/null || optional+=(linux-perf)
     would_try liblmdb.so.0 liblmdb0
     would_try libsqlite3.so.0 libsqlite3-0
     would_try libjemalloc.so.2 libjemalloc2
@@ -98,8 +99,9 @@ if [[ "${1-}" =~ ^(test|dist)$ ]]; then
     done
 fi
 if [ "${1-}" = dist ]; then
-    for program in dpkg-deb strip python3; do
-        command -v "$program" >/dev/null || lacks "$program" "it makes packages" dpkg binutils python3
+    for program in dpkg-deb x86_64-linux-gnu-objcopy aarch64-linux-gnu-objcopy python3; do
+        command -v "$program" >/dev/null ||
+            lacks "$program" "it makes packages" dpkg binutils-x86-64-linux-gnu binutils-aarch64-linux-gnu python3
     done
     python3 -m venv --help >/dev/null 2>&1 || lacks "venv" "maturin and zig are installed by it" python3-venv
     command -v qemu-aarch64-static >/dev/null || optional+=(qemu-user-static)

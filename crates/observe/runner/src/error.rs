@@ -52,6 +52,9 @@ pub enum RunnerError {
     /// A step cannot be executed as specified.
     #[error(transparent)]
     Step(#[from] workload::WorkloadError),
+    /// CPU profiles cannot be taken on this host.
+    #[error(transparent)]
+    Profiler(#[from] profiler::ProfilerError),
     /// The user stopped before the first run.
     #[error("interrupted before the first run")]
     Interrupted,

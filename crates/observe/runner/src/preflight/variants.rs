@@ -7,6 +7,7 @@ use load::{Clock, SteadyClock};
 use model::server::FALLBACK;
 use model::sql::TrafficSpec;
 use model::{Cell, DurabilityRecord, Experiment, Identity, Nanos, Options, RunEnd, Variant};
+use profiler::Profiler;
 
 use super::connections::check_connections;
 use super::demand::check_demand;
@@ -40,6 +41,9 @@ pub fn check_variants(
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<BTreeMap<String, Identity>, RunnerError> {
     check_disk(bench)?;
+    if experiment.is_profiled {
+        Profiler::check()?;
+    }
     check_demand(experiment)?;
     let mut identities = BTreeMap::new();
     for variant in &experiment.variants {

@@ -284,13 +284,15 @@ impl<'a> StepAccumulator<'a> {
         is_invalid
     }
 
-    /// Takes the search after its last probe.
-    pub(crate) fn take_search(&mut self, search: &SearchRecord) {
-        if let Stage::Search(spans) = &mut self.stage
-            && search.confirmed().is_some_and(|found| found.number == spans.probe.number)
-        {
+    /// Takes the search after its last probe; returns whether that confirmed what was found.
+    pub(crate) fn take_search(&mut self, search: &SearchRecord) -> bool {
+        let Stage::Search(spans) = &mut self.stage else { return false };
+        let is_confirmed =
+            search.confirmed().is_some_and(|found| found.number == spans.probe.number);
+        if is_confirmed {
             spans.confirmed = spans.last.take();
         }
+        is_confirmed
     }
 
     /// Ends the step's measured span: what follows is its settle.

@@ -16,6 +16,8 @@ use super::hosting::Host;
 use super::memory::MemoryWatch;
 use super::placement::Cpus;
 use super::process::Process;
+use super::profile_trial::profiling;
+use super::profiling::{Profiling, RunProfiler};
 use super::run_load::RunLoad;
 use super::supervise::{Supervised, Supervisor};
 use super::watch::Watch;
@@ -45,6 +47,12 @@ pub fn run_cells(
 ) -> Result<usize, RunnerError> {
     let clock = SteadyClock::calibrate();
     Store::below(bench.data.path()).clean_up();
+    let run = |manifest: &Manifest, dir: &ExperimentDir, profiling: &Profiling| {
+        let planned = Planned { manifest, dir, profiling: Some(profiling) };
+        run_cell(bench, planned, &manifest.plan.cells[0], &clock, &mut |_| ())
+    };
+    let profiling = profiling(bench, manifest, dir, &run, progress)?;
+    let planned = Planned { manifest, dir, profiling: profiling.as_ref() };
     let mut todo = Vec::new();
     let mut complete = 0;
     for cell in &manifest.plan.cells {
@@ -62,7 +70,7 @@ pub fn run_cells(
             continue;
         }
         progress(Progress::RunBegins { number, total, cell });
-        let run = run_cell(bench, Planned { manifest, dir }, cell, &clock, progress)?;
+        let run = run_cell(bench, planned, cell, &clock, progress)?;
         if let Some(address) = address(bench, cell).filter(|_| is_silent(&run)) {
             progress(Progress::Note(&format!(
                 "the server at {address} does not answer: Assay leaves out the runs that need the \
@@ -88,11 +96,12 @@ fn is_silent(run: &RunRecord) -> bool {
     matches!(&run.end, RunEnd::Failed { reason, .. } if reason.contains(NO_ANSWER))
 }
 
-/// An experiment's plan, and its directory.
+/// An experiment's plan, its directory, and how its runs are profiled.
 #[derive(Clone, Copy)]
 struct Planned<'a> {
     manifest: &'a Manifest,
     dir: &'a ExperimentDir,
+    profiling: Option<&'a Profiling>,
 }
 
 /// What a cell's workers share.
@@ -103,12 +112,13 @@ struct Running<'a> {
     data: &'a RunData,
     cpus: &'a Cpus,
     clock: &'a SteadyClock,
+    profiling: Option<&'a Profiling>,
 }
 
 /// Runs one cell: in a worker of its own, or in two, of which the first one only loads.
 fn run_cell(
     bench: &Workbench<'_>,
-    Planned { manifest, dir }: Planned<'_>,
+    Planned { manifest, dir, profiling }: Planned<'_>,
     cell: &Cell,
     clock: &SteadyClock,
     progress: &mut dyn FnMut(Progress<'_>),
@@ -119,7 +129,8 @@ fn run_cell(
     let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
     let cpus = Cpus::of(experiment)?;
     let mut order = bench.order(experiment, cell, &data, experiment.steps_for(cell.clients))?;
-    let running = Running { bench, experiment, variant, data: &data, cpus: &cpus, clock };
+    let running =
+        Running { bench, experiment, variant, data: &data, cpus: &cpus, clock, profiling };
     let mut record = RunRecord::begun(&manifest.id, cell, variant.clone(), now_utc());
     let before = bench.drive.and_then(|read| read());
     record.drive = before.map(|before| Box::new(DriveSpan { before, after: None }));
@@ -163,7 +174,7 @@ impl Running<'_> {
         run: Supervised,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Supervised, RunnerError> {
-        let &Self { bench, experiment, variant, data, cpus, clock } = self;
+        let &Self { bench, experiment, variant, data, cpus, clock, .. } = self;
         let steps = order.steps.clone();
         if let Some(text) = Host::start_of(bench, variant) {
             progress(Progress::Begins(&text));
@@ -184,6 +195,7 @@ impl Running<'_> {
         let memory = MemoryWatch::begin(limit, &process)?;
         let samplers = samplers(&process, &memory, data, &host);
         let range = (order.range.0 as usize, order.range.1 as usize);
+        let profiler = self.profiler(&process, &host, &order.cell)?;
         process.send(&Command::Run(Box::new(order)));
         let facts = host.facts(bench).into_iter().chain(cpus.fact(experiment.placement));
         let facts = facts.chain(host.confinement_fact(bench)).collect();
@@ -198,6 +210,7 @@ impl Running<'_> {
             facts,
             data,
             memory,
+            profiler,
             clock,
             writer: run.writer,
             record: run.record,
@@ -213,6 +226,19 @@ impl Running<'_> {
             is_torn: false,
         };
         Ok(supervisor.run(progress)?)
+    }
+
+    /// Starts the profiler of a run, while the worker has one thread.
+    fn profiler(
+        &self,
+        process: &Process,
+        host: &Host,
+        cell: &Cell,
+    ) -> Result<Option<RunProfiler>, RunnerError> {
+        let Some(profiling) = self.profiling else { return Ok(None) };
+        let files =
+            self.bench.data.fresh(&format!("profile-{}.{}", std::process::id(), cell.id))?;
+        Ok(Some(RunProfiler::start(profiling, process.pid(), host, files)))
     }
 }
 

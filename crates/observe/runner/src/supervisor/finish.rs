@@ -62,6 +62,10 @@ impl Supervisor<'_> {
         let step = self.step_name();
         // Before its files are read: a hostile engine would replace them meanwhile.
         let ended = self.process.ended();
+        if let Some(profiler) = self.profiler.take() {
+            progress(Progress::Begins("for the CPU profiles to be folded"));
+            profiler.finish(&mut self.record, &self.writer);
+        }
         for file in std::mem::take(&mut self.engine_files) {
             // An engine of a trusted experiment may have its log elsewhere.
             if file.starts_with(&self.data.path) {

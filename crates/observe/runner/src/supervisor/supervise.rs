@@ -8,13 +8,15 @@ use fold::IntervalData;
 use load::{Clock, SteadyClock, StepEnd, thread_run_queue};
 use model::record::{ClockRecord, total_counts};
 use model::validity::SearchRecord;
-use model::{Identity, Nanos, Options, RunEnd, RunRecord, StepRecord, StepRole};
+use model::{EngineState, Identity, Nanos, Options, RunEnd, RunRecord, StepRecord, StepRole};
 
 use super::accumulator::StepAccumulator;
 use super::data::RunData;
 use super::hosting::Host;
 use super::memory::MemoryWatch;
 use super::process::{Process, WorkerEvent};
+use super::profiling::RunProfiler;
+use super::wait::Wait;
 use super::warning::invalid;
 use super::watch::{Alarm, Phase, Watch};
 use super::workbench::{Progress, WATCH_EVERY, Workbench};
@@ -34,6 +36,8 @@ pub(crate) struct Supervisor<'a> {
     pub(super) facts: BTreeMap<String, String>,
     pub(super) data: &'a RunData,
     pub(super) memory: MemoryWatch,
+    /// Records CPU profiles, where the experiment has them.
+    pub(super) profiler: Option<RunProfiler>,
     pub(super) clock: &'a SteadyClock,
     pub(super) writer: RunWriter,
     pub(super) record: RunRecord,
@@ -58,25 +62,6 @@ pub(crate) struct Supervised {
     pub(crate) writer: RunWriter,
     /// Ends of the names of files that the engine never rewrites.
     pub(crate) immutable: Vec<String>,
-}
-
-/// A wait of Assay for its worker.
-struct Wait {
-    due: Nanos,
-    queued: Option<Nanos>,
-}
-
-impl Wait {
-    fn begin(now: Nanos) -> Self {
-        let limit = Nanos(u64::try_from(WATCH_EVERY.as_nanos()).unwrap_or(u64::MAX));
-        Self { due: now.after(limit), queued: thread_run_queue() }
-    }
-
-    /// Returns for how long Assay was stopped, at least: it is late, and was not in the run queue.
-    fn stopped(&self, now: Nanos, queued: Option<Nanos>) -> Nanos {
-        let queued = queued.zip(self.queued).map_or(Nanos(0), |(now, before)| now.since(before));
-        now.since(self.due).since(queued)
-    }
 }
 
 impl Supervisor<'_> {
@@ -138,12 +123,7 @@ impl Supervisor<'_> {
                 self.accumulator.begin_probe(probe);
             }
             Message::MeasuringBegins { before, is_patient } => {
-                self.accumulator.begin_span(*before);
-                let has_clients = self.accumulator.step.stop != model::StopRule::Operations(0);
-                let must_end = has_clients && !is_patient;
-                self.enter(if must_end { Phase::Clients } else { Phase::Engine });
-                self.process.send(&Command::Go);
-                progress(Progress::Runs(&self.accumulator.step));
+                self.measuring_begins(*before, is_patient, progress);
             }
             Message::IntervalEnds => {
                 self.accumulator.end_interval().unwrap_or_else(|reason| self.give_up(reason));
@@ -152,6 +132,7 @@ impl Supervisor<'_> {
             Message::ProbeMeasured { after } => {
                 self.enter(self.host.phase());
                 let is_invalid = self.accumulator.end_probe(*after);
+                self.profiler.iter_mut().for_each(RunProfiler::end);
                 self.process.send(&Command::Classified { is_invalid });
             }
             Message::ProbeEnds { search } => self.probe_ends(&search, progress)?,
@@ -159,10 +140,12 @@ impl Supervisor<'_> {
             Message::SettleBegins { after } => {
                 self.enter(Phase::Engine);
                 self.accumulator.begin_settle(*after);
+                self.profiler.iter_mut().for_each(RunProfiler::end);
                 self.process.send(&Command::Go);
             }
             Message::Stage { name, is_settle } => self.stage(&name, is_settle, progress),
             Message::StepEnds(ends) => {
+                self.profiler.iter_mut().for_each(RunProfiler::end);
                 self.enter(self.host.phase());
                 self.step_ends(*ends, progress)?;
                 self.process.send(&Command::Go);
@@ -187,6 +170,22 @@ impl Supervisor<'_> {
             Message::SmokeTested { .. } => {}
         }
         Ok(())
+    }
+
+    /// Begins the measured span of a step or probe.
+    fn measuring_begins(
+        &mut self,
+        before: EngineState,
+        is_patient: bool,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) {
+        self.profiler.iter_mut().for_each(RunProfiler::begin);
+        self.accumulator.begin_span(before);
+        let has_clients = self.accumulator.step.stop != model::StopRule::Operations(0);
+        let must_end = has_clients && !is_patient;
+        self.enter(if must_end { Phase::Clients } else { Phase::Engine });
+        self.process.send(&Command::Go);
+        progress(Progress::Runs(&self.accumulator.step));
     }
 
     fn heartbeat(&mut self, operations: u64, progress: &mut dyn FnMut(Progress<'_>)) {
@@ -318,7 +317,9 @@ impl Supervisor<'_> {
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), ArchiveError> {
         self.enter(self.host.phase());
-        self.accumulator.take_search(search);
+        if self.accumulator.take_search(search) {
+            self.profiler.iter_mut().for_each(RunProfiler::confirm);
+        }
         let step = &self.accumulator.step;
         self.writer.write_search(&format!("{}.{}", self.accumulator.index, step.name), search)?;
         if let Some(probe) = search.probes.last() {
@@ -358,8 +359,12 @@ impl Supervisor<'_> {
             }
         }
         self.keep_censored(&ends)?;
+        let is_search = ends.search.is_some();
         match self.accumulator.end_step(ends) {
             Ok(mut record) => {
+                if let Some(profiler) = &mut self.profiler {
+                    profiler.end_step(record.index, is_search);
+                }
                 record.role = self.roles.get(self.accumulator.index).copied();
                 if next + 1 == self.range.1 {
                     progress(Progress::Begins("for the sync of the data"));
@@ -439,20 +444,5 @@ impl Supervisor<'_> {
             return "close".to_owned();
         }
         self.accumulator.step.name.clone()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_of_assay_for_a_cpu_is_no_pause() {
-        let [due, now, before] = [100, 3_100, 9_000].map(Nanos::from_millis);
-        let wait = Wait { due, queued: Some(before) };
-        assert_eq!(wait.stopped(now, Some(before)), Nanos::from_secs(3));
-        assert_eq!(wait.stopped(now, Some(before.after(Nanos::from_secs(2)))), Nanos::SECOND);
-        assert_eq!(wait.stopped(due, Some(before)), Nanos(0));
-        assert_eq!(wait.stopped(now, None), Nanos::from_secs(3));
     }
 }
