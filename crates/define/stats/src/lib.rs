@@ -26,6 +26,7 @@ pub mod rank;
 pub mod rounds;
 pub mod sample;
 pub mod series;
+pub mod shares;
 pub mod testing;
 pub mod time_profile;
 
@@ -34,3 +35,4 @@ pub use effect_test::{Design, classify_difference};
 pub use means::{MeanDifference, difference};
 pub use prior::{CellVariance, Prior, Variation};
 pub use sample::{Estimate, Spread, geometric_mean, mean_of_runs, median};
+pub use shares::{CommonFactor, RunCounts, ShareComparison, ShareDifference, compare_shares};

@@ -17,5 +17,6 @@ mod coverage;
 mod false_verdicts;
 mod p_values;
 mod power;
+mod profiles;
 mod shared_loads;
 mod world;
