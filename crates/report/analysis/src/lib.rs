@@ -28,6 +28,7 @@ mod narrow;
 pub mod noise;
 pub mod part;
 mod primary;
+pub mod profile;
 pub mod published;
 pub mod rate_curve;
 pub mod rerun;
@@ -64,6 +65,7 @@ pub use metrics::{
 pub use micro::{KernelCell, kernel_cells};
 pub use noise::{Noise, NoiseCell, NoiseHistory, noise_cells};
 pub use part::{PartKind, PartName, committed_per_min};
+pub use profile::{FunctionAccount, FunctionCost, FunctionDifference, Group, RunProfile, Scope};
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use rerun::{RerunFinding, RerunOutcome, rerun_findings};

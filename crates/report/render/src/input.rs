@@ -1,5 +1,6 @@
 //! Input of every report.
 
+use analysis::profile::StepProfile;
 use analysis::{
     Comparison, RateCurve, Scaling, StepComparison, StorageUse, rate_curves, scalability,
 };
@@ -27,6 +28,8 @@ pub struct ReportInput<'a> {
     pub findings: &'a [LintFinding],
     /// How much of the device's rates the steps use; empty where no profile is stored.
     pub storage: &'a [StorageUse],
+    /// Profiles of the base's step with most samples, of every variant; empty without any.
+    pub profiles: &'a [StepProfile],
 }
 
 /// A comparison with the runs, findings and curves behind it.

@@ -64,6 +64,7 @@ static EXPERIMENTS: &[(&str, &str)] = files!("experiments":
     "index-only-scans"
     "innodb-5.6-to-8.0"
     "innodb-5.6-to-8.0-io"
+    "innodb-layers"
     "key-value-separation"
     "large-docs"
     "max-background-jobs"

@@ -63,6 +63,8 @@ enum Verb {
     Compare(cmd::compare::Args),
     /// Explain the difference between two variants: time, changed metrics and limiting resources
     Explain(cmd::explain::Args),
+    /// Show in which functions the CPU of a step goes, as a flame graph or for other viewers
+    Flame(cmd::flame::Args),
     /// Check a plan, a run or a comparison for mistakes
     Lint(cmd::lint::Args),
     /// Find changes over many experiments, or in an imported file
@@ -178,6 +180,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Show(args) => cmd::show::run(&args, environment, ui),
         Verb::Compare(args) => cmd::compare::run(&args, environment, ui),
         Verb::Explain(args) => cmd::explain::run(&args, environment, ui),
+        Verb::Flame(args) => cmd::flame::run(&args, environment, ui),
         Verb::Lint(args) => cmd::lint::run(&args, environment, ui),
         Verb::History(args) => cmd::history::run(&args, environment, ui),
         Verb::Report(args) => cmd::report::run(&args, environment, ui),

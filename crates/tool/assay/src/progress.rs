@@ -102,7 +102,10 @@ impl Screen {
                 if let Some(lines) = &self.lines {
                     lines.bar.set_message(clean(text));
                 }
-                phase::enter(format!("{text} ({})", self.run));
+                phase::enter(match self.run.is_empty() {
+                    true => (*text).to_owned(),
+                    false => format!("{text} ({})", self.run),
+                });
             }
             Progress::Second(step, probe, interval) => self.second(step, *probe, interval),
             Progress::ProbeEnds(step, probe) => {

@@ -127,7 +127,7 @@ const QUOTES: &[(&str, &str, Quotes)] = &[
 ];
 
 /// Every privilege, by its name in `model::privilege`.
-const PRIVILEGES: [(&str, Privilege); 9] = [
+const PRIVILEGES: [(&str, Privilege); 10] = [
     ("CONTROL_GROUPS_V1", Privilege::CONTROL_GROUPS_V1),
     ("CONTROL_GROUPS_V2", Privilege::CONTROL_GROUPS_V2),
     ("IO_CONTROLLER", Privilege::IO_CONTROLLER),
@@ -136,6 +136,7 @@ const PRIVILEGES: [(&str, Privilege); 9] = [
     ("OTHER_PROCESSES", Privilege::OTHER_PROCESSES),
     ("TRACER", Privilege::TRACER),
     ("KERNEL_LOG", Privilege::KERNEL_LOG),
+    ("PROFILES", Privilege::PROFILES),
     ("DRIVE_HEALTH", Privilege::DRIVE_HEALTH),
 ];
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use analysis::explain::Question;
+use analysis::explain::{Question, StepProfiles};
 use analysis::history::{HistoryQuery, Past, StudyOptions, gather, step_means, study};
 use analysis::{Comparison, NoiseHistory, compare, explain, noise_cells, warmup_trims};
 use archive::{ArchiveError, ExperimentDir};
@@ -85,6 +85,7 @@ fn compared(
     tables(manifest, runs, (&comparison, &findings));
     let input = ReportInput {
         storage: &[],
+        profiles: &[],
         manifest,
         runs,
         intervals: &intervals,
@@ -122,6 +123,7 @@ fn tables(
             metric: None,
             cpus: manifest.host.cpus,
             blocking: &[],
+            profiles: StepProfiles::default(),
         })
     };
     let explanations: Vec<_> = pairs.filter_map(explained).collect();

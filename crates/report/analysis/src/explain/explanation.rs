@@ -10,6 +10,7 @@ use super::declared::Declared;
 use super::identity::Identity;
 use super::moved::{Moved, SettleCost};
 use super::refusal::Refusal;
+use crate::profile::FunctionAccount;
 
 /// Level of the explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -49,6 +50,12 @@ pub struct Explanation {
     pub effect: Option<Effect>,
     /// Time by component; `None` without the records.
     pub account: Option<Account>,
+    /// The CPU by function; `None` without comparable profiles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub functions: Option<FunctionAccount>,
+    /// Why the profiles that there are cannot be compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_functions: Option<String>,
     /// Parts divided into factors.
     pub identities: Vec<Identity>,
     /// Metrics with an established change, the most relevant first.

@@ -15,20 +15,25 @@ mod account;
 mod bound;
 mod declared;
 mod explanation;
+mod functions;
 mod identity;
 mod moved;
 mod question;
 mod refusal;
 #[cfg(test)]
 mod tests;
+mod waiting;
 mod waits;
 
 pub use account::{Account, Component, Part, Subject};
 pub use bound::{BINDS_FROM, Bound, Resource};
 pub use declared::{Change, ChangeKind, Declared};
 pub use explanation::{Explanation, Rung};
+pub use functions::StepProfiles;
 pub use identity::{Factor, Identity};
 pub use moved::{Moved, SettleCost};
 pub use question::{Question, explain};
 pub use refusal::{Refusal, Rule};
+pub use waiting::Wait;
+pub(crate) use waiting::waiting;
 pub use waits::{WaitAccount, WaitPart};

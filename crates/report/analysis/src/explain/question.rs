@@ -6,6 +6,7 @@ use super::account::{Account, Part, account, subject};
 use super::bound::{bound, time_on_cpu};
 use super::declared::{Declared, declared};
 use super::explanation::{Explanation, Rung};
+use super::functions::{StepProfiles, functions};
 use super::identity::{Identity, Pair, identity};
 use super::moved::{Explained, Moved, moved, settle};
 use super::refusal::{Case, refusals};
@@ -56,6 +57,8 @@ pub struct Question<'a> {
     pub cpus: CpuCount,
     /// Blocking findings, each in a sentence: the comparison is bogus.
     pub blocking: &'a [String],
+    /// The CPU profiles of the step.
+    pub profiles: StepProfiles<'a>,
 }
 
 /// Explains the difference between the base and a variant.
@@ -89,6 +92,11 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
     let declared = of(base).zip(of(variant)).map_or_else(Declared::default, |(base, variant)| {
         declared(Pair { base, variant }, first_runs)
     });
+    let (functions, no_functions) = match functions(question.profiles, subject, &sides) {
+        Some(Ok(functions)) => (Some(functions), None),
+        Some(Err(reason)) => (None, Some(reason)),
+        None => (None, None),
+    };
     let on_cpu = time_on_cpu(subject, account.as_ref());
     let is_caused = declared.intervention().is_some() && !declared.is_control;
     Some(Explanation {
@@ -104,6 +112,8 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         effect,
         identities: identities(account.as_ref(), metric, &moved, step, names),
         account,
+        functions,
+        no_functions,
         moved,
         settle: settle(step, base, variant),
         bounds: vec![

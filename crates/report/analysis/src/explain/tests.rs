@@ -69,6 +69,7 @@ pub(super) fn explained_metric(
         metric,
         cpus: model::CpuCount::of(2),
         blocking,
+        profiles: StepProfiles::default(),
     })
     .unwrap()
 }
@@ -304,6 +305,7 @@ fn one_thing_set_on_purpose_is_a_cause_and_a_build_is_not() {
             metric: None,
             cpus: model::CpuCount::of(2),
             blocking: &[],
+            profiles: StepProfiles::default(),
         };
         let found = explain(&question).unwrap();
         (found.rung, found.declared.changes.len())
@@ -339,6 +341,7 @@ fn a_variant_without_the_step_has_no_explanation() {
         metric: None,
         cpus: model::CpuCount::of(2),
         blocking: &[],
+        profiles: StepProfiles::default(),
     };
     assert_eq!(explain(&question), None);
 }

@@ -8,7 +8,9 @@
 //! To add one, add its formula to the file of its subject.
 
 mod cpu;
+mod hardware;
 mod io;
+mod layers;
 mod open_loop;
 mod operations;
 mod reads;
@@ -20,8 +22,10 @@ mod throughput;
 mod times;
 mod written;
 
-pub use cpu::client_cpu;
-pub(crate) use cpu::{client_threads, measured_threads, whole as whole_cpu_us};
+pub use cpu::{TargetCpu, client_cpu};
+pub(crate) use cpu::{
+    client_threads, is_user_only, measured_threads, target_cpu, whole as whole_cpu_us,
+};
 pub(crate) use open_loop::late_share;
 pub use operations::{
     bytes_put, interval_operations, per_op, primary_operations, requests, rows_put,

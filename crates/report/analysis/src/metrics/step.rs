@@ -3,7 +3,9 @@
 use model::{DataShape, Readings, Settings, StepRecord, float, metric};
 
 use super::operations::{bytes_put, ratio, set_failed, set_per_op, set_per_row_put};
-use super::{cpu, io, open_loop, reads, server, settle, throughput, times, written};
+use super::{
+    cpu, hardware, io, layers, open_loop, reads, server, settle, throughput, times, written,
+};
 
 /// Returns the derived metrics of one step.
 ///
@@ -17,11 +19,13 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     open_loop::set(step, &mut metrics);
     cpu::set_per_op(step, &mut metrics);
     cpu::set_busy(step, &mut metrics);
+    hardware::set(step, &mut metrics);
     set_per_op(step, &io::PER_OP, &mut metrics);
     set_per_row_put(step, &io::PER_ROW_PUT, &mut metrics);
     io::set_write_back(step, &mut metrics);
     io::set_requests(step, &mut metrics);
     server::set(step, &mut metrics);
+    layers::set(step, &mut metrics);
     let maps = step.gauges_max.value(metric::UNCOUNTED_WRITE_MAPS);
     written::set_write_amplification(&step.counters, maps, bytes_put(step, data), &mut metrics);
     metrics.set(metric::SPACE_AMPLIFICATION, io::space_amplification(step, data));

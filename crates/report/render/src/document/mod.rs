@@ -18,7 +18,7 @@ pub(crate) mod text;
 
 pub(crate) use fill::fill;
 pub(crate) use html::html;
-pub(crate) use json::merged;
+pub(crate) use json::{json, merged};
 pub use part::Document;
 pub(crate) use part::{Content, Part};
 pub use rows::Rows;

@@ -15,7 +15,6 @@ const BAR: u32 = 20;
 /// Shares of the difference are shown only where it may be explained.
 pub(super) fn table(explanation: &Explanation) -> Option<Table> {
     let account = explanation.account.as_ref()?;
-    let is_hidden = |rule: Rule| matches!(rule, Rule::Bogus | Rule::LoadedUnalike);
     if explanation.refusals.iter().any(|refusal| is_hidden(refusal.rule)) {
         return None;
     }
@@ -72,6 +71,11 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
     Some(table)
 }
 
+/// Returns whether a reason against an explanation hides its figures, too.
+pub(super) const fn is_hidden(rule: Rule) -> bool {
+    matches!(rule, Rule::Bogus | Rule::LoadedUnalike)
+}
+
 /// Returns a share in whole percent.
 pub(super) fn percent(share: f64) -> String {
     // No share is written -0.
@@ -116,6 +120,17 @@ impl Scale {
         let decimals = self.decimals;
         let text = format!("{:.decimals$}", us * self.by);
         if text.contains(|c| matches!(c, '1'..='9')) { text } else { format!("{:.decimals$}", 0.0) }
+    }
+
+    /// Returns the scale with one more decimal: functions are small parts of the whole.
+    pub(super) const fn finer(self) -> Self {
+        Self { decimals: self.decimals + 1, ..self }
+    }
+
+    /// Returns a figure as it is shown, us.
+    pub(super) fn rounded(&self, us: f64) -> f64 {
+        let digits = 10_f64.powi(i32::try_from(self.decimals).unwrap_or(0));
+        (us * self.by * digits).round() / digits / self.by
     }
 
     /// Returns a figure with its sign.

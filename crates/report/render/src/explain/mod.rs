@@ -5,6 +5,7 @@
 //! To add a sentence, add it to `sentence`.
 
 mod account;
+mod functions;
 mod render;
 mod sentence;
 

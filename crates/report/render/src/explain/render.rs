@@ -5,7 +5,8 @@ use analysis::{Explanation, StorageUse};
 use serde::Serialize;
 use serde_json::json;
 
-use super::account::table;
+use super::account::{is_hidden, table};
+use super::functions::functions;
 use super::sentence::{headline, sentences};
 use crate::device::storage_uses;
 use crate::document::{Document, Part, merged};
@@ -56,7 +57,9 @@ impl Report for Explained<'_> {
 fn parts(compared: &Compared<'_>, one: &Explanation) -> Vec<Part> {
     let table = table(one).map(Part::Table);
     let head = [Part::Strong(headline(compared, one))].into_iter();
-    head.chain(table).chain([Part::Items(sentences(one))]).collect()
+    let is_hidden = one.refusals.iter().any(|it| is_hidden(it.rule));
+    let functions = if is_hidden { Vec::new() } else { functions(one) };
+    head.chain(table).chain([Part::Items(sentences(one))]).chain(functions).collect()
 }
 
 /// Returns the explanation in a report: one line where the difference is not explained.

@@ -283,13 +283,14 @@ fn how(explanation: &Explanation) -> Option<&'static str> {
     let account = explanation.account.as_ref()?;
     let largest = account.components.iter().find(|component| component.us.is_apart())?;
     Some(match largest.part {
+        _ if explanation.functions.is_some() => return None,
         Part::EngineCpu
         | Part::ClientCpu
         | Part::ClientThreads
         | Part::ServerCpu
         | Part::ServerUser
         | Part::OtherThreads
-        | Part::Service => "compare the variants' CPU profiles (perf record -g)",
+        | Part::Service => "repeat the runs with --profile, which names the functions",
         Part::KernelCpu | Part::ServerKernel => "compare the variants' system calls (strace -f -c)",
         Part::Storage | Part::ServerWait => "use a cache that holds the data (--cache SIZE)",
         Part::RunQueue | Part::Sleep if explanation.clients.number > 1 => "repeat with --clients 1",

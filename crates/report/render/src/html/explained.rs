@@ -1,6 +1,6 @@
 //! Each variant's largest difference explained, the others folded.
 
-use analysis::explain::Question;
+use analysis::explain::{Question, StepProfiles};
 use analysis::{Explanation, explain};
 use model::ShellCommand;
 use stats::{Effect, Verdict};
@@ -48,6 +48,7 @@ fn of_variant(input: &ReportInput<'_>, compared: &Compared<'_>, variant: &str) -
             metric: None,
             cpus: input.manifest.host.cpus,
             blocking: &[],
+            profiles: StepProfiles { stored: input.profiles, with_inclusive: false },
         })
     });
     let mut established: Vec<(f64, Explanation)> =

@@ -2,8 +2,8 @@
 //!
 //! Numbers come from the comparison and the records; network and script are not needed. Order of
 //! the sections: question and label, answer, published findings, the three pictures behind the
-//! answer, warnings, explanations, further pictures, costs with lines of public reports, how it was
-//! done, folded details.
+//! answer, warnings, explanations, flame graphs, further pictures, costs with lines of public
+//! reports, how it was done, folded details.
 //!
 //! To add a section, add a file with a function to markup and its line in `page`.
 

@@ -7,6 +7,7 @@ use model::{Label, visible};
 use super::{answer, explained, fold, how, memory, method, shape};
 use crate::comparison::{TRADE_OFFS, details, folded, problems, trade_offs};
 use crate::document::{self, Document, Part};
+use crate::flame;
 use crate::input::{Compared, ReportInput};
 use crate::lines::{Lines, folded_lines};
 use crate::list::complete_runs;
@@ -96,7 +97,7 @@ pub(crate) fn header(input: &ReportInput<'_>, compared: &Compared<'_>, warnings:
 fn sections(
     input: &ReportInput<'_>,
     compared: &Compared<'_>,
-) -> [(&'static str, &'static str, Vec<Part>); 12] {
+) -> [(&'static str, &'static str, Vec<Part>); 13] {
     let pictures = gallery(&Subject::of(*input, compared));
     [
         ("answer", "The answer", answer::section(compared)),
@@ -104,6 +105,7 @@ fn sections(
         ("pictures", "The evidence", figures(pictures.answer)),
         ("warnings", "Warnings", warnings(compared)),
         ("explained", "Explained", explained::section(input, compared)),
+        ("flame", flame::TITLE, flame::section(input, compared)),
         ("evidence", "More evidence", figures(pictures.more)),
         ("costs", "What it costs", costs(input, compared, pictures.costs)),
         ("trade-offs", TRADE_OFFS, trade_offs(compared)),

@@ -8,6 +8,7 @@ mod line;
 mod open;
 mod origin;
 mod procedures;
+mod profiles;
 mod search;
 mod show;
 mod statements;

@@ -15,6 +15,7 @@ use super::line::{COLUMNS, Column, is_of_device, number, one_line, scope};
 use super::open::open_loop;
 use super::origin;
 use super::procedures::procedures;
+use super::profiles::profiles;
 use super::search::searched;
 use super::statements::statements;
 use super::time_profile::time_profiles;
@@ -147,6 +148,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(failed(&measured));
     document.add(holds(&measured));
     document.add(waits(&measured));
+    document.add(profiles(&measured));
     document.add(statements(&measured));
     document.add(time_profiles(run));
     document.append(memory(run, data));

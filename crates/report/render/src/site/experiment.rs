@@ -11,6 +11,7 @@ use super::part::PagePart;
 use super::view::{View, encoded, percent};
 use crate::comparison::{TRADE_OFFS, trade_offs};
 use crate::document::{Part, html as markup};
+use crate::flame::{TITLE as FLAME, section as flame};
 use crate::html::{
     answer_section, costs, everything, explained, figures, header, how_it_was_done, memory_section,
     published, shape_section, warnings,
@@ -143,7 +144,10 @@ fn sections(page: &ExperimentPage<'_>) -> Vec<Section> {
             ];
             all.into_iter().flatten().collect()
         }
-        PagePart::Explained => vec![own(explained(input, compared))],
+        PagePart::Explained => {
+            let flame = titled("flame", FLAME, flame(input, compared));
+            [own(explained(input, compared))].into_iter().chain(flame).collect()
+        }
         PagePart::Timelines => {
             let pictures = plot::timelines(&plot::timed(&subject));
             let none = "No engine or server reported its work second by second.";

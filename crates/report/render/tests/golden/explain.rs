@@ -1,6 +1,6 @@
 //! Explanations in every format.
 
-use analysis::explain::{Question, explain};
+use analysis::explain::{Question, StepProfiles, explain};
 use analysis::{Explanation, compare};
 use model::validity::Calibration;
 use model::{Nanos, RunRecord};
@@ -28,6 +28,7 @@ fn explained(fixture: &mut Fixture, evidence: f64, blocking: &[String], format: 
         metric: None,
         cpus: host.cpus,
         blocking,
+        profiles: StepProfiles::default(),
     };
     let reads = comparison.steps.iter().filter(|step| step.name == "readrandom");
     let explanations: Vec<Explanation> =

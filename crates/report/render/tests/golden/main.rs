@@ -7,6 +7,7 @@ mod escaping;
 mod explain;
 mod figures;
 mod fixture;
+mod flame;
 mod ibench;
 mod lines;
 mod memory;

@@ -1,6 +1,6 @@
 //! A settle after a step: its costs stand next to the step's, and are none of them.
 
-use analysis::explain::{Question, explain};
+use analysis::explain::{Question, StepProfiles, explain};
 use model::metric;
 use render::{Compared, Explained, Format, Meta, Report, RunReport, Style, render_html};
 
@@ -33,6 +33,7 @@ pub(crate) fn explained(fixture: &Fixture, names: &[&str], format: Format) -> St
         metric: None,
         cpus: model::CpuCount::of(2),
         blocking: &[],
+        profiles: StepProfiles::default(),
     };
     let all: Vec<_> =
         names.iter().filter_map(of).filter_map(|step| explain(&question(step))).collect();

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use analysis::explain::Question;
+use analysis::explain::{Question, StepProfiles};
 use analysis::{Comparison, Explanation, StepComparison, StorageUse, explain};
 use archive::{ExperimentDir, Results};
 use lint::LintFinding;
@@ -14,6 +14,7 @@ use render::{Compared, Explained, Format, Meta};
 use super::analyzed::analyze;
 use super::compare::{known_metric, missing_metric};
 use super::format::{DOCUMENT, formats};
+use super::profiles::step_profiles;
 use super::steady::Window;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -44,6 +45,9 @@ pub(crate) struct Args {
     /// Metric to explain [default: the metric of each step's verdict]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
+    /// List functions also with all they call, in runs with CPU profiles
+    #[arg(long)]
+    inclusive: bool,
     /// Output format; for figures as CSV use assay compare --format csv
     #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(DOCUMENT))]
     format: Format,
@@ -87,6 +91,10 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         findings.iter().filter(concerns).map(text).collect()
     };
     let explained = |step: &StepComparison| {
+        let place = (step.index, step.clients.level);
+        let stored = step_profiles(&runs, place, |_| Some(&dir));
+        stored.damaged.iter().for_each(|error| ui.status(format_args!("warning   {error}")));
+        let stored = &stored.profiles;
         explain(&Question {
             experiment,
             runs: &runs,
@@ -96,6 +104,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             metric,
             cpus: manifest.host.cpus,
             blocking: &blocking(step),
+            profiles: StepProfiles { stored, with_inclusive: args.inclusive },
         })
     };
     let explanations: Vec<Explanation> = steps.iter().copied().filter_map(explained).collect();
@@ -159,7 +168,7 @@ fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
 }
 
 /// Checks that the experiment has the variant.
-fn check_variant(experiment: &Experiment, name: &str) -> Result<()> {
+pub(crate) fn check_variant(experiment: &Experiment, name: &str) -> Result<()> {
     if experiment.variant(name).is_some() {
         return Ok(());
     }
@@ -172,7 +181,7 @@ fn variants(experiment: &Experiment) -> Vec<&str> {
 }
 
 /// Returns the error of an unknown name, with the nearest of the known ones, or all of them.
-fn unknown(message: String, name: &str, what: &str, known: &[&str]) -> Report {
+pub(crate) fn unknown(message: String, name: &str, what: &str, known: &[&str]) -> Report {
     let otherwise = format!("{what}: {}", known.join(", "));
     PlanError::new(message).meant(name, known.iter().copied(), otherwise).into()
 }

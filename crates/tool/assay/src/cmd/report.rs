@@ -16,6 +16,7 @@ use render::{
 
 use super::across::{Factor, Request, compare_hosts};
 use super::analyzed::{Study, analyze};
+use super::profiles::page_profiles;
 use super::selected::JoinedResults;
 use super::steady::Window;
 use crate::catalog::read;
@@ -190,6 +191,7 @@ fn with_input<T>(
     let experiment = &manifest.plan.experiment;
     let analyzed =
         analyze(experiment, &[&manifest.host], &runs, &experiment.base, &Results::of(dir))?;
+    let profiles = page_profiles(&runs, &experiment.base, |_| Some(dir)).profiles;
     Ok(render(&ReportInput {
         manifest: &manifest,
         runs: &runs,
@@ -197,5 +199,6 @@ fn with_input<T>(
         comparison: &analyzed.comparison,
         findings: &analyzed.findings,
         storage: &analyzed.storage,
+        profiles: &profiles,
     }))
 }

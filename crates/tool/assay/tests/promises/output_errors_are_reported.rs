@@ -29,7 +29,7 @@ engine = "memory"
 ///
 /// Runs leave their results elsewhere: those that are read stay as they are.
 pub(crate) static RUN: LazyLock<Workspace> = LazyLock::new(|| {
-    let workspace = Workspace::with_pair();
+    let workspace = Workspace::with_pair().with_profiles();
     workspace.write("brief.toml", BRIEF);
     workspace.recorded(&["run", "brief.toml", "--results", "runs"]);
     let exported = workspace.assay(&["export", "brief", "-o", "brief.assay", "--results", "runs"]);
@@ -64,6 +64,8 @@ pub(crate) const CALLS: &[&str] = &[
     "compare pair --format json",
     "compare pair --metric throughput_ops_per_s",
     "explain one two --in pair",
+    "flame pair one readrandom",
+    "flame pair one readrandom --versus two --format svg",
     "lint --rules",
     "lint --explain A003",
     "history --import nightly.csv --higher-is-better ops",

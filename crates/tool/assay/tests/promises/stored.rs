@@ -4,8 +4,12 @@
 //! `assay export NAME -o FILE` replaces the file.
 
 use std::fs;
+use std::io::Write as _;
 
 use archive::Results;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest as _, Sha256};
 
 use crate::workspace::Workspace;
 
@@ -36,6 +40,35 @@ impl Workspace {
         let workspace = Self::with_pair_file();
         workspace.import(PAIR);
         workspace
+    }
+
+    /// Gives the step `readrandom` of each run of the pair a profile.
+    pub(crate) fn with_profiles(self) -> Self {
+        let experiments = fs::read_dir(self.path("results/pair")).expect("it was imported");
+        for experiment in experiments.map(|entry| entry.expect("an entry").path()) {
+            for run in fs::read_dir(experiment.join("runs")).expect("runs") {
+                let run = run.expect("an entry").path();
+                let own = if run.display().to_string().contains("one.") { "Old" } else { "New" };
+                let text = format!(
+                    "worker;client;assay`load::run;assay`sqlite3_step;assay`{own}<int> 30\n\
+                     worker;client;assay`load::run;assay`sqlite3_step;[kernel]`read 50\n\
+                     worker;main;assay`main 20\n"
+                );
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+                encoder.write_all(text.as_bytes()).expect("memory takes it");
+                let packed = encoder.finish().expect("memory takes it");
+                let (name, sums) = ("1.readrandom.profile.folded.gz", run.join("checksums"));
+                let list = fs::read_to_string(&sums).expect("a list");
+                let mut lines: Vec<String> = list.lines().map(str::to_owned).collect();
+                let sum: String =
+                    Sha256::digest(&packed).iter().map(|byte| format!("{byte:02x}")).collect();
+                lines.push(format!("{sum}  {name}"));
+                lines.sort_by(|a, b| a[64..].cmp(&b[64..]));
+                fs::write(&sums, lines.join("\n") + "\n").expect("a list");
+                fs::write(run.join(name), packed).expect("a file");
+            }
+        }
+        self
     }
 
     /// Brings a stored experiment into the archive.

@@ -11,7 +11,7 @@ use render::site::{
     archive_page, by_second_chart, experiment_page, headed_steps, history_chart, history_page,
     live_page, message_page, percentile_chart,
 };
-use render::{Format, HistoryInput, Report as _, Style, render_html};
+use render::{Format, HistoryInput, Report as _, ReportInput, Style, render_html};
 use serve::{ASSETS, Answer, Request};
 use stats::change::STRICTNESS;
 
@@ -153,7 +153,9 @@ impl Dashboard {
             [] => PagePart::Answer,
             ["chart", name] => return chart(frame, &stored, &view, name),
             ["report.html"] => {
-                let page = render_html(&stored.input_with_intervals()?);
+                let profiles = stored.input_with_profiles()?.profiles;
+                let input = ReportInput { profiles, ..stored.input_with_intervals()? };
+                let page = render_html(&input);
                 let name = &stored.manifest.plan.experiment.name;
                 return Ok(file("text/html; charset=utf-8", page, Some(format!("{name}.html"))));
             }
@@ -166,10 +168,10 @@ impl Dashboard {
         };
         let input = match part {
             PagePart::Seconds | PagePart::Timelines => stored.input_with_intervals()?,
+            PagePart::Explained => stored.input_with_profiles()?,
             PagePart::Answer
             | PagePart::Latency
             | PagePart::Costs
-            | PagePart::Explained
             | PagePart::Warnings
             | PagePart::How => stored.input(),
         };

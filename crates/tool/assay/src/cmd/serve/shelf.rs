@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use analysis::profile::StepProfile;
 use archive::{ExperimentDir, Results};
 use miette::Result;
 use model::{IntervalRecord, Manifest, Plan};
@@ -11,6 +12,7 @@ use render::site::{Chart, View};
 
 use super::json::json;
 use crate::cmd::analyzed::Study;
+use crate::cmd::profiles::page_profiles;
 use crate::cmd::selected::JoinedResults;
 use crate::cmd::steady::Window;
 use crate::diagnostic::IntoReport as _;
@@ -83,6 +85,7 @@ pub(super) struct StoredComparison {
     /// The experiment, or the first one with what all have in common.
     pub(super) manifest: Manifest,
     intervals: OnceLock<Vec<Vec<IntervalRecord>>>,
+    profiles: OnceLock<Vec<StepProfile>>,
     /// Data of charts by name and selection: percentiles are read from the log of every run.
     charts: Mutex<BTreeMap<String, String>>,
 }
@@ -120,8 +123,10 @@ impl Shelf {
         let mut study = Study::of(joined, view.base.as_deref(), results)?;
         // Commands name what the archive has, wherever it lies.
         study.meta.selection = selected.iter().map(Selected::name).collect();
-        let (intervals, charts) = (OnceLock::new(), Mutex::default());
-        let stored = Arc::new(StoredComparison { study, manifest, intervals, charts });
+        let (intervals, profiles) = (OnceLock::new(), OnceLock::new());
+        let charts = Mutex::default();
+        let stored = StoredComparison { study, manifest, intervals, profiles, charts };
+        let stored = Arc::new(stored);
         let mut all = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
         all.push_front((key, Arc::clone(&stored)));
         all.truncate(STORED_MAX);
@@ -160,6 +165,7 @@ impl StoredComparison {
             comparison: &self.study.analyzed.comparison,
             findings: &self.study.analyzed.findings,
             storage: &self.study.analyzed.storage,
+            profiles: &[],
         }
     }
 
@@ -176,6 +182,18 @@ impl StoredComparison {
         }
         let intervals = self.intervals.get().map_or(&[][..], Vec::as_slice);
         Ok(ReportInput { intervals, ..self.input() })
+    }
+
+    /// Returns the input with the profiles of the page, which are read once.
+    pub(super) fn input_with_profiles(&self) -> Result<ReportInput<'_>> {
+        if self.profiles.get().is_none() {
+            let (runs, base) = (&self.study.joined.runs, &self.study.analyzed.comparison.base);
+            let read = page_profiles(runs, base, |run| self.dir(&run.id)).profiles;
+            // Another request may have read them meanwhile.
+            let _known = self.profiles.set(read);
+        }
+        let profiles = self.profiles.get().map_or(&[][..], Vec::as_slice);
+        Ok(ReportInput { profiles, ..self.input() })
     }
 
     /// Returns the data of a chart, made once.

@@ -1,0 +1,35 @@
+//! Folded stacks, as other flame graph programs read them.
+
+use std::collections::BTreeMap;
+
+use analysis::profile::Side;
+use model::{Profile, Stack};
+
+/// Returns a line per stack: its frames and the samples of all runs, the base's before the shown
+/// variant's.
+///
+/// Source: [Gregg 2011], the format of folded stacks; [Gregg 2014], the format with two columns.
+pub(super) fn folded(shown: &Side<'_>, base: Option<&Side<'_>>) -> String {
+    let sides: Vec<&Side<'_>> = base.into_iter().chain([shown]).collect();
+    let mut lines: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for (number, side) in sides.iter().enumerate() {
+        for run in &side.runs {
+            for stack in run.profile.stacks() {
+                let samples = lines.entry(names(run.profile, stack)).or_default();
+                samples.resize(sides.len(), 0);
+                samples[number] = samples[number].saturating_add(stack.samples);
+            }
+        }
+    }
+    let columns = |samples: &[u64]| -> String {
+        samples.iter().map(|samples| format!(" {samples}")).collect()
+    };
+    lines.iter().map(|(stack, samples)| format!("{stack}{}\n", columns(samples))).collect()
+}
+
+/// Returns the names of a stack from its target to the sampled function.
+fn names(profile: &Profile, stack: &Stack) -> String {
+    let frames = stack.frames.iter().map(|frame| profile.frame(*frame).function.as_str());
+    let names: Vec<&str> = [stack.target.name(), &stack.thread].into_iter().chain(frames).collect();
+    names.join(";")
+}

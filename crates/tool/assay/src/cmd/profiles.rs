@@ -1,0 +1,59 @@
+//! Stored CPU profiles of a step.
+
+use analysis::profile::{Place, StepProfile, most_profiled_step};
+use archive::{ArchiveError, ExperimentDir, parallel_map};
+use model::{Profile, RunRecord, StepRecord};
+
+/// The profiles of a step, and what could not be read.
+#[derive(Debug, Default)]
+pub(crate) struct StoredProfiles {
+    /// The profiles.
+    pub(crate) profiles: Vec<StepProfile>,
+    /// The profiles that are damaged, and why.
+    pub(crate) damaged: Vec<ArchiveError>,
+}
+
+/// Reads the profiles of a step in the counted runs of every variant at its level of clients.
+pub(crate) fn step_profiles<'a>(
+    runs: &[RunRecord],
+    (step, clients): (u32, u32),
+    dir: impl Fn(&RunRecord) -> Option<&'a ExperimentDir> + Sync,
+) -> StoredProfiles {
+    let of_run = |run: &RunRecord| {
+        let place = Place { variant: &run.cell.variant, clients, step };
+        let own = place.steps(std::slice::from_ref(run)).next();
+        let Some(((_, record), dir)) = own.zip(dir(run)) else { return Ok(None) };
+        let Some(profile) = dir.profile(&run.cell.id, record.index, &record.step.name)? else {
+            return Ok(None);
+        };
+        if !has_samples_of(&profile, record) {
+            let reason = "a profile has other samples than its record".to_owned();
+            return Err(ArchiveError::Damaged(dir.run_dir(&run.cell.id), reason));
+        }
+        Ok(Some(StepProfile { run: run.id.clone(), step, profile }))
+    };
+    let mut stored = StoredProfiles::default();
+    for read in parallel_map(runs, of_run) {
+        match read {
+            Ok(profile) => stored.profiles.extend(profile),
+            Err(error) => stored.damaged.push(error),
+        }
+    }
+    stored
+}
+
+/// Returns whether a profile has the samples that its record counts.
+fn has_samples_of(profile: &Profile, step: &StepRecord) -> bool {
+    let mut counted = step.profiles.iter().filter(|record| record.refusal.is_none());
+    counted.all(|record| profile.samples(record.target) == record.samples)
+}
+
+/// Reads the profiles that a page shows: of the step in which the base has most samples.
+pub(crate) fn page_profiles<'a>(
+    runs: &[RunRecord],
+    base: &str,
+    dir: impl Fn(&RunRecord) -> Option<&'a ExperimentDir> + Sync,
+) -> StoredProfiles {
+    let step = most_profiled_step(runs, base);
+    step.map_or_else(StoredProfiles::default, |step| step_profiles(runs, step, dir))
+}

@@ -1,0 +1,103 @@
+//! A function that one of two builds executes longer is the first that `assay explain` lists.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::own_engines_need_one_library::{SORTED, folders, records};
+use crate::workspace::Workspace;
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
+/// Functions of equal cost.
+const FUNCTIONS: usize = 12;
+/// The function that the second build executes four times as long.
+const SLOWED: usize = 7;
+
+/// Returns an engine whose point reads call functions of equal cost, but for one.
+fn source(slowed: Option<usize>) -> String {
+    let function = |place: usize| {
+        let rounds = if slowed == Some(place) { 400 } else { 100 };
+        format!(
+            "__attribute__((noinline)) static unsigned work_{place:02}(unsigned x) {{\n  \
+             for (int n = 0; n < {rounds}; n++) x = x * 1664525u + 1013904223u + {place};\n  \
+             return x;\n}}\n"
+        )
+    };
+    let functions: String = (0..FUNCTIONS).map(function).collect();
+    let calls: String = (0..FUNCTIONS).map(|it| format!("  x ^= work_{it:02}(x);\n")).collect();
+    format!(
+        "#define assay_get sorted_get\n{SORTED}\n#undef assay_get\n{functions}\n\
+         volatile unsigned sink;\n\
+         int assay_get(void *s, const void *key, size_t bytes, assay_row row_of, void *rows,\n  \
+         assay_error *error) {{\n  unsigned x = (unsigned)bytes;\n{calls}  sink = x;\n  \
+         return sorted_get(s, key, bytes, row_of, rows, error);\n}}\n"
+    )
+}
+
+/// Compiles and adds an engine; prints why where there is no compiler.
+fn add(workspace: &Workspace, name: &str, slowed: Option<usize>) -> bool {
+    let file = workspace.path(&format!("{name}.c"));
+    workspace.write(&format!("{name}.c"), source(slowed));
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-O2", "-fno-omit-frame-pointer", "-I"]);
+    command.arg(Path::new(ROOT).join("crates/drive/shim/include")).arg(file);
+    let library = format!("./lib{name}.so");
+    command.arg("-o").arg(workspace.path(&library));
+    if !command.output().is_ok_and(|output| output.status.success()) {
+        return false;
+    }
+    let added = workspace.assay(&["engine", "add", &format!("{name}@1"), &library]);
+    assert_eq!(added.code, 0, "{}", added.err);
+    true
+}
+
+/// Goal: the slower function is found, everything adds up, and evidence is small and counted.
+/// Method: two builds of 12 equal functions, of which one differs by a fifth of an operation.
+#[test]
+fn slowed_function_is_listed_first_and_the_account_adds_up() {
+    let workspace = Workspace::new();
+    if !add(&workspace, "plain", None) {
+        return println!("skipped: no cc: apt install gcc libc6-dev");
+    }
+    assert!(add(&workspace, "slow", Some(SLOWED)));
+    let steps =
+        ["run", "filluniquerandom", "readrandom", "--engine", "plain@1", "--engine", "slow@1"];
+    let rest =
+        ["--rows", "1k", "--duration", "1500ms", "--repetitions", "4", "--durability", "none"];
+    let run =
+        workspace.assay(&[&steps[..], &rest, &["--profile", "--waive", "A021=a test"]].concat());
+    if run.err.contains("perf") && run.err.contains("nothing was run") {
+        return println!("skipped: {}", run.err.lines().next().unwrap_or_default());
+    }
+    for record in records(&workspace, "quick-filluniquerandom-readrandom") {
+        let profile = &record["steps"][1]["profiles"][0];
+        assert_eq!(profile["refusal"], Value::Null, "{profile}");
+        let share = profile["samples"].as_f64().expect("a figure")
+            / profile["expected"].as_f64().expect("a figure");
+        assert!((0.9..=1.1).contains(&share), "{profile}");
+        assert!(profile["rooted_share"].as_f64().expect("a figure") > 0.9, "{profile}");
+    }
+    let dirs = folders(&workspace.path("results/quick-filluniquerandom-readrandom"));
+    for run in folders(&dirs[0].join("runs")) {
+        let file = run.join("1.readrandom.profile.folded.gz");
+        assert!(file.metadata().expect("a file").len() < 300_000);
+    }
+    let explained =
+        workspace.assay(&["explain", "plain-1", "slow-1", "readrandom", "--format", "json"]);
+    let json: Value = serde_json::from_str(&explained.out).expect("JSON");
+    let functions = &json["explanations"][0]["functions"];
+    let listed = functions["listed"].as_array().expect("a list");
+    assert_eq!(listed[0]["name"], format!("work_{SLOWED:02}"), "{functions}");
+    assert_eq!((listed.len(), &listed[0]["group"]), (1, &"engine".into()), "{functions}");
+    let us = |value: &Value| value.as_f64().expect("a figure");
+    let sum =
+        us(&listed[0]["difference_us"]) + us(&functions["common_us"]) + us(&functions["rest_us"]);
+    assert!((sum - us(&functions["total"]["difference"])).abs() < 1e-9, "{functions}");
+    let text = workspace.assay(&["explain", "plain-1", "slow-1", "readrandom"]).out;
+    assert!(text.contains("common to all functions") && text.contains("  work_07"), "{text}");
+    let flame = workspace
+        .assay(&["flame", "quick-filluniquerandom-readrandom", "slow-1", "readrandom"])
+        .out;
+    assert!(flame.contains("work_07"), "{flame}");
+}
