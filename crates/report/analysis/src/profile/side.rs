@@ -32,7 +32,8 @@ impl Side<'_> {
     /// `None` without samples, and where the CPU of a run is unknown.
     pub(super) fn us_per_sample(&self, target: ProfileTarget) -> Option<f64> {
         let of_target = || self.runs.iter().filter(|run| run.profile.samples(target) > 0);
-        let samples: u64 = of_target().map(|run| run.profile.samples(target)).sum();
+        let samples = of_target().map(|run| run.profile.samples(target));
+        let samples: u64 = samples.fold(0, u64::saturating_add);
         let cpu: Option<f64> = of_target().map(|run| run.cpu.of(target)).sum();
         let mean = cpu? / model::float(of_target().count());
         Some(mean / model::float(samples)).filter(|us| us.is_finite() && *us > 0.0)
