@@ -1,17 +1,24 @@
 //! Measures what a sample costs on this host.
 
 use linux_perf_data::linux_perf_event_reader::RecordType;
-use model::{Nanos, Unwinder};
+use model::{Nanos, Unwinder, count};
 
 use crate::error::ProfilerError;
 use crate::perf_process::now;
 use crate::profiler::{Profiler, frequency};
 use crate::recorder::{Recorder, Recording};
 
-/// Frequency of the measurement, samples per second of CPU time.
+/// Returns the frequency of the measurement, samples per second of CPU time.
 ///
-/// Our choice: some thousand samples a second, of which the median is known to 1 us.
-const HZ: u32 = 4999;
+/// Our choice: some thousand samples, of which the median is known to 1 us; with copies of stacks
+/// fewer, because `perf` loses samples beyond 100 MB a second.
+const fn hz(unwinder: Unwinder) -> u32 {
+    match unwinder {
+        Unwinder::FramePointers => 4999,
+        Unwinder::Dwarf => 999,
+    }
+}
+
 /// Time of the measurement.
 ///
 /// Our choice: a second has hundreds of samples, even where the thread gets a tenth of a CPU.
@@ -20,25 +27,29 @@ const SPAN: Nanos = Nanos(1_000_000_000);
 const SHORTEST: Nanos = Nanos(1_000);
 
 impl Profiler {
-    /// Finds `perf` and the event that it can sample here, and measures the cost of a sample.
+    /// Finds `perf` and the event that it can sample here, and measures the cost of a sample: the
+    /// time by which it interrupts a thread, and the CPU time in which `perf` writes it.
     ///
     /// Takes two to three seconds, one of them in a loop on this thread.
     ///
     /// # Errors
     /// `perf` is missing, fails or takes no sample, or the kernel refuses.
-    pub fn measure() -> Result<Self, ProfilerError> {
-        let trial = Self::resumed("cycles", HZ, Nanos(0))?;
+    pub fn measure(unwinder: Unwinder) -> Result<Self, ProfilerError> {
+        let trial = Self::resumed("cycles", hz(unwinder), unwinder, Nanos(0))?;
         let dir = tempfile::tempdir().map_err(ProfilerError::io("make a directory"))?;
         let file = dir.path().join("perf.data");
         let own = [std::process::id()];
-        let mut recorder = Recorder::start(&trial, Unwinder::FramePointers, &own, &file)?;
+        let mut recorder = Recorder::start(&trial, &own, &file)?;
         recorder.enable()?;
+        let before = recorder.cpu();
         let interrupted = spin();
+        let perf_cpu = recorder.cpu().since(before);
         recorder.disable()?;
         // A host without counters of the processor silently samples another event.
         let (event, times) = own_samples(&recorder.stop()?)?;
-        let cost = cost(&interrupted, &times).ok_or(ProfilerError::NoSample)?;
-        Self::resumed(&event, frequency(cost), cost)
+        let interruption = cost(&interrupted, &times).ok_or(ProfilerError::NoSample)?;
+        let cost = interruption.after(Nanos(perf_cpu.0 / u64::from(count(times.len()))));
+        Self::resumed(&event, frequency(cost), unwinder, cost)
     }
 }
 

@@ -118,6 +118,8 @@ fn readings(text: &str) -> Readings {
 mod tests {
     use model::Nanos;
 
+    use model::Unwinder;
+
     use super::*;
 
     #[test]
@@ -140,7 +142,8 @@ mod tests {
     /// every machine counts.
     #[test]
     fn only_events_of_the_span_are_counted() {
-        let Ok(profiler) = Profiler::resumed("cpu-clock", 99, Nanos(0)) else {
+        let Ok(profiler) = Profiler::resumed("cpu-clock", 99, Unwinder::FramePointers, Nanos(0))
+        else {
             return println!("skipped: no perf");
         };
         let dir = tempfile::tempdir().unwrap();

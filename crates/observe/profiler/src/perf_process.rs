@@ -83,6 +83,14 @@ impl PerfProcess {
         self.answer(command)
     }
 
+    /// Returns its CPU time; 0 where the kernel does not account it.
+    pub(crate) fn cpu(&self) -> Nanos {
+        // Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/PID/schedstat.
+        let text = child::process_file(self.child.id(), "schedstat").unwrap_or_default();
+        let nanos = text.split_whitespace().next().and_then(|first| first.parse().ok());
+        Nanos(nanos.unwrap_or(0))
+    }
+
     /// Interrupts `perf`, and waits until it has ended by that.
     pub(crate) fn interrupt(&mut self) -> Result<(), ProfilerError> {
         // It fails only where perf has ended.

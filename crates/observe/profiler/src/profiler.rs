@@ -1,9 +1,9 @@
-//! `perf` on this host: the event, the frequency and the cost of a sample.
+//! `perf` on this host: the event, the frequency, the unwinder and the cost of a sample.
 
 use std::path::{Path, PathBuf};
 
 use child::Role;
-use model::{Nanos, float, whole};
+use model::{Nanos, Unwinder, float, whole};
 
 use crate::error::ProfilerError;
 
@@ -22,12 +22,13 @@ const MAX_HZ: u64 = 999;
 /// Our choice: below it a step of 60 s has fewer than 1,000 samples, which find no change.
 const MIN_HZ: u64 = 19;
 
-/// `perf` on this host: the event, the frequency and what a sample costs.
+/// `perf` on this host: the event, the frequency, how callers are found, and what a sample costs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profiler {
     perf: PathBuf,
     event: String,
     hz: u32,
+    unwinder: Unwinder,
     sample_cost: Nanos,
 }
 
@@ -36,9 +37,14 @@ impl Profiler {
     ///
     /// # Errors
     /// `perf` is missing.
-    pub fn resumed(event: &str, hz: u32, sample_cost: Nanos) -> Result<Self, ProfilerError> {
+    pub fn resumed(
+        event: &str,
+        hz: u32,
+        unwinder: Unwinder,
+        sample_cost: Nanos,
+    ) -> Result<Self, ProfilerError> {
         let perf = find().ok_or(ProfilerError::NotInstalled)?;
-        Ok(Self { perf, event: event.to_owned(), hz, sample_cost })
+        Ok(Self { perf, event: event.to_owned(), hz, unwinder, sample_cost })
     }
 
     /// Checks that `perf` is installed.
@@ -64,7 +70,12 @@ impl Profiler {
         self.hz
     }
 
-    /// Returns the CPU time of a sample in a loop.
+    /// Returns how callers are found.
+    pub fn unwinder(&self) -> Unwinder {
+        self.unwinder
+    }
+
+    /// Returns the CPU time of a sample in a loop, with that of `perf`.
     pub fn sample_cost(&self) -> Nanos {
         self.sample_cost
     }
@@ -108,11 +119,13 @@ mod tests {
 
     #[test]
     fn a_resumed_profiler_has_the_stored_values() {
-        let Ok(profiler) = Profiler::resumed("cpu-clock", 199, Nanos(31_000)) else {
+        let Ok(profiler) = Profiler::resumed("cpu-clock", 199, Unwinder::Dwarf, Nanos(31_000))
+        else {
             println!("skipped: no perf");
             return;
         };
         assert_eq!((profiler.event(), profiler.hz()), ("cpu-clock", 199));
+        assert_eq!(profiler.unwinder(), Unwinder::Dwarf);
         assert_eq!(profiler.sample_cost(), Nanos(31_000));
         assert!(profiler.perf().is_absolute());
     }

@@ -44,12 +44,7 @@ impl Recorder {
     ///
     /// # Errors
     /// The kernel refuses, a process has ended, or `perf` fails or does not answer.
-    pub fn start(
-        profiler: &Profiler,
-        unwinder: Unwinder,
-        pids: &[u32],
-        file: &Path,
-    ) -> Result<Self, ProfilerError> {
+    pub fn start(profiler: &Profiler, pids: &[u32], file: &Path) -> Result<Self, ProfilerError> {
         let mut command = child::command(Role::Program, profiler.perf());
         // The settings of the account must not change what is recorded; messages in English are
         // classified.
@@ -64,13 +59,13 @@ impl Recorder {
             "-F",
             &profiler.hz().to_string(),
         ]);
-        match unwinder {
+        match profiler.unwinder() {
             Unwinder::FramePointers => command.arg("-g"),
             // Compressed: a copied stack is mostly zeros, and the disk under test writes the file.
             Unwinder::Dwarf => command.args(["--call-graph", STACK, "-z"]),
         };
         // An ordinary account may not lock that much; perf chooses what it may.
-        if unwinder == Unwinder::Dwarf && rustix::process::geteuid().is_root() {
+        if profiler.unwinder() == Unwinder::Dwarf && rustix::process::geteuid().is_root() {
             command.args(["-m", BUFFER]);
         }
         let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
@@ -111,6 +106,11 @@ impl Recorder {
             span.until.get_or_insert_with(now);
         }
         Ok(())
+    }
+
+    /// Returns the CPU time of `perf`; 0 where the kernel does not account it.
+    pub(crate) fn cpu(&self) -> Nanos {
+        self.process.cpu()
     }
 
     /// Ends `perf`, and returns what it has recorded.

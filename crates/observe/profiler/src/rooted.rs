@@ -20,6 +20,8 @@ const ENTRIES: [&str; 8] = [
 const LIBC_ENTRY: &str = "__libc_start_main";
 /// Start of the name of the C library's file.
 const LIBC: &str = "libc.so";
+/// Start of the name of the file of C++'s library, in which its threads begin.
+const LIBSTDCXX: &str = "libstdc++.so";
 /// End of the name of the entry of Rust's threads. Source: Rust, std/src/sys/thread/unix.rs.
 const RUST_ENTRY: &str = "::thread_start";
 /// Starts of the names of modules that engines and clients call, and which are no engine.
@@ -31,7 +33,7 @@ const NO_ENGINE: [&str; 4] = [LIBC, "libm.so", "ld-linux", "["];
 /// whole too: what lies above the call is the client.
 pub(crate) fn is_rooted(frames: &[&Frame], client: Option<&str>) -> bool {
     let outermost = frames.iter().find(|frame| frame.function != UNKNOWN);
-    if outermost.is_some_and(|frame| is_entry(&frame.function)) || is_called_by_libc(frames) {
+    if outermost.is_some_and(|frame| is_entry(&frame.function)) || is_called_by_library(frames) {
         return true;
     }
     let Some(client) = client else { return false };
@@ -41,12 +43,12 @@ pub(crate) fn is_rooted(frames: &[&Frame], client: Option<&str>) -> bool {
     frames.iter().skip_while(|frame| frame.module != client).any(is_engine)
 }
 
-/// Returns whether a function without a name in the C library calls all others: a stripped library
-/// names no `start_thread` and no `clone3`.
-fn is_called_by_libc(frames: &[&Frame]) -> bool {
-    let is_libc = |frame: &&Frame| frame.module.starts_with(LIBC);
-    let is_unnamed = frames.first().is_some_and(|root| is_libc(root) && root.function == UNKNOWN);
-    is_unnamed && !frames.iter().all(is_libc)
+/// Returns whether a function without a name in a library in which threads begin calls all others:
+/// a stripped library names no `start_thread`, `clone3` or `execute_native_thread_routine`.
+fn is_called_by_library(frames: &[&Frame]) -> bool {
+    let Some(root) = frames.first().filter(|root| root.function == UNKNOWN) else { return false };
+    let begins_threads = [LIBC, LIBSTDCXX].iter().any(|start| root.module.starts_with(start));
+    begins_threads && frames.iter().any(|frame| frame.module != root.module)
 }
 
 fn is_entry(function: &str) -> bool {
@@ -83,7 +85,9 @@ mod tests {
     }
 
     #[test]
-    fn a_stripped_c_library_is_the_entry_of_what_it_calls() {
+    fn a_stripped_library_is_the_entry_of_what_it_calls() {
+        assert!(is_rooted("libstdc++.so.6.0.30`[unknown] librocksdb.so`rocksdb::Flush", None));
+        assert!(!is_rooted("libstdc++.so.6.0.30`[unknown] libstdc++.so.6.0.30`append", None));
         assert!(is_rooted("libc.so.6`[unknown] libc.so.6`[unknown] mysqld`handle", None));
         assert!(!is_rooted("libc.so.6`[unknown] libc.so.6`memcpy", None));
         assert!(!is_rooted("libc.so.6`qsort postgres`compare", None));

@@ -27,8 +27,8 @@ fn unless_refused<T>(result: Result<T, ProfilerError>) -> Option<T> {
 }
 
 fn start(unwinder: Unwinder, pid: u32, dir: &Path) -> Option<Recorder> {
-    let profiler = unless_refused(Profiler::resumed("cpu-clock", HZ, Nanos(30_000)))?;
-    unless_refused(Recorder::start(&profiler, unwinder, &[pid], &dir.join("perf.data")))
+    let profiler = unless_refused(Profiler::resumed("cpu-clock", HZ, unwinder, Nanos(30_000)))?;
+    unless_refused(Recorder::start(&profiler, &[pid], &dir.join("perf.data")))
 }
 
 fn thread_seconds() -> f64 {
@@ -134,7 +134,7 @@ fn unwind_tables_reach_the_entry_of_the_thread() {
 
 #[test]
 fn measured_frequency_is_within_its_limits() {
-    let Some(profiler) = unless_refused(Profiler::measure()) else { return };
+    let Some(profiler) = unless_refused(Profiler::measure(Unwinder::FramePointers)) else { return };
     println!("{profiler:?}");
     assert!((19..=999).contains(&profiler.hz()));
     assert!(!profiler.event().is_empty());
@@ -171,10 +171,9 @@ fn a_process_that_has_ended_is_no_target() {
     let mut shell = busy_shell();
     shell.kill().unwrap();
     shell.wait().unwrap();
-    let Some(profiler) = unless_refused(Profiler::resumed("cpu-clock", HZ, Nanos(0))) else {
-        return;
-    };
+    let profiler = Profiler::resumed("cpu-clock", HZ, Unwinder::Dwarf, Nanos(0));
+    let Some(profiler) = unless_refused(profiler) else { return };
     let file = dir.path().join("perf.data");
-    let started = Recorder::start(&profiler, Unwinder::Dwarf, &[shell.id()], &file);
+    let started = Recorder::start(&profiler, &[shell.id()], &file);
     assert!(matches!(started, Err(ProfilerError::Ended)));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use archive::ScratchDir;
 use engine::{EngineError, Refusal, Setting};
 use load::{Clock, SteadyClock};
 use model::server::FALLBACK;
@@ -43,6 +44,8 @@ pub fn check_variants(
     check_disk(bench)?;
     if experiment.is_profiled {
         Profiler::check()?;
+        // The trial of each build is archived in the directory for temporary files.
+        drop(ScratchDir::new()?);
     }
     check_demand(experiment)?;
     let mut identities = BTreeMap::new();

@@ -2,7 +2,8 @@
 
 use archive::{ExperimentDir, Results, ScratchDir};
 use model::{
-    Cell, Experiment, LoadSharing, Manifest, Nanos, ProfileTarget, RunRecord, StopRule, Unwinder,
+    Cell, Experiment, Load, LoadSharing, Manifest, Nanos, ProfileTarget, RunRecord, StopRule,
+    Unwinder,
 };
 use profiler::Profiler;
 
@@ -28,9 +29,9 @@ pub(super) type RunFirst<'a> =
 /// Returns how the runs of an experiment are profiled; `None` without profiles.
 ///
 /// An experiment that has profiled runs goes on as they did. For any other, the cost of a sample
-/// is measured, and the first step of each variant runs for a second. Frame pointers are used where
-/// they reach the root in every build, else unwind tables: only profiles of one unwinder are
-/// comparable.
+/// is measured, and each step of each variant runs for a second. Frame pointers are used where they
+/// reach the root in every build, else unwind tables, whose samples cost more: only profiles of one
+/// unwinder are comparable.
 ///
 /// # Errors
 /// [`RunnerError::Profiler`] when perf is missing or may not sample, and the errors of a run.
@@ -47,31 +48,23 @@ pub(super) fn profiling(
     if let Some(profiling) = Profiling::of_runs(&dir.runs(manifest)?)? {
         return Ok(Some(profiling));
     }
-    progress(Progress::Begins("for the cost of a sample to be measured, 2 s"));
-    let profiler = Profiler::measure()?;
-    let (hz, cost) = (profiler.hz(), profiler.sample_cost());
-    progress(Progress::Note(&format!("profile: {hz} samples per second; one costs {cost}")));
     let trial = Trial { bench, manifest, run };
-    let of_frames = trial.run(&Profiling::with(profiler.clone(), Unwinder::FramePointers))?;
-    of_frames.report(progress);
-    let mut chosen = Profiling::with(profiler.clone(), Unwinder::FramePointers);
+    let of_frames = trial.run(Unwinder::FramePointers, progress)?;
     if of_frames.least(None).is_none_or(|share| share >= ROOTED_MIN) {
-        return Ok(Some(chosen));
+        return Ok(Some(of_frames.profiling));
     }
-    let of_tables = trial.run(&Profiling::with(profiler, Unwinder::Dwarf))?;
-    of_tables.report(progress);
+    let of_tables = trial.run(Unwinder::Dwarf, progress)?;
     let is_better = |target| {
         let least = |tried: &Tried| tried.least(Some(target));
         least(&of_frames).is_some_and(|share| share < ROOTED_MIN)
             && least(&of_tables) > least(&of_frames)
     };
-    if is_better(ProfileTarget::Worker) {
-        chosen.worker = Unwinder::Dwarf;
-    }
-    if is_better(ProfileTarget::Server) {
-        chosen.server = Unwinder::Dwarf;
-    }
-    Ok(Some(chosen))
+    let chosen = |target| match is_better(target) {
+        true => of_tables.profiling.of(target).clone(),
+        false => of_frames.profiling.of(target).clone(),
+    };
+    let (worker, server) = (chosen(ProfileTarget::Worker), chosen(ProfileTarget::Server));
+    Ok(Some(Profiling { worker, server }))
 }
 
 /// The trials of an experiment's builds.
@@ -83,7 +76,7 @@ struct Trial<'a> {
 
 /// What one unwinder reached in each build.
 struct Tried {
-    unwinder: Unwinder,
+    profiling: Profiling,
     builds: Vec<TriedBuild>,
 }
 
@@ -97,8 +90,18 @@ struct TriedBuild {
 }
 
 impl Trial<'_> {
-    /// Runs the first step of each variant for a second.
-    fn run(&self, profiling: &Profiling) -> Result<Tried, RunnerError> {
+    /// Measures the cost of a sample, and runs the steps of each variant for a second.
+    fn run(
+        &self,
+        unwinder: Unwinder,
+        progress: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Tried, RunnerError> {
+        progress(Progress::Begins("for the cost of a sample to be measured, 2 s"));
+        let profiler = Profiler::measure(unwinder)?;
+        let (hz, cost, name) = (profiler.hz(), profiler.sample_cost(), unwinder.phrase());
+        let stated = format!("profile: {hz} samples per second by {name}; one costs {cost}");
+        progress(Progress::Note(&stated));
+        let profiling = Profiling::with(profiler);
         let plan = &self.manifest.plan;
         let mut builds = Vec::new();
         for variant in &plan.experiment.variants {
@@ -110,15 +113,16 @@ impl Trial<'_> {
                 Some(_) => ProfileTarget::Server,
                 None => ProfileTarget::Worker,
             };
-            let record = self.run_one(profiling, cell)?;
+            let record = self.run_one(&profiling, cell)?;
             let share = rooted_share(&record, target);
             builds.push(TriedBuild { variant: variant.name.clone(), target, share });
         }
-        let unwinder = profiling.worker;
-        Ok(Tried { unwinder, builds })
+        let tried = Tried { profiling, builds };
+        tried.report(progress);
+        Ok(tried)
     }
 
-    /// Runs the first step of a cell, archived in a temporary directory.
+    /// Runs the steps of a cell, archived in a temporary directory.
     fn run_one(&self, profiling: &Profiling, cell: &Cell) -> Result<RunRecord, RunnerError> {
         let mut manifest = self.manifest.clone();
         let plan = &mut manifest.plan;
@@ -130,27 +134,30 @@ impl Trial<'_> {
     }
 }
 
-/// Returns an experiment with its first step alone, for the length of a trial.
+/// Returns an experiment with the steps up to the last one that answers its question, each for the
+/// length of a trial and without the search of a load.
 fn shortened(experiment: &Experiment) -> Experiment {
     let mut steps = experiment.steps.clone();
-    steps.truncate(1);
+    let last = steps.iter().rposition(|step| experiment.answers_question(&step.name));
+    steps.truncate(last.map_or(1, |last| last + 1));
     for step in &mut steps {
         (step.stop, step.warmup, step.settle_cap) =
             (StopRule::Duration(TRIAL), Nanos(0), Nanos::SECOND);
+        (step.load, step.limit) = (Load::Closed, None);
     }
     let (measure, published) = (Vec::new(), Vec::new());
     let load = LoadSharing::default();
     Experiment { steps, measure, published, load, ..experiment.clone() }
 }
 
-/// Returns the share of a target's stacks that reach the root, or why it is not known.
+/// Returns the share of a target's stacks that reach the root in the last step that has any, or why
+/// it is not known.
 fn rooted_share(record: &RunRecord, target: ProfileTarget) -> Result<f64, String> {
-    let profiles = record.steps.iter().flat_map(|step| &step.profiles);
-    let Some(profile) = profiles.into_iter().find(|profile| profile.target == target) else {
-        return Err(record.end.phrase());
-    };
-    let lacking = || profile.refusal.clone().unwrap_or_else(|| "it has no samples".to_owned());
-    profile.rooted_share.ok_or_else(lacking)
+    let profiles = || record.steps.iter().rev().flat_map(|step| &step.profiles);
+    let of_target = || profiles().filter(|profile| profile.target == target);
+    let Some(last) = of_target().next() else { return Err(record.end.phrase()) };
+    let lacking = || last.refusal.clone().unwrap_or_else(|| "it has no samples".to_owned());
+    of_target().find_map(|profile| profile.rooted_share).ok_or_else(lacking)
 }
 
 impl Tried {
@@ -163,7 +170,7 @@ impl Tried {
     /// Reports the share of each build.
     fn report(&self, progress: &mut dyn FnMut(Progress<'_>)) {
         for TriedBuild { variant, share, .. } in &self.builds {
-            let unwinder = self.unwinder.phrase();
+            let unwinder = self.profiling.worker.unwinder().phrase();
             progress(Progress::Note(&match share {
                 Ok(share) => format!(
                     "profile: {unwinder} reach the root of {:.0} % of the stacks of {variant}",

@@ -7,9 +7,7 @@ use child::process_file;
 use load::{Clock as _, SteadyClock};
 use model::metric::{PROCESS_CPU_US, SERVER_CPU_US};
 use model::profile::is_user_only;
-use model::{
-    Nanos, Profile, ProfileRecord, ProfileTarget, Readings, RunRecord, StepRecord, Unwinder,
-};
+use model::{Nanos, Profile, ProfileRecord, ProfileTarget, Readings, RunRecord, StepRecord};
 use profiler::{Counters, Folded, Profiler, Recorder, refusal, storage_engine_share};
 
 use super::data::RunData;
@@ -19,24 +17,23 @@ use crate::error::RunnerError;
 /// How the runs of an experiment are profiled.
 #[derive(Debug, Clone)]
 pub(super) struct Profiling {
-    pub(super) profiler: Profiler,
-    /// How callers in the worker are found.
-    pub(super) worker: Unwinder,
-    /// How callers in a server are found.
-    pub(super) server: Unwinder,
+    /// Samples the worker.
+    pub(super) worker: Profiler,
+    /// Samples a server.
+    pub(super) server: Profiler,
 }
 
 impl Profiling {
-    /// Returns profiles with one unwinder for all targets.
-    pub(super) const fn with(profiler: Profiler, unwinder: Unwinder) -> Self {
-        Self { profiler, worker: unwinder, server: unwinder }
+    /// Returns how all targets are sampled alike.
+    pub(super) fn with(profiler: Profiler) -> Self {
+        Self { worker: profiler.clone(), server: profiler }
     }
 
-    /// Returns how callers in a target are found.
-    pub(super) const fn unwinder(&self, target: ProfileTarget) -> Unwinder {
+    /// Returns what samples a target.
+    pub(super) const fn of(&self, target: ProfileTarget) -> &Profiler {
         match target {
-            ProfileTarget::Worker => self.worker,
-            ProfileTarget::Server => self.server,
+            ProfileTarget::Worker => &self.worker,
+            ProfileTarget::Server => &self.server,
         }
     }
 
@@ -47,13 +44,11 @@ impl Profiling {
     pub(super) fn of_runs(runs: &[RunRecord]) -> Result<Option<Self>, RunnerError> {
         let all = || runs.iter().flat_map(|run| &run.steps).flat_map(|step| &step.profiles);
         let Some(first) = all().next() else { return Ok(None) };
-        let of = |target| all().find(|one| one.target == target).map(|one| one.unwinder);
-        let profiler = Profiler::resumed(&first.event, first.hz, first.sample_cost_ns)?;
-        Ok(Some(Self {
-            profiler,
-            worker: of(ProfileTarget::Worker).unwrap_or(Unwinder::FramePointers),
-            server: of(ProfileTarget::Server).unwrap_or(Unwinder::FramePointers),
-        }))
+        let of = |target| {
+            let one = all().find(|one| one.target == target).unwrap_or(first);
+            Profiler::resumed(&one.event, one.hz, one.unwinder, one.sample_cost_ns)
+        };
+        Ok(Some(Self { worker: of(ProfileTarget::Worker)?, server: of(ProfileTarget::Server)? }))
     }
 }
 
@@ -103,7 +98,7 @@ impl RunProfiler {
             target,
             recorder: {
                 let file = files.path.join(target.name());
-                Recorder::start(&profiling.profiler, profiling.unwinder(target), pids, &file)
+                Recorder::start(profiling.of(target), pids, &file)
                     .map_err(|error| error.to_string())
             },
         };
@@ -135,7 +130,7 @@ impl RunProfiler {
     /// Starts the counters of the next span; without rights there are none.
     fn next_counters(&mut self) {
         let file = self.files.path.join(format!("counts.{}", self.spans));
-        let started = Counters::start(&self.profiling.profiler, &self.pids, &file);
+        let started = Counters::start(&self.profiling.worker, &self.pids, &file);
         self.counters = started.ok().flatten();
     }
 
@@ -240,7 +235,7 @@ fn profile_record(
     step: &StepRecord,
     folded: Result<&Folded, &str>,
 ) -> ProfileRecord {
-    let profiler = &profiling.profiler;
+    let profiler = profiling.of(target);
     let found = folded.ok();
     let event = found.map_or_else(|| profiler.event(), |folded| &folded.event).to_owned();
     let all = match target {
@@ -256,7 +251,7 @@ fn profile_record(
         target,
         event,
         hz: profiler.hz(),
-        unwinder: profiling.unwinder(target),
+        unwinder: profiler.unwinder(),
         sample_cost_ns: profiler.sample_cost(),
         samples,
         lost,
