@@ -100,10 +100,19 @@ impl Symbols {
         // Damaged or foreign debug information must not hide the symbols of the file.
         let found = find(true).or_else(|_| find(false));
         match found {
+            Ok(Symbolized::Sym(symbol)) if is_of_section(&symbol) => vec![UNKNOWN.to_owned()],
             Ok(Symbolized::Sym(symbol)) => chain(&symbol),
             Ok(Symbolized::Unknown(_)) | Err(_) => vec![UNKNOWN.to_owned()],
         }
     }
+}
+
+/// Symbols without a size that begin a section: the linker's stubs, which have no symbols, may follow.
+const SECTION_SYMBOLS: [&str; 2] = ["_init", "_fini"];
+
+/// Returns whether a symbol is only the nearest one before an address.
+fn is_of_section(symbol: &Sym<'_>) -> bool {
+    SECTION_SYMBOLS.contains(&&*symbol.name) && symbol.size.unwrap_or(0) == 0
 }
 
 /// Returns the names of a symbol and its inlined calls.
@@ -153,6 +162,24 @@ mod tests {
             assert_eq!(symbols.frame(found[0]).function, UNKNOWN);
             assert_eq!(symbols.frame(found[0]).module, files.get(file).module);
         }
+    }
+
+    #[test]
+    fn a_symbol_of_a_section_names_no_function() {
+        use object::read::{Object as _, ObjectSection as _, ObjectSymbol as _};
+
+        let path = std::env::current_exe().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let elf = object::File::parse(&*bytes).unwrap();
+        let symbol = elf.symbols().find(|symbol| symbol.name() == Ok("_fini")).unwrap();
+        let section = elf.section_by_index(symbol.section_index().unwrap()).unwrap();
+        let (begin, _) = section.file_range().unwrap();
+        let offset = symbol.address() - section.address() + begin;
+        let mut files = Files::default();
+        let program = files.add(path.to_str().unwrap(), None);
+        let mut symbols = Symbols::default();
+        let found = symbols.user(program, files.get(program), offset);
+        assert_eq!(symbols.frame(found[0]).function, UNKNOWN);
     }
 
     #[test]
