@@ -28,6 +28,8 @@ const NAME_MIN: usize = 3;
 /// Our choice: four pictures on a page stay below a megabyte, a file below two.
 const PAGE_BOXES_MAX: usize = 800;
 const FILE_BOXES_MAX: usize = 6_000;
+/// Colour of waits.
+const WAIT: &str = "#fff";
 /// Share of the largest difference below which a box counts as unchanged.
 ///
 /// Our choice.
@@ -50,7 +52,8 @@ impl Subject<'_> {
         let (flame, share) = self.pruned();
         let places = layout(&flame, HEAD);
         let all = || places.tree.iter().chain(&places.gone);
-        let differences = all().filter_map(|placed| placed.node.own.difference());
+        let of_code = all().filter(|placed| placed.node.kind != NodeKind::Waiting);
+        let differences = of_code.filter_map(|placed| placed.node.own.difference());
         let largest = differences.map(f64::abs).fold(0.0, f64::max);
         let style = Style { whole: flame.root.total, largest };
         let body = html! {
@@ -89,15 +92,17 @@ impl Subject<'_> {
     fn labels(&self, share: f64) -> Labels {
         let FlameGraph { shown, base, .. } = self.graph;
         let colours = match base {
-            None => "Colours: the group of functions.".to_owned(),
+            None => "The colours show the groups of functions.".to_owned(),
             Some(base) => format!(
-                "Widths: {shown}. Colours: a function's own CPU next to {base}, red more and blue \
-                 less; whether a difference is established is in assay explain."
+                "The widths are those of {shown}. The colours show the difference of a function's \
+                 own CPU from {base}: orange is more and blue is less. assay explain states \
+                 whether a difference is established."
             ),
         };
         let caption = format!(
-            "A box is a function, its width its CPU per operation with everything it calls; its \
-             caller stands below it. Boxes below {} of the whole are merged. {colours}",
+            "Each box is a function. Its width is its CPU per operation, with everything that it \
+             calls, and the box below it is its caller. White boxes are waits. Boxes below {} of \
+             the whole are merged. {colours}",
             percent(share)
         );
         Labels::new(&self.name, &self.title(), &caption)
@@ -120,12 +125,13 @@ impl Subject<'_> {
         let parts = Group::ALL.map(|group| (colour(group), group.phrase())).into_iter();
         let less = LESS.iter().rev().map(|fill| (*fill, "less")).take(1);
         let changes = less.chain([(UNCHANGED, "unchanged"), (MORE[MORE.len() - 1], "more")]);
-        let entries: Vec<(&str, &str)> =
+        let mut entries: Vec<(&str, &str)> =
             if self.graph.base.is_some() { changes.collect() } else { parts.collect() };
+        entries.push((WAIT, "waiting"));
         html! {
             @for (index, (fill, name)) in entries.iter().enumerate() {
                 @let x = 100.0 * model::float(index);
-                rect x=(px(x)) y="24" width="12" height="11" fill=(fill) {}
+                rect.wait[*fill == WAIT] x=(px(x)) y="24" width="12" height="11" fill=(fill) {}
                 (text(x + 17.0, 33.0, "", name))
             }
         }
@@ -163,7 +169,7 @@ fn controls() -> Markup {
 struct Style {
     /// Cost of the root.
     whole: Us,
-    /// Largest difference of a function's own cost; 0 without a base.
+    /// Largest difference of a function's own CPU; 0 without a base. Waits may differ by more.
     largest: f64,
 }
 
@@ -175,18 +181,20 @@ impl Style {
                 title { (self.about(placed)) }
                 rect.wait[node.kind == NodeKind::Waiting] x=(px(*x)) y=(px(*y)) width=(px(*width))
                     height=(px(ROW - 1.0)) fill=(self.fill(node)) {}
-                @if let Some(name) = clipped(&self.label(node), *width) {
+                @if let Some(name) = self.label(node, *width) {
                     text x=(px(x + PADDING / 2.0)) y=(px(y + 12.0)) { (name) }
                 }
             }
         }
     }
 
-    /// Returns a box's name, with its own difference where that is coloured.
-    fn label(&self, node: &FlameNode) -> String {
+    /// Returns what fits of a box's name, with its own difference where that is coloured.
+    fn label(&self, node: &FlameNode, width: f64) -> Option<String> {
         let changed = node.own.difference().filter(|_| self.step(node).is_some());
-        let change = changed.map(|us| format!(" {}", signed(us)));
-        format!("{}{}", node.name, change.unwrap_or_default())
+        let change = changed.map(|us| format!(" {}", signed(us))).unwrap_or_default();
+        let left = width - CHARACTER * model::float(change.chars().count());
+        let with_change = clipped(&node.name, left).map(|name| name + &change);
+        with_change.or_else(|| clipped(&node.name, width))
     }
 
     fn fill(&self, node: &FlameNode) -> &'static str {
@@ -197,7 +205,7 @@ impl Style {
                 Some(step) => MORE[step],
             },
             (None, NodeKind::Code(group)) => colour(group),
-            (None, NodeKind::Waiting) => "#fff",
+            (None, NodeKind::Waiting) => WAIT,
             (None, NodeKind::Whole | NodeKind::Threads | NodeKind::Pruned) => UNCHANGED,
         }
     }
@@ -207,7 +215,7 @@ impl Style {
         let share = node.own.difference()?.abs() / self.largest;
         let steps = model::float(LESS.len());
         let is_changed = share.is_finite() && share >= UNCHANGED_BELOW;
-        is_changed.then(|| model::whole((share * steps).ceil() - 1.0))?.try_into().ok()
+        is_changed.then(|| model::whole((share.min(1.0) * steps).ceil() - 1.0))?.try_into().ok()
     }
 
     /// Returns the tooltip: the name in its first line.
@@ -260,4 +268,27 @@ fn clipped(name: &str, width: f64) -> Option<String> {
         return Some(name.to_owned());
     }
     Some(name.chars().take(room - 1).chain(['\u{2026}']).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(kind: NodeKind, shown: f64, base: f64) -> FlameNode {
+        let us = Us { shown, base: Some(base) };
+        let name = "rocksdb::BlockBasedTable::NewDataBlockIterator".to_owned();
+        FlameNode { name, module: String::new(), kind, total: us, own: us, children: Vec::new() }
+    }
+
+    #[test]
+    fn a_short_box_has_its_difference_before_its_whole_name() {
+        let style = Style { whole: Us { shown: 9.0, base: Some(5.0) }, largest: 2.0 };
+        let changed = node(NodeKind::Code(Group::Engine), 4.0, 2.0);
+        assert_eq!(style.label(&changed, 107.0).unwrap(), "rocksdb:\u{2026} +2.00");
+        assert_eq!(style.label(&changed, 40.0).unwrap(), "rock\u{2026}");
+        assert_eq!(style.label(&changed, 10.0), None);
+        assert!(
+            style.label(&node(NodeKind::Waiting, 9.0, 1.0), 999.0).unwrap().ends_with(" +8.00")
+        );
+    }
 }
