@@ -107,7 +107,7 @@ impl Symbols {
     }
 }
 
-/// Symbols without a size that begin a section: the linker's stubs, which have no symbols, may follow.
+/// Symbols without a size that begin a section: the linker's stubs may follow, without symbols.
 const SECTION_SYMBOLS: [&str; 2] = ["_init", "_fini"];
 
 /// Returns whether a symbol is only the nearest one before an address.
