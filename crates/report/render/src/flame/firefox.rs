@@ -9,15 +9,15 @@ use fxprof_processed_profile::{
     CategoryColor, CategoryHandle, CpuDelta, Frame, FrameFlags, FrameInfo, ProcessHandle, Profile,
     ReferenceTimestamp, SamplingInterval, ThreadHandle, Timestamp, WeightType,
 };
-use model::{ProfileTarget, Stack};
+use model::{ProfileTarget, Stack, visible};
 
 use crate::document::json;
 
-/// Returns the samples of all runs, a process per variant and target and a thread per kind of
+/// Returns the samples of all runs for Firefox Profiler, a process per variant and target and a thread per kind of
 /// thread.
 ///
 /// Equal stacks are one sample with a weight; samples have an order and no times.
-pub(super) fn firefox(shown: &Side<'_>, base: Option<&Side<'_>>) -> String {
+pub fn firefox(shown: &Side<'_>, base: Option<&Side<'_>>) -> String {
     let start = ReferenceTimestamp::from_millis_since_unix_epoch(0.0);
     let mut profile = Profile::new("assay", start, SamplingInterval::from_millis(1));
     // Names are symbols already.
@@ -27,7 +27,7 @@ pub(super) fn firefox(shown: &Side<'_>, base: Option<&Side<'_>>) -> String {
     for side in [Some(shown), base].into_iter().flatten() {
         ProfileTarget::ALL.iter().for_each(|target| export.add(side, *target));
     }
-    json(&export.profile)
+    visible(&json(&export.profile)).into_owned()
 }
 
 const fn colour(group: Group) -> CategoryColor {

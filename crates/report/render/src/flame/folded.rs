@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use analysis::profile::Side;
-use model::{Profile, Stack};
+use model::{Profile, Stack, visible};
 
-/// Returns a line per stack: its frames and the samples of all runs, the base's before the shown
-/// variant's.
+/// Returns the samples as folded stacks: a line per stack, with its frames and the samples of all
+/// runs, the base's before the shown variant's.
 ///
 /// Source: [Gregg 2011], the format of folded stacks; [Gregg 2014], the format with two columns.
-pub(super) fn folded(shown: &Side<'_>, base: Option<&Side<'_>>) -> String {
+pub fn folded(shown: &Side<'_>, base: Option<&Side<'_>>) -> String {
     let sides: Vec<&Side<'_>> = base.into_iter().chain([shown]).collect();
     let mut lines: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for (number, side) in sides.iter().enumerate() {
@@ -24,7 +24,8 @@ pub(super) fn folded(shown: &Side<'_>, base: Option<&Side<'_>>) -> String {
     let columns = |samples: &[u64]| -> String {
         samples.iter().map(|samples| format!(" {samples}")).collect()
     };
-    lines.iter().map(|(stack, samples)| format!("{stack}{}\n", columns(samples))).collect()
+    let line = |(stack, samples): (&String, &Vec<u64>)| format!("{stack}{}\n", columns(samples));
+    visible(&lines.iter().map(line).collect::<String>()).into_owned()
 }
 
 /// Returns the names of a stack from its target to the sampled function.

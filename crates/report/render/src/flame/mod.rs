@@ -11,5 +11,7 @@ mod picture;
 mod report;
 mod section;
 
+pub use firefox::firefox;
+pub use folded::folded;
 pub use report::FlameReport;
 pub(crate) use section::{TITLE, section};

@@ -2,12 +2,9 @@
 
 use analysis::profile::{FlameGraph, HotFunction, Side, Us, hottest_functions};
 use model::units::clients;
-use model::visible;
 use serde::Serialize;
 use serde_json::json;
 
-use super::firefox::firefox;
-use super::folded::folded;
 use super::picture::{Subject, signed};
 use crate::document::{Document, Part, Table};
 use crate::figure::digits;
@@ -23,7 +20,7 @@ const NAME_MAX: usize = 72;
 /// The profile of a step in one variant, or in a variant and its base.
 pub struct FlameReport<'a> {
     /// The experiment.
-    pub meta: &'a Meta,
+    pub meta: Meta,
     /// The step.
     pub step: &'a str,
     /// Number of clients.
@@ -33,7 +30,7 @@ pub struct FlameReport<'a> {
     /// The variant that it is compared with.
     pub base: Option<&'a Side<'a>>,
     /// The tree of both.
-    pub graph: &'a FlameGraph,
+    pub graph: FlameGraph,
 }
 
 impl FlameReport<'_> {
@@ -41,17 +38,7 @@ impl FlameReport<'_> {
     pub fn svg(&self) -> String {
         let step = self.heading();
         let name = "flame".to_owned();
-        Subject { graph: self.graph, step: &step, name, is_file: true }.picture().file()
-    }
-
-    /// Returns the samples as folded stacks; with a base in two columns, the base's first.
-    pub fn folded(&self) -> String {
-        visible(&folded(self.shown, self.base)).into_owned()
-    }
-
-    /// Returns the samples as Firefox Profiler reads them.
-    pub fn firefox(&self) -> String {
-        visible(&firefox(self.shown, self.base)).into_owned()
+        Subject { graph: &self.graph, step: &step, name, is_file: true }.picture().file()
     }
 
     fn heading(&self) -> String {
@@ -72,7 +59,7 @@ impl FlameReport<'_> {
 
 impl Report for FlameReport<'_> {
     fn document(&self, _: Format, _: Style) -> Document {
-        let functions = hottest_functions(self.graph);
+        let functions = hottest_functions(&self.graph);
         let count = functions.len();
         let shown = &functions[..count.min(SHOWN)];
         let whole = self.graph.cpu();
@@ -95,7 +82,7 @@ impl Report for FlameReport<'_> {
             "cpu": self.graph.cpu(),
             "waits": self.shown.waits,
             "base_waits": self.base.map(|base| &base.waits),
-            "functions": hottest_functions(self.graph),
+            "functions": hottest_functions(&self.graph),
         })
     }
 }

@@ -4,6 +4,7 @@ use analysis::profile::{Place, Side, StepProfile, flame_graph};
 use model::{
     Frame, Nanos, Profile, ProfileBuilder, ProfileRecord, ProfileTarget, Unwinder, metric,
 };
+use render::flame::{firefox, folded};
 use render::{FlameReport, Format, Meta, Report, ReportInput, Style, render_html};
 
 use crate::fixture::{Fixture, quickstart, two_releases};
@@ -100,7 +101,7 @@ fn written<T>(has_base: bool, write: impl Fn(&FlameReport<'_>) -> T) -> T {
     let (shown, base) = if has_base { (&new, Some(&old)) } else { (&old, None) };
     let graph = flame_graph(shown, base).unwrap();
     let step = "readrandom";
-    write(&FlameReport { meta: &meta, step, clients: 1, shown, base, graph: &graph })
+    write(&FlameReport { meta, step, clients: 1, shown, base, graph })
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn pictures_have_their_script_and_show_names_as_text() {
 
 #[test]
 fn folded_stacks_have_a_column_per_variant() {
-    let one = written(false, |flame| flame.folded());
+    let one = written(false, |flame| folded(flame.shown, flame.base));
     let line = one.lines().next().unwrap();
     assert!(line.starts_with("worker;client;std::sys::thread_start;load::run;"), "{line}");
     let sum = |text: &str, column: usize| -> u64 {
@@ -133,14 +134,14 @@ fn folded_stacks_have_a_column_per_variant() {
             text.lines().filter_map(|line| line.rsplit(' ').nth(column)?.parse::<u64>().ok());
         samples.sum()
     };
-    let two = written(true, |flame| flame.folded());
+    let two = written(true, |flame| folded(flame.shown, flame.base));
     assert_eq!(sum(&one, 0), sum(&two, 1));
     assert!(two.contains("OldSeek") && two.contains("NewSeek"));
 }
 
 #[test]
 fn firefox_profiler_gets_weighted_samples_with_categories() {
-    let text = written(true, |flame| flame.firefox());
+    let text = written(true, |flame| firefox(flame.shown, flame.base));
     println!("Firefox Profiler: {} bytes", text.len());
     store("flame.json", text.as_bytes());
     let profile: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -9,6 +9,7 @@ use archive::{Results, write_output};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use miette::{Report, Result, miette};
 use model::{Experiment, RunRecord, StepRecord};
+use render::flame::{firefox, folded};
 use render::{FlameReport, Format, Meta, Report as _};
 
 use super::explain::{check_variant, unknown};
@@ -111,27 +112,20 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         return Err(unprofiled(&runs, place.0, &args.step));
     }
     let (shown, base) = (&sides[0], sides.get(1));
-    let graph = flame_graph(shown, base)
-        .ok_or_else(|| miette!("the CPU per operation of step `{}` is not known", args.step))?;
-    let meta = Meta::of(&manifest);
-    write(
-        args,
-        &FlameReport { meta: &meta, step: &args.step, clients, shown, base, graph: &graph },
-        ui,
-    )
-}
-
-/// Writes the report in the format of the arguments.
-fn write(args: &Args, flame: &FlameReport<'_>, ui: &Ui) -> Result<ExitCode> {
     let default = match &args.output {
         Some(_) => FlameFormat::Svg,
         None => FlameFormat::Functions(Format::Text),
     };
+    let report = || {
+        let graph = flame_graph(shown, base).ok_or_else(|| no_cpu(&args.step))?;
+        let meta = Meta::of(&manifest);
+        Ok::<_, Report>(FlameReport { meta, step: &args.step, clients, shown, base, graph })
+    };
     let text = match args.format.unwrap_or(default) {
-        FlameFormat::Svg => flame.svg(),
-        FlameFormat::Folded => flame.folded(),
-        FlameFormat::Firefox => flame.firefox(),
-        FlameFormat::Functions(format) => flame.render(format, ui.style()),
+        FlameFormat::Svg => report()?.svg(),
+        FlameFormat::Folded => folded(shown, base),
+        FlameFormat::Firefox => firefox(shown, base),
+        FlameFormat::Functions(format) => report()?.render(format, ui.style()),
     };
     match &args.output {
         Some(path) => {
@@ -141,6 +135,15 @@ fn write(args: &Args, flame: &FlameReport<'_>, ui: &Ui) -> Result<ExitCode> {
         None => ui.rendered(&text),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the error of samples that no CPU time divides.
+fn no_cpu(step: &str) -> Report {
+    miette!(
+        help = "the CPU of a server is counted in a control group, which this account may not \
+                have made (docs/guide/privileges.md); --format folded and firefox need no CPU",
+        "the CPU per operation of step `{step}` is not known"
+    )
 }
 
 /// Returns index and clients of the step: of several, those with most samples of the variant.
