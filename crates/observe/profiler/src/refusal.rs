@@ -11,6 +11,10 @@ const COUNTED: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 ///
 /// Our choice: a span begins and ends between two samples, in each of its threads.
 const SLACK: f64 = 4.0;
+/// Expected samples below which chance moves the ratio out of the limit.
+///
+/// Our choice: a tenth of 100 is the standard error of a Poisson variable.
+const FEW: f64 = 100.0;
 /// Largest share of lost samples. Our choice: a tenth of the tolerance above.
 const LOST: f64 = 0.01;
 
@@ -25,8 +29,8 @@ pub fn refusal(samples: u64, lost: u64, expected: Option<f64>) -> Option<String>
     let lost_share = float(lost) / float(samples.saturating_add(lost));
     if lost_share > LOST {
         return Some(format!(
-            "the kernel lost {} of the samples: profile fewer clients, or raise \
-             kernel.perf_event_mlock_kb",
+            "the kernel lost {} of the samples: profile fewer clients, or as an ordinary account \
+             raise kernel.perf_event_mlock_kb",
             percent(lost_share)
         ));
     }
@@ -35,7 +39,9 @@ pub fn refusal(samples: u64, lost: u64, expected: Option<f64>) -> Option<String>
     let least = COUNTED.start() * expected - SLACK;
     let most = COUNTED.end() * expected + SLACK;
     (!(least..=most).contains(&samples)).then(|| {
-        let cause = if share < 1.0 {
+        let cause = if expected < FEW {
+            "the span has little CPU time: lengthen the step"
+        } else if share < 1.0 {
             "processes that switch thousands of times a second lose samples"
         } else {
             "the CPU time of the span misses processes that were sampled"
@@ -62,6 +68,12 @@ mod tests {
         let text = |samples| refusal(samples, 0, Some(1_000.0)).unwrap();
         assert!(text(895).starts_with("perf took 0.90 of the samples"), "{}", text(895));
         assert!(text(1_200).starts_with("perf took 1.20 of the samples"));
+    }
+
+    #[test]
+    fn a_short_span_is_no_fault_of_the_process() {
+        assert!(refusal(9, 0, Some(16.0)).unwrap().ends_with("lengthen the step"));
+        assert!(refusal(900, 0, Some(1_600.0)).unwrap().ends_with("lose samples"));
     }
 
     #[test]
