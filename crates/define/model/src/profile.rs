@@ -1,7 +1,7 @@
 //! CPU profiles: sampled stacks of the processes of a step.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,10 +22,11 @@ const DISTINCT_FRAMES_MAX: usize = 50_000;
 const NAME_CHARS_MAX: usize = 1_000;
 
 /// A process whose stacks are sampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileTarget {
     /// The worker: the clients, and an embedded engine.
+    #[default]
     Worker,
     /// The processes of a server that Assay has started.
     Server,
@@ -45,10 +46,11 @@ impl ProfileTarget {
 }
 
 /// How the callers of a sampled function are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unwinder {
     /// By the chain of frame pointers, in the kernel.
+    #[default]
     FramePointers,
     /// By unwind tables, from a copy of the stack's top.
     Dwarf,
@@ -65,7 +67,7 @@ impl Unwinder {
 }
 
 /// How one target of a step was profiled, and whether its samples can be counted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProfileRecord {
     /// The sampled process.
     pub target: ProfileTarget,
@@ -106,6 +108,11 @@ impl ProfileRecord {
         is_user_only(&self.event)
     }
 
+    /// Returns how the samples were taken, in words.
+    pub fn way(&self) -> String {
+        format!("{} at {} Hz by {}", self.event, self.hz, self.unwinder.phrase())
+    }
+
     /// Returns the samples over the expected ones; `None` where these are unknown or 0.
     pub fn counted_share(&self) -> Option<f64> {
         let expected = self.expected.filter(|expected| *expected > 0.0)?;
@@ -136,7 +143,7 @@ impl fmt::Display for Frame {
 }
 
 /// A distinct stack and its samples.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stack {
     /// The sampled process.
     pub target: ProfileTarget,
@@ -187,14 +194,10 @@ impl Profile {
     /// Source: [Gregg 2011], the format of folded stacks.
     pub fn to_folded(&self) -> String {
         let mut text = String::new();
-        for stack in &self.stacks {
-            text += stack.target.name();
-            text += ";";
-            text += &stack.thread;
-            for frame in &stack.frames {
-                write!(text, ";{}", self.frame(*frame)).expect("a string takes every text");
-            }
-            writeln!(text, " {}", stack.samples).expect("a string takes every text");
+        for Stack { target, thread, frames, samples } in &self.stacks {
+            text += &format!("{};{thread}", target.name());
+            frames.iter().for_each(|frame| text += &format!(";{}", self.frame(*frame)));
+            text += &format!(" {samples}\n");
         }
         text
     }
@@ -237,8 +240,12 @@ impl ProfileBuilder {
     /// of an unknown function, and so are samples beyond the most stacks or frames of a profile.
     pub fn add(&mut self, target: ProfileTarget, thread: &str, frames: &[Frame], samples: u64) {
         let beyond = frames.len().saturating_sub(FRAMES_MAX);
+        let clean = |frame: &Frame| Frame {
+            module: clean_name(&frame.module, &[';', '`', ' ']),
+            function: clean_name(&frame.function, &[';']),
+        };
         let mut frames: Vec<u32> =
-            frames[beyond..].iter().map(|frame| self.position(frame)).collect();
+            frames[beyond..].iter().map(|frame| self.position(clean(frame))).collect();
         if frames.is_empty() {
             frames.push(self.unknown());
         }
@@ -251,17 +258,12 @@ impl ProfileBuilder {
     }
 
     /// Returns the number of a frame, in the order of their first samples.
-    fn position(&mut self, frame: &Frame) -> u32 {
-        let frame = Frame {
-            module: clean_name(&frame.module, &[';', '`', ' ']),
-            function: clean_name(&frame.function, &[';']),
-        };
+    fn position(&mut self, frame: Frame) -> u32 {
         let next = self.frames.len();
-        match self.frames.get(&frame) {
-            Some(position) => *position,
-            None if next >= DISTINCT_FRAMES_MAX => self.unknown(),
-            None => *self.frames.entry(frame).or_insert(crate::count(next)),
+        if next >= DISTINCT_FRAMES_MAX && !self.frames.contains_key(&frame) {
+            return self.unknown();
         }
+        *self.frames.entry(frame).or_insert(crate::count(next))
     }
 
     fn unknown(&mut self) -> u32 {
@@ -299,9 +301,7 @@ impl ProfileBuilder {
             Stack { target: key.target, thread: key.thread, frames, samples }
         };
         let mut stacks: Vec<Stack> = self.stacks.into_iter().map(stack).collect();
-        stacks.sort_by(|a, b| {
-            (a.target, &a.thread, &a.frames).cmp(&(b.target, &b.thread, &b.frames))
-        });
+        stacks.sort();
         Profile { frames, stacks }
     }
 }

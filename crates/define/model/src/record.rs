@@ -17,7 +17,7 @@ use crate::host::Host;
 use crate::metric;
 use crate::number::whole;
 use crate::options::Options;
-use crate::profile::ProfileRecord;
+use crate::profile::{ProfileRecord, ProfileTarget};
 use crate::readings::Readings;
 use crate::shared_load::SharedLoad;
 use crate::sql::statement_record::StatementRecord;
@@ -249,6 +249,11 @@ impl StepRecord {
     /// Returns the step's role; of an older record, by its name.
     pub fn role(&self) -> StepRole {
         self.role.unwrap_or_else(|| self.step.role(None))
+    }
+
+    /// Returns how a target was profiled; `None` where its profile is absent or refused.
+    pub fn profile(&self, target: ProfileTarget) -> Option<&ProfileRecord> {
+        self.profiles.iter().find(|one| one.target == target && one.refusal.is_none())
     }
 
     /// Returns the span of its settle, where that was measured apart.

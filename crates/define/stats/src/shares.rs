@@ -41,35 +41,28 @@ const LARGEST_WEIGHT: f64 = 0.2;
 /// Our choice: simulations were within 1e-12 after fewer than 30.
 const ITERATIONS: u32 = 50;
 
-/// Counts of each run, by side; both in the order of the runs.
+/// Counts of each run, by side.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunCounts {
-    /// Counts of the base's runs.
-    pub base: Vec<u64>,
-    /// Counts of the variant's runs.
-    pub variant: Vec<u64>,
+    /// Counts of the base's runs and of the variant's runs, in the order of the runs.
+    pub sides: [Vec<u64>; 2],
 }
 
 impl RunCounts {
     /// Returns zero counts for so many runs a side.
-    pub fn zero(base: usize, variant: usize) -> Self {
-        Self { base: vec![0; base], variant: vec![0; variant] }
+    pub fn zero(runs: [usize; 2]) -> Self {
+        Self { sides: runs.map(|runs| vec![0; runs]) }
     }
 
     /// Adds the counts of the same runs.
     pub fn add(&mut self, other: &Self) {
-        let sides = [(&mut self.base, &other.base), (&mut self.variant, &other.variant)];
-        for (own, other) in sides {
-            for (own, other) in own.iter_mut().zip(other) {
-                *own = own.saturating_add(*other);
-            }
-        }
+        let runs = self.sides.iter_mut().flatten().zip(other.sides.iter().flatten());
+        runs.for_each(|(own, other)| *own = own.saturating_add(*other));
     }
 
     /// Returns the sums of both sides.
     pub fn sums(&self) -> [u64; 2] {
-        [&self.base, &self.variant]
-            .map(|counts| counts.iter().copied().fold(0, u64::saturating_add))
+        self.sides.each_ref().map(|runs| runs.iter().copied().fold(0, u64::saturating_add))
     }
 }
 
@@ -135,8 +128,8 @@ pub struct ShareComparison {
 /// Source: [McCullagh Nelder 1989, sections 4.5 and 6.2.3], the dispersion; [Smyth 2004], the
 /// shrinkage; [Anders Huber 2010], the common factor by the majority of categories; [Holm 1979].
 pub fn compare_shares(categories: &[RunCounts], totals: &RunCounts) -> Option<ShareComparison> {
-    let runs = totals.base.len() + totals.variant.len();
-    let lengths = |counts: &RunCounts| (counts.base.len(), counts.variant.len());
+    let lengths = |counts: &RunCounts| counts.sides.each_ref().map(Vec::len);
+    let runs: usize = lengths(totals).iter().sum();
     let is_complete = categories.iter().all(|counts| lengths(counts) == lengths(totals));
     if runs < 3 || totals.sums().contains(&0) || !is_complete {
         return None;
@@ -149,26 +142,31 @@ pub fn compare_shares(categories: &[RunCounts], totals: &RunCounts) -> Option<Sh
         totals: totals.clone(),
         median_dispersion: 1.0,
     };
-    let large: Vec<usize> =
-        (0..categories.len()).filter(|place| comparison.is_large(&categories[*place])).collect();
+    let large: Vec<&RunCounts> =
+        categories.iter().filter(|counts| comparison.is_large(counts)).collect();
     comparison.tested = large.len();
-    let of_large = || large.iter().map(|place| &categories[*place]);
-    let dispersions = of_large().filter_map(|counts| comparison.raw_dispersion(counts));
+    let dispersions = large.iter().filter_map(|counts| comparison.raw_dispersion(counts));
     let dispersions: Vec<f64> = dispersions.map(|(dispersion, _)| dispersion).collect();
     comparison.median_dispersion = median(&dispersions).unwrap_or(1.0);
-    let ratios: Vec<Ratio> = of_large().filter_map(|counts| comparison.ratio(counts)).collect();
+    let ratios = large.iter().filter_map(|counts| comparison.ratio(counts)).collect();
     comparison.common = common_factor(ratios).unwrap_or(comparison.common);
-    let mut found: Vec<ShareDifference> =
-        categories.iter().map(|counts| comparison.difference(counts)).collect();
-    let adjusted = holm(&large.iter().map(|place| found[*place].p).collect::<Vec<f64>>());
-    for (place, adjusted) in large.iter().zip(adjusted) {
-        found[*place].adjusted_p = Some(adjusted);
-    }
-    comparison.categories = found;
+    comparison.categories = comparison.differences(categories);
     Some(comparison)
 }
 
 impl ShareComparison {
+    /// Tests categories against the common factor, adjusted for the number of large ones.
+    pub fn differences(&self, categories: &[RunCounts]) -> Vec<ShareDifference> {
+        let mut found: Vec<ShareDifference> =
+            categories.iter().map(|counts| self.difference(counts)).collect();
+        let of_all = found.iter_mut().zip(categories);
+        let mut large: Vec<&mut ShareDifference> =
+            of_all.filter(|(_, counts)| self.is_large(counts)).map(|(one, _)| one).collect();
+        let adjusted = holm(&large.iter().map(|one| one.p).collect::<Vec<f64>>());
+        large.iter_mut().zip(adjusted).for_each(|(one, p)| one.adjusted_p = Some(p));
+        found
+    }
+
     /// Tests counts that are not among the categories: their sums, or inclusive samples.
     ///
     /// The adjusted p-value is `None`.
@@ -195,17 +193,15 @@ impl ShareComparison {
     }
 
     /// Returns whether either side has [`SAMPLES_FROM`] samples a run.
-    pub fn is_large(&self, counts: &RunCounts) -> bool {
-        let runs = [&self.totals.base, &self.totals.variant].map(|runs| float(runs.len()));
-        let sums = counts.sums().map(float);
-        sums.iter().zip(runs).any(|(sum, runs)| *sum >= SAMPLES_FROM * runs)
+    fn is_large(&self, counts: &RunCounts) -> bool {
+        let mut sides = counts.sums().map(float).into_iter().zip(&self.totals.sides);
+        sides.any(|(sum, runs)| sum >= SAMPLES_FROM * float(runs.len()))
     }
 
     /// Returns the chi-square of the runs within the sides over its degrees of freedom, and these.
     fn raw_dispersion(&self, counts: &RunCounts) -> Option<(f64, f64)> {
-        let sides = [(&counts.base, &self.totals.base), (&counts.variant, &self.totals.variant)];
         let (mut square, mut freedom) = (0.0, 0.0);
-        for (counts, totals) in sides {
+        for (counts, totals) in counts.sides.iter().zip(&self.totals.sides) {
             let sum = |values: &[u64]| values.iter().map(|value| float(*value)).sum::<f64>();
             let share = sum(counts) / sum(totals);
             if share > 0.0 {
@@ -301,7 +297,7 @@ mod tests {
     use super::*;
 
     fn counts(base: &[u64], variant: &[u64]) -> RunCounts {
-        RunCounts { base: base.to_vec(), variant: variant.to_vec() }
+        RunCounts { sides: [base.to_vec(), variant.to_vec()] }
     }
 
     #[test]
@@ -378,7 +374,7 @@ mod tests {
 
     #[test]
     fn sums_of_counts_saturate() {
-        let mut sum = RunCounts::zero(1, 2);
+        let mut sum = RunCounts::zero([1, 2]);
         sum.add(&counts(&[3], &[4, u64::MAX]));
         sum.add(&counts(&[3], &[4, 5]));
         assert_eq!((sum.sums(), sum), ([6, u64::MAX], counts(&[6], &[8, u64::MAX])));

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use model::metric::{Metric, Readings};
+use model::metric::{self, Metric, Readings};
 use model::record::{OpCounts, OpSummary, Percentiles, RunEnd, SCHEMA};
 use model::sql::{Application, Background, CallMix, Connections, TrafficSpec};
 use model::time_profile::{Stalls, TimeProfile, TrendClass};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord, SearchResult};
 use model::{
-    Bytes, Cell, DataShape, Durability, Experiment, Limit, Nanos, OpKind, Options, RunRecord,
-    Settings, Step, StepRecord, StepRole, StopRule, Variant,
+    Bytes, Cell, DataShape, Durability, Experiment, Limit, Nanos, OpKind, Options, ProfileRecord,
+    ProfileTarget, RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 pub(crate) const DATA: DataShape =
@@ -68,6 +68,25 @@ pub(crate) fn put(done: u64) -> (OpKind, OpSummary) {
 pub(crate) fn load(counters: &[(Metric, f64)]) -> StepRecord {
     let clients = [put(100)].into();
     StepRecord { clients, counters: readings(counters), ..step(0, "fillseq") }
+}
+
+/// How a process was profiled.
+pub(crate) fn profile(target: ProfileTarget) -> ProfileRecord {
+    ProfileRecord { target, event: "cpu-clock".to_owned(), hz: 199, ..ProfileRecord::default() }
+}
+
+/// A step whose worker, and server if any, are profiled and have so much CPU, us per operation.
+pub(crate) fn profiled(worker_us: f64, server_us: Option<f64>) -> StepRecord {
+    let mut counters = readings(&[
+        (metric::PROCESS_CPU_USER_US, 1e4 * worker_us),
+        (metric::PROCESS_CPU_KERNEL_US, 0.0),
+        (metric::CLIENT_CPU_USER_US, 1e4 * worker_us),
+        (metric::CLIENT_CPU_KERNEL_US, 0.0),
+    ]);
+    counters.set(metric::SERVER_CPU_USER_US, server_us.map(|us| 1e4 * us));
+    counters.set(metric::SERVER_CPU_KERNEL_US, server_us.map(|_| 0.0));
+    let profiles = ProfileTarget::ALL.map(profile).into();
+    StepRecord { counters, profiles, ..step(0, "readrandom") }
 }
 
 pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {

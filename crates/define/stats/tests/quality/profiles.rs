@@ -89,7 +89,7 @@ fn campaign(functions: &[Function], changed: &[f64], noise: &mut Noise) -> Share
             let samples = SAMPLES * (0.3 * noise.normal() - 0.045).exp();
             let found = run(&rates, samples, noise);
             let side = |counts: &mut RunCounts, count: u64| {
-                if is_variant { counts.variant.push(count) } else { counts.base.push(count) }
+                counts.sides[usize::from(is_variant)].push(count);
             };
             side(&mut totals, found.iter().sum());
             counts.iter_mut().zip(found).for_each(|(counts, count)| side(counts, count));

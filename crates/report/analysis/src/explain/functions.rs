@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use model::profile::UNKNOWN;
-use model::{ProfileTarget, RunRecord, StepRecord};
+use model::{RunRecord, StepRecord};
 
 use super::account::Subject;
-use super::refusal::Side;
-use crate::metrics::{client_cpu, is_of_server, is_user_only, primary_operations, target_cpu};
+use crate::metrics::is_of_server;
 use crate::profile::{
-    FunctionAccount, Group, KnownFrames, RunProfile, Scope, StepProfile, compare,
+    FunctionAccount, Group, KnownFrames, ProfiledRun, Scope, StepProfile, compare,
 };
 
 /// The stored profiles of an explanation's step.
@@ -39,10 +38,17 @@ pub(super) fn functions(
             Scope::Clients
         }
     };
-    let [base, variant] = sides.each_ref().map(|side| of_side(profiles.stored, side, scope));
-    if base.len().min(variant.len()) == 0 {
-        let mut steps = sides.iter().flatten();
-        return steps.find_map(|(_, step)| refusal(step, scope)).map(Err);
+    let [base, variant] = sides.each_ref().map(|side| -> Vec<ProfiledRun<'_>> {
+        let of_run = |&(run, step): &(_, _)| StepProfile::of(profiles.stored, run, step);
+        let is_sampled = |run: &ProfiledRun<'_>| {
+            run.step.profile(scope.target()).is_some() && scope.cpu_us_per_op(run.step).is_some()
+        };
+        side.iter().filter_map(of_run).filter(is_sampled).collect()
+    });
+    if base.is_empty() || variant.is_empty() {
+        let records = sides.iter().flatten().flat_map(|(_, step)| &step.profiles);
+        let mut of_scope = records.filter(|one| one.target == scope.target());
+        return of_scope.find_map(|one| one.refusal.clone()).map(Err);
     }
     let names = [&base, &variant].map(|side| engine_functions(side));
     if names.iter().all(|names| !names.is_empty()) && names[0].is_disjoint(&names[1]) {
@@ -50,12 +56,12 @@ pub(super) fn functions(
                       shows those of each";
         return Some(Err(reason.to_owned()));
     }
-    Some(compare(&base, &variant, scope, profiles.with_inclusive))
+    Some(compare([&base, &variant], scope, profiles.with_inclusive))
 }
 
 /// Returns the names of the engine's own functions in the stacks of one side.
-fn engine_functions<'a>(side: &[RunProfile<'a>]) -> BTreeSet<&'a str> {
-    let of_run = |run: &RunProfile<'a>| {
+fn engine_functions<'a>(side: &[ProfiledRun<'a>]) -> BTreeSet<&'a str> {
+    let of_run = |run: &ProfiledRun<'a>| {
         let (profile, known) = (run.profile, KnownFrames::of(run.profile));
         let mut names = BTreeSet::new();
         for stack in profile.stacks() {
@@ -67,48 +73,4 @@ fn engine_functions<'a>(side: &[RunProfile<'a>]) -> BTreeSet<&'a str> {
     };
     let names = side.iter().flat_map(of_run);
     names.filter(|name| !name.starts_with("driver_") && *name != UNKNOWN).collect()
-}
-
-/// Returns the profiles of the runs of one side; runs without one are left out.
-fn of_side<'a>(stored: &'a [StepProfile], side: &Side<'a>, scope: Scope) -> Vec<RunProfile<'a>> {
-    let of_run = |(run, step): &(&'a RunRecord, &'a StepRecord)| {
-        let of_step = |one: &&_| is_of(one, run, step);
-        let stored = stored.iter().find(of_step)?;
-        let record = step.profiles.iter().find(|one| one.target == target(scope))?;
-        let cpu_us_per_op = cpu_us_per_op(step, scope).filter(|us| us.is_finite() && *us > 0.0)?;
-        let is_open = record.refusal.is_none();
-        is_open.then_some(RunProfile { profile: &stored.profile, record, cpu_us_per_op })
-    };
-    side.iter().filter_map(of_run).collect()
-}
-
-fn is_of(stored: &StepProfile, run: &RunRecord, step: &StepRecord) -> bool {
-    stored.run == run.id && stored.step == step.index
-}
-
-/// Returns why a step has no profile of the scope.
-fn refusal(step: &StepRecord, scope: Scope) -> Option<String> {
-    let record = step.profiles.iter().find(|one| one.target == target(scope))?;
-    record.refusal.clone()
-}
-
-const fn target(scope: Scope) -> ProfileTarget {
-    match scope {
-        Scope::Clients | Scope::Worker => ProfileTarget::Worker,
-        Scope::Server => ProfileTarget::Server,
-    }
-}
-
-/// Returns the CPU that the samples of a scope divide.
-fn cpu_us_per_op(step: &StepRecord, scope: Scope) -> Option<f64> {
-    match scope {
-        Scope::Clients => {
-            let [user, kernel] = client_cpu(step);
-            let is_user_only = is_user_only(step, ProfileTarget::Worker);
-            let kernel = if is_user_only { Some(0.0) } else { kernel };
-            user.zip(kernel).map(|(user, kernel)| (user + kernel) / primary_operations(step) as f64)
-        }
-        Scope::Worker => target_cpu(step).worker_us,
-        Scope::Server => target_cpu(step).server_us,
-    }
 }

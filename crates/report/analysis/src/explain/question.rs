@@ -12,6 +12,7 @@ use super::moved::{Explained, Moved, moved, settle};
 use super::refusal::{Case, refusals};
 use crate::comparison::{CellComparison, Comparison, StepComparison};
 use crate::metrics::clients;
+use crate::profile::Place;
 
 /// Smallest share of the change that the storage wait is divided for.
 const FACTORED_SHARE: f64 = 0.1;
@@ -144,16 +145,11 @@ fn missed(step: &StepComparison, sides: [&str; 2]) -> Option<String> {
 
 /// Returns the valid runs of a variant that did the step, with the step.
 fn runs_of<'a>(question: &Question<'a>, variant: &str) -> Vec<(&'a RunRecord, &'a StepRecord)> {
-    let wanted = question.step;
-    let runs = question.runs.iter().filter(|run| {
-        run.cell.variant == variant && run.cell.clients == wanted.clients.level && run.is_counted()
-    });
-    let step = |run: &'a RunRecord| {
-        let mut steps = run.steps.iter();
-        let step = steps.find(|step| step.index == wanted.index && step.step.name == wanted.name);
-        Some((run, step.filter(|step| !step.clients.is_empty())?))
-    };
-    runs.filter_map(step).collect()
+    let StepComparison { index, name, clients, .. } = question.step;
+    let place = Place { variant, clients: clients.level, step: *index };
+    let is_done =
+        |(_, step): &(&RunRecord, &StepRecord)| step.step.name == *name && !step.clients.is_empty();
+    place.steps(question.runs).filter(is_done).collect()
 }
 
 /// Divides what changed among factors, where both are known and it matters.

@@ -1,6 +1,6 @@
 //! CPU: cost per operation, CPUs in use, run-queue share.
 
-use model::{Metric, ProfileTarget, Readings, StepRecord, metric};
+use model::{ProfileRecord, ProfileTarget, Readings, StepRecord, metric};
 
 use super::operations::{clients, operations, per_op, ratio, sum};
 use super::server;
@@ -40,42 +40,21 @@ pub(crate) fn whole(step: &StepRecord, counters: &Readings) -> Option<f64> {
     }
 }
 
-/// CPU of the processes that can be sampled, us per operation.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct TargetCpu {
-    /// CPU of the worker; `None` where it is unknown.
-    pub worker_us: Option<f64>,
-    /// CPU of the server; `None` without one, or where it is unknown.
-    pub server_us: Option<f64>,
-}
-
-impl TargetCpu {
-    /// Returns the CPU of a target.
-    pub(crate) const fn of(self, target: ProfileTarget) -> Option<f64> {
-        match target {
-            ProfileTarget::Worker => self.worker_us,
-            ProfileTarget::Server => self.server_us,
-        }
-    }
-}
-
-/// Returns the CPU of worker and server per operation that a profile divides.
+/// Returns the CPU per operation that the samples of a process divide; `None` where it is unknown.
 ///
 /// It is user CPU where the kernel was not sampled.
-pub(crate) fn target_cpu(step: &StepRecord) -> TargetCpu {
-    let of = |target, all: [Metric; 2]| {
-        let sampled = if is_user_only(step, target) { &all[..1] } else { &all };
-        ratio(step.counters.sum(sampled), operations(step))
+pub(crate) fn target_cpu(step: &StepRecord, target: ProfileTarget) -> Option<f64> {
+    let all = match target {
+        ProfileTarget::Worker => metric::PROCESS_CPU_US,
+        ProfileTarget::Server => metric::SERVER_CPU_US,
     };
-    TargetCpu {
-        worker_us: of(ProfileTarget::Worker, metric::PROCESS_CPU_US),
-        server_us: of(ProfileTarget::Server, metric::SERVER_CPU_US),
-    }
+    let sampled = if is_user_only(step, target) { &all[..1] } else { &all };
+    ratio(step.counters.sum(sampled), operations(step))
 }
 
 /// Returns whether the profile of a target has no time in the kernel.
 pub(crate) fn is_user_only(step: &StepRecord, target: ProfileTarget) -> bool {
-    step.profiles.iter().any(|one| one.target == target && one.is_user_only())
+    step.profile(target).is_some_and(ProfileRecord::is_user_only)
 }
 
 /// Sets the CPUs in use and the clients' run-queue share.

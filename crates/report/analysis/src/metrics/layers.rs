@@ -8,10 +8,9 @@ use super::cpu::target_cpu;
 ///
 /// Absent without a CPU profile of the server, and for servers without pluggable engines.
 pub(super) fn set(step: &StepRecord, metrics: &mut Readings) {
-    let mut profiles = step.profiles.iter().filter(|one| one.target == ProfileTarget::Server);
-    let profile = profiles.find(|one| one.refusal.is_none());
-    let share = profile.and_then(|one| one.storage_engine_share);
-    let cpu_us = target_cpu(step).server_us;
+    let server = ProfileTarget::Server;
+    let share = step.profile(server).and_then(|one| one.storage_engine_share);
+    let cpu_us = target_cpu(step, server);
     let inside = share.zip(cpu_us).map(|(share, us)| share * us);
     metrics.set(metric::SERVER_STORAGE_ENGINE_CPU_US_PER_OP, inside);
     let outside = inside.zip(cpu_us).map(|(inside, us)| us - inside);
@@ -20,11 +19,11 @@ pub(super) fn set(step: &StepRecord, metrics: &mut Readings) {
 
 #[cfg(test)]
 mod tests {
-    use model::{Nanos, ProfileRecord, Unwinder};
+    use model::ProfileRecord;
 
     use super::*;
     use crate::step_metrics;
-    use crate::testing::{DATA, readings, step};
+    use crate::testing::{DATA, profile, readings, step};
 
     #[test]
     fn both_layers_are_the_server_s_cpu_and_absent_without_a_profile() {
@@ -43,20 +42,9 @@ mod tests {
                 .map(|(i, o)| [i, o].map(|us| (100.0 * us / cpu).round()))
         };
         assert_eq!(layers(&step), None);
-        step.profiles = vec![ProfileRecord {
-            target: ProfileTarget::Server,
-            event: "cpu-clock".to_owned(),
-            hz: 199,
-            unwinder: Unwinder::Dwarf,
-            sample_cost_ns: Nanos(30_000),
-            samples: 50,
-            lost: 0,
-            expected: None,
-            rooted_share: None,
-            storage_engine_share: Some(0.25),
-            kernel_note: None,
-            refusal: None,
-        }];
+        let storage_engine_share = Some(0.25);
+        step.profiles =
+            vec![ProfileRecord { storage_engine_share, ..profile(ProfileTarget::Server) }];
         assert_eq!(layers(&step), Some([25.0, 75.0]));
         step.profiles[0].refusal = Some("no sample".to_owned());
         assert_eq!(layers(&step), None);

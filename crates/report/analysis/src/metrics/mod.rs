@@ -22,7 +22,7 @@ mod throughput;
 mod times;
 mod written;
 
-pub use cpu::{TargetCpu, client_cpu};
+pub use cpu::client_cpu;
 pub(crate) use cpu::{
     client_threads, is_user_only, measured_threads, target_cpu, whole as whole_cpu_us,
 };

@@ -8,7 +8,7 @@ use model::profile::UNKNOWN;
 use model::{Frame, Profile, ProfileTarget, Stack};
 use serde::Serialize;
 
-use super::group::{FrameKind, Group, groups, module_stem};
+use super::group::{CLIENT_THREAD, FrameKind, Group, groups, module_stem};
 use super::name::FunctionName;
 use super::side::Side;
 
@@ -16,8 +16,6 @@ use super::side::Side;
 ///
 /// Our choice: twice the deepest stack that the kernel records by default.
 const DEPTH_MAX: usize = 254;
-/// Name of the threads in which clients run.
-const CLIENT_THREAD: &str = "client";
 
 /// What a node of the tree stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -33,6 +31,16 @@ pub enum NodeKind {
     Waiting,
     /// Nodes that are too narrow to be drawn.
     Pruned,
+}
+
+impl NodeKind {
+    /// Returns the group of a function; `None` of other nodes.
+    pub const fn group(self) -> Option<Group> {
+        match self {
+            Self::Code(group) => Some(group),
+            Self::Whole | Self::Threads | Self::Waiting | Self::Pruned => None,
+        }
+    }
 }
 
 /// Microseconds per operation.
@@ -119,11 +127,9 @@ impl FlameNode {
 /// whose CPU is known.
 pub fn flame_graph(shown: &Side<'_>, base: Option<&Side<'_>>) -> Option<FlameGraph> {
     let mut root = Branch::default();
-    for (number, side) in [Some(shown), base].into_iter().enumerate() {
-        let Some(side) = side else { continue };
-        if !grow(&mut root, number, side) {
-            return None;
-        }
+    let sides = [Some(shown), base].into_iter().flatten().enumerate();
+    if !sides.fold(true, |is_known, (number, side)| grow(&mut root, number, side) && is_known) {
+        return None;
     }
     let key = Key { name: "all".to_owned(), kind: NodeKind::Whole };
     let root = root.finished(key, base.is_some());
@@ -188,15 +194,14 @@ fn grow(root: &mut Branch, number: usize, side: &Side<'_>) -> bool {
 
 /// Returns the node of a stack's threads.
 fn threads<'a>(cpu: &'a mut Branch, stack: &Stack) -> &'a mut Branch {
-    match (stack.target, stack.thread.as_str()) {
-        (ProfileTarget::Worker, CLIENT_THREAD) => cpu.at("client threads", NodeKind::Threads),
-        (ProfileTarget::Worker, thread) => {
-            cpu.at("other threads of the worker", NodeKind::Threads).at(thread, NodeKind::Threads)
+    let process = match (stack.target, stack.thread.as_str()) {
+        (ProfileTarget::Worker, CLIENT_THREAD) => {
+            return cpu.at("client threads", NodeKind::Threads);
         }
-        (ProfileTarget::Server, thread) => {
-            cpu.at("server", NodeKind::Threads).at(thread, NodeKind::Threads)
-        }
-    }
+        (ProfileTarget::Worker, _) => "other threads of the worker",
+        (ProfileTarget::Server, _) => "server",
+    };
+    cpu.at(process, NodeKind::Threads).at(&stack.thread, NodeKind::Threads)
 }
 
 /// Returns the node of a stack's last frame.
@@ -208,7 +213,7 @@ fn descend<'a>(
 ) -> &'a mut Branch {
     let frames = stack.frames.iter().zip(known.groups(stack));
     for (frame, group) in frames.take(DEPTH_MAX) {
-        node = node.at(&known.labels[*frame as usize], NodeKind::Code(group));
+        node = node.at(&known.names[*frame as usize].exact, NodeKind::Code(group));
         if node.module.is_empty() {
             node.module.clone_from(&profile.frame(*frame).module);
         }
@@ -216,18 +221,27 @@ fn descend<'a>(
     node
 }
 
-/// The frames of a profile: their names in pictures, and how they are grouped.
+/// The frames of a profile: their normalised names, and how they are grouped.
 pub struct KnownFrames {
-    labels: Vec<String>,
+    pub(super) names: Vec<FunctionName>,
     kinds: Vec<FrameKind>,
 }
 
 impl KnownFrames {
     /// Classifies the frames of a profile.
     pub fn of(profile: &Profile) -> Self {
-        let kind = |frame: &Frame| FrameKind::of(frame, &FunctionName::of(&frame.function).exact);
-        let labels = profile.frames().iter().map(label).collect();
-        Self { labels, kinds: profile.frames().iter().map(kind).collect() }
+        let name = |frame: &Frame| match frame.function == UNKNOWN && frame.module != UNKNOWN {
+            // A function without a name is named after its file.
+            true => FunctionName::of(&format!(
+                "[{}]",
+                module_stem(&frame.module).trim_matches(['[', ']'])
+            )),
+            false => FunctionName::of(&frame.function),
+        };
+        let names: Vec<FunctionName> = profile.frames().iter().map(name).collect();
+        let known = profile.frames().iter().zip(&names);
+        let kinds = known.map(|(frame, name)| FrameKind::of(frame, &name.exact)).collect();
+        Self { names, kinds }
     }
 
     /// Returns the group of each frame of a stack of the profile, from the root.
@@ -240,26 +254,19 @@ impl KnownFrames {
     }
 }
 
-/// Returns a frame's normalised name, or the file of a function without a name.
-fn label(frame: &Frame) -> String {
-    if frame.function != UNKNOWN || frame.module == UNKNOWN {
-        return FunctionName::of(&frame.function).exact;
-    }
-    format!("[{}]", module_stem(&frame.module).trim_matches(['[', ']']))
-}
-
 #[cfg(test)]
 mod tests {
     use model::Profile;
 
+    use model::StepRecord;
+
     use super::super::side::ProfiledRun;
     use super::*;
     use crate::explain::Wait;
-    use crate::metrics::TargetCpu;
+    use crate::testing::profiled;
 
-    /// Returns the profile of folded text, and CPU of the worker and of the server.
-    fn run(profile: &Profile, worker: f64, server: Option<f64>) -> ProfiledRun<'_> {
-        ProfiledRun { profile, cpu: TargetCpu { worker_us: Some(worker), server_us: server } }
+    const fn run<'a>(profile: &'a Profile, step: &'a StepRecord) -> ProfiledRun<'a> {
+        ProfiledRun { profile, step }
     }
 
     fn side<'a>(name: &str, runs: Vec<ProfiledRun<'a>>, waits: &[(&str, f64)]) -> Side<'a> {
@@ -285,7 +292,8 @@ mod tests {
         let two = Profile::parse("worker;client;a`run 12\nserver;postgres;postgres`main 4\n");
         let (one, two) = (one.unwrap(), two.unwrap());
         // The mean CPU, 8 us, over 16 samples.
-        let runs = vec![run(&one, 6.0, None), run(&two, 10.0, Some(2.0))];
+        let steps = [profiled(6.0, None), profiled(10.0, Some(2.0))];
+        let runs = vec![run(&one, &steps[0]), run(&two, &steps[1])];
         let waits = [("waiting for storage", 1.5), ("nothing", 0.0)];
         let graph = flame_graph(&side("x", runs, &waits), None).unwrap();
         assert_eq!(
@@ -304,8 +312,9 @@ mod tests {
             "worker;client;lib.so.11`Get;lib.so.11`[unknown] 1\nworker;client;[kernel]`read 1";
         let new = Profile::parse(new).unwrap();
         let old = Profile::parse("worker;client;lib.so.9`Get;lib.so.9`[unknown] 4\n").unwrap();
-        let old = side("old", vec![run(&old, 8.0, None)], &[]);
-        let graph = flame_graph(&side("new", vec![run(&new, 6.0, None)], &[]), Some(&old));
+        let [slow, fast] = [8.0, 6.0].map(|us| profiled(us, None));
+        let old = side("old", vec![run(&old, &slow)], &[]);
+        let graph = flame_graph(&side("new", vec![run(&new, &fast)], &[]), Some(&old));
         let graph = graph.unwrap();
         assert_eq!(
             written(&graph),
@@ -317,10 +326,11 @@ mod tests {
     #[test]
     fn a_side_without_known_cpu_has_no_graph() {
         let profile = Profile::parse("worker;client;a`b 1\n").unwrap();
-        let unknown = ProfiledRun { profile: &profile, cpu: TargetCpu::default() };
+        let (nothing, step) = (StepRecord::default(), profiled(2.0, None));
+        let unknown = run(&profile, &nothing);
         assert_eq!(flame_graph(&side("x", vec![unknown], &[]), None), None);
         assert_eq!(flame_graph(&side("x", vec![], &[("storage", 1.0)]), None), None);
-        let known = side("x", vec![run(&profile, 2.0, None)], &[]);
+        let known = side("x", vec![run(&profile, &step)], &[]);
         assert_eq!(flame_graph(&known, Some(&side("y", vec![unknown], &[]))), None);
     }
 
@@ -328,7 +338,8 @@ mod tests {
     fn costs_of_frames_beyond_the_deepest_are_their_callers() {
         let text = format!("worker;client{} 2\n", ";a`f".repeat(100_000));
         let profile = Profile::parse(&text).unwrap();
-        let graph = flame_graph(&side("x", vec![run(&profile, 2.0, None)], &[]), None).unwrap();
+        let step = profiled(2.0, None);
+        let graph = flame_graph(&side("x", vec![run(&profile, &step)], &[]), None).unwrap();
         assert_eq!(written(&graph).lines().count(), DEPTH_MAX + 3);
         assert!(written(&graph).starts_with("all 2\n"));
     }

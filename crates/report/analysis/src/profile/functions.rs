@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::profile::{Profile, ProfileRecord};
 use serde::Serialize;
-use stats::family::holm;
 use stats::{
     CommonFactor, MeanDifference, RunCounts, ShareComparison, ShareDifference, compare_shares,
     difference,
@@ -12,23 +10,13 @@ use stats::{
 
 use super::group::{Group, Scope};
 use super::shift::{Finding, LEVEL, findings};
+use super::side::{ProfiledRun, sampled_differently};
 use super::unit::{Profiles, Units};
 
 /// Beginnings of the names of timers, whose interrupts the kernel delays.
 ///
 /// Source: `PERF_TYPE_SOFTWARE` [perf_event_open 2].
 const CLOCKS: [&str; 2] = ["cpu-clock", "task-clock"];
-
-/// The profile of one run's step.
-#[derive(Debug, Clone, Copy)]
-pub struct RunProfile<'a> {
-    /// The sampled stacks.
-    pub profile: &'a Profile,
-    /// How they were sampled.
-    pub record: &'a ProfileRecord,
-    /// CPU of the compared scope per operation, us.
-    pub cpu_us_per_op: f64,
-}
 
 /// CPU of functions on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -49,7 +37,7 @@ pub struct FunctionDifference {
     /// Its CPU.
     #[serde(flatten)]
     pub cost: FunctionCost,
-    /// Difference beyond what is common to all functions, us per operation.
+    /// Difference beyond the factor of all functions, us per operation.
     pub difference_us: f64,
     /// Limits of the difference, at 95 % for all listed functions together, given the CPU per
     /// operation of both sides, us per operation.
@@ -71,7 +59,7 @@ pub struct FunctionDifference {
 
 /// The difference of an operation's CPU, by function.
 ///
-/// `total.difference = the listed differences + common_us + rest_us`.
+/// `total.difference = the listed differences + same_factor_us + rest_us`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FunctionAccount {
     /// What was compared.
@@ -80,11 +68,12 @@ pub struct FunctionAccount {
     pub total: MeanDifference,
     /// Functions whose difference is established, the largest difference first.
     pub listed: Vec<FunctionDifference>,
-    /// Difference that is common to all functions (clock, neighbours), us per operation.
-    pub common_us: f64,
-    /// 95 % limits of the common difference; `None` with one run on a side.
-    pub common_interval_us: Option<(f64, f64)>,
-    /// Difference of all functions that are not listed, beyond the common one, us per operation.
+    /// Difference by the factor by which unchanged functions differ, us per operation: a slower
+    /// clock, neighbours, or code that is slower everywhere.
+    pub same_factor_us: f64,
+    /// 95 % limits of the difference by that factor; `None` with one run on a side.
+    pub same_factor_interval_us: Option<(f64, f64)>,
+    /// Difference of all functions that are not listed, beyond the factor, us per operation.
     pub rest_us: f64,
     /// CPU of each group with samples, by the sampled function itself.
     pub by_group: BTreeMap<Group, FunctionCost>,
@@ -101,44 +90,35 @@ pub struct FunctionAccount {
 
 /// Compares the CPU per operation of two sides by function.
 ///
-/// CPU of a function is its share of the samples, times the mean CPU per operation of its side.
+/// CPU of a function is its share of the samples, times the mean CPU per operation of its side. The
+/// first side is the base; runs whose CPU is unknown do not count.
 ///
 /// # Errors
 /// A text that names why: profiles of different events, frequencies or unwinders, or too few.
 ///
 /// Source: [`compare_shares`], the test.
 pub fn compare(
-    base: &[RunProfile<'_>],
-    variant: &[RunProfile<'_>],
+    sides: [&[ProfiledRun<'_>]; 2],
     scope: Scope,
     with_inclusive: bool,
 ) -> Result<FunctionAccount, String> {
     let few =
         || "fewer than three profiles, or a side without samples, are not compared".to_owned();
-    let first = base.first().ok_or_else(few)?.record;
-    let kinds = base.iter().chain(variant).map(|run| kind(run.record));
-    if let Some(other) = kinds.into_iter().find(|other| *other != kind(first)) {
-        return Err(format!("profiles of {} and of {other} are not compared", kind(first)));
+    let (runs, target) = (sides.concat(), scope.target());
+    if let Some(ways) = sampled_differently(&runs, &[target]) {
+        return Err(format!("the runs were sampled in different ways, {ways}"));
     }
-    let sides = [base, variant];
-    let profiles = sides.map(|side| side.iter().map(|run| run.profile).collect::<Vec<_>>());
-    let units = Units::of(Profiles {
-        base: &profiles[0],
-        variant: &profiles[1],
-        scope,
-        is_kernel_resolved: !CLOCKS.iter().any(|clock| first.event.starts_with(clock)),
-    });
+    let mut events = runs.iter().filter_map(|run| Some(&run.step.profile(target)?.event));
+    let is_clock = |event: &String| CLOCKS.iter().any(|clock| event.starts_with(clock));
+    let is_kernel_resolved = !events.any(is_clock);
+    let units = Units::of(Profiles { sides, scope, is_kernel_resolved });
     let own: Vec<RunCounts> = units.units.iter().map(|unit| unit.own.clone()).collect();
     let comparison = compare_shares(&own, &units.totals).ok_or_else(few)?;
-    let cpu = sides.map(|side| side.iter().map(|run| run.cpu_us_per_op).collect::<Vec<f64>>());
+    let cpu_us = |run: &ProfiledRun<'_>| scope.cpu_us_per_op(run.step);
+    let cpu = sides.map(|side| side.iter().filter_map(cpu_us).collect::<Vec<f64>>());
     let total = difference(&cpu[0], &cpu[1]).ok_or_else(few)?;
     let scale = Scale { units: &units, comparison: &comparison, total };
     Ok(scale.account(scope, with_inclusive))
-}
-
-/// Returns how a profile was sampled: what two that are compared have in common.
-fn kind(record: &ProfileRecord) -> String {
-    format!("{} at {} Hz with {}", record.event, record.hz, record.unwinder.phrase())
 }
 
 /// Shares, and what they are shares of.
@@ -154,16 +134,16 @@ impl Scale<'_> {
         let found = findings(&self.units.units, self.comparison);
         let listed = self.functions(&found.listed);
         let total = self.total;
-        let common_us = self.comparison.common.factor * total.variant - total.base;
+        let same_factor_us = self.comparison.common.factor * total.variant - total.base;
         let sum: f64 = listed.iter().map(|one| one.difference_us).sum();
         let by_group = self.units.by_group.iter();
         FunctionAccount {
             scope,
             total,
             listed,
-            common_us,
-            common_interval_us: self.common_interval(common_us),
-            rest_us: total.difference - common_us - sum,
+            same_factor_us,
+            same_factor_interval_us: self.same_factor_interval(same_factor_us),
+            rest_us: total.difference - same_factor_us - sum,
             by_group: by_group.map(|(group, counts)| (*group, self.cost(counts))).collect(),
             tested: self.comparison.tested,
             moved: found.moved,
@@ -172,15 +152,15 @@ impl Scale<'_> {
         }
     }
 
-    /// Returns the limits of the common difference: errors of the CPU and of the factor.
+    /// Returns the limits of the difference by the common factor: errors of the CPU and of the factor.
     ///
     /// Source: propagation of independent errors [Snedecor Cochran 1989].
-    fn common_interval(&self, common_us: f64) -> Option<(f64, f64)> {
+    fn same_factor_interval(&self, same_factor_us: f64) -> Option<(f64, f64)> {
         let (low, high) = self.total.interval?;
         let CommonFactor { factor, log_error } = self.comparison.common;
         let own = self.comparison.half_width(factor * log_error, 1.0 - LEVEL) * self.total.variant;
         let half = f64::midpoint(high, -low).hypot(own);
-        Some((common_us - half, common_us + half))
+        Some((same_factor_us - half, same_factor_us + half))
     }
 
     /// Returns the functions of findings, the largest difference first.
@@ -227,19 +207,14 @@ impl Scale<'_> {
 
     /// Tests the samples of stacks with a function, by the factor of own samples.
     fn inclusive(&self) -> Vec<Finding> {
-        let units = self.units.units.iter().map(|unit| &unit.inclusive).enumerate();
-        let large = units.filter(|(_, counts)| self.comparison.is_large(counts));
-        let mut findings: Vec<Finding> = large
-            .map(|(unit, counts)| Finding {
-                members: vec![unit],
-                counts: counts.clone(),
-                difference: self.comparison.difference(counts),
-                adjusted_p: 1.0,
-            })
-            .collect();
-        let adjusted = holm(&findings.iter().map(|one| one.difference.p).collect::<Vec<f64>>());
-        findings.iter_mut().zip(adjusted).for_each(|(one, p)| one.adjusted_p = p);
-        findings.retain(|one| one.adjusted_p <= LEVEL);
-        findings
+        let counts: Vec<RunCounts> =
+            self.units.units.iter().map(|unit| unit.inclusive.clone()).collect();
+        let differences = self.comparison.differences(&counts);
+        let all = differences.into_iter().zip(counts).enumerate();
+        let finding = |(unit, (difference, counts)): (usize, (ShareDifference, RunCounts))| {
+            let adjusted_p = difference.adjusted_p.filter(|p| *p <= LEVEL)?;
+            Some(Finding { members: vec![unit], counts, difference, adjusted_p })
+        };
+        all.filter_map(finding).collect()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::flame::{FlameGraph, FlameNode, NodeKind, Us};
+use super::flame::{FlameGraph, FlameNode, Us};
 use super::group::Group;
 
 /// A function and its CPU wherever it is called.
@@ -24,9 +24,9 @@ pub struct HotFunction {
 
 /// Returns every function, those with the most CPU of their own in either variant first.
 pub fn hottest_functions(graph: &FlameGraph) -> Vec<HotFunction> {
-    let mut found = Found { functions: BTreeMap::new(), open: Vec::new() };
-    found.add(&graph.root);
-    let mut functions: Vec<HotFunction> = found.functions.into_values().collect();
+    let mut found = BTreeMap::new();
+    add(&graph.root, &mut Vec::new(), &mut found);
+    let mut functions: Vec<HotFunction> = found.into_values().collect();
     let size = |cost: &HotFunction| (cost.own.larger(), cost.inclusive.larger());
     functions.sort_by(|a, b| {
         let ((own_a, all_a), (own_b, all_b)) = (size(a), size(b));
@@ -35,38 +35,33 @@ pub fn hottest_functions(graph: &FlameGraph) -> Vec<HotFunction> {
     functions
 }
 
-struct Found<'a> {
-    functions: BTreeMap<(Group, &'a str), HotFunction>,
-    /// The callers of the node at hand.
-    open: Vec<(Group, &'a str)>,
-}
+/// Identifies a function.
+type Key<'a> = (Group, &'a str);
 
-impl<'a> Found<'a> {
-    fn add(&mut self, node: &'a FlameNode) {
-        let key = match node.kind {
-            NodeKind::Code(group) => Some((group, node.name.as_str())),
-            NodeKind::Whole | NodeKind::Threads | NodeKind::Waiting | NodeKind::Pruned => None,
-        };
-        if let Some(key) = key {
-            let zero = Us::zero(node.own.base.is_some());
-            let cost = self.functions.entry(key).or_insert_with(|| HotFunction {
-                function: node.name.clone(),
-                module: node.module.clone(),
-                group: key.0,
-                own: zero,
-                inclusive: zero,
-            });
-            cost.own = cost.own.plus(node.own);
-            if !self.open.contains(&key) {
-                cost.inclusive = cost.inclusive.plus(node.total);
-            }
-        }
-        self.open.extend(key);
-        node.children.iter().for_each(|child| self.add(child));
-        if key.is_some() {
-            self.open.pop();
+/// Adds a node, whose callers are `open`, and all that it calls.
+fn add<'a>(
+    node: &'a FlameNode,
+    open: &mut Vec<Key<'a>>,
+    found: &mut BTreeMap<Key<'a>, HotFunction>,
+) {
+    let key = node.kind.group().map(|group| (group, node.name.as_str()));
+    if let Some((group, name)) = key {
+        let zero = Us::zero(node.own.base.is_some());
+        let cost = found.entry((group, name)).or_insert_with(|| HotFunction {
+            function: name.to_owned(),
+            module: node.module.clone(),
+            group,
+            own: zero,
+            inclusive: zero,
+        });
+        cost.own = cost.own.plus(node.own);
+        if !open.contains(&(group, name)) {
+            cost.inclusive = cost.inclusive.plus(node.total);
         }
     }
+    open.extend(key);
+    node.children.iter().for_each(|child| add(child, open, found));
+    open.truncate(open.len() - usize::from(key.is_some()));
 }
 
 #[cfg(test)]
@@ -76,14 +71,14 @@ mod tests {
     use super::super::flame::flame_graph;
     use super::super::side::{ProfiledRun, Side};
     use super::*;
-    use crate::metrics::TargetCpu;
+    use crate::testing::profiled;
 
     #[test]
     fn recursion_counts_once_and_all_callers_count() {
         let text = "worker;client;l`f;l`g;l`f 2\nworker;client;l`g 1\nworker;low;l`g;l`h 1\n";
         let profile = Profile::parse(text).unwrap();
-        let cpu = TargetCpu { worker_us: Some(4.0), server_us: None };
-        let runs = vec![ProfiledRun { profile: &profile, cpu }];
+        let step = profiled(4.0, None);
+        let runs = vec![ProfiledRun { profile: &profile, step: &step }];
         let side = Side { name: "x".to_owned(), runs, waits: Vec::new() };
         let functions = hottest_functions(&flame_graph(&side, None).unwrap());
         let figures: Vec<_> = functions

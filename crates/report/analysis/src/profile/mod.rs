@@ -27,10 +27,10 @@ mod tests;
 mod unit;
 
 pub use flame::{FlameGraph, FlameNode, KnownFrames, NodeKind, Us, flame_graph};
-pub use functions::{FunctionAccount, FunctionCost, FunctionDifference, RunProfile, compare};
+pub use functions::{FunctionAccount, FunctionCost, FunctionDifference, compare};
 pub use group::{Group, Scope};
 pub use hottest::{HotFunction, hottest_functions};
 pub use name::FunctionName;
 pub use prune::{Gone, PRUNED_BELOW, PrunedFlame};
-pub use side::{ProfiledRun, Side};
-pub use stored::{Place, StepProfile, most_profiled_step, sampled_differently};
+pub use side::{ProfiledRun, Side, sampled_differently};
+pub use stored::{Place, StepProfile};

@@ -91,16 +91,15 @@ impl Pruning {
 
 #[cfg(test)]
 mod tests {
-    use model::Profile;
+    use model::{Profile, StepRecord};
 
     use super::super::flame::flame_graph;
     use super::super::side::{ProfiledRun, Side};
     use super::*;
-    use crate::metrics::TargetCpu;
+    use crate::testing::profiled;
 
-    fn side<'a>(name: &str, profile: &'a Profile, cpu: f64) -> Side<'a> {
-        let cpu = TargetCpu { worker_us: Some(cpu), server_us: None };
-        Side { name: name.to_owned(), runs: vec![ProfiledRun { profile, cpu }], waits: Vec::new() }
+    fn side<'a>(name: &str, profile: &'a Profile, step: &'a StepRecord) -> Side<'a> {
+        Side { name: name.to_owned(), runs: vec![ProfiledRun { profile, step }], waits: Vec::new() }
     }
 
     /// Asserts that each total is its own cost and its children's, and what is gone below it.
@@ -127,7 +126,8 @@ mod tests {
              worker;client;a`f;a`gone;a`tiny 1\n",
         );
         let (new, old) = (new.unwrap(), old.unwrap());
-        let (shown, base) = (side("new", &new, 10.0), side("old", &old, 5.0));
+        let [slow, fast] = [10.0, 5.0].map(|us| profiled(us, None));
+        let (shown, base) = (side("new", &new, &slow), side("old", &old, &fast));
         let graph = flame_graph(&shown, Some(&base)).unwrap();
         let flame = graph.pruned(0.005);
         assert_sums(&flame, &flame.root, &mut Vec::new());
@@ -146,7 +146,8 @@ mod tests {
     fn without_a_limit_nothing_is_pruned() {
         let profile = Profile::parse("worker;client;a`f;a`g 1\nworker;client;a`f;a`h 999\n");
         let profile = profile.unwrap();
-        let graph = flame_graph(&side("x", &profile, 1.0), None).unwrap();
+        let step = profiled(1.0, None);
+        let graph = flame_graph(&side("x", &profile, &step), None).unwrap();
         assert_eq!(graph.pruned(0.0).root, graph.root);
         assert!(graph.pruned(PRUNED_BELOW).gone.is_empty());
     }

@@ -1,17 +1,19 @@
 //! The profiles of one variant in one step.
 
-use model::{Profile, ProfileTarget};
+use std::collections::BTreeSet;
+
+use model::{Profile, ProfileRecord, ProfileTarget, StepRecord};
 
 use crate::explain::Wait;
-use crate::metrics::TargetCpu;
+use crate::metrics::target_cpu;
 
-/// One run's profile of the step, and its CPU.
+/// One run's profile of the step.
 #[derive(Debug, Clone, Copy)]
 pub struct ProfiledRun<'a> {
     /// The samples.
     pub profile: &'a Profile,
-    /// The CPU that the samples divide.
-    pub cpu: TargetCpu,
+    /// The step: the CPU that the samples divide, and how they were taken.
+    pub step: &'a StepRecord,
 }
 
 /// The runs of one variant in one step.
@@ -31,22 +33,32 @@ impl Side<'_> {
     ///
     /// `None` without samples, and where the CPU of a run is unknown.
     pub(super) fn us_per_sample(&self, target: ProfileTarget) -> Option<f64> {
-        let of_target = || self.runs.iter().filter(|run| run.profile.samples(target) > 0);
-        let samples = of_target().map(|run| run.profile.samples(target));
-        let samples: u64 = samples.fold(0, u64::saturating_add);
-        let cpu: Option<f64> = of_target().map(|run| run.cpu.of(target)).sum();
-        let mean = cpu? / model::float(of_target().count());
-        Some(mean / model::float(samples)).filter(|us| us.is_finite() && *us > 0.0)
+        let sampled = || self.runs.iter().filter(|run| run.profile.samples(target) > 0);
+        let samples = sampled().map(|run| run.profile.samples(target));
+        let samples = samples.fold(0, u64::saturating_add);
+        let cpu: Option<f64> = sampled().map(|run| target_cpu(run.step, target)).sum();
+        let us = cpu? / model::float(sampled().count()) / model::float(samples);
+        Some(us).filter(|us| us.is_finite() && *us > 0.0)
     }
 
     /// Returns the samples of all runs.
     pub fn samples(&self) -> u64 {
-        let of_run = |run: &ProfiledRun<'_>| -> u64 {
-            ProfileTarget::ALL
-                .map(|target| run.profile.samples(target))
-                .into_iter()
-                .fold(0, u64::saturating_add)
-        };
-        self.runs.iter().map(of_run).fold(0, u64::saturating_add)
+        let stacks = self.runs.iter().flat_map(|run| run.profile.stacks());
+        stacks.map(|stack| stack.samples).fold(0, u64::saturating_add)
     }
+}
+
+/// Returns the ways in which a target was sampled, where they differ between runs.
+///
+/// Shares of samples depend on the event, the frequency and how callers were found.
+pub fn sampled_differently<'a>(
+    runs: impl IntoIterator<Item = &'a ProfiledRun<'a>> + Clone,
+    targets: &[ProfileTarget],
+) -> Option<String> {
+    let ways = |target: &ProfileTarget| -> BTreeSet<String> {
+        let records = runs.clone().into_iter().filter_map(|run| run.step.profile(*target));
+        records.map(ProfileRecord::way).collect()
+    };
+    let different = targets.iter().map(ways).find(|ways| ways.len() > 1)?;
+    Some(different.into_iter().collect::<Vec<_>>().join(", and "))
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use model::Nanos;
+use model::StepRecord;
 use model::profile::{Profile, ProfileRecord, ProfileTarget, Unwinder};
 use stats::testing::{Noise, cases};
 
-use super::{FunctionAccount, FunctionDifference, Group, RunProfile, Scope, compare};
+use super::{FunctionAccount, FunctionDifference, Group, ProfiledRun, Scope, compare};
+use crate::testing::{profile, profiled};
 
 /// Runs a side.
 const RUNS: usize = 10;
@@ -16,23 +17,6 @@ const SAMPLES: f64 = 2000.0;
 const CALLERS: usize = 20;
 /// CPU of an operation, us.
 const CPU_US: f64 = 10.0;
-
-fn record() -> ProfileRecord {
-    ProfileRecord {
-        target: ProfileTarget::Worker,
-        event: "cpu-clock".to_owned(),
-        hz: 199,
-        unwinder: Unwinder::FramePointers,
-        sample_cost_ns: Nanos(30_000),
-        samples: 0,
-        lost: 0,
-        expected: None,
-        rooted_share: None,
-        storage_engine_share: None,
-        kernel_note: None,
-        refusal: None,
-    }
-}
 
 /// A stack below the engine's entry, and its CPU as a share of the base's operation.
 type Costs = Vec<(String, f64)>;
@@ -65,8 +49,7 @@ const PROGRAMS: [(&str, Program); 2] = [("equal", equal), ("uneven", uneven)];
 
 /// One side's runs: profiles, and CPU per operation.
 struct Side {
-    runs: Vec<(Profile, f64)>,
-    record: ProfileRecord,
+    runs: Vec<(Profile, StepRecord)>,
 }
 
 impl Side {
@@ -85,32 +68,26 @@ impl Side {
                     writeln!(text, "worker;client;assay`go;lib.so`Get;{stack} {count}").unwrap();
                 }
             }
-            (Profile::parse(&text).unwrap(), CPU_US * total * slow)
+            (Profile::parse(&text).unwrap(), profiled(CPU_US * total * slow, None))
         };
-        Self { runs: (0..RUNS).map(|_| run()).collect(), record: record() }
+        Self { runs: (0..RUNS).map(|_| run()).collect() }
     }
 
     fn of(runs: &[(&str, f64)]) -> Self {
-        let run = |(text, cpu): &(&str, f64)| (Profile::parse(text).unwrap(), *cpu);
-        Self { runs: runs.iter().map(run).collect(), record: record() }
+        let run = |(text, cpu): &(&str, f64)| (Profile::parse(text).unwrap(), profiled(*cpu, None));
+        Self { runs: runs.iter().map(run).collect() }
     }
 
-    fn profiles(&self) -> Vec<RunProfile<'_>> {
-        self.runs
-            .iter()
-            .map(|(profile, cpu_us_per_op)| RunProfile {
-                profile,
-                record: &self.record,
-                cpu_us_per_op: *cpu_us_per_op,
-            })
-            .collect()
+    fn profiles(&self) -> Vec<ProfiledRun<'_>> {
+        self.runs.iter().map(|(profile, step)| ProfiledRun { profile, step }).collect()
     }
 }
 
 fn account(base: &Side, variant: &Side) -> FunctionAccount {
-    let account = compare(&base.profiles(), &variant.profiles(), Scope::Clients, false).unwrap();
+    let sides = [&base.profiles()[..], &variant.profiles()];
+    let account = compare(sides, Scope::Clients, false).unwrap();
     let sum: f64 = account.listed.iter().map(|one| one.difference_us).sum();
-    let parts = sum + account.common_us + account.rest_us;
+    let parts = sum + account.same_factor_us + account.rest_us;
     assert!((parts - account.total.difference).abs() < 1e-12, "{account:?}");
     account
 }
@@ -257,7 +234,7 @@ fn shares_times_cpu_are_exact() {
     let sample_us = 11.2 / 1100.0;
     assert!((slow.cost.base_us - 1.0).abs() < 1e-12, "{slow:?}");
     assert!((slow.cost.variant_us - 360.0 * sample_us).abs() < 1e-12, "{slow:?}");
-    assert!((found.common_us - (840.0 * sample_us - 8.4)).abs() < 1e-9, "{found:?}");
+    assert!((found.same_factor_us - (840.0 * sample_us - 8.4)).abs() < 1e-9, "{found:?}");
     assert!((slow.difference_us - 260.0 * sample_us).abs() < 1e-9, "{slow:?}");
     assert!(found.rest_us.abs() < 1e-9, "{found:?}");
     let share = slow.share_of_difference.unwrap();
@@ -267,8 +244,8 @@ fn shares_times_cpu_are_exact() {
     let inner = slow.parts["Inner"];
     assert!(inner.base_us.abs() < 1e-12 && inner.variant_us > 1.0, "{slow:?}");
     assert_eq!((found.tested, found.samples), (9, [2520, 3300]));
-    let (low, high) = found.common_interval_us.unwrap();
-    assert!(low < found.common_us && found.common_us < high);
+    let (low, high) = found.same_factor_interval_us.unwrap();
+    assert!(low < found.same_factor_us && found.same_factor_us < high);
 }
 
 #[test]
@@ -288,7 +265,8 @@ fn inclusive_samples_count_all_callers() {
     let [one, other] = [run(100, ""), run(300, "")];
     let side = |text: &str| Side::of(&[(text, 8.0), (text, 8.0), (text, 8.0)]);
     let [base, variant] = [side(&one), side(&other)];
-    let found = compare(&base.profiles(), &variant.profiles(), Scope::Clients, true).unwrap();
+    let sides = [&base.profiles()[..], &variant.profiles()];
+    let found = compare(sides, Scope::Clients, true).unwrap();
     let names: Vec<String> = found.inclusive.unwrap().into_iter().map(|one| one.name).collect();
     assert_eq!(names, ["Slow", "go"]);
     assert_eq!(found.listed.len(), 1);
@@ -298,23 +276,23 @@ fn inclusive_samples_count_all_callers() {
 fn profiles_that_differ_in_kind_are_not_compared() {
     let text = run(100, "");
     let base = Side::of(&[(&text, 8.0), (&text, 8.0)]);
-    let side = |record: ProfileRecord| Side { record, ..Side::of(&[(&text, 8.0), (&text, 8.0)]) };
-    let refusal = |variant: &Side, scope: Scope| {
-        compare(&base.profiles(), &variant.profiles(), scope, false).unwrap_err()
+    let refusal = |record: ProfileRecord, scope: Scope| {
+        let mut variant = Side::of(&[(&text, 8.0), (&text, 8.0)]);
+        variant.runs.iter_mut().for_each(|(_, step)| step.profiles[0] = record.clone());
+        compare([&base.profiles(), &variant.profiles()], scope, false).unwrap_err()
     };
+    let record = || profile(ProfileTarget::Worker);
     let unlike = [
-        (ProfileRecord { event: "cycles".to_owned(), ..record() }, "cycles at 199 Hz with frame"),
-        (ProfileRecord { hz: 99, ..record() }, "cpu-clock at 99 Hz with frame pointers"),
-        (
-            ProfileRecord { unwinder: Unwinder::Dwarf, ..record() },
-            "199 Hz with DWARF unwind tables",
-        ),
+        (ProfileRecord { event: "cycles".to_owned(), ..record() }, "cycles at 199 Hz by frame"),
+        (ProfileRecord { hz: 99, ..record() }, "cpu-clock at 99 Hz by frame pointers"),
+        (ProfileRecord { unwinder: Unwinder::Dwarf, ..record() }, "199 Hz by DWARF unwind tables"),
     ];
     for (record, part) in unlike {
-        let text = refusal(&side(record), Scope::Clients);
-        assert!(text.starts_with("profiles of cpu-clock at 199 Hz with frame pointers and of "));
+        let text = refusal(record, Scope::Clients);
+        assert!(text.starts_with("the runs were sampled in different ways, "), "{text}");
+        assert!(text.contains("cpu-clock at 199 Hz by frame pointers"), "{text}");
         assert!(text.contains(part), "{text}");
     }
-    assert!(refusal(&side(record()), Scope::Server).contains("without samples"));
-    assert!(compare(&[], &[], Scope::Worker, false).unwrap_err().contains("fewer than three"));
+    assert!(refusal(record(), Scope::Server).contains("without samples"));
+    assert!(compare([&[], &[]], Scope::Worker, false).unwrap_err().contains("fewer than three"));
 }

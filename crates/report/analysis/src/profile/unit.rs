@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::profile::{Frame, KERNEL_MODULE, Profile, UNKNOWN};
+use model::profile::{KERNEL_MODULE, UNKNOWN};
 use stats::RunCounts;
 
-use super::group::{FrameKind, Group, Scope, groups, module_stem};
+use super::flame::KnownFrames;
+use super::group::{Group, Scope};
 use super::name::FunctionName;
+use super::side::ProfiledRun;
 
 /// A group and a name in it.
 type Key = (Group, String);
-/// The stacks of a run, as positions of names, and their samples.
-type Run = Vec<(Vec<usize>, u64)>;
+/// A function in a group.
+type Place<'a> = (Group, &'a FunctionName);
 
 /// A function whose samples are tested.
 #[derive(Debug)]
@@ -45,10 +47,8 @@ pub(super) struct Units {
 /// The profiles of both sides, and what of them counts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Profiles<'a> {
-    /// Profiles of the base's runs.
-    pub base: &'a [&'a Profile],
-    /// Profiles of the variant's runs.
-    pub variant: &'a [&'a Profile],
+    /// Runs of the base and of the variant.
+    pub sides: [&'a [ProfiledRun<'a>]; 2],
     /// The stacks that count.
     pub scope: Scope,
     /// Whether places in the kernel are those where it spends its time.
@@ -57,29 +57,19 @@ pub(super) struct Profiles<'a> {
     pub is_kernel_resolved: bool,
 }
 
-/// Samples of a stack in a run.
+/// Samples of a stack in a run of a side.
 #[derive(Debug, Clone, Copy)]
 struct Count {
-    is_variant: bool,
+    side: usize,
     run: usize,
     samples: u64,
 }
 
 impl Count {
     fn add_to(self, counts: &mut RunCounts) {
-        let side = if self.is_variant { &mut counts.variant } else { &mut counts.base };
-        side[self.run] = side[self.run].saturating_add(self.samples);
+        let sum = &mut counts.sides[self.side][self.run];
+        *sum = sum.saturating_add(self.samples);
     }
-}
-
-/// A function in a group, and the sides that have it.
-#[derive(Debug)]
-struct Named {
-    group: Group,
-    name: FunctionName,
-    sides: [bool; 2],
-    /// Position of the function that both sides have, if any.
-    unit: Option<usize>,
 }
 
 impl Units {
@@ -89,37 +79,45 @@ impl Units {
     ///
     /// Source: our choice; moved code has a caller that has not moved.
     pub(super) fn of(profiles: Profiles<'_>) -> Self {
-        let Profiles { base, variant, .. } = profiles;
-        let mut names = Names::default();
-        let sides = [(false, base), (true, variant)].map(|(is_variant, side)| -> Vec<Run> {
-            side.iter().map(|profile| names.read(profile, profiles, is_variant)).collect()
+        let kernel = FunctionName::of(KERNEL_MODULE);
+        let known = profiles.sides.map(|runs| -> Vec<KnownFrames> {
+            runs.iter().map(|run| KnownFrames::of(run.profile)).collect()
         });
-        let mut names = names.all;
-        let totals = RunCounts::zero(base.len(), variant.len());
-        let mut units = Self { totals, ..Self::default() };
-        for (id, key) in partners(&names) {
-            names[id].unit = Some(units.position(key));
-        }
-        for (is_variant, side) in [false, true].into_iter().zip(sides) {
-            for (run, stacks) in side.into_iter().enumerate() {
-                for (places, samples) in stacks {
-                    let places: Vec<&Named> = places.into_iter().map(|id| &names[id]).collect();
-                    units.add(&places, Count { is_variant, run, samples });
+        let mut stacks: Vec<(Vec<Place<'_>>, Count)> = Vec::new();
+        let mut sides: BTreeMap<Place<'_>, [bool; 2]> = BTreeMap::new();
+        for (side, (runs, known)) in profiles.sides.iter().zip(&known).enumerate() {
+            for (run, (profiled, known)) in runs.iter().zip(known).enumerate() {
+                let all = profiled.profile.stacks().iter();
+                for stack in all.filter(|stack| profiles.scope.contains(stack)) {
+                    let place = |(group, frame): (Group, &u32)| {
+                        let is_one = group == Group::Kernel && !profiles.is_kernel_resolved;
+                        (group, if is_one { &kernel } else { &known.names[*frame as usize] })
+                    };
+                    let places: Vec<_> =
+                        known.groups(stack).zip(&stack.frames).map(place).collect();
+                    places.iter().for_each(|place| sides.entry(*place).or_default()[side] = true);
+                    stacks.push((places, Count { side, run, samples: stack.samples }));
                 }
             }
         }
+        let totals = RunCounts::zero(profiles.sides.map(<[_]>::len));
+        let mut units = Self { totals, ..Self::default() };
+        let partners = partners(&sides).into_iter();
+        let partners = partners.map(|(place, key)| (place, units.position(key))).collect();
+        stacks.iter().for_each(|(places, count)| units.add(places, &partners, *count));
         units
     }
 
-    fn add(&mut self, places: &[&Named], count: Count) {
-        let Some(leaf) = places.last() else { return };
+    fn add(&mut self, places: &[Place<'_>], partners: &BTreeMap<Place<'_>, usize>, count: Count) {
+        let Some(leaf @ (group, name)) = places.last() else { return };
         let zero = self.zero();
         count.add_to(&mut self.totals);
-        count.add_to(self.by_group.entry(leaf.group).or_insert_with(|| zero.clone()));
-        let mut chain: Vec<usize> = places.iter().filter_map(|place| place.unit).collect();
-        if leaf.unit.is_none() {
-            let unit = self.climb(places);
-            chain.push(unit);
+        count.add_to(self.by_group.entry(*group).or_insert_with(|| zero.clone()));
+        let chain = places.iter().filter_map(|place| partners.get(place).copied());
+        let mut chain: Vec<usize> = chain.collect();
+        let has_partner = partners.contains_key(leaf);
+        if !has_partner {
+            chain.push(self.climb(places, partners));
         }
         chain.dedup();
         for pair in chain.windows(2) {
@@ -130,30 +128,30 @@ impl Units {
         }
         let Some(unit) = chain.last().map(|unit| &mut self.units[*unit]) else { return };
         count.add_to(&mut unit.own);
-        if leaf.unit.is_none() && leaf.name.exact != unit.name && !is_unknown(&leaf.name) {
-            count.add_to(unit.parts.entry(leaf.name.exact.clone()).or_insert(zero));
+        if !has_partner && name.exact != unit.name && !is_unknown(name) {
+            count.add_to(unit.parts.entry(name.exact.clone()).or_insert(zero));
         }
     }
 
     /// Returns the function for which a sampled one without a partner counts.
     ///
     /// Engine code that only a client's frame calls stays the engine's.
-    fn climb(&mut self, places: &[&Named]) -> usize {
+    fn climb(&mut self, places: &[Place<'_>], partners: &BTreeMap<Place<'_>, usize>) -> usize {
         let mut is_engine = false;
         for place in places.iter().rev() {
-            is_engine |= place.group == Group::Engine;
-            if let Some(unit) = place.unit {
-                let is_outside = is_engine && place.group == Group::Client;
-                let name = self.units[unit].name.clone();
-                return if is_outside { self.position((Group::Engine, name)) } else { unit };
+            is_engine |= place.0 == Group::Engine;
+            if let Some(unit) = partners.get(place) {
+                let is_outside = is_engine && place.0 == Group::Client;
+                let name = self.units[*unit].name.clone();
+                return if is_outside { self.position((Group::Engine, name)) } else { *unit };
             }
         }
-        let own = places.last().map(|leaf| (leaf.group, leaf.name.exact.clone()));
+        let own = places.last().map(|(group, name)| (*group, name.exact.clone()));
         self.position(own.unwrap_or((Group::Client, UNKNOWN.to_owned())))
     }
 
     fn zero(&self) -> RunCounts {
-        RunCounts::zero(self.totals.base.len(), self.totals.variant.len())
+        RunCounts::zero(self.totals.sides.each_ref().map(Vec::len))
     }
 
     fn position(&mut self, key: Key) -> usize {
@@ -172,82 +170,33 @@ impl Units {
     }
 }
 
-/// The distinct functions of both sides.
-#[derive(Default)]
-struct Names {
-    all: Vec<Named>,
-    positions: BTreeMap<(Group, FunctionName), usize>,
-}
-
-impl Names {
-    fn read(&mut self, profile: &Profile, of: Profiles<'_>, is_variant: bool) -> Run {
-        let known: Vec<_> = profile.frames().iter().map(classify).collect();
-        let mut ids = BTreeMap::new();
-        let mut run = Vec::new();
-        for stack in profile.stacks().iter().filter(|stack| of.scope.contains(stack)) {
-            let frames = || stack.frames.iter().map(|frame| *frame as usize);
-            let groups = groups(stack.target, frames().map(|frame| known[frame].0));
-            let place = |(group, frame): (Group, usize)| {
-                let is_one = group == Group::Kernel && !of.is_kernel_resolved;
-                let kernel = || FunctionName::of(KERNEL_MODULE);
-                let name = || if is_one { kernel() } else { known[frame].1.clone() };
-                *ids.entry((group, frame)).or_insert_with(|| self.position(group, name()))
-            };
-            run.push((groups.zip(frames()).map(place).collect(), stack.samples));
-        }
-        for id in ids.into_values() {
-            self.all[id].sides[usize::from(is_variant)] = true;
-        }
-        run
-    }
-
-    fn position(&mut self, group: Group, name: FunctionName) -> usize {
-        *self.positions.entry((group, name)).or_insert_with_key(|(group, name)| {
-            let (group, name) = (*group, name.clone());
-            self.all.push(Named { group, name, sides: [false; 2], unit: None });
-            self.all.len() - 1
-        })
-    }
-}
-
-/// Returns a frame's kind and names.
-fn classify(frame: &Frame) -> (FrameKind, FunctionName) {
-    let name = if frame.function == UNKNOWN {
-        FunctionName::of(&format!("{UNKNOWN} in {}", module_stem(&frame.module)))
-    } else {
-        FunctionName::of(&frame.function)
-    };
-    (FrameKind::of(frame, &name.exact), name)
-}
-
 /// Returns whether a function has no name, so that it has no partner.
+///
+/// The kernel as one function, and the few functions of the vDSO, are alike on both sides.
 fn is_unknown(name: &FunctionName) -> bool {
-    name.exact.starts_with(UNKNOWN)
+    name.exact.starts_with('[') && ![KERNEL_MODULE, "[vdso]"].contains(&name.exact.as_str())
 }
 
-/// Returns the names that have a partner, with the function that both sides have.
+/// Returns the functions that have a partner, with the function that both sides have.
 ///
 /// Names without an equal one on the other side are matched without inner namespaces; those that
 /// are left, also without template arguments. The kernel as one function needs no partner.
-fn partners(names: &[Named]) -> Vec<(usize, Key)> {
+fn partners<'a>(names: &BTreeMap<Place<'a>, [bool; 2]>) -> Vec<(Place<'a>, Key)> {
     let levels: [fn(&FunctionName) -> &String; 3] =
         [|name| &name.exact, |name| &name.outer, |name| &name.plain];
     let mut found = Vec::new();
-    let mut left: Vec<usize> =
-        (0..names.len()).filter(|id| !is_unknown(&names[*id].name)).collect();
+    let mut left: Vec<_> = names.iter().filter(|((_, name), _)| !is_unknown(name)).collect();
     for level in levels {
         let mut sides: BTreeMap<(Group, &str), [bool; 2]> = BTreeMap::new();
-        let key = |id: &usize| (names[*id].group, level(&names[*id].name).as_str());
-        for id in &left {
-            let found = sides.entry(key(id)).or_default();
-            let own = names[*id].sides;
-            *found = [found[0] || own[0], found[1] || own[1]];
+        for ((group, name), own) in &left {
+            let all = sides.entry((*group, level(name))).or_default();
+            *all = [all[0] || own[0], all[1] || own[1]];
         }
-        left.retain(|id| {
-            let (group, name) = key(id);
-            let is_partner = sides.get(&(group, name)) == Some(&[true; 2]) || name == KERNEL_MODULE;
+        left.retain(|(place @ (group, name), _)| {
+            let name = level(name);
+            let is_partner = sides[&(*group, name.as_str())] == [true; 2] || name == KERNEL_MODULE;
             if is_partner {
-                found.push((*id, (group, name.to_owned())));
+                found.push((**place, (*group, name.clone())));
             }
             !is_partner
         });
@@ -257,12 +206,17 @@ fn partners(names: &[Named]) -> Vec<(usize, Key)> {
 
 #[cfg(test)]
 mod tests {
+    use model::Profile;
+
     use super::*;
+    use crate::testing::profiled;
 
     fn units(base: &str, variant: &str) -> Units {
         let [base, variant] = [base, variant].map(|text| Profile::parse(text).unwrap());
-        let (base, variant) = (&[&base], &[&variant]);
-        Units::of(Profiles { base, variant, scope: Scope::Worker, is_kernel_resolved: false })
+        let step = &profiled(1.0, None);
+        let [base, variant] = [&base, &variant].map(|profile| [ProfiledRun { profile, step }]);
+        let sides = [&base[..], &variant];
+        Units::of(Profiles { sides, scope: Scope::Worker, is_kernel_resolved: false })
     }
 
     /// Each function with own samples, and its parts.
@@ -327,17 +281,18 @@ mod tests {
     }
 
     #[test]
-    fn kernel_is_one_function_and_unknown_code_its_callers() {
+    fn kernel_and_vdso_are_one_function_each_and_unknown_code_its_callers() {
         let text = "worker;c;assay`go;[kernel]`read;[kernel]`copy 3\n\
                     worker;c;assay`go;[kernel]`other 1\nworker;c;assay`go;x.so.2`[unknown] 2\n\
-                    worker;c;x.so`[unknown] 5\n";
+                    worker;c;x.so`[unknown] 5\nworker;c;assay`go;[vdso]`[unknown] 3\n";
         let found = units(text, text);
         assert_eq!(
             own(&found),
             [
                 (Group::Kernel, KERNEL_MODULE, [4, 4], vec![]),
+                (Group::Libc, "[vdso]", [3, 3], vec![]),
                 (Group::Engine, "go", [2, 2], vec![]),
-                (Group::Engine, "[unknown] in x", [5, 5], vec![]),
+                (Group::Engine, "[x]", [5, 5], vec![]),
             ]
         );
         assert_eq!(found.units[1].group, Group::Kernel);

@@ -58,6 +58,7 @@ fn code(text: &str) -> Markup {
 
 /// Returns the table, in blocks; what does not fit scrolls.
 fn table(table: &Table) -> Markup {
+    let table = table.clone().with_names_of(WIDTH / 2);
     let heading = |index: usize| table.columns[index].heading.split('\n');
     html! {
         @for block in table.blocks(WIDTH, true) {

@@ -23,5 +23,5 @@ pub use part::Document;
 pub(crate) use part::{Content, Part};
 pub use rows::Rows;
 pub(crate) use rows::{ratio_fields, snake};
-pub(crate) use table::{Cell, Table, Tone, known};
+pub(crate) use table::{Cell, Table, Tone, known, shortened};
 pub use text::labelled;

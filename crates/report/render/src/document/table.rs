@@ -77,6 +77,8 @@ pub(crate) struct Table {
     pub(super) columns: Vec<Column>,
     /// Column whose text is broken into lines where the table is too wide.
     pub(super) broken: Option<usize>,
+    /// Whether the names of rows are shortened where the table is too wide.
+    is_shortened: bool,
 }
 
 /// Spaces between columns.
@@ -86,6 +88,8 @@ pub(super) const GAP: usize = 2;
 const PAGE_GAP: usize = 3;
 /// Narrowest column of broken text.
 const BROKEN_MIN: usize = 16;
+/// Narrowest column of shortened names. Our choice: with five columns of figures it has 80 columns.
+const SHORTENED_MIN: usize = 36;
 
 impl Table {
     /// Returns a table without rows; a heading that begins with `<` stands above words.
@@ -143,6 +147,12 @@ impl Table {
     /// Breaks the text of a column where the table is too wide.
     pub(crate) const fn broken(mut self, column: usize) -> Self {
         self.broken = Some(column);
+        self
+    }
+
+    /// Shortens the names of rows, and breaks headings, where the table is too wide for text.
+    pub(crate) const fn shortened(mut self) -> Self {
+        self.is_shortened = true;
         self
     }
 
@@ -215,13 +225,33 @@ impl Table {
         blocks
     }
 
-    /// Returns the table with its broken column as wide as the others leave room.
+    /// Returns the table with names of at most so many characters, where they may be shortened.
+    pub(super) fn with_names_of(mut self, chars: usize) -> Self {
+        let names = self.columns.iter_mut().take(usize::from(self.is_shortened));
+        let cells = names.flat_map(|column| &mut column.cells);
+        cells.for_each(|cell| cell.text = shortened(&cell.text, chars));
+        self
+    }
+
+    /// Returns the table with its broken column, or its names, as wide as the others leave room.
     pub(super) fn fitted(&self, width: usize) -> Self {
         let mut table = self.clone();
+        let room = |table: &Self, column: usize| {
+            let others = (0..table.columns.len()).filter(|other| *other != column);
+            let others: usize = others.map(|other| table.columns[other].width() + GAP).sum();
+            width.saturating_sub(others)
+        };
+        if self.is_shortened && self.blocks(width, false).len() > 1 {
+            for column in &mut table.columns {
+                let widest = longest(column.cells.iter().map(Cell::in_line));
+                let heading = column.heading.replace('-', "- ");
+                column.heading = fill(&heading, widest).replace("- ", "-");
+            }
+            let room = room(&table, 0).max(SHORTENED_MIN);
+            table = table.with_names_of(room);
+        }
         if let Some(broken) = self.broken {
-            let others = (0..self.columns.len()).filter(|other| *other != broken);
-            let others: usize = others.map(|other| self.columns[other].width() + GAP).sum();
-            let room = width.saturating_sub(others).max(BROKEN_MIN);
+            let room = room(self, broken).max(BROKEN_MIN);
             for cell in &mut table.columns[broken].cells {
                 let lines = cell.text.lines().map(|line| fill(line, room));
                 cell.text = lines.collect::<Vec<_>>().join("\n");
@@ -229,6 +259,17 @@ impl Table {
         }
         table
     }
+}
+
+/// Returns a text without its middle where it has more characters.
+pub(crate) fn shortened(text: &str, chars: usize) -> String {
+    let beyond = text.chars().count().saturating_sub(chars);
+    if beyond == 0 {
+        return text.to_owned();
+    }
+    let begin = chars / 2;
+    let (first, rest) = (text.chars().take(begin), text.chars().skip(begin + beyond + 1));
+    first.chain(['\u{2026}']).chain(rest).collect()
 }
 
 impl Column {

@@ -44,15 +44,12 @@ pub(super) fn table(explanation: &Explanation) -> Option<Table> {
         let is_shown = is_part && explanation.rung > Rung::Nothing;
         // What went the other way is no share of the difference.
         let share = account.share(us).filter(|share| is_shown && *share >= 0.0);
-        let interval = us.interval.map_or_else(String::new, |(low, high)| {
-            figure::limits(scale.signed(low), scale.signed(high))
-        });
         table.push([
             name,
             scale.plain(us.base),
             scale.plain(us.variant),
             scale.signed(us.difference),
-            interval,
+            scale.interval(us.interval),
             share.map_or_else(String::new, percent),
             share.map_or_else(String::new, bar),
         ]);
@@ -131,6 +128,12 @@ impl Scale {
     pub(super) fn rounded(&self, us: f64) -> f64 {
         let digits = 10_f64.powi(i32::try_from(self.decimals).unwrap_or(0));
         (us * self.by * digits).round() / digits / self.by
+    }
+
+    /// Returns an interval with signs; empty for none.
+    pub(super) fn interval(&self, limits: Option<(f64, f64)>) -> String {
+        let signed = |(low, high)| figure::limits(self.signed(low), self.signed(high));
+        limits.map_or_else(String::new, signed)
     }
 
     /// Returns a figure with its sign.

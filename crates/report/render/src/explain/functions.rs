@@ -4,44 +4,86 @@ use analysis::{Explanation, FunctionAccount, FunctionCost, FunctionDifference, S
 use model::units::many;
 
 use super::account::{Scale, percent};
-use crate::document::{Part, Table};
-use crate::figure;
+use crate::document::{Part, Table, shortened};
+use crate::format::Format;
 
 /// Functions listed before the rest is only counted.
 const LISTED: usize = 15;
-/// Characters of a name in the table, and in a sentence. Our choice: more would divide the table.
-const NAME_CHARS: usize = 36;
+/// Characters of a name in a sentence. Our choice: names without template arguments are shorter.
+const NAME_CHARS: usize = 45;
 /// Parts of a function that are named.
 const NAMED: usize = 3;
 
 /// Returns the account of CPU by function, or why there is none; nothing without profiles.
-pub(super) fn functions(explanation: &Explanation) -> Vec<Part> {
+pub(super) fn functions(explanation: &Explanation, format: Format) -> Vec<Part> {
     let refused = explanation.no_functions.as_ref();
     let refused = refused.map(|reason| Part::Text(format!("No functions are compared: {reason}.")));
-    let account = explanation.functions.iter().flat_map(|account| of(explanation, account));
+    let account = explanation.functions.iter().flat_map(|account| of(explanation, account, format));
     refused.into_iter().chain(account).collect()
 }
 
-fn of(explanation: &Explanation, account: &FunctionAccount) -> Vec<Part> {
-    let mut parts = vec![Part::Table(table(explanation, account))];
-    let lines = notes(account).into_iter().chain(groups(account));
+fn of(explanation: &Explanation, account: &FunctionAccount, format: Format) -> Vec<Part> {
+    let mut parts = vec![Part::Table(table(explanation, account, rows(account)))];
+    let lines = notes(account, format).into_iter().chain(groups(account));
     parts.push(Part::Items(lines.collect()));
     if let Some(inclusive) = account.inclusive.as_ref().filter(|all| !all.is_empty()) {
         let title = "Functions with all they call; these figures overlap and do not add up:";
         parts.push(Part::Text(title.to_owned()));
-        let mut table = head(explanation, account);
-        let scale = Sum::of(account);
-        inclusive.iter().take(LISTED).for_each(|one| scale.push(&mut table, one));
-        parts.push(Part::Table(table));
+        let rows = inclusive.iter().take(LISTED).map(Row::of).collect();
+        parts.push(Part::Table(table(explanation, account, rows)));
     }
     parts
 }
 
-fn head(explanation: &Explanation, account: &FunctionAccount) -> Table {
+/// A part of the difference: a function, or a sum without figures of both sides.
+struct Row {
+    name: String,
+    group: &'static str,
+    cost: Option<FunctionCost>,
+    difference_us: f64,
+    interval_us: Option<(f64, f64)>,
+}
+
+impl Row {
+    fn of(one: &FunctionDifference) -> Self {
+        Self {
+            name: format!("  {}{}", one.name, suffix(one)),
+            group: one.group.phrase(),
+            cost: Some(one.cost),
+            difference_us: one.difference_us,
+            interval_us: Some(one.interval_us),
+        }
+    }
+
+    fn sum(name: &str, difference_us: f64, interval_us: Option<(f64, f64)>) -> Self {
+        Self { name: format!("  {name}"), group: "", cost: None, difference_us, interval_us }
+    }
+}
+
+/// Returns the listed functions, the common factor and the rest, which add up to the difference.
+fn rows(account: &FunctionAccount) -> Vec<Row> {
+    let (listed, more) = account.listed.split_at(account.listed.len().min(LISTED));
+    let mut rows: Vec<Row> = listed.iter().map(Row::of).collect();
+    if !more.is_empty() {
+        let name = format!("{} more that differ", many(more.len(), "function"));
+        rows.push(Row::sum(&name, more.iter().map(|one| one.difference_us).sum(), None));
+    }
+    let (us, interval) = (account.same_factor_us, account.same_factor_interval_us);
+    rows.push(Row::sum("the same factor in all functions", us, interval));
+    // What rounding leaves is in the rest, so that the column adds up to its last digit.
+    let scale = scale(account);
+    let shown: f64 = rows.iter().map(|row| scale.rounded(row.difference_us)).sum();
+    let rest_us = scale.rounded(account.total.difference) - shown;
+    rows.push(Row::sum("all other functions", rest_us, None));
+    rows
+}
+
+/// Returns the CPU of the scope, and below it its parts.
+fn table(explanation: &Explanation, account: &FunctionAccount, parts: Vec<Row>) -> Table {
     let unit = if explanation.unit.is_operation() { "operation" } else { "row" };
-    let scale = Scale::of(&account.total).finer();
-    Table::new([
-        &format!("{} {} per {unit}", scale.unit, scope(account.scope)),
+    let (scale, total, scope) = (scale(account), account.total, scope(account.scope));
+    let mut table = Table::new([
+        &format!("{} {scope} per {unit}", scale.unit),
         "<part",
         &explanation.base,
         &explanation.variant,
@@ -49,96 +91,32 @@ fn head(explanation: &Explanation, account: &FunctionAccount) -> Table {
         "95 % interval",
         "share",
     ])
-}
-
-/// Returns the listed functions, the common part and the rest, which add up to the difference.
-fn table(explanation: &Explanation, account: &FunctionAccount) -> Table {
-    let mut table = head(explanation, account);
-    let mut sum = Sum::of(account);
-    let total = account.total;
-    let interval = sum.interval(total.interval);
-    let row = |name: String, difference: String, interval: String, share: String| {
-        [name, String::new(), String::new(), String::new(), difference, interval, share]
+    .shortened();
+    let mut push = |row: Row, share: f64| {
+        let plain = |us: fn(FunctionCost) -> f64| row.cost.map(|cost| scale.plain(us(cost)));
+        table.push([
+            row.name,
+            row.group.to_owned(),
+            plain(|cost| cost.base_us).unwrap_or_default(),
+            plain(|cost| cost.variant_us).unwrap_or_default(),
+            scale.signed(row.difference_us),
+            scale.interval(row.interval_us),
+            if share.is_finite() { percent(share) } else { String::new() },
+        ]);
     };
-    table.push([
-        format!("CPU of {}", scope(account.scope)),
-        String::new(),
-        sum.scale.plain(total.base),
-        sum.scale.plain(total.variant),
-        sum.scale.signed(total.difference),
-        interval,
-        String::new(),
-    ]);
-    for one in account.listed.iter().take(LISTED) {
-        sum.push(&mut table, one);
-        sum.shown_us += sum.rounded(one.difference_us);
+    let cost = FunctionCost { base_us: total.base, variant_us: total.variant };
+    let whole = Row::sum("", total.difference, total.interval);
+    push(Row { name: format!("CPU of {scope}"), cost: Some(cost), ..whole }, f64::NAN);
+    for row in parts {
+        let share = row.difference_us / total.difference;
+        push(row, share);
     }
-    let hidden: f64 = account.listed.iter().skip(LISTED).map(|one| one.difference_us).sum();
-    let beyond = account.listed.len().saturating_sub(LISTED);
-    if beyond > 0 {
-        let name = format!("  {} more that differ", many(beyond, "function"));
-        table.push(row(name, sum.scale.signed(hidden), String::new(), sum.share(hidden)));
-        sum.shown_us += sum.rounded(hidden);
-    }
-    let common = sum.interval(account.common_interval_us);
-    let name = "  common to all functions".to_owned();
-    let (us, share) = (account.common_us, sum.share(account.common_us));
-    table.push(row(name, sum.scale.signed(us), common, share));
-    sum.shown_us += sum.rounded(us);
-    // What rounding leaves is in the rest, so that the column adds up to its last digit.
-    let rest_us = sum.rounded(total.difference) - sum.shown_us;
-    let name = "  all other functions".to_owned();
-    table.push(row(name, sum.scale.signed(rest_us), String::new(), sum.share(rest_us)));
     table
 }
 
-/// Returns a name without its end where it is long.
-fn short(name: &str) -> String {
-    let begin: String = name.chars().take(NAME_CHARS).collect();
-    if begin == name { begin } else { format!("{begin}\u{2026}") }
-}
-
-/// Figures on one scale, and the sum of those shown.
-struct Sum {
-    scale: Scale,
-    difference_us: f64,
-    shown_us: f64,
-}
-
-impl Sum {
-    fn of(account: &FunctionAccount) -> Self {
-        let difference_us = account.total.difference;
-        Self { scale: Scale::of(&account.total).finer(), difference_us, shown_us: 0.0 }
-    }
-
-    fn push(&self, table: &mut Table, one: &FunctionDifference) {
-        let FunctionCost { base_us, variant_us } = one.cost;
-        table.push([
-            format!("  {}{}", short(&one.name), suffix(one)),
-            one.group.phrase().to_owned(),
-            self.scale.plain(base_us),
-            self.scale.plain(variant_us),
-            self.scale.signed(one.difference_us),
-            self.interval(Some(one.interval_us)),
-            one.share_of_difference.map_or_else(String::new, percent),
-        ]);
-    }
-
-    fn interval(&self, limits: Option<(f64, f64)>) -> String {
-        limits.map_or_else(String::new, |(low, high)| {
-            figure::limits(self.scale.signed(low), self.scale.signed(high))
-        })
-    }
-
-    fn share(&self, us: f64) -> String {
-        let share = us / self.difference_us;
-        if share.is_finite() { percent(share) } else { String::new() }
-    }
-
-    /// Returns a figure as it is shown, us.
-    fn rounded(&self, us: f64) -> f64 {
-        self.scale.rounded(us)
-    }
+/// Returns the scale of all figures.
+fn scale(account: &FunctionAccount) -> Scale {
+    Scale::of(&account.total).finer()
 }
 
 const fn scope(scope: Scope) -> &'static str {
@@ -162,8 +140,10 @@ fn suffix(one: &FunctionDifference) -> String {
 }
 
 /// Returns the functions without a partner, what moved, and how many were tested.
-fn notes(account: &FunctionAccount) -> Vec<String> {
-    let scale = Scale::of(&account.total).finer();
+fn notes(account: &FunctionAccount, format: Format) -> Vec<String> {
+    let scale = scale(account);
+    let chars = if format == Format::Markdown { usize::MAX } else { NAME_CHARS };
+    let short = |name: &str| shortened(name, chars);
     let with_parts = account.listed.iter().take(LISTED).filter(|one| !one.parts.is_empty());
     let mut lines: Vec<String> = with_parts
         .map(|one| {
@@ -206,7 +186,7 @@ fn notes(account: &FunctionAccount) -> Vec<String> {
 
 /// Returns the CPU of client, engine, allocator, kernel and C library.
 fn groups(account: &FunctionAccount) -> Option<String> {
-    let scale = Scale::of(&account.total).finer();
+    let scale = scale(account);
     let phrase = |(group, cost): (&analysis::Group, &FunctionCost)| {
         format!(
             "{} {} and {}",

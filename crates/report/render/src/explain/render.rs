@@ -26,14 +26,17 @@ pub struct Explained<'a> {
 }
 
 impl Report for Explained<'_> {
-    fn document(&self, _: Format, _: Style) -> Document {
+    fn document(&self, format: Format, _: Style) -> Document {
         let (compared, storage) = (self.compared, self.storage);
         let mut document = Document::from([vec![Part::Text(trust::headline(compared))]]);
         document.add(compared.meta.disclaimer.clone().map(Part::Text));
         // A bogus comparison has one block.
         let is_bogus = |one: &Explanation| one.refusals.iter().any(|it| it.rule == Rule::Bogus);
         let shown = if self.explanations.iter().all(is_bogus) { 1 } else { usize::MAX };
-        self.explanations.iter().take(shown).for_each(|one| document.add(parts(compared, one)));
+        self.explanations
+            .iter()
+            .take(shown)
+            .for_each(|one| document.add(parts(compared, one, format)));
         let mut uses = Part::title("Storage").above(storage_uses(storage)).into_iter();
         document.add(uses.next());
         document.add(uses);
@@ -54,11 +57,11 @@ impl Report for Explained<'_> {
 }
 
 /// Returns headline, account and sentences of one step.
-fn parts(compared: &Compared<'_>, one: &Explanation) -> Vec<Part> {
+fn parts(compared: &Compared<'_>, one: &Explanation, format: Format) -> Vec<Part> {
     let table = table(one).map(Part::Table);
     let head = [Part::Strong(headline(compared, one))].into_iter();
     let is_hidden = one.refusals.iter().any(|it| is_hidden(it.rule));
-    let functions = if is_hidden { Vec::new() } else { functions(one) };
+    let functions = if is_hidden { Vec::new() } else { functions(one, format) };
     head.chain(table).chain([Part::Items(sentences(one))]).chain(functions).collect()
 }
 
@@ -67,6 +70,6 @@ pub(crate) fn in_report(compared: &Compared<'_>, one: &Explanation) -> Vec<Part>
     let why = sentences(one).into_iter().next().filter(|_| one.rung == Rung::Nothing);
     match why {
         Some(why) => vec![Part::Strong(format!("{} {why}", headline(compared, one)))],
-        None => parts(compared, one),
+        None => parts(compared, one, Format::Text),
     }
 }

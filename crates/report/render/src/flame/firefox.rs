@@ -51,15 +51,13 @@ struct Export {
 impl Export {
     /// Adds the samples of a target.
     fn add(&mut self, side: &Side<'_>, target: ProfileTarget) {
-        let mut threads: BTreeMap<&str, BTreeMap<Vec<Named<'_>>, u64>> = BTreeMap::new();
+        let mut threads: BTreeMap<&str, BTreeMap<Vec<Grouped<'_>>, u64>> = BTreeMap::new();
         for run in &side.runs {
             let known = KnownFrames::of(run.profile);
             let of_target = |stack: &&Stack| stack.target == target;
             for stack in run.profile.stacks().iter().filter(of_target) {
                 let frames = stack.frames.iter().map(|frame| run.profile.frame(*frame));
-                let named =
-                    frames.zip(known.groups(stack)).map(|(frame, group)| Named { group, frame });
-                let frames = named.collect();
+                let frames = known.groups(stack).zip(frames).collect();
                 let stacks = threads.entry(&stack.thread).or_default();
                 *stacks.entry(frames).or_default() += stack.samples;
             }
@@ -90,24 +88,18 @@ impl Export {
         thread
     }
 
-    fn info(&mut self, named: &Named<'_>) -> FrameInfo {
-        let place = Group::ALL.iter().position(|one| *one == named.group);
-        let category = place.map_or(CategoryHandle::OTHER, |place| self.categories[place]);
-        let name = format!("{} ({})", named.frame.function, named.frame.module);
+    fn info(&mut self, (group, frame): &Grouped<'_>) -> FrameInfo {
+        let name = format!("{} ({})", frame.function, frame.module);
         FrameInfo {
             frame: Frame::Label(self.profile.intern_string(&name)),
-            category_pair: category.into(),
+            category_pair: self.categories[*group as usize].into(),
             flags: FrameFlags::empty(),
         }
     }
 }
 
 /// A frame with its group in a stack.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Named<'a> {
-    group: Group,
-    frame: &'a model::Frame,
-}
+type Grouped<'a> = (Group, &'a model::Frame);
 
 /// Returns the place of a sample: a millisecond per sample.
 fn moment(at: u64) -> Timestamp {

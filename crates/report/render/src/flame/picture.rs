@@ -6,6 +6,7 @@ use analysis::profile::{FlameGraph, FlameNode, Group, NodeKind, PRUNED_BELOW, Pr
 use maud::{Markup, PreEscaped, html};
 
 use super::layout::{GONE_HEAD, Layout, Placed, ROW, WIDTH, layout};
+use crate::document::shortened;
 use crate::figure::{digits, percent};
 use crate::plot::palette::{FLAME_GROUPS, LESS, MORE, UNCHANGED};
 use crate::plot::{Labels, Picture, px, text};
@@ -146,14 +147,7 @@ impl Subject<'_> {
 
 /// Returns the colour of a group.
 const fn colour(group: Group) -> &'static str {
-    let [client, engine, allocator, kernel, libc] = FLAME_GROUPS;
-    match group {
-        Group::Client => client,
-        Group::Engine => engine,
-        Group::Allocator => allocator,
-        Group::Kernel => kernel,
-        Group::Libc => libc,
-    }
+    FLAME_GROUPS[group as usize]
 }
 
 /// What a reader with script clicks on.
@@ -198,15 +192,11 @@ impl Style {
     }
 
     fn fill(&self, node: &FlameNode) -> &'static str {
-        match (node.own.difference(), node.kind) {
-            (Some(us), _) => match self.step(node) {
-                None => UNCHANGED,
-                Some(step) if us < 0.0 => LESS[step],
-                Some(step) => MORE[step],
-            },
-            (None, NodeKind::Code(group)) => colour(group),
-            (None, NodeKind::Waiting) => WAIT,
-            (None, NodeKind::Whole | NodeKind::Threads | NodeKind::Pruned) => UNCHANGED,
+        match (node.own.difference(), self.step(node)) {
+            (Some(us), Some(step)) => (if us < 0.0 { LESS } else { MORE })[step],
+            (None, _) if node.kind == NodeKind::Waiting => WAIT,
+            (None, _) => node.kind.group().map_or(UNCHANGED, colour),
+            (Some(_), None) => UNCHANGED,
         }
     }
 
@@ -222,13 +212,9 @@ impl Style {
     fn about(&self, placed: &Placed<'_>) -> String {
         let FlameNode { name, module, kind, total, own, .. } = placed.node;
         let mut about = name.clone();
-        let part = match kind {
-            NodeKind::Code(group) => format!("\n{module}, {}", group.phrase()),
-            NodeKind::Whole | NodeKind::Threads | NodeKind::Waiting | NodeKind::Pruned => {
-                String::new()
-            }
-        };
-        about += &part;
+        if let Some(group) = kind.group() {
+            about += &format!("\n{module}, {}", group.phrase());
+        }
         if !placed.callers.is_empty() {
             about += &format!("\ncalled by {}", placed.callers.join(" > "));
         }
@@ -261,13 +247,7 @@ pub(super) fn signed(value: f64) -> String {
 fn clipped(name: &str, width: f64) -> Option<String> {
     let room = ((width - PADDING) / CHARACTER).floor();
     let room = usize::try_from(model::whole(room.max(0.0))).ok()?;
-    if room < NAME_MIN {
-        return None;
-    }
-    if name.chars().count() <= room {
-        return Some(name.to_owned());
-    }
-    Some(name.chars().take(room - 1).chain(['\u{2026}']).collect())
+    (room >= NAME_MIN).then(|| shortened(name, room))
 }
 
 #[cfg(test)]

@@ -14,8 +14,6 @@ use crate::report::Report;
 
 /// Functions in a table for people.
 const SHOWN: usize = 20;
-/// Longest name of a function in a table, in characters: the end of longer ones is left out.
-const NAME_MAX: usize = 72;
 
 /// The profile of a step in one variant, or in a variant and its base.
 pub struct FlameReport<'a> {
@@ -89,11 +87,8 @@ impl Report for FlameReport<'_> {
 
 /// Returns the functions in rows: own and inclusive CPU, and their differences.
 fn table(functions: &[HotFunction], has_base: bool) -> Table {
-    let name = |cost: &HotFunction| {
-        let name: String = cost.function.chars().take(NAME_MAX).collect();
-        if name == cost.function { name } else { format!("{name}\u{2026}") }
-    };
-    let mut table = Table::named("function", functions.iter().map(name));
+    let names = functions.iter().map(|cost| cost.function.as_str());
+    let mut table = Table::named("function", names).shortened();
     table.labels("group", functions.iter().map(|cost| cost.group.phrase()));
     let own: fn(&HotFunction) -> Us = |cost| cost.own;
     for (heading, us) in [("own\nus/op", own), ("inclusive\nus/op", |cost| cost.inclusive)] {

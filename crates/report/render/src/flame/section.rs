@@ -1,10 +1,8 @@
 //! The section of the page: where the CPU of an operation goes.
 
 use analysis::StepComparison;
-use analysis::profile::{
-    FlameGraph, Place, StepProfile, flame_graph, most_profiled_step, sampled_differently,
-};
-use model::ShellCommand;
+use analysis::profile::{FlameGraph, Place, Side, StepProfile, flame_graph, sampled_differently};
+use model::{ProfileTarget, ShellCommand};
 
 use super::picture::Subject;
 use crate::document::Part;
@@ -19,20 +17,21 @@ pub(crate) const TITLE: &str = "Where the CPU goes";
 /// profiles.
 pub(crate) fn section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> {
     let base = input.comparison.base.as_str();
-    let Some((index, clients)) = most_profiled_step(input.runs, base) else { return Vec::new() };
-    let is_step = |step: &&StepComparison| step.index == index && step.clients.level == clients;
+    let place = Place::most_profiled(input.runs, base, |_, _| true);
+    let Some(place) = place else { return Vec::new() };
+    let is_step =
+        |step: &&StepComparison| step.index == place.step && step.clients.level == place.clients;
     let Some(step) = input.comparison.steps.iter().find(is_step) else { return Vec::new() };
-    let here = Place { variant: base, clients, step: index };
-    let side = |variant| StepProfile::side(input.profiles, input.runs, &Place { variant, ..here });
+    let side = |variant| StepProfile::side(input.profiles, input.runs, Place { variant, ..place });
     let of_base = side(base);
     let Some(own) = flame_graph(&of_base, None) else { return Vec::new() };
     let names = input.comparison.variants.iter().map(|variant| variant.name.as_str());
-    let is_comparable = |name: &&str| {
-        let places = [here, Place { variant: name, ..here }];
-        *name != base && sampled_differently(input.runs, &places).is_none()
+    let is_comparable = |side: &Side<'_>| {
+        let runs = of_base.runs.iter().chain(&side.runs);
+        sampled_differently(runs, &ProfileTarget::ALL).is_none()
     };
-    let differences =
-        names.filter(is_comparable).filter_map(|name| flame_graph(&side(name), Some(&of_base)));
+    let others = names.filter(|name| *name != base).map(side).filter(is_comparable);
+    let differences = others.filter_map(|side| flame_graph(&side, Some(&of_base)));
     let graphs: Vec<FlameGraph> = [own].into_iter().chain(differences).collect();
     let heading = step_heading(input.comparison, step);
     let mut pictures = graphs.iter().enumerate().map(|(number, graph)| {

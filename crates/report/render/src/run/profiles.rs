@@ -61,7 +61,7 @@ fn percent(share: f64, decimals: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Nanos, ProfileTarget, Step, StopRule, Unwinder};
+    use model::{Nanos, Step, StopRule};
 
     use super::*;
     use crate::document::Document;
@@ -73,18 +73,14 @@ mod tests {
         let text = |step: &StepRecord| Document::from([profiles(&[step])]).text(Style::default());
         assert_eq!(text(&step).trim(), "");
         step.profiles = vec![ProfileRecord {
-            target: ProfileTarget::Worker,
             event: "cpu-clock".to_owned(),
             hz: 160,
-            unwinder: Unwinder::FramePointers,
             sample_cost_ns: Nanos(31_000),
             samples: 800,
-            lost: 0,
             expected: Some(1_000.0),
             rooted_share: Some(0.973),
-            storage_engine_share: None,
-            kernel_note: None,
             refusal: Some("perf took 80 % of the samples".to_owned()),
+            ..ProfileRecord::default()
         }];
         let shown = text(&step);
         assert!(shown.contains("sampling takes 0.5 %"), "{shown}");

@@ -1,9 +1,7 @@
 //! Flame graphs: files of every format, and the section of the page.
 
 use analysis::profile::{Place, Side, StepProfile, flame_graph};
-use model::{
-    Frame, Nanos, Profile, ProfileBuilder, ProfileRecord, ProfileTarget, Unwinder, metric,
-};
+use model::{Frame, Profile, ProfileBuilder, ProfileRecord, ProfileTarget, metric};
 use render::flame::{firefox, folded};
 use render::{FlameReport, Format, Meta, Report, ReportInput, Style, render_html};
 
@@ -70,18 +68,10 @@ fn profiled(fixture: &mut Fixture) -> Vec<StepProfile> {
         step.counters.set(metric::PROCESS_CPU_KERNEL_US, Some(1.5 * ops));
         step.counters.set(metric::CLIENT_RUN_QUEUE_US, Some(0.7 * ops));
         step.profiles.push(ProfileRecord {
-            target: ProfileTarget::Worker,
             event: "cpu-clock".to_owned(),
             hz: 199,
-            unwinder: Unwinder::Dwarf,
-            sample_cost_ns: Nanos(30_000),
             samples: profile.samples(ProfileTarget::Worker),
-            lost: 0,
-            expected: None,
-            rooted_share: None,
-            storage_engine_share: None,
-            kernel_note: None,
-            refusal: None,
+            ..ProfileRecord::default()
         });
         profiles.push(StepProfile { run: run.id.clone(), step: step.index, profile });
     }
@@ -95,7 +85,7 @@ fn written<T>(has_base: bool, write: impl Fn(&FlameReport<'_>) -> T) -> T {
     let (meta, step) = (Meta::of(&fixture.manifest), profiles[0].step);
     let side = |variant: &str| -> Side<'_> {
         let place = Place { variant, clients: fixture.runs[0].cell.clients, step };
-        StepProfile::side(&profiles, &fixture.runs, &place)
+        StepProfile::side(&profiles, &fixture.runs, place)
     };
     let (old, new) = (side("rocksdb-9.10"), side("rocksdb-11.8"));
     let (shown, base) = if has_base { (&new, Some(&old)) } else { (&old, None) };

@@ -1,8 +1,10 @@
 //! `assay explain`: attributes a difference between two variants.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use analysis::explain::{Question, StepProfiles};
+use analysis::profile::Place;
 use analysis::{Comparison, Explanation, StepComparison, StorageUse, explain};
 use archive::{ExperimentDir, Results};
 use lint::LintFinding;
@@ -55,13 +57,7 @@ pub(crate) struct Args {
 
 /// Prints the explanation.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
-    if args.a == args.b {
-        return Err(miette!(
-            help = "name two variants of an experiment",
-            "`{}` does not differ from itself",
-            args.a
-        ));
-    }
+    check_different(&args.a, &args.b)?;
     let metric = args.metric.as_deref().map(known_metric).transpose()?;
     let results = Results::at(&environment.results);
     let dir = find(args, &results)?;
@@ -91,7 +87,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         findings.iter().filter(concerns).map(text).collect()
     };
     let explained = |step: &StepComparison| {
-        let place = (step.index, step.clients.level);
+        let (clients, step_index) = (step.clients.level, step.index);
+        let place = Place { variant: &args.b, clients, step: step_index };
         let stored = step_profiles(&runs, place, |_| Some(&dir));
         stored.damaged.iter().for_each(|error| ui.status(format_args!("warning   {error}")));
         let stored = &stored.profiles;
@@ -167,6 +164,23 @@ fn find(args: &Args, results: &Results) -> Result<ExperimentDir> {
     Err(miette!(help = help, "no experiment has both variants, `{}` and `{}`", args.a, args.b))
 }
 
+/// Checks that two variants differ.
+pub(crate) fn check_different(one: &str, other: &str) -> Result<()> {
+    if one != other {
+        return Ok(());
+    }
+    let help = "name two variants of an experiment";
+    Err(miette!(help = help, "`{one}` does not differ from itself"))
+}
+
+/// Checks that runs had a level of clients.
+pub(crate) fn check_level(wanted: Option<u32>, levels: &BTreeSet<u32>) -> Result<()> {
+    let Some(level) = wanted.filter(|level| !levels.contains(level)) else { return Ok(()) };
+    let known: Vec<String> = levels.iter().map(u32::to_string).collect();
+    let help = format!("levels of clients: {}", known.join(", "));
+    Err(miette!(help = help, "no run had {}", model::units::clients(level)))
+}
+
 /// Checks that the experiment has the variant.
 pub(crate) fn check_variant(experiment: &Experiment, name: &str) -> Result<()> {
     if experiment.variant(name).is_some() {
@@ -188,15 +202,7 @@ pub(crate) fn unknown(message: String, name: &str, what: &str, known: &[&str]) -
 
 /// Returns the selected steps, by level and then in order.
 fn steps<'a>(args: &Args, comparison: &'a Comparison) -> Result<Vec<&'a StepComparison>> {
-    let levels = comparison.levels();
-    if let Some(level) = args.clients.filter(|level| !levels.contains(level)) {
-        let known: Vec<String> = levels.iter().map(u32::to_string).collect();
-        return Err(miette!(
-            help = format!("levels of clients: {}", known.join(", ")),
-            "no run had {}",
-            model::units::clients(level)
-        ));
-    }
+    check_level(args.clients, &comparison.levels())?;
     let mut names: Vec<&str> = Vec::new();
     for step in &comparison.steps {
         if !names.contains(&step.name.as_str()) {

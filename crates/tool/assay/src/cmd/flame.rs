@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use analysis::profile::{Place, Side, StepProfile, flame_graph, sampled_differently};
+use analysis::profile::{Place, StepProfile, flame_graph, sampled_differently};
 use archive::{Results, write_output};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 use miette::{Report, Result, miette};
-use model::{Experiment, RunRecord, StepRecord};
+use model::{Experiment, ProfileTarget, RunRecord, StepRecord};
 use render::flame::{firefox, folded};
-use render::{FlameReport, Format, Meta, Report as _};
+use render::{FlameReport, Meta, Report as _};
 
-use super::explain::{check_variant, unknown};
+use super::explain::{check_different, check_level, check_variant, unknown};
 use super::format::DOCUMENT;
 use super::profiles::step_profiles;
 use super::steady::Window;
@@ -44,38 +44,16 @@ pub(crate) struct Args {
     clients: Option<u32>,
     /// Output format [default: svg with --output, else text]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
-    format: Option<FlameFormat>,
+    format: Option<String>,
     /// File to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// A format of a profile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FlameFormat {
-    /// The picture, with zoom and search.
-    Svg,
-    /// Folded stacks.
-    Folded,
-    /// The format of Firefox Profiler.
-    Firefox,
-    /// The functions as a report.
-    Functions(Format),
-}
-
-/// Names of the formats that reports do not have.
-const FILES: [(&str, FlameFormat); 3] =
-    [("svg", FlameFormat::Svg), ("folded", FlameFormat::Folded), ("firefox", FlameFormat::Firefox)];
-
-/// Returns a parser of the formats.
-fn formats() -> impl TypedValueParser<Value = FlameFormat> {
-    let files = FILES.map(|(name, _)| name).into_iter();
-    let names = PossibleValuesParser::new(files.chain(DOCUMENT.iter().map(|format| format.name())));
-    names.map(|name| {
-        let file = FILES.iter().find(|(known, _)| *known == name).map(|(_, format)| *format);
-        let report = || FlameFormat::Functions(name.parse().expect("it is one of them"));
-        file.unwrap_or_else(report)
-    })
+/// Returns a parser of the formats: those of viewers of profiles, and those of reports.
+fn formats() -> PossibleValuesParser {
+    let reports = DOCUMENT.iter().map(|format| format.name());
+    PossibleValuesParser::new(["svg", "folded", "firefox"].into_iter().chain(reports))
 }
 
 /// Prints the flame graph, or writes it to a file.
@@ -83,49 +61,42 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let dir = misplaced::find(&Results::at(&environment.results), &args.experiment)?;
     let manifest = dir.manifest().into_report()?;
     let experiment = &manifest.plan.experiment;
-    let names: Vec<&str> =
-        [&args.variant].into_iter().chain(&args.versus).map(|it| &**it).collect();
-    names.iter().try_for_each(|name| check_variant(experiment, name))?;
-    if args.versus.as_ref() == Some(&args.variant) {
-        return Err(miette!(
-            help = "name two variants of an experiment",
-            "`{}` does not differ from itself",
-            args.variant
-        ));
+    for name in [Some(&args.variant), args.versus.as_ref()].into_iter().flatten() {
+        check_variant(experiment, name)?;
     }
+    args.versus.iter().try_for_each(|versus| check_different(&args.variant, versus))?;
     let runs = Window::default().runs(&dir, &manifest)?;
-    let (step, clients) = place(args, experiment, &runs)?;
-    let places: Vec<Place<'_>> =
-        names.iter().map(|variant| Place { variant, clients, step }).collect();
-    if let Some(ways) = sampled_differently(&runs, &places) {
+    let place = place(args, experiment, &runs)?;
+    let mut stored = step_profiles(&runs, place, |_| Some(&dir));
+    stored.damaged.pop().map_or(Ok(()), Err).into_report()?;
+    let side = |variant: &String| {
+        let place = Place { variant, ..place };
+        let side = StepProfile::side(&stored.profiles, &runs, place);
+        if side.runs.is_empty() { Err(unprofiled(&runs, place, &args.step)) } else { Ok(side) }
+    };
+    let (shown, base) = (side(&args.variant)?, args.versus.as_ref().map(side).transpose()?);
+    let all = [Some(&shown), base.as_ref()].into_iter().flatten().flat_map(|side| &side.runs);
+    if let Some(ways) = sampled_differently(all, &ProfileTarget::ALL) {
         return Err(miette!(
             help = "repeat the runs with --profile in one experiment on one host",
             "the profiles cannot be compared: the runs were sampled in different ways, {ways}"
         ));
     }
-    let mut stored = step_profiles(&runs, (step, clients), |_| Some(&dir));
-    stored.damaged.pop().map_or(Ok(()), Err).into_report()?;
-    let profiles = stored.profiles;
-    let sides: Vec<Side<'_>> =
-        places.iter().map(|place| StepProfile::side(&profiles, &runs, place)).collect();
-    if let Some(place) = places.iter().zip(&sides).find(|(_, side)| side.runs.is_empty()) {
-        return Err(unprofiled(&runs, place.0, &args.step));
-    }
-    let (shown, base) = (&sides[0], sides.get(1));
-    let default = match &args.output {
-        Some(_) => FlameFormat::Svg,
-        None => FlameFormat::Functions(Format::Text),
-    };
+    let (shown, base, step) = (&shown, base.as_ref(), args.step.as_str());
     let report = || {
-        let graph = flame_graph(shown, base).ok_or_else(|| no_cpu(&args.step))?;
-        let meta = Meta::of(&manifest);
-        Ok::<_, Report>(FlameReport { meta, step: &args.step, clients, shown, base, graph })
+        let graph = flame_graph(shown, base).ok_or_else(|| no_cpu(step))?;
+        let (meta, clients) = (Meta::of(&manifest), place.clients);
+        Ok::<_, Report>(FlameReport { meta, step, clients, shown, base, graph })
     };
-    let text = match args.format.unwrap_or(default) {
-        FlameFormat::Svg => report()?.svg(),
-        FlameFormat::Folded => folded(shown, base),
-        FlameFormat::Firefox => firefox(shown, base),
-        FlameFormat::Functions(format) => report()?.render(format, ui.style()),
+    let default = if args.output.is_some() { "svg" } else { "text" };
+    let text = match args.format.as_deref().unwrap_or(default) {
+        "svg" => report()?.svg(),
+        "folded" => folded(shown, base),
+        "firefox" => firefox(shown, base),
+        format => {
+            let format = format.parse().expect("the parser knows no other");
+            report()?.render(format, ui.style())
+        }
     };
     match &args.output {
         Some(path) => {
@@ -146,30 +117,19 @@ fn no_cpu(step: &str) -> Report {
     )
 }
 
-/// Returns index and clients of the step: of several, those with most samples of the variant.
-fn place(args: &Args, experiment: &Experiment, runs: &[RunRecord]) -> Result<(u32, u32)> {
-    let steps = experiment.steps.iter().map(|step| step.name.as_str());
-    let known: BTreeSet<&str> = steps.collect();
+/// Returns the step to show: of several, the one with most samples of the variant.
+fn place<'a>(args: &'a Args, experiment: &Experiment, runs: &[RunRecord]) -> Result<Place<'a>> {
+    let known: BTreeSet<&str> = experiment.steps.iter().map(|step| step.name.as_str()).collect();
     if !known.contains(args.step.as_str()) {
         let message = format!("`{}` has no step `{}`", experiment.name, args.step);
         return Err(unknown(message, &args.step, "steps", &known.into_iter().collect::<Vec<_>>()));
     }
-    if let Some(level) = args.clients.filter(|level| !experiment.clients.contains(level)) {
-        let known: Vec<String> = experiment.clients.iter().map(u32::to_string).collect();
-        return Err(miette!(
-            help = format!("levels of clients: {}", known.join(", ")),
-            "no run had {}",
-            model::units::clients(level)
-        ));
-    }
-    let is_cell = |run: &&RunRecord| {
+    check_level(args.clients, &experiment.clients.iter().copied().collect())?;
+    let is_wanted = |run: &RunRecord, step: &StepRecord| {
         let is_level = args.clients.is_none_or(|level| run.cell.clients == level);
-        is_level && run.is_counted() && run.cell.variant == args.variant
+        is_level && step.step.name == args.step
     };
-    let all = runs.iter().filter(is_cell).flat_map(|run| run.steps.iter().map(move |it| (run, it)));
-    let own = all.filter(|(_, step)| step.step.name == args.step);
-    let most = own.max_by_key(|(_, step)| samples(step));
-    most.map(|(run, step)| (step.index, run.cell.clients)).ok_or_else(|| {
+    Place::most_profiled(runs, &args.variant, is_wanted).ok_or_else(|| {
         miette!(
             help = "`assay list` shows which runs are complete",
             "no valid run of `{}` has step `{}`",
@@ -179,16 +139,10 @@ fn place(args: &Args, experiment: &Experiment, runs: &[RunRecord]) -> Result<(u3
     })
 }
 
-fn samples(step: &StepRecord) -> u64 {
-    step.profiles.iter().map(|profile| profile.samples).sum()
-}
-
 /// Returns the error of a variant without a profile, with the reason that its runs recorded.
-fn unprofiled(runs: &[RunRecord], place: &Place<'_>, step: &str) -> Report {
-    let has_any = runs.iter().flat_map(|run| &run.steps).any(|step| !step.profiles.is_empty());
+fn unprofiled(runs: &[RunRecord], place: Place<'_>, step: &str) -> Report {
     let mut records = place.steps(runs).flat_map(|(_, step)| &step.profiles);
     let reason = records.find_map(|profile| profile.refusal.clone());
     let help = reason.unwrap_or_else(|| "repeat the run with --profile".to_owned());
-    let of_step = if has_any { format!(" of step `{step}`") } else { String::new() };
-    miette!(help = help, "no run of `{}` has a profile{of_step}", place.variant)
+    miette!(help = help, "no run of `{}` has a profile of step `{step}`", place.variant)
 }

@@ -1,6 +1,6 @@
 //! Stored CPU profiles of a step.
 
-use analysis::profile::{Place, StepProfile, most_profiled_step};
+use analysis::profile::{Place, StepProfile};
 use archive::{ArchiveError, ExperimentDir, parallel_map};
 use model::{Profile, RunRecord, StepRecord};
 
@@ -13,15 +13,16 @@ pub(crate) struct StoredProfiles {
     pub(crate) damaged: Vec<ArchiveError>,
 }
 
-/// Reads the profiles of a step in the counted runs of every variant at its level of clients.
+/// Reads the profiles of a place's step in the counted runs of every variant at its level of
+/// clients.
 pub(crate) fn step_profiles<'a>(
     runs: &[RunRecord],
-    (step, clients): (u32, u32),
+    place: Place<'_>,
     dir: impl Fn(&RunRecord) -> Option<&'a ExperimentDir> + Sync,
 ) -> StoredProfiles {
     let of_run = |run: &RunRecord| {
-        let place = Place { variant: &run.cell.variant, clients, step };
-        let own = place.steps(std::slice::from_ref(run)).next();
+        let own =
+            Place { variant: &run.cell.variant, ..place }.steps(std::slice::from_ref(run)).next();
         let Some(((_, record), dir)) = own.zip(dir(run)) else { return Ok(None) };
         let Some(profile) = dir.profile(&run.cell.id, record.index, &record.step.name)? else {
             return Ok(None);
@@ -30,7 +31,7 @@ pub(crate) fn step_profiles<'a>(
             let reason = "a profile has other samples than its record".to_owned();
             return Err(ArchiveError::Damaged(dir.run_dir(&run.cell.id), reason));
         }
-        Ok(Some(StepProfile { run: run.id.clone(), step, profile }))
+        Ok(Some(StepProfile { run: run.id.clone(), step: record.index, profile }))
     };
     let mut stored = StoredProfiles::default();
     for read in parallel_map(runs, of_run) {
@@ -54,6 +55,6 @@ pub(crate) fn page_profiles<'a>(
     base: &str,
     dir: impl Fn(&RunRecord) -> Option<&'a ExperimentDir> + Sync,
 ) -> StoredProfiles {
-    let step = most_profiled_step(runs, base);
-    step.map_or_else(StoredProfiles::default, |step| step_profiles(runs, step, dir))
+    let place = Place::most_profiled(runs, base, |_, _| true);
+    place.map_or_else(StoredProfiles::default, |place| step_profiles(runs, place, dir))
 }

@@ -91,11 +91,15 @@ fn slowed_function_is_listed_first_and_the_account_adds_up() {
     assert_eq!(listed[0]["name"], format!("work_{SLOWED:02}"), "{functions}");
     assert_eq!((listed.len(), &listed[0]["group"]), (1, &"engine".into()), "{functions}");
     let us = |value: &Value| value.as_f64().expect("a figure");
-    let sum =
-        us(&listed[0]["difference_us"]) + us(&functions["common_us"]) + us(&functions["rest_us"]);
+    let sum = us(&listed[0]["difference_us"])
+        + us(&functions["same_factor_us"])
+        + us(&functions["rest_us"]);
     assert!((sum - us(&functions["total"]["difference"])).abs() < 1e-9, "{functions}");
     let text = workspace.assay(&["explain", "plain-1", "slow-1", "readrandom"]).out;
-    assert!(text.contains("common to all functions") && text.contains("  work_07"), "{text}");
+    assert!(
+        text.contains("the same factor in all functions") && text.contains("  work_07"),
+        "{text}"
+    );
     let flame = workspace
         .assay(&["flame", "quick-filluniquerandom-readrandom", "slow-1", "readrandom"])
         .out;
