@@ -12,13 +12,17 @@ pub const KERNEL_MODULE: &str = "[kernel]";
 /// Function of an address without a symbol, and module of one outside of all files.
 pub const UNKNOWN: &str = "[unknown]";
 
-/// Most frames of a stack. Our choice: perf stores 127 addresses, and unwound stacks have some hundred.
+/// Most frames of a stack.
+///
+/// Our choice: perf stores 127 addresses, and unwound stacks have some hundred.
 const FRAMES_MAX: usize = 512;
 /// Most stacks of a profile. Our choice: a minute of `MySQL` has some thousand.
 const STACKS_MAX: usize = 50_000;
 /// Most distinct frames of a profile. Our choice: `MySQL` executes fewer functions.
 const DISTINCT_FRAMES_MAX: usize = 50_000;
-/// Most characters of a name. Our choice: the longest names in `RocksDB` and `MySQL` have some hundred.
+/// Most characters of a name.
+///
+/// Our choice: the longest names in `RocksDB` and `MySQL` have some hundred.
 const NAME_CHARS_MAX: usize = 1_000;
 
 /// A process whose stacks are sampled.
@@ -227,7 +231,8 @@ impl ProfileBuilder {
     ///
     /// Characters that separate the parts of a folded stack are replaced in names, and long names
     /// are shortened. The outermost callers of a very deep stack are left out. Samples without a
-    /// frame, and samples beyond the most stacks or frames of a profile, count for an unknown function.
+    /// frame, and samples beyond the most stacks or frames of a profile, count for an unknown
+    /// function.
     pub fn add(&mut self, target: ProfileTarget, thread: &str, frames: &[Frame], samples: u64) {
         let beyond = frames.len().saturating_sub(FRAMES_MAX);
         let clean = |frame: &Frame| Frame {

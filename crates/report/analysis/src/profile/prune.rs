@@ -35,8 +35,8 @@ impl PrunedFlame {
 }
 
 impl FlameGraph {
-    /// Returns the tree without nodes below `share` of the whole: such nodes of one caller are merged
-    /// into one, so that totals stay sums.
+    /// Returns the tree without nodes below `share` of the whole: such nodes of one caller are
+    /// merged into one, so that totals stay sums.
     pub fn pruned(&self, share: f64) -> PrunedFlame {
         let mut pruning = Pruning {
             limit: share * self.root.total.larger(),
