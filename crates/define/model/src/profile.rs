@@ -12,13 +12,17 @@ pub const KERNEL_MODULE: &str = "[kernel]";
 /// Function of an address without a symbol, and module of one outside of all files.
 pub const UNKNOWN: &str = "[unknown]";
 
-/// Most frames of a stack. Our choice: perf stores 127 addresses; unwound stacks have some hundred.
+/// Most frames of a stack.
+///
+/// Our choice: perf stores 127 addresses, and unwound stacks have some hundred.
 const FRAMES_MAX: usize = 512;
 /// Most stacks of a profile. Our choice: a minute of `MySQL` has some thousand.
 const STACKS_MAX: usize = 50_000;
-/// Most distinct frames of a profile. Our choice: the functions of `MySQL` that ever ran are fewer.
+/// Most distinct frames of a profile. Our choice: `MySQL` executes fewer functions.
 const DISTINCT_FRAMES_MAX: usize = 50_000;
-/// Most characters of a name. Our choice: the longest of `RocksDB` and `MySQL` have some hundred.
+/// Most characters of a name.
+///
+/// Our choice: the longest names in `RocksDB` and `MySQL` have some hundred.
 const NAME_CHARS_MAX: usize = 1_000;
 
 /// A process whose stacks are sampled.
@@ -103,11 +107,6 @@ pub struct ProfileRecord {
 }
 
 impl ProfileRecord {
-    /// Returns whether time in the kernel was not sampled, for want of rights.
-    pub fn is_user_only(&self) -> bool {
-        is_user_only(&self.event)
-    }
-
     /// Returns how the samples were taken, in words.
     pub fn way(&self) -> String {
         format!("{} at {} Hz by {}", self.event, self.hz, self.unwinder.phrase())
@@ -209,7 +208,7 @@ impl Profile {
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut builder = ProfileBuilder::default();
         for (number, line) in (1..).zip(text.lines()) {
-            builder.add_line(line).ok_or_else(|| format!("line {number} is no folded stack"))?;
+            builder.add_line(line).ok_or_else(|| format!("line {number} is not a folded stack"))?;
         }
         Ok(builder.build())
     }
@@ -224,20 +223,16 @@ pub struct ProfileBuilder {
     stacks: BTreeMap<StackKey, u64>,
 }
 
-/// What samples of one stack have in common.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct StackKey {
-    target: ProfileTarget,
-    thread: String,
-    frames: Vec<u32>,
-}
+/// Target, thread and frames of samples.
+type StackKey = (ProfileTarget, String, Vec<u32>);
 
 impl ProfileBuilder {
     /// Adds samples of a stack, whose frames are from the root to the sampled function.
     ///
     /// Characters that separate the parts of a folded stack are replaced in names, and long names
-    /// are shortened. Of a very deep stack the callers are left out. Samples without a frame are
-    /// of an unknown function, and so are samples beyond the most stacks or frames of a profile.
+    /// are shortened. The outermost callers of a very deep stack are left out. Samples without a
+    /// frame, and samples beyond the most stacks or frames of a profile, count for an unknown
+    /// function.
     pub fn add(&mut self, target: ProfileTarget, thread: &str, frames: &[Frame], samples: u64) {
         let beyond = frames.len().saturating_sub(FRAMES_MAX);
         let clean = |frame: &Frame| Frame {
@@ -249,9 +244,9 @@ impl ProfileBuilder {
         if frames.is_empty() {
             frames.push(self.unknown());
         }
-        let mut key = StackKey { target, thread: thread_group(thread), frames };
+        let mut key = (target, thread_group(thread), frames);
         if self.stacks.len() >= STACKS_MAX && !self.stacks.contains_key(&key) {
-            key.frames = vec![self.unknown()];
+            key.2 = vec![self.unknown()];
         }
         let sum = self.stacks.entry(key).or_insert(0);
         *sum = sum.saturating_add(samples);
@@ -272,7 +267,7 @@ impl ProfileBuilder {
         *self.frames.entry(frame).or_insert(next)
     }
 
-    /// Adds a line of folded stacks; `None` where it is none.
+    /// Adds a line of folded stacks; `None` where the line is not a folded stack.
     fn add_line(&mut self, line: &str) -> Option<()> {
         let (stack, samples) = line.rsplit_once(' ')?;
         let samples = samples.parse().ok().filter(|samples| *samples > 0)?;
@@ -291,14 +286,14 @@ impl ProfileBuilder {
     /// Returns the profile, whose frames and stacks are in the order of their names.
     pub fn build(self) -> Profile {
         let mut renumbered = vec![0; self.frames.len()];
-        let frames = (0..).zip(self.frames).map(|(new, (frame, old))| {
+        let mut frames = Vec::new();
+        for (new, (frame, old)) in (0..).zip(self.frames) {
             renumbered[old as usize] = new;
-            frame
-        });
-        let frames: Vec<Frame> = frames.collect();
-        let stack = |(key, samples): (StackKey, u64)| {
-            let frames = key.frames.iter().map(|old| renumbered[*old as usize]).collect();
-            Stack { target: key.target, thread: key.thread, frames, samples }
+            frames.push(frame);
+        }
+        let stack = |((target, thread, frames), samples): (StackKey, u64)| {
+            let frames = frames.into_iter().map(|old| renumbered[old as usize]).collect();
+            Stack { target, thread, frames, samples }
         };
         let mut stacks: Vec<Stack> = self.stacks.into_iter().map(stack).collect();
         stacks.sort();
@@ -354,7 +349,7 @@ mod tests {
             let text = format!("{good}{line}\n{good}");
             assert_eq!(
                 Profile::parse(&text),
-                Err("line 2 is no folded stack".to_owned()),
+                Err("line 2 is not a folded stack".to_owned()),
                 "{line}"
             );
         }

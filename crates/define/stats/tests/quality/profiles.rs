@@ -27,7 +27,7 @@ fn equal() -> Vec<Function> {
 }
 
 /// Returns the shares and dispersions of a read-only benchmark of RocksDB, roughly: few functions
-/// of 10 to 20 %, one of the kernel whose samples scatter widely, and many small ones.
+/// of 10 to 20 %, a function of the kernel whose samples scatter widely, and many small functions.
 fn uneven() -> Vec<Function> {
     let large = [(0.20, 5.0), (0.16, 4.0), (0.11, 4.0), (0.10, 3.0), (0.04, 30.0), (0.04, 2.0)];
     let middle = (0..10).map(|_| (0.02, 1.6));

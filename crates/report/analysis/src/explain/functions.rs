@@ -31,13 +31,8 @@ pub(super) fn functions(
 ) -> Option<Result<FunctionAccount, String>> {
     let is_profiled = |(_, step): &&(&RunRecord, &StepRecord)| !step.profiles.is_empty();
     let first = sides.iter().flatten().find(is_profiled)?.1;
-    let scope = match subject {
-        _ if is_of_server(first) => Scope::Server,
-        Subject::Cpu => Scope::Worker,
-        Subject::TimePerOperation | Subject::ResponseTime | Subject::ServerCpu | Subject::Other => {
-            Scope::Clients
-        }
-    };
+    let in_worker = if subject == Subject::Cpu { Scope::Worker } else { Scope::Clients };
+    let scope = if is_of_server(first) { Scope::Server } else { in_worker };
     let [base, variant] = sides.each_ref().map(|side| -> Vec<ProfiledRun<'_>> {
         let of_run = |&(run, step): &(_, _)| StepProfile::of(profiles.stored, run, step);
         let is_sampled = |run: &ProfiledRun<'_>| {
@@ -53,7 +48,7 @@ pub(super) fn functions(
     let names = [&base, &variant].map(|side| engine_functions(side));
     if names.iter().all(|names| !names.is_empty()) && names[0].is_disjoint(&names[1]) {
         let reason = "the variants are different engines, which share no functions; assay flame \
-                      shows those of each";
+                      shows the functions of each";
         return Some(Err(reason.to_owned()));
     }
     Some(compare([&base, &variant], scope, profiles.with_inclusive))

@@ -93,11 +93,8 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
     let declared = of(base).zip(of(variant)).map_or_else(Declared::default, |(base, variant)| {
         declared(Pair { base, variant }, first_runs)
     });
-    let (functions, no_functions) = match functions(question.profiles, subject, &sides) {
-        Some(Ok(functions)) => (Some(functions), None),
-        Some(Err(reason)) => (None, Some(reason)),
-        None => (None, None),
-    };
+    let functions = functions(question.profiles, subject, &sides).transpose();
+    let (functions, no_functions) = functions.map_or_else(|why| (None, Some(why)), |it| (it, None));
     let on_cpu = time_on_cpu(subject, account.as_ref());
     let is_caused = declared.intervention().is_some() && !declared.is_control;
     Some(Explanation {

@@ -1,6 +1,6 @@
 //! CPU: cost per operation, CPUs in use, run-queue share.
 
-use model::{ProfileRecord, ProfileTarget, Readings, StepRecord, metric};
+use model::{ProfileTarget, Readings, StepRecord, metric};
 
 use super::operations::{clients, operations, per_op, ratio, sum};
 use super::server;
@@ -54,7 +54,7 @@ pub(crate) fn target_cpu(step: &StepRecord, target: ProfileTarget) -> Option<f64
 
 /// Returns whether the profile of a target has no time in the kernel.
 pub(crate) fn is_user_only(step: &StepRecord, target: ProfileTarget) -> bool {
-    step.profile(target).is_some_and(ProfileRecord::is_user_only)
+    step.profile(target).is_some_and(|one| model::profile::is_user_only(&one.event))
 }
 
 /// Sets the CPUs in use and the clients' run-queue share.

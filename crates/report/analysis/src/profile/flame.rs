@@ -12,7 +12,7 @@ use super::group::{CLIENT_THREAD, FrameKind, Group, groups, module_stem};
 use super::name::FunctionName;
 use super::side::Side;
 
-/// Deepest frame of a tree: the costs of deeper ones are their caller's.
+/// Deepest frame of a tree: the costs of deeper frames count for their caller.
 ///
 /// Our choice: twice the deepest stack that the kernel records by default.
 const DEPTH_MAX: usize = 254;
@@ -46,10 +46,10 @@ impl NodeKind {
 /// Microseconds per operation.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Us {
-    /// Of the variant that is shown.
+    /// Cost of the variant that is shown.
     #[serde(rename = "shown_us_per_op")]
     pub shown: f64,
-    /// Of the variant that it is compared with; `None` without one.
+    /// Cost of the base; `None` where the variant is compared with no other.
     #[serde(rename = "base_us_per_op", skip_serializing_if = "Option::is_none")]
     pub base: Option<f64>,
 }
@@ -85,13 +85,13 @@ impl Us {
 pub struct FlameNode {
     /// Name in the picture.
     pub name: String,
-    /// File that has the function; empty where there is none.
+    /// File that has the function; empty for a node that stands for something else.
     pub module: String,
     /// What it stands for.
     pub kind: NodeKind,
     /// CPU with everything it calls.
     pub total: Us,
-    /// CPU of its own.
+    /// CPU of the function itself.
     pub own: Us,
     /// What it calls, by name.
     pub children: Vec<Self>,
@@ -137,7 +137,7 @@ pub fn flame_graph(shown: &Side<'_>, base: Option<&Side<'_>>) -> Option<FlameGra
     Some(FlameGraph { root, shown: shown.name.clone(), base })
 }
 
-/// Identifies a node among those of its caller, in both variants.
+/// Identifies a node among the nodes of its caller, in both variants.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     kind: NodeKind,
@@ -148,7 +148,7 @@ struct Key {
 #[derive(Default)]
 struct Branch {
     module: String,
-    /// Costs of its own: shown, base.
+    /// Costs of the node itself: shown, base.
     own: [f64; 2],
     branches: BTreeMap<Key, Self>,
 }

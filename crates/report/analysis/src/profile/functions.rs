@@ -152,7 +152,7 @@ impl Scale<'_> {
         }
     }
 
-    /// Returns the limits of the difference by the common factor: errors of the CPU and of the factor.
+    /// Returns the limits of the difference by the factor, from the errors of CPU and factor.
     ///
     /// Source: propagation of independent errors [Snedecor Cochran 1989].
     fn same_factor_interval(&self, same_factor_us: f64) -> Option<(f64, f64)> {

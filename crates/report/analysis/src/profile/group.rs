@@ -10,7 +10,7 @@ use crate::metrics::{client_cpu, is_user_only, primary_operations, target_cpu};
 pub(super) const CLIENT_THREAD: &str = "client";
 /// Libraries of the C and C++ run time, without suffix, and the file that the kernel adds to them.
 ///
-/// The vDSO is executed in user mode: its time is no time of the kernel. Source: vdso(7).
+/// The vDSO is executed in user mode, so its time does not count for the kernel. Source: vdso(7).
 const LIBC: &str =
     "[vdso] ld libc libc++ libdl libgcc_s libm libpthread librt libstdc++ linux-vdso";
 /// Beginnings of the names of allocator libraries.
@@ -133,7 +133,7 @@ impl FrameKind {
     }
 }
 
-/// Returns whether a text begins as one of a list does.
+/// Returns whether a text begins with an entry of a list.
 fn has_start(list: &str, text: &str) -> bool {
     list.split(' ').any(|one| text.starts_with(one))
 }

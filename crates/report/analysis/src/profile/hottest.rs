@@ -16,13 +16,13 @@ pub struct HotFunction {
     pub module: String,
     /// The group of functions.
     pub group: Group,
-    /// CPU of its own.
+    /// CPU of the function itself.
     pub own: Us,
     /// CPU with everything that it calls; a recursive call counts once.
     pub inclusive: Us,
 }
 
-/// Returns every function, those with the most CPU of their own in either variant first.
+/// Returns every function; functions that themselves take most CPU in either variant come first.
 pub fn hottest_functions(graph: &FlameGraph) -> Vec<HotFunction> {
     let mut found = BTreeMap::new();
     add(&graph.root, &mut Vec::new(), &mut found);

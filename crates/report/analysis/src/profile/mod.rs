@@ -11,7 +11,7 @@
 //! function that one side lacks counts for its nearest caller that both sides have (`unit`); cost
 //! that moved between related functions is tested as a sum (`shift`).
 //!
-//! Source: [Gregg 2014], flame graphs of differences; the test is that of `stats::shares`.
+//! Source: [Gregg 2014], flame graphs of differences. `stats::shares` has the test.
 
 mod flame;
 mod functions;

@@ -1,4 +1,4 @@
-//! What of a flame graph is wide enough to be drawn.
+//! The part of a flame graph that is wide enough to be drawn.
 
 use super::flame::{FlameGraph, FlameNode, NodeKind, Us};
 
@@ -21,7 +21,7 @@ pub struct Gone {
 /// A tree without narrow nodes, and what only the base has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrunedFlame {
-    /// The tree of what the shown variant has; totals of the base include what is gone.
+    /// The tree of the nodes that the shown variant has; totals of the base include the gone nodes.
     pub root: FlameNode,
     /// Paths that only the base has, the largest first.
     pub gone: Vec<Gone>,
@@ -35,8 +35,8 @@ impl PrunedFlame {
 }
 
 impl FlameGraph {
-    /// Returns the tree without nodes below `share` of the whole: those of one caller are one node,
-    /// so that totals stay sums.
+    /// Returns the tree without nodes below `share` of the whole: such nodes of one caller are
+    /// merged into one, so that totals stay sums.
     pub fn pruned(&self, share: f64) -> PrunedFlame {
         let mut pruning = Pruning {
             limit: share * self.root.total.larger(),

@@ -12,7 +12,7 @@ pub(super) const LEVEL: f64 = 0.05;
 ///
 /// Our choice: the 5 % level of a normal variable for one function alone.
 const RELATED_FROM: f64 = 1.96;
-/// The same of the first caller or callee.
+/// Least difference of the first caller or callee, in standard errors.
 ///
 /// Our choice: of two functions between which cost moved, a test at the limit of its power finds
 /// one; in simulations every tenth campaign then listed it.
@@ -42,8 +42,8 @@ pub(super) struct Findings {
 
 /// Returns the established differences, after cost that moved is summed.
 ///
-/// A function that differs is summed with those of its callers, callees and the other functions of
-/// its callers that differ in the opposite direction, as long as one brings the sum nearer to 0.
+/// A function that differs is summed with its callers, its callees and the other callees of its
+/// callers, if they differ in the opposite direction, as long as one brings the sum nearer to 0.
 /// The sum is tested at Bonferroni's level, as the choice of its members depends on the samples.
 /// Where it is established, the members that noise alone may have chosen are left out.
 ///

@@ -134,7 +134,7 @@ fn flat() -> Costs {
 }
 
 /// Goal: siblings that noise makes faster do not hide one that is slower.
-/// Method: a difference of 5 of its standard errors, of one of 40 siblings.
+/// Method: one of 40 siblings differs by 5 standard errors.
 #[test]
 fn slowed_function_is_listed_among_siblings_that_vary() {
     let (any, first) = campaigns(flat, |costs, place| {

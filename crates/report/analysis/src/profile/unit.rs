@@ -44,7 +44,7 @@ pub(super) struct Units {
     positions: BTreeMap<Key, usize>,
 }
 
-/// The profiles of both sides, and what of them counts.
+/// The profiles of both sides, and the stacks that count.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Profiles<'a> {
     /// Runs of the base and of the variant.

@@ -14,7 +14,7 @@ const NAME_CHARS: usize = 45;
 /// Parts of a function that are named.
 const NAMED: usize = 3;
 
-/// Returns the account of CPU by function, or why there is none; nothing without profiles.
+/// Returns the account of CPU by function, or why it is absent; nothing without profiles.
 pub(super) fn functions(explanation: &Explanation, format: Format) -> Vec<Part> {
     let refused = explanation.no_functions.as_ref();
     let refused = refused.map(|reason| Part::Text(format!("No functions are compared: {reason}.")));
@@ -23,14 +23,16 @@ pub(super) fn functions(explanation: &Explanation, format: Format) -> Vec<Part> 
 }
 
 fn of(explanation: &Explanation, account: &FunctionAccount, format: Format) -> Vec<Part> {
-    let mut parts = vec![Part::Table(table(explanation, account, rows(account)))];
+    let unit = if explanation.unit.is_operation() { "operation" } else { "row" };
+    let variants = [explanation.base.as_str(), &explanation.variant];
+    let mut parts = vec![Part::Table(table(unit, variants, account, rows(account)))];
     let lines = notes(account, format).into_iter().chain(groups(account));
     parts.push(Part::Items(lines.collect()));
     if let Some(inclusive) = account.inclusive.as_ref().filter(|all| !all.is_empty()) {
         let title = "Functions with all they call; these figures overlap and do not add up:";
         parts.push(Part::Text(title.to_owned()));
         let rows = inclusive.iter().take(LISTED).map(Row::of).collect();
-        parts.push(Part::Table(table(explanation, account, rows)));
+        parts.push(Part::Table(table(unit, variants, account, rows)));
     }
     parts
 }
@@ -78,15 +80,14 @@ fn rows(account: &FunctionAccount) -> Vec<Row> {
     rows
 }
 
-/// Returns the CPU of the scope, and below it its parts.
-fn table(explanation: &Explanation, account: &FunctionAccount, parts: Vec<Row>) -> Table {
-    let unit = if explanation.unit.is_operation() { "operation" } else { "row" };
+/// Returns the CPU of the scope per unit in both variants, and below it its parts.
+fn table(unit: &str, variants: [&str; 2], account: &FunctionAccount, parts: Vec<Row>) -> Table {
     let (scale, total, scope) = (scale(account), account.total, scope(account.scope));
     let mut table = Table::new([
-        &format!("{} {scope} per {unit}", scale.unit),
+        &format!("{} of CPU per {unit}", scale.unit),
         "<part",
-        &explanation.base,
-        &explanation.variant,
+        variants[0],
+        variants[1],
         "difference",
         "95 % interval",
         "share",
@@ -129,14 +130,12 @@ const fn scope(scope: Scope) -> &'static str {
 
 /// Returns what is notable about a function: new, gone, or a sum.
 fn suffix(one: &FunctionDifference) -> String {
-    if one.is_new {
-        return " (new)".to_owned();
+    match one.merged.len() {
+        _ if one.is_new => " (new)".to_owned(),
+        _ if one.is_gone => " (gone)".to_owned(),
+        0 | 1 => String::new(),
+        merged => format!(" (+{} related)", merged - 1),
     }
-    if one.is_gone {
-        return " (gone)".to_owned();
-    }
-    let merged = one.merged.len().saturating_sub(1);
-    if merged > 0 { format!(" (+{merged} related)") } else { String::new() }
 }
 
 /// Returns the functions without a partner, what moved, and how many were tested.
@@ -150,13 +149,9 @@ fn notes(account: &FunctionAccount, format: Format) -> Vec<String> {
             let mut parts: Vec<(&String, &FunctionCost)> = one.parts.iter().collect();
             let size = |cost: &FunctionCost| cost.base_us.max(cost.variant_us);
             parts.sort_by(|a, b| size(b.1).total_cmp(&size(a.1)));
-            let state = |(_, cost): &(&String, &FunctionCost)| match cost.variant_us > 0.0 {
-                true => ("new", cost.variant_us),
-                false => ("gone", cost.base_us),
-            };
-            let phrase = |part: &(&String, &FunctionCost)| {
-                let (name, (what, us)) = (short(part.0), state(part));
-                format!("{name} is {what} ({} {})", scale.plain(us), scale.unit)
+            let phrase = |(name, cost): &(&String, &FunctionCost)| {
+                let what = if cost.variant_us > 0.0 { "new" } else { "gone" };
+                format!("{} is {what} ({} {})", short(name), scale.plain(size(cost)), scale.unit)
             };
             let named: Vec<String> = parts.iter().take(NAMED).map(phrase).collect();
             let more = parts.len().saturating_sub(NAMED);
@@ -197,4 +192,109 @@ fn groups(account: &FunctionAccount) -> Option<String> {
     };
     let all: Vec<String> = account.by_group.iter().map(phrase).collect();
     (!all.is_empty()).then(|| format!("By part, in {}: {}.", scale.unit, all.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use analysis::Group;
+    use stats::MeanDifference;
+
+    use super::*;
+    use crate::document::Document;
+    use crate::style::Style;
+
+    const SHORT: &str = "rocksdb::IndexBlockIter::SeekImpl";
+    const LONG: &str = "rocksdb::DataBlockIter::ParseNextDataKey<rocksdb::CheckAndDecodeEntry, \
+                        rocksdb::BlockBasedTable::Rep const&>";
+
+    fn one(name: &str, cost: FunctionCost) -> FunctionDifference {
+        let difference_us = cost.variant_us - cost.base_us;
+        FunctionDifference {
+            group: Group::Engine,
+            name: name.to_owned(),
+            cost,
+            difference_us,
+            interval_us: (difference_us - 0.0231, difference_us + 0.0231),
+            adjusted_p: 0.01,
+            share_of_difference: Some(difference_us / 1.5),
+            is_new: cost.base_us <= 0.0,
+            is_gone: false,
+            parts: BTreeMap::from([(LONG.to_owned(), cost)]),
+            merged: BTreeMap::new(),
+        }
+    }
+
+    fn account() -> FunctionAccount {
+        let interval = Some((0.9, 2.1));
+        FunctionAccount {
+            scope: Scope::Clients,
+            total: MeanDifference { base: 10.25, variant: 11.75, difference: 1.5, interval },
+            listed: vec![
+                one(LONG, FunctionCost { base_us: 0.0, variant_us: 1.2345 }),
+                one(SHORT, FunctionCost { base_us: 1.1, variant_us: 0.9005 }),
+            ],
+            same_factor_us: 0.41,
+            same_factor_interval_us: Some((-0.11, 0.93)),
+            rest_us: 0.055,
+            by_group: BTreeMap::new(),
+            tested: 41,
+            moved: 0,
+            samples: [12_000, 13_000],
+            inclusive: None,
+        }
+    }
+
+    fn document() -> Document {
+        let (variants, account) = (["rocksdb-9.10.0", "rocksdb-11.8.1"], account());
+        let table = table("operation", variants, &account, rows(&account));
+        Document::from([vec![Part::Table(table)]])
+    }
+
+    #[test]
+    fn table_of_functions_is_one_block_of_120_columns() {
+        let text = document().text(Style::default());
+        assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        let [first, second, whole, long, short, same, rest] = lines[..] else { panic!("{text}") };
+        assert!(first.starts_with("\u{b5}s of CPU per operation ") && first.ends_with("share"));
+        assert_eq!(second.split_whitespace().collect::<Vec<_>>(), ["9.10.0", "11.8.1"]);
+        assert!(whole.ends_with("10.25     11.75       +1.50  [+0.90, +2.10]"), "{text}");
+        assert!(long.contains("  rocksdb::DataBlockIter::Pa\u{2026}asedTable::Rep const&> (new)"));
+        assert!(short.contains(SHORT) && short.ends_with("[-0.22, -0.18]  -13 %"), "{text}");
+        assert!(same.starts_with("  the same factor in all functions "), "{text}");
+        assert!(rest.starts_with("  all other functions ") && rest.ends_with("4 %"), "{text}");
+    }
+
+    #[test]
+    fn narrow_table_of_functions_repeats_shortened_names() {
+        let text = document().text(Style { width: 80, ..Style::default() });
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        insta::assert_snapshot!(text, @r"
+        µs of CPU per operation               part    rocksdb-  rocksdb-  difference
+                                                        9.10.0    11.8.1
+        CPU of the client threads                        10.25     11.75       +1.50
+          rocksdb::DataBlo…Rep const&> (new)  engine      0.00      1.23       +1.23
+          rocksdb::IndexBlockIter::SeekImpl   engine      1.10      0.90       -0.20
+          the same factor in all functions                                     +0.41
+          all other functions                                                  +0.06
+
+        µs of CPU per operation                95 % interval  share
+        CPU of the client threads             [+0.90, +2.10]
+          rocksdb::DataBlo…Rep const&> (new)  [+1.21, +1.26]   82 %
+          rocksdb::IndexBlockIter::SeekImpl   [-0.22, -0.18]  -13 %
+          the same factor in all functions    [-0.11, +0.93]   27 %
+          all other functions                                   4 %
+        ");
+    }
+
+    #[test]
+    fn names_are_whole_in_markdown_and_shortened_in_sentences_of_text() {
+        let name = LONG.replace('<', "&lt;");
+        assert!(document().markdown().contains(&name), "{}", document().markdown());
+        let [text, markdown] = [Format::Text, Format::Markdown].map(|to| notes(&account(), to));
+        assert!(markdown[0].contains(LONG), "{markdown:?}");
+        assert!(!text[0].contains(LONG) && text[0].contains("Rep const&> is new"), "{text:?}");
+    }
 }

@@ -11,18 +11,17 @@ use model::{Profile, Stack, visible};
 /// Source: [Gregg 2011], the format of folded stacks; [Gregg 2014], the format with two columns.
 pub fn folded(shown: &Side<'_>, base: Option<&Side<'_>>) -> String {
     let sides: Vec<&Side<'_>> = base.into_iter().chain([shown]).collect();
-    let mut lines: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    let mut lines: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for (number, side) in sides.iter().enumerate() {
         for run in &side.runs {
             for stack in run.profile.stacks() {
-                let samples = lines.entry(names(run.profile, stack)).or_default();
-                samples.resize(sides.len(), 0);
-                samples[number] = samples[number].saturating_add(stack.samples);
+                let sum = &mut lines.entry(names(run.profile, stack)).or_default()[number];
+                *sum = sum.saturating_add(stack.samples);
             }
         }
     }
-    let columns = |samples: &[u64]| -> String {
-        samples.iter().map(|samples| format!(" {samples}")).collect()
+    let columns = |samples: &[u64; 2]| -> String {
+        samples[..sides.len()].iter().map(|samples| format!(" {samples}")).collect()
     };
     let line = |(stack, samples): (&String, &Vec<u64>)| format!("{stack}{}\n", columns(samples));
     visible(&lines.iter().map(line).collect::<String>()).into_owned()

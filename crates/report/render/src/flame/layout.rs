@@ -15,7 +15,7 @@ pub(super) struct Placed<'a> {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) width: f64,
-    /// Callers of what is gone, for its first box.
+    /// Callers of a gone node, for its first box.
     pub(super) callers: &'a [String],
 }
 
@@ -36,11 +36,11 @@ pub(super) struct Layout<'a> {
 /// One scale for all: the whole width is the larger of both variants.
 pub(super) fn layout(flame: &PrunedFlame, top: f64) -> Layout<'_> {
     let scale = WIDTH / flame.root.total.larger();
-    let shown = Growth { scale, size: |node| node.total.shown };
     let tree_bottom = top + ROW * model::float(depth(&flame.root));
     let mut tree = Vec::new();
-    shown.grow(&flame.root, (0.0, tree_bottom - ROW), &mut tree);
-    let base = Growth { scale, size: |node| node.total.base.unwrap_or(0.0) };
+    let shown = |node: &FlameNode| node.total.shown * scale;
+    grow(&flame.root, (0.0, tree_bottom - ROW), &shown, &mut tree);
+    let base = |node: &FlameNode| node.total.base.unwrap_or(0.0) * scale;
     let mut gone = Vec::new();
     let rows = flame.gone.iter().map(|one| depth(&one.node)).max().unwrap_or(0);
     let head = if rows > 0 { GONE_HEAD } else { 0.0 };
@@ -48,7 +48,7 @@ pub(super) fn layout(flame: &PrunedFlame, top: f64) -> Layout<'_> {
     let mut x = 0.0;
     for one in &flame.gone {
         let first = gone.len();
-        base.grow(&one.node, (x, bottom - ROW), &mut gone);
+        grow(&one.node, (x, bottom - ROW), &base, &mut gone);
         if let Some(first) = gone.get_mut(first) {
             first.callers = &one.callers;
             x += first.width;
@@ -62,26 +62,21 @@ fn depth(node: &FlameNode) -> usize {
     1 + node.children.iter().map(depth).max().unwrap_or(0)
 }
 
-/// How wide boxes are.
-struct Growth {
-    /// Pixels of a microsecond.
-    scale: f64,
-    /// Microseconds of a node.
-    size: fn(&FlameNode) -> f64,
-}
-
-impl Growth {
-    /// Places a node and all that it calls above it, from left to right.
-    fn grow<'a>(&self, node: &'a FlameNode, (x, y): (f64, f64), placed: &mut Vec<Placed<'a>>) {
-        let width = (self.size)(node) * self.scale;
-        if width <= 0.0 {
-            return;
-        }
-        placed.push(Placed { node, x, y, width, callers: &[] });
-        let mut left = x;
-        for child in &node.children {
-            self.grow(child, (left, y - ROW), placed);
-            left += (self.size)(child) * self.scale;
-        }
+/// Places a node of that width, and all that it calls above it, from left to right.
+fn grow<'a>(
+    node: &'a FlameNode,
+    (x, y): (f64, f64),
+    width: &dyn Fn(&FlameNode) -> f64,
+    placed: &mut Vec<Placed<'a>>,
+) {
+    let own = width(node);
+    if own <= 0.0 {
+        return;
+    }
+    placed.push(Placed { node, x, y, width: own, callers: &[] });
+    let mut left = x;
+    for child in &node.children {
+        grow(child, (left, y - ROW), width, placed);
+        left += width(child);
     }
 }

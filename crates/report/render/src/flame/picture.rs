@@ -11,7 +11,7 @@ use crate::figure::{digits, percent};
 use crate::plot::palette::{FLAME_GROUPS, LESS, MORE, UNCHANGED};
 use crate::plot::{Labels, Picture, px, text};
 
-/// Zoom and search of a picture in a file of its own.
+/// Zoom and search of a picture in a separate file.
 const SCRIPT: &str = include_str!("flame.js");
 /// Height of title and legend.
 const HEAD: f64 = 50.0;
@@ -43,12 +43,12 @@ pub(super) struct Subject<'a> {
     pub(super) step: &'a str,
     /// File name without extension.
     pub(super) name: String,
-    /// Whether it is a file of its own, with zoom and search.
+    /// Whether the picture is a separate file, with zoom and search.
     pub(super) is_file: bool,
 }
 
 impl Subject<'_> {
-    /// Returns the picture, for a page or for a file of its own.
+    /// Returns the picture, for a page or for a separate file.
     pub(super) fn picture(&self) -> Picture {
         let (flame, share) = self.pruned();
         let places = layout(&flame, HEAD);

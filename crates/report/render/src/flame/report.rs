@@ -45,13 +45,9 @@ impl FlameReport<'_> {
 
     /// Returns a line with the samples and the CPU of a side.
     fn side(side: &Side<'_>, us: f64) -> String {
+        let (name, samples, us) = (&side.name, side.samples(), digits(us));
         let runs = model::units::many(side.runs.len(), "run");
-        let samples = side.samples();
-        format!(
-            "{}: {} us of CPU per operation, {samples} samples of {runs}",
-            side.name,
-            digits(us)
-        )
+        format!("{name}: {us} us of CPU per operation, {samples} samples of {runs}")
     }
 }
 

@@ -3,7 +3,7 @@
 use model::{ProfileRecord, StepRecord};
 
 use crate::document::{Part, Table};
-use crate::figure::count;
+use crate::figure::{count, percent};
 
 /// Returns a row per step and process, and the reasons for steps without a profile.
 pub(super) fn profiles(steps: &[&StepRecord]) -> Vec<Part> {
@@ -21,15 +21,15 @@ pub(super) fn profiles(steps: &[&StepRecord]) -> Vec<Part> {
         "reach\nthe root",
         "lost",
     ]);
-    let percent = |share: Option<f64>| share.map_or_else(String::new, |it| percent(it, 0));
+    let share = |share: Option<f64>| share.map(percent).unwrap_or_default();
     for (step, one) in &all {
         table.push([
             (*step).to_owned(),
             one.target.name().to_owned(),
             one.unwinder.phrase().to_owned(),
             count(one.samples),
-            percent(one.counted_share()),
-            percent(one.rooted_share),
+            share(one.counted_share()),
+            share(one.rooted_share),
             count(one.lost),
         ]);
     }
@@ -51,12 +51,8 @@ fn cost(one: &ProfileRecord) -> String {
         one.hz,
         one.event,
         one.sample_cost_ns,
-        percent(share, 1)
+        percent(share)
     )
-}
-
-fn percent(share: f64, decimals: usize) -> String {
-    format!("{:.decimals$} %", 100.0 * share)
 }
 
 #[cfg(test)]

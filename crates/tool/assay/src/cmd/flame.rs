@@ -50,7 +50,7 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
-/// Returns a parser of the formats: those of viewers of profiles, and those of reports.
+/// Returns a parser of the formats: files for viewers of profiles, and reports.
 fn formats() -> PossibleValuesParser {
     let reports = DOCUMENT.iter().map(|format| format.name());
     PossibleValuesParser::new(["svg", "folded", "firefox"].into_iter().chain(reports))
