@@ -92,6 +92,8 @@ def environment():
         os.environ,
         PATH=f"{tools()}:{os.environ['PATH']}",
         CARGO_INCREMENTAL="0",
+        # The linker of zig removes all symbols where only debug information is to be removed.
+        CARGO_PROFILE_RELEASE_STRIP="none",
         CARGO_TARGET_DIR=str(ROOT / "target/packaging"),
         CARGO_ENCODED_RUSTFLAGS="\x1f".join(mapped),
         CFLAGS=" ".join(f"-ffile-prefix-map={place}={name}" for place, name in places.items()),
@@ -120,8 +122,11 @@ def strip(program, to, arch):
     """Writes the program with the symbols of the functions in `PROFILED` alone."""
     listed = run([f"{arch}-linux-gnu-nm", "--defined-only", program]).splitlines()
     names = (parts[2] for parts in map(str.split, listed) if len(parts) == 3 and parts[1] in "tTwW")
+    names = sorted({name for name in names if PROFILED.search(name)})
+    if not names:
+        sys.exit(f"build.py: {program} has no symbols of a worker: it was stripped when it was linked")
     wanted = to.with_name(f"{to.name}.symbols")
-    wanted.write_text("".join(f"{name}\n" for name in sorted(set(names)) if PROFILED.search(name)))
+    wanted.write_text("".join(f"{name}\n" for name in names))
     run([f"{arch}-linux-gnu-objcopy", "--strip-all", f"--keep-symbols={wanted}", program, to])
     wanted.unlink()
 
