@@ -65,7 +65,7 @@ pub use metrics::{
 pub use micro::{KernelCell, kernel_cells};
 pub use noise::{Noise, NoiseCell, NoiseHistory, noise_cells};
 pub use part::{PartKind, PartName, committed_per_min};
-pub use profile::{FunctionAccount, FunctionCost, FunctionDifference, Group, Scope};
+pub use profile::{FunctionAccount, FunctionCost, FunctionDifference, Group, LeftOut, Scope};
 pub use published::{Held, HeldFinding, Here, Reproduction, Unmeasured, untried};
 pub use rate_curve::{FoundRates, KnownTimes, ProbePlace, RateCurve, RatePoint, rate_curves};
 pub use rerun::{RerunFinding, RerunOutcome, rerun_findings};

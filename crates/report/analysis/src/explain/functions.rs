@@ -2,14 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use model::profile::UNKNOWN;
-use model::{RunRecord, StepRecord};
+use model::{ProfileTarget, RunRecord, StepRecord};
 
 use super::account::Subject;
 use crate::metrics::is_of_server;
-use crate::profile::{
-    FunctionAccount, Group, KnownFrames, ProfiledRun, Scope, StepProfile, compare,
-};
+use crate::profile::{FunctionAccount, LeftOut, ProfiledRun, Scope, StepProfile, compare};
 
 /// The stored profiles of an explanation's step.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,32 +37,102 @@ pub(super) fn functions(
         };
         side.iter().filter_map(of_run).filter(is_sampled).collect()
     });
-    if base.is_empty() || variant.is_empty() {
-        let records = sides.iter().flatten().flat_map(|(_, step)| &step.profiles);
-        let mut of_scope = records.filter(|one| one.target == scope.target());
-        return of_scope.find_map(|one| one.refusal.clone()).map(Err);
-    }
-    let names = [&base, &variant].map(|side| engine_functions(side));
-    if names.iter().all(|names| !names.is_empty()) && names[0].is_disjoint(&names[1]) {
+    let runs = sides.iter().flatten();
+    let engines = runs.filter_map(|(run, _)| Some(run.identity.as_ref()?.engine.as_str()));
+    if engines.collect::<BTreeSet<_>>().len() > 1 {
         let reason = "the variants are different engines, which share no functions; assay flame \
                       shows the functions of each";
         return Some(Err(reason.to_owned()));
     }
-    Some(compare([&base, &variant], scope, profiles.with_inclusive))
+    let left_out = [left_out(&sides[0], &base, scope), left_out(&sides[1], &variant, scope)];
+    let left_out: Vec<LeftOut> = left_out.into_iter().flatten().collect();
+    if let Some(one) = left_out.iter().find(|one| one.profiled == 0) {
+        return Some(Err(format!("no run of {} has a profile: {}", one.variant, one.reason)));
+    }
+    let account = compare([&base, &variant], scope, profiles.with_inclusive);
+    Some(account.map(|account| FunctionAccount { left_out, ..account }))
 }
 
-/// Returns the names of the engine's own functions in the stacks of one side.
-fn engine_functions<'a>(side: &[ProfiledRun<'a>]) -> BTreeSet<&'a str> {
-    let of_run = |run: &ProfiledRun<'a>| {
-        let (profile, known) = (run.profile, KnownFrames::of(run.profile));
-        let mut names = BTreeSet::new();
-        for stack in profile.stacks() {
-            let frames = stack.frames.iter().map(|frame| profile.frame(*frame));
-            let own = frames.zip(known.groups(stack)).filter(|(_, group)| *group == Group::Engine);
-            names.extend(own.map(|(frame, _)| frame.function.as_str()));
-        }
-        names
+/// Returns which runs of a side have no profile, and why the first one has none.
+fn left_out(
+    side: &[(&RunRecord, &StepRecord)],
+    profiled: &[ProfiledRun<'_>],
+    scope: Scope,
+) -> Option<LeftOut> {
+    let is_left_out = |step: &StepRecord| profiled.iter().all(|run| !std::ptr::eq(run.step, step));
+    let (run, step) = side.iter().find(|(_, step)| is_left_out(step))?;
+    let record = step.profiles.iter().find(|one| one.target == scope.target());
+    let reason = match record {
+        None => "it was not sampled".to_owned(),
+        Some(record) => record.refusal.clone().unwrap_or_else(|| lacking(scope).to_owned()),
     };
-    let names = side.iter().flat_map(of_run);
-    names.filter(|name| !name.starts_with("driver_") && *name != UNKNOWN).collect()
+    let variant = run.cell.variant.clone();
+    Some(LeftOut { variant, runs: side.len(), profiled: profiled.len(), reason })
+}
+
+/// Returns what a run lacks whose samples are sound.
+fn lacking(scope: Scope) -> &'static str {
+    match scope.target() {
+        ProfileTarget::Server => {
+            "the CPU of the server is not known, because this account may make no control group \
+             (docs/guide/privileges.md)"
+        }
+        ProfileTarget::Worker => "its samples or its CPU per operation are missing",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Identity, Profile};
+
+    use super::*;
+    use crate::testing::{profiled, run};
+
+    /// Compares two runs of `a` with two of `b`, which `change` changes before.
+    fn compared(change: impl Fn(&mut [RunRecord])) -> Result<FunctionAccount, String> {
+        let mut runs = [("a", 1), ("a", 2), ("b", 1), ("b", 2)].map(|(variant, repetition)| {
+            let steps = vec![profiled(8.0, None)];
+            RunRecord { steps, ..run(variant, repetition, 1_000) }
+        });
+        change(&mut runs);
+        let profile = Profile::parse("worker;client;assay`go;lib.so`Get 500\n").unwrap();
+        let stored = |run: &RunRecord| StepProfile {
+            run: run.id.clone(),
+            step: 0,
+            profile: profile.clone(),
+        };
+        let stored: Vec<StepProfile> = runs.iter().map(stored).collect();
+        let profiles = StepProfiles { stored: &stored, with_inclusive: false };
+
+        let sides = [&runs[..2], &runs[2..]]
+            .map(|side| side.iter().map(|run| (run, &run.steps[0])).collect());
+        functions(profiles, Subject::Cpu, &sides).unwrap()
+    }
+
+    fn refuse(run: &mut RunRecord) {
+        let refusal = Some("samples were lost".to_owned());
+        run.steps[0].profiles.iter_mut().for_each(|one| one.refusal.clone_from(&refusal));
+    }
+
+    #[test]
+    fn runs_without_a_profile_are_left_out_with_their_reason() {
+        assert_eq!(compared(|_| ()).unwrap().left_out, []);
+        let found = compared(|runs| refuse(&mut runs[3])).unwrap();
+        let reason = "samples were lost".to_owned();
+        let expected = LeftOut { variant: "b".to_owned(), runs: 2, profiled: 1, reason };
+        assert_eq!(found.left_out, [expected]);
+        let error = compared(|runs| runs[2..].iter_mut().for_each(refuse)).unwrap_err();
+        assert_eq!(error, "no run of b has a profile: samples were lost");
+    }
+
+    #[test]
+    fn different_engines_are_not_compared() {
+        let error = compared(|runs| {
+            for (run, engine) in runs.iter_mut().zip(["lmdb", "lmdb", "sqlite", "sqlite"]) {
+                let engine = engine.to_owned();
+                run.identity = Some(Identity { engine, ..Identity::default() });
+            }
+        });
+        assert!(error.unwrap_err().starts_with("the variants are different engines"));
+    }
 }

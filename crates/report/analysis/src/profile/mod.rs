@@ -27,7 +27,7 @@ mod tests;
 mod unit;
 
 pub use flame::{FlameGraph, FlameNode, KnownFrames, NodeKind, Us, flame_graph};
-pub use functions::{FunctionAccount, FunctionCost, FunctionDifference, compare};
+pub use functions::{FunctionAccount, FunctionCost, FunctionDifference, LeftOut, compare};
 pub use group::{Group, Scope};
 pub use hottest::{HotFunction, hottest_functions};
 pub use name::FunctionName;

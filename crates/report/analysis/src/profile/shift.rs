@@ -36,8 +36,8 @@ pub(super) struct Finding {
 pub(super) struct Findings {
     /// The differences, the most significant one first.
     pub listed: Vec<Finding>,
-    /// Functions that differ, and whose sum with related ones is not established.
-    pub moved: usize,
+    /// Functions that differ, each with related ones, whose sum is not established.
+    pub moved: Vec<Vec<usize>>,
 }
 
 /// Returns the established differences, after cost that moved is summed.
@@ -64,7 +64,7 @@ pub(super) fn findings(units: &[Unit], comparison: &ShareComparison) -> Findings
         if finding.adjusted_p <= LEVEL {
             found.listed.push(finding);
         } else {
-            found.moved += finding.members.len();
+            found.moved.push(finding.members);
         }
     }
     found

@@ -1,10 +1,13 @@
 //! The functions whose CPU differs, as a table that adds up.
 
-use analysis::{Explanation, FunctionAccount, FunctionCost, FunctionDifference, Scope};
+use std::collections::BTreeMap;
+
+use analysis::{Explanation, FunctionAccount, FunctionCost, FunctionDifference, LeftOut, Scope};
 use model::units::many;
 
 use super::account::{Scale, percent};
 use crate::document::{Part, Table, shortened};
+use crate::figure::count;
 use crate::format::Format;
 
 /// Functions listed before the rest is only counted.
@@ -28,7 +31,12 @@ fn of(explanation: &Explanation, account: &FunctionAccount, format: Format) -> V
     let mut parts = vec![Part::Table(table(unit, variants, account, rows(account)))];
     let lines = notes(account, format).into_iter().chain(groups(account));
     parts.push(Part::Items(lines.collect()));
-    if let Some(inclusive) = account.inclusive.as_ref().filter(|all| !all.is_empty()) {
+    if let Some(inclusive) = &account.inclusive {
+        if inclusive.is_empty() {
+            let none = "No function differs measurably together with all that it calls.";
+            parts.push(Part::Text(none.to_owned()));
+            return parts;
+        }
         let title = "Functions with all they call; these figures overlap and do not add up:";
         parts.push(Part::Text(title.to_owned()));
         let rows = inclusive.iter().take(LISTED).map(Row::of).collect();
@@ -108,8 +116,11 @@ fn table(unit: &str, variants: [&str; 2], account: &FunctionAccount, parts: Vec<
     let cost = FunctionCost { base_us: total.base, variant_us: total.variant };
     let whole = Row::sum("", total.difference, total.interval);
     push(Row { name: format!("CPU of {scope}"), cost: Some(cost), ..whole }, f64::NAN);
+    // Shares of a difference that may be 0 mean nothing.
+    let excludes_0 = |(low, high): &(f64, f64)| *low > 0.0 || *high < 0.0;
+    let whole = total.interval.filter(excludes_0).map_or(f64::NAN, |_| total.difference);
     for row in parts {
-        let share = row.difference_us / total.difference;
+        let share = row.difference_us / whole;
         push(row, share);
     }
     table
@@ -138,6 +149,11 @@ fn suffix(one: &FunctionDifference) -> String {
     }
 }
 
+/// Returns names of functions between which cost moved.
+fn members(members: &BTreeMap<String, FunctionCost>, short: &impl Fn(&str) -> String) -> String {
+    members.keys().map(|name| short(name)).collect::<Vec<_>>().join(" and ")
+}
+
 /// Returns the functions without a partner, what moved, and how many were tested.
 fn notes(account: &FunctionAccount, format: Format) -> Vec<String> {
     let scale = scale(account);
@@ -159,24 +175,46 @@ fn notes(account: &FunctionAccount, format: Format) -> Vec<String> {
             format!("Below {}: {}{more}.", short(&one.name), named.join("; "))
         })
         .collect();
-    let [base, variant] = account.samples;
-    let established = match account.listed.len() {
-        0 => "none of them differs measurably".to_owned(),
-        1 => "one differs".to_owned(),
-        count => format!("{count} differ"),
-    };
-    lines.push(format!(
-        "{} with at least 10 samples per run were tested ({base} and {variant} samples), and \
-         {established}; the intervals are adjusted for their number.",
-        many(account.tested, "function")
-    ));
-    if account.moved > 0 {
-        lines.push(format!(
-            "Code moved between {}, whose sums do not differ.",
-            many(account.moved, "related function")
-        ));
-    }
+    let sums = account.listed.iter().take(LISTED).filter(|one| !one.merged.is_empty());
+    lines.extend(sums.map(|one| {
+        let name = short(&one.name);
+        format!(
+            "{name} is the sum of {}: they differ in opposite directions.",
+            members(&one.merged, &short)
+        )
+    }));
+    lines.extend(account.moved.iter().map(|moved| {
+        format!(
+            "{} differ in opposite directions, and their sum does not differ.",
+            members(moved, &short)
+        )
+    }));
+    lines.push(tested(account));
+    lines.extend(account.left_out.iter().map(|one| {
+        let LeftOut { variant, runs, profiled, reason } = one;
+        format!("{profiled} of {runs} runs of {variant} have a profile: {reason}. The account above is of all runs.")
+    }));
     lines
+}
+
+/// Returns how many functions were tested, and how many differ.
+fn tested(account: &FunctionAccount) -> String {
+    let functions = many(account.tested, "function");
+    let [base, variant] = account.samples.map(count);
+    let established = match account.listed.len() {
+        0 => "none of them differs measurably.",
+        1 => {
+            "one differs. Its difference is beyond the same factor, and its interval is adjusted for the \
+              number of functions."
+        }
+        _ => {
+            "those listed differ. Their differences are beyond the same factor, and their intervals are \
+              adjusted for the number of functions."
+        }
+    };
+    format!(
+        "{functions} with at least 10 samples per run were tested ({base} and {variant} samples), and {established}"
+    )
 }
 
 /// Returns the CPU of client, engine, allocator, kernel and C library.
@@ -196,8 +234,6 @@ fn groups(account: &FunctionAccount) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use analysis::Group;
     use stats::MeanDifference;
 
@@ -240,7 +276,8 @@ mod tests {
             rest_us: 0.055,
             by_group: BTreeMap::new(),
             tested: 41,
-            moved: 0,
+            moved: Vec::new(),
+            left_out: Vec::new(),
             samples: [12_000, 13_000],
             inclusive: None,
         }
@@ -287,6 +324,24 @@ mod tests {
           the same factor in all functions    [-0.11, +0.93]   27 %
           all other functions                                   4 %
         ");
+    }
+
+    #[test]
+    fn notes_name_what_moved_and_which_runs_have_no_profile() {
+        let cost = FunctionCost { base_us: 1.0, variant_us: 1.0 };
+        let pair = |a: &str, b: &str| BTreeMap::from([a, b].map(|name| (name.to_owned(), cost)));
+        let mut account = account();
+        account.listed[1].merged = pair("Seek", "SeekImpl");
+        account.moved = vec![pair("Lookup", "Release")];
+        let (variant, reason) = ("rocksdb-11.8.1".to_owned(), "samples were lost".to_owned());
+        account.left_out = vec![LeftOut { variant, runs: 3, profiled: 2, reason }];
+        insta::assert_snapshot!(notes(&account, Format::Text)[2..].join("\n"), @"");
+        account.listed.clear();
+        assert!(tested(&account).ends_with("none of them differs measurably."));
+        account.total.interval = Some((-0.1, 3.1));
+        let table = table("operation", ["a", "b"], &account, rows(&account));
+        let text = Document::from([vec![Part::Table(table)]]).text(Style::default());
+        assert!(!text.contains(" %\n"), "a share of what may be 0: {text}");
     }
 
     #[test]

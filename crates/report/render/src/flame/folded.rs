@@ -23,7 +23,7 @@ pub fn folded(shown: &Side<'_>, base: Option<&Side<'_>>) -> String {
     let columns = |samples: &[u64; 2]| -> String {
         samples[..sides.len()].iter().map(|samples| format!(" {samples}")).collect()
     };
-    let line = |(stack, samples): (&String, &Vec<u64>)| format!("{stack}{}\n", columns(samples));
+    let line = |(stack, samples): (&String, &[u64; 2])| format!("{stack}{}\n", columns(samples));
     visible(&lines.iter().map(line).collect::<String>()).into_owned()
 }
 

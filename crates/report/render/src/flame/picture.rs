@@ -264,8 +264,8 @@ mod tests {
     fn a_short_box_has_its_difference_before_its_whole_name() {
         let style = Style { whole: Us { shown: 9.0, base: Some(5.0) }, largest: 2.0 };
         let changed = node(NodeKind::Code(Group::Engine), 4.0, 2.0);
-        assert_eq!(style.label(&changed, 107.0).unwrap(), "rocksdb:\u{2026} +2.00");
-        assert_eq!(style.label(&changed, 40.0).unwrap(), "rock\u{2026}");
+        assert_eq!(style.label(&changed, 107.0).unwrap(), "rock\u{2026}ator +2.00");
+        assert_eq!(style.label(&changed, 40.0).unwrap(), "ro\u{2026}or");
         assert_eq!(style.label(&changed, 10.0), None);
         assert!(
             style.label(&node(NodeKind::Waiting, 9.0, 1.0), 999.0).unwrap().ends_with(" +8.00")
