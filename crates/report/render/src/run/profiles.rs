@@ -6,9 +6,12 @@ use crate::document::{Part, Table};
 use crate::figure::count;
 
 /// Returns a row per step and process, and the reasons for steps without a profile.
-pub(super) fn profiles(steps: &[&StepRecord]) -> Vec<Part> {
+///
+/// A settle has no row: it has no clients. A search has one, though it may have confirmed nothing.
+pub(super) fn profiles(steps: &[StepRecord]) -> Vec<Part> {
     let all: Vec<(&str, &ProfileRecord)> = steps
         .iter()
+        .filter(|step| !step.clients.is_empty() || step.search.is_some())
         .flat_map(|step| step.profiles.iter().map(|one| (step.step.name.as_str(), one)))
         .collect();
     let Some((_, first)) = all.first() else { return Vec::new() };
@@ -70,7 +73,9 @@ mod tests {
     #[test]
     fn a_refused_profile_has_its_reason() {
         let mut step = StepRecord::new(0, Step::new("readrandom", StopRule::Operations(9)));
-        let text = |step: &StepRecord| Document::from([profiles(&[step])]).text(Style::default());
+        let text = |step: &StepRecord| {
+            Document::from([profiles(std::slice::from_ref(step))]).text(Style::default())
+        };
         assert_eq!(text(&step).trim(), "");
         step.profiles = vec![ProfileRecord {
             target: ProfileTarget::Worker,

@@ -114,11 +114,14 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let graph = flame_graph(shown, base)
         .ok_or_else(|| miette!("the CPU per operation of step `{}` is not known", args.step))?;
     let meta = Meta::of(&manifest);
-    write(
-        args,
-        &FlameReport { meta: &meta, step: &args.step, clients, shown, base, graph: &graph },
-        ui,
-    )
+    let name = step_label(experiment, &args.step, step);
+    write(args, &FlameReport { meta: &meta, step: &name, clients, shown, base, graph: &graph }, ui)
+}
+
+/// Returns the name of a step, with its place where the experiment has several of this name.
+fn step_label(experiment: &Experiment, name: &str, index: u32) -> String {
+    let same = experiment.steps.iter().filter(|step| step.name == name).count();
+    if same > 1 { format!("{name} (step {})", index + 1) } else { name.to_owned() }
 }
 
 /// Writes the report in the format of the arguments.
