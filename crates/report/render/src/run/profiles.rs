@@ -64,7 +64,10 @@ fn percent(share: f64, decimals: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Nanos, ProfileTarget, Step, StopRule, Unwinder};
+    use std::collections::BTreeMap;
+
+    use model::validity::SearchRecord;
+    use model::{Nanos, OpKind, ProfileTarget, Step, StopRule, Unwinder};
 
     use super::*;
     use crate::document::Document;
@@ -77,6 +80,7 @@ mod tests {
             Document::from([profiles(std::slice::from_ref(step))]).text(Style::default())
         };
         assert_eq!(text(&step).trim(), "");
+        step.clients = BTreeMap::from([(OpKind::Get, model::record::OpSummary::default())]);
         step.profiles = vec![ProfileRecord {
             target: ProfileTarget::Worker,
             event: "cpu-clock".to_owned(),
@@ -99,5 +103,14 @@ mod tests {
             ["readrandom", "worker", "frame", "pointers", "800", "80", "%", "97", "%", "0"];
         assert_eq!(cells, expected, "{shown}");
         assert!(shown.contains("no profile of the worker: perf took 80 %"), "{shown}");
+        // A settle has no clients; a search has none where it confirmed nothing.
+        step.clients.clear();
+        assert_eq!(text(&step).trim(), "");
+        let (limit, probes, found) = (None, Vec::new(), None);
+        let (ended, is_path_dependent) = (String::new(), false);
+        step.search = Some(SearchRecord { limit, probes, found, ended, is_path_dependent });
+        step.profiles[0].refusal = Some("the search confirmed no load".to_owned());
+        let shown = text(&step);
+        assert!(shown.contains("worker: the search confirmed no load"), "{shown}");
     }
 }
