@@ -79,7 +79,13 @@ fn names_in_the_place_of_others_are_rejected_with_what_was_meant() {
     ");
     let engine = "rocksdb@9.10.0";
     let earlier = ["readrandom", "--engine", engine, "--profile", "rocksdb-leveled"];
-    assert_snapshot!(run(&[&earlier, &["--rows", "10k", "--direct-io"][..]].concat()), @"");
+    assert_snapshot!(run(&[&earlier, &["--rows", "10k", "--direct-io"][..]].concat()), @"
+    × `rocksdb-leveled` is a profile, not a step: --engine-profile names a profile, and --profile
+    │ takes CPU profiles
+    help: write `assay run readrandom --engine rocksdb@9.10.0 --engine-profile rocksdb-leveled
+          --rows 10k --direct-io --disk-floor 1048576`
+    nothing was run
+    ");
     let compared = workspace.assay(&["compare", "lmdb", "redb"]);
     assert_snapshot!(compared.err, @"
     × there are no results named `lmdb` in results; `assay list` shows the results there
