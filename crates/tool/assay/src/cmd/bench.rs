@@ -193,10 +193,11 @@ impl<'a> Bench<'a> {
 
 /// Shows an event of the checks before the first run.
 fn show(ui: &Ui, event: &Progress<'_>) {
-    match event {
-        Progress::Waits(text) => ui.status(format_args!("waits     {text}")),
-        Progress::Note(text) => ui.status(format_args!("note      {text}")),
-        Progress::Begins(text) => phase::enter(*text),
-        _ => {}
+    if let Progress::Waits(text) = event {
+        ui.status(format_args!("waits     {text}"));
+    } else if let Progress::Note(text) = event {
+        ui.status(format_args!("note      {text}"));
+    } else if let Progress::Begins(text) = event {
+        phase::enter(*text);
     }
 }
