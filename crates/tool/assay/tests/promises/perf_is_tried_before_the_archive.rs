@@ -12,16 +12,16 @@ const STEPS: [&str; 7] =
 /// Returns a search path whose only programs are a `perf` of this text and mode, and a shell.
 fn search_path(workspace: &Workspace, text: &str, mode: u32) -> String {
     let dir = workspace.path("bin");
-    fs::create_dir_all(&dir).unwrap();
+    fs::create_dir_all(&dir).expect("a directory");
     workspace.write("bin/perf", text);
-    fs::set_permissions(dir.join("perf"), Permissions::from_mode(mode)).unwrap();
+    fs::set_permissions(dir.join("perf"), Permissions::from_mode(mode)).expect("a mode");
     dir.to_string_lossy().into_owned()
 }
 
 /// Runs a verb with that `perf`.
 fn with_perf(workspace: &Workspace, verb: &str, path: &str) -> ProgramOutput {
     let mut command = workspace.program(&[&[verb], &STEPS[..]].concat());
-    ProgramOutput::of(command.env("PATH", path).output().unwrap())
+    ProgramOutput::of(command.env("PATH", path).output().expect("assay starts"))
 }
 
 /// Goal: a perf that fails leaves no experiment without runs behind. Method: the message and exit
