@@ -49,8 +49,8 @@ impl Privilege {
         Self("CAP_SYSLOG or kernel.dmesg_restrict=0", "sudo sysctl -w kernel.dmesg_restrict=0");
     /// Samples the stacks of processes, and of the kernel.
     pub const PROFILES: Self = Self(
-        "CAP_PERFMON or kernel.perf_event_paranoid=-1",
-        "sudo sysctl -w kernel.perf_event_paranoid=-1",
+        "CAP_PERFMON or, for processes of this account, kernel.perf_event_paranoid=1",
+        "sudo sysctl -w kernel.perf_event_paranoid=1",
     );
     /// Reads the health of a drive.
     pub const DRIVE_HEALTH: Self =

@@ -256,6 +256,15 @@ impl StepRecord {
         self.profiles.iter().find(|one| one.target == target && one.refusal.is_none())
     }
 
+    /// Returns why a step of clients has no CPU profile at all; `None` where it has one, or where
+    /// the run was not profiled.
+    pub fn profile_refusal(&self) -> Option<&str> {
+        let has_load = !self.clients.is_empty() || self.search.is_some();
+        let mut reasons = self.profiles.iter().map(|one| one.refusal.as_deref());
+        let first = reasons.next().flatten().filter(|_| has_load)?;
+        reasons.all(|reason| reason.is_some()).then_some(first)
+    }
+
     /// Returns the span of its settle, where that was measured apart.
     fn settle_span(&self) -> Option<&SettleSpan> {
         self.settle.as_ref()?.span.as_deref()

@@ -19,9 +19,8 @@ use crate::profile;
 use crate::published::{FindingContext, Written};
 use crate::resolve::Resolver;
 use crate::settings::{
-    BASE, COMPRESSIBLE_TO, CONTROL, DISTRIBUTION, ENGINE, IS_PROFILED, KEY_BYTES, MARGIN, MEMORY,
-    NAME, OPTIONAL, PROFILE, QUESTION, REPETITIONS, ROWS, SEED, SIZE, VALUE_BYTES, WORKLOAD,
-    of_engines,
+    BASE, COMPRESSIBLE_TO, CONTROL, DISTRIBUTION, ENGINE, KEY_BYTES, MARGIN, MEMORY, NAME,
+    OPTIONAL, PROFILE, QUESTION, REPETITIONS, ROWS, SEED, SIZE, VALUE_BYTES, WORKLOAD, of_engines,
 };
 use crate::spec::{self, File, Section};
 use crate::workload::{self, Workload};
@@ -141,7 +140,7 @@ impl Resolver<'_> {
             workload: self.preset.map(|preset| preset.name.to_owned()),
             data: data.unwrap_or(NO_DATA),
             memory_bytes: benchmark.value(MEMORY),
-            is_profiled: benchmark.value(IS_PROFILED).unwrap_or(false),
+            is_profiled: errors.or_default(self.cpu_profiles(benchmark, &file.variants)),
             seed: experiment.value(SEED).unwrap_or(SEED_DEFAULT),
             clients: factor.levels,
             repetitions: file.factors.value(REPETITIONS).unwrap_or(1),

@@ -10,7 +10,7 @@ use reader::secret::has_at_behind;
 use crate::catalog::{Builds, EngineInfo};
 use crate::dsn;
 use crate::resolve::Resolver;
-use crate::settings::{DSN, ENGINE, NAME, PLACEMENT};
+use crate::settings::{DSN, ENGINE, IS_PROFILED, NAME, PLACEMENT, Table};
 use crate::spec::Section;
 
 /// Prefix of the options of Assay's own drivers.
@@ -126,7 +126,8 @@ impl Resolver<'_> {
         let mut options =
             table.pairs.iter().map(|(name, _)| (name.value.as_str(), name.place.clone()));
         let option = options.find(|(name, _)| !name.starts_with(OWN_OPTIONS));
-        let mut settings = table.scoped(Scope::OwnServer).chain(benchmark.scoped(Scope::OwnServer));
+        let own = table.scoped(Table::Variant, Scope::OwnServer);
+        let mut settings = own.chain(benchmark.scoped(Table::Benchmark, Scope::OwnServer));
         match option.or_else(|| settings.next()) {
             None => Ok(()),
             Some((word, place)) => {
@@ -138,6 +139,29 @@ impl Resolver<'_> {
                 )))
             }
         }
+    }
+
+    /// Returns whether CPU profiles are taken; rejects them with a server that runs already.
+    pub(crate) fn cpu_profiles(
+        &self,
+        benchmark: &Section,
+        variants: &[Section],
+    ) -> Result<bool, PlanError> {
+        if benchmark.value(IS_PROFILED) != Some(true) {
+            return Ok(false);
+        }
+        let Some(variant) = variants.iter().find(|variant| variant.get(DSN).is_some()) else {
+            return Ok(true);
+        };
+        let why = format!(
+            "Assay takes CPU profiles only of servers that it started itself, and variant {} is a \
+             running server",
+            variant.text(NAME)
+        );
+        Err(PlanError::here(benchmark.place_of(IS_PROFILED), why).remedy(
+            "leave out `profile` (--profile), or let Assay start the server: leave out `dsn`, and \
+             name the engine with a version, such as postgres@15.10",
+        ))
     }
 
     /// Checks the CPU placement of the client and its server.

@@ -15,7 +15,7 @@ use toml::de::DeTable;
 use crate::settings::{
     Key, Kind, LOAD, NAME, REUSE, SIZE, STEP, Setting, Table, all, of_table, required,
 };
-use crate::unknown::{unknown_key, unknown_table};
+use crate::unknown::{namesake, unknown_key, unknown_table};
 
 /// A whole experiment file; no `Debug`, for it has the passwords as written.
 #[derive(Clone, Default)]
@@ -173,9 +173,15 @@ impl Section {
         all().filter(|one| self.get(one).is_some()).filter(is_other)
     }
 
-    /// Returns the keys and places of the settings of a scope.
-    pub(crate) fn scoped(&self, scope: Scope) -> impl Iterator<Item = (&'static str, Place)> + '_ {
-        all()
+    /// Returns the keys and places of the settings of a scope, where it is a table of this kind.
+    ///
+    /// Two tables may have different settings under one key.
+    pub(crate) fn scoped(
+        &self,
+        table: Table,
+        scope: Scope,
+    ) -> impl Iterator<Item = (&'static str, Place)> + '_ {
+        of_table(table)
             .filter(move |setting| setting.scope == scope)
             .filter_map(|setting| Some((setting.key, self.get(setting)?.place.clone())))
     }
@@ -353,6 +359,10 @@ impl Reader {
                 section.pairs = self.errors.or_default(scalars(node));
             } else {
                 let text = value(kind, node).map(|text| Placed::new(text, node.span()));
+                let text = text.map_err(|error| match namesake(setting, table) {
+                    Some(remedy) => error.remedy(remedy),
+                    None => error,
+                });
                 section.read(setting, text, &mut self.errors);
             }
         }

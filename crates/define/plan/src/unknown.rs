@@ -5,7 +5,7 @@ use reader::nearest;
 use reader::syntax::listed_keys;
 
 use crate::peers::option_of_peer;
-use crate::settings::{Table, of_table};
+use crate::settings::{IS_PROFILED, Setting, Table, of_table};
 
 /// Tables in which a misplaced key is searched, those that most files have first.
 const SEARCHED: [Table; 8] = [
@@ -71,6 +71,21 @@ pub(crate) fn unknown_table(unknown: &str, known: &[&str]) -> PlanError {
 fn nearest_elsewhere(unknown: &str, own: Table) -> Option<&'static str> {
     let others = SEARCHED.into_iter().filter(|table| *table != own);
     nearest(unknown, others.flat_map(of_table).map(|setting| setting.key))
+}
+
+/// Returns what the key of a setting means in another table, for a value that is wrong here.
+pub(crate) fn namesake(setting: &Setting, table: Table) -> Option<&'static str> {
+    match (setting.key == IS_PROFILED.key, table) {
+        (true, Table::Variant) => Some(
+            "in [[variant]], `profile` names options of the engine, such as \"rocksdb-leveled\"; \
+             for CPU profiles write `profile = true` in [benchmark]",
+        ),
+        (true, _) => Some(
+            "here `profile` switches CPU profiles: true or false; a profile of engine options \
+             belongs in [[variant]], such as profile = \"rocksdb-leveled\"",
+        ),
+        (false, _) => None,
+    }
 }
 
 /// Returns where a key belongs, if another table has it.

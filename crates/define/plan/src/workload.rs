@@ -10,7 +10,7 @@ use reader::place::{Place, Placed};
 
 use crate::preset::{PRESETS, Preset};
 use crate::resolve::Resolver;
-use crate::settings::{ROWS, STEP, WORKLOAD};
+use crate::settings::{ROWS, STEP, Table, WORKLOAD};
 use crate::spec::Section;
 
 /// The remedy for an absent file that an experiment names.
@@ -151,7 +151,7 @@ impl Resolver<'_> {
         if given.is_some() {
             check_whole_calls(&loaded, &levels)?;
         }
-        self.reject_key_settings(benchmark, &loaded)?;
+        self.reject_key_settings(Table::Benchmark, benchmark, &loaded)?;
         Ok(Some(loaded))
     }
 
@@ -185,8 +185,13 @@ impl Resolver<'_> {
     }
 
     /// Rejects key-value settings, which applications do not have.
-    fn reject_key_settings(&self, table: &Section, loaded: &Described) -> Result<(), PlanError> {
-        match table.scoped(Scope::KeyValue).next() {
+    fn reject_key_settings(
+        &self,
+        table: Table,
+        section: &Section,
+        loaded: &Described,
+    ) -> Result<(), PlanError> {
+        match section.scoped(table, Scope::KeyValue).next() {
             None => Ok(()),
             Some((key, place)) => {
                 let application = &loaded.application.name;
@@ -200,7 +205,8 @@ impl Resolver<'_> {
 
     /// Rejects a step's own key-value settings.
     pub(crate) fn check_step_settings(&self, table: &Section) -> Result<(), PlanError> {
-        self.application.map_or(Ok(()), |loaded| self.reject_key_settings(table, loaded))
+        let Some(loaded) = self.application else { return Ok(()) };
+        self.reject_key_settings(Table::Step, table, loaded)
     }
 
     /// Returns the requested steps after those they need, or the application's in its order.

@@ -13,7 +13,10 @@ mod syscalls;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::Command;
+
+use rustix::fs::{Access, access};
 
 pub use confine::{Confinement, landlock_level};
 
@@ -119,6 +122,15 @@ pub fn command(role: Role, program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// Returns the file that the search path gives for a program; `None` without one that may be
+/// executed.
+pub fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    // As execvp(3) does, a file without the right to execute it is passed over.
+    let is_program = |file: &PathBuf| file.is_file() && access(file, Access::EXEC_OK).is_ok();
+    std::env::split_paths(&path).map(|dir| dir.join(program)).find(is_program)
+}
+
 /// Returns the text of a file of `/proc/PID`; `None` when the process has ended.
 ///
 /// The kernel writes the name that a process gives itself as it is: bytes that are no UTF-8 hide
@@ -208,6 +220,15 @@ mod tests {
         };
         assert!(is_inherited("MALLOC_CONF") && is_inherited("HOME") && is_inherited("CARGO_PW"));
         assert!(!is_inherited("PG_PW") && !is_inherited("ASSAY_PASSWORD_PG"));
+    }
+
+    #[test]
+    fn a_program_is_found_where_the_search_path_has_it() {
+        let shell = find("sh").expect("every host has one");
+        assert!(shell.is_absolute() && shell.ends_with("sh"));
+        assert_eq!(find("no-such-program"), None);
+        // A directory is no program.
+        assert_eq!(find("."), None);
     }
 
     #[test]

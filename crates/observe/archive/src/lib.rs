@@ -50,6 +50,7 @@ pub use log::{HistogramLog, Log, LogLine, decode_histogram};
 pub use output::{OutputDir, write_output};
 pub use own::OwnKey;
 pub use parallel::parallel_map;
+pub use profile::{ProfileCheck, check_profiles, wrong_samples};
 pub use refold::{IntervalLatency, Recount, latency, recount, trim_warmup};
 pub use results::{Listing, Results};
 pub use run::{HistogramPlace, RunWriter, read_intervals, read_record, step_tag};

@@ -12,7 +12,8 @@ use model::Privilege;
 pub enum ProfilerError {
     /// `perf` is not installed.
     #[error(
-        "no program `perf` on the search path: install it (Debian: apt-get install linux-perf)"
+        "CPU profiles need the program `perf`, and the search path has none that may be executed: \
+         install perf (Debian: apt-get install linux-perf), or leave out --profile"
     )]
     NotInstalled,
     /// The kernel lets this account sample no such process: the messages of `perf`.

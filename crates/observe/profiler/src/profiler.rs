@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use child::Role;
 use model::{Nanos, Unwinder, float, whole};
 
 use crate::error::ProfilerError;
@@ -83,10 +82,7 @@ impl Profiler {
 
 /// Returns the path of `perf`.
 fn find() -> Option<PathBuf> {
-    let command = child::command(Role::Program, "perf");
-    let path = command.get_envs().find(|(variable, _)| *variable == "PATH");
-    let (_, path) = path?;
-    std::env::split_paths(path?).map(|dir| dir.join("perf")).find(|path| path.is_file())
+    child::find("perf")
 }
 
 /// Returns the frequency at which sampling takes the budget.

@@ -30,6 +30,8 @@ pub struct ReportInput<'a> {
     pub storage: &'a [StorageUse],
     /// Profiles of the base's step with most samples, of every variant; empty without any.
     pub profiles: &'a [StepProfile],
+    /// The profiles of this step that cannot be read, each with the reason.
+    pub damaged_profiles: &'a [String],
 }
 
 /// A comparison with the runs, findings and curves behind it.

@@ -48,6 +48,7 @@ mod style;
 pub mod timeline;
 mod trust;
 mod validity;
+mod where_cpu;
 
 pub use comparison::{CSV_COLUMNS, MetricReport, TradeOffs, render_answer};
 pub use device::{DeviceProfile, render_device_page};

@@ -54,8 +54,15 @@ impl Kind {
     }
 }
 
-/// Rejects names that stand in the place of another kind, with the arguments that were meant.
-pub(crate) fn check(typed: &[(Kind, &str)], catalog: &dyn Catalog) -> Result<()> {
+/// Rejects names that stand in the place of another kind, with the command that was meant.
+///
+/// `carried` adds the options that were typed next to the names.
+pub(crate) fn check(
+    typed: &[(Kind, &str)],
+    catalog: &dyn Catalog,
+    command: ShellCommand,
+    carried: impl Fn(ShellCommand) -> ShellCommand,
+) -> Result<()> {
     let (mut meant, mut found) = (Vec::new(), Vec::new());
     for (place, text) in typed {
         let names: Vec<&str> = text.split(',').collect();
@@ -68,18 +75,26 @@ pub(crate) fn check(typed: &[(Kind, &str)], catalog: &dyn Catalog) -> Result<()>
         if names.len() > 1 {
             found.push(format!("`{text}` joins {} names by commas", names.len()));
         } else if kinds != [*place] {
-            found.push(format!("`{text}` is {}, not {place}", kinds[0]));
+            // Earlier, `--profile` named a profile.
+            let options = match (kinds[0], place) {
+                (Kind::Profile, Kind::Step) => {
+                    ": --engine-profile names a profile, and --profile takes CPU profiles"
+                }
+                _ => "",
+            };
+            found.push(format!("`{text}` is {}, not {place}{options}", kinds[0]));
         }
         meant.extend(kinds.into_iter().zip(names));
     }
     if found.is_empty() {
         return Ok(());
     }
-    Err(miette!(help = format!("write `{}`", arguments(meant)), "{}", found.join("; ")))
+    let meant = carried(with_names(command, meant));
+    Err(miette!(help = format!("write `{meant}`"), "{}", found.join("; ")))
 }
 
-/// Returns the arguments in their places, with a step and an engine where there is none.
-fn arguments(mut names: Vec<(Kind, &str)>) -> String {
+/// Adds the names in their places to a command, with a step and an engine where there is none.
+fn with_names(command: ShellCommand, mut names: Vec<(Kind, &str)>) -> ShellCommand {
     let has = |kind: Kind| names.iter().any(|(known, _)| *known == kind);
     let has_application = has(Kind::Application);
     let step = (!has(Kind::Step) && !has_application).then_some((Kind::Step, STEP));
@@ -87,9 +102,7 @@ fn arguments(mut names: Vec<(Kind, &str)>) -> String {
     let engine = (!has(Kind::Engine)).then_some((Kind::Engine, engine));
     names.extend(step.into_iter().chain(engine));
     names.sort_by_key(|(kind, _)| *kind);
-    let none = ShellCommand::of("");
-    let command = names.into_iter().fold(none, |command, (kind, name)| kind.add(command, name));
-    command.to_string().trim_start().to_owned()
+    names.into_iter().fold(command, |command, (kind, name)| kind.add(command, name))
 }
 
 /// Returns what a name stands for, and the command that takes it; `None` for an unknown name.
@@ -101,8 +114,9 @@ pub(crate) fn remedy(name: &str) -> Option<String> {
     let kind = Kind::of(name, &Program::default())?;
     let engine = format!("{}@VERSION", name.split('-').next().unwrap_or_default());
     let engine = (kind == Kind::Profile).then_some((Kind::Engine, &*engine));
-    let arguments = arguments([(kind, name)].into_iter().chain(engine).collect());
-    Some(format!("`{name}` is {kind}, which this command measures: assay run {arguments}"))
+    let names = [(kind, name)].into_iter().chain(engine).collect();
+    let command = with_names(ShellCommand::of("assay run"), names);
+    Some(format!("`{name}` is {kind}, which this command measures: {command}"))
 }
 
 /// Returns whether a name is the name of a step.
@@ -132,7 +146,8 @@ mod tests {
         let places = kinds.into_iter().zip(typed.split("; "));
         let names = places.flat_map(|(kind, names)| names.split(' ').map(move |name| (kind, name)));
         let names: Vec<_> = names.filter(|(_, name)| !name.is_empty()).collect();
-        check(&names, &Program::default())
+        let carried = |command: ShellCommand| command.option("--rows", "10k");
+        check(&names, &Program::default(), ShellCommand::of("assay run"), carried)
     }
 
     #[test]
@@ -151,7 +166,8 @@ mod tests {
         ];
         for (typed, meant) in cases {
             let error = checked(typed).expect_err(meant);
-            assert_eq!(error.help().expect("a remedy").to_string(), format!("write `{meant}`"));
+            let meant = format!("write `assay run {meant} --rows 10k`");
+            assert_eq!(error.help().expect("a remedy").to_string(), meant);
         }
         let error = checked("readrandom lmdb redb").unwrap_err();
         let text = "`lmdb` is an engine, not a step; `redb` is an engine, not a step";

@@ -7,8 +7,8 @@ use load::{Clock, SteadyClock};
 use model::record::total_counts;
 use model::validity::{Outcome, ProbeRecord, Purpose};
 use model::{
-    Bytes, IntervalRecord, Manifest, Nanos, OpUnit, RunEnd, Step, StepRecord, StopRule, Unit,
-    metric, rule_code, whole,
+    Bytes, IntervalRecord, Manifest, Nanos, OpUnit, RunEnd, RunRecord, Step, StepRecord, StopRule,
+    Unit, metric, rule_code, whole,
 };
 use render::figure::figure;
 use runner::{ProbeBegins, Progress};
@@ -120,11 +120,24 @@ impl Screen {
             Progress::Snapshot(text) | Progress::Waits(text) | Progress::Note(text) => {
                 self.ui.status(format_args!("{}  {text}", self.run));
             }
-            Progress::RunEnds(run) if run.end.is_complete() => phase::leave(),
+            Progress::RunEnds(run) if run.end.is_complete() => {
+                self.unprofiled(run);
+                phase::leave();
+            }
             Progress::RunEnds(run) => {
+                self.unprofiled(run);
                 let line = end_line(&run.cell.id, &run.end, self.confirmed.take());
                 self.ui.status(line);
             }
+        }
+    }
+
+    /// Names the steps of a profiled run that have no profile, with the reasons.
+    fn unprofiled(&self, run: &RunRecord) {
+        for step in &run.steps {
+            let Some(reason) = step.profile_refusal() else { continue };
+            let (id, name) = (&run.cell.id, &step.step.name);
+            self.ui.status(format_args!("{id}  {name}  no CPU profile: {reason}"));
         }
     }
 

@@ -86,6 +86,7 @@ fn compared(
     let input = ReportInput {
         storage: &[],
         profiles: &[],
+        damaged_profiles: &[],
         manifest,
         runs,
         intervals: &intervals,

@@ -144,6 +144,22 @@ fn wrong_types_values_keys_and_names_are_reported_at_once() {
     assert_eq!(wrong, expected);
 }
 
+/// Goal: two tables have a key `profile`; each error names the other one.
+#[test]
+fn a_profile_of_the_wrong_kind_is_explained_by_its_table() {
+    let help = |old: &str, new: &str| {
+        let error = refused(&FILE.replacen(old, new, 1), &Overrides::default());
+        error.help().map(|help| help.to_string()).unwrap_or_default()
+    };
+    let of_benchmark = help("\"10k\"", "\"10k\"\nprofile = \"rocksdb-leveled\"");
+    assert!(
+        of_benchmark.contains("a profile of engine options belongs in [[variant]]"),
+        "{of_benchmark}"
+    );
+    let of_variant = help("engine = \"tree\"", "engine = \"tree\"\nprofile = true");
+    assert!(of_variant.contains("write `profile = true` in [benchmark]"), "{of_variant}");
+}
+
 #[test]
 fn what_is_wrong_or_mistyped_is_not_reported_as_missing() {
     let steps = "[\"fillseq\", \"overwritesome\", \"readwhilewriting\"]";

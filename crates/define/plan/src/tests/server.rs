@@ -331,6 +331,7 @@ fn settings_of_a_running_server_are_rejected() {
         [
             with("cache = \"1GiB\""),
             with("profile = \"p\""),
+            shared("rows = \"1M\"\nprofile = true"),
             with("[variant.options]\nshared_buffers = \"1GB\""),
             shared("rows = \"1M\"\nmemory = \"1GiB\""),
             shared("rows = \"1M\"\nplacement = \"same-cpu\""),
@@ -346,6 +347,10 @@ fn settings_of_a_running_server_are_rejected() {
         ]
         .join("\n")
     );
+    let unprofiled = at("postgres://me@db/x");
+    let file =
+        [("rows = \"1M\"", "rows = \"1M\"\nprofile = false"), (unprofiled[0].0, &unprofiled[0].1)];
+    assert!(!experiment(&file).is_profiled);
     let new = "\"pg\"\ndsn = \"postgres://me@db/x\"\ndurability = \
     \"sync\"\n[variant.options]\n\"assay.protocol\" = \"text\"";
     let experiment_ = experiment(&[("\"pg@15.10\"", new)]);

@@ -43,6 +43,7 @@ mod noexec;
 mod numa;
 mod open_files;
 mod overcommit;
+mod perf;
 mod process_limits;
 mod queue_depth;
 mod queue_settings;
@@ -101,6 +102,7 @@ pub(crate) static CHECKS: &[&Check] = &[
     &user_namespaces::CHECK,
     &capabilities::CHECK,
     &setpriv::CHECK,
+    &perf::CHECK,
     &temporary_dir::CHECK,
     &cache_dir::CHECK,
     &noexec::CHECK,

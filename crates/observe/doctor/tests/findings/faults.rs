@@ -94,6 +94,11 @@ pub(crate) const FAULTS: &[(&str, &str, &str)] = &[
         "io_uring: kernel.io_uring_disabled is 2: no process may use it",
     ),
     (
+        "/proc/sys/kernel/perf_event_paranoid",
+        "3",
+        "perf: kernel.perf_event_paranoid=3: the kernel refuses CPU profiles to this account",
+    ),
+    (
         "/proc/sys/kernel/unprivileged_userns_clone",
         "0",
         "user_namespaces: kernel.unprivileged_userns_clone=0",

@@ -6,6 +6,7 @@ use engine::{Driver, EngineError, OpenSpec};
 use model::{
     AccountNeed, Bytes, Experiment, Load, ServerLoad, Step, StopRule, SystemNeeds, Variant,
 };
+use profiler::Profiler;
 use sampler::{MemoryCap, Shortage};
 use server::Kind;
 
@@ -53,6 +54,9 @@ pub fn host_refusals(
     let mut found = Vec::new();
     if experiment.device.is_some() {
         return found;
+    }
+    if experiment.is_profiled {
+        found.extend(Profiler::check().err().map(RunnerError::from));
     }
     found.extend(Cpus::of(experiment).err());
     let cap = experiment.memory_bytes.map(MemoryCap::create).transpose();

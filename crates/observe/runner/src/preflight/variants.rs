@@ -8,7 +8,6 @@ use load::{Clock, SteadyClock};
 use model::server::FALLBACK;
 use model::sql::TrafficSpec;
 use model::{Cell, DurabilityRecord, Experiment, Identity, Nanos, Options, RunEnd, Variant};
-use profiler::Profiler;
 
 use super::connections::check_connections;
 use super::demand::check_demand;
@@ -43,7 +42,6 @@ pub fn check_variants(
 ) -> Result<BTreeMap<String, Identity>, RunnerError> {
     check_disk(bench)?;
     if experiment.is_profiled {
-        Profiler::check()?;
         // The trial of each build is archived in the directory for temporary files.
         drop(ScratchDir::new()?);
     }

@@ -28,4 +28,5 @@ pub(crate) mod workbench;
 pub use data::{DataRoot, check_room, free_space};
 pub use experiment::run_cells;
 pub use process::WorkerProgram;
+pub use profile_trial::measure_profiler;
 pub use workbench::{Interrupt, Progress, Served, Workbench};

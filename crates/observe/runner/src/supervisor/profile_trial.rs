@@ -3,9 +3,9 @@
 use archive::{ExperimentDir, Results, ScratchDir};
 use model::{
     Cell, Experiment, Load, LoadSharing, Manifest, Nanos, ProfileTarget, RunRecord, StopRule,
-    Unwinder,
+    Unwinder, count,
 };
-use profiler::Profiler;
+use profiler::{Profiler, ProfilerError};
 
 use super::profiling::Profiling;
 use super::workbench::{Progress, Workbench};
@@ -34,7 +34,7 @@ pub(super) type RunFirst<'a> =
 /// unwinder are comparable.
 ///
 /// # Errors
-/// [`RunnerError::Profiler`] when perf is missing or may not sample, and the errors of a run.
+/// [`RunnerError::Profiler`] when perf may no longer sample, and the errors of a run.
 pub(super) fn profiling(
     bench: &Workbench<'_>,
     manifest: &Manifest,
@@ -49,22 +49,88 @@ pub(super) fn profiling(
         return Ok(Some(profiling));
     }
     let trial = Trial { bench, manifest, run };
-    let of_frames = trial.run(Unwinder::FramePointers, progress)?;
-    if of_frames.least(None).is_none_or(|share| share >= ROOTED_MIN) {
-        return Ok(Some(of_frames.profiling));
+    let chosen = trial.choose(progress)?;
+    if !bench.interrupt.forbids_runs() {
+        progress(Progress::Note(&choice(&chosen, bench)));
     }
-    let of_tables = trial.run(Unwinder::Dwarf, progress)?;
-    let is_better = |target| {
-        let least = |tried: &Tried| tried.least(Some(target));
-        least(&of_frames).is_some_and(|share| share < ROOTED_MIN)
-            && least(&of_tables) > least(&of_frames)
-    };
-    let chosen = |target| match is_better(target) {
-        true => of_tables.profiling.of(target).clone(),
-        false => of_frames.profiling.of(target).clone(),
-    };
-    let (worker, server) = (chosen(ProfileTarget::Worker), chosen(ProfileTarget::Server));
-    Ok(Some(Profiling { worker, server }))
+    Ok(Some(chosen))
+}
+
+/// Measures the cost of a sample for an experiment that begins; `None` without profiles.
+///
+/// # Errors
+/// [`RunnerError::Profiler`] when perf may not sample, and [`RunnerError::Interrupted`].
+pub fn measure_profiler(
+    bench: &Workbench<'_>,
+    experiment: &Experiment,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Option<Profiler>, RunnerError> {
+    if !experiment.is_profiled {
+        return Ok(None);
+    }
+    let profiler = measure(Unwinder::FramePointers, progress);
+    if bench.interrupt.level() > 0 {
+        return Err(RunnerError::Interrupted);
+    }
+    Ok(Some(profiler?))
+}
+
+fn measure(
+    unwinder: Unwinder,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Profiler, ProfilerError> {
+    progress(Progress::Begins("for the cost of a sample to be measured, 2 s"));
+    Profiler::measure(unwinder)
+}
+
+/// States how callers are found, in the worker and in servers.
+fn choice(profiling: &Profiling, bench: &Workbench<'_>) -> String {
+    let phrase = |target| profiling.of(target).unwinder().phrase();
+    let (worker, server) = (phrase(ProfileTarget::Worker), phrase(ProfileTarget::Server));
+    match worker == server || bench.servers.is_empty() {
+        true => format!("profile: callers are found by {worker}"),
+        false => {
+            format!("profile: callers are found by {worker} in the worker, by {server} in servers")
+        }
+    }
+}
+
+/// Returns the time of the trials of one unwinder: an engine opens within some tenths of a second.
+fn trial_span(experiment: &Experiment) -> Nanos {
+    let shortened = shortened(experiment);
+    let trials = shortened.steps.len() * shortened.variants.len();
+    Nanos(TRIAL.0.saturating_mul(u64::from(count(trials))))
+}
+
+impl Trial<'_> {
+    /// Tries frame pointers in each build, and unwind tables where these do not reach the root.
+    fn choose(&self, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Profiling, RunnerError> {
+        let of_frames = self.run(Unwinder::FramePointers, progress)?;
+        if of_frames.least(None).is_none_or(|share| share >= ROOTED_MIN) {
+            return Ok(of_frames.profiling);
+        }
+        let of_tables = match self.run(Unwinder::Dwarf, progress) {
+            Ok(tried) => tried,
+            // The profiles by frame pointers can be taken, and state the share that they reach.
+            Err(RunnerError::Profiler(error)) => {
+                let name = Unwinder::Dwarf.phrase();
+                progress(Progress::Note(&format!("profile: no trial of {name}: {error}")));
+                return Ok(of_frames.profiling);
+            }
+            Err(error) => return Err(error),
+        };
+        let is_better = |target| {
+            let least = |tried: &Tried| tried.least(Some(target));
+            least(&of_frames).is_some_and(|share| share < ROOTED_MIN)
+                && least(&of_tables) > least(&of_frames)
+        };
+        let chosen = |target| match is_better(target) {
+            true => of_tables.profiling.of(target).clone(),
+            false => of_frames.profiling.of(target).clone(),
+        };
+        let (worker, server) = (chosen(ProfileTarget::Worker), chosen(ProfileTarget::Server));
+        Ok(Profiling { worker, server })
+    }
 }
 
 /// The trials of an experiment's builds.
@@ -96,13 +162,21 @@ impl Trial<'_> {
         unwinder: Unwinder,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<Tried, RunnerError> {
-        progress(Progress::Begins("for the cost of a sample to be measured, 2 s"));
-        let profiler = Profiler::measure(unwinder)?;
+        // The preflight has measured a new experiment's.
+        let measured = self.bench.profiler.clone().filter(|one| one.unwinder() == unwinder);
+        let profiler = match measured {
+            Some(profiler) => profiler,
+            None => measure(unwinder, progress)?,
+        };
         let (hz, cost, name) = (profiler.hz(), profiler.sample_cost(), unwinder.phrase());
         let stated = format!("profile: {hz} samples per second by {name}; one costs {cost}");
         progress(Progress::Note(&stated));
         let profiling = Profiling::with(profiler);
         let plan = &self.manifest.plan;
+        let span = trial_span(&plan.experiment);
+        progress(Progress::Begins(&format!(
+            "for {name} to be tried with each build, about {span}"
+        )));
         let mut builds = Vec::new();
         for variant in &plan.experiment.variants {
             let first = plan.cells.iter().find(|cell| cell.variant == variant.name);

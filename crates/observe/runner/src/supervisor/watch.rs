@@ -167,6 +167,7 @@ mod tests {
             watchdog: Nanos::from_secs(10),
             disk_floor,
             snapshot_limit: None,
+            profiler: None,
             drive: None,
             confinement: None,
             interrupt: Interrupt::default(),

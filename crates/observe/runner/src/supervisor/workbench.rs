@@ -12,6 +12,7 @@ use model::{
     Bytes, Cell, DriveHealth, Endpoint, Experiment, IntervalRecord, Nanos, OpKind, RunEnd,
     RunRecord, Step, StepRecord,
 };
+use profiler::Profiler;
 use server::Kind;
 
 use super::data::{DataRoot, RunData, check_room};
@@ -88,6 +89,8 @@ pub struct Workbench<'a> {
     pub disk_floor: Bytes,
     /// Most space that snapshots of loaded databases take; by default half of what is free.
     pub snapshot_limit: Option<Bytes>,
+    /// How CPU profiles are sampled, as measured before a new experiment is archived.
+    pub profiler: Option<Profiler>,
     /// Reads the health of the drive below the data directory, before and after each run.
     pub drive: Option<&'a (dyn Fn() -> Option<DriveHealth> + Sync)>,
     /// Confines the engines of a stranger's experiment; `None` for one of this account.

@@ -83,6 +83,7 @@ impl Bench {
             watchdog: self.watchdog,
             disk_floor: Bytes(0),
             snapshot_limit: None,
+            profiler: None,
             drive: None,
             confinement: None,
             interrupt: Interrupt::default(),

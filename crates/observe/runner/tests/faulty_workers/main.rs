@@ -66,6 +66,7 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
         watchdog: Nanos::SECOND,
         disk_floor: Bytes(0),
         snapshot_limit: None,
+        profiler: None,
         drive: None,
         confinement: None,
         interrupt: Interrupt::default(),

@@ -72,6 +72,7 @@ mod a070_lower_bound;
 mod a071_durability_not_had;
 mod a072_data_apart;
 mod a073_watched;
+mod a074_profile_refused;
 mod define;
 mod observation;
 
@@ -153,4 +154,5 @@ pub(crate) static RULES: &[&Rule] = &[
     &a071_durability_not_had::RULE,
     &a072_data_apart::RULE,
     &a073_watched::RULE,
+    &a074_profile_refused::RULE,
 ];

@@ -7,7 +7,6 @@ use model::{Label, visible};
 use super::{answer, explained, fold, how, memory, method, shape};
 use crate::comparison::{TRADE_OFFS, details, folded, problems, trade_offs};
 use crate::document::{self, Document, Part};
-use crate::flame;
 use crate::input::{Compared, ReportInput};
 use crate::lines::{Lines, folded_lines};
 use crate::list::complete_runs;
@@ -15,6 +14,7 @@ use crate::meta::Meta;
 use crate::plot::{Picture, STYLE, Subject, gallery};
 use crate::published;
 use crate::trust::headline;
+use crate::where_cpu;
 
 /// The style sheet of every page.
 pub(crate) const PAGE_STYLE: &str = include_str!("page.css");
@@ -105,7 +105,7 @@ fn sections(
         ("pictures", "The evidence", figures(pictures.answer)),
         ("warnings", "Warnings", warnings(compared)),
         ("explained", "Explained", explained::section(input, compared)),
-        ("flame", flame::TITLE, flame::section(input, compared)),
+        ("flame", where_cpu::TITLE, where_cpu::section(input, compared)),
         ("evidence", "More evidence", figures(pictures.more)),
         ("costs", "What it costs", costs(input, compared, pictures.costs)),
         ("trade-offs", TRADE_OFFS, trade_offs(compared)),

@@ -6,9 +6,12 @@ use crate::document::{Part, Table};
 use crate::figure::{count, percent};
 
 /// Returns a row per step and process, and the reasons for steps without a profile.
-pub(super) fn profiles(steps: &[&StepRecord]) -> Vec<Part> {
+///
+/// A settle has no row: it has no clients. A search has one, though it may have confirmed nothing.
+pub(super) fn profiles(steps: &[StepRecord]) -> Vec<Part> {
     let all: Vec<(&str, &ProfileRecord)> = steps
         .iter()
+        .filter(|step| !step.clients.is_empty() || step.search.is_some())
         .flat_map(|step| step.profiles.iter().map(|one| (step.step.name.as_str(), one)))
         .collect();
     let Some((_, first)) = all.first() else { return Vec::new() };
@@ -57,7 +60,10 @@ fn cost(one: &ProfileRecord) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::{Nanos, Step, StopRule};
+    use std::collections::BTreeMap;
+
+    use model::validity::SearchRecord;
+    use model::{Nanos, OpKind, Step, StopRule};
 
     use super::*;
     use crate::document::Document;
@@ -66,8 +72,11 @@ mod tests {
     #[test]
     fn a_refused_profile_has_its_reason() {
         let mut step = StepRecord::new(0, Step::new("readrandom", StopRule::Operations(9)));
-        let text = |step: &StepRecord| Document::from([profiles(&[step])]).text(Style::default());
+        let text = |step: &StepRecord| {
+            Document::from([profiles(std::slice::from_ref(step))]).text(Style::default())
+        };
         assert_eq!(text(&step).trim(), "");
+        step.clients = BTreeMap::from([(OpKind::Get, model::record::OpSummary::default())]);
         step.profiles = vec![ProfileRecord {
             event: "cpu-clock".to_owned(),
             hz: 160,
@@ -86,5 +95,14 @@ mod tests {
             ["readrandom", "worker", "frame", "pointers", "800", "80", "%", "97", "%", "0"];
         assert_eq!(cells, expected, "{shown}");
         assert!(shown.contains("no profile of the worker: perf took 80 %"), "{shown}");
+        // A settle has no clients; a search has none where it confirmed nothing.
+        step.clients.clear();
+        assert_eq!(text(&step).trim(), "");
+        let (limit, probes, found) = (None, Vec::new(), None);
+        let (ended, is_path_dependent) = (String::new(), false);
+        step.search = Some(SearchRecord { limit, probes, found, ended, is_path_dependent });
+        step.profiles[0].refusal = Some("the search confirmed no load".to_owned());
+        let shown = text(&step);
+        assert!(shown.contains("worker: the search confirmed no load"), "{shown}");
     }
 }

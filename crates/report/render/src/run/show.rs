@@ -148,7 +148,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(failed(&measured));
     document.add(holds(&measured));
     document.add(waits(&measured));
-    document.add(profiles(&measured));
+    document.add(profiles(&run.steps));
     document.add(statements(&measured));
     document.add(time_profiles(run));
     document.append(memory(run, data));

@@ -11,7 +11,6 @@ use super::part::PagePart;
 use super::view::{View, encoded, percent};
 use crate::comparison::{TRADE_OFFS, trade_offs};
 use crate::document::{Part, html as markup};
-use crate::flame::{TITLE as FLAME, section as flame};
 use crate::html::{
     answer_section, costs, everything, explained, figures, header, how_it_was_done, memory_section,
     published, shape_section, warnings,
@@ -20,6 +19,7 @@ use crate::input::{Compared, ReportInput};
 use crate::label::measured_steps;
 use crate::plot::{self, Subject, by_second, overview, times};
 use crate::published::TITLE as PUBLISHED;
+use crate::where_cpu;
 
 /// An experiment as one part of its page shows it.
 pub struct ExperimentPage<'a> {
@@ -145,7 +145,7 @@ fn sections(page: &ExperimentPage<'_>) -> Vec<Section> {
             all.into_iter().flatten().collect()
         }
         PagePart::Explained => {
-            let flame = titled("flame", FLAME, flame(input, compared));
+            let flame = titled("flame", where_cpu::TITLE, where_cpu::section(input, compared));
             [own(explained(input, compared))].into_iter().chain(flame).collect()
         }
         PagePart::Timelines => {

@@ -111,6 +111,7 @@ impl<'a> Bench<'a> {
             watchdog: limits.watchdog,
             disk_floor: limits.disk_floor,
             snapshot_limit: limits.snapshot_limit,
+            profiler: None,
             drive: health().is_some().then_some(health),
             confinement: None,
             interrupt: Interrupt::default(),
@@ -136,18 +137,12 @@ impl<'a> Bench<'a> {
         experiment: &Experiment,
         ui: &Ui,
     ) -> Result<BTreeMap<String, Identity>, RunnerError> {
-        let mut show = |progress: Progress<'_>| {
-            if let Progress::Waits(text) = progress {
-                ui.status(format_args!("waits     {text}"));
-            } else if let Progress::Note(text) = progress {
-                ui.status(format_args!("note      {text}"));
-            } else if let Progress::Begins(text) = progress {
-                phase::enter(text);
-            }
-        };
         let mut identities = match &self.storage {
             Some(storage) => storage.identities(experiment),
-            None => runner::check_variants(&self.engines, experiment, &mut show)?,
+            None => {
+                let mut show = |event: Progress<'_>| show(ui, &event);
+                runner::check_variants(&self.engines, experiment, &mut show)?
+            }
         };
         for (variant, library) in &self.engines.libraries {
             if let Some(identity) = identities.get_mut(variant) {
@@ -155,6 +150,17 @@ impl<'a> Bench<'a> {
             }
         }
         Ok(identities)
+    }
+
+    /// Measures what CPU profiles of a new experiment cost, before anything is archived.
+    pub(super) fn measure_profiler(
+        &mut self,
+        experiment: &Experiment,
+        ui: &Ui,
+    ) -> Result<(), RunnerError> {
+        let mut show = |event: Progress<'_>| show(ui, &event);
+        self.engines.profiler = runner::measure_profiler(&self.engines, experiment, &mut show)?;
+        Ok(())
     }
 
     /// Prepares the storage that the experiment is about, if it is about storage.
@@ -182,5 +188,16 @@ impl<'a> Bench<'a> {
         storage.make_file(experiment)?;
         self.storage = Some(storage);
         Ok(())
+    }
+}
+
+/// Shows an event of the checks before the first run.
+fn show(ui: &Ui, event: &Progress<'_>) {
+    if let Progress::Waits(text) = event {
+        ui.status(format_args!("waits     {text}"));
+    } else if let Progress::Note(text) = event {
+        ui.status(format_args!("note      {text}"));
+    } else if let Progress::Begins(text) = event {
+        phase::enter(*text);
     }
 }

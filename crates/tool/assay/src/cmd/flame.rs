@@ -82,11 +82,12 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             "the profiles cannot be compared: the runs were sampled in different ways, {ways}"
         ));
     }
-    let (shown, base, step) = (&shown, base.as_ref(), args.step.as_str());
+    let (shown, base) = (&shown, base.as_ref());
+    let name = step_label(experiment, &args.step, place);
     let report = || {
-        let graph = flame_graph(shown, base).ok_or_else(|| no_cpu(step))?;
+        let graph = flame_graph(shown, base).ok_or_else(|| no_cpu(&args.step))?;
         let (meta, clients) = (Meta::of(&manifest), place.clients);
-        Ok::<_, Report>(FlameReport { meta, step, clients, shown, base, graph })
+        Ok::<_, Report>(FlameReport { meta, step: &name, clients, shown, base, graph })
     };
     let default = if args.output.is_some() { "svg" } else { "text" };
     let text = match args.format.as_deref().unwrap_or(default) {
@@ -106,6 +107,12 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         None => ui.rendered(&text),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the name of a step, with its place where the experiment has several of this name.
+fn step_label(experiment: &Experiment, step: &str, place: Place<'_>) -> String {
+    let same = experiment.steps.iter().filter(|one| one.name == step).count();
+    if same > 1 { format!("{step} (step {})", place.step + 1) } else { step.to_owned() }
 }
 
 /// Returns the error of samples that no CPU time divides.

@@ -22,7 +22,7 @@ use super::bench::check_floor;
 use super::budget::{BudgetArgs, Proposed};
 use super::format::TextOrJson;
 use super::refused::{by_host, check_text, text};
-use super::run_options::{ExperimentArgs, rates};
+use super::run_options::{ExperimentArgs, Verb, rates};
 use super::{optional, published, servers};
 use crate::catalog::Program;
 use crate::environment::Environment;
@@ -90,7 +90,12 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     check_floor(&environment.nearest_dir(), DISK_FLOOR_BYTES)?;
     let (catalog, machine) = (Program::of(environment), environment.machine());
     let process = Process { environment, ui };
-    let checked = args.experiment_args.check(&catalog, machine, optional::CHECK, process)?;
+    let checked = args.experiment_args.check(
+        &catalog,
+        machine,
+        Verb { name: "assay plan", own: &|command| command, obtain: optional::CHECK },
+        process,
+    )?;
     check_text(&checked, environment)?;
     let left_out = checked.left_out.clone();
     let sizes =
@@ -260,6 +265,9 @@ pub(super) fn lines(planned: &CheckedPlan, style: Style) -> Vec<String> {
         ),
     ]);
     lines.extend(loads(plan));
+    if experiment.is_profiled {
+        lines.push("profiles  perf samples the CPU time of the measured steps".to_owned());
+    }
     if !experiment.placement.is_free() {
         lines.push(format!("placement {}", experiment.placement));
     }
@@ -278,8 +286,8 @@ pub(super) fn lines(planned: &CheckedPlan, style: Style) -> Vec<String> {
         }
         let profile = match (&variant.dsn, &variant.profile) {
             (Some(dsn), _) => format!("running server {dsn}"),
-            (None, Some(profile)) => profile.clone(),
-            (None, None) => "no profile".to_owned(),
+            (None, Some(profile)) => format!("engine profile {profile}"),
+            (None, None) => "no engine profile".to_owned(),
         };
         let settings = settings(&variant.settings);
         lines.push(format!(

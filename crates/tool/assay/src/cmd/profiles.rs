@@ -1,8 +1,8 @@
 //! Stored CPU profiles of a step.
 
 use analysis::profile::{Place, StepProfile};
-use archive::{ArchiveError, ExperimentDir, parallel_map};
-use model::{Profile, RunRecord, StepRecord};
+use archive::{ArchiveError, ExperimentDir, parallel_map, wrong_samples};
+use model::RunRecord;
 
 /// The profiles of a step, and what could not be read.
 #[derive(Debug, Default)]
@@ -11,6 +11,13 @@ pub(crate) struct StoredProfiles {
     pub(crate) profiles: Vec<StepProfile>,
     /// The profiles that are damaged, and why.
     pub(crate) damaged: Vec<ArchiveError>,
+}
+
+impl StoredProfiles {
+    /// Returns what is damaged, and why.
+    pub(crate) fn damage(&self) -> Vec<String> {
+        self.damaged.iter().map(ToString::to_string).collect()
+    }
 }
 
 /// Reads the profiles of a place's step in the counted runs of every variant at its level of
@@ -27,8 +34,8 @@ pub(crate) fn step_profiles<'a>(
         let Some(profile) = dir.profile(&run.cell.id, record.index, &record.step.name)? else {
             return Ok(None);
         };
-        if !has_samples_of(&profile, record) {
-            let reason = "a profile has other samples than its record".to_owned();
+        if let Some(what) = wrong_samples(&profile, record) {
+            let reason = format!("a profile of {}: {what}", record.step.name);
             return Err(ArchiveError::Damaged(dir.run_dir(&run.cell.id), reason));
         }
         Ok(Some(StepProfile { run: run.id.clone(), step: record.index, profile }))
@@ -41,12 +48,6 @@ pub(crate) fn step_profiles<'a>(
         }
     }
     stored
-}
-
-/// Returns whether a profile has the samples that its record counts.
-fn has_samples_of(profile: &Profile, step: &StepRecord) -> bool {
-    let mut counted = step.profiles.iter().filter(|record| record.refusal.is_none());
-    counted.all(|record| profile.samples(record.target) == record.samples)
 }
 
 /// Reads the profiles that a page shows: of the step in which the base has most samples.

@@ -79,13 +79,13 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         }
         ([name], _, _, Some(to)) => {
             let dir = misplaced::find(&results, name)?;
-            write_all(to, with_input(&dir, args.window, render_markdown_post)?)?
+            write_all(to, with_input(&dir, args.window, ui, render_markdown_post)?)?
         }
         ([name], _, to, None) => {
             let dir = misplaced::find(&results, name)?;
             // What is written to an experiment in one file is lost.
             let next = dir.is_unpacked().then(|| Path::new(name).with_extension("html"));
-            write_page(&dir, to.as_ref().or(next.as_ref()).map(PathBuf::as_path), args.window)?
+            write_page(&dir, to.as_ref().or(next.as_ref()).map(PathBuf::as_path), args.window, ui)?
         }
         _ => {
             return Err(miette!(
@@ -160,8 +160,9 @@ pub(crate) fn write_page(
     dir: &ExperimentDir,
     to: Option<&Path>,
     window: Window,
+    ui: &Ui,
 ) -> Result<PathBuf> {
-    let page = with_input(dir, window, render_html)?;
+    let page = with_input(dir, window, ui, render_html)?;
     let Some(path) = to else { return dir.write_page(&page).into_report() };
     write_output(path, page).into_report()?;
     Ok(path.to_path_buf())
@@ -180,6 +181,7 @@ fn write_all(to: &Path, files: Vec<(String, impl AsRef<[u8]>)>) -> Result<PathBu
 fn with_input<T>(
     dir: &ExperimentDir,
     window: Window,
+    ui: &Ui,
     render: impl Fn(&ReportInput<'_>) -> T,
 ) -> Result<T> {
     let manifest = dir.manifest().into_report()?;
@@ -191,7 +193,9 @@ fn with_input<T>(
     let experiment = &manifest.plan.experiment;
     let analyzed =
         analyze(experiment, &[&manifest.host], &runs, &experiment.base, &Results::of(dir))?;
-    let profiles = page_profiles(&runs, &experiment.base, |_| Some(dir)).profiles;
+    let stored = page_profiles(&runs, &experiment.base, |_| Some(dir));
+    let damaged = stored.damage();
+    damaged.iter().for_each(|reason| ui.status(format_args!("warning   {reason}")));
     Ok(render(&ReportInput {
         manifest: &manifest,
         runs: &runs,
@@ -199,6 +203,7 @@ fn with_input<T>(
         comparison: &analyzed.comparison,
         findings: &analyzed.findings,
         storage: &analyzed.storage,
-        profiles: &profiles,
+        profiles: &stored.profiles,
+        damaged_profiles: &damaged,
     }))
 }

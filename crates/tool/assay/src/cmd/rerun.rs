@@ -84,6 +84,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     bench.engines.libraries.extend(libraries);
     bench.defer_stops();
     let identities = bench.identities(&planned.plan.experiment, ui).into_report()?;
+    bench.measure_profiler(&planned.plan.experiment, ui).into_report()?;
     let here = host_of_run(data.path(), environment);
     let mut manifest = manifest(planned.plan, here, identities);
     let dir = results.create(&mut manifest).into_report()?;

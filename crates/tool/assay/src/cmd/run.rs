@@ -19,7 +19,7 @@ use super::consent::{self, Origin, Trust};
 use super::plan::CheckedPlan;
 use super::refused::{by_host, check_host, check_stored, check_text, rejection};
 use super::resume::{self, Stored};
-use super::run_options::{ExperimentArgs, rates};
+use super::run_options::{ExperimentArgs, Verb, rates};
 use super::second_engine;
 use super::steady::Window;
 use super::until::{self, PilotRun, Until};
@@ -67,6 +67,12 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// Adds the options given that no plan takes to a command.
+    fn carried(&self, command: ShellCommand) -> ShellCommand {
+        let command = self.until.carried(self.limits.carried(command));
+        if self.report { command.flag("--report") } else { command }
+    }
+
     /// Returns the experiment to complete: one of a file's sizes has its name at the end.
     fn resumed(&self) -> Option<String> {
         let name = self.resume.as_ref()?;
@@ -196,7 +202,9 @@ fn prepare(
     }
     let (catalog, machine) = (Program::of(environment), environment.machine());
     let process = Process { environment, ui };
-    let mut checked = args.experiment_args.check(&catalog, machine, optional::OBTAIN, process)?;
+    let own = |command| args.carried(command);
+    let verb = Verb { name: "assay run", own: &own, obtain: optional::OBTAIN };
+    let mut checked = args.experiment_args.check(&catalog, machine, verb, process)?;
     args.until.prepare(&mut checked.experiment, ui)?;
     let (planned, environment) = planned(&checked, args.limits.disk_floor, results, process)?;
     Ok((Prepared::Fresh(Box::new((checked, planned.plan))), environment))
@@ -260,6 +268,7 @@ fn begin(
     let identities = bench.identities(&plan.experiment, ui);
     let identities =
         identities.map_err(|error| rejection(&checked, &error, bench.engines.data.path()))?;
+    bench.measure_profiler(&plan.experiment, ui).into_report()?;
     let mut manifest = manifest(plan, host, identities);
     let dir = results.create(&mut manifest).into_report()?;
     Origin::Own.mark(&dir, &manifest, environment, ui);
@@ -342,7 +351,7 @@ fn print_result(
     if args.report && !runs.is_empty() {
         ui.print(format_args!(
             "Report   {}",
-            page::write_page(dir, None, Window::default())?.display()
+            page::write_page(dir, None, Window::default(), ui)?.display()
         ));
     }
     Ok(code)

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use miette::{Result, miette};
-use model::Waiver;
 use model::setting::parse_whole;
+use model::{ShellCommand, Waiver};
 use plan::{Catalog as _, Checked, Machine, Overrides, PlanError, QuickVariants, Setting};
 
 use super::optional::{LeftOut, Obtain, left_out};
@@ -18,6 +18,9 @@ const OVERRIDES: &str = "Overrides of the file";
 
 /// Key of the setting that a stored experiment takes, too.
 const REPETITIONS: &str = "repetitions";
+
+/// Key of the setting that takes CPU profiles.
+const PROFILE: &str = "profile";
 
 /// Key of the setting that names an application or a preset.
 const WORKLOAD: &str = "workload";
@@ -63,6 +66,16 @@ pub(crate) struct ExperimentArgs {
     /// Set a rule aside, such as 'A001=durability is the question'; repeat for more
     #[arg(long, value_name = "CODE=REASON", value_parser = waiver, help_heading = OVERRIDES)]
     waive: Vec<Waiver>,
+}
+
+/// A command that takes an experiment.
+pub(crate) struct Verb<'a> {
+    /// The command without arguments.
+    pub(crate) name: &'static str,
+    /// Adds the options given that are the command's own.
+    pub(crate) own: &'a dyn Fn(ShellCommand) -> ShellCommand,
+    /// Obtains a build, or checks that it can be obtained.
+    pub(crate) obtain: Obtain,
 }
 
 /// The flags of the table of settings, with their texts.
@@ -119,10 +132,14 @@ impl ExperimentArgs {
         &self,
         catalog: &Program,
         machine: Machine,
-        obtain: Obtain,
+        Verb { name, own, obtain }: Verb<'_>,
         process: Process<'_>,
     ) -> Result<Checked> {
         let ui = process.ui;
+        if !self.inputs.iter().any(|input| is_experiment(input)) {
+            let carried = |command| own(self.carried(command, catalog));
+            misplaced::check(&self.typed(), catalog, ShellCommand::of(name), carried)?;
+        }
         let mut checked = self.of_size(self.size.as_ref(), &[], catalog, machine)?;
         let LeftOut { variants, lines } = left_out(&checked, obtain, process)?;
         lines.iter().for_each(|line| ui.status(line));
@@ -149,6 +166,29 @@ impl ExperimentArgs {
         let mut settings = self.settings.0.iter().filter(|(setting, _)| setting.key != REPETITIONS);
         let setting = || settings.next().map(|(setting, _)| setting.flag());
         own.map(|(flag, _)| flag.to_owned()).or_else(setting)
+    }
+
+    /// Returns a command with the options given that name no step, engine, application or profile.
+    fn carried(&self, command: ShellCommand, catalog: &Program) -> ShellCommand {
+        let with = |option: &'static str| {
+            move |command: ShellCommand, text: &String| command.option(option, text)
+        };
+        let mut command = self.option.iter().fold(command, with("--option"));
+        // The profile that follows `--profile` is carried by another option.
+        let has_profile = self.inputs.iter().any(|name| catalog.profile(name).is_some());
+        for (setting, text) in &self.settings.0 {
+            let flag = format!("--{}", setting.flag());
+            command = match (setting.key, setting.value_name) {
+                (WORKLOAD, _) => command,
+                (PROFILE, _) if has_profile => command,
+                (_, None | Some("")) => command.flag(&flag),
+                (_, Some(_)) => command.option(&flag, text),
+            };
+        }
+        let command = self.size.iter().fold(command, with("--size"));
+        let command = self.parameter.iter().fold(command, with("--parameter"));
+        let waivers = self.waive.iter().map(|Waiver { code, reason }| format!("{code}={reason}"));
+        waivers.fold(command, |command, text| command.option("--waive", &text))
     }
 
     /// Returns the text of a setting given.
@@ -209,7 +249,6 @@ impl ExperimentArgs {
         };
         let files = self.inputs.iter().filter(|input| is_experiment(input)).count();
         if files == 0 {
-            misplaced::check(&self.typed(), catalog)?;
             self.check_known(&overrides, catalog)?;
         }
         if self.inputs.is_empty() && !overrides.has_application() {

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use archive::{ArchiveError, ExperimentDir, Mismatch, Recount, Results, parallel_map, read_record};
+use archive::{
+    ArchiveError, ExperimentDir, Mismatch, Recount, Results, check_profiles, parallel_map,
+    read_record,
+};
 use miette::{Result, miette};
 use model::units::thousands;
 use render::{Document, Format, Report, Style};
@@ -25,7 +28,8 @@ use crate::ui::Ui;
   assay verify --format json | jq .mismatches
 
 `checksums` of a finished run has the SHA-256 of its files (sha256sum -c can check them too). The
-figures of its steps are computed again from intervals and histogram logs. Runs that were killed
+figures of its steps are computed again from intervals and histogram logs, and its CPU profiles are
+read and their samples counted. Runs that were killed
 and runs of an older Assay may have no checksums. Then only the figures of their steps are checked.
 `checksums` of an experiment lists its ended runs: an absent run is a mismatch.
 
@@ -44,6 +48,8 @@ struct Verified {
     files: usize,
     runs: usize,
     steps: usize,
+    /// Stored CPU profiles that were read.
+    profiles: usize,
     unchecked: usize,
     /// Experiments that do not list their ended runs.
     without_list: usize,
@@ -97,9 +103,10 @@ impl Verified {
         self.runs += check.sound.len();
         let unchecked = check.unchecked.iter().filter(|unchecked| *unchecked != dir.path());
         let runs: Vec<_> = check.sound.iter().chain(unchecked).collect();
-        for (steps, mismatches) in parallel_map(runs, |run| recount(run)) {
-            self.steps += steps;
-            self.mismatches.extend(mismatches);
+        for recounted in parallel_map(runs, |run| recount(run)) {
+            self.steps += recounted.steps;
+            self.profiles += recounted.profiles;
+            self.mismatches.extend(recounted.mismatches);
         }
         Ok(())
     }
@@ -123,14 +130,17 @@ impl Verified {
             (several, 0) => format!("{several} without checksums"),
             (several, _) => format!("{several} without checksums, and {absence}"),
         };
-        [
+        let mut parts = vec![
             count(self.experiments, "experiment"),
             count(self.runs, "sound run"),
             count(self.files, "checksum") + " compared",
             count(self.steps, "step") + " counted again",
-            format!("mismatches: {}, not checked: {unchecked}", self.mismatches.len()),
-        ]
-        .join(", ")
+        ];
+        if self.profiles > 0 {
+            parts.push(count(self.profiles, "CPU profile") + " read");
+        }
+        parts.push(format!("mismatches: {}, not checked: {unchecked}", self.mismatches.len()));
+        parts.join(", ")
     }
 }
 
@@ -152,6 +162,7 @@ impl Report for Verified {
             "sound_runs": self.runs,
             "checksums_compared": self.files,
             "steps_counted_again": self.steps,
+            "profiles_read": self.profiles,
             "without_checksums": self.unchecked,
             "experiments_without_list_of_runs": self.without_list,
             "mismatches": mismatches,
@@ -159,21 +170,32 @@ impl Report for Verified {
     }
 }
 
-/// Counts the steps of a run again; returns their number and what differs.
-fn recount(run: &Path) -> (usize, Vec<Mismatch>) {
-    let counted = read_record(run).and_then(|record| archive::recount(run, &record));
+/// What was counted again from the files of a run.
+#[derive(Default)]
+struct Recounted {
+    steps: usize,
+    profiles: usize,
+    mismatches: Vec<Mismatch>,
+}
+
+/// Counts the steps of a run again, and reads its CPU profiles.
+fn recount(run: &Path) -> Recounted {
     let mismatch = |what| Mismatch { path: run.join("record.json"), what };
+    let counted = read_record(run)
+        .and_then(|record| Ok((archive::recount(run, &record)?, check_profiles(run, &record))));
     match counted {
-        Ok(Recount { steps, differing }) => {
+        Ok((Recount { steps, differing }, profiles)) => {
             let what = |step: String| format!("{step} than its intervals and histogram logs");
-            (steps, differing.into_iter().map(what).map(mismatch).collect())
+            let differing = differing.into_iter().map(what).map(mismatch);
+            let mismatches = differing.chain(profiles.mismatches).collect();
+            Recounted { steps, profiles: profiles.sound, mismatches }
         }
         // It was killed before its first step.
-        Err(error) if error.is_absence() => (0, Vec::new()),
-        Err(error) => (
-            0,
-            vec![mismatch(format!("its steps cannot be counted again from its files: {error}"))],
-        ),
+        Err(error) if error.is_absence() => Recounted::default(),
+        Err(error) => {
+            let what = format!("its steps cannot be counted again from its files: {error}");
+            Recounted { mismatches: vec![mismatch(what)], ..Recounted::default() }
+        }
     }
 }
 

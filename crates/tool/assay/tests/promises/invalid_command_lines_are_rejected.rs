@@ -64,17 +64,26 @@ fn names_in_the_place_of_others_are_rejected_with_what_was_meant() {
     let run = |arguments: &[&str]| rejected_at_once(&workspace, &[&["run"], arguments].concat());
     assert_snapshot!(run(&["readrandom", "lmdb"]), @"
     × `lmdb` is an engine, not a step
-    help: write `readrandom --engine lmdb`
+    help: write `assay run readrandom --engine lmdb --disk-floor 1048576`
     nothing was run
     ");
     assert_snapshot!(run(&["--engine", "readrandom"]), @"
     × `readrandom` is a step, not an engine
-    help: write `readrandom --engine lmdb`
+    help: write `assay run readrandom --engine lmdb --disk-floor 1048576`
     nothing was run
     ");
     assert_snapshot!(run(&["readrandom", "--engine", "lmdb,redb"]), @"
     × `lmdb,redb` joins 2 names by commas
-    help: write `readrandom --engine lmdb --engine redb`
+    help: write `assay run readrandom --engine lmdb --engine redb --disk-floor 1048576`
+    nothing was run
+    ");
+    let engine = "rocksdb@9.10.0";
+    let earlier = ["readrandom", "--engine", engine, "--profile", "rocksdb-leveled"];
+    assert_snapshot!(run(&[&earlier, &["--rows", "10k", "--direct-io"][..]].concat()), @"
+    × `rocksdb-leveled` is a profile, not a step: --engine-profile names a profile, and --profile
+    │ takes CPU profiles
+    help: write `assay run readrandom --engine rocksdb@9.10.0 --engine-profile rocksdb-leveled
+          --rows 10k --direct-io --disk-floor 1048576`
     nothing was run
     ");
     let compared = workspace.assay(&["compare", "lmdb", "redb"]);

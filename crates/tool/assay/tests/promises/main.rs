@@ -60,6 +60,7 @@ mod pages_show_the_archive;
 mod pages_start_runs;
 mod pages_survive_any_address;
 mod passwords_are_masked;
+mod perf_is_tried_before_the_archive;
 mod plan_lists_runs_in_order;
 mod plan_proposes_designs_for_a_budget;
 mod plan_refuses_what_run_refuses;

@@ -37,14 +37,14 @@ fn quickstart_plan_is_as_expected() {
     rows      1000 of 20 + 400 bytes, 410 KiB in all, values compressible to 0.5
     cost      about 1m50s of machine time; up to 1.20 MiB of disk at a time
     margin    2.00 %: smaller differences do not matter
-    variant   sqlite: sqlite, no profile, durability os, cache 256 MiB, compression none  (base)
-    variant   lmdb: lmdb, no profile, durability os, cache 256 MiB, compression none
-    variant   redb: redb, no profile, durability os, cache 256 MiB, compression none
-    variant   fjall: fjall, no profile, durability os, cache 256 MiB, compression none
-    variant   leveldb: leveldb@system, no profile, durability os, cache 256 MiB, compression none
-    variant   rocksdb: rocksdb@system, rocksdb-leveled, durability os, cache 256 MiB, compression none
-    variant   rocksdb-9.10: rocksdb@9.10.0, rocksdb-leveled, durability os, cache 256 MiB, compression none
-    variant   rocksdb-11.8: rocksdb@11.8.1, rocksdb-leveled, durability os, cache 256 MiB, compression none
+    variant   sqlite: sqlite, no engine profile, durability os, cache 256 MiB, compression none  (base)
+    variant   lmdb: lmdb, no engine profile, durability os, cache 256 MiB, compression none
+    variant   redb: redb, no engine profile, durability os, cache 256 MiB, compression none
+    variant   fjall: fjall, no engine profile, durability os, cache 256 MiB, compression none
+    variant   leveldb: leveldb@system, no engine profile, durability os, cache 256 MiB, compression none
+    variant   rocksdb: rocksdb@system, engine profile rocksdb-leveled, durability os, cache 256 MiB, compression none
+    variant   rocksdb-9.10: rocksdb@9.10.0, engine profile rocksdb-leveled, durability os, cache 256 MiB, compression none
+    variant   rocksdb-11.8: rocksdb@11.8.1, engine profile rocksdb-leveled, durability os, cache 256 MiB, compression none
     step      filluniquerandom: 1000 operations, clients 1, uniform
     step      settle: until idle, at most 20m00s
     step      readrandom: 1.00 s after 300 ms of warm-up, clients 1, uniform
@@ -95,8 +95,8 @@ fn margin_control_and_waivers_are_shown() {
     assert!(output.out.starts_with("waived    A027 (a first test)\n"), "{}", output.out);
     assert_snapshot!(lines(&output.out, &["margin", "variant", "order", "  "]), @"
     margin    1.00 %: smaller differences do not matter
-    variant   lmdb: lmdb, no profile, durability os  (base)
-    variant   lmdb-control: lmdb, no profile, durability os  (control: the base repeated)
+    variant   lmdb: lmdb, no engine profile, durability os  (base)
+    variant   lmdb-control: lmdb, no engine profile, durability os  (control: the base repeated)
     order     8 runs, interleaved as ABBA or BAAB, from seed 1
          1  lmdb-control.c1.r1
          2  lmdb.c1.r1
@@ -163,19 +163,19 @@ fn presets_derive_sizes_from_given_memory() {
     };
     assert_snapshot!(plan("byrx"), @"
     rows      210913 of 20 + 400 bytes, 84.5 MiB in all, values compressible to 0.5
-    variant   rocksdb-9.10.0: rocksdb@9.10.0, no profile, durability os, cache 169 MiB, compression none  (base)
+    variant   rocksdb-9.10.0: rocksdb@9.10.0, no engine profile, durability os, cache 169 MiB, compression none  (base)
     ");
     assert_snapshot!(plan("byos"), @"
     rows      210913 of 20 + 400 bytes, 84.5 MiB in all, values compressible to 0.5
-    variant   rocksdb-9.10.0: rocksdb@9.10.0, no profile, durability os, cache 15.4 MiB, compression none  (base)
+    variant   rocksdb-9.10.0: rocksdb@9.10.0, no engine profile, durability os, cache 15.4 MiB, compression none  (base)
     ");
     assert_snapshot!(plan("iobuf"), @"
     rows      2556528 of 20 + 400 bytes, 1024 MiB in all, values compressible to 0.5
-    variant   rocksdb-9.10.0: rocksdb@9.10.0, no profile, durability os, cache 169 MiB, compression lz4  (base)
+    variant   rocksdb-9.10.0: rocksdb@9.10.0, no engine profile, durability os, cache 169 MiB, compression lz4  (base)
     ");
     assert_snapshot!(plan("iodir"), @"
     rows      2556528 of 20 + 400 bytes, 1024 MiB in all, values compressible to 0.5
-    variant   rocksdb-9.10.0: rocksdb@9.10.0, no profile, durability os, cache 169 MiB, direct io, compression lz4  (base)
+    variant   rocksdb-9.10.0: rocksdb@9.10.0, no engine profile, durability os, cache 169 MiB, direct io, compression lz4  (base)
     ");
 }
 

@@ -83,7 +83,33 @@ fn damaged_profile_is_named_and_ends_no_other_report() {
     assert!(explained.err.contains("warning") && explained.err.contains("is damaged"));
     let report = workspace.assay(&["report", "pair"]);
     assert_eq!(report.code, 0, "{}", report.err);
+    assert!(report.err.contains("warning") && report.err.contains("is damaged"), "{}", report.err);
+    let page = fs::read_to_string(report.out.trim())
+        .or_else(|_| fs::read_to_string(workspace.path(report.out.trim())));
+    assert!(page.expect("the page").contains("is damaged"));
+    let verified = workspace.assay(&["verify", "pair"]);
+    assert_eq!(verified.code, 1, "{}", verified.out);
+    assert!(verified.out.contains("1.readrandom.profile.folded.gz"), "{}", verified.out);
     let flame = workspace.assay(&["flame", "pair", "one", "readrandom"]);
     assert_eq!((flame.code, flame.out.as_str()), (1, ""), "{}", flame.err);
     assert!(flame.err.contains("is damaged"), "{}", flame.err);
+}
+
+#[test]
+fn verify_reads_each_profile() {
+    let workspace = Workspace::with_pair().with_profiles();
+    let verified = workspace.assay(&["verify", "pair"]);
+    assert_eq!(verified.code, 0, "{}", verified.out);
+    assert!(verified.out.contains("4 CPU profiles read"), "{}", verified.out);
+}
+
+#[test]
+fn a_post_has_the_flame_graphs_of_the_page() {
+    let workspace = Workspace::with_pair().with_profiles();
+    let post = workspace.assay(&["report", "pair", "--markdown", "post"]);
+    assert_eq!(post.code, 0, "{}", post.err);
+    let text = fs::read_to_string(workspace.path("post/report.md")).expect("the post");
+    assert!(text.contains("Where the CPU goes") && text.contains("(flame-0.svg)"), "{text}");
+    let picture = fs::read_to_string(workspace.path("post/flame-0.svg")).expect("the picture");
+    assert!(picture.contains("Old&lt;int&gt;"), "{picture}");
 }

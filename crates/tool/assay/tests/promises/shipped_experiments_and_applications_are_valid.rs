@@ -136,8 +136,8 @@ fn application_step_is_planned_with_its_prerequisites() {
     workload  ibench-2023: the Insert Benchmark of 2023: inserts in key order, three indexes, queries with paced inserts
     cost      about 5m15s of machine time; up to 629 MiB of disk at a time
     placement same-cpu
-    variant   postgres-15.10: postgres@15.10, no profile, durability os  (base)
-    variant   mysql-8.0.31: mysql@8.0.31, no profile, durability os
+    variant   postgres-15.10: postgres@15.10, no engine profile, durability os  (base)
+    variant   mysql-8.0.31: mysql@8.0.31, no engine profile, durability os
     step      l.i0: 100000 rows, clients 1, 2
     step      l.x: 2 calls for each table, clients 1, 2
     step      q100: 1m00s after 5.00 s of warm-up, clients 1, 2, with 100 background rows/s per client

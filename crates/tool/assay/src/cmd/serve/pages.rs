@@ -153,8 +153,8 @@ impl Dashboard {
             [] => PagePart::Answer,
             ["chart", name] => return chart(frame, &stored, &view, name),
             ["report.html"] => {
-                let profiles = stored.input_with_profiles()?.profiles;
-                let input = ReportInput { profiles, ..stored.input_with_intervals()? };
+                let intervals = stored.input_with_intervals()?.intervals;
+                let input = ReportInput { intervals, ..stored.input_with_profiles()? };
                 let page = render_html(&input);
                 let name = &stored.manifest.plan.experiment.name;
                 return Ok(file("text/html; charset=utf-8", page, Some(format!("{name}.html"))));

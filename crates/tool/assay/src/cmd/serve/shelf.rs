@@ -79,13 +79,19 @@ impl Selected {
     }
 }
 
+/// The profiles of a page, and what is damaged, with the reasons.
+struct PageProfiles {
+    stored: Vec<StepProfile>,
+    damage: Vec<String>,
+}
+
 /// A comparison with the records behind it.
 pub(super) struct StoredComparison {
     pub(super) study: Study,
     /// The experiment, or the first one with what all have in common.
     pub(super) manifest: Manifest,
     intervals: OnceLock<Vec<Vec<IntervalRecord>>>,
-    profiles: OnceLock<Vec<StepProfile>>,
+    profiles: OnceLock<PageProfiles>,
     /// Data of charts by name and selection: percentiles are read from the log of every run.
     charts: Mutex<BTreeMap<String, String>>,
 }
@@ -166,6 +172,7 @@ impl StoredComparison {
             findings: &self.study.analyzed.findings,
             storage: &self.study.analyzed.storage,
             profiles: &[],
+            damaged_profiles: &[],
         }
     }
 
@@ -188,12 +195,14 @@ impl StoredComparison {
     pub(super) fn input_with_profiles(&self) -> Result<ReportInput<'_>> {
         if self.profiles.get().is_none() {
             let (runs, base) = (&self.study.joined.runs, &self.study.analyzed.comparison.base);
-            let read = page_profiles(runs, base, |run| self.dir(&run.id)).profiles;
+            let read = page_profiles(runs, base, |run| self.dir(&run.id));
+            let read = PageProfiles { damage: read.damage(), stored: read.profiles };
             // Another request may have read them meanwhile.
             let _known = self.profiles.set(read);
         }
-        let profiles = self.profiles.get().map_or(&[][..], Vec::as_slice);
-        Ok(ReportInput { profiles, ..self.input() })
+        let input = self.input();
+        let Some(PageProfiles { stored, damage }) = self.profiles.get() else { return Ok(input) };
+        Ok(ReportInput { profiles: stored, damaged_profiles: damage, ..input })
     }
 
     /// Returns the data of a chart, made once.
