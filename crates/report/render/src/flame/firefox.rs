@@ -13,8 +13,8 @@ use model::{ProfileTarget, Stack, visible};
 
 use crate::document::json;
 
-/// Returns the samples of all runs for Firefox Profiler, a process per variant and target and a thread per kind of
-/// thread.
+/// Returns the samples of all runs for Firefox Profiler, a process per variant and target and a
+/// thread per kind of thread.
 ///
 /// Equal stacks are one sample with a weight; samples have an order and no times.
 pub fn firefox(shown: &Side<'_>, base: Option<&Side<'_>>) -> String {
