@@ -92,8 +92,6 @@ def environment():
         os.environ,
         PATH=f"{tools()}:{os.environ['PATH']}",
         CARGO_INCREMENTAL="0",
-        # The linker of zig removes all symbols where only debug information is to be removed.
-        CARGO_PROFILE_RELEASE_STRIP="none",
         CARGO_TARGET_DIR=str(ROOT / "target/packaging"),
         CARGO_ENCODED_RUSTFLAGS="\x1f".join(mapped),
         CFLAGS=" ".join(f"-ffile-prefix-map={place}={name}" for place, name in places.items()),
@@ -109,6 +107,8 @@ def wheel(arch):
     compatibility = f"manylinux_{GLIBC.replace('.', '_')}"
     run(
         ["maturin", "build", "--quiet", "--release", "--locked", "--zig", "--target", target]
+        # The linker of zig removes all symbols where only debug information is to be removed.
+        + ["--config", 'profile.release.package.assay.strip="none"']
         + ["--compatibility", compatibility, "--out", DIST],
         cwd=ROOT / "packaging",
         env=environment(),
