@@ -54,10 +54,12 @@ impl Recorder {
     /// The kernel refuses, a process has ended, or `perf` fails or does not answer.
     pub fn start(profiler: &Profiler, pids: &[u32], file: &Path) -> Result<Self, ProfilerError> {
         let attempt = || Self::attempt(profiler, pids, file);
-        let is_transient = |error: &ProfilerError| matches!(error, ProfilerError::Failed { messages, .. } if messages.is_empty());
-        let first = (1..ATTEMPTS).map(|_| attempt());
-        let mut first = first.filter(|tried| !tried.as_ref().is_err_and(is_transient));
-        first.next().unwrap_or_else(attempt)
+        let is_final = |tried: &Result<Self, ProfilerError>| match tried {
+            Err(ProfilerError::Failed { messages, .. }) => !messages.is_empty(),
+            _ => true,
+        };
+        let mut first = (1..ATTEMPTS).map(|_| attempt());
+        first.find(is_final).unwrap_or_else(attempt)
     }
 
     fn attempt(profiler: &Profiler, pids: &[u32], file: &Path) -> Result<Self, ProfilerError> {

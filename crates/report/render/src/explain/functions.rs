@@ -192,7 +192,10 @@ fn notes(account: &FunctionAccount, format: Format) -> Vec<String> {
     lines.push(tested(account));
     lines.extend(account.left_out.iter().map(|one| {
         let LeftOut { variant, runs, profiled, reason } = one;
-        format!("{profiled} of {runs} runs of {variant} have a profile; the others have none: {reason}. The account above is of all runs.")
+        format!(
+            "{variant} has a profile in {profiled} of {runs} runs; the others have none: {reason}. \
+             The account above is of all runs."
+        )
     }));
     lines
 }
@@ -204,16 +207,17 @@ fn tested(account: &FunctionAccount) -> String {
     let established = match account.listed.len() {
         0 => "none of them differs measurably.",
         1 => {
-            "one differs. Its difference is beyond the same factor, and its interval is adjusted for the \
-              number of functions."
+            "one differs. Its difference is beyond the same factor, and its interval is adjusted \
+             for the number of functions."
         }
         _ => {
-            "those listed differ. Their differences are beyond the same factor, and their intervals are \
-              adjusted for the number of functions."
+            "those listed differ. Their differences are beyond the same factor, and their \
+             intervals are adjusted for the number of functions."
         }
     };
     format!(
-        "{functions} with at least 10 samples per run were tested ({base} and {variant} samples), and {established}"
+        "{functions} with at least 10 samples per run were tested ({base} and {variant} samples), \
+         and {established}"
     )
 }
 
@@ -339,7 +343,7 @@ mod tests {
         rocksdb::IndexBlockIter::SeekImpl is the sum of Seek and SeekImpl: they differ in opposite directions.
         Lookup and Release differ in opposite directions, and their sum does not differ.
         41 functions with at least 10 samples per run were tested (12,000 and 13,000 samples), and those listed differ. Their differences are beyond the same factor, and their intervals are adjusted for the number of functions.
-        2 of 3 runs of rocksdb-11.8.1 have a profile; the others have none: samples were lost. The account above is of all runs.
+        rocksdb-11.8.1 has a profile in 2 of 3 runs; the others have none: samples were lost. The account above is of all runs.
         ");
         account.listed.clear();
         assert!(tested(&account).ends_with("none of them differs measurably."));
