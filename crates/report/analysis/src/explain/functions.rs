@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use model::profile::UNKNOWN;
 use model::{ProfileTarget, RunRecord, StepRecord};
 
 use super::account::Subject;
 use crate::metrics::is_of_server;
-use crate::profile::{FunctionAccount, LeftOut, ProfiledRun, Scope, StepProfile, compare};
+use crate::profile::{
+    FunctionAccount, Group, KnownFrames, LeftOut, ProfiledRun, Scope, StepProfile, compare,
+};
 
 /// The stored profiles of an explanation's step.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,7 +42,8 @@ pub(super) fn functions(
     });
     let runs = sides.iter().flatten();
     let engines = runs.filter_map(|(run, _)| Some(run.identity.as_ref()?.engine.as_str()));
-    if engines.collect::<BTreeSet<_>>().len() > 1 {
+    let is_mixed = engines.collect::<BTreeSet<_>>().len() > 1;
+    if is_mixed && !has_common_code(&base, &variant) {
         let reason = "the variants are different engines, which share no functions; assay flame \
                       shows the functions of each";
         return Some(Err(reason.to_owned()));
@@ -51,6 +55,30 @@ pub(super) fn functions(
     }
     let account = compare([&base, &variant], scope, profiles.with_inclusive);
     Some(account.map(|account| FunctionAccount { left_out, ..account }))
+}
+
+/// Returns whether two sides share half of the engine's functions, as two builds that have
+/// different names do.
+fn has_common_code(base: &[ProfiledRun<'_>], variant: &[ProfiledRun<'_>]) -> bool {
+    let names = [base, variant].map(engine_functions);
+    let fewer = names[0].len().min(names[1].len());
+    2 * names[0].intersection(&names[1]).count() >= fewer
+}
+
+/// Returns the names of the engine's own functions in the stacks of one side.
+fn engine_functions<'a>(side: &[ProfiledRun<'a>]) -> BTreeSet<&'a str> {
+    let of_run = |run: &ProfiledRun<'a>| {
+        let (profile, known) = (run.profile, KnownFrames::of(run.profile));
+        let mut names = BTreeSet::new();
+        for stack in profile.stacks() {
+            let frames = stack.frames.iter().map(|frame| profile.frame(*frame));
+            let own = frames.zip(known.groups(stack)).filter(|(_, group)| *group == Group::Engine);
+            names.extend(own.map(|(frame, _)| frame.function.as_str()));
+        }
+        names
+    };
+    let names = side.iter().flat_map(of_run);
+    names.filter(|name| !name.starts_with("driver_") && *name != UNKNOWN).collect()
 }
 
 /// Returns which runs of a side have no profile, and why the first one has none.
@@ -95,11 +123,12 @@ mod tests {
             RunRecord { steps, ..run(variant, repetition, 1_000) }
         });
         change(&mut runs);
-        let profile = Profile::parse("worker;client;assay`go;lib.so`Get 500\n").unwrap();
-        let stored = |run: &RunRecord| StepProfile {
-            run: run.id.clone(),
-            step: 0,
-            profile: profile.clone(),
+        let stored = |run: &RunRecord| {
+            let own = run.identity.as_ref().map_or("Seek", |identity| &identity.version);
+            let text =
+                format!("worker;client;assay`go;lib.so`Get;lib.so`{own};lib.so`{own}2 500\n");
+            let profile = Profile::parse(&text).unwrap();
+            StepProfile { run: run.id.clone(), step: 0, profile }
         };
         let stored: Vec<StepProfile> = runs.iter().map(stored).collect();
         let profiles = StepProfiles { stored: &stored, with_inclusive: false };
@@ -127,12 +156,16 @@ mod tests {
 
     #[test]
     fn different_engines_are_not_compared() {
-        let error = compared(|runs| {
-            for (run, engine) in runs.iter_mut().zip(["lmdb", "lmdb", "sqlite", "sqlite"]) {
-                let engine = engine.to_owned();
-                run.identity = Some(Identity { engine, ..Identity::default() });
-            }
-        });
-        assert!(error.unwrap_err().starts_with("the variants are different engines"));
+        let named = |versions: [&str; 2]| {
+            compared(|runs| {
+                for (place, run) in runs.iter_mut().enumerate() {
+                    let engine = ["lmdb", "sqlite"][place / 2].to_owned();
+                    let version = versions[place / 2].to_owned();
+                    run.identity = Some(Identity { engine, version, ..Identity::default() });
+                }
+            })
+        };
+        assert!(named(["a", "b"]).unwrap_err().starts_with("the variants are different engines"));
+        assert!(named(["a", "a"]).is_ok(), "builds of one code under two names");
     }
 }
