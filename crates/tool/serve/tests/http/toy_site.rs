@@ -149,7 +149,7 @@ impl Running {
 
     /// Waits until the script has a state; returns whether it does within 10 s.
     pub(crate) fn waits_for(&self, holds: impl Fn(&Script) -> bool) -> bool {
-        (0..200).any(|_| {
+        (0..1200).any(|_| {
             let is_so = holds(&self.script());
             if !is_so {
                 wait(Duration::from_millis(50));
