@@ -147,7 +147,7 @@ impl Running {
         lock(&self.script)
     }
 
-    /// Waits until the script has a state; returns whether it does within 10 s.
+    /// Waits until the script has a state; returns whether it does within a minute.
     pub(crate) fn waits_for(&self, holds: impl Fn(&Script) -> bool) -> bool {
         (0..1200).any(|_| {
             let is_so = holds(&self.script());
