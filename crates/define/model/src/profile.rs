@@ -223,8 +223,13 @@ pub struct ProfileBuilder {
     stacks: BTreeMap<StackKey, u64>,
 }
 
-/// Target, thread and frames of samples.
-type StackKey = (ProfileTarget, String, Vec<u32>);
+/// What samples of one stack have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct StackKey {
+    target: ProfileTarget,
+    thread: String,
+    frames: Vec<u32>,
+}
 
 impl ProfileBuilder {
     /// Adds samples of a stack, whose frames are from the root to the sampled function.
@@ -244,9 +249,9 @@ impl ProfileBuilder {
         if frames.is_empty() {
             frames.push(self.unknown());
         }
-        let mut key = (target, thread_group(thread), frames);
+        let mut key = StackKey { target, thread: thread_group(thread), frames };
         if self.stacks.len() >= STACKS_MAX && !self.stacks.contains_key(&key) {
-            key.2 = vec![self.unknown()];
+            key.frames = vec![self.unknown()];
         }
         let sum = self.stacks.entry(key).or_insert(0);
         *sum = sum.saturating_add(samples);
@@ -291,7 +296,8 @@ impl ProfileBuilder {
             renumbered[old as usize] = new;
             frames.push(frame);
         }
-        let stack = |((target, thread, frames), samples): (StackKey, u64)| {
+        let stack = |(key, samples): (StackKey, u64)| {
+            let StackKey { target, thread, frames } = key;
             let frames = frames.into_iter().map(|old| renumbered[old as usize]).collect();
             Stack { target, thread, frames, samples }
         };

@@ -123,10 +123,7 @@ pub fn wrong_samples(profile: &Profile, step: &StepRecord) -> Option<String> {
 mod tests {
     use std::fs;
 
-    use model::{
-        Cell, Nanos, Options, ProfileRecord, ProfileTarget, Settings, Step, StopRule, Unwinder,
-        Variant,
-    };
+    use model::{Cell, Options, ProfileRecord, Settings, Step, StopRule, Variant};
 
     use super::*;
 
@@ -169,20 +166,7 @@ mod tests {
         };
         let mut record = RunRecord::begun("x", &cell, variant, String::new());
         let mut step = StepRecord::new(2, Step::new("get", StopRule::Operations(1)));
-        step.profiles = vec![ProfileRecord {
-            target: ProfileTarget::Worker,
-            event: "cpu-clock".to_owned(),
-            hz: 199,
-            unwinder: Unwinder::FramePointers,
-            sample_cost_ns: Nanos(25_000),
-            samples,
-            lost: 0,
-            expected: None,
-            rooted_share: None,
-            storage_engine_share: None,
-            kernel_note: None,
-            refusal: None,
-        }];
+        step.profiles = vec![ProfileRecord { samples, ..ProfileRecord::default() }];
         record.steps.push(step);
         record
     }

@@ -58,11 +58,12 @@ pub(super) fn functions(
 }
 
 /// Returns whether two sides share half of the engine's functions, as two builds that have
-/// different names do.
+/// different names do. Engines whose functions have no names share none.
 fn has_common_code(base: &[ProfiledRun<'_>], variant: &[ProfiledRun<'_>]) -> bool {
     let names = [base, variant].map(engine_functions);
     let fewer = names[0].len().min(names[1].len());
-    2 * names[0].intersection(&names[1]).count() >= fewer
+    let common = names[0].intersection(&names[1]).count();
+    common > 0 && 2 * common >= fewer
 }
 
 /// Returns the names of the engine's own functions in the stacks of one side.
@@ -124,9 +125,12 @@ mod tests {
         });
         change(&mut runs);
         let stored = |run: &RunRecord| {
-            let own = run.identity.as_ref().map_or("Seek", |identity| &identity.version);
-            let text =
-                format!("worker;client;assay`go;lib.so`Get;lib.so`{own};lib.so`{own}2 500\n");
+            let own = run.identity.as_ref().map_or("Seek", |identity| identity.version.as_str());
+            let path = match own {
+                "" => "lib.so`[unknown]".to_owned(),
+                own => format!("lib.so`Get;lib.so`{own};lib.so`{own}2"),
+            };
+            let text = format!("worker;client;assay`go;{path} 500\n");
             let profile = Profile::parse(&text).unwrap();
             StepProfile { run: run.id.clone(), step: 0, profile }
         };
@@ -165,7 +169,10 @@ mod tests {
                 }
             })
         };
-        assert!(named(["a", "b"]).unwrap_err().starts_with("the variants are different engines"));
+        for versions in [["a", "b"], ["", ""]] {
+            let error = named(versions).unwrap_err();
+            assert!(error.starts_with("the variants are different engines"), "{error}");
+        }
         assert!(named(["a", "a"]).is_ok(), "builds of one code under two names");
     }
 }
