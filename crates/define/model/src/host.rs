@@ -86,6 +86,15 @@ pub struct DataPlace {
     pub results_filesystem: Option<String>,
 }
 
+/// A machine of a fleet, on which a run was done.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Name that the scheduler or the file of hosts gives it.
+    pub name: String,
+    /// Its facts.
+    pub host: Host,
+}
+
 impl Host {
     /// Returns whether both are of one class: CPU, memory, device and kernel.
     ///

@@ -73,7 +73,7 @@ pub use doctor::{CheckResult, CheckState, HostCheck, MachineRemedy};
 pub use drive::{DriveHealth, DriveSpan};
 pub use experiment::{Cell, DataShape, Experiment, Plan, Variant};
 pub use guarantee::{DurabilityBasis, DurabilityRecord};
-pub use host::{DataPlace, Host};
+pub use host::{DataPlace, Host, Machine};
 pub use label::{Label, Waiver};
 pub use load::{Arrivals, Limit, Load, OpenLoad, PIPELINE_MAX, Pace, Pacing, Rate, RatePiece};
 pub use metric::{Better, Kind, Metric, Unit};

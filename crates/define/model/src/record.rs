@@ -13,7 +13,7 @@ use crate::build::Identity;
 use crate::drive::DriveSpan;
 use crate::experiment::{Cell, Plan, Variant};
 use crate::guarantee::DurabilityRecord;
-use crate::host::Host;
+use crate::host::{Host, Machine};
 use crate::metric;
 use crate::number::whole;
 use crate::options::Options;
@@ -344,6 +344,7 @@ impl RunRecord {
             load: None,
             durability: None,
             drive: None,
+            machine: None,
             started_at,
             ended_at: None,
             steps: Vec::new(),
@@ -425,6 +426,9 @@ pub struct RunRecord {
     /// The drive's own account of its health around the run; absent where none can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drive: Option<Box<DriveSpan>>,
+    /// The machine of a fleet that did the run; absent in a run on the host of the manifest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Box<Machine>>,
     /// When the run began, UTC, RFC 3339.
     pub started_at: String,
     /// When it ended, UTC, RFC 3339.

@@ -221,6 +221,7 @@ fn run(step: StepRecord) -> RunRecord {
         load: None,
         durability: None,
         drive: None,
+        machine: None,
         started_at: String::new(),
         ended_at: None,
         steps: vec![step],

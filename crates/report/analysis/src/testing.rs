@@ -144,6 +144,7 @@ pub(crate) fn run(variant: &str, repetition: u32, ops: u64) -> RunRecord {
         load: None,
         durability: None,
         drive: None,
+        machine: None,
         started_at: "2026-11-20T20:15:00Z".to_owned(),
         ended_at: None,
         steps: vec![only],

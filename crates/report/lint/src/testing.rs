@@ -108,6 +108,7 @@ pub(crate) fn run(variant: &str, repetition: u32) -> RunRecord {
         load: None,
         durability: None,
         drive: None,
+        machine: None,
         started_at: format!("2026-11-20T{repetition:02}:{after:02}:00Z"),
         ended_at: None,
         steps: vec![step("readrandom")],

@@ -132,6 +132,7 @@ fn run_cell(
     let running =
         Running { bench, experiment, variant, data: &data, cpus: &cpus, clock, profiling };
     let mut record = RunRecord::begun(&manifest.id, cell, variant.clone(), now_utc());
+    record.machine = bench.machine.clone().map(Box::new);
     let before = bench.drive.and_then(|read| read());
     record.drive = before.map(|before| Box::new(DriveSpan { before, after: None }));
     let writer = dir.begin_run(&cell.id)?;

@@ -169,6 +169,7 @@ mod tests {
             snapshot_limit: None,
             profiler: None,
             drive: None,
+            machine: None,
             confinement: None,
             interrupt: Interrupt::default(),
         });

@@ -9,7 +9,7 @@ use std::time::Duration;
 use child::Confinement;
 use model::validity::ProbeRecord;
 use model::{
-    Bytes, Cell, DriveHealth, Endpoint, Experiment, IntervalRecord, Nanos, OpKind, RunEnd,
+    Bytes, Cell, DriveHealth, Endpoint, Experiment, IntervalRecord, Machine, Nanos, OpKind, RunEnd,
     RunRecord, Step, StepRecord,
 };
 use profiler::Profiler;
@@ -93,6 +93,8 @@ pub struct Workbench<'a> {
     pub profiler: Option<Profiler>,
     /// Reads the health of the drive below the data directory, before and after each run.
     pub drive: Option<&'a (dyn Fn() -> Option<DriveHealth> + Sync)>,
+    /// This machine, if it is one of a fleet: each record names it.
+    pub machine: Option<Machine>,
     /// Confines the engines of a stranger's experiment; `None` for one of this account.
     pub confinement: Option<Confinement>,
     /// The user's stop requests.

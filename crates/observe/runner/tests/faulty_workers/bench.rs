@@ -85,6 +85,7 @@ impl Bench {
             snapshot_limit: None,
             profiler: None,
             drive: None,
+            machine: None,
             confinement: None,
             interrupt: Interrupt::default(),
         };

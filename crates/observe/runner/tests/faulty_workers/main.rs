@@ -68,6 +68,7 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
         snapshot_limit: None,
         profiler: None,
         drive: None,
+        machine: None,
         confinement: None,
         interrupt: Interrupt::default(),
     };

@@ -113,6 +113,7 @@ impl<'a> Bench<'a> {
             snapshot_limit: limits.snapshot_limit,
             profiler: None,
             drive: health().is_some().then_some(health),
+            machine: None,
             confinement: None,
             interrupt: Interrupt::default(),
         };

@@ -19,6 +19,7 @@ mod engine_list;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod flame;
+mod fleet_options;
 mod format;
 pub(crate) mod history;
 pub(crate) mod import;

@@ -16,6 +16,7 @@ use super::analyzed::analyze;
 use super::bench::{Bench, HEADING, Limits, check_floor, take_data};
 use super::compare::exit_code;
 use super::consent::{self, Origin, Trust};
+use super::fleet_options::FleetArgs;
 use super::plan::CheckedPlan;
 use super::refused::{by_host, check_host, check_stored, check_text, rejection};
 use super::resume::{self, Stored};
@@ -64,6 +65,8 @@ pub(crate) struct Args {
     until: Until,
     #[command(flatten)]
     trust: Trust,
+    #[command(flatten)]
+    fleet: FleetArgs,
 }
 
 impl Args {
@@ -181,6 +184,7 @@ fn prepare(
     ui: &Ui,
 ) -> Result<(Prepared, Environment)> {
     check_floor(&environment.nearest_dir(), args.limits.disk_floor)?;
+    args.fleet.target()?;
     if let Some(name) = args.resumed() {
         if let Some(flag) = args.experiment_args.changing_flag() {
             return Err(miette!(

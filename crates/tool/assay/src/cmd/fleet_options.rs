@@ -1,0 +1,65 @@
+//! Options that select the machines of an experiment.
+
+use std::path::Path;
+
+use fleet::{Hosts, read_hosts};
+use miette::{IntoDiagnostic as _, Result, WrapErr as _, miette};
+use reader::error::Source;
+
+/// Heading of the options.
+const HEADING: &str = "Other machines";
+/// Word for Slurm in `--on`.
+const SLURM: &str = "slurm";
+
+/// Machines that run the blocks of an experiment.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(super) struct FleetArgs {
+    /// Run each block on one of several machines: slurm, or a file of hosts
+    #[arg(long, value_name = "TARGET", help_heading = HEADING)]
+    pub(super) on: Option<String>,
+    /// Run only on machines of this class: a constraint of Slurm
+    #[arg(long, value_name = "CLASS", help_heading = HEADING, requires = "on")]
+    pub(super) constraint: Option<String>,
+    /// Largest number of machines at the same time [default: one for each block]
+    #[arg(long, value_name = "N", help_heading = HEADING, requires = "on")]
+    pub(super) machines: Option<u32>,
+}
+
+/// Where blocks run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Machines that Slurm allocates, of a class if one is named.
+    Slurm {
+        constraint: Option<String>,
+    },
+    /// Machines of a file of hosts.
+    Hosts(Hosts),
+}
+
+impl FleetArgs {
+    /// Returns where blocks run; `None` for this machine.
+    ///
+    /// # Errors
+    /// When the file of hosts cannot be read, or an option does not apply.
+    pub(super) fn target(&self) -> Result<Option<Target>> {
+        let Some(on) = &self.on else { return Ok(None) };
+        if self.machines == Some(0) {
+            return Err(miette!(help = "write --machines 1 or more", "no machine could run a block"));
+        }
+        let constraint = self.constraint.clone();
+        if on == SLURM {
+            return Ok(Some(Target::Slurm { constraint }));
+        }
+        if constraint.is_some() {
+            return Err(miette!(
+                help = "write a file with the hosts of the class only",
+                "--constraint applies to Slurm, and --on names the file of hosts {on}"
+            ));
+        }
+        let text = std::fs::read_to_string(Path::new(on)).into_diagnostic();
+        let text = text.wrap_err_with(|| {
+            format!("cannot read the file of hosts {on} (--on takes slurm or such a file)")
+        })?;
+        Ok(Some(Target::Hosts(read_hosts(&Source::new(on, text))?)))
+    }
+}
