@@ -38,6 +38,7 @@ mod run;
 mod scratch;
 mod summary;
 mod tail;
+mod transfer;
 mod unpack;
 mod verify;
 
@@ -57,4 +58,5 @@ pub use run::{HistogramPlace, RunWriter, read_intervals, read_record, step_tag};
 pub use scratch::{ScratchDir, remove_scratch};
 pub use summary::ExperimentSummary;
 pub use tail::IntervalTail;
+pub use transfer::{pack_run, unpack_run};
 pub use verify::{FileCheck, Mismatch};
