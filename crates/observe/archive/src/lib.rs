@@ -43,7 +43,7 @@ mod unpack;
 mod verify;
 
 pub use bundle::{BUNDLE, BundleFacts};
-pub use checksum::changed_files;
+pub use checksum::{changed_files, checksum_of};
 pub use error::ArchiveError;
 pub use experiment::ExperimentDir;
 pub use lock::HeldLocks;

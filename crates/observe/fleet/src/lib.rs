@@ -8,6 +8,7 @@
 //! ones before it runs anything; nothing that was measured is removed.
 
 mod block;
+mod builds;
 mod collect;
 mod directory;
 mod error;
@@ -16,8 +17,10 @@ mod order;
 mod remote;
 mod slurm;
 mod stream;
+mod this_machine;
 
 pub use block::{Attempt, Claim, Claimed, Outcome, Owner};
+pub use builds::{BuildEntry, sha256_of, unpack_builds};
 pub use collect::collect;
 pub use directory::{BlockState, Fleet};
 pub use error::FleetError;
@@ -26,3 +29,4 @@ pub use order::{Order, RunLimits};
 pub use remote::{RemoteBlock, Transport};
 pub use slurm::{Element, Queue, Slurm, Submission};
 pub use stream::{Answer, HELLO, Request, read_message, send_message};
+pub use this_machine::{check_cpus, default_data_dir, job_name, machine_name};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use fleet::RunLimits;
 use miette::{Result, miette};
 use model::units::{parse_limit, parse_size};
 use model::{Bytes, DriveHealth, Experiment, Host, Identity, Nanos, ShellCommand};
@@ -36,6 +37,18 @@ pub(super) struct Limits {
 }
 
 impl Limits {
+    /// Returns the limits of a block.
+    pub(super) const fn of(limits: RunLimits) -> Self {
+        let RunLimits { watchdog, disk_floor, snapshot_limit } = limits;
+        Self { watchdog, disk_floor, snapshot_limit }
+    }
+
+    /// Returns the limits for the blocks of an experiment.
+    pub(super) const fn of_blocks(&self) -> RunLimits {
+        let Self { watchdog, disk_floor, snapshot_limit } = *self;
+        RunLimits { watchdog, disk_floor, snapshot_limit }
+    }
+
     /// Returns a command that runs the same experiment, with the limits that the user gave.
     pub(super) fn carried(&self, command: ShellCommand) -> ShellCommand {
         let given = self.given();
