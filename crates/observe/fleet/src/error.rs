@@ -25,7 +25,7 @@ pub enum FleetError {
     #[error("{0} is not installed here: it is a part of {1}")]
     Missing(&'static str, &'static str),
     /// A program failed, with its message.
-    #[error("{program} failed: {message}")]
+    #[error("{program} failed: {message}; run it by hand to see whether it works on this host")]
     Program {
         /// The program.
         program: String,

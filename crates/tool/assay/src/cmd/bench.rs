@@ -14,7 +14,7 @@ use super::storage::{Request, Storage};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::phase;
-use crate::signals::{self, Deferred};
+use crate::signals::{self, DETACHES, Deferred, ENDS_RUN};
 use crate::ui::Ui;
 
 /// Default time without a finished operation.
@@ -135,7 +135,14 @@ impl<'a> Bench<'a> {
 
     /// Lets Ctrl-C stop what is checked and run from now on, instead of the process.
     pub(super) fn defer_stops(&mut self) {
-        self.deferred = Some(signals::defer(self.engines.interrupt.clone()));
+        self.deferred = Some(signals::defer(self.engines.interrupt.clone(), ENDS_RUN));
+    }
+
+    /// Lets Ctrl-C leave blocks running that a scheduler runs.
+    pub(super) fn defer_detachment(&mut self) {
+        // The earlier one would end the later one.
+        self.deferred = None;
+        self.deferred = Some(signals::defer(self.engines.interrupt.clone(), DETACHES));
     }
 
     /// Ends what the runs needed; Ctrl-C ends the process once what it returns is dropped.

@@ -50,6 +50,11 @@ impl FleetArgs {
         Self { on: path.or_else(|| self.on.clone()), ..self.clone() }
     }
 
+    /// Returns whether blocks go on without this process.
+    pub(super) fn survives_submitter(&self) -> bool {
+        self.on.as_deref() == Some(SLURM) && !self.stream
+    }
+
     /// Returns where blocks run; `None` for this machine.
     ///
     /// # Errors

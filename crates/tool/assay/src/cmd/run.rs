@@ -137,14 +137,14 @@ fn execute(
     ui.status(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
     let mut outcome = match &fleet {
         None => measure(&mut bench, &manifest, &dir, ui),
-        Some(options) => fleet::measure_on(&FleetRun {
-            options,
-            dir: &dir,
-            manifest: &manifest,
-            limits: &args.limits,
-            interrupt: &bench.engines.interrupt,
-            process: Process { environment, ui },
-        }),
+        Some(options) => {
+            if options.survives_submitter() {
+                bench.defer_detachment();
+            }
+            let (limits, interrupt) = (&args.limits, &bench.engines.interrupt);
+            let (dir, manifest, process) = (&dir, &manifest, Process { environment, ui });
+            fleet::measure_on(&FleetRun { options, dir, manifest, limits, interrupt, process })
+        }
     };
     let mut planned = manifest;
     if outcome.is_ok() && !bench.engines.interrupt.forbids_runs() {
