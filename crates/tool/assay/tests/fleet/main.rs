@@ -1,0 +1,9 @@
+//! Blocks on other machines: a real Slurm and real sshd, on the loopback interface.
+//!
+//! To add a guarantee: one file, and its line here.
+
+mod cluster;
+mod machine;
+mod ports;
+mod programs;
+mod slurm_of_tests_works;
