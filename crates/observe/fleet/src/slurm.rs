@@ -53,7 +53,7 @@ pub struct Element {
 /// Answer of Slurm's controller.
 #[derive(Debug)]
 pub enum Queue {
-    /// The blocks that wait or run.
+    /// The blocks that wait, run or have ended.
     Elements(Vec<Element>),
     /// The controller does not answer, with its client's message: blocks go on.
     Silent(String),
@@ -90,14 +90,16 @@ impl Slurm {
         job.ok_or_else(|| failed("sbatch", &format!("it printed {output:?} in place of a job")))
     }
 
-    /// Reads the elements of jobs that wait or run.
+    /// Reads the elements of jobs that wait, run or have ended.
     ///
     /// # Errors
     /// When `squeue` cannot be started.
     pub fn queue(self, jobs: &[u32]) -> Result<Queue, FleetError> {
         let jobs: Vec<_> = jobs.iter().map(u32::to_string).collect();
         let mut command = child::command(Role::Remote, "squeue");
-        command.args(["--noheader", "--array", "--format", FORMAT, "--jobs", &jobs.join(",")]);
+        // Jobs that have ended stay known for some minutes (slurm.conf(5), "MinJobAge").
+        command.args(["--noheader", "--array", "--states=all", "--format", FORMAT]);
+        command.args(["--jobs", &jobs.join(",")]);
         match output(command, "") {
             Ok(text) => Ok(Queue::Elements(text.lines().filter_map(element).collect())),
             Err(FleetError::Program { message, .. }) if message.contains(UNKNOWN_JOB) => {

@@ -48,8 +48,7 @@ pub(super) fn run(board: &mut Board<'_>, constraint: Option<&str>) -> Result<()>
             false => slurm.queue(&jobs).into_report()?,
         };
         board.update()?;
-        let open = board.open_blocks()?;
-        if open.is_empty() {
+        if board.open_blocks()?.is_empty() {
             return Ok(());
         }
         if board.run.interrupt.level() > 0 {
@@ -58,16 +57,17 @@ pub(super) fn run(board: &mut Board<'_>, constraint: Option<&str>) -> Result<()>
         }
         match queue {
             Queue::Silent(message) => {
-                board.head(open.len(), 0, &format!("; Slurm's controller does not answer: {message}"));
+                board.head(0, 0, &format!(": Slurm's controller does not answer ({message})"));
             }
             Queue::Elements(elements) => {
-                let ended = ended(board, &open, &elements, &mut absent, jobs.is_empty());
-                let blocks: Vec<_> =
-                    ended.into_iter().filter(|block| is_submitted(board, *block, &elements)).collect();
-                let blocks: Vec<_> =
-                    board.open_blocks()?.into_iter().filter(|it| blocks.contains(it)).collect();
+                note_ended(board, &elements, &mut absent)?;
+                let is_live = |block: &u32| live(&elements, *block).is_some();
+                let is_absent = |block: &u32| absent.get(block).is_none_or(|times| *times == 0);
+                let mut blocks = board.open_blocks()?;
+                blocks.retain(|block| !is_live(block) && is_absent(block));
                 if !blocks.is_empty() {
                     jobs.push(submit(board, slurm, constraint, &blocks)?);
+                    absent.extend(blocks.into_iter().map(|block| (block, 0)));
                     board.fleet.write(JOBS, &jobs).into_report()?;
                 }
                 let of = |state: &str| elements.iter().filter(|it| it.state == state).count();
@@ -78,56 +78,56 @@ pub(super) fn run(board: &mut Board<'_>, constraint: Option<&str>) -> Result<()>
     }
 }
 
-/// Returns the open blocks that neither wait nor run, for several readings.
-fn ended(
-    board: &Board<'_>,
-    open: &[u32],
-    elements: &[Element],
-    absent: &mut BTreeMap<u32, u32>,
-    is_first: bool,
-) -> Vec<u32> {
-    let is_live = |block: u32| {
-        elements.iter().any(|it| it.block == block && LIVE.contains(&it.state.as_str()))
-    };
-    let mut ended = Vec::new();
-    for block in open.iter().copied() {
-        let times = absent.entry(block).or_default();
-        *times = if is_live(block) { 0 } else { *times + 1 };
-        let has_outcome = board.outcome(block).is_some();
-        if is_first || *times >= ABSENT_MAX || (*times > 0 && has_outcome) {
-            *times = 0;
-            ended.push(block);
-        }
-    }
-    ended
+/// Returns the element of a block that waits or runs.
+fn live(elements: &[Element], block: u32) -> Option<&Element> {
+    elements.iter().find(|it| it.block == block && LIVE.contains(&it.state.as_str()))
 }
 
-/// Names why a block ended; returns whether it is to be submitted.
-fn is_submitted(board: &mut Board<'_>, block: u32, elements: &[Element]) -> bool {
-    let element = elements.iter().filter(|element| element.block == block).max_by_key(|it| it.job);
-    let state = board.state(block);
-    let Some(element) = element else {
-        // It was never submitted, or the queue has forgotten it.
-        return true;
-    };
-    let machine = state.current.as_ref().and_then(|it| it.owner.clone()).map(|it| it.machine);
-    let machine = machine.unwrap_or_else(|| element.machine.clone());
-    if element.state == CANCELLED {
-        board.cancel(block, "was cancelled");
-        return false;
+/// Names why open blocks have ended that neither wait nor run, for several readings.
+///
+/// `absent` has the readings so far of each block that this process submitted or found in the
+/// queue; 0 for a block whose end was named.
+fn note_ended(
+    board: &mut Board<'_>,
+    elements: &[Element],
+    absent: &mut BTreeMap<u32, u32>,
+) -> Result<()> {
+    for block in board.open_blocks()? {
+        if live(elements, block).is_some() {
+            absent.insert(block, 0);
+            continue;
+        }
+        let Some(times) = absent.get_mut(&block) else { continue };
+        *times += 1;
+        if *times >= ABSENT_MAX || board.outcome(block).is_some() {
+            *times = 0;
+            note_end(board, block, elements);
+        }
     }
-    let reason = match state.current.and_then(|attempt| attempt.outcome) {
-        Some(Outcome::Stopped) => format!("was stopped ({})", element.state),
+    Ok(())
+}
+
+/// Names why a block ended without being complete.
+fn note_end(board: &mut Board<'_>, block: u32, elements: &[Element]) {
+    let element = elements.iter().filter(|element| element.block == block).max_by_key(|it| it.job);
+    let state = element.map_or("unknown", |element| element.state.as_str());
+    if state == CANCELLED {
+        return board.cancel(block, "was cancelled");
+    }
+    let current = board.state(block).current;
+    let owner = current.as_ref().and_then(|attempt| attempt.owner.as_ref());
+    let machine = owner.map(|owner| owner.machine.clone());
+    let machine = machine.or_else(|| element.map(|element| element.machine.clone()));
+    let reason = match current.and_then(|attempt| attempt.outcome) {
+        Some(Outcome::Stopped) => format!("was stopped by a signal (Slurm's state: {state})"),
         Some(outcome) => outcome.phrase(),
         None => format!(
-            "its job ended ({}) without an outcome in {}: does the machine share this directory? \
-             --stream needs none",
-            element.state,
+            "its job ended (Slurm's state: {state}) without an outcome in {}: a machine that does \
+             not share this directory needs --stream",
             board.fleet.path().display()
         ),
     };
-    board.fail(block, &machine, &reason);
-    true
+    board.fail(block, &machine.unwrap_or_default(), &reason);
 }
 
 /// Submits blocks; returns the job.
