@@ -26,11 +26,12 @@ const START_MAX: Duration = Duration::from_secs(60);
 /// Longest time until the controller writes a change, with a second to write it.
 ///
 /// Source: `SAVE_MAX_WAIT` in `src/slurmctld/state_save.c` of Slurm 22.05.
-const SAVE_MAX: Duration = Duration::from_secs(6);
+const SAVE_MAX: Duration = Duration::from_secs(8);
 /// Settings that suit every cluster of tests.
 ///
 /// A lost machine is down after 27 s, and `cred_expire` in `AuthInfo` delays its jobs by 6 s more
-/// in place of two minutes.
+/// in place of two minutes. The scheduler `backfill` would not write the starts of jobs to the
+/// controller's files: a killed controller would start each of these jobs once more.
 const SETTINGS: &str = "\
 ClusterName=assay-test
 SlurmctldHost=localhost(127.0.0.1)
@@ -43,7 +44,8 @@ CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 SlurmdParameters=config_overrides
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-SchedulerParameters=bf_interval=1,sched_interval=2,batch_sched_delay=0
+SchedulerType=sched/builtin
+SchedulerParameters=sched_interval=2,batch_sched_delay=0
 JobRequeue=1
 KillWait=2
 ReturnToService=2
@@ -200,7 +202,7 @@ fn settings(dir: &Path, features: &[&str], ports: &[Port]) -> String {
 }
 
 /// Returns the name of the account of this process.
-fn account() -> String {
+pub(crate) fn account() -> String {
     let output = Command::new("id").arg("-un").output().expect("id is here");
     String::from_utf8(output.stdout).expect("accounts have names in UTF-8").trim().to_owned()
 }
