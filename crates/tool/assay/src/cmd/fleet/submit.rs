@@ -1,5 +1,7 @@
 //! Starts the blocks of an experiment on other machines, and attaches to them again.
 
+use std::path::PathBuf;
+
 use archive::{ExperimentDir, Results};
 use fleet::{BuildEntry, Fleet, Order, Slurm, Transport, collect};
 use miette::{Result, miette};
@@ -76,12 +78,14 @@ fn prepare(run: &FleetRun<'_>) -> Result<()> {
             false => Some(fleet.write_builds(&entries).into_report()?),
         };
         let environment = run.process.environment;
-        let data_dir = environment.is_data_dir_named.then(|| environment.data_dir.clone());
+        let absolute = |dir: &PathBuf| std::path::absolute(dir).ok();
+        let data_dir = Some(&environment.data_dir).filter(|_| environment.is_data_dir_named);
         let order = Order {
             manifest: run.manifest.clone(),
             builds,
             limits: run.limits.of_blocks(),
-            data_dir,
+            data_dir: data_dir.and_then(absolute),
+            cache_dir: environment.named_cache_dir.as_ref().and_then(absolute),
         };
         fleet.write(OPTIONS, &run.options.absolute()).into_report()?;
         fleet.write_order(&order).into_report()?;
