@@ -57,7 +57,7 @@ fn same_seed_gives_the_same_runs() {
 fn builds_are_sent_by_hash() {
     let Some(cluster) = Cluster::start(&[""]) else { return };
     let shim = concat!(env!("CARGO_MANIFEST_DIR"), "/../../drive/shim");
-    let fixture = Fixture::with_second(1, "50ms", "engine = \"sorted@mine\"\ndurability = \"none\"\n");
+    let fixture = Fixture::with_second(1, "50ms", "engine = \"sorted@mine\"\n");
     let library = fixture.path("libsorted.so");
     let compiled = std::process::Command::new("cc")
         .args(["-shared", "-fPIC", "-O1", "-I", &format!("{shim}/include")])

@@ -54,7 +54,7 @@ impl Fixture {
         fs::create_dir(&dir).expect("a scratch directory");
         let text = format!(
             "[experiment]\nname = \"{NAME}\"\nquestion = \"Do machines differ?\"\n\
-             seed = 7\n[benchmark]\n{steps}rows = 500\n[factors]\nrepetitions = {blocks}\n\
+             seed = 7\n[benchmark]\ndurability = \"none\"\n{steps}rows = 500\n[factors]\nrepetitions = {blocks}\n\
              [[variant]]\nname = \"one\"\nengine = \"memory\"\n\
              [[variant]]\nname = \"two\"\n{second}"
         );
