@@ -30,6 +30,8 @@ pub enum Role {
     /// This program, for another command: all variables, because passwords of data sources may be
     /// among them.
     Assay,
+    /// A client of a scheduler or of another machine: also its configuration, and its agent of keys.
+    Remote,
     /// A compiler or a package manager: also its settings, caches, proxies and certificates.
     BuildTool,
 }
@@ -69,6 +71,11 @@ const WORKER: &[&str] = &[
 
 /// Starts of the names of variables that tune allocators, as `malloc` lists them.
 const ALLOCATORS: &[&str] = &["MALLOC_", "MIMALLOC_", "TCMALLOC_"];
+
+/// Variables of a client of other machines. Source: ssh(1), "ENVIRONMENT"; kerberos(7).
+const REMOTE: &[&str] = &["KRB5CCNAME", "LD_LIBRARY_PATH", "SSH_AUTH_SOCK"];
+/// Starts of the names of variables of a scheduler's clients. Source: sbatch(1), squeue(1).
+const REMOTES: &[&str] = &["MUNGE_", "SBATCH_", "SLURM_", "SQUEUE_"];
 
 /// Variables of a build tool. Source: GCC manual, section 3.21; curl(1), "Environment"; the
 /// environment variables of cargo, npm, Maven, apt and ccache in their documentation.
@@ -116,7 +123,7 @@ pub fn command(role: Role, program: impl AsRef<OsStr>) -> Command {
     command.env_clear().envs(inherited(role, std::env::vars_os()));
     ffi_parent::end_with_parent(&mut command);
     match role {
-        Role::Program | Role::Worker | Role::Assay => command.process_group(0),
+        Role::Program | Role::Worker | Role::Assay | Role::Remote => command.process_group(0),
         Role::BuildTool => build_group::join(&mut command),
     };
     command
@@ -156,6 +163,7 @@ fn is_of(role: Role, name: &str) -> bool {
         || match role {
             Role::Program => false,
             Role::Assay => true,
+            Role::Remote => REMOTE.contains(&name) || starts(REMOTES),
             Role::Worker => WORKER.contains(&name) || starts(ALLOCATORS),
             Role::BuildTool => {
                 BUILD_TOOL.contains(&upper.as_str())

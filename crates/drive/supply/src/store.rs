@@ -392,7 +392,10 @@ impl Store {
     }
 
     /// Returns the directory of a build's entry.
-    fn dir_of(&self, build: &BuildRef) -> Result<PathBuf> {
+    ///
+    /// # Errors
+    /// When its name is not valid.
+    pub fn dir_of(&self, build: &BuildRef) -> Result<PathBuf> {
         let version = checked(build)?.version.as_deref().unwrap_or_default();
         Ok(self.root.join(&build.engine).join(version))
     }

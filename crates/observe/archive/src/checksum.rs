@@ -141,8 +141,11 @@ pub(crate) fn checksum(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
-/// Returns the SHA-256 of a file.
-pub(crate) fn checksum_of(path: &Path) -> io::Result<String> {
+/// Returns the SHA-256 of a regular file, in hex.
+///
+/// # Errors
+/// When it is not a regular file, or cannot be read.
+pub fn checksum_of(path: &Path) -> io::Result<String> {
     checksum_of_file(regular::open(path)?)
 }
 

@@ -175,18 +175,54 @@ impl ExperimentDir {
     pub fn begin_run(&self, cell_id: &str) -> Result<RunWriter, ArchiveError> {
         let dir = self.run_dir(cell_id);
         if dir.exists() {
-            let attempts = self.path.join("attempts");
-            fs::create_dir_all(&attempts).map_err(ArchiveError::write(&attempts))?;
-            let mut number = 1_u32;
-            let place = |number: u32| attempts.join(format!("{cell_id}.{number}"));
-            while place(number).exists() {
-                number += 1;
-            }
-            ended::rename(&dir, &place(number))?;
+            ended::rename(&dir, &self.next_attempt(cell_id)?)?;
         }
         let writer = RunWriter::create(dir)?;
         writer.unmark();
         Ok(writer)
+    }
+
+    /// Returns the place of one more attempt at a cell, and makes its parent.
+    fn next_attempt(&self, cell_id: &str) -> Result<PathBuf, ArchiveError> {
+        let attempts = self.path.join(RUN_DIRS[1]);
+        fs::create_dir_all(&attempts).map_err(ArchiveError::write(&attempts))?;
+        let place = |number: u32| attempts.join(format!("{cell_id}.{number}"));
+        let free = (1..).map(place).find(|place| !place.exists());
+        Ok(free.expect("a directory has fewer attempts than numbers"))
+    }
+
+    /// Moves the directory of a run that ended elsewhere to the cell's place, by rename.
+    ///
+    /// An earlier run of the cell moves to `attempts/`.
+    ///
+    /// # Errors
+    /// When it has no record of this cell, or cannot be moved: it stays where it was.
+    pub fn adopt_run(&self, cell_id: &str, from: &Path) -> Result<(), ArchiveError> {
+        let record = read_record(from)?;
+        if record.cell.id != cell_id {
+            let reason = format!("its record belongs to the run {:?}", record.cell.id);
+            return Err(ArchiveError::Damaged(from.to_path_buf(), reason));
+        }
+        let dir = self.run_dir(cell_id);
+        if dir.exists() {
+            ended::rename(&dir, &self.next_attempt(cell_id)?)?;
+        }
+        fs::rename(from, &dir).map_err(ArchiveError::write(from))?;
+        ended::add(&dir)
+    }
+
+    /// Moves the directory of a run that counts no more to `attempts/`, by rename.
+    ///
+    /// # Errors
+    /// When it cannot be moved.
+    pub fn set_run_aside(&self, cell_id: &str, from: &Path) -> Result<(), ArchiveError> {
+        let place = self.next_attempt(cell_id)?;
+        fs::rename(from, &place).map_err(ArchiveError::write(from))?;
+        match ended::add(&place) {
+            // A run that was stopped has no list.
+            Err(error) if error.is_absence() => Ok(()),
+            added => added,
+        }
     }
 
     /// Returns the directory of a cell's run.

@@ -19,6 +19,8 @@ use crate::unpack;
 
 /// Directory of storage profiles. The leading dot keeps it out of the experiments' names.
 pub(crate) const DEVICES: &str = ".devices";
+/// Directory of the blocks of experiments that run on other machines.
+const FLEET: &str = ".fleet";
 
 /// The root of an archive.
 #[derive(Debug, Clone)]
@@ -50,6 +52,11 @@ impl Results {
     /// Returns the root directory.
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns the directory of an experiment's blocks on other machines.
+    pub fn fleet_dir(&self, id: &str) -> PathBuf {
+        self.root.join(FLEET).join(id)
     }
 
     /// Creates the directory of a new experiment, which is the newest of its name.

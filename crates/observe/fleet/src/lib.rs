@@ -2,8 +2,31 @@
 //!
 //! A block is one repetition: all its runs are done on one machine, one after the other. Neither an
 //! exit code nor an output of Slurm or OpenSSH is evidence of a result: only the files of a block
-//! are, which one rename makes complete.
+//! are, which one rename makes complete (`block`). Complete blocks enter the archive (`collect`).
+//!
+//! Invariants: a block is complete once, by one owner; a later owner ends the claims of earlier
+//! ones before it runs anything; nothing that was measured is removed.
 
+mod block;
+mod builds;
+mod collect;
+mod directory;
+mod error;
 mod hosts;
+mod order;
+mod remote;
+mod slurm;
+mod stream;
+mod this_machine;
 
+pub use block::{Attempt, Claim, Claimed, Outcome, Owner};
+pub use builds::{BuildEntry, sha256_of, unpack_builds};
+pub use collect::collect;
+pub use directory::{BlockState, Fleet};
+pub use error::FleetError;
 pub use hosts::{Hosts, RemoteHost, read_hosts};
+pub use order::{Order, RunLimits};
+pub use remote::{RemoteBlock, Transport};
+pub use slurm::{Element, Queue, Slurm, Submission};
+pub use stream::{Answer, HELLO, Request, read_message, send_message};
+pub use this_machine::{check_cpus, default_data_dir, job_name, machine_name};

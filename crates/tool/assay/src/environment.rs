@@ -163,7 +163,8 @@ fn text(name: &str) -> Option<String> {
     variable_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-fn variable_os(name: &str) -> Option<OsString> {
+/// Returns a variable as it is.
+pub(crate) fn variable_os(name: &str) -> Option<OsString> {
     std::env::var_os(name)
 }
 

@@ -95,6 +95,9 @@ enum Verb {
     Engine(cmd::engine::Args),
     /// Print the completions of a shell
     Completions(cmd::completions::Args),
+    /// Run one block of an experiment (used by `run --on`)
+    #[command(hide = true)]
+    Block(cmd::fleet::block::Args),
     /// Execute one run from stdin (used by `run`)
     #[command(hide = true)]
     Worker,
@@ -197,6 +200,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Engine(args) => cmd::engine::run(&args, environment, ui),
         Verb::Completions(args) => cmd::completions::run(&args, Cli::command(), ui),
         Verb::Man(args) => cmd::man::run(&args, Cli::command()),
+        Verb::Block(args) => cmd::fleet::block::run(&args, environment, ui),
         Verb::Worker => cmd::worker::run(environment, ui),
         Verb::Confined(args) => cmd::confined::run(args),
         Verb::SmokeTest(args) => cmd::smoke_test::run(&args),

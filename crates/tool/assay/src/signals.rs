@@ -22,14 +22,23 @@ const STOPS: [Signal; 3] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP];
 pub(crate) const LAST_RUN: Signal = Signal::SIGUSR1;
 
 /// What a request raises, while something is measured or checked.
-static INTERRUPT: Mutex<Option<Interrupt>> = Mutex::new(None);
+static INTERRUPT: Mutex<Option<Raised>> = Mutex::new(None);
 /// Time that a second request leaves for the end of the process, before a signal ends it.
 ///
 /// Our choice: workers and servers are killed at once, and records written within a second.
 const END_WITHIN: Duration = Duration::from_secs(5);
-/// What a first request does.
-const ENDS_SOON: &str = "within seconds. What was measured is stored, and processes that Assay started \
-                         are ended; a second Ctrl-C ends Assay at once";
+/// What a first request does while this machine runs.
+pub(crate) const ENDS_RUN: &str = "What was measured is stored, and processes that Assay started are \
+                                   ended; a second Ctrl-C ends Assay at once";
+/// What a first request does while a scheduler runs blocks.
+pub(crate) const DETACHES: &str = "The blocks go on, and --resume attaches to them";
+
+/// What a request raises, and what it does.
+#[derive(Clone)]
+struct Raised {
+    interrupt: Interrupt,
+    effect: &'static str,
+}
 /// Whether this process is about to end by a signal.
 static ENDS: AtomicBool = AtomicBool::new(false);
 
@@ -59,9 +68,9 @@ pub(crate) fn handle(stops: bool) {
 /// Requests to stop raise an interrupt as long as this is there, and end the process otherwise.
 pub(crate) struct Deferred(());
 
-/// Lets requests to stop raise an interrupt, which is polled.
-pub(crate) fn defer(interrupt: Interrupt) -> Deferred {
-    *deferred() = Some(interrupt);
+/// Lets requests to stop raise an interrupt, which is polled; `effect` is printed at the first.
+pub(crate) fn defer(interrupt: Interrupt, effect: &'static str) -> Deferred {
+    *deferred() = Some(Raised { interrupt, effect });
     Deferred(())
 }
 
@@ -71,7 +80,7 @@ impl Drop for Deferred {
     }
 }
 
-fn deferred() -> MutexGuard<'static, Option<Interrupt>> {
+fn deferred() -> MutexGuard<'static, Option<Raised>> {
     INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -84,8 +93,8 @@ pub(crate) fn end_if_requested() {
 
 /// Lets the run in hand be the last one; ignored where nothing is run.
 fn end_after_run() {
-    let Some(interrupt) = deferred().clone() else { return };
-    interrupt.end_after_run();
+    let Some(raised) = deferred().clone() else { return };
+    raised.interrupt.end_after_run();
     write_status("stops     after the run in hand, as requested by a page of `assay serve`");
 }
 
@@ -94,12 +103,13 @@ fn end_after_run() {
 /// A line states what is stopped: nothing is printed where it ends at once and took no time.
 fn stop(signal: Signal) {
     let what = phase::known();
-    let interrupt = deferred().clone();
-    if let Some(interrupt) = interrupt {
+    let raised = deferred().clone();
+    if let Some(Raised { interrupt, effect }) = raised {
         interrupt.raise();
         let what = what.unwrap_or_else(|| "for the current operation".to_owned());
         if interrupt.level() == 1 {
-            return write_status(&format!("stops     the wait {what} ends {ENDS_SOON}"));
+            let line = format!("stops     the wait {what} ends within seconds. {effect}");
+            return write_status(&line);
         }
         write_status(&format!("stops     the wait {what} ends at once"));
         thread::park_timeout(END_WITHIN);

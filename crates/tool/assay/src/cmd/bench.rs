@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use fleet::RunLimits;
 use miette::{Result, miette};
 use model::units::{parse_limit, parse_size};
 use model::{Bytes, DriveHealth, Experiment, Host, Identity, Nanos, ShellCommand};
@@ -13,7 +14,7 @@ use super::storage::{Request, Storage};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::phase;
-use crate::signals::{self, Deferred};
+use crate::signals::{self, DETACHES, Deferred, ENDS_RUN};
 use crate::ui::Ui;
 
 /// Default time without a finished operation.
@@ -36,6 +37,18 @@ pub(super) struct Limits {
 }
 
 impl Limits {
+    /// Returns the limits of a block.
+    pub(super) const fn of(limits: RunLimits) -> Self {
+        let RunLimits { watchdog, disk_floor, snapshot_limit } = limits;
+        Self { watchdog, disk_floor, snapshot_limit }
+    }
+
+    /// Returns the limits for the blocks of an experiment.
+    pub(super) const fn of_blocks(&self) -> RunLimits {
+        let Self { watchdog, disk_floor, snapshot_limit } = *self;
+        RunLimits { watchdog, disk_floor, snapshot_limit }
+    }
+
     /// Returns a command that runs the same experiment, with the limits that the user gave.
     pub(super) fn carried(&self, command: ShellCommand) -> ShellCommand {
         let given = self.given();
@@ -122,7 +135,14 @@ impl<'a> Bench<'a> {
 
     /// Lets Ctrl-C stop what is checked and run from now on, instead of the process.
     pub(super) fn defer_stops(&mut self) {
-        self.deferred = Some(signals::defer(self.engines.interrupt.clone()));
+        self.deferred = Some(signals::defer(self.engines.interrupt.clone(), ENDS_RUN));
+    }
+
+    /// Lets Ctrl-C leave blocks running that a scheduler runs.
+    pub(super) fn defer_detachment(&mut self) {
+        // The earlier one would end the later one.
+        self.deferred = None;
+        self.deferred = Some(signals::defer(self.engines.interrupt.clone(), DETACHES));
     }
 
     /// Ends what the runs needed; Ctrl-C ends the process once what it returns is dropped.

@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             results.check_writable().into_report()?;
             let interrupt = Interrupt::default();
             // Ctrl-C stops what is measured.
-            let deferred = signals::defer(interrupt.clone());
+            let deferred = signals::defer(interrupt.clone(), signals::ENDS_RUN);
             let (mut storage, host) = open(&args.measure, interrupt)?;
             let limit = args.measure.steady.write_limit;
             if let Some(Err(error)) = limit.map(|limit| check_limit(&storage, limit)) {

@@ -5,6 +5,7 @@ use std::path::Path;
 use fleet::{Hosts, read_hosts};
 use miette::{IntoDiagnostic as _, Result, WrapErr as _, miette};
 use reader::error::Source;
+use serde::{Deserialize, Serialize};
 
 /// Heading of the options.
 const HEADING: &str = "Other machines";
@@ -12,7 +13,7 @@ const HEADING: &str = "Other machines";
 const SLURM: &str = "slurm";
 
 /// Machines that run the blocks of an experiment.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, clap::Args)]
 pub(super) struct FleetArgs {
     /// Run each block on one of several machines: slurm, or a file of hosts
     #[arg(long, value_name = "TARGET", help_heading = HEADING)]
@@ -23,6 +24,10 @@ pub(super) struct FleetArgs {
     /// Largest number of machines at the same time [default: one for each block]
     #[arg(long, value_name = "N", help_heading = HEADING, requires = "on")]
     pub(super) machines: Option<u32>,
+    /// Send blocks through srun: the machines of Slurm share no directory with this host
+    #[arg(long, help_heading = HEADING, requires = "on")]
+    #[serde(default)]
+    pub(super) stream: bool,
 }
 
 /// Where blocks run.
@@ -37,6 +42,19 @@ pub(super) enum Target {
 }
 
 impl FleetArgs {
+    /// Returns the options with the whole path of the file of hosts.
+    pub(super) fn absolute(&self) -> Self {
+        let on = self.on.as_ref().filter(|on| *on != SLURM);
+        let path = on.and_then(|on| std::path::absolute(on).ok());
+        let path = path.and_then(|path| path.into_os_string().into_string().ok());
+        Self { on: path.or_else(|| self.on.clone()), ..self.clone() }
+    }
+
+    /// Returns whether blocks go on without this process.
+    pub(super) fn survives_submitter(&self) -> bool {
+        self.on.as_deref() == Some(SLURM) && !self.stream
+    }
+
     /// Returns where blocks run; `None` for this machine.
     ///
     /// # Errors

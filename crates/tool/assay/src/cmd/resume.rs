@@ -6,6 +6,8 @@ use model::{Bytes, Experiment, Manifest, ShellCommand};
 
 use super::bench::Bench;
 use super::consent::Origin;
+use super::fleet;
+use super::fleet_options::FleetArgs;
 use super::servers::{self, MissingPassword};
 use super::{plan as planning, requested_build};
 use crate::diagnostic::IntoReport as _;
@@ -40,6 +42,18 @@ impl Stored {
         let manifest = dir.manifest().into_report()?;
         let origin = Origin::of(&dir, &manifest, environment);
         Ok(Self { dir, manifest, origin, extended: None })
+    }
+
+    /// Returns the machines that run its blocks, if they are others.
+    pub(super) fn fleet(&self, given: &FleetArgs) -> Result<Option<FleetArgs>> {
+        fleet::options_of(given, Some((&self.dir, &self.manifest)))
+    }
+
+    /// Locks an experiment that runs on other machines.
+    pub(super) fn attach(self) -> Result<(ExperimentDir, Manifest)> {
+        let Self { mut dir, manifest, .. } = self;
+        dir.lock().into_report()?;
+        Ok((dir, manifest))
     }
 
     /// Adds repetitions to an experiment of one run per cell.
@@ -99,6 +113,21 @@ pub(super) fn resume(
             here.fingerprint
         ));
     }
+    take_builds(bench, &manifest, Process { environment, ui })?;
+    if let Some(extended) = extended {
+        origin.mark(&dir, &extended, environment, ui);
+        dir.extend(&extended).into_report()?;
+        manifest = extended;
+    }
+    Ok((dir, manifest))
+}
+
+/// Obtains the builds of a stored experiment, and checks that they are the same.
+pub(super) fn take_builds(
+    bench: &mut Bench<'_>,
+    manifest: &Manifest,
+    Process { environment, ui }: Process<'_>,
+) -> Result<()> {
     bench.engines.servers = servers::of(&manifest.plan.experiment, ui).map_err(
         |MissingPassword { variant, message }| {
             miette!(
@@ -135,10 +164,5 @@ pub(super) fn resume(
             ));
         }
     }
-    if let Some(extended) = extended {
-        origin.mark(&dir, &extended, environment, ui);
-        dir.extend(&extended).into_report()?;
-        manifest = extended;
-    }
-    Ok((dir, manifest))
+    Ok(())
 }

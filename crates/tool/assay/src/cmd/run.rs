@@ -16,6 +16,7 @@ use super::analyzed::analyze;
 use super::bench::{Bench, HEADING, Limits, check_floor, take_data};
 use super::compare::exit_code;
 use super::consent::{self, Origin, Trust};
+use super::fleet::{self, FleetRun};
 use super::fleet_options::FleetArgs;
 use super::plan::CheckedPlan;
 use super::refused::{by_host, check_host, check_stored, check_text, rejection};
@@ -113,12 +114,16 @@ fn execute(
     let data = take_data(environment, ui)?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
-    let origin = prepared.origin();
+    let (origin, fleet) = (prepared.origin(), prepared.fleet(&args.fleet)?);
     bench.engines.confinement = origin.confinement(environment, ui).into_report()?;
     let (dir, manifest) = match prepared {
         Prepared::Fresh(fresh) => {
             let (checked, plan) = *fresh;
             begin(&results, checked, plan, &mut bench, Process { environment, ui })?
+        }
+        Prepared::Stored(stored) if fleet.is_some() => {
+            bench.defer_stops();
+            stored.attach()?
         }
         Prepared::Stored(stored) => {
             resume::resume(*stored, &mut bench, Process { environment, ui })?
@@ -130,7 +135,17 @@ fn execute(
         ui.status(waived);
     }
     ui.status(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
-    let mut outcome = measure(&mut bench, &manifest, &dir, ui);
+    let mut outcome = match &fleet {
+        None => measure(&mut bench, &manifest, &dir, ui),
+        Some(options) => {
+            if options.survives_submitter() {
+                bench.defer_detachment();
+            }
+            let (limits, interrupt) = (&args.limits, &bench.engines.interrupt);
+            let (dir, manifest, process) = (&dir, &manifest, Process { environment, ui });
+            fleet::measure_on(&FleetRun { options, dir, manifest, limits, interrupt, process })
+        }
+    };
     let mut planned = manifest;
     if outcome.is_ok() && !bench.engines.interrupt.forbids_runs() {
         let floor = args.limits.disk_floor;
@@ -166,6 +181,20 @@ enum Prepared {
 }
 
 impl Prepared {
+    /// Returns the machines that run its blocks, if they are others.
+    fn fleet(&self, given: &FleetArgs) -> Result<Option<FleetArgs>> {
+        let options = match self {
+            Self::Fresh(_) => fleet::options_of(given, None)?,
+            Self::Stored(stored) => stored.fleet(given)?,
+        };
+        let experiment = match self {
+            Self::Fresh(fresh) => &fresh.1.experiment,
+            Self::Stored(stored) => &stored.manifest.plan.experiment,
+        };
+        options.as_ref().map(|_| fleet::check(experiment)).transpose()?;
+        Ok(options)
+    }
+
     /// Returns whose it is.
     fn origin(&self) -> Origin {
         match self {
@@ -185,6 +214,12 @@ fn prepare(
 ) -> Result<(Prepared, Environment)> {
     check_floor(&environment.nearest_dir(), args.limits.disk_floor)?;
     args.fleet.target()?;
+    if args.fleet.on.is_some() && args.until.is_given() {
+        return Err(miette!(
+            help = "leave out --until, and name --repetitions: `assay plan --on` prices them",
+            "--until extends an experiment of this machine only"
+        ));
+    }
     if let Some(name) = args.resumed() {
         if let Some(flag) = args.experiment_args.changing_flag() {
             return Err(miette!(

@@ -48,6 +48,11 @@ pub(crate) struct Until {
 }
 
 impl Until {
+    /// Returns whether a precision is requested.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.until.is_some()
+    }
+
     /// Prepares an experiment for a pilot; rejects one with a single variant.
     pub(crate) fn prepare(&self, experiment: &mut Experiment, ui: &Ui) -> Result<()> {
         if self.until.is_none() {

@@ -2,7 +2,9 @@
 //!
 //! To add a guarantee: one file, and its line here.
 
+mod blocks_survive_lost_machines;
 mod cluster;
+mod fixture;
 mod machine;
 mod ports;
 mod programs;

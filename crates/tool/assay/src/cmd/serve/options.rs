@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     ui.finish()?;
     phase::leave();
     let interrupt = Interrupt::default();
-    let deferred = signals::defer(interrupt.clone());
+    let deferred = signals::defer(interrupt.clone(), signals::ENDS_RUN);
     let served = server.run(&|| interrupt.level() > 0);
     site.launcher.close();
     served.into_diagnostic()?;

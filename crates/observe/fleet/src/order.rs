@@ -1,0 +1,44 @@
+//! What a machine needs to run a block.
+
+use std::path::PathBuf;
+
+use model::{Bytes, Manifest, Nanos};
+use serde::{Deserialize, Serialize};
+
+/// What every machine of an experiment needs, next to the builds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Order {
+    /// The experiment, with all its cells.
+    pub manifest: Manifest,
+    /// SHA-256 of the file with the builds; `None` if every build is linked.
+    pub builds: Option<String>,
+    /// Limits of each run.
+    pub limits: RunLimits,
+    /// Directory for the data of running engines; one below `/var/tmp` if absent.
+    pub data_dir: Option<PathBuf>,
+}
+
+/// Limits of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RunLimits {
+    /// Longest time without a finished operation.
+    pub watchdog: Nanos,
+    /// Disk space that stays free.
+    pub disk_floor: Bytes,
+    /// Largest space for saved databases.
+    pub snapshot_limit: Option<Bytes>,
+}
+
+impl Order {
+    /// Returns the number of blocks.
+    pub fn blocks(&self) -> u32 {
+        self.manifest.plan.cells.iter().map(|cell| cell.repetition).max().unwrap_or(0)
+    }
+
+    /// Returns the experiment with the cells of one block only.
+    pub fn of_block(&self, block: u32) -> Manifest {
+        let mut manifest = self.manifest.clone();
+        manifest.plan.cells.retain(|cell| cell.repetition == block);
+        manifest
+    }
+}

@@ -1,0 +1,162 @@
+//! Slurm: submits the blocks of an experiment as one job array, and reads the queue.
+//!
+//! Source: Slurm 22.05, sbatch(1), squeue(1), scancel(1).
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use child::Role;
+
+use crate::error::FleetError;
+
+/// Variables that a job gets of the submitter's environment.
+///
+/// All of it would carry passwords, and paths of the submitter, to every machine.
+const EXPORTED: &str = "HOME,LANG,LOGNAME,PATH,TMPDIR,USER,XDG_CACHE_HOME,ASSAY_SERVER_USER,CC";
+/// Fields of a line of the queue: job of the array, index, state, machine, reason.
+const FORMAT: &str = "%F|%K|%T|%N|%r";
+/// Message of `squeue` about jobs that have left the queue. Source: slurm_errno.h.
+const UNKNOWN_JOB: &str = "Invalid job id";
+
+/// The clients of Slurm on this host.
+#[derive(Debug, Clone, Copy)]
+pub struct Slurm(());
+
+/// Blocks to submit.
+#[derive(Debug)]
+pub struct Submission<'a> {
+    /// Batch script, whose options this submission adds to.
+    pub script: &'a str,
+    /// The blocks, from 1.
+    pub blocks: &'a [u32],
+    /// Largest number of machines at the same time.
+    pub machines: usize,
+    /// Machines that are not used.
+    pub excluded: &'a [String],
+}
+
+/// A block in Slurm's queue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element {
+    /// The job of its array.
+    pub job: u32,
+    /// The block.
+    pub block: u32,
+    /// Its state, such as `RUNNING`.
+    pub state: String,
+    /// Its machine; empty while it waits.
+    pub machine: String,
+    /// Why it waits, such as `Resources`.
+    pub reason: String,
+}
+
+/// Answer of Slurm's controller.
+#[derive(Debug)]
+pub enum Queue {
+    /// The blocks that wait, run or have ended.
+    Elements(Vec<Element>),
+    /// The controller does not answer, with its client's message: blocks go on.
+    Silent(String),
+}
+
+impl Slurm {
+    /// Finds the clients of Slurm.
+    ///
+    /// # Errors
+    /// When one is not installed.
+    pub fn find() -> Result<Self, FleetError> {
+        for program in ["sbatch", "squeue"] {
+            child::find(program).ok_or(FleetError::Missing(program, "Slurm"))?;
+        }
+        Ok(Self(()))
+    }
+
+    /// Submits blocks as one job array; returns the job.
+    ///
+    /// # Errors
+    /// When Slurm refuses them, with its message.
+    pub fn submit(self, submission: &Submission<'_>) -> Result<u32, FleetError> {
+        let mut command = child::command(Role::Remote, "sbatch");
+        let blocks: Vec<_> = submission.blocks.iter().map(u32::to_string).collect();
+        command
+            .args(["--parsable", "--export", EXPORTED, "--array"])
+            .arg(format!("{}%{}", blocks.join(","), submission.machines));
+        if !submission.excluded.is_empty() {
+            command.arg("--exclude").arg(submission.excluded.join(","));
+        }
+        let output = output(command, submission.script)?;
+        // Source: sbatch(1), "--parsable": job, or job;cluster.
+        let job = output.split(';').next().and_then(|job| job.trim().parse().ok());
+        job.ok_or_else(|| failed("sbatch", &format!("it printed {output:?} in place of a job")))
+    }
+
+    /// Reads the elements of jobs that wait, run or have ended.
+    ///
+    /// # Errors
+    /// When `squeue` cannot be started.
+    pub fn queue(self, jobs: &[u32]) -> Result<Queue, FleetError> {
+        let jobs: Vec<_> = jobs.iter().map(u32::to_string).collect();
+        let mut command = child::command(Role::Remote, "squeue");
+        // Jobs that have ended stay known for some minutes (slurm.conf(5), "MinJobAge").
+        command.args(["--noheader", "--array", "--states=all", "--format", FORMAT]);
+        command.args(["--jobs", &jobs.join(",")]);
+        match output(command, "") {
+            Ok(text) => Ok(Queue::Elements(text.lines().filter_map(element).collect())),
+            Err(FleetError::Program { message, .. }) if message.contains(UNKNOWN_JOB) => {
+                Ok(Queue::Elements(Vec::new()))
+            }
+            Err(FleetError::Program { message, .. }) => Ok(Queue::Silent(message)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn element(line: &str) -> Option<Element> {
+    let mut fields = line.split('|').map(str::trim);
+    let mut next = || fields.next();
+    Some(Element {
+        job: next()?.parse().ok()?,
+        block: next()?.parse().ok()?,
+        state: next()?.to_owned(),
+        machine: next()?.to_owned(),
+        reason: next()?.to_owned(),
+    })
+}
+
+/// Runs a program with a text on its standard input; returns what it prints.
+fn output(mut command: Command, input: &str) -> Result<String, FleetError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let mut run = || {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(input.as_bytes())?;
+        }
+        child.wait_with_output()
+    };
+    let output = run().map_err(|error| failed(&program, &error.to_string()))?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let error = String::from_utf8_lossy(&output.stderr);
+    Err(failed(&program, error.trim().lines().last().unwrap_or("it printed no reason")))
+}
+
+fn failed(program: &str, message: &str) -> FleetError {
+    FleetError::Program { program: program.to_owned(), message: message.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_queue_is_an_element() {
+        let found = element("12|3|RUNNING|n2|None").unwrap();
+        assert_eq!((found.job, found.block), (12, 3));
+        assert_eq!((found.state.as_str(), found.machine.as_str()), ("RUNNING", "n2"));
+        let waits = element("12|4|PENDING||Resources").unwrap();
+        assert_eq!((waits.machine.as_str(), waits.reason.as_str()), ("", "Resources"));
+        assert_eq!(element("garbage"), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! Messages between a submitter and a machine without a shared directory.
+//!
+//! A message is a line of JSON; the bytes that it announces follow it.
+
+use std::io::{self, BufRead, Write};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::block::Outcome;
+use crate::order::Order;
+
+/// Line that a machine prints before its first message: what a shell prints before it is ignored.
+pub const HELLO: &str = "assay-block 1";
+/// Longest message, bytes: a plan of 10,000 runs has 3 MiB.
+const MESSAGE_BYTES_MAX: u64 = 64 << 20;
+
+/// A message to a machine.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// Run a block of an experiment.
+    Run {
+        /// The experiment.
+        order: Box<Order>,
+        /// The block, from 1.
+        block: u32,
+        /// Name of the machine; empty if the scheduler gives it one.
+        machine: String,
+    },
+    /// The builds, of which so many bytes follow.
+    Builds {
+        /// Bytes of the file.
+        bytes: u64,
+    },
+}
+
+/// A message from a machine.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Answer {
+    /// The builds are not here yet.
+    NeedsBuilds,
+    /// The machine begins the block.
+    Begins {
+        /// Name of the machine.
+        machine: String,
+        /// Class of the machine.
+        fingerprint: String,
+    },
+    /// A run has ended, of whose files so many bytes follow.
+    Run {
+        /// Identifier of the cell.
+        cell: String,
+        /// Bytes of the stream of its files.
+        bytes: u64,
+    },
+    /// The machine is done.
+    Ends(Outcome),
+}
+
+/// Writes a message.
+///
+/// # Errors
+/// When the other side has gone.
+pub fn send_message<M: Serialize>(to: &mut impl Write, message: &M) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    to.write_all(&line)?;
+    to.flush()
+}
+
+/// Reads a message; `None` at the end of the stream.
+///
+/// # Errors
+/// When the stream breaks off, or the line is no message.
+pub fn read_message<M: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<M>> {
+    let mut line = Vec::new();
+    io::Read::take(&mut *from, MESSAGE_BYTES_MAX).read_until(b'\n', &mut line)?;
+    if line.is_empty() {
+        return Ok(None);
+    }
+    if line.last() != Some(&b'\n') {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "a message breaks off"));
+    }
+    Ok(Some(serde_json::from_slice(&line)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_read_as_sent_and_bytes_stay_for_their_reader() {
+        let mut sent = Vec::new();
+        send_message(&mut sent, &Answer::Run { cell: "a\n".to_owned(), bytes: 3 }).unwrap();
+        sent.extend(b"abc");
+        send_message(&mut sent, &Answer::Ends(Outcome::Stopped)).unwrap();
+        let mut from = &sent[..];
+        let Some(Answer::Run { bytes: 3, .. }) = read_message(&mut from).unwrap() else {
+            panic!("a run")
+        };
+        let mut bytes = [0; 3];
+        io::Read::read_exact(&mut from, &mut bytes).unwrap();
+        assert!(matches!(read_message(&mut from).unwrap(), Some(Answer::Ends(Outcome::Stopped))));
+        assert!(read_message::<Answer>(&mut from).unwrap().is_none());
+        for broken in [&b"{\"Ends\""[..], b"hello\n"] {
+            assert!(read_message::<Answer>(&mut &broken[..]).is_err());
+        }
+    }
+}

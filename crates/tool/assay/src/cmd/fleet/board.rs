@@ -1,0 +1,179 @@
+//! Blocks of an experiment that runs on other machines: open ones, failures, results.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fleet::{BlockState, Fleet, Outcome, collect};
+use miette::Result;
+use model::Nanos;
+
+use super::submit::FleetRun;
+use super::view::View;
+use crate::diagnostic::IntoReport as _;
+
+/// Attempts at a block, after which it stays open.
+///
+/// Our choice: a block that fails on three machines fails because of the experiment.
+const ATTEMPTS_MAX: u32 = 3;
+/// Failures of a machine, after which it gets no block. Source: the limit of two.
+const MACHINE_FAILURES_MAX: u32 = 2;
+
+/// State of an experiment's blocks, and what was printed of it.
+pub(super) struct Board<'a> {
+    pub(super) run: &'a FleetRun<'a>,
+    pub(super) fleet: Fleet,
+    view: View,
+    blocks: u32,
+    /// Failed attempts by block.
+    failed: BTreeMap<u32, u32>,
+    /// Failures by machine.
+    machines: BTreeMap<String, u32>,
+    /// Blocks that a user cancelled.
+    cancelled: BTreeSet<u32>,
+}
+
+impl<'a> Board<'a> {
+    /// Reads the state of the blocks; blocks with an incomplete run are open again.
+    pub(super) fn open(run: &'a FleetRun<'a>) -> Result<Self> {
+        let cells = &run.manifest.plan.cells;
+        let blocks = cells.iter().map(|cell| cell.repetition).max().unwrap_or(0);
+        let board = Self {
+            run,
+            fleet: run.fleet(),
+            view: View::new(run.process.ui, run.manifest),
+            blocks,
+            failed: BTreeMap::new(),
+            machines: BTreeMap::new(),
+            cancelled: BTreeSet::new(),
+        };
+        board.collect()?;
+        for block in 1..=blocks {
+            if board.state(block).done.is_some() && !board.is_complete(block)? {
+                board.fleet.reopen(block).into_report()?;
+            }
+        }
+        Ok(board)
+    }
+
+    /// Returns the number of blocks.
+    pub(super) const fn blocks(&self) -> u32 {
+        self.blocks
+    }
+
+    pub(super) fn state(&self, block: u32) -> BlockState {
+        self.fleet.state(block)
+    }
+
+    /// Prints what machines logged, and moves complete blocks into the archive.
+    pub(super) fn update(&mut self) -> Result<()> {
+        for block in 1..=self.blocks {
+            self.view.logs(block, &self.fleet.state(block));
+        }
+        self.collect()
+    }
+
+    fn collect(&self) -> Result<()> {
+        let notes = collect(&self.fleet, self.run.dir, self.run.manifest).into_report()?;
+        notes.iter().for_each(|note| self.run.process.ui.status(note));
+        Ok(())
+    }
+
+    /// Returns the blocks that are to run, in order.
+    pub(super) fn open_blocks(&self) -> Result<Vec<u32>> {
+        let mut open = Vec::new();
+        for block in 1..=self.blocks {
+            let is_given_up = self.cancelled.contains(&block)
+                || self.failed.get(&block).is_some_and(|failed| *failed >= ATTEMPTS_MAX);
+            if !is_given_up && self.state(block).done.is_none() && !self.is_complete(block)? {
+                open.push(block);
+            }
+        }
+        Ok(open)
+    }
+
+    /// Returns whether each run of a block is complete in the archive.
+    fn is_complete(&self, block: u32) -> Result<bool> {
+        let cells = self.run.manifest.plan.cells.iter();
+        for cell in cells.filter(|cell| cell.repetition == block) {
+            let run = self.run.dir.run(&cell.id).into_report()?;
+            if !run.is_some_and(|run| run.end.is_complete()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Notes that an attempt at a block failed on a machine, and prints why.
+    pub(super) fn fail(&mut self, block: u32, machine: &str, reason: &str) {
+        let failed = self.failed.entry(block).or_default();
+        *failed += 1;
+        let next = match *failed {
+            ATTEMPTS_MAX => "it stays open",
+            _ => "it is run again",
+        };
+        let ui = self.run.process.ui;
+        ui.status(format_args!("block {block}  {machine}: {reason}; {next}"));
+        if machine.is_empty() {
+            return;
+        }
+        let failures = self.machines.entry(machine.to_owned()).or_default();
+        *failures += 1;
+        if *failures == MACHINE_FAILURES_MAX {
+            ui.status(format_args!("{machine}  failed {failures} times: it gets no further block"));
+        }
+    }
+
+    /// Notes that a user cancelled a block.
+    pub(super) fn cancel(&mut self, block: u32, text: &str) {
+        if self.cancelled.insert(block) {
+            self.run.process.ui.status(format_args!("block {block}  {text}; --resume runs it"));
+        }
+    }
+
+    /// Returns whether a machine gets no further block.
+    pub(super) fn is_excluded(&self, machine: &str) -> bool {
+        self.machines.get(machine).is_some_and(|failures| *failures >= MACHINE_FAILURES_MAX)
+    }
+
+    /// Returns the machines that get no further block.
+    pub(super) fn excluded(&self) -> Vec<String> {
+        let machines = self.machines.keys().filter(|machine| self.is_excluded(machine));
+        machines.cloned().collect()
+    }
+
+    /// Returns how the newest attempt at a block ended; `None` without an attempt that has ended.
+    pub(super) fn outcome(&self, block: u32) -> Option<Outcome> {
+        self.state(block).current?.outcome
+    }
+
+    /// Shows a line about all machines.
+    pub(super) fn head(&self, waiting: usize, running: usize, note: &str) {
+        let machines = running.max(1) as u64;
+        let rounds = (waiting as u64 + running as u64).div_ceil(machines);
+        let each = self.run.manifest.plan.estimated_ns.0 / u64::from(self.blocks.max(1));
+        let left = Nanos(each.saturating_mul(rounds));
+        self.view.head(&format!(
+            "{running} {} running, {waiting} waiting, {left} left{note}",
+            if running == 1 { "block" } else { "blocks" }
+        ));
+    }
+
+    /// Moves the rest into the archive; returns the number of complete runs.
+    ///
+    /// The directory of the blocks is removed when no block is open.
+    pub(super) fn close(mut self) -> Result<usize> {
+        self.update()?;
+        self.view.close();
+        let is_over = (1..=self.blocks).all(|block| {
+            self.state(block).done.is_some() || self.is_complete(block).is_ok_and(|it| it)
+        });
+        if is_over {
+            self.fleet.remove().into_report()?;
+        }
+        let mut complete = 0;
+        for cell in &self.run.manifest.plan.cells {
+            let run = self.run.dir.run(&cell.id).into_report()?;
+            complete += usize::from(run.is_some_and(|run| run.end.is_complete()));
+        }
+        Ok(complete)
+    }
+}

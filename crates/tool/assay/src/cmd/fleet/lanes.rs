@@ -1,0 +1,137 @@
+//! Blocks over the pipes of `ssh` or `srun`: one lane for each machine.
+
+use std::collections::VecDeque;
+use std::process::ChildStdin;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use fleet::{FleetError, Outcome, RemoteBlock, Transport, sha256_of};
+use miette::Result;
+
+use super::board::Board;
+use crate::diagnostic::IntoReport as _;
+
+/// Time between two looks at the logs.
+const POLL: Duration = Duration::from_millis(200);
+
+/// A lane that is free again, with how its block ended.
+struct Ended {
+    lane: usize,
+    block: u32,
+    outcome: std::result::Result<Outcome, FleetError>,
+}
+
+/// Connections of the lanes, by lane.
+type Connections = Vec<Mutex<Option<ChildStdin>>>;
+
+/// Runs the open blocks until each is complete or given up, or a stop is requested.
+pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<()> {
+    let sha256 = sha256_of(&board.fleet.program()).into_report()?;
+    let connections: Connections = transports.iter().map(|_| Mutex::new(None)).collect();
+    let fleet = board.fleet.clone();
+    thread::scope(|scope| {
+        let (sender, ended) = channel();
+        let mut orders = Vec::new();
+        for (lane, transport) in transports.iter().enumerate() {
+            let (order, blocks) = channel();
+            orders.push(order);
+            let (sender, connection) = (sender.clone(), &connections[lane]);
+            let (fleet, sha256) = (&fleet, sha256.as_str());
+            // A thread a lane: a client of a connection ends with the thread that started it.
+            scope.spawn(move || {
+                for block in blocks {
+                    let remote = RemoteBlock {
+                        fleet,
+                        block,
+                        program_sha256: sha256,
+                        now: runner::now_utc,
+                        connection,
+                    };
+                    let outcome = transport.run(remote);
+                    if sender.send(Ended { lane, block, outcome }).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        let mut dispatcher = Dispatcher {
+            transports: &transports,
+            orders,
+            free: (0..transports.len()).collect(),
+            waiting: board.open_blocks()?.into(),
+            running: 0,
+        };
+        let outcome = dispatcher.serve(board, &ended, &connections);
+        // Lanes end when no order can come, and connections when nothing can be sent.
+        drop(dispatcher);
+        close(&connections);
+        outcome
+    })
+}
+
+/// Gives blocks to free lanes.
+struct Dispatcher<'a> {
+    transports: &'a [Transport],
+    orders: Vec<Sender<u32>>,
+    free: VecDeque<usize>,
+    waiting: VecDeque<u32>,
+    running: usize,
+}
+
+impl Dispatcher<'_> {
+    fn serve(
+        &mut self,
+        board: &mut Board<'_>,
+        ended: &Receiver<Ended>,
+        connections: &Connections,
+    ) -> Result<()> {
+        let mut is_stopped = false;
+        loop {
+            if board.run.interrupt.level() > 0 && !is_stopped {
+                is_stopped = true;
+                self.waiting.clear();
+                close(connections);
+            }
+            self.dispatch(board);
+            if self.running == 0 {
+                return board.update();
+            }
+            board.head(self.waiting.len(), self.running, "");
+            if let Ok(Ended { lane, block, outcome }) = ended.recv_timeout(POLL) {
+                self.running -= 1;
+                self.free.push_back(lane);
+                let reason = match outcome.into_report()? {
+                    Outcome::Complete => None,
+                    outcome => Some(outcome.phrase()),
+                };
+                if let Some(reason) = reason.filter(|_| !is_stopped) {
+                    board.fail(block, self.transports[lane].name(), &reason);
+                    let is_open = board.open_blocks()?.contains(&block);
+                    self.waiting.extend(is_open.then_some(block));
+                }
+            }
+            board.update()?;
+        }
+    }
+
+    fn dispatch(&mut self, board: &Board<'_>) {
+        let excluded = |lane: &usize| board.is_excluded(self.transports[*lane].name());
+        self.free.retain(|lane| !excluded(lane));
+        while let (Some(lane), Some(block)) = (self.free.front(), self.waiting.front()) {
+            if self.orders[*lane].send(*block).is_ok() {
+                self.running += 1;
+            }
+            self.free.pop_front();
+            self.waiting.pop_front();
+        }
+    }
+}
+
+/// Ends every connection: a machine whose connection ends stops its run.
+fn close(connections: &Connections) {
+    for connection in connections {
+        drop(connection.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}

@@ -1,0 +1,183 @@
+//! Blocks as elements of Slurm's job arrays.
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::Duration;
+
+use fleet::{Element, Outcome, Queue, Slurm, Submission};
+use miette::Result;
+
+use super::board::Board;
+use crate::diagnostic::IntoReport as _;
+
+/// File with the submitted jobs, in the directory of the blocks.
+const JOBS: &str = "jobs.json";
+/// Time between two readings of the queue.
+const POLL: Duration = Duration::from_secs(1);
+/// Readings in a row without a block, after which it counts as ended.
+///
+/// A shared file system shows the last files of a block some seconds late.
+const ABSENT_MAX: u32 = 3;
+/// States of elements that wait, run or will run again. Source: squeue(1), "JOB STATE CODES".
+const LIVE: [&str; 12] = [
+    "CONFIGURING",
+    "COMPLETING",
+    "PENDING",
+    "REQUEUED",
+    "REQUEUE_FED",
+    "REQUEUE_HOLD",
+    "RESIZING",
+    "RUNNING",
+    "SIGNALING",
+    "SPECIAL_EXIT",
+    "STAGE_OUT",
+    "SUSPENDED",
+];
+/// State of an element that a user cancelled.
+const CANCELLED: &str = "CANCELLED";
+
+/// Runs the open blocks until each is complete or given up, or a stop is requested.
+pub(super) fn run(board: &mut Board<'_>, constraint: Option<&str>) -> Result<()> {
+    let slurm = Slurm::find().into_report()?;
+    let mut jobs: Vec<u32> = board.fleet.read(JOBS).unwrap_or_default();
+    let mut absent = BTreeMap::<u32, u32>::new();
+    loop {
+        // Before the files: an element leaves the queue after its last file is there.
+        let queue = match jobs.is_empty() {
+            true => Queue::Elements(Vec::new()),
+            false => slurm.queue(&jobs).into_report()?,
+        };
+        board.update()?;
+        if board.open_blocks()?.is_empty() {
+            return Ok(());
+        }
+        if board.run.interrupt.level() > 0 {
+            detach(board, &jobs);
+            return Ok(());
+        }
+        match queue {
+            Queue::Silent(message) => {
+                board.head(0, 0, &format!(": Slurm's controller does not answer ({message})"));
+            }
+            Queue::Elements(elements) => {
+                note_ended(board, &elements, &mut absent)?;
+                let is_live = |block: &u32| live(&elements, *block).is_some();
+                let is_absent = |block: &u32| absent.get(block).is_none_or(|times| *times == 0);
+                let mut blocks = board.open_blocks()?;
+                blocks.retain(|block| !is_live(block) && is_absent(block));
+                if !blocks.is_empty() {
+                    jobs.push(submit(board, slurm, constraint, &blocks)?);
+                    absent.extend(blocks.into_iter().map(|block| (block, 0)));
+                    board.fleet.write(JOBS, &jobs).into_report()?;
+                }
+                let of = |state: &str| elements.iter().filter(|it| it.state == state).count();
+                board.head(of("PENDING"), of("RUNNING"), &waits(&elements));
+            }
+        }
+        thread::sleep(POLL);
+    }
+}
+
+/// Returns the element of a block that waits or runs.
+fn live(elements: &[Element], block: u32) -> Option<&Element> {
+    elements.iter().find(|it| it.block == block && LIVE.contains(&it.state.as_str()))
+}
+
+/// Names why open blocks have ended that neither wait nor run, for several readings.
+///
+/// `absent` has the readings so far of each block that this process submitted or found in the
+/// queue; 0 for a block whose end was named.
+fn note_ended(
+    board: &mut Board<'_>,
+    elements: &[Element],
+    absent: &mut BTreeMap<u32, u32>,
+) -> Result<()> {
+    for block in board.open_blocks()? {
+        if live(elements, block).is_some() {
+            absent.insert(block, 0);
+            continue;
+        }
+        let Some(times) = absent.get_mut(&block) else { continue };
+        *times += 1;
+        if *times >= ABSENT_MAX || board.outcome(block).is_some() {
+            *times = 0;
+            note_end(board, block, elements);
+        }
+    }
+    Ok(())
+}
+
+/// Names why a block ended without being complete.
+fn note_end(board: &mut Board<'_>, block: u32, elements: &[Element]) {
+    let element = elements.iter().filter(|element| element.block == block).max_by_key(|it| it.job);
+    let state = element.map_or("unknown", |element| element.state.as_str());
+    if state == CANCELLED {
+        return board.cancel(block, "was cancelled");
+    }
+    let current = board.state(block).current;
+    let owner = current.as_ref().and_then(|attempt| attempt.owner.as_ref());
+    let machine = owner.map(|owner| owner.machine.clone());
+    let machine = machine.or_else(|| element.map(|element| element.machine.clone()));
+    let reason = match current.and_then(|attempt| attempt.outcome) {
+        Some(Outcome::Stopped) => format!("was stopped by a signal (Slurm's state: {state})"),
+        Some(outcome) => outcome.phrase(),
+        None => format!(
+            "its job ended (Slurm's state: {state}) without an outcome in {}: a machine that does \
+             not share this directory needs --stream",
+            board.fleet.path().display()
+        ),
+    };
+    board.fail(block, &machine.unwrap_or_default(), &reason);
+}
+
+/// Submits blocks; returns the job.
+fn submit(
+    board: &Board<'_>,
+    slurm: Slurm,
+    constraint: Option<&str>,
+    blocks: &[u32],
+) -> Result<u32> {
+    let machines = board.run.options.machines.map_or(blocks.len(), |most| most as usize);
+    let script = script(board, constraint)?;
+    let excluded = board.excluded();
+    let submission = Submission { script: &script, blocks, machines, excluded: &excluded };
+    let job = slurm.submit(&submission).into_report()?;
+    let count = blocks.len();
+    board.run.process.ui.status(format_args!(
+        "job {job}  {count} {} submitted to Slurm",
+        if count == 1 { "block" } else { "blocks" }
+    ));
+    Ok(job)
+}
+
+/// Returns why blocks wait, for the line about all machines.
+fn waits(elements: &[Element]) -> String {
+    let waiting = elements.iter().find(|it| it.state == "PENDING" && !it.reason.is_empty());
+    waiting.map(|it| format!(" (the first waits for: {})", it.reason)).unwrap_or_default()
+}
+
+/// Prints how to attach to the blocks that go on.
+fn detach(board: &Board<'_>, jobs: &[u32]) {
+    let jobs: Vec<_> = jobs.iter().map(u32::to_string).collect();
+    board.run.process.ui.status(format_args!(
+        "detached  the blocks go on; `scancel {}` ends them",
+        jobs.join(" ")
+    ));
+}
+
+/// Returns the batch script of a block.
+fn script(board: &Board<'_>, constraint: Option<&str>) -> Result<String> {
+    let fleet = std::path::absolute(board.fleet.path()).into_report()?;
+    let quoted = |path: &std::path::Path| {
+        format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+    };
+    let constraint =
+        constraint.map_or_else(String::new, |class| format!("#SBATCH --constraint={class}\n"));
+    Ok(format!(
+        "#!/bin/sh\n#SBATCH --job-name=assay\n#SBATCH --nodes=1\n#SBATCH --exclusive\n\
+         #SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --output=/dev/null\n{constraint}\
+         exec {} block {} \"$SLURM_ARRAY_TASK_ID\"\n",
+        quoted(&fleet.join("assay")),
+        quoted(&fleet)
+    ))
+}

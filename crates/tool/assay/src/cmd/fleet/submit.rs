@@ -1,0 +1,175 @@
+//! Starts the blocks of an experiment on other machines, and attaches to them again.
+
+use archive::{ExperimentDir, Results};
+use fleet::{BuildEntry, Fleet, Order, Slurm, Transport, collect};
+use miette::{Result, miette};
+use model::{Experiment, Manifest};
+use runner::Interrupt;
+
+use super::super::bench::Limits;
+use super::super::fleet_options::{FleetArgs, Target};
+use super::super::requested_build;
+use super::board::Board;
+use super::{lanes, slurm};
+use crate::diagnostic::IntoReport as _;
+use crate::ui::Process;
+
+/// File with the options of the machines, in the directory of the blocks.
+const OPTIONS: &str = "options.json";
+
+/// An experiment that runs on other machines.
+pub(crate) struct FleetRun<'a> {
+    /// The machines.
+    pub(crate) options: &'a FleetArgs,
+    /// The experiment's directory, locked.
+    pub(crate) dir: &'a ExperimentDir,
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) limits: &'a Limits,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) process: Process<'a>,
+}
+
+impl FleetRun<'_> {
+    /// Returns the directory of the blocks.
+    pub(super) fn fleet(&self) -> Fleet {
+        Fleet::at(Results::of(self.dir).fleet_dir(&self.manifest.id))
+    }
+}
+
+/// Runs the open blocks on other machines; returns the number of complete runs.
+///
+/// A request to stop leaves blocks of Slurm running: `--resume` attaches to them.
+pub(crate) fn measure_on(run: &FleetRun<'_>) -> Result<usize> {
+    let Some(target) = run.options.target()? else {
+        return Err(miette!("no machines are named with --on"));
+    };
+    prepare(run)?;
+    let mut board = Board::open(run)?;
+    match target {
+        Target::Slurm { constraint } if run.options.stream => {
+            Slurm::find().into_report()?;
+            let transport = Transport::Srun { constraint };
+            let machines = run.options.machines.unwrap_or(board.blocks()) as usize;
+            lanes::run(&mut board, vec![transport; machines.max(1)])?;
+        }
+        Target::Slurm { constraint } => slurm::run(&mut board, constraint.as_deref())?,
+        Target::Hosts(hosts) => {
+            let most = run.options.machines.map_or(usize::MAX, |most| most as usize);
+            let config = hosts.ssh_config.clone();
+            let of = |host| Transport::Ssh { host, config: config.clone() };
+            let transports = hosts.hosts.into_iter().take(most).map(of).collect();
+            lanes::run(&mut board, transports)?;
+        }
+    }
+    board.close()
+}
+
+/// Makes the directory of the blocks with all that a machine needs, unless it is there.
+fn prepare(run: &FleetRun<'_>) -> Result<()> {
+    let fleet = run.fleet();
+    if !fleet.exists() {
+        let program = std::env::current_exe().into_report()?;
+        fleet.create(&program).into_report()?;
+        let entries = builds(run.manifest, run.process)?;
+        let builds = match entries.is_empty() {
+            true => None,
+            false => Some(fleet.write_builds(&entries).into_report()?),
+        };
+        let environment = run.process.environment;
+        let data_dir = environment.is_data_dir_named.then(|| environment.data_dir.clone());
+        let order = Order {
+            manifest: run.manifest.clone(),
+            builds,
+            limits: run.limits.of_blocks(),
+            data_dir,
+        };
+        fleet.write(OPTIONS, &run.options.absolute()).into_report()?;
+        fleet.write_order(&order).into_report()?;
+    }
+    fleet.write(OPTIONS, &run.options.absolute()).into_report()
+}
+
+/// Returns the entries of the cache that the experiment's variants need, each once.
+fn builds(
+    manifest: &Manifest,
+    Process { environment, ui }: Process<'_>,
+) -> Result<Vec<BuildEntry>> {
+    let mut entries = Vec::new();
+    for variant in &manifest.plan.experiment.variants {
+        if requested_build::artifact(&variant.build, environment, ui)?.is_none() {
+            continue;
+        }
+        let dir = requested_build::store(environment)?.dir_of(&variant.build).into_report()?;
+        let version = variant.build.version.as_deref().unwrap_or_default();
+        let name = format!("engines/{}/{version}", variant.build.engine);
+        entries.push(BuildEntry { name, dir });
+    }
+    entries.sort();
+    entries.dedup();
+    Ok(entries)
+}
+
+/// Moves complete blocks into the archive, unless the submitter does so.
+pub(super) fn collect_if_free(fleet: &Fleet, manifest: &Manifest, process: Process<'_>) {
+    let Some(root) = fleet.path().ancestors().nth(2) else { return };
+    let name = format!("{}/{}", manifest.plan.experiment.name, manifest.id);
+    let collected = Results::at(root).find_within(&name).and_then(|mut dir| {
+        dir.lock()?;
+        Ok(dir)
+    });
+    match collected {
+        Ok(dir) => {
+            if let Err(error) = collect(fleet, &dir, manifest) {
+                process.ui.status(error);
+            }
+        }
+        // The submitter holds the lock.
+        Err(archive::ArchiveError::Busy(_)) => {}
+        Err(error) => process.ui.status(error),
+    }
+}
+
+/// Refuses what cannot run on several machines.
+pub(crate) fn check(experiment: &Experiment) -> Result<()> {
+    if let Some(variant) = experiment.variants.iter().find(|variant| variant.dsn.is_some()) {
+        return Err(miette!(
+            help = "leave out --on, or name an engine that each machine can start",
+            "variant {}: blocks of several machines would share one running server",
+            variant.name
+        ));
+    }
+    if experiment.device.is_some() {
+        return Err(miette!(
+            help = "run the experiment on each machine, then compare with --across hosts",
+            "the experiment measures the storage of one machine"
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the machines of a run: those of the options, or those on which it was begun.
+///
+/// # Errors
+/// When the experiment was begun on other machines that are not known any more.
+pub(crate) fn options_of(
+    given: &FleetArgs,
+    stored: Option<(&ExperimentDir, &Manifest)>,
+) -> Result<Option<FleetArgs>> {
+    if given.on.is_some() {
+        return Ok(Some(given.clone()));
+    }
+    let Some((dir, manifest)) = stored else { return Ok(None) };
+    let fleet = Fleet::at(Results::of(dir).fleet_dir(&manifest.id));
+    if fleet.exists() {
+        return fleet.read(OPTIONS).map(Some).into_report();
+    }
+    let runs = dir.each_run(manifest).into_iter().flatten();
+    match runs.into_iter().any(|run| run.machine.is_some()) {
+        true => Err(miette!(
+            help = "name the machines again with --on",
+            "{} has runs of other machines: a block is run on one machine",
+            manifest.plan.experiment.name
+        )),
+        false => Ok(None),
+    }
+}
