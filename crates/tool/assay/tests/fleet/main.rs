@@ -10,3 +10,5 @@ mod machine;
 mod ports;
 mod programs;
 mod slurm_of_tests_works;
+mod ssh_of_tests_works;
+mod sshd;
