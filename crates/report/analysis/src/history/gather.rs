@@ -23,7 +23,7 @@ pub struct Past {
 
 impl Past {
     /// Returns the host of its runs: the first machine of a fleet, else the manifest's.
-    fn host(&self) -> &Host {
+    pub fn host(&self) -> &Host {
         let of_machine = self.means.first().and_then(|first| first.host.as_deref());
         of_machine.unwrap_or(&self.manifest.host)
     }

@@ -69,12 +69,13 @@ pub struct Forecast {
 ///
 /// One for each machine, by name; the host of the manifest comes first where some runs name no
 /// machine, and is alone where none does.
-pub fn effective_hosts<'a>(host: &'a Host, runs: &'a [RunRecord]) -> Vec<&'a Host> {
-    let machines = runs.iter().map(|run| run.machine.as_deref());
+pub fn effective_hosts<'a>(
+    host: &'a Host,
+    runs: impl IntoIterator<Item = &'a RunRecord>,
+) -> Vec<&'a Host> {
     let mut hosts: BTreeMap<Option<&str>, &Host> = BTreeMap::new();
-    for machine in machines {
-        let (name, host) = machine.map_or((None, host), |it| (Some(&*it.name), &it.host));
-        hosts.entry(name).or_insert(host);
+    for run in runs {
+        hosts.entry(run.machine.as_ref().map(|it| &*it.name)).or_insert(run.host_or(host));
     }
     if hosts.is_empty() { vec![host] } else { hosts.into_values().collect() }
 }
