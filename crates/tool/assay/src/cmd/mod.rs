@@ -2,6 +2,7 @@
 
 mod across;
 mod analyzed;
+pub(crate) mod archive;
 mod bench;
 mod budget;
 mod build;
@@ -21,6 +22,7 @@ pub(crate) mod export;
 pub(crate) mod flame;
 mod fleet_options;
 mod format;
+mod fresh_set;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod lint;
