@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::hash::Hasher as _;
-use std::io::{self, Seek as _};
+use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -30,6 +30,8 @@ const SET: &str = ".parquet";
 const PREPARED: &str = ".parquet-";
 /// File that lists the parts.
 const INDEX: &str = "set.json";
+/// Bytes that are hashed at once.
+const READ_BYTES: usize = 1 << 20;
 
 /// An experiment in a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,21 +232,12 @@ impl PartSetWriter {
 
 /// Returns the XXH3 of a file.
 fn checksum(mut file: &File) -> io::Result<u64> {
-    let mut hasher = Hasher(XxHash3_64::new());
-    io::copy(&mut file, &mut hasher)?;
-    Ok(hasher.0.finish())
-}
-
-/// Takes bytes as a writer.
-struct Hasher(XxHash3_64);
-
-impl io::Write for Hasher {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+    let mut hasher = XxHash3_64::new();
+    let mut bytes = vec![0; READ_BYTES];
+    loop {
+        match file.read(&mut bytes)? {
+            0 => return Ok(hasher.finish()),
+            read => hasher.write(&bytes[..read]),
+        }
     }
 }
