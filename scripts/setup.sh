@@ -36,6 +36,19 @@ install_deny() {
         log "cargo-deny cannot be installed; going on, its checks are skipped"
 }
 
+# Programs that read what Assay writes for them, in a Python environment of the tests.
+install_python() {
+    local venv=${XDG_CACHE_HOME:-$HOME/.cache}/assay/test-python
+    [ ! -e "$venv/complete" ] || return 0
+    log "installing DuckDB, pandas and Polars in $venv for tests, once"
+    if python3 -m venv "$venv" &&
+        "$venv/bin/pip" install --quiet duckdb pandas polars pyarrow prometheus_client opentelemetry-proto; then
+        touch "$venv/complete"
+    else
+        log "they cannot be installed; going on, their tests are skipped"
+    fi
+}
+
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 compiles() {
@@ -77,6 +90,7 @@ if [ "${1-}" = test ]; then
     would_try libmimalloc.so.2 libmimalloc2.0
     # Storage is measured with fio, in tests on loop devices with these file systems.
     command -v fio >/dev/null || optional+=(fio)
+    python3 -c 'import ensurepip' 2>/dev/null || optional+=(python3-venv)
     command -v mkfs.xfs >/dev/null || optional+=(xfsprogs)
     command -v mkfs.btrfs >/dev/null || optional+=(btrfs-progs)
     install_deny
@@ -120,6 +134,8 @@ if [ "${1-}" = peers ]; then
         lacks "pgbench" "Postgres' own benchmark; its package may start a server" postgresql
     command -v valgrind >/dev/null || lacks "valgrind" "it counts instructions" valgrind
 fi
+# Once apt has installed what it needs, too.
+[ "${1-}" != test ] || trap 'install_python; rm -rf "$scratch"' EXIT
 needed=${#packages[@]}
 [ "$((needed + ${#optional[@]}))" -gt 0 ] || exit 0
 

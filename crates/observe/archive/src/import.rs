@@ -21,8 +21,8 @@ use crate::unpack::unpack;
 
 /// Bytes of the time in an identifier, as in `20260131T235959Z`.
 const STAMP_BYTES: usize = 16;
-/// Start of the name of a directory in which an import is prepared; listings leave it out.
-const PREPARED: &str = ".import-";
+/// Start of the name of a directory in which experiments are prepared; listings leave it out.
+pub(crate) const PREPARED: &str = ".import-";
 
 impl Results {
     /// Brings an experiment from one file into the archive, after checking it as a whole.
@@ -78,7 +78,7 @@ fn check_id(id: &str) -> Result<(), String> {
 /// Reads every record and interval, so that no figure out of range is in the archive.
 ///
 /// Then all files are on the disk, by one call for all: they are visible after the rename only.
-fn check_figures(experiment: &ExperimentDir) -> Result<(), ArchiveError> {
+pub(crate) fn check_figures(experiment: &ExperimentDir) -> Result<(), ArchiveError> {
     let dir = experiment.path();
     experiment.runs(&experiment.manifest()?)?;
     for run in RUN_DIRS.iter().flat_map(|part| directories(&dir.join(part))) {

@@ -14,7 +14,7 @@ use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::layout::RUN_DIRS;
 use crate::parallel::parallel_map;
-use crate::summary::ExperimentSummary;
+use crate::summary::{ExperimentSummary, Summaries};
 use crate::unpack;
 
 /// Directory of storage profiles. The leading dot keeps it out of the experiments' names.
@@ -156,10 +156,13 @@ impl Results {
     }
 
     /// Lists every experiment, oldest first by its identifier, and every file that cannot be read.
-    pub fn list(&self) -> Listing {
+    ///
+    /// The summaries in `known` are not read again.
+    pub fn list(&self, known: &Summaries) -> Listing {
         let dirs = self.all();
         let mut listing = Listing::default();
-        for (dir, summary) in dirs.iter().zip(parallel_map(&dirs, ExperimentDir::summary)) {
+        let summary = |dir: &ExperimentDir| dir.summary_of(known);
+        for (dir, summary) in dirs.iter().zip(parallel_map(&dirs, summary)) {
             match summary {
                 Ok(summary) => {
                     // Read again: the path may have changed since.

@@ -1,5 +1,8 @@
 //! Summary of an experiment for listings.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use model::Manifest;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +36,18 @@ pub struct ExperimentSummary {
     pub damaged: Vec<String>,
 }
 
+/// Summaries by the path of the experiment.
+pub type Summaries = BTreeMap<PathBuf, ExperimentSummary>;
+
 impl ExperimentDir {
+    /// Returns the experiment's summary: one of `known`, or as [`ExperimentDir::summary`].
+    ///
+    /// # Errors
+    /// As [`ExperimentDir::summary`].
+    pub fn summary_of(&self, known: &Summaries) -> Result<ExperimentSummary, ArchiveError> {
+        known.get(self.path()).map_or_else(|| self.summary(), |summary| Ok(summary.clone()))
+    }
+
     /// Returns the experiment's summary, from the cache when valid.
     ///
     /// # Errors

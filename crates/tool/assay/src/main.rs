@@ -81,6 +81,8 @@ enum Verb {
     Export(cmd::export::Args),
     /// Add an experiment from one file to the archive
     Import(cmd::import::Args),
+    /// Write the archive as Parquet files, or join archives
+    Archive(cmd::archive::Args),
     /// Run the experiment of a file here, and test which findings are reproduced
     Rerun(cmd::rerun::Args),
     /// List, show, check or remove the saved databases from which runs begin
@@ -192,6 +194,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Verify(args) => cmd::verify::run(&args, environment, ui),
         Verb::Export(args) => cmd::export::run(&args, environment, ui),
         Verb::Import(args) => cmd::import::run(&args, environment, ui),
+        Verb::Archive(args) => cmd::archive::run(&args, environment, ui),
         Verb::Rerun(args) => cmd::rerun::run(&args, environment, ui),
         Verb::Snapshot(args) => cmd::snapshot::run(&args, environment, ui),
         Verb::Micro(args) => cmd::micro::run(&args, environment, ui),

@@ -11,7 +11,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use model::Topic;
+use columns::{Column, Table};
+use model::{OpKind, Topic};
 use model::metric::{METRICS, Metric, Unit};
 
 /// Pages by path below docs/reference.
@@ -27,6 +28,7 @@ fn reference_pages_are_current() {
     checks(&mut pages);
     steps(&mut pages);
     commands(&mut pages);
+    tables(&mut pages);
     index(&mut pages);
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/reference");
     let is_writing = std::env::var_os("ASSAY_WRITE_DOCS").is_some();
@@ -163,6 +165,41 @@ fn commands(pages: &mut Pages) {
         pages.insert(page, text);
     }
     pages.insert("commands.md".to_owned(), list);
+}
+
+/// Adds the page of the columns of the Parquet files.
+fn tables(pages: &mut Pages) {
+    let mut text = format!("# Columns of the Parquet files\n\n{NOTE}\n");
+    text.push_str(
+        "`assay archive parquet` writes these tables; the [guide](../guide/parquet.md) has recipes. \
+         Every column may be null: null means unknown, never 0. Types are named as DuckDB shows \
+         them.\n",
+    );
+    for table in Table::ALL {
+        write!(text, "\n## {table}\n\n| column | type | meaning |\n|---|---|---|\n").unwrap();
+        for Column { name, kind, meaning } in table.own_columns() {
+            writeln!(text, "| `{name}` | {kind} | {meaning} |").unwrap();
+        }
+        let readings = "[readings](readings.md) and [readings of engines](readings-engines.md)";
+        match table {
+            Table::Experiments => {}
+            Table::Runs => writeln!(
+                text,
+                "\nIn addition, each metric of [derived metrics](metrics.md), {readings} is a \
+                 column of type DOUBLE: the value of the step; of a gauge, its largest value."
+            )
+            .unwrap(),
+            Table::Intervals => writeln!(
+                text,
+                "\nThe columns that begin with `KIND_` exist for each kind of operation: {}. In \
+                 addition, each metric of {readings} is a column of type DOUBLE: the growth of a \
+                 counter over the interval, or the value of a gauge at its end.",
+                OpKind::ALL.map(OpKind::name).join(", ")
+            )
+            .unwrap(),
+        }
+    }
+    pages.insert("parquet.md".to_owned(), text);
 }
 
 /// Adds the index of all pages.

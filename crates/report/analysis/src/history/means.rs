@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::{Host, Manifest, RunRecord, metric};
+use model::{Experiment, Manifest, RunRecord, StepRecord, Variant, metric};
 use serde::{Deserialize, Serialize};
 use stats::mean_of_runs;
 
-use crate::machines::factor::machines_of;
 use crate::metrics::{step_metrics, with_memory, with_writers};
 
 /// Means of a step's metrics, over the valid runs of a variant at one level of clients.
@@ -19,9 +18,6 @@ pub struct StepMeans {
     pub(super) clients: u32,
     /// Bits of each mean, by metric: readers of decimals may change the last digit.
     bits: BTreeMap<String, u64>,
-    /// In the first means of a fleet's experiment, the host of its first machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) host: Option<Box<Host>>,
 }
 
 impl StepMeans {
@@ -36,37 +32,79 @@ impl StepMeans {
     }
 }
 
+/// The values of one step of one counted run.
+#[derive(Debug)]
+pub struct StepValues<'a, V> {
+    /// Name of the variant.
+    pub variant: &'a str,
+    /// Level of the clients factor.
+    pub level: u32,
+    /// Position of the step in the run.
+    pub index: u32,
+    /// Name of the step.
+    pub step: &'a str,
+    /// Clients of the step.
+    pub clients: u32,
+    /// Values by metric.
+    pub values: V,
+}
+
 /// Returns the means of an experiment, for each variant, level and step.
 pub fn step_means(manifest: &Manifest, runs: &[RunRecord]) -> Vec<StepMeans> {
     let experiment = &manifest.plan.experiment;
-    let mut values: BTreeMap<_, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
-    for run in runs.iter().filter(|run| run.is_counted()) {
-        let Some(variant) = experiment.variant(&run.cell.variant) else { continue };
-        for step in &run.steps {
-            let place = (&run.cell.variant, run.cell.clients, step.index, &step.step.name);
-            let place = values.entry((place, step.step.clients)).or_default();
-            let derived = step_metrics(step, &experiment.data);
-            let derived = with_memory(derived, &variant.settings);
-            let derived = with_writers(derived, step, experiment.application.as_ref());
-            // A derived metric comes before a counter, and a counter before a gauge.
-            let mut all = step.gauges_max.clone();
-            all.extend(step.counters.clone());
-            all.extend(derived);
-            for (name, value) in all.into_iter().filter(|(name, _)| metric::find(name).is_some()) {
-                place.entry(name).or_default().push(value);
-            }
+    let counted = runs.iter().filter(|run| run.is_counted());
+    means_of(counted.flat_map(|run| {
+        let variant = experiment.variant(&run.cell.variant);
+        run.steps.iter().filter_map(move |step| {
+            Some(StepValues {
+                variant: &run.cell.variant,
+                level: run.cell.clients,
+                index: step.index,
+                step: &step.step.name,
+                clients: step.step.clients,
+                values: step_values(experiment, variant?, step),
+            })
+        })
+    }))
+}
+
+/// Returns every value of a step that a history can be made of, by metric.
+pub fn step_values(
+    experiment: &Experiment,
+    variant: &Variant,
+    step: &StepRecord,
+) -> BTreeMap<String, f64> {
+    let derived = step_metrics(step, &experiment.data);
+    let derived = with_memory(derived, &variant.settings);
+    let derived = with_writers(derived, step, experiment.application.as_ref());
+    // A derived metric comes before a counter, and a counter before a gauge.
+    let mut all = step.gauges_max.clone();
+    all.extend(step.counters.clone());
+    all.extend(derived);
+    all.into_iter().filter(|(name, _)| metric::find(name).is_some()).collect()
+}
+
+/// Returns the means of steps, for each variant, level and step, in this order.
+pub fn means_of<'a, V, N>(steps: impl Iterator<Item = StepValues<'a, V>>) -> Vec<StepMeans>
+where
+    V: IntoIterator<Item = (N, f64)>,
+    N: Into<String> + Ord,
+{
+    let mut all: BTreeMap<_, BTreeMap<N, Vec<f64>>> = BTreeMap::new();
+    for StepValues { variant, level, index, step, clients, values } in steps {
+        let place = all.entry((variant, level, index, step, clients)).or_default();
+        for (name, value) in values {
+            place.entry(name).or_default().push(value);
         }
     }
     let mut means = Vec::new();
-    for (((variant, level, index, step), clients), values) in values {
-        let mean =
-            |(name, values): (String, Vec<f64>)| Some((name, mean_of_runs(&values)?.to_bits()));
+    for ((variant, level, index, step, clients), values) in all {
+        let mean = |(name, values): (N, Vec<f64>)| {
+            Some((name.into(), mean_of_runs(&values)?.to_bits()))
+        };
         let bits = values.into_iter().filter_map(mean).collect();
-        let (variant, step) = (variant.clone(), step.clone());
-        means.push(StepMeans { variant, level, index, step, clients, bits, host: None });
-    }
-    if let (Some(first), [machine, ..]) = (means.first_mut(), &machines_of(runs)[..]) {
-        first.host = Some(Box::new(machine.host.clone()));
+        let (variant, step) = (variant.to_owned(), step.to_owned());
+        means.push(StepMeans { variant, level, index, step, clients, bits });
     }
     means
 }
@@ -97,7 +135,7 @@ mod tests {
             assay_version: String::new(),
             command_line: Vec::new(),
             plan,
-            host: Host::default(),
+            host: model::Host::default(),
             builds: BTreeMap::new(),
         };
         let mut runs: Vec<RunRecord> =

@@ -22,7 +22,7 @@ mod time;
 
 pub use direction::Directions;
 pub use gather::{Gathered, HistoryQuery, HostChange, Past, gather};
-pub use means::{StepMeans, step_means};
+pub use means::{StepMeans, StepValues, means_of, step_means, step_values};
 pub use problem::HistoryError;
 pub use read::read_file;
 pub use series::{History, Origin, Trend};

@@ -17,6 +17,7 @@ use render::{Format, HistoryInput, plot_history};
 use stats::change::STRICTNESS;
 
 use super::format::{ALL, formats};
+use super::fresh_set::FreshSet;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::ui::Ui;
@@ -180,9 +181,23 @@ fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Reads every experiment, oldest first, and the means of those that match; reports and skips
 /// damaged ones.
+///
+/// From the Parquet files of the archive, only the means of the query's metrics are read.
 pub(super) fn past(environment: &Environment, query: &HistoryQuery, ui: &Ui) -> Vec<Past> {
+    let results = Results::at(&environment.results);
+    let dirs = results.newest();
+    let metrics = query.metrics.iter().filter_map(|name| metric::find(name));
+    let mut metrics: Vec<&str> = metrics.map(|metric| metric.name).collect();
+    if query.metrics.is_empty() {
+        metrics.push(METRIC);
+    }
+    let mut stored = FreshSet::of(&results, &dirs, ui).past(query, &metrics);
     let mut past = Vec::new();
-    for dir in Results::at(&environment.results).newest() {
+    for dir in dirs {
+        if let Some(one) = stored.remove(dir.path()) {
+            past.push(one);
+            continue;
+        }
         match dir.manifest() {
             Ok(manifest) => {
                 let is_wanted = query.has(&manifest);

@@ -9,6 +9,7 @@ use render::{Document, Format, Report, RunList, RunSummary, Style, complete_runs
 use serde::Serialize;
 
 use super::format::TextOrJson;
+use super::fresh_set::FreshSet;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::misplaced;
@@ -64,7 +65,8 @@ fn list_experiments(
     output: TextOrJson,
     ui: &Ui,
 ) -> Vec<ArchiveError> {
-    let listing = results.list();
+    let known = FreshSet::of(results, &results.newest(), ui).summaries();
+    let listing = results.list(&known);
     if listing.experiments.is_empty() && listing.damaged.is_empty() {
         ui.status(format_args!("no experiment found in {}", environment.results.display()));
     }

@@ -2,6 +2,7 @@
 
 mod across;
 mod analyzed;
+pub(crate) mod archive;
 mod bench;
 mod budget;
 mod build;
@@ -22,6 +23,7 @@ pub(crate) mod flame;
 pub(crate) mod fleet;
 mod fleet_options;
 mod format;
+mod fresh_set;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod lint;

@@ -143,7 +143,8 @@ fn execute(
             }
             let (limits, interrupt) = (&args.limits, &bench.engines.interrupt);
             let (dir, manifest, process) = (&dir, &manifest, Process { environment, ui });
-            fleet::measure_on(&FleetRun { options, dir, manifest, limits, interrupt, process })
+            let run = FleetRun { options, dir, manifest, limits, origin, interrupt, process };
+            fleet::measure_on(&run)
         }
     };
     let mut planned = manifest;

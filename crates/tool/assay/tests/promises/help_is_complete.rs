@@ -47,6 +47,7 @@ fn commands_are_listed_in_workflow_order() {
       verify       Check stored files against their checksums, and records against their intervals
       export       Write an experiment to one file that other commands can read
       import       Add an experiment from one file to the archive
+      archive      Write the archive as Parquet files, or join archives
       rerun        Run the experiment of a file here, and test which findings are reproduced
       snapshot     List, show, check or remove the saved databases from which runs begin
       micro        Measure checksums and compression of single blocks

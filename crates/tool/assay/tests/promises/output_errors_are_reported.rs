@@ -74,6 +74,8 @@ pub(crate) const CALLS: &[&str] = &[
     "verify",
     "verify pair",
     "export pair -o pair.assay",
+    "archive parquet",
+    "archive merge results",
     "import pair.assay",
     "rerun brief.assay --results runs --disk-floor 1MiB",
     "snapshot",

@@ -9,6 +9,8 @@ use crate::workspace::Workspace;
 
 /// The verbs that do something, each with what they do.
 const ACTING: &[(&str, &str)] = &[
+    ("archive merge", "writes to the archive"),
+    ("archive parquet", "writes files for other programs"),
     ("completions", "prints a script for a shell"),
     ("engine add", "stores a build"),
     ("engine build", "compiles"),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fleet::{BlockState, Fleet, Outcome, collect};
 use miette::Result;
-use model::Nanos;
+use model::{Host, Manifest, Nanos};
 
 use super::submit::FleetRun;
 use super::view::View;
@@ -169,11 +169,21 @@ impl<'a> Board<'a> {
         if is_over {
             self.fleet.remove().into_report()?;
         }
-        let mut complete = 0;
-        for cell in &self.run.manifest.plan.cells {
-            let run = self.run.dir.run(&cell.id).into_report()?;
-            complete += usize::from(run.is_some_and(|run| run.end.is_complete()));
+        let runs = self.run.dir.runs(self.run.manifest).into_report()?;
+        if let Some(machine) = runs.iter().find_map(|run| run.machine.as_deref()) {
+            self.record_host(&machine.host)?;
         }
-        Ok(complete)
+        Ok(runs.iter().filter(|run| run.end.is_complete()).count())
+    }
+
+    /// Lets the manifest name the class of the machines in place of the submitter's host.
+    fn record_host(&self, host: &Host) -> Result<()> {
+        let FleetRun { dir, manifest, process, origin, .. } = self.run;
+        if manifest.host.is_same_machine(host) {
+            return Ok(());
+        }
+        let manifest = Manifest { host: host.clone(), ..(*manifest).clone() };
+        origin.mark(dir, &manifest, process.environment, process.ui);
+        dir.extend(&manifest).into_report()
     }
 }

@@ -9,6 +9,7 @@ use model::{Experiment, Manifest};
 use runner::Interrupt;
 
 use super::super::bench::Limits;
+use super::super::consent::Origin;
 use super::super::fleet_options::{FleetArgs, Target};
 use super::super::requested_build;
 use super::board::Board;
@@ -27,6 +28,7 @@ pub(crate) struct FleetRun<'a> {
     pub(crate) dir: &'a ExperimentDir,
     pub(crate) manifest: &'a Manifest,
     pub(crate) limits: &'a Limits,
+    pub(crate) origin: Origin,
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) process: Process<'a>,
 }

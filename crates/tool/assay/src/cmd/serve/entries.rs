@@ -6,15 +6,18 @@ use model::Nanos;
 use render::site::ArchiveEntry;
 
 use crate::cmd::analyzed::classified;
+use crate::cmd::fresh_set::FreshSet;
+use crate::ui::Ui;
 
 /// Time for labels that no page has needed yet: the next page finds the next ones.
 pub(super) const CLASSIFY_NS: Nanos = Nanos(60_000_000);
 
 /// Returns every experiment that can be read, the newest first; labels as far as time allows.
-pub(super) fn entries(results: &Results, time: Nanos) -> Vec<ArchiveEntry> {
+pub(super) fn entries(results: &Results, time: Nanos, ui: &Ui) -> Vec<ArchiveEntry> {
     let locks = HeldLocks::read();
     let dirs = results.newest();
-    let summaries = parallel_map(&dirs, |dir| dir.summary().ok());
+    let known = FreshSet::of(results, &dirs, ui).summaries();
+    let summaries = parallel_map(&dirs, |dir| dir.summary_of(&known).ok());
     let clock = SteadyClock::kernel();
     let begun = clock.now();
     let entry = |(dir, summary): (&ExperimentDir, Option<ExperimentSummary>)| {

@@ -21,6 +21,7 @@ use super::feed::RunFeed;
 use super::json::json;
 use super::shelf::{Selected, StoredComparison};
 use super::site::{Dashboard, file, message, not_found, values};
+use crate::cmd::fresh_set::FreshSet;
 use crate::cmd::history::{gathered, past, to_report};
 use crate::diagnostic::IntoReport as _;
 
@@ -43,7 +44,7 @@ impl Dashboard {
         };
         let is_file = frame.host == PageHost::Files;
         let time = if is_file { Nanos(u64::MAX) } else { CLASSIFY_NS };
-        Answer::Page(archive_page(frame, &entries(&self.results, time), &filter))
+        Answer::Page(archive_page(frame, &entries(&self.results, time, &self.ui), &filter))
     }
 
     /// Returns histories of the archive, or why there are none; or the data of a chart.
@@ -86,8 +87,10 @@ impl Dashboard {
             }
             _ => return Ok(not_found(frame, "This address has no page.")),
         }
-        let metrics = past.iter().flat_map(|one| &one.means).flat_map(StepMeans::metrics).collect();
-        let hosts = past.iter().map(|one| one.host().fingerprint.as_str()).collect();
+        let stored = FreshSet::of(&self.results, &self.results.newest(), &self.ui).metrics();
+        let metrics = past.iter().flat_map(|one| &one.means).flat_map(StepMeans::metrics);
+        let metrics = metrics.chain(stored.iter().map(String::as_str)).collect();
+        let hosts = past.iter().map(|one| one.manifest.host.fingerprint.as_str()).collect();
         let choices = BTreeMap::from([("metric", metrics), ("host", hosts)]);
         let value = |name: &str| request.value(name).unwrap_or_default();
         Ok(Answer::Page(match studied {

@@ -1,0 +1,217 @@
+//! Joins archives: adds the experiments of another one.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use model::limits::{NAME_BYTES_MAX, check_name};
+use trust::{Dir, Entries};
+
+use crate::checksum::{checksum_within_limit, names};
+use crate::error::ArchiveError;
+use crate::experiment::ExperimentDir;
+use crate::import::{PREPARED, check_figures};
+use crate::layout::{CHECKSUMS, content};
+use crate::lock::HeldLocks;
+use crate::regular::{self, Names};
+use crate::results::Results;
+use crate::scratch::ScratchDir;
+
+/// What a merge did.
+#[derive(Debug, Default)]
+pub struct Merged {
+    /// Experiments that were added.
+    pub added: usize,
+    /// Experiments that were there already, with the same files.
+    pub same: usize,
+    /// Why experiments were left out: they are damaged, or are being written.
+    pub skipped: Vec<ArchiveError>,
+}
+
+impl Results {
+    /// Adds the experiments of other archives, each under its name and identifier.
+    ///
+    /// Caches, pages and marks of ownership stay where they are. A kill or an error leaves each
+    /// experiment as a whole, or not at all.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Differs`] before anything is added, when two experiments have one name and
+    /// identifier and other files; when this archive cannot be written, or another has no
+    /// experiment.
+    pub fn merge(&self, others: &[Self]) -> Result<Merged, ArchiveError> {
+        let mut merged = Merged::default();
+        for source in self.new_ones(others, &mut merged)?.into_values() {
+            match self.add(&source) {
+                Ok(()) => merged.added += 1,
+                Err(error @ (ArchiveError::Write(..) | ArchiveError::Exists(..))) => {
+                    return Err(error);
+                }
+                Err(error) => merged.skipped.push(error),
+            }
+        }
+        Ok(merged)
+    }
+
+    /// Returns the experiments that are not here, by their place here.
+    fn new_ones(
+        &self,
+        others: &[Self],
+        merged: &mut Merged,
+    ) -> Result<BTreeMap<PathBuf, ExperimentDir>, ArchiveError> {
+        let mut new: BTreeMap<PathBuf, ExperimentDir> = BTreeMap::new();
+        for other in others {
+            let found = other.newest();
+            if found.is_empty() {
+                let absent = io::Error::other("no experiment found in it");
+                return Err(ArchiveError::read(other.root())(absent));
+            }
+            for source in found {
+                let target = self.root().join(place(&source)?);
+                let known = match new.get(&target) {
+                    Some(known) => known.path(),
+                    None if target.exists() => &target,
+                    None => {
+                        new.insert(target, source);
+                        continue;
+                    }
+                };
+                if sums(known)? != sums(source.path())? {
+                    let (one, other) = (known.to_path_buf(), source.path().to_path_buf());
+                    return Err(ArchiveError::Differs(one, other));
+                }
+                merged.same += 1;
+            }
+        }
+        Ok(new)
+    }
+
+    /// Adds an experiment that is not here.
+    fn add(&self, source: &ExperimentDir) -> Result<(), ArchiveError> {
+        if HeldLocks::read().writer(source).is_some() {
+            return Err(ArchiveError::Busy(source.path().to_path_buf()));
+        }
+        let (root, place) = (self.root(), place(source)?);
+        Dir::create(root, Entries::Shared).map_err(ArchiveError::write(root))?;
+        let prepared = ScratchDir::make(root, PREPARED).map_err(ArchiveError::write(root))?;
+        let (copy, target) = (prepared.path().join(&place), root.join(&place));
+        fs::create_dir_all(&copy).map_err(ArchiveError::write(&copy))?;
+        for name in members(source.path())? {
+            copy_file(source.path(), &name, &copy)?;
+        }
+        let copied = ExperimentDir::open(&copy)?;
+        // What is damaged is so in the source.
+        let of_source = |path: &Path| match path.strip_prefix(&copy) {
+            Ok(below) => source.path().join(below),
+            Err(_) => path.to_path_buf(),
+        };
+        if let Some(found) = copied.verify()?.mismatches.into_iter().next() {
+            return Err(ArchiveError::Damaged(of_source(&found.path), found.what));
+        }
+        check_figures(&copied).map_err(|error| match error {
+            ArchiveError::Damaged(path, reason) => ArchiveError::Damaged(of_source(&path), reason),
+            other => other,
+        })?;
+        let parent = target.parent().unwrap_or(root);
+        Dir::create(parent, Entries::Closed).map_err(ArchiveError::write(parent))?;
+        fs::rename(&copy, &target).map_err(ArchiveError::write(&target))
+    }
+}
+
+/// Returns the place of an experiment in any archive: its name and identifier.
+fn place(experiment: &ExperimentDir) -> Result<PathBuf, ArchiveError> {
+    let path = experiment.path();
+    let parts: Vec<_> = path.iter().rev().take(2).collect();
+    for part in &parts {
+        check_name("its directory", &part.to_string_lossy(), NAME_BYTES_MAX)
+            .map_err(|reason| ArchiveError::Damaged(path.to_path_buf(), reason))?;
+    }
+    Ok(parts.into_iter().rev().collect())
+}
+
+/// Returns the names of the files that Assay writes into an experiment.
+fn members(dir: &Path) -> Result<Vec<String>, ArchiveError> {
+    let names = names(dir).map_err(ArchiveError::read(dir))?;
+    let list = dir.join(CHECKSUMS).exists().then(|| CHECKSUMS.to_owned());
+    Ok(names.into_iter().filter(|name| content(name).is_some()).chain(list).collect())
+}
+
+/// Returns the checksums of these files.
+fn sums(dir: &Path) -> Result<BTreeMap<String, String>, ArchiveError> {
+    let sum = |name: String| {
+        let path = dir.join(&name);
+        let sum = regular::open_below(dir, &path, Names::Several).and_then(checksum_within_limit);
+        Ok((name, sum.map_err(ArchiveError::read(&path))?))
+    };
+    members(dir)?.into_iter().map(sum).collect()
+}
+
+/// Copies a file, and makes its directory.
+fn copy_file(from: &Path, name: &str, to: &Path) -> Result<(), ArchiveError> {
+    let (source, target) = (from.join(name), to.join(name));
+    let opened = regular::open_below(from, &source, Names::Several);
+    let mut opened = opened.map_err(ArchiveError::read(&source))?;
+    let mut write = || {
+        target.parent().map_or(Ok(()), fs::create_dir_all)?;
+        io::copy(&mut opened, &mut File::create_new(&target)?)
+    };
+    write().map(drop).map_err(ArchiveError::write(&target))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixture(name: &str) -> Results {
+        Results::at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name))
+    }
+
+    #[test]
+    fn experiments_of_archives_are_joined_under_their_names() {
+        let root = tempfile::tempdir().unwrap();
+        let here = Results::at(&root.path().join("results"));
+        let others = [fixture("schema-1"), fixture("open-loop")];
+        let merged = here.merge(&others).unwrap();
+        assert_eq!((merged.added, merged.same, merged.skipped.len()), (2, 0, 0));
+        let again = here.merge(&others).unwrap();
+        assert_eq!((again.added, again.same, again.skipped.len()), (0, 2, 0));
+        for other in others {
+            for dir in other.newest() {
+                let copy = here.root().join(place(&dir).unwrap());
+                assert_eq!(sums(&copy).unwrap(), sums(dir.path()).unwrap());
+            }
+        }
+        let entries = fs::read_dir(here.root()).unwrap().count();
+        assert_eq!(entries, 2, "nothing else is left");
+    }
+
+    #[test]
+    fn an_experiment_with_other_files_stops_the_merge_before_anything_is_copied() {
+        let root = tempfile::tempdir().unwrap();
+        let [here, there] = ["here", "there"].map(|name| Results::at(&root.path().join(name)));
+        for results in [&here, &there] {
+            results.merge(&[fixture("schema-1")]).unwrap();
+        }
+        there.merge(&[fixture("open-loop")]).unwrap();
+        let changed = there.find("quick").unwrap();
+        fs::write(changed.path().join("runs/memory.c1.r1/intervals.jsonl"), "").unwrap();
+        let error = here.merge(std::slice::from_ref(&there)).unwrap_err().to_string();
+        let paths = [here.find("quick").unwrap(), changed].map(|dir| dir.path().display().to_string());
+        assert!(paths.iter().all(|path| error.contains(path)), "{error}");
+        assert_eq!(here.newest().len(), 1);
+        let error = here.merge(&[Results::at(root.path())]).unwrap_err().to_string();
+        assert!(error.contains("no experiment found"), "{error}");
+    }
+
+    #[test]
+    fn a_damaged_experiment_is_named_and_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        let [here, there] = ["here", "there"].map(|name| Results::at(&root.path().join(name)));
+        there.merge(&[fixture("schema-1"), fixture("open-loop")]).unwrap();
+        let damaged = there.find("quick").unwrap().path().join("runs/memory.c1.r1/record.json");
+        fs::write(&damaged, "{").unwrap();
+        let merged = here.merge(&[there]).unwrap();
+        assert_eq!((merged.added, merged.skipped.len()), (1, 1));
+        assert!(merged.skipped[0].to_string().contains(&damaged.display().to_string()));
+    }
+}
