@@ -30,7 +30,7 @@ pub enum Role {
     /// This program, for another command: all variables, because passwords of data sources may be
     /// among them.
     Assay,
-    /// A client of a scheduler or of another machine: also its configuration, and its agent of keys.
+    /// A client of a scheduler or another machine: also its configuration, and its agent of keys.
     Remote,
     /// A compiler or a package manager: also its settings, caches, proxies and certificates.
     BuildTool,

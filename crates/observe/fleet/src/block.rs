@@ -1,7 +1,7 @@
 //! One block: who runs it, what it left, and how it becomes complete.
 //!
 //! ```text
-//! <block>/g1/          runs of the first owner: owner.json, log.txt, outcome.json, a directory a run
+//! <block>/g1/          runs of the first owner; owner.json, log.txt, outcome.json
 //!        /lost.1/      the same, once a later owner has taken the block over
 //!        /g2/          runs of the second owner
 //!        /done/        runs of the owner that completed the block
@@ -9,7 +9,7 @@
 //!
 //! An owner writes below the path of its generation. The next owner renames this directory before
 //! it runs anything, and from then on no rename of the earlier owner succeeds: the earlier owner
-//! may have been lost, frozen, or cut from the network. A block is completed by renaming the
+//! may have been lost, frozen, or separated from the network. A block is completed by renaming the
 //! directory of a generation to `done`. Both renames have the same source, so exactly one succeeds.
 
 use std::fs::{self, File, OpenOptions};

@@ -9,7 +9,7 @@ use rustix::thread::sched_getaffinity;
 
 /// Variables with the name of a machine. Source: slurmd(8); Kubernetes' downward API, by our job.
 const NAMES: [&str; 2] = ["SLURMD_NODENAME", "NODE_NAME"];
-/// Variables that name an element of a job array. Source: sbatch(1), "OUTPUT ENVIRONMENT VARIABLES".
+/// Variables that name an element of a job array. Source: sbatch(1), "OUTPUT ENVIRONMENT".
 const ELEMENT: [&str; 2] = ["SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"];
 /// Variable of a pod, whose container limits the machine on purpose. Source: Kubernetes, "Jobs".
 const POD: &str = "JOB_COMPLETION_INDEX";

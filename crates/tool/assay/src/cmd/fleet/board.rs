@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use archive::{ExperimentDir, Results};
 use fleet::{BlockState, Fleet, Outcome, collect};
 use miette::Result;
 use model::{Host, Manifest, Nanos};
+use runner::Interrupt;
 
-use super::submit::FleetRun;
+use super::super::bench::Limits;
+use super::super::consent::Origin;
+use super::super::fleet_options::FleetArgs;
 use super::view::View;
 use crate::diagnostic::IntoReport as _;
+use crate::ui::Process;
 
 /// Attempts at a block, after which it stays open.
 ///
@@ -16,6 +21,26 @@ use crate::diagnostic::IntoReport as _;
 const ATTEMPTS_MAX: u32 = 3;
 /// Failures of a machine, after which it gets no block. Source: the limit of two.
 const MACHINE_FAILURES_MAX: u32 = 2;
+
+/// An experiment that runs on other machines.
+pub(crate) struct FleetRun<'a> {
+    /// The machines.
+    pub(crate) options: &'a FleetArgs,
+    /// The experiment's directory, locked.
+    pub(crate) dir: &'a ExperimentDir,
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) limits: &'a Limits,
+    pub(crate) origin: Origin,
+    pub(crate) interrupt: &'a Interrupt,
+    pub(crate) process: Process<'a>,
+}
+
+impl FleetRun<'_> {
+    /// Returns the directory of the blocks.
+    pub(super) fn fleet(&self) -> Fleet {
+        Fleet::at(Results::of(self.dir).fleet_dir(&self.manifest.id))
+    }
+}
 
 /// State of an experiment's blocks, and what was printed of it.
 pub(super) struct Board<'a> {

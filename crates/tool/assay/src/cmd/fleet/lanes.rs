@@ -13,7 +13,7 @@ use miette::Result;
 use super::board::Board;
 use crate::diagnostic::IntoReport as _;
 
-/// Time between two looks at the logs.
+/// Time between two readings of the logs.
 const POLL: Duration = Duration::from_millis(200);
 
 /// A lane that is free again, with how its block ended.

@@ -7,4 +7,5 @@ mod slurm;
 mod submit;
 mod view;
 
-pub(super) use submit::{FleetRun, check, measure_on, options_of};
+pub(super) use board::FleetRun;
+pub(super) use submit::{check, measure_on, options_of};

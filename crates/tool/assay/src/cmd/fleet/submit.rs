@@ -6,39 +6,16 @@ use archive::{ExperimentDir, Results};
 use fleet::{BuildEntry, Fleet, Order, Slurm, Transport, collect};
 use miette::{Result, miette};
 use model::{Experiment, Manifest};
-use runner::Interrupt;
 
-use super::super::bench::Limits;
-use super::super::consent::Origin;
 use super::super::fleet_options::{FleetArgs, Target};
 use super::super::requested_build;
-use super::board::Board;
+use super::board::{Board, FleetRun};
 use super::{lanes, slurm};
 use crate::diagnostic::IntoReport as _;
 use crate::ui::Process;
 
 /// File with the options of the machines, in the directory of the blocks.
 const OPTIONS: &str = "options.json";
-
-/// An experiment that runs on other machines.
-pub(crate) struct FleetRun<'a> {
-    /// The machines.
-    pub(crate) options: &'a FleetArgs,
-    /// The experiment's directory, locked.
-    pub(crate) dir: &'a ExperimentDir,
-    pub(crate) manifest: &'a Manifest,
-    pub(crate) limits: &'a Limits,
-    pub(crate) origin: Origin,
-    pub(crate) interrupt: &'a Interrupt,
-    pub(crate) process: Process<'a>,
-}
-
-impl FleetRun<'_> {
-    /// Returns the directory of the blocks.
-    pub(super) fn fleet(&self) -> Fleet {
-        Fleet::at(Results::of(self.dir).fleet_dir(&self.manifest.id))
-    }
-}
 
 /// Runs the open blocks on other machines; returns the number of complete runs.
 ///
