@@ -36,8 +36,34 @@ install_deny() {
         log "cargo-deny cannot be installed; going on, its checks are skipped"
 }
 
+# Installs kubernetes-validate, which has the schemas of Kubernetes: it needs no network afterwards.
+install_kubernetes_validate() {
+    local place=${XDG_CACHE_HOME:-$HOME/.cache}/assay/kubernetes-validate
+    [ ! -x "$place/bin/kubernetes-validate" ] || return 0
+    log "installing kubernetes-validate (it checks the jobs of assay export-job), once"
+    if ! { python3 -m venv "$place" && "$place/bin/pip" install --quiet kubernetes-validate==1.37.0; }; then
+        rm -rf "$place"
+        log "kubernetes-validate cannot be installed; going on, its test is skipped"
+    fi
+}
+
+# No installed package starts a daemon: Slurm's, munged and sshd would listen beyond loopback. Debian's
+# invoke-rc.d obeys this file; one that is there (a container's) stays as it is.
+policy=/usr/sbin/policy-rc.d
+forbid_daemons() {
+    [ ! -e "$policy" ] || return 0
+    policy_made=true
+    printf '#!/bin/sh\n# Of scripts/setup.sh of Assay, for the time of an installation.\nexit 101\n' |
+        "${as_root[@]}" tee "$policy" >/dev/null
+    "${as_root[@]}" chmod 755 "$policy"
+}
+clean_up() {
+    rm -rf "$scratch"
+    [ -z "${policy_made-}" ] || "${as_root[@]}" rm -f "$policy"
+}
+
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap clean_up EXIT
 compiles() {
     printf '#include <stdio.h>\nint main() { return puts("") < 0; }\n' >"$scratch/probe.c"
     cc -o "$scratch/probe" "$scratch/probe.c" 2>/dev/null
@@ -79,6 +105,11 @@ if [ "${1-}" = test ]; then
     command -v fio >/dev/null || optional+=(fio)
     command -v mkfs.xfs >/dev/null || optional+=(xfsprogs)
     command -v mkfs.btrfs >/dev/null || optional+=(btrfs-progs)
+    # Blocks on other machines are tested with a Slurm and ssh servers of each test.
+    for pair in slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server; do
+        PATH=$PATH:/usr/sbin command -v "${pair%:*}" >/dev/null || optional+=("${pair#*:}")
+    done
+    install_kubernetes_validate
     install_deny
 fi
 if [[ "${1-}" =~ ^(test|dist)$ ]]; then
@@ -148,6 +179,7 @@ for package in "${optional[@]}"; do
 done
 [ "${#packages[@]}" -gt 0 ] || exit 0
 log "installing with apt-get: ${packages[*]}"
+forbid_daemons
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install --yes --no-install-recommends "${packages[@]}" ||
     give_up "apt-get failed: see above, then run it by hand: apt-get install ${packages[*]}"
