@@ -4,6 +4,7 @@
 
 mod blocks_survive_lost_machines;
 mod cluster;
+mod exported_jobs_are_valid;
 mod fixture;
 mod machine;
 mod ports;

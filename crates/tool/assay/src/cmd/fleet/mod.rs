@@ -7,4 +7,4 @@ mod slurm;
 mod submit;
 mod view;
 
-pub(super) use submit::{FleetRun, check, measure_on, options_of};
+pub(super) use submit::{FleetRun, check, measure_on, options_of, prepare};

@@ -1,6 +1,9 @@
 //! Starts the blocks of an experiment on other machines, and attaches to them again.
 
+use std::path::Path;
+
 use archive::{ExperimentDir, Results};
+use fleet::job::BlocksJob;
 use fleet::{BuildEntry, Fleet, Order, Slurm, Transport, collect};
 use miette::{Result, miette};
 use model::{Experiment, Manifest};
@@ -34,6 +37,31 @@ impl FleetRun<'_> {
     pub(super) fn fleet(&self) -> Fleet {
         Fleet::at(Results::of(self.dir).fleet_dir(&self.manifest.id))
     }
+
+    /// Returns the job with one element for each block.
+    pub(crate) fn job(&self, constraint: Option<&str>) -> Result<BlocksJob> {
+        let fleet = Fleet::at(std::path::absolute(self.fleet().path()).into_report()?);
+        let text = |path: &Path| {
+            let text = path.to_str().map(str::to_owned);
+            text.ok_or_else(|| {
+                miette!(
+                    help = "name another directory with --results",
+                    "a job cannot name the directory {}: it is not UTF-8",
+                    path.display()
+                )
+            })
+        };
+        let blocks = self.manifest.plan.cells.iter().map(|cell| cell.repetition).max();
+        let blocks = blocks.unwrap_or(0);
+        Ok(BlocksJob {
+            name: format!("assay-{}", self.manifest.id),
+            blocks,
+            machines: self.options.machines.unwrap_or(blocks),
+            constraint: constraint.map(str::to_owned),
+            program: text(&fleet.program())?,
+            fleet_dir: text(fleet.path())?,
+        })
+    }
 }
 
 /// Runs the open blocks on other machines; returns the number of complete runs.
@@ -65,7 +93,7 @@ pub(crate) fn measure_on(run: &FleetRun<'_>) -> Result<usize> {
 }
 
 /// Makes the directory of the blocks with all that a machine needs, unless it is there.
-fn prepare(run: &FleetRun<'_>) -> Result<()> {
+pub(crate) fn prepare(run: &FleetRun<'_>) -> Result<()> {
     let fleet = run.fleet();
     if !fleet.exists() {
         let program = std::env::current_exe().into_report()?;
