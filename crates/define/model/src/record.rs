@@ -352,6 +352,11 @@ impl RunRecord {
         }
     }
 
+    /// Returns the host of the run: its machine of a fleet, else the host of the manifest.
+    pub fn host_or<'a>(&'a self, host: &'a Host) -> &'a Host {
+        self.machine.as_ref().map_or(host, |machine| &machine.host)
+    }
+
     /// Returns whether the figures of its finished steps count.
     ///
     /// Not when its client was late too often, nor when its answers were wrong.

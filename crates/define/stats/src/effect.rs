@@ -25,6 +25,8 @@ pub enum Method {
     Welch,
     /// Student's t on the log-ratios of blocks.
     Paired,
+    /// Student's t on the means of machines, for machines of their class.
+    Machines,
     /// One run each, with the noise history of this machine.
     History,
     /// Ranks: the runs of a side are all equal, five a side or more.

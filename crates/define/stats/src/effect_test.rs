@@ -86,29 +86,29 @@ pub fn classify_difference(base: &[f64], variant: &[f64], design: &Design<'_>) -
 }
 
 /// Returns the logarithms; `None` without values, or when one has none.
-fn logs(values: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn logs(values: &[f64]) -> Option<Vec<f64>> {
     let log = |value: &f64| (*value > 0.0 && value.is_finite()).then(|| value.ln());
     if values.is_empty() { None } else { values.iter().map(log).collect() }
 }
 
-fn differences(base: &[f64], variant: &[f64]) -> Vec<f64> {
+pub(crate) fn differences(base: &[f64], variant: &[f64]) -> Vec<f64> {
     variant.iter().zip(base).map(|(variant, base)| variant - base).collect()
 }
 
 /// A difference of logarithms with its standard error.
-struct Estimate {
-    shift: f64,
+pub(crate) struct Estimate {
+    pub(crate) shift: f64,
     /// Standard error of the shift.
-    error: f64,
-    df: f64,
-    method: Method,
+    pub(crate) error: f64,
+    pub(crate) df: f64,
+    pub(crate) method: Method,
     /// Variance of one run's logarithm.
-    of_run: f64,
+    pub(crate) of_run: f64,
 }
 
 impl Estimate {
     /// Returns the effect with its intervals, without a verdict.
-    fn effect(&self) -> Effect {
+    pub(crate) fn effect(&self) -> Effect {
         let interval = |level: f64| {
             let half = half_width(level, self.df) * self.error;
             Interval { low: (self.shift - half).exp(), high: (self.shift + half).exp() }

@@ -16,6 +16,7 @@ pub mod effect;
 pub mod effect_test;
 pub mod family;
 pub mod loads;
+pub mod machines;
 pub mod means;
 pub mod paired;
 pub mod pelt;

@@ -16,6 +16,8 @@ pub struct Order {
     pub limits: RunLimits,
     /// Directory for the data of running engines; one below `/var/tmp` if absent.
     pub data_dir: Option<PathBuf>,
+    /// Directory for the builds there; the cache of the account if absent.
+    pub cache_dir: Option<PathBuf>,
 }
 
 /// Limits of runs.

@@ -34,7 +34,7 @@ const SSH: [&str; 10] = [
 ];
 /// Lines that a shell may print before the program: more are no greeting.
 const NOISE_LINES_MAX: usize = 1_000;
-/// What the machine prints when it has this program, and when it lacks the program.
+/// Starts of what the machine prints when it has this program, and when it lacks the program.
 const STATES: [&str; 2] = ["assay-has", "assay-lacks"];
 /// Time between two requests to end the program at the other end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -65,6 +65,8 @@ pub struct RemoteBlock<'a> {
     pub block: u32,
     /// SHA-256 of the program.
     pub program_sha256: &'a str,
+    /// Machines that Slurm is not to choose.
+    pub excluded: &'a [String],
     /// The current time, UTC, RFC 3339.
     pub now: fn() -> String,
     /// Connection in use, so that another thread can end it.
@@ -73,7 +75,7 @@ pub struct RemoteBlock<'a> {
 
 impl Transport {
     /// Returns the command that runs one line of shell on the machine.
-    fn command(&self, line: &str) -> Command {
+    fn command(&self, line: &str, excluded: &[String]) -> Command {
         match self {
             Self::Ssh { host, config } => {
                 let mut command = child::command(Role::Remote, "ssh");
@@ -90,6 +92,9 @@ impl Transport {
                 if let Some(constraint) = constraint {
                     command.arg("--constraint").arg(constraint);
                 }
+                if !excluded.is_empty() {
+                    command.arg("--exclude").arg(excluded.join(","));
+                }
                 command.args(["sh", "-c", line]);
                 command
             }
@@ -100,13 +105,13 @@ impl Transport {
     ///
     /// It has no text of the user: OpenSSH passes it to the login shell there.
     fn line(&self, sha256: &str, bytes: u64) -> String {
-        let [has, lacks] = STATES;
+        let [has, lacks] = states(sha256);
         let script = format!(
             "umask 077; dir=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/assay/fleet\"; \
              program=\"$dir/assay-{sha256}\"; echo; \
-             if [ -x \"$program\" ]; then echo {has}; else mkdir -p \"$dir\" && echo {lacks} && \
-             head -c {bytes} > \"$program.$$\" && chmod 700 \"$program.$$\" && \
-             mv \"$program.$$\" \"$program\"; fi; exec \"$program\" block --stream"
+             if [ -x \"$program\" ]; then echo {has}; else mkdir -p \"$dir\" && \
+             part=\"$(mktemp \"$dir/part.XXXXXX\")\" && echo {lacks} && head -c {bytes} > \"$part\" && \
+             chmod 700 \"$part\" && mv \"$part\" \"$program\"; fi; exec \"$program\" block --stream"
         );
         match self {
             Self::Ssh { .. } => format!("exec sh -c '{script}'"),
@@ -138,9 +143,10 @@ impl Transport {
         let RemoteBlock { fleet, connection, .. } = block;
         let program = fleet.program();
         let bytes = file_length(&program)?;
-        let mut command = self.command(&self.line(block.program_sha256, bytes));
+        let line = self.line(block.program_sha256, bytes);
+        let mut command = self.command(&line, block.excluded);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let log = fleet.path().join(format!("connection-{}.log", self.name().replace(' ', "-")));
+        let log = fleet.path().join(format!("connection-{}.log", block.block));
         let errors = File::create(&log).map_err(FleetError::file(&log))?;
         command.stderr(errors);
         let mut child = match command.spawn() {
@@ -183,7 +189,8 @@ impl Session<'_> {
     fn talk(&mut self, from: &mut BufReader<ChildStdout>) -> Result<Outcome, FleetError> {
         let RemoteBlock { fleet, block, .. } = self.block;
         let broken = |error: io::Error| self.transport.broken(error.to_string());
-        if self.greeting(from, &STATES)? == STATES[1] {
+        let [has, lacks] = states(self.block.program_sha256);
+        if self.greeting(from, &[&has, &lacks])? == lacks {
             self.send_file(&fleet.program())?;
         }
         self.greeting(from, &[HELLO])?;
@@ -238,8 +245,8 @@ impl Session<'_> {
     fn greeting(
         &self,
         from: &mut impl BufRead,
-        expected: &[&'static str],
-    ) -> Result<&'static str, FleetError> {
+        expected: &[&str],
+    ) -> Result<String, FleetError> {
         for _ in 0..NOISE_LINES_MAX {
             let mut line = Vec::new();
             let read = from.take(NOISE_LINES_MAX as u64 * 100).read_until(b'\n', &mut line);
@@ -249,7 +256,7 @@ impl Session<'_> {
             }
             let line = String::from_utf8_lossy(&line);
             if let Some(found) = expected.iter().find(|known| line.trim_end() == **known) {
-                return Ok(found);
+                return Ok((*found).to_owned());
             }
         }
         Err(self.transport.broken("its shell prints too much before Assay begins"))
@@ -298,6 +305,13 @@ impl Session<'_> {
             None => reason,
         }
     }
+}
+
+/// Returns what the machine prints when it has this program, and when it lacks the program.
+///
+/// No shell prints such a line by itself.
+fn states(sha256: &str) -> [String; 2] {
+    STATES.map(|state| format!("{state}-{sha256}"))
 }
 
 fn file_length(path: &Path) -> Result<u64, FleetError> {

@@ -6,6 +6,7 @@ use model::record::RunEnd;
 use model::{Experiment, RunRecord, Variant, count, metric};
 use stats::detectable::cov_of;
 use stats::loads::means;
+use stats::machines::classify_machines;
 use stats::{Design, Effect, Spread, classify_difference, median};
 
 use crate::comparison::{
@@ -14,12 +15,14 @@ use crate::comparison::{
 };
 use crate::error::AnalysisError;
 use crate::family;
+use crate::machines::ratios::machine_factor;
+use crate::machines::sides::OnMachines;
 use crate::noise::{self, NoiseHistory, Question};
 use crate::primary::primary;
 use crate::published::check as check_published;
 use crate::samples::{
     Key, Origin, PartSamples, Sample, VariantSamples, by_load, has_missed_rate, is_of_writers,
-    numbers, run_samples, share_loads, step_samples,
+    numbers, run_samples, same_blocks, share_loads, step_samples,
 };
 use crate::trade_offs::trade_offs;
 
@@ -66,6 +69,8 @@ pub fn compare(
         clients: *clients,
         cells: question.cells(samples, samples),
     };
+    let steps: Vec<StepComparison> = counted.iter().map(step).collect();
+    let machines = machine_factor(&question, &steps, &counted, runs);
     let mut executed: Vec<&RunRecord> = runs.iter().collect();
     executed.sort_by_key(|run| (&run.started_at, &run.id));
     // A copy of the experiment's base is no control of another base.
@@ -79,7 +84,7 @@ pub fn compare(
         margin: experiment.margin,
         repetitions: experiment.repetitions,
         variants: variant_runs(runs, experiment),
-        steps: counted.iter().map(step).collect(),
+        steps,
         runs: whole_runs.iter().map(whole).collect(),
         answering: counted
             .keys()
@@ -89,6 +94,7 @@ pub fn compare(
         families: Families::default(),
         published: check_published(&question, &counted),
         trade_offs: trade_offs(&question, &whole_runs),
+        machines,
         incomplete: executed.iter().filter_map(|run| incomplete(run)).collect(),
         invalid: executed.iter().filter_map(|run| invalid(run)).collect(),
         noise,
@@ -159,7 +165,33 @@ impl Question<'_> {
     }
 
     /// Compares a metric of two variants; `None` where there is no ratio.
+    ///
+    /// The runs of several machines are compared on each machine, and the machine is a random
+    /// factor. A machine with the runs of one side does not count; without a machine that has both
+    /// there is no ratio.
     pub(crate) fn versus(
+        &self,
+        metric: &str,
+        base: &[(Origin<'_>, f64)],
+        own: &[(Origin<'_>, f64)],
+        assumed_cov: f64,
+    ) -> Option<Effect> {
+        let machines = OnMachines::of(base, own);
+        if !machines.are_several() {
+            return self.on_one_machine(metric, base, own, assumed_cov);
+        }
+        match machines.shared()[..] {
+            [] => None,
+            [(_, [base, own])] => self.on_one_machine(metric, base, own, assumed_cov),
+            _ => {
+                let effect = classify_machines(&machines.means()?, self.experiment.margin);
+                effect.or_else(|| self.on_one_machine(metric, base, own, assumed_cov))
+            }
+        }
+    }
+
+    /// Compares a metric of two variants as runs of one machine.
+    fn on_one_machine(
         &self,
         metric: &str,
         base: &[(Origin<'_>, f64)],
@@ -217,11 +249,7 @@ fn loads_drawn(
 
 /// Returns whether both samples have the same blocks, one value each, and enough of them.
 fn is_block_by_block(one: &[(Origin<'_>, f64)], other: &[(Origin<'_>, f64)]) -> bool {
-    let is_once = |(a, b): (&(Origin<'_>, f64), &(Origin<'_>, f64))| a.0.block != b.0.block;
-    one.len() == other.len()
-        && one.len() >= PAIRED_FROM as usize
-        && one.iter().zip(other).all(|(a, b)| a.0.block == b.0.block)
-        && one.iter().zip(one.iter().skip(1)).all(is_once)
+    one.len() >= PAIRED_FROM as usize && same_blocks(one, other)
 }
 
 /// Returns the key distribution of a step; empty where it has none.

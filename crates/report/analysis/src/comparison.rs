@@ -7,6 +7,7 @@ use model::{Durability, Metric, OpUnit, StepClients, metric};
 use serde::Serialize;
 use stats::{Effect, Interval, Spread, Verdict};
 
+use crate::machines::factor::MachineFactor;
 use crate::metrics::RATE_SUSTAINED;
 use crate::noise::Noise;
 use crate::part::PartName;
@@ -328,6 +329,9 @@ pub struct Comparison {
     /// Rendered by `render`, with the best and the worst.
     #[serde(skip)]
     pub trade_offs: Vec<TradeOff>,
+    /// Machines as a random factor; `None` where all runs are of one machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machines: Option<MachineFactor>,
     /// Prior noise by metric; without an entry only its cells count.
     pub noise: BTreeMap<String, Noise>,
     /// Runs that did not execute every step.

@@ -22,6 +22,7 @@ pub mod family;
 pub mod history;
 pub mod hosts;
 pub mod join;
+pub mod machines;
 pub mod metrics;
 pub mod micro;
 mod narrow;
@@ -57,6 +58,9 @@ pub use hosts::{
     host_differences,
 };
 pub use join::join;
+pub use machines::{
+    Forecast, MachineFactor, MachineRatios, MachineRuns, effective_hosts, machines_of,
+};
 pub use metrics::{
     Percentile, RATE_SUSTAINED, Time, Withheld, bytes_put, client_cpu, interval_operations,
     is_of_server, per_op, primary_operations, rate_metrics, requests, response_time, run_metrics,

@@ -30,6 +30,8 @@ impl Key {
 pub(crate) struct Origin<'a> {
     /// Experiment and repetition, whose runs share a stretch of time and a seed.
     pub(crate) block: (&'a str, u32),
+    /// Machine of a fleet that did the run; `None` on the host of the manifest.
+    pub(crate) machine: Option<&'a str>,
     /// The load that the run shares with others, if any.
     load: Option<&'a str>,
 }
@@ -110,7 +112,8 @@ impl<'a> Sample<'a> {
     fn add(&mut self, run: &'a RunRecord, metrics: Readings) {
         self.runs += 1;
         let load = run.load.as_ref().map(|load| load.snapshot.as_str());
-        let origin = Origin { block: block(run), load };
+        let machine = run.machine.as_ref().map(|machine| machine.name.as_str());
+        let origin = Origin { block: block(run), machine, load };
         self.origins.push((origin, 0.0));
         for (metric, value) in metrics {
             self.metrics.entry(metric).or_default().push((origin, value));
@@ -197,7 +200,7 @@ fn in_blocks(runs: &[RunRecord]) -> Vec<&RunRecord> {
 }
 
 /// Returns the block a run belongs to.
-fn block(run: &RunRecord) -> (&str, u32) {
+pub(crate) fn block(run: &RunRecord) -> (&str, u32) {
     let experiment = run.id.rsplit_once('/').map_or("", |(experiment, _)| experiment);
     (experiment, run.cell.repetition)
 }
@@ -229,6 +232,23 @@ pub(crate) fn share_loads(values: &[(Origin<'_>, f64)]) -> bool {
     by_load(values).len() < values.len()
 }
 
+/// Returns whether both samples have the same blocks, one value each.
+pub(crate) fn same_blocks(one: &[(Origin<'_>, f64)], other: &[(Origin<'_>, f64)]) -> bool {
+    let is_once = |(a, b): (&(Origin<'_>, f64), &(Origin<'_>, f64))| a.0.block != b.0.block;
+    one.len() == other.len()
+        && one.iter().zip(other).all(|(a, b)| a.0.block == b.0.block)
+        && one.iter().zip(one.iter().skip(1)).all(is_once)
+}
+
+/// Returns the values by machine, in their order.
+pub(crate) fn by_machine<'a>(values: &[(Origin<'a>, f64)]) -> BTreeMap<Option<&'a str>, Vec<f64>> {
+    let mut machines: BTreeMap<_, Vec<f64>> = BTreeMap::new();
+    for (Origin { machine, .. }, value) in values {
+        machines.entry(*machine).or_default().push(*value);
+    }
+    machines
+}
+
 /// Returns the values alone.
 pub(crate) fn numbers(values: &[(Origin<'_>, f64)]) -> Vec<f64> {
     values.iter().map(|(_, value)| *value).collect()
@@ -237,12 +257,16 @@ pub(crate) fn numbers(values: &[(Origin<'_>, f64)]) -> Vec<f64> {
 /// Returns the variance of the values' logarithms; `None` below two positive values, for constant
 /// ones, and where runs share a load: it is not that of runs which load for themselves.
 ///
+/// Of several machines it is the variance within machines.
+///
 /// Source: [`CellVariance::of`].
 pub(crate) fn variance(values: &[(Origin<'_>, f64)]) -> Option<CellVariance> {
     if share_loads(values) {
         return None;
     }
-    CellVariance::of(&numbers(values)).filter(CellVariance::has_spread)
+    let of_machine = |values: &Vec<f64>| CellVariance::of(values);
+    let within = by_machine(values).values().filter_map(of_machine).reduce(CellVariance::pooled);
+    within.filter(CellVariance::has_spread)
 }
 
 /// Returns whether the background writers of most runs missed their rate.

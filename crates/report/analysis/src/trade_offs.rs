@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use model::{Metric, metric};
-use stats::Spread;
+use model::{Metric, count, metric};
+use stats::{CellVariance, Spread, geometric_mean};
 
 use crate::comparison::{MeanOfRuns, Pair, TradeOff};
 use crate::family::adjust_pairs;
+use crate::machines::sides::means_of_machines;
 use crate::noise::Question;
 use crate::samples::{Sample, VariantSamples, numbers, variance};
 
@@ -56,6 +57,12 @@ fn trade_off(
     let pooled = samples.variances().get(metric.name).copied();
     let mean = |name: &str| {
         let spread = Spread::of(&numbers(of(name)))?;
+        if let Some(means) = means_of_machines(of(name)) {
+            let variance = CellVariance::of(&means).filter(CellVariance::has_spread);
+            let centre = geometric_mean(&means)?;
+            let interval = variance.and_then(|it| it.interval(centre, count(means.len())));
+            return Some(MeanOfRuns { spread, interval });
+        }
         let is_known = spread.n > 1 && spread.min > 0.0;
         let own = variance(of(name)).filter(|_| spread.n >= OWN_VARIANCE_FROM);
         let variance = own.or(pooled).filter(|_| is_known);

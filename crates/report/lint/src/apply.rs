@@ -71,6 +71,7 @@ fn in_runs<'a>(rule: &Rule, context: &ComparisonContext<'a>) -> Vec<Observation>
     }
     let in_one = |run: &'a RunRecord| {
         let peers = counts.get(&cell(run)).copied().unwrap_or_default();
+        let host = run.host_or(host);
         let observations = in_run(rule, &RunContext { experiment, host, run, peers, has_rule });
         observations.into_iter().map(|one| one.variant(&run.cell.variant).run(&run.id))
     };

@@ -1,9 +1,16 @@
 //! Facts of steps and runs that several rules need.
 
-use analysis::{Comparison, StepComparison};
+use std::collections::BTreeSet;
+
+use analysis::{CellComparison, Comparison, StepComparison};
 use model::{
     Bytes, DataShape, Dialect, Experiment, RunRecord, StepRecord, StepRole, Variant, float, whole,
 };
+
+/// Returns the block of a run: its experiment and its repetition.
+pub(crate) fn block(run: &RunRecord) -> (&str, u32) {
+    (run.id.rsplit_once('/').map_or("", |(experiment, _)| experiment), run.cell.repetition)
+}
 
 /// Returns whether a variant is a server.
 pub(crate) fn is_server(variant: &Variant) -> bool {
@@ -40,7 +47,7 @@ pub(crate) fn measured(run: &RunRecord) -> impl Iterator<Item = &StepRecord> {
     run.steps.iter().filter(|step| operations(step).is_some())
 }
 
-/// The sample of one variant in one step: the step's primary metric per run.
+/// The sample of one variant in one step, on one machine: the step's primary metric per run.
 #[derive(Debug)]
 pub(crate) struct Sample<'a> {
     /// The step, at one level of clients.
@@ -58,7 +65,7 @@ impl Sample<'_> {
     }
 }
 
-/// Returns the sample behind each cell of a comparison.
+/// Returns the sample behind each cell of a comparison, and of several machines one for each.
 ///
 /// Steps without operations are left out: their duration is no result.
 pub(crate) fn samples<'a>(
@@ -76,10 +83,12 @@ pub(crate) fn samples<'a>(
         let other = || analysis::step_metrics(record, data).get(metric).copied();
         rate.or_else(other).filter(|_| is_measured)
     };
-    let of_cell = |step: &'a StepComparison, variant: &'a str| {
+    let machines: BTreeSet<Option<&str>> = runs.iter().map(|run| machine(run)).collect();
+    let of_cell = |step: &'a StepComparison, variant: &'a str, on: Option<&str>| {
         let metric = step.primary?;
         let is_own = |run: &&RunRecord| {
-            run.cell.variant == variant && run.cell.clients == step.clients.level
+            let is_cell = run.cell.variant == variant && run.cell.clients == step.clients.level;
+            is_cell && machine(run) == on
         };
         let own = runs.iter().copied().filter(is_own);
         let runs: Vec<_> = own.filter_map(|run| Some((run, value(run, step, metric)?))).collect();
@@ -87,7 +96,15 @@ pub(crate) fn samples<'a>(
     };
     let steps = comparison.steps.iter();
     let cells = steps.flat_map(|step| step.cells.iter().map(move |cell| (step, cell)));
-    cells.filter_map(|(step, cell)| of_cell(step, &cell.variant)).collect()
+    let of_machines = |(step, cell): (&'a StepComparison, &'a CellComparison)| {
+        machines.iter().filter_map(move |on| of_cell(step, &cell.variant, *on))
+    };
+    cells.flat_map(of_machines).collect()
+}
+
+/// Returns the name of the machine of a fleet that did a run.
+fn machine(run: &RunRecord) -> Option<&str> {
+    run.machine.as_ref().map(|machine| machine.name.as_str())
 }
 
 /// Returns a reading as a number of bytes.

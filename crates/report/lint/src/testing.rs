@@ -7,8 +7,8 @@ use model::sql::{Application, Background, CallMix, Connections, TrafficSpec};
 use model::validity::{Outcome, ProbeRecord, Purpose, SearchRecord};
 use model::{
     Access, Bytes, Cell, CpuCount, DataShape, DeviceCell, DeviceRecord, DeviceTarget, Durability,
-    Experiment, Host, IoSample, IoTest, IoTotals, Limit, Metric, Nanos, OpKind, Options, RunRecord,
-    Settings, Step, StepRecord, StepRole, StopRule, Variant,
+    Experiment, Host, IoSample, IoTest, IoTotals, Limit, Machine, Metric, Nanos, OpKind, Options,
+    RunRecord, Settings, Step, StepRecord, StepRole, StopRule, Variant,
 };
 
 use crate::rule::Rule;
@@ -119,6 +119,16 @@ pub(crate) fn run(variant: &str, repetition: u32) -> RunRecord {
 /// Three runs of each variant.
 pub(crate) fn runs(variants: &[&str]) -> Vec<RunRecord> {
     (1..=3).flat_map(|repetition| variants.iter().map(move |name| run(name, repetition))).collect()
+}
+
+/// A run of each variant on each of these machines: block n is on the n-th.
+pub(crate) fn on_machines(variants: &[&str], machines: &[&str]) -> Vec<RunRecord> {
+    let block = |(repetition, machine): (u32, &&str)| -> Vec<RunRecord> {
+        let machine = Some(Box::new(Machine { name: (*machine).to_owned(), host: host() }));
+        let of = |name: &&str| RunRecord { machine: machine.clone(), ..run(name, repetition) };
+        variants.iter().map(of).collect()
+    };
+    (1..).zip(machines).flat_map(block).collect()
 }
 
 /// Severity and evidence of the findings of one rule in a plan.

@@ -2,7 +2,8 @@
 
 use analysis::profile::StepProfile;
 use analysis::{
-    Comparison, RateCurve, Scaling, StepComparison, StorageUse, rate_curves, scalability,
+    Comparison, RateCurve, Scaling, StepComparison, StorageUse, effective_hosts, rate_curves,
+    scalability,
 };
 use lint::LintFinding;
 use model::record::IntervalRecord;
@@ -34,6 +35,13 @@ pub struct ReportInput<'a> {
     pub damaged_profiles: &'a [String],
 }
 
+impl<'a> ReportInput<'a> {
+    /// Returns the host of the runs: the first machine of a fleet, else the manifest's.
+    pub(crate) fn host(&self) -> &'a Host {
+        effective_hosts(&self.manifest.host, self.runs)[0]
+    }
+}
+
 /// A comparison with the runs, findings and curves behind it.
 #[derive(Debug, Clone)]
 pub struct Compared<'a> {
@@ -52,7 +60,7 @@ pub struct Compared<'a> {
 }
 
 impl<'a> Compared<'a> {
-    /// Returns the comparison of `runs`, all of `host`, with curves and findings.
+    /// Returns the comparison of `runs`, all of `host` or of its fleet, with curves and findings.
     pub fn of(
         comparison: &'a Comparison,
         meta: &'a Meta,
@@ -67,7 +75,7 @@ impl<'a> Compared<'a> {
             label: lint::comparison_label(comparison, findings),
             runs: runs.iter().filter(|run| run.is_counted()).collect(),
             curves: rate_curves(runs),
-            scalings: scalability(runs, host),
+            scalings: scalability(runs, effective_hosts(host, runs)[0]),
         }
     }
 

@@ -60,6 +60,18 @@ pub(crate) const MEANS: &str = "Means of runs are geometric, and a ratio is the 
                                 means. If a run gave 0, the mean is arithmetic and there is no \
                                 ratio.";
 
+/// The same for several machines.
+///
+/// Source: [`stats::machines::classify_machines`].
+const MEANS_OF_MACHINES: &str = "Means of runs are geometric over all machines, and a ratio is the \
+                                 geometric mean of the ratios on each machine. If a run gave 0, \
+                                 the mean is arithmetic and there is no ratio.";
+
+/// Returns how figures and ratios of a comparison belong together.
+pub(crate) const fn means(comparison: &Comparison) -> &'static str {
+    if comparison.machines.is_some() { MEANS_OF_MACHINES } else { MEANS }
+}
+
 /// Returns the number of runs, what is shown of them, and the method of the intervals.
 pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
     let comparison = compared.comparison;
@@ -75,7 +87,7 @@ pub(crate) fn runs_legend(compared: &Compared<'_>) -> String {
     };
     let mut notes = String::new();
     if most > 1 && !is_single {
-        notes = format!(" {MEANS}");
+        notes = format!(" {}", means(comparison));
     }
     notes.extend(loads(comparison));
     notes.extend(pipelined_steps(compared).map(|text| format!(" {text}")));

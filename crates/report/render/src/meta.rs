@@ -1,6 +1,7 @@
 //! Captions: the facts of an experiment.
 
-use model::{Bytes, DataShape, Durability, Experiment, Host, Manifest, Waiver, in_line};
+use analysis::{effective_hosts, machines_of};
+use model::{Bytes, DataShape, Durability, Experiment, Host, Manifest, RunRecord, Waiver, in_line};
 use serde::Serialize;
 
 use crate::figure::count;
@@ -45,6 +46,29 @@ pub struct Meta {
 impl Meta {
     /// Returns the facts of the experiment of `manifest`.
     pub fn of(manifest: &Manifest) -> Self {
+        Self::on(manifest, &manifest.host)
+    }
+
+    /// Returns the facts of the experiment of `manifest` with the machines of its runs.
+    pub fn of_runs(manifest: &Manifest, runs: &[RunRecord]) -> Self {
+        let host = effective_hosts(&manifest.host, runs)[0];
+        let machines = machines_of(runs);
+        let meta = Self::on(manifest, host);
+        if machines.len() < 2 {
+            return meta;
+        }
+        let is_one_class = machines.iter().all(|one| one.host.is_same_machine(host));
+        let class = match is_one_class {
+            true => format!("of class {}", host.fingerprint),
+            false => "of several classes, the first".to_owned(),
+        };
+        let names: Vec<&str> = machines.iter().map(|one| one.name.as_str()).collect();
+        let names = names.join(", ");
+        let line = format!("{} machines {class} ({names}): {}", machines.len(), meta.host);
+        Self { host: line, ..meta }
+    }
+
+    fn on(manifest: &Manifest, host: &Host) -> Self {
         let experiment = &manifest.plan.experiment;
         Self {
             id: manifest.id.clone(),
@@ -53,11 +77,11 @@ impl Meta {
             question: in_line(&experiment.question).into_owned(),
             title: in_line(&experiment.title()).into_owned(),
             size: experiment.size.clone(),
-            host: host_line(&manifest.host),
+            host: host_line(host),
             data: data_line(experiment),
             shape: experiment.data,
             memory_bytes: experiment.memory_bytes,
-            durability: durability_line(experiment, &manifest.host),
+            durability: durability_line(experiment, host),
             disclaimer: experiment.application.as_ref().and_then(|it| it.disclaimer.clone()),
             waivers: experiment.waivers.clone(),
             pilot_repetitions: manifest.plan.pilot_repetitions,

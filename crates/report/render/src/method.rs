@@ -6,11 +6,12 @@ use stats::{Effect, Method};
 use model::units::many;
 
 /// The methods that give an interval, in words.
-const NAMES: [(Method, &str); 6] = [
+const NAMES: [(Method, &str); 7] = [
     (Method::Moderated, "moderated t-test on log values"),
     (Method::Pooled, "pooled t-test on log values"),
     (Method::Welch, "Welch's t-test on log values"),
     (Method::Paired, "paired t-test on the log ratios of blocks"),
+    (Method::Machines, "t-test on the mean log ratios of machines"),
     (Method::History, "t-test on log values, with the variance of other cells and experiments"),
     (Method::Ranks, "rank test, if all runs of a variant are equal"),
 ];

@@ -10,7 +10,7 @@ use crate::where_cpu;
 
 /// Returns the files of a post: `report.md` and its pictures.
 pub fn render_markdown_post(input: &ReportInput<'_>) -> Vec<(String, Vec<u8>)> {
-    let meta = Meta::of(input.manifest);
+    let meta = Meta::of_runs(input.manifest, input.runs);
     let compared =
         Compared::of(input.comparison, &meta, input.runs, &input.manifest.host, input.findings);
     let pictures = gallery(&Subject::of(*input, &compared));

@@ -5,6 +5,7 @@ use model::record::Severity;
 use model::units::many;
 use model::{Label, ShellCommand, Waiver};
 
+use crate::comparison::machines;
 use crate::input::Compared;
 use crate::label::run_name;
 use crate::sentence::undecided;
@@ -25,7 +26,9 @@ const PLACES: usize = 3;
 pub fn headline(compared: &Compared<'_>) -> String {
     let label = compared.label;
     let of_loads = if is_of_loads(compared) { ", for these loads" } else { "" };
-    let mut parts = vec![format!("Verdict: {label}{of_loads}.")];
+    let class = machines::class(compared).filter(|_| label < Label::Bogus);
+    let class = class.map_or_else(String::new, |class| format!(", {class}"));
+    let mut parts = vec![format!("Verdict: {label}{of_loads}{class}.")];
     let waived = waived(compared);
     parts.extend(waived.iter().map(|waiver| {
         let reason = waiver.reason.trim_end_matches('.');

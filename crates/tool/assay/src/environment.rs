@@ -60,6 +60,8 @@ pub(crate) struct Environment {
     /// Whether the user named it.
     pub(crate) is_data_dir_named: bool,
     pub(crate) cache_dir: Option<PathBuf>,
+    /// The cache, if the user named it.
+    pub(crate) named_cache_dir: Option<PathBuf>,
     pub(crate) is_colour_disabled: bool,
     /// Account that server processes run under, if set.
     pub(crate) server_user: Option<String>,
@@ -129,6 +131,7 @@ impl Environment {
             is_data_dir_named: places.data_dir.is_some(),
             own_key: cache_dir.as_ref().map(|dir| dir.join(OWN_KEY)),
             cache_dir,
+            named_cache_dir: places.cache_dir.clone(),
             is_colour_disabled: text("NO_COLOR").is_some_and(|value| !value.is_empty()),
             trusted: account.into_iter().chain(caller).collect(),
             server_user,

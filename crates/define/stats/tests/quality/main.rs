@@ -15,6 +15,7 @@
 mod correlated;
 mod coverage;
 mod false_verdicts;
+mod machines;
 mod p_values;
 mod power;
 mod profiles;

@@ -124,7 +124,7 @@ impl Budget<'_> {
             let error = (2.0 * one.variance() * inflation / f64::from(repetitions)).sqrt();
             Expected {
                 noise,
-                half_width: (student::half_width(0.95, freedom) * error).exp_m1(),
+                half_width: half_width(one, repetitions),
                 detectable: stats::detectable::share(error, freedom),
             }
         };
@@ -143,6 +143,13 @@ impl Budget<'_> {
         let noise: Vec<StepNoise> = self.noise.iter().map(scaled).collect();
         Budget { noise: &noise, ..*self }.design(repetitions).half_width()
     }
+}
+
+/// Returns the half-width of the 95 % interval after so many repetitions, a share.
+pub(super) fn half_width(one: &StepNoise, repetitions: u32) -> f64 {
+    let (freedom, inflation) = freedom(one, repetitions);
+    let error = (2.0 * one.variance() * inflation / f64::from(repetitions)).sqrt();
+    (student::half_width(0.95, freedom) * error).exp_m1()
 }
 
 /// Returns the degrees of freedom of so many repetitions, and the factor of the squared error.

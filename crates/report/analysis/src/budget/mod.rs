@@ -7,6 +7,7 @@
 
 mod design;
 mod loads;
+mod machines;
 mod pilot;
 #[cfg(test)]
 mod tests;
@@ -14,5 +15,6 @@ mod two_stage;
 
 pub use design::{Budget, Design, Expected, Proposal, TooSmall};
 pub use loads::{Goal, LoadDesign, LoadNoise, load_design, load_noise};
+pub use machines::{MachineDeviation, half_width_on, machine_deviation};
 pub use pilot::{Origin, StepNoise, noise};
 pub use two_stage::{Piloted, piloted};

@@ -9,7 +9,7 @@ use stats::planning::between_runs;
 use crate::compare::{ASSUMED_COV, ASSUMED_COV_IO_BOUND};
 use crate::noise::{Noise, NoiseHistory, known};
 use crate::primary::primary;
-use crate::samples::{StepSamples, VariantSamples, drawn, step_samples};
+use crate::samples::{StepSamples, VariantSamples, by_machine, drawn, step_samples, variance};
 
 /// The metric whose within-run variance is known.
 const THROUGHPUT: &str = metric::THROUGHPUT_OPS_PER_S.name;
@@ -261,7 +261,8 @@ impl Evidence {
 /// Returns the variance of a metric over the runs of some variants, each about its own mean, and
 /// the fewest runs of one; `None` when none was repeated.
 ///
-/// Where runs share several loads, it is that of the means of loads, and the fewest loads.
+/// Where runs share several loads, it is that of the means of loads, and the fewest loads. Of several
+/// machines it is that within machines.
 pub(super) fn pair(
     samples: &VariantSamples<'_>,
     metric: &str,
@@ -271,10 +272,12 @@ pub(super) fn pair(
     let of =
         |name: &&str| samples.of_variant.get(*name).map_or(&[][..], |sample| sample.values(metric));
     let values: Vec<_> = names.iter().map(of).collect();
-    let values: Vec<Vec<f64>> = values.into_iter().map(drawn).collect();
-    let of = |values: &Vec<f64>| CellVariance::of(values).filter(CellVariance::has_spread);
+    let of = |values: &&[_]| match by_machine(values).len() {
+        0 | 1 => CellVariance::of(&drawn(values)).filter(CellVariance::has_spread),
+        _ => variance(values),
+    };
     let known = values.iter().filter_map(of).reduce(CellVariance::pooled)?;
-    let fewest = values.iter().map(Vec::len).min().unwrap_or(0);
+    let fewest = values.iter().map(|values| drawn(values).len()).min().unwrap_or(0);
     Some((known, u32::try_from(fewest).unwrap_or(u32::MAX)))
 }
 

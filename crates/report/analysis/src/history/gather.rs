@@ -21,6 +21,14 @@ pub struct Past {
     pub means: Vec<StepMeans>,
 }
 
+impl Past {
+    /// Returns the host of its runs: the first machine of a fleet, else the manifest's.
+    pub fn host(&self) -> &Host {
+        let of_machine = self.means.first().and_then(|first| first.host.as_deref());
+        of_machine.unwrap_or(&self.manifest.host)
+    }
+}
+
 /// Selection from the archive; absent fields do not restrict it.
 #[derive(Debug, Clone, Default)]
 pub struct HistoryQuery {
@@ -111,7 +119,7 @@ pub fn gather(past: &[Past], query: &HistoryQuery) -> Result<Gathered, HistoryEr
     let wanted: Vec<&Past> = past.iter().filter(|one| query.has(&one.manifest)).collect();
     let host = query.host_of(&wanted).ok_or_else(|| query.nothing(past))?;
     let (here, elsewhere): (Vec<&Past>, Vec<&Past>) =
-        wanted.into_iter().partition(|one| one.manifest.host.is_same_machine(host));
+        wanted.into_iter().partition(|one| one.host().is_same_machine(host));
     let host_changes = host_changes(&here);
     let mut by_name: BTreeMap<&str, Vec<&Past>> = BTreeMap::new();
     for &one in &here {
@@ -159,8 +167,9 @@ pub fn gather(past: &[Past], query: &HistoryQuery) -> Result<Gathered, HistoryEr
 fn host_changes(past: &[&Past]) -> Vec<HostChange> {
     let mut last: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
     let mut changes = Vec::new();
-    for Past { manifest, .. } in past {
-        for (setting, after) in manifest.host.settings() {
+    for one in past {
+        let manifest = &one.manifest;
+        for (setting, after) in one.host().settings() {
             let known = last.insert(setting, (after, &manifest.created_at));
             let Some((before, from)) = known.filter(|(before, _)| *before != after) else {
                 continue;
@@ -197,7 +206,7 @@ impl HistoryQuery {
 
     /// Returns the newest host that matches the query.
     fn host_of<'a>(&self, wanted: &[&'a Past]) -> Option<&'a Host> {
-        let mut hosts = wanted.iter().rev().map(|one| &one.manifest.host);
+        let mut hosts = wanted.iter().rev().map(|one| one.host());
         let word = self.host.as_ref();
         hosts.find(|host| word.is_none_or(|word| host.fingerprint.contains(word)))
     }
@@ -236,7 +245,7 @@ impl HistoryQuery {
                 subject = format!("{subject}, {}", variant.name);
             }
             let label = if is_by_build { build } else { &one.manifest.created_at };
-            let setup = Setup::of(experiment, variant, &one.manifest.host);
+            let setup = Setup::of(experiment, variant, one.host());
             let origin = Origin::of(&one.manifest, variant);
             let values = self.values(one, variant, &subject);
             added += values.len();
@@ -485,6 +494,20 @@ mod tests {
         all[4].means.clear();
         let found = gather(&all, &query("x")).unwrap();
         assert!(found.lacks_newest && found.histories[0].known() == 4);
+    }
+
+    #[test]
+    fn history_of_a_fleet_is_of_the_class_of_its_machines() {
+        let mut all: Vec<Past> = (1..=3).map(|day| past(day, &[("own", "x", 100)])).collect();
+        let host = Host { fingerprint: "node".to_owned(), ..Host::default() };
+        let machine = model::Machine { name: "n1".to_owned(), host };
+        let runs: Vec<RunRecord> =
+            vec![RunRecord { machine: Some(Box::new(machine)), ..testing::run("own", 1, 200) }];
+        all[2].means = step_means(&all[2].manifest, &runs);
+        let found = gather(&all, &query("x")).unwrap();
+        assert_eq!((found.host.as_str(), found.other_hosts), ("node", 2));
+        let here = HistoryQuery { host: Some("here".to_owned()), ..query("x") };
+        assert_eq!(gather(&all, &here).unwrap().other_hosts, 1);
     }
 
     #[test]

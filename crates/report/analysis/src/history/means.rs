@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use model::{Manifest, RunRecord, metric};
+use model::{Host, Manifest, RunRecord, metric};
 use serde::{Deserialize, Serialize};
 use stats::mean_of_runs;
 
+use crate::machines::factor::machines_of;
 use crate::metrics::{step_metrics, with_memory, with_writers};
 
 /// Means of a step's metrics, over the valid runs of a variant at one level of clients.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepMeans {
     pub(super) variant: String,
     pub(super) level: u32,
@@ -18,6 +19,9 @@ pub struct StepMeans {
     pub(super) clients: u32,
     /// Bits of each mean, by metric: readers of decimals may change the last digit.
     bits: BTreeMap<String, u64>,
+    /// In the first means of a fleet's experiment, the host of its first machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) host: Option<Box<Host>>,
 }
 
 impl StepMeans {
@@ -59,7 +63,10 @@ pub fn step_means(manifest: &Manifest, runs: &[RunRecord]) -> Vec<StepMeans> {
             |(name, values): (String, Vec<f64>)| Some((name, mean_of_runs(&values)?.to_bits()));
         let bits = values.into_iter().filter_map(mean).collect();
         let (variant, step) = (variant.clone(), step.clone());
-        means.push(StepMeans { variant, level, index, step, clients, bits });
+        means.push(StepMeans { variant, level, index, step, clients, bits, host: None });
+    }
+    if let (Some(first), [machine, ..]) = (means.first_mut(), &machines_of(runs)[..]) {
+        first.host = Some(Box::new(machine.host.clone()));
     }
     means
 }
@@ -67,7 +74,7 @@ pub fn step_means(manifest: &Manifest, runs: &[RunRecord]) -> Vec<StepMeans> {
 #[cfg(test)]
 mod tests {
     use model::record::SCHEMA;
-    use model::{Bytes, Host, Nanos, Plan};
+    use model::{Bytes, Nanos, Plan};
 
     use super::*;
     use crate::testing;

@@ -23,7 +23,11 @@ pub(crate) static RULE: Rule = Rule {
     ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
 };
 
+/// Reports hosts that differ, unless every run is of a fleet: it is compared on its own machine.
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
+    if context.runs.iter().all(|run| run.machine.is_some()) {
+        return Vec::new();
+    }
     let configs: Vec<Config<'_>> = context.hosts.iter().map(|host| config(host)).collect();
     let is_other = |host: &&Host| context.hosts.iter().any(|one| !one.is_same_machine(host));
     let class = match context.hosts.iter().any(is_other) {
@@ -60,7 +64,7 @@ mod tests {
     use model::{CheckState, Host, HostCheck};
 
     use super::*;
-    use crate::testing::{experiment, host, on_hosts, runs};
+    use crate::testing::{experiment, host, on_hosts, on_machines, runs};
 
     #[test]
     fn runs_of_different_machines_are_blocking() {
@@ -69,7 +73,10 @@ mod tests {
         assert_eq!(with(host()), []);
         let evidence = "the runs come from different machines: other_8cpu, sample_4cpu_16gib";
         let other = Host { fingerprint: "other_8cpu".to_owned(), ..host() };
-        assert_eq!(with(other), [(Severity::Blocking, evidence.to_owned())]);
+        assert_eq!(with(other.clone()), [(Severity::Blocking, evidence.to_owned())]);
+        let fleet = on_machines(&["a"], &["n1", "n2", "n3"]);
+        let hosts = [&host(), &other];
+        assert_eq!(on_hosts(&RULE, &experiment(&["a"]), &fleet, &hosts), []);
         let newer = Host { kernel: "Linux 6.18.9".to_owned(), ..host() };
         assert_eq!(with(newer)[0].0, Severity::Warning);
     }

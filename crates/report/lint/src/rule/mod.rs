@@ -73,6 +73,9 @@ mod a071_durability_not_had;
 mod a072_data_apart;
 mod a073_watched;
 mod a074_profile_refused;
+mod a075_mixed_block;
+mod a076_machine_classes;
+mod a077_partial_block;
 mod define;
 mod observation;
 
@@ -155,4 +158,7 @@ pub(crate) static RULES: &[&Rule] = &[
     &a072_data_apart::RULE,
     &a073_watched::RULE,
     &a074_profile_refused::RULE,
+    &a075_mixed_block::RULE,
+    &a076_machine_classes::RULE,
+    &a077_partial_block::RULE,
 ];

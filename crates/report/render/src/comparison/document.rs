@@ -11,7 +11,8 @@ use super::level::levels_table;
 use super::section::Section;
 use super::tables::{absolute, costs, relative_in, requests, runs_table, written_legend};
 use super::{
-    BRACKETS, answer, bucket_tables, csv, has_brackets, insert, open, parts, search, sweep,
+    BRACKETS, answer, bucket_tables, csv, has_brackets, insert, machines, open, parts, search,
+    sweep,
 };
 use crate::brief::{Brief, brief};
 use crate::document::{Document, Part, Rows, Table, merged};
@@ -100,6 +101,7 @@ pub(crate) fn document(compared: &Compared<'_>, width: Option<usize>, has_costs:
     }
     shown.extend(sections(compared));
     let has_signs = has_several && !shown.is_empty();
+    shown.extend(machines::section(compared));
     shown.into_iter().for_each(|one| document.add(one.parts()));
     let mut notes = notes(compared, has_signs);
     notes.push(runs_legend(compared));

@@ -13,7 +13,7 @@ use crate::figure::{self, unit_name};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::label::{meaning, runs_suffix, step_heading, variant_label};
-use crate::legend::MEANS;
+use crate::legend::means;
 use crate::report::Report;
 use crate::trust::headline;
 
@@ -64,7 +64,7 @@ impl Report for MetricReport<'_> {
         document.add(compared.meta.disclaimer.clone().map(Part::Text));
         let table = |it: &Place<'_>| table(compared, self.metric, &it.heading, it.cells);
         let tables = self.places.iter().map(|place| Part::Table(table(place)));
-        document.add(tables.chain([Part::Note(MEANS.to_owned())]));
+        document.add(tables.chain([Part::Note(means(compared.comparison).to_owned())]));
         document
     }
 

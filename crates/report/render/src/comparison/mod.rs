@@ -11,6 +11,7 @@ mod csv;
 mod document;
 mod insert;
 mod level;
+pub(crate) mod machines;
 mod metric;
 mod open;
 mod parts;
@@ -27,7 +28,7 @@ pub(crate) use document::{document, head, notes, problems, request_tables, secti
 pub(crate) use insert::{BRACKETS, has_brackets};
 pub use metric::MetricReport;
 pub(crate) use parts::details;
-pub(crate) use section::folded;
+pub(crate) use section::{Section, folded};
 pub(crate) use tables::{REQUESTS, absolute, is_missed, ratios, runs_table, written_legend};
 pub use trade_offs::TradeOffs;
 pub(crate) use trade_offs::{TRADE_OFFS, trade_offs};

@@ -1,7 +1,7 @@
 //! The answer: ratios to the base, a line per step, then the figures.
 
 use crate::comparison::{
-    BRACKETS, has_brackets, notes, ratios, runs_table, sections, written_legend,
+    BRACKETS, Section, has_brackets, machines, notes, ratios, runs_table, sections, written_legend,
 };
 use crate::document::Part;
 use crate::input::Compared;
@@ -37,6 +37,7 @@ pub(crate) fn section(compared: &Compared<'_>) -> Vec<Part> {
         section.sentences.clear();
         parts.extend(section.parts());
     }
+    parts.extend(machines::section(compared).into_iter().flat_map(Section::parts));
     let mut notes = notes(compared, comparison.variants.len() > 1);
     notes.extend(has_brackets(compared).then(|| BRACKETS.to_owned()));
     if comparison.variants.len() > 1 && !plain.is_empty() {

@@ -46,7 +46,7 @@ fn of_variant(input: &ReportInput<'_>, compared: &Compared<'_>, variant: &str) -
             step,
             variant,
             metric: None,
-            cpus: input.manifest.host.cpus,
+            cpus: input.host().cpus,
             blocking: &[],
             profiles: StepProfiles { stored: input.profiles, with_inclusive: false },
         })

@@ -1,6 +1,7 @@
 //! How it was done: machine, durability, builds, options that differ, the command.
 
-use model::{DataShape, Host, HostCheck, Identity, Manifest, shell_word};
+use analysis::machines_of;
+use model::{DataShape, Host, HostCheck, Identity, shell_word};
 
 use super::options;
 use crate::document::{Cell, Part, Table, Tone};
@@ -16,9 +17,9 @@ pub(super) fn section(input: &ReportInput<'_>, meta: &Meta, method: Vec<Part>) -
     let title = |title: &str| Part::Heading(3, title.to_owned());
     let mut parts = vec![title("Command"), Part::Verbatim(command(&input.manifest.command_line))];
     parts.extend(method);
-    let settings = Part::facts(settings(input.manifest, meta));
+    let settings = Part::facts(settings(input, meta));
     parts.extend([title("Machine and settings"), settings]);
-    parts.extend(checks(&input.manifest.host));
+    parts.extend(checks(input.host()));
     parts.extend([title("Builds"), Part::Table(builds(input))]);
     parts.extend(options::section(input));
     parts
@@ -32,9 +33,13 @@ pub(crate) fn command(recorded: &[String]) -> String {
 
 type Fact = (&'static str, String);
 
-fn settings(manifest: &Manifest, meta: &Meta) -> Vec<Fact> {
+fn settings(input: &ReportInput<'_>, meta: &Meta) -> Vec<Fact> {
+    let manifest = input.manifest;
     let experiment = &manifest.plan.experiment;
-    let mut facts = host(&manifest.host);
+    let mut facts = host(input.host());
+    if let [first, _, ..] = &machines_of(input.runs)[..] {
+        facts.insert(0, ("machine, the first by name", first.name.clone()));
+    }
     facts.push(("durability", meta.durability.clone()));
     facts.push(("rows", rows(&experiment.data)));
     let cap = experiment.memory_bytes.map(|cap| cap.to_string());

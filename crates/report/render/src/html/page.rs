@@ -21,7 +21,7 @@ pub(crate) const PAGE_STYLE: &str = include_str!("page.css");
 
 /// Returns the report as one self-contained HTML page.
 pub fn render_html(input: &ReportInput<'_>) -> String {
-    let meta = Meta::of(input.manifest);
+    let meta = Meta::of_runs(input.manifest, input.runs);
     let compared =
         Compared::of(input.comparison, &meta, input.runs, &input.manifest.host, input.findings);
     let body = html! {
@@ -183,5 +183,5 @@ fn lines_section(input: &ReportInput<'_>, compared: &Compared<'_>) -> Vec<Part> 
         None => experiment.device.is_none().then_some(Lines::Rocksdb),
     };
     let all = own.into_iter().chain([Lines::Iostat]);
-    all.filter_map(|lines| folded_lines(compared, lines, input.manifest.host.cpus)).collect()
+    all.filter_map(|lines| folded_lines(compared, lines, input.host().cpus)).collect()
 }

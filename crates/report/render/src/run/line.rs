@@ -90,7 +90,7 @@ pub fn one_line(
 ) -> Vec<(&'static str, String)> {
     let value = |name: &str| match name {
         "tag" => tag(manifest.plan.experiment.data.rows, run),
-        _ => shown(name, number(manifest.host.cpus, step, name)),
+        _ => shown(name, number(run.host_or(&manifest.host).cpus, step, name)),
     };
     COLUMNS.iter().map(|(name, _)| (*name, value(name))).collect()
 }

@@ -98,7 +98,7 @@ impl Report for RunReport<'_> {
             "id": run.id,
             "end": run.end.phrase(),
             "is_complete": run.end.is_complete() && run.is_counted(),
-            "steps": run.steps.iter().map(|step| measured(self.manifest, step)).collect::<Value>(),
+            "steps": run.steps.iter().map(|step| measured(self.manifest, run, step)).collect::<Value>(),
             "findings": findings(self.manifest, run),
             // As `record.json` has it.
             "record": run,
@@ -107,8 +107,9 @@ impl Report for RunReport<'_> {
 }
 
 /// Returns a step for programs; without a line where clients run no operation.
-fn measured(manifest: &Manifest, step: &StepRecord) -> Value {
-    let number = |name: &'static str| (name, number(manifest.host.cpus, step, name));
+fn measured(manifest: &Manifest, run: &RunRecord, step: &StepRecord) -> Value {
+    let cpus = run.host_or(&manifest.host).cpus;
+    let number = |name: &'static str| (name, number(cpus, step, name));
     let columns = COLUMNS.iter().filter(|(name, _)| *name != "tag");
     let line: BTreeMap<_, _> = columns.map(|(name, _)| number(name)).collect();
     let line = (!step.clients.is_empty()).then(|| json!({ "line": line }));
@@ -118,7 +119,7 @@ fn measured(manifest: &Manifest, step: &StepRecord) -> Value {
 }
 
 fn findings(manifest: &Manifest, run: &RunRecord) -> Vec<LintFinding> {
-    let (experiment, host) = (&manifest.plan.experiment, &manifest.host);
+    let (experiment, host) = (&manifest.plan.experiment, run.host_or(&manifest.host));
     check_run(&RunContext { experiment, host, run, peers: 0, has_rule })
 }
 
@@ -179,6 +180,7 @@ fn head(run: &RunRecord) -> Vec<Part> {
         run.started_at
     );
     let mut lines = vec![facts, run.end.phrase()];
+    lines.extend(run.machine.as_ref().map(|machine| format!("on machine {}", machine.name)));
     lines.extend(rests_on(run));
     lines.extend(ways(run));
     lines.extend(origin::load(run));

@@ -30,11 +30,16 @@ pub(crate) fn undecided(compared: &Compared<'_>) -> String {
     let busy =
         busy.map_or_else(String::new, |one| format!(" The host was busy: {}.", one.evidence));
     let margin = declared(comparison.margin);
+    let remedy = match comparison.machines {
+        Some(_) => "on more machines (assay plan --on TARGET)".to_owned(),
+        None => format!(
+            "on a quieter host, for longer or more often (assay plan --half-width {})",
+            margin.replace(' ', "")
+        ),
+    };
     format!(
         "The smallest difference these runs could show is {range}; the margin is {margin}.{busy} \
-         Repeat on a quieter host, for longer or more often (assay plan --half-width {}), and see \
-         the warnings ({}).",
-        margin.replace(' ', ""),
+         Repeat {remedy}, and see the warnings ({}).",
         ShellCommand::of("assay lint").operands(&compared.meta.selection)
     )
 }

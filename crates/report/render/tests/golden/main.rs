@@ -10,6 +10,7 @@ mod fixture;
 mod flame;
 mod ibench;
 mod lines;
+mod machines;
 mod memory;
 mod page;
 mod parts;

@@ -1,9 +1,9 @@
 //! Experiments of several hosts, with the host as a factor.
 
-use analysis::{AcrossHosts, HostRuns, across_hosts};
+use analysis::{AcrossHosts, HostRuns, across_hosts, machines_of};
 use archive::Results;
 use miette::{Result, miette};
-use model::{Host, Metric, RunRecord};
+use model::{Host, Machine, Manifest, Metric, RunRecord};
 use render::{HostExperiment, Meta};
 
 use super::analyzed::{Analyzed, analyze};
@@ -68,18 +68,41 @@ pub(crate) fn compare_hosts(
     Ok((across_hosts(&experiment, &runs.collect::<Vec<_>>(), request.metric), reports))
 }
 
+/// The runs of one machine of a fleet, with its name and a manifest with its host.
+type Part = (Option<String>, Manifest, Vec<RunRecord>);
+
+/// Divides the runs of a fleet of several machines; other runs stay together.
+fn on_machines(manifest: Manifest, runs: Vec<RunRecord>) -> Vec<Part> {
+    let machines: Vec<Machine> = machines_of(&runs).into_iter().cloned().collect();
+    if machines.len() < 2 {
+        return vec![(None, manifest, runs)];
+    }
+    let of = |Machine { name, host }: Machine| {
+        let is_own = |run: &&RunRecord| run.machine.as_ref().is_some_and(|one| one.name == name);
+        let own = runs.iter().filter(is_own).cloned().collect();
+        (Some(name), Manifest { host, ..manifest.clone() }, own)
+    };
+    machines.into_iter().map(of).collect()
+}
+
 /// Returns the runs of each host, in the order in which the hosts are first named.
+///
+/// The machines of a fleet of several are hosts, by their names.
 fn by_host(named: Vec<Selected>) -> Result<Vec<OnHost>> {
     let mut hosts: Vec<OnHost> = Vec::new();
-    for one in named {
-        let Selected { manifest, mut runs, .. } = one;
-        match hosts.iter_mut().find(|known| known.host == manifest.host) {
+    let parts = named.into_iter().flat_map(|one| on_machines(one.manifest, one.runs));
+    for (machine, manifest, mut runs) in parts {
+        let is_known = |known: &&mut OnHost| match &machine {
+            Some(name) => known.name == *name,
+            None => known.host == manifest.host,
+        };
+        match hosts.iter_mut().find(is_known) {
             Some(known) => {
                 runs.retain(|run| known.runs.iter().all(|before| before.id != run.id));
                 known.runs.append(&mut runs);
             }
             None => hosts.push(OnHost {
-                name: format!("h{}", hosts.len() + 1),
+                name: machine.unwrap_or_else(|| format!("h{}", hosts.len() + 1)),
                 meta: Meta::of(&manifest),
                 host: manifest.host,
                 runs,
@@ -88,8 +111,8 @@ fn by_host(named: Vec<Selected>) -> Result<Vec<OnHost>> {
     }
     if hosts.len() < 2 {
         return Err(miette!(
-            help = "name experiments of two hosts or more; `assay compare` without `--across` \
-                    compares variants",
+            help = "name experiments of two hosts or more, or one of several machines (assay run \
+                    --on); `assay compare` without `--across` compares variants",
             "all of these runs come from one host: no recorded fact differs"
         ));
     }

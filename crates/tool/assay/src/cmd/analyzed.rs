@@ -1,7 +1,8 @@
 //! Comparison of runs, with its lint findings.
 
 use analysis::{
-    Comparison, NoiseCell, NoiseHistory, StorageUse, compare, noise_cells, storage_uses,
+    Comparison, NoiseCell, NoiseHistory, StorageUse, compare, effective_hosts, noise_cells,
+    storage_uses,
 };
 use archive::{ArchiveError, ExperimentDir, Results, parallel_map};
 use lint::{ComparisonContext, LintFinding, block_verdicts, check_comparison};
@@ -38,7 +39,8 @@ pub(crate) struct Analyzed {
 
 /// Compares the runs of `experiment` with `base` and checks every rule.
 ///
-/// The noise history comes from earlier experiments of `results`.
+/// `hosts` are those of the manifests; the machines of a fleet take the place of its host. The noise
+/// history comes from earlier experiments of `results`.
 pub(crate) fn analyze(
     experiment: &Experiment,
     hosts: &[&Host],
@@ -46,9 +48,10 @@ pub(crate) fn analyze(
     base: &str,
     results: &Results,
 ) -> Result<Analyzed> {
+    let hosts: Vec<&Host> = hosts.iter().flat_map(|host| effective_hosts(host, runs)).collect();
     let comparison =
-        compare(runs, experiment, base, &earlier(results, hosts, runs)).into_report()?;
-    Ok(check(comparison, experiment, hosts, runs, results))
+        compare(runs, experiment, base, &earlier(results, &hosts, runs)).into_report()?;
+    Ok(check(comparison, experiment, &hosts, runs, results))
 }
 
 impl Analyzed {
@@ -84,7 +87,7 @@ impl Study {
         }
         let analyzed = check(comparison, experiment, &hosts, runs, results);
         let selection = joined.names.clone();
-        let meta = Meta { selection, ..Meta::of(&joined.manifests[0]) };
+        let meta = Meta { selection, ..Meta::of_runs(&joined.manifests[0], runs) };
         Ok(Self { joined, analyzed, meta })
     }
 
@@ -178,7 +181,14 @@ pub(crate) fn classified(results: &Results, dir: &ExperimentDir) -> Result<Class
 }
 
 /// Returns the noise of one experiment, from the cache if derived.
+///
+/// Nothing of a fleet whose machines are of another class than the host of the manifest.
 fn noise(dir: &ExperimentDir, manifest: &Manifest) -> Result<Vec<NoiseCell>, ArchiveError> {
     let data = &manifest.plan.experiment.data;
-    dir.cached(NOISE_CACHE, || Ok(noise_cells(&steady_runs(dir, manifest)?, data)))
+    dir.cached(NOISE_CACHE, || {
+        let runs = steady_runs(dir, manifest)?;
+        let hosts = effective_hosts(&manifest.host, &runs);
+        let is_of_host = hosts.iter().all(|host| host.is_same_machine(&manifest.host));
+        Ok(if is_of_host { noise_cells(&runs, data) } else { Vec::new() })
+    })
 }

@@ -2,8 +2,9 @@
 
 use analysis::budget::{
     Budget, Design, Goal, LoadDesign, LoadNoise, Origin, Proposal, StepNoise, load_design,
-    load_noise, noise,
+    load_noise, machine_deviation, noise,
 };
+use analysis::effective_hosts;
 use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::units::{parse_limit, parse_share};
@@ -40,6 +41,12 @@ pub(crate) struct BudgetArgs {
     /// experiment of this name, if it was run on this machine]
     #[arg(long, value_name = "EXPERIMENT", requires = "goal")]
     pilot: Option<String>,
+}
+
+/// The pilot, and the noise of each measured step.
+pub(super) struct Evidence {
+    pub(super) pilot: Pilot,
+    pub(super) noise: Vec<StepNoise>,
 }
 
 /// A proposal in lines, and for programs.
@@ -98,11 +105,7 @@ impl BudgetArgs {
         environment: &Environment,
     ) -> Result<Option<Proposed>> {
         let Some(goal) = self.goal() else { return Ok(None) };
-        let results = Results::at(&environment.results);
-        let host = sampler::host_facts(&environment.nearest_dir());
-        let pilot = self.find(experiment, &results, &host)?;
-        let noise_history = earlier(&results, &[&host], &pilot.runs);
-        let noise = noise(experiment, &pilot.steady, &noise_history);
+        let Evidence { pilot, noise } = self.evidence(experiment, environment, false)?;
         if noise.is_empty() {
             return Err(miette!(
                 help = "name a step that has operations, such as readrandom",
@@ -121,6 +124,23 @@ impl BudgetArgs {
         Ok(Some(Proposed { lines, data }))
     }
 
+    /// Returns the pilot and the noise of the steps; a pilot elsewhere counts for a fleet.
+    pub(super) fn evidence(
+        &self,
+        experiment: &Experiment,
+        environment: &Environment,
+        is_fleet: bool,
+    ) -> Result<Evidence> {
+        let results = Results::at(&environment.results);
+        let host = sampler::host_facts(&environment.nearest_dir());
+        let pilot = self.find(experiment, &results, &host)?;
+        let is_unfit = pilot.is_elsewhere && self.pilot.is_none() && !is_fleet;
+        let pilot = if is_unfit { Pilot::default() } else { pilot };
+        let noise_history = earlier(&results, &[&host], &pilot.runs);
+        let noise = noise(experiment, &pilot.steady, &noise_history);
+        Ok(Evidence { pilot, noise })
+    }
+
     /// Finds the pilot: the named experiment, or the newest of the same name.
     fn find(&self, experiment: &Experiment, results: &Results, host: &Host) -> Result<Pilot> {
         let dir = match &self.pilot {
@@ -131,20 +151,13 @@ impl BudgetArgs {
             },
         };
         let manifest = dir.manifest().into_report()?;
-        let is_elsewhere = !manifest.host.is_same_machine(host);
-        if is_elsewhere && self.pilot.is_none() {
-            return Ok(Pilot::default());
-        }
-        read(&dir, &manifest, is_elsewhere, experiment)
+        let pilot = read(&dir, &manifest, experiment)?;
+        let own = effective_hosts(&manifest.host, &pilot.runs)[0];
+        Ok(Pilot { is_elsewhere: !own.is_same_machine(host), ..pilot })
     }
 }
 
-fn read(
-    dir: &ExperimentDir,
-    manifest: &Manifest,
-    is_elsewhere: bool,
-    experiment: &Experiment,
-) -> Result<Pilot> {
+fn read(dir: &ExperimentDir, manifest: &Manifest, experiment: &Experiment) -> Result<Pilot> {
     let before = &manifest.plan.experiment;
     let names = |experiment: &Experiment| -> Vec<String> {
         experiment.steps.iter().map(|step| step.name.clone()).collect()
@@ -153,7 +166,8 @@ fn read(
     let id = format!("{}/{}", before.name, manifest.id);
     let (runs, steady) =
         (dir.runs(manifest).into_report()?, Window::default().runs(dir, manifest)?);
-    Ok(Pilot { id, is_elsewhere, is_alike, runs, steady })
+    let machines = machine_deviation(before, &steady);
+    Ok(Pilot { id, is_elsewhere: false, is_alike, runs, steady, machines })
 }
 
 /// Returns the cost of a repetition, and its timed steps.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use analysis::explain::{Question, StepProfiles};
 use analysis::profile::Place;
-use analysis::{Comparison, Explanation, StepComparison, StorageUse, explain};
+use analysis::{Comparison, Explanation, StepComparison, StorageUse, effective_hosts, explain};
 use archive::{ExperimentDir, Results};
 use lint::LintFinding;
 use miette::{Report, Result, miette};
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             step,
             variant: &args.b,
             metric,
-            cpus: manifest.host.cpus,
+            cpus: effective_hosts(&manifest.host, &runs)[0].cpus,
             blocking: &blocking(step),
             profiles: StepProfiles { stored, with_inclusive: args.inclusive },
         })
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
             step.as_deref().unwrap_or("a step with operations")
         ));
     }
-    let meta = Meta::of(&manifest);
+    let meta = Meta::of_runs(&manifest, &runs);
     let compared = Compared::of(&analyzed.comparison, &meta, &runs, &manifest.host, &findings);
     let (explanations, storage) = (&explanations[..], &storage[..]);
     ui.report(&Explained { compared: &compared, explanations, storage }, args.format);

@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let name = step_label(experiment, &args.step, place);
     let report = || {
         let graph = flame_graph(shown, base).ok_or_else(|| no_cpu(&args.step))?;
-        let (meta, clients) = (Meta::of(&manifest), place.clients);
+        let (meta, clients) = (Meta::of_runs(&manifest, &runs), place.clients);
         Ok::<_, Report>(FlameReport { meta, step: &name, clients, shown, base, graph })
     };
     let default = if args.output.is_some() { "svg" } else { "text" };

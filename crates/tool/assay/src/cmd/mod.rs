@@ -31,6 +31,7 @@ pub(crate) mod man;
 pub(crate) mod micro;
 mod optional;
 pub(crate) mod plan;
+mod plan_machines;
 mod profiles;
 mod proposal;
 mod published;

@@ -20,7 +20,9 @@ use serde_json::{Map, json};
 
 use super::bench::check_floor;
 use super::budget::{BudgetArgs, Proposed};
+use super::fleet_options::FleetArgs;
 use super::format::TextOrJson;
+use super::plan_machines::{Machines, PricedMachines};
 use super::refused::{by_host, check_text, text};
 use super::run_options::{ExperimentArgs, Verb, rates};
 use super::{optional, published, servers};
@@ -35,6 +37,7 @@ use crate::ui::{Process, Ui};
   assay plan readrandom --engine sqlite --engine lmdb --rows 1M --repetitions 5
   assay plan readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
   assay plan quickstart --budget 6h                       best use of six hours
+  assay plan quickstart --repetitions 12 --on slurm       wall time and precision by machines
   assay plan quickstart --format json                     for programs, with and without --budget
   assay plan index-log-vs-lsm --size 1k                   only one size of the file", rates!()))]
 pub(crate) struct Args {
@@ -42,6 +45,8 @@ pub(crate) struct Args {
     experiment_args: ExperimentArgs,
     #[command(flatten)]
     budget: BudgetArgs,
+    #[command(flatten)]
+    fleet: FleetArgs,
     #[command(flatten)]
     output: TextOrJson,
 }
@@ -88,6 +93,7 @@ impl CheckedPlan {
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     crate::phase::enter("for the experiment to be checked");
     check_floor(&environment.nearest_dir(), DISK_FLOOR_BYTES)?;
+    let target = args.fleet.target()?;
     let (catalog, machine) = (Program::of(environment), environment.machine());
     let process = Process { environment, ui };
     let checked = args.experiment_args.check(
@@ -104,6 +110,13 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
     let proposed = args.budget.propose(experiment, environment)?;
+    let machines = match Machines::of(target, &args.fleet, &planned.plan)? {
+        None => None,
+        Some(machines) => {
+            let evidence = args.budget.evidence(experiment, environment, true)?;
+            Some(machines.priced(&planned.plan, &evidence))
+        }
+    };
     let results = Results::at(&environment.results);
     let mut refusals: Vec<String> =
         by_host(experiment, Some(&results), environment).iter().map(text).collect();
@@ -114,7 +127,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         let sized = args.experiment_args.of_size(Some(&size), &left_out, &catalog, machine)?;
         priced.push(Priced::of(size, sized.experiment, environment));
     }
-    ui.report(&Shown { planned: &planned, proposed, refusals, priced }, args.output.format);
+    let shown = Shown { planned: &planned, proposed, machines, refusals, priced };
+    ui.report(&shown, args.output.format);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -122,6 +136,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 struct Shown<'a> {
     planned: &'a CheckedPlan,
     proposed: Option<Proposed>,
+    /// Prices by number of machines.
+    machines: Option<PricedMachines>,
     /// What `run` refuses on this host.
     refusals: Vec<String>,
     /// The file's other sizes.
@@ -138,6 +154,7 @@ impl Report for Shown<'_> {
             }
             None => lines(self.planned, style),
         };
+        lines.extend(self.machines.iter().flat_map(PricedMachines::lines));
         let note = |note| labelled(&format!("note      {note}"), LABEL, style);
         lines.extend(sampler::limit_notes().iter().map(note));
         let refusal = |text| format!("warning   `run` refuses this plan on this host: {text}");
@@ -152,7 +169,7 @@ impl Report for Shown<'_> {
         let times: Map<_, _> =
             times.into_iter().map(|(reuse, time)| (reuse.name().to_owned(), json!(time))).collect();
         let proposal = self.proposed.as_ref().map(|proposed| &proposed.data);
-        json!({
+        let mut all = json!({
             "plan": plan,
             "findings": findings,
             "machine_time_by_load_ns": times,
@@ -160,7 +177,11 @@ impl Report for Shown<'_> {
             "proposal": proposal,
             "refused_by_run": self.refusals,
             "sizes": self.priced,
-        })
+        });
+        if let Some(machines) = &self.machines {
+            all["machines"] = machines.data();
+        }
+        all
     }
 }
 

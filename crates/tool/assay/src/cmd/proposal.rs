@@ -1,6 +1,8 @@
 //! JSON of a proposal for a machine-time budget.
 
-use analysis::budget::{Budget, Design, LoadDesign, LoadNoise, Origin, Proposal, StepNoise};
+use analysis::budget::{
+    Budget, Design, LoadDesign, LoadNoise, MachineDeviation, Origin, Proposal, StepNoise,
+};
 use model::{Nanos, RunRecord};
 use serde_json::{Value, json};
 
@@ -16,6 +18,8 @@ pub(super) struct Pilot {
     pub(super) runs: Vec<RunRecord>,
     /// Steady windows, for their noise.
     pub(super) steady: Vec<RunRecord>,
+    /// How far the ratios of a fleet differed between machines.
+    pub(super) machines: Option<MachineDeviation>,
 }
 
 /// The design that reaches a goal.

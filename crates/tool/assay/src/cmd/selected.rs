@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use analysis::join;
+use analysis::{effective_hosts, join};
 use archive::{ArchiveError, ExperimentDir, Results};
 use miette::{Result, miette};
 use model::{Experiment, Host, Manifest, RunRecord, count};
@@ -14,7 +14,7 @@ use crate::misplaced;
 /// An experiment with its selected runs.
 pub(crate) struct Selected {
     dir: ExperimentDir,
-    /// Its plan has only the selected runs.
+    /// Its plan has only the selected runs, its host is the first machine of a fleet.
     pub(crate) manifest: Manifest,
     pub(crate) runs: Vec<RunRecord>,
     /// Whether a single run was selected.
@@ -50,6 +50,7 @@ pub(crate) fn select(results: &Results, name: &str) -> Result<Selected> {
         }
         manifest.plan.cells.retain(|one| one.id == cell);
     }
+    manifest.host = effective_hosts(&manifest.host, &runs)[0].clone();
     Ok(Selected { dir, manifest, runs, is_one_run: cell.is_some() })
 }
 
@@ -90,9 +91,16 @@ impl JoinedResults {
         names.iter().map(|name| Self::of(results, &[name], window)).collect()
     }
 
-    /// Returns the host of each name.
+    /// Returns the hosts of each name: one, or those of the machines of a fleet.
     pub(crate) fn hosts(&self) -> Vec<&Host> {
-        self.manifests.iter().map(|manifest| &manifest.host).collect()
+        let mut hosts = Vec::new();
+        for manifest in &self.manifests {
+            let is_own = |run: &&RunRecord| {
+                run.id.rsplit_once('/').is_some_and(|(experiment, _)| experiment == manifest.id)
+            };
+            hosts.extend(effective_hosts(&manifest.host, self.runs.iter().filter(is_own)));
+        }
+        hosts
     }
 
     /// Returns how many of the selected runs were planned of a variant, in all experiments.

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         None => published::analyzed(&dir, &manifest, &runs)?,
         Some(_) => None,
     };
-    let meta = Meta::of(&manifest);
+    let meta = Meta::of_runs(&manifest, &runs);
     let compared = analyzed.as_ref().map(|of| of.compared(&meta, &runs, &manifest.host));
     let published = compared.as_ref().map(PublishedFindings);
     ui.report(&Shown { manifest: &manifest, runs: shown, published }, args.format);

@@ -1,7 +1,7 @@
 //! An experiment that runs on other machines, in a scratch directory.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -35,13 +35,26 @@ impl Fixture {
 
     /// Makes an experiment with the engine and options of its second variant.
     pub(crate) fn with_second(blocks: u32, duration: &str, second: &str) -> Self {
+        let steps = format!(
+            "steps = [\"filluniquerandom\", \"readrandom\"]\nduration = \"{duration}\"\n\
+             warmup = \"10ms\"\n"
+        );
+        Self::of(blocks, &steps, second)
+    }
+
+    /// Makes an experiment whose steps end by count.
+    pub(crate) fn counted(blocks: u32) -> Self {
+        let steps = "steps = [\"fillrandom\"]\n";
+        Self::of(blocks, steps, "engine = \"memory\"\n")
+    }
+
+    fn of(blocks: u32, steps: &str, second: &str) -> Self {
         let root = tempfile::tempdir().expect("a scratch directory");
         let dir = root.path().join("a b $HOME 'c'");
         fs::create_dir(&dir).expect("a scratch directory");
         let text = format!(
             "[experiment]\nname = \"{NAME}\"\nquestion = \"Do machines differ?\"\n\
-             [benchmark]\nsteps = [\"filluniquerandom\", \"readrandom\"]\nrows = 500\n\
-             duration = \"{duration}\"\nwarmup = \"10ms\"\n[factors]\nrepetitions = {blocks}\n\
+             seed = 7\n[benchmark]\ndurability = \"none\"\n{steps}rows = 500\n[factors]\nrepetitions = {blocks}\n\
              [[variant]]\nname = \"one\"\nengine = \"memory\"\n\
              [[variant]]\nname = \"two\"\n{second}"
         );
@@ -165,9 +178,4 @@ pub(crate) struct Ended {
 /// Returns the number of a machine of a cluster: n2 is 2.
 pub(crate) fn number(machine: &str) -> usize {
     machine.trim_start_matches('n').parse().expect("a machine of the cluster")
-}
-
-/// Returns the text of a file, empty if it is absent.
-pub(crate) fn text_of(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_default()
 }

@@ -2,6 +2,8 @@
 //!
 //! To add a guarantee: one file, and its line here.
 
+mod blocks_are_runs_as_on_one_machine;
+mod blocks_run_without_a_shared_directory;
 mod blocks_survive_lost_machines;
 mod cluster;
 mod exported_jobs_are_valid;

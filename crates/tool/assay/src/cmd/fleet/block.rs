@@ -188,7 +188,8 @@ impl<'a> Task<'a> {
     ) -> Self {
         // Below a name of its own: several machines may share the directory.
         let data_dir = order.data_dir.clone().unwrap_or_else(default_data_dir).join(&name);
-        let cache = environment.cache_dir.as_ref().zip(order.builds.as_ref());
+        let cache = order.cache_dir.as_ref().or(environment.cache_dir.as_ref());
+        let cache = cache.zip(order.builds.as_ref());
         let environment = Environment {
             data_dir,
             is_data_dir_named: order.data_dir.is_some(),

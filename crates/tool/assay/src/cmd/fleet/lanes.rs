@@ -23,6 +23,13 @@ struct Ended {
     outcome: std::result::Result<Outcome, FleetError>,
 }
 
+/// A block for a lane.
+struct Assigned {
+    block: u32,
+    /// Machines that Slurm is not to choose.
+    excluded: Vec<String>,
+}
+
 /// Connections of the lanes, by lane.
 type Connections = Vec<Mutex<Option<ChildStdin>>>;
 
@@ -41,11 +48,12 @@ pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<(
             let (fleet, sha256) = (&fleet, sha256.as_str());
             // A thread a lane: a client of a connection ends with the thread that started it.
             scope.spawn(move || {
-                for block in blocks {
+                for Assigned { block, excluded } in blocks {
                     let remote = RemoteBlock {
                         fleet,
                         block,
                         program_sha256: sha256,
+                        excluded: &excluded,
                         now: runner::now_utc,
                         connection,
                     };
@@ -74,7 +82,7 @@ pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<(
 /// Gives blocks to free lanes.
 struct Dispatcher<'a> {
     transports: &'a [Transport],
-    orders: Vec<Sender<u32>>,
+    orders: Vec<Sender<Assigned>>,
     free: VecDeque<usize>,
     waiting: VecDeque<u32>,
     running: usize,
@@ -107,7 +115,7 @@ impl Dispatcher<'_> {
                     outcome => Some(outcome.phrase()),
                 };
                 if let Some(reason) = reason.filter(|_| !is_stopped) {
-                    board.fail(block, self.transports[lane].name(), &reason);
+                    board.fail(block, &self.machine(board, lane, block), &reason);
                     let is_open = board.open_blocks()?.contains(&block);
                     self.waiting.extend(is_open.then_some(block));
                 }
@@ -116,11 +124,23 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// Returns the machine of a lane: Slurm's choice is known once a block has begun.
+    fn machine(&self, board: &Board<'_>, lane: usize, block: u32) -> String {
+        match &self.transports[lane] {
+            Transport::Ssh { host, .. } => host.name.clone(),
+            Transport::Srun { .. } => {
+                let owner = board.state(block).current.and_then(|attempt| attempt.owner);
+                owner.map(|owner| owner.machine).unwrap_or_default()
+            }
+        }
+    }
+
     fn dispatch(&mut self, board: &Board<'_>) {
         let excluded = |lane: &usize| board.is_excluded(self.transports[*lane].name());
         self.free.retain(|lane| !excluded(lane));
         while let (Some(lane), Some(block)) = (self.free.front(), self.waiting.front()) {
-            if self.orders[*lane].send(*block).is_ok() {
+            let assigned = Assigned { block: *block, excluded: board.excluded() };
+            if self.orders[*lane].send(assigned).is_ok() {
                 self.running += 1;
             }
             self.free.pop_front();

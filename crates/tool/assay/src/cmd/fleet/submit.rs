@@ -1,6 +1,6 @@
 //! Starts the blocks of an experiment on other machines, and attaches to them again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use archive::{ExperimentDir, Results};
 use fleet::job::BlocksJob;
@@ -104,12 +104,14 @@ pub(crate) fn prepare(run: &FleetRun<'_>) -> Result<()> {
             false => Some(fleet.write_builds(&entries).into_report()?),
         };
         let environment = run.process.environment;
-        let data_dir = environment.is_data_dir_named.then(|| environment.data_dir.clone());
+        let absolute = |dir: &PathBuf| std::path::absolute(dir).ok();
+        let data_dir = Some(&environment.data_dir).filter(|_| environment.is_data_dir_named);
         let order = Order {
             manifest: run.manifest.clone(),
             builds,
             limits: run.limits.of_blocks(),
-            data_dir,
+            data_dir: data_dir.and_then(absolute),
+            cache_dir: environment.named_cache_dir.as_ref().and_then(absolute),
         };
         fleet.write(OPTIONS, &run.options.absolute()).into_report()?;
         fleet.write_order(&order).into_report()?;

@@ -87,7 +87,7 @@ impl Dashboard {
             _ => return Ok(not_found(frame, "This address has no page.")),
         }
         let metrics = past.iter().flat_map(|one| &one.means).flat_map(StepMeans::metrics).collect();
-        let hosts = past.iter().map(|one| one.manifest.host.fingerprint.as_str()).collect();
+        let hosts = past.iter().map(|one| one.host().fingerprint.as_str()).collect();
         let choices = BTreeMap::from([("metric", metrics), ("host", hosts)]);
         let value = |name: &str| request.value(name).unwrap_or_default();
         Ok(Answer::Page(match studied {
