@@ -11,7 +11,7 @@ use model::{Bytes, ShellCommand};
 
 use super::bench::{Bench, Limits, take_data};
 use super::fleet::{FleetRun, check, prepare};
-use super::fleet_options::FleetArgs;
+use super::fleet_options::{FleetArgs, SLURM};
 use super::optional;
 use super::run::{begin, drive_health, planned};
 use super::run_options::{ExperimentArgs, Verb};
@@ -38,7 +38,7 @@ enum Scheduler {
   assay export-job slurm quickstart --constraint bench >job && sbatch job
 
 All machines need the directory of the results. The blocks enter the archive as they end.
-assay run --resume EXPERIMENT --on slurm, after the job, runs those that are incomplete.")]
+After the job, assay run --resume EXPERIMENT prints the result, and runs incomplete blocks again.")]
     Slurm(Box<JobArgs>),
     /// Print an indexed Job for `kubectl`, as JSON
     #[command(after_help = "Example:
@@ -78,25 +78,26 @@ struct PodArgs {
     claim: String,
     /// CPUs of each pod: those of a whole node
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    cpus: u32,
+    pod_cpus: u32,
     /// Memory of each pod
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    memory: Bytes,
+    pod_memory: Bytes,
     /// Size of the volume for the data of each pod
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "100GiB")]
-    data_size: Bytes,
+    pod_data: Bytes,
 }
 
 /// Creates the experiment, and prints its job.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     crate::phase::enter("for the experiment to be checked");
+    let process = Process { environment, ui };
     let text = match &args.scheduler {
-        Scheduler::Slurm(args) => with_experiment(args, environment, ui, &|run| {
+        Scheduler::Slurm(args) => with_experiment(args, Some(SLURM), process, &|run| {
             Ok(job::slurm(&run.job(args.constraint.as_deref())?))
         }),
         Scheduler::Kubernetes(args) => {
             args.check(environment)?;
-            with_experiment(&args.job_args, environment, ui, &|run| {
+            with_experiment(&args.job_args, None, process, &|run| {
                 let job = run.job(args.job_args.constraint.as_deref())?;
                 Ok(job::kubernetes(&job, &args.pod(environment)?))
             })
@@ -107,17 +108,19 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 }
 
 /// Creates an experiment with the directory of its blocks; returns the text of its job.
+///
+/// `on` are the machines on which `assay run --resume` completes the experiment.
 fn with_experiment(
     args: &JobArgs,
-    environment: &Environment,
-    ui: &Ui,
+    on: Option<&str>,
+    process: Process<'_>,
     text: &dyn Fn(&FleetRun<'_>) -> Result<String>,
 ) -> Result<String> {
+    let Process { environment, ui } = process;
     let results = Results::at(&environment.results);
     let (catalog, machine) = (Program::of(environment), environment.machine());
     let own = |command: ShellCommand| args.limits.carried(command);
     let verb = Verb { name: "assay export-job", own: &own, obtain: optional::OBTAIN };
-    let process = Process { environment, ui };
     let checked = args.experiment_args.check(&catalog, machine, verb, process)?;
     let (planned, environment) = planned(&checked, args.limits.disk_floor, &results, process)?;
     check(&planned.plan.experiment)?;
@@ -126,7 +129,12 @@ fn with_experiment(
     let health = || drive_health(&environment);
     let mut bench = Bench::open(&data, &args.limits, &environment, &health)?;
     let (dir, manifest) = begin(&results, checked, planned.plan, &mut bench, process)?;
-    let options = FleetArgs { machines: args.machines, ..FleetArgs::default() };
+    let options = FleetArgs {
+        on: on.map(str::to_owned),
+        constraint: args.constraint.clone(),
+        machines: args.machines,
+        ..FleetArgs::default()
+    };
     let run = FleetRun {
         options: &options,
         dir: &dir,
@@ -161,9 +169,9 @@ impl PodArgs {
             results_claim: self.claim.clone(),
             results_dir: mount(&environment.results, "--results")?,
             data_dir: mount(named.unwrap_or(Path::new(POD_DATA)), "--data-dir")?,
-            data_size: self.data_size,
-            cpus: self.cpus,
-            memory: self.memory,
+            data_size: self.pod_data,
+            cpus: self.pod_cpus,
+            memory: self.pod_memory,
         })
     }
 }
