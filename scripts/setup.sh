@@ -36,21 +36,38 @@ install_deny() {
         log "cargo-deny cannot be installed; going on, its checks are skipped"
 }
 
-# Programs that read what Assay writes for them, in a Python environment of the tests.
+# Programs that read what Assay writes for them, in a Python environment of the tests. One of them has
+# the schemas of Kubernetes.
 install_python() {
     local venv=${XDG_CACHE_HOME:-$HOME/.cache}/assay/test-python
     [ ! -e "$venv/complete" ] || return 0
-    log "installing DuckDB, pandas and Polars in $venv for tests, once"
+    log "installing DuckDB, pandas, Polars and kubernetes-validate in $venv for tests, once"
     if python3 -m venv "$venv" &&
-        "$venv/bin/pip" install --quiet duckdb pandas polars pyarrow prometheus_client opentelemetry-proto; then
+        "$venv/bin/pip" install --quiet duckdb pandas polars pyarrow prometheus_client \
+            opentelemetry-proto kubernetes-validate==1.37.0; then
         touch "$venv/complete"
     else
         log "they cannot be installed; going on, their tests are skipped"
     fi
 }
 
+# No installed package starts a daemon: Slurm's, munged and sshd would listen beyond loopback. Debian's
+# invoke-rc.d obeys this file; one that is there (a container's) stays as it is.
+policy=/usr/sbin/policy-rc.d
+forbid_daemons() {
+    [ ! -e "$policy" ] || return 0
+    policy_made=true
+    printf '#!/bin/sh\n# Of scripts/setup.sh of Assay, for the time of an installation.\nexit 101\n' |
+        "${as_root[@]}" tee "$policy" >/dev/null
+    "${as_root[@]}" chmod 755 "$policy"
+}
+clean_up() {
+    rm -rf "$scratch"
+    [ -z "${policy_made-}" ] || "${as_root[@]}" rm -f "$policy"
+}
+
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap clean_up EXIT
 compiles() {
     printf '#include <stdio.h>\nint main() { return puts("") < 0; }\n' >"$scratch/probe.c"
     cc -o "$scratch/probe" "$scratch/probe.c" 2>/dev/null
@@ -93,6 +110,10 @@ if [ "${1-}" = test ]; then
     python3 -c 'import ensurepip' 2>/dev/null || optional+=(python3-venv)
     command -v mkfs.xfs >/dev/null || optional+=(xfsprogs)
     command -v mkfs.btrfs >/dev/null || optional+=(btrfs-progs)
+    # Blocks on other machines are tested with a Slurm and ssh servers of each test.
+    for pair in slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge sshd:openssh-server; do
+        PATH=$PATH:/usr/sbin command -v "${pair%:*}" >/dev/null || optional+=("${pair#*:}")
+    done
     install_deny
 fi
 if [[ "${1-}" =~ ^(test|dist)$ ]]; then
@@ -164,6 +185,7 @@ for package in "${optional[@]}"; do
 done
 [ "${#packages[@]}" -gt 0 ] || exit 0
 log "installing with apt-get: ${packages[*]}"
+forbid_daemons
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install --yes --no-install-recommends "${packages[@]}" ||
     give_up "apt-get failed: see above, then run it by hand: apt-get install ${packages[*]}"

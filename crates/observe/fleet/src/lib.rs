@@ -13,6 +13,7 @@ mod collect;
 mod directory;
 mod error;
 mod hosts;
+pub mod job;
 mod order;
 mod remote;
 mod slurm;

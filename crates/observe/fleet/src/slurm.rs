@@ -12,7 +12,7 @@ use crate::error::FleetError;
 /// Variables that a job gets of the submitter's environment.
 ///
 /// All of it would carry passwords, and paths of the submitter, to every machine.
-const EXPORTED: &str = "HOME,LANG,LOGNAME,PATH,TMPDIR,USER,XDG_CACHE_HOME,ASSAY_SERVER_USER,CC";
+pub(crate) const EXPORTED: &str = "HOME,LANG,LOGNAME,PATH,TMPDIR,USER,XDG_CACHE_HOME,ASSAY_SERVER_USER,CC";
 /// Fields of a line of the queue: job of the array, index, state, machine, reason.
 const FORMAT: &str = "%F|%K|%T|%N|%r";
 /// Message of `squeue` about jobs that have left the queue. Source: slurm_errno.h.

@@ -79,6 +79,8 @@ enum Verb {
     Verify(cmd::verify::Args),
     /// Write an experiment to one file that other commands can read
     Export(cmd::export::Args),
+    /// Print a job for Slurm or Kubernetes that runs an experiment on several machines
+    ExportJob(cmd::export_job::Args),
     /// Add an experiment from one file to the archive
     Import(cmd::import::Args),
     /// Write the archive as Parquet files, or join archives
@@ -193,6 +195,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Site(args) => cmd::serve::run_site(&args, environment, ui),
         Verb::Verify(args) => cmd::verify::run(&args, environment, ui),
         Verb::Export(args) => cmd::export::run(&args, environment, ui),
+        Verb::ExportJob(args) => cmd::export_job::run(&args, environment, ui),
         Verb::Import(args) => cmd::import::run(&args, environment, ui),
         Verb::Archive(args) => cmd::archive::run(&args, environment, ui),
         Verb::Rerun(args) => cmd::rerun::run(&args, environment, ui),

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// Heading of the options.
 const HEADING: &str = "Other machines";
 /// Word for Slurm in `--on`.
-const SLURM: &str = "slurm";
+pub(super) const SLURM: &str = "slurm";
 
 /// Machines that run the blocks of an experiment.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, clap::Args)]

@@ -19,6 +19,7 @@ mod engine_facts;
 mod engine_list;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod export_job;
 pub(crate) mod flame;
 pub(crate) mod fleet;
 mod fleet_options;

@@ -287,7 +287,7 @@ pub(super) fn measure(
 }
 
 /// Checks builds and servers, then creates the experiment's directory.
-fn begin(
+pub(super) fn begin(
     results: &Results,
     checked: Checked,
     plan: Plan,

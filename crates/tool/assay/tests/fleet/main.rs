@@ -6,6 +6,7 @@ mod blocks_are_runs_as_on_one_machine;
 mod blocks_run_without_a_shared_directory;
 mod blocks_survive_lost_machines;
 mod cluster;
+mod exported_jobs_are_valid;
 mod fixture;
 mod machine;
 mod ports;

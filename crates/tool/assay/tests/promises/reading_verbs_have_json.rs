@@ -18,6 +18,8 @@ const ACTING: &[(&str, &str)] = &[
     ("engine remove", "removes a build"),
     ("engine test", "runs the conformance battery"),
     ("export", "writes a file"),
+    ("export-job kubernetes", "prints a job"),
+    ("export-job slurm", "prints a job"),
     ("help", "prints help"),
     ("import", "writes to the archive"),
     ("report", "writes a page: its data are those of compare"),

@@ -1,10 +1,12 @@
 //! Blocks of an experiment that runs on other machines: open ones, failures, results.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use archive::{ExperimentDir, Results};
+use fleet::job::BlocksJob;
 use fleet::{BlockState, Fleet, Outcome, collect};
-use miette::Result;
+use miette::{Result, miette};
 use model::{Host, Manifest, Nanos};
 use runner::Interrupt;
 
@@ -39,6 +41,31 @@ impl FleetRun<'_> {
     /// Returns the directory of the blocks.
     pub(super) fn fleet(&self) -> Fleet {
         Fleet::at(Results::of(self.dir).fleet_dir(&self.manifest.id))
+    }
+
+    /// Returns the job with one element for each block.
+    pub(crate) fn job(&self, constraint: Option<&str>) -> Result<BlocksJob> {
+        let fleet = Fleet::at(std::path::absolute(self.fleet().path()).into_report()?);
+        let text = |path: &Path| {
+            let text = path.to_str().map(str::to_owned);
+            text.ok_or_else(|| {
+                miette!(
+                    help = "name another directory with --results",
+                    "a job cannot name the directory {}: it is not UTF-8",
+                    path.display()
+                )
+            })
+        };
+        let blocks = self.manifest.plan.cells.iter().map(|cell| cell.repetition).max();
+        let blocks = blocks.unwrap_or(0);
+        Ok(BlocksJob {
+            name: format!("assay-{}", self.manifest.id),
+            blocks,
+            machines: self.options.machines.unwrap_or(blocks),
+            constraint: constraint.map(str::to_owned),
+            program: text(&fleet.program())?,
+            fleet_dir: text(fleet.path())?,
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
-use fleet::{Element, Outcome, Queue, Slurm, Submission};
+use fleet::{Element, Outcome, Queue, Slurm, Submission, job};
 use miette::Result;
 
 use super::board::Board;
@@ -138,7 +138,7 @@ fn submit(
     blocks: &[u32],
 ) -> Result<u32> {
     let machines = board.run.options.machines.map_or(blocks.len(), |most| most as usize);
-    let script = script(board, constraint)?;
+    let script = job::slurm(&board.run.job(constraint)?);
     let excluded = board.excluded();
     let submission = Submission { script: &script, blocks, machines, excluded: &excluded };
     let job = slurm.submit(&submission).into_report()?;
@@ -163,21 +163,4 @@ fn detach(board: &Board<'_>, jobs: &[u32]) {
         "detached  the blocks go on; `scancel {}` ends them",
         jobs.join(" ")
     ));
-}
-
-/// Returns the batch script of a block.
-fn script(board: &Board<'_>, constraint: Option<&str>) -> Result<String> {
-    let fleet = std::path::absolute(board.fleet.path()).into_report()?;
-    let quoted = |path: &std::path::Path| {
-        format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
-    };
-    let constraint =
-        constraint.map_or_else(String::new, |class| format!("#SBATCH --constraint={class}\n"));
-    Ok(format!(
-        "#!/bin/sh\n#SBATCH --job-name=assay\n#SBATCH --nodes=1\n#SBATCH --exclusive\n\
-         #SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --output=/dev/null\n{constraint}\
-         exec {} block {} \"$SLURM_ARRAY_TASK_ID\"\n",
-        quoted(&fleet.join("assay")),
-        quoted(&fleet)
-    ))
 }

@@ -46,7 +46,7 @@ pub(crate) fn measure_on(run: &FleetRun<'_>) -> Result<usize> {
 }
 
 /// Makes the directory of the blocks with all that a machine needs, unless it is there.
-fn prepare(run: &FleetRun<'_>) -> Result<()> {
+pub(crate) fn prepare(run: &FleetRun<'_>) -> Result<()> {
     let fleet = run.fleet();
     if !fleet.exists() {
         let program = std::env::current_exe().into_report()?;
