@@ -203,6 +203,7 @@ fn a_place_that_is_no_archive_is_refused_with_the_remedy() {
 /// Goal: a kill at any moment leaves the old set or the new one, and the next call removes the
 /// rest.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the moment of a kill needs no exact clock")]
 fn a_kill_at_any_moment_leaves_a_whole_set() {
     let workspace = archive();
     written(&workspace);
