@@ -67,6 +67,7 @@ mod tests {
     use model::{DEVICE_SCHEMA, Host};
 
     use super::*;
+    use crate::summary::Summaries;
 
     fn record(id: &str) -> DeviceRecord {
         DeviceRecord {
@@ -99,7 +100,10 @@ mod tests {
         let (records, damaged) = results.devices();
         assert_eq!(records, [complete, record("2")]);
         assert_eq!(damaged.len(), 1);
-        assert!(results.list().experiments.is_empty() && results.list().damaged.is_empty());
+        assert!(
+            results.list(&Summaries::new()).experiments.is_empty()
+                && results.list(&Summaries::new()).damaged.is_empty()
+        );
         assert!(results.write_device(&record("../x")).is_err());
         let copy = path.with_file_name("4.json");
         fs::copy(&path, &copy).unwrap();

@@ -108,9 +108,9 @@ impl Results {
         if let Some(found) = copied.verify()?.mismatches.into_iter().next() {
             return Err(ArchiveError::Damaged(of_source(&found.path), found.what));
         }
-        check_figures(&copied).map_err(|error| match error {
-            ArchiveError::Damaged(path, reason) => ArchiveError::Damaged(of_source(&path), reason),
-            other => other,
+        check_figures(&copied).map_err(|error| {
+            let ArchiveError::Damaged(path, reason) = error else { return error };
+            ArchiveError::Damaged(of_source(&path), reason)
         })?;
         let parent = target.parent().unwrap_or(root);
         Dir::create(parent, Entries::Closed).map_err(ArchiveError::write(parent))?;
@@ -196,7 +196,8 @@ mod tests {
         let changed = there.find("quick").unwrap();
         fs::write(changed.path().join("runs/memory.c1.r1/intervals.jsonl"), "").unwrap();
         let error = here.merge(std::slice::from_ref(&there)).unwrap_err().to_string();
-        let paths = [here.find("quick").unwrap(), changed].map(|dir| dir.path().display().to_string());
+        let paths =
+            [here.find("quick").unwrap(), changed].map(|dir| dir.path().display().to_string());
         assert!(paths.iter().all(|path| error.contains(path)), "{error}");
         assert_eq!(here.newest().len(), 1);
         let error = here.merge(&[Results::at(root.path())]).unwrap_err().to_string();

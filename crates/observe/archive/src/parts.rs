@@ -205,7 +205,9 @@ impl PartSetWriter {
         for table in tables {
             let name = part.file(table);
             let path = self.path(&name);
-            let sum = File::open(&path).and_then(|file| checksum(&file)).map_err(ArchiveError::read(&path))?;
+            let sum = File::open(&path)
+                .and_then(|file| checksum(&file))
+                .map_err(ArchiveError::read(&path))?;
             part.sums.insert(name, sum);
         }
         Ok(part)
@@ -221,9 +223,8 @@ impl PartSetWriter {
         let exchanged = match renameat_with(CWD, &new, CWD, old, RenameFlags::EXCHANGE) {
             Err(Errno::NOENT) => fs::rename(&new, old),
             // The file system cannot exchange: for a moment there is no set.
-            Err(Errno::INVAL | Errno::NOSYS) => {
-                fs::rename(old, self.prepared.path().join("old")).and_then(|()| fs::rename(&new, old))
-            }
+            Err(Errno::INVAL | Errno::NOSYS) => fs::rename(old, self.prepared.path().join("old"))
+                .and_then(|()| fs::rename(&new, old)),
             other => other.map_err(io::Error::from),
         };
         exchanged.map_err(ArchiveError::write(old))

@@ -261,7 +261,7 @@ mod tests {
         let expected = ["20261127T100000Z-0007", "20261127T100000Z-0008", "20261127T100000Z-0009"];
         assert_eq!(ids, expected);
         let listed: Vec<String> =
-            results.list().experiments.into_iter().map(|one| one.id).collect();
+            results.list(&Summaries::new()).experiments.into_iter().map(|one| one.id).collect();
         assert_eq!(listed, expected);
     }
 
@@ -297,7 +297,7 @@ mod tests {
         let dir = results.create(&mut manifest).unwrap();
         fs::create_dir(root.path().join("other")).unwrap();
         fs::rename(dir.path(), root.path().join("other/moved")).unwrap();
-        let listed = results.list().experiments.remove(0);
+        let listed = results.list(&Summaries::new()).experiments.remove(0);
         let listed = format!("{}/{}", listed.name, listed.id);
         for name in ["quick", &listed, "other", "moved", "other/moved"] {
             let found = results.find(name).unwrap();

@@ -11,7 +11,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use archive::{ArchiveError, ExperimentDir, Results, read_intervals, read_record};
+use archive::{ArchiveError, ExperimentDir, Results, Summaries, read_intervals, read_record};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::Deserializer;
@@ -234,7 +234,7 @@ fn a_newer_schema_is_rejected_with_the_reason() {
     assert!(error.to_string().ends_with("use a newer Assay"), "{error}");
     replace(&dir.path().join("manifest.json"), &format!("\"schema\": {SCHEMA}"), &newer);
     assert!(matches!(dir.manifest(), Err(ArchiveError::Schema(..))));
-    let listing = Results::at(root.path()).list();
+    let listing = Results::at(root.path()).list(&Summaries::new());
     assert!(matches!(&listing.damaged[..], [ArchiveError::Schema(..)]), "{listing:?}");
     assert_eq!(listing.experiments, []);
 }
@@ -252,7 +252,7 @@ fn a_name_that_leads_elsewhere_is_rejected() {
         let error = dir.manifest().unwrap_err();
         assert!(matches!(&error, ArchiveError::Damaged(path, _) if *path == manifest), "{error}");
         assert!(error.to_string().contains("\"../../..\", which cannot"), "{error}");
-        assert_eq!(Results::at(root.path()).list().damaged.len(), 1);
+        assert_eq!(Results::at(root.path()).list(&Summaries::new()).damaged.len(), 1);
         fs::write(&manifest, &text).unwrap();
     }
     replace(&dir.run_dir(CELL).join("record.json"), &format!("\"{CELL}\""), "\"../../..\"");
@@ -283,7 +283,7 @@ fn a_damaged_record_is_reported_and_never_skipped() {
     ];
     for damaged in cases {
         fs::write(&record, damaged).unwrap();
-        let mut listing = Results::at(root.path()).list();
+        let mut listing = Results::at(root.path()).list(&Summaries::new());
         let listed = listing.damaged.pop().expect("the damaged record");
         for error in [dir.run(CELL).unwrap_err(), listed] {
             let is_it = matches!(&error, ArchiveError::Damaged(path, _) if *path == record);
@@ -299,7 +299,7 @@ fn a_damaged_record_is_reported_and_never_skipped() {
 fn derived_values_are_cached_until_a_record_changes_or_the_cache_is_damaged() {
     let (root, dir) = copy();
     let results = Results::at(root.path());
-    let complete = || results.list().experiments[0].complete;
+    let complete = || results.list(&Summaries::new()).experiments[0].complete;
     let count = Cell::new(0);
     let compute = || {
         count.set(count.get() + 1);
@@ -346,7 +346,7 @@ fn an_experiment_killed_while_created_hides_no_older_one() {
     let results = Results::at(root.path());
     fs::create_dir(root.path().join("quick/99991231T000000Z-0000")).unwrap();
     assert_eq!(results.find("quick").unwrap().path(), dir.path());
-    assert_eq!(results.list().experiments.len(), 1);
+    assert_eq!(results.list(&Summaries::new()).experiments.len(), 1);
 }
 
 #[test]

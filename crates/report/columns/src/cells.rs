@@ -1,9 +1,7 @@
 //! The cells of one column: values, and which rows have one.
 
 use parquet::column::reader::{ColumnReader, get_typed_column_reader};
-use parquet::data_type::{
-    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type,
-};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::Result;
 use parquet::file::writer::SerializedColumnWriter;
 
@@ -32,10 +30,22 @@ enum Values {
 macro_rules! each {
     ($values:expr, $all:ident, $type:ident => $action:expr) => {
         match $values {
-            Values::Text($all) => { type $type = ByteArrayType; $action }
-            Values::Count($all) => { type $type = Int64Type; $action }
-            Values::Number($all) => { type $type = DoubleType; $action }
-            Values::Flag($all) => { type $type = BoolType; $action }
+            Values::Text($all) => {
+                type $type = ByteArrayType;
+                $action
+            }
+            Values::Count($all) => {
+                type $type = Int64Type;
+                $action
+            }
+            Values::Number($all) => {
+                type $type = DoubleType;
+                $action
+            }
+            Values::Flag($all) => {
+                type $type = BoolType;
+                $action
+            }
         }
     };
 }

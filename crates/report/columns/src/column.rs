@@ -42,10 +42,9 @@ impl Column {
     pub(crate) fn schema(&self) -> Result<Type> {
         let (physical, logical) = match self.kind {
             ColumnKind::Text => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
-            ColumnKind::Time => (
-                PhysicalType::INT64,
-                Some(LogicalType::timestamp(true, TimeUnit::MICROS)),
-            ),
+            ColumnKind::Time => {
+                (PhysicalType::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS)))
+            }
             ColumnKind::Count => (PhysicalType::INT64, None),
             ColumnKind::Number => (PhysicalType::DOUBLE, None),
             ColumnKind::Flag => (PhysicalType::BOOLEAN, None),

@@ -47,9 +47,11 @@ impl StoredTable {
             })
         };
         let columns = self.table.columns().iter().enumerate();
-        columns.filter(move |(place, column)| {
-            metric::find(&column.name).is_some() && has_value(*place)
-        }).map(|(_, column)| column.name.as_str())
+        columns
+            .filter(move |(place, column)| {
+                metric::find(&column.name).is_some() && has_value(*place)
+            })
+            .map(|(_, column)| column.name.as_str())
     }
 
     pub(crate) fn groups(&self) -> usize {

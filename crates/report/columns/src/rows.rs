@@ -123,11 +123,7 @@ fn set_run<W: Write + Send>(table: &mut TableWriter<W>, rows: &RunRows<'_>) {
     table.set("invalid", run.invalid.as_deref());
 }
 
-fn set_step<W: Write + Send>(
-    table: &mut TableWriter<W>,
-    rows: &RunRows<'_>,
-    step: &StepRecord,
-) {
+fn set_step<W: Write + Send>(table: &mut TableWriter<W>, rows: &RunRows<'_>, step: &StepRecord) {
     let experiment = &rows.manifest.plan.experiment;
     table.set("step_index", Some(step.index));
     table.set("step", Some(&*step.step.name));

@@ -55,12 +55,20 @@ const RUN: [(&str, ColumnKind, &str); 19] = [
     ("clients", Count, "level of the factor clients"),
     ("repetition", Count, "repetition, which is also the block of the run"),
     ("host", Text, "fingerprint of the host that did the run"),
-    ("machine", Text, "name of the machine in its fleet; null for a run on the host of the manifest"),
+    (
+        "machine",
+        Text,
+        "name of the machine in its fleet; null for a run on the host of the manifest",
+    ),
     ("started_at", Time, "when the run began"),
     ("ended_at", Time, "when the run ended"),
     ("run_end", Text, "how the run ended: complete, failed, crashed and others, as in record.json"),
-    ("is_counted", Flag, "whether the figures of the run count: its client was in time and its \
-        answers were right"),
+    (
+        "is_counted",
+        Flag,
+        "whether the figures of the run count: its client was in time and its \
+        answers were right",
+    ),
     ("invalid", Text, "why the run is invalid"),
     ("step_index", Count, "position of the step in the run, from 0; null without a finished step"),
     ("step", Text, "name of the step"),
@@ -78,7 +86,11 @@ const INTERVAL: [(&str, ColumnKind, &str); 10] = [
     ("step", Text, "name of the step"),
     ("probe", Count, "probe of a search, from 0; null outside of searches"),
     ("is_warmup", Flag, "whether the interval belongs to the warm-up"),
-    ("start_ns", Count, "start of the interval since the start of the step or probe, in nanoseconds"),
+    (
+        "start_ns",
+        Count,
+        "start of the interval since the start of the step or probe, in nanoseconds",
+    ),
     ("length_ns", Count, "length of the interval, in nanoseconds"),
     ("invalid", Text, "cause of the client's delay in an invalid interval"),
     ("done_ops", Count, "operations of all kinds that the measured clients completed"),

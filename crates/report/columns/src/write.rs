@@ -30,9 +30,7 @@ impl<W: Write + Send> PartWriter<W> {
     ///
     /// # Errors
     /// When an output cannot be written.
-    pub fn begin(
-        open: impl Fn(Table) -> std::io::Result<W>,
-    ) -> Result<Self, ColumnsError> {
+    pub fn begin(open: impl Fn(Table) -> std::io::Result<W>) -> Result<Self, ColumnsError> {
         let [experiments, runs, intervals] = Table::ALL.map(|table| {
             let out = open(table).map_err(|error| ColumnsError::Parquet(error.into()))?;
             TableWriter::begin(table, out)

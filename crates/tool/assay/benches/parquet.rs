@@ -34,8 +34,8 @@ engine = "sqlite"
 "#;
 
 const EXPERIMENTS: u32 = 1_000;
-/// Experiments of a part.
-const PART: u32 = 250;
+/// Experiments of a part: there are as many parts as `assay archive parquet` makes of so many.
+const PART: u32 = 40;
 const VARIANTS: u32 = 10;
 const REPETITIONS: u32 = 100;
 /// Rounds; the best is compared with the target, and the worst is printed too.
@@ -185,7 +185,8 @@ impl Source {
         tables.add_experiment(&facts).expect("a scratch file");
         for cell in &manifest.plan.cells {
             let run = self.noise.run(&self.record, cell, &manifest);
-            let rows = RunRows { directory: &directory, manifest: &manifest, run: &run, intervals: &[] };
+            let rows =
+                RunRows { directory: &directory, manifest: &manifest, run: &run, intervals: &[] };
             tables.add_run(&rows).expect("a scratch file");
         }
         let stamp = Results::at(results).find(&directory).expect("it was written").stamp();

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use columns::{Column, Table};
-use model::{OpKind, Topic};
 use model::metric::{METRICS, Metric, Unit};
+use model::{OpKind, Topic};
 
 /// Pages by path below docs/reference.
 type Pages = BTreeMap<String, String>;

@@ -99,9 +99,8 @@ where
     }
     let mut means = Vec::new();
     for ((variant, level, index, step, clients), values) in all {
-        let mean = |(name, values): (N, Vec<f64>)| {
-            Some((name.into(), mean_of_runs(&values)?.to_bits()))
-        };
+        let mean =
+            |(name, values): (N, Vec<f64>)| Some((name.into(), mean_of_runs(&values)?.to_bits()));
         let bits = values.into_iter().filter_map(mean).collect();
         let (variant, step) = (variant.to_owned(), step.to_owned());
         means.push(StepMeans { variant, level, index, step, clients, bits });

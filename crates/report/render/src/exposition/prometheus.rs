@@ -1,8 +1,8 @@
 //! The text format of Prometheus.
 //!
 //! Source: Prometheus documentation, "Exposition formats", text-based format 0.0.4, and "Metric and
-//! label naming": a prefix, base units, a suffix with the unit. A node exporter refuses samples with
-//! time stamps in its text files, so they have none.
+//! label naming": a prefix, base units, a suffix with the unit. A node exporter refuses samples
+//! with time stamps in its text files, so they have none.
 
 use std::fmt::Write as _;
 
@@ -23,9 +23,9 @@ struct BaseUnit {
 /// Every metric is a gauge: a counter of ours is its growth over one step that has ended.
 pub fn render_prometheus(manifest: &Manifest, runs: &[RunRecord]) -> String {
     let mut text = String::new();
-    let complete = runs.iter().map(|run| {
-        (labels_of(manifest, run), if run.end.is_complete() { 1.0 } else { 0.0 })
-    });
+    let complete = runs
+        .iter()
+        .map(|run| (labels_of(manifest, run), if run.end.is_complete() { 1.0 } else { 0.0 }));
     let help = "whether every step of the run was executed";
     write_metric(&mut text, "assay_run_complete", help, complete);
     let points = points(manifest, runs);

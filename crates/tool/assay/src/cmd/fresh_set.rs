@@ -56,16 +56,16 @@ impl<'a> FreshSet<'a> {
 
     /// Returns the metrics of which the set has a value.
     pub(crate) fn metrics(&self) -> BTreeSet<String> {
-        let read = |table: &StoredTable| {
-            Ok(table.metrics().map(|name| (name.to_owned(), ())).collect())
-        };
+        let read =
+            |table: &StoredTable| Ok(table.metrics().map(|name| (name.to_owned(), ())).collect());
         self.merged(Table::Runs, |_| true, read).into_keys().collect()
     }
 
     /// Returns a column of JSON texts of the experiments.
     fn parsed<T: DeserializeOwned + Send>(&self, column: &str) -> BTreeMap<PathBuf, T> {
         let texts = self.read(Table::Experiments, |_| true, |table| table.texts(column));
-        let parse = |(path, text): (PathBuf, String)| Some((path, serde_json::from_str(&text).ok()?));
+        let parse =
+            |(path, text): (PathBuf, String)| Some((path, serde_json::from_str(&text).ok()?));
         parallel_map(texts, parse).into_iter().flatten().collect()
     }
 
@@ -77,7 +77,9 @@ impl<'a> FreshSet<'a> {
         read: impl Fn(&StoredTable) -> Result<BTreeMap<String, T>, ColumnsError> + Sync,
     ) -> BTreeMap<PathBuf, T> {
         let all = self.merged(table, is_wanted, read);
-        all.into_iter().filter_map(|(key, one)| Some((self.fresh.get(&key)?.clone(), one))).collect()
+        all.into_iter()
+            .filter_map(|(key, one)| Some((self.fresh.get(&key)?.clone(), one)))
+            .collect()
     }
 
     /// Reads a table of each part with a fresh experiment that is wanted, several at a time.

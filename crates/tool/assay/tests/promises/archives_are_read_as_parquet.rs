@@ -29,7 +29,8 @@ fn archive() -> Workspace {
 /// Returns the directories of the experiments, in order.
 fn experiments(workspace: &Workspace) -> Vec<PathBuf> {
     let below = |dir: PathBuf| {
-        let entries = fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("it").path());
+        let entries =
+            fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("it").path());
         let mut dirs: Vec<_> = entries.filter(|path| !is_hidden(path)).collect();
         dirs.sort();
         dirs
@@ -95,7 +96,8 @@ fn list_and_history_print_the_same_with_and_without_the_files() {
     let runs = workspace.path("results/.parquet/runs-000001-000016.parquet");
     let bytes = fs::read(&runs).expect("it was written");
     fs::write(&runs, &bytes[..bytes.len() - 9]).expect("a file");
-    for ((code, out, err), (_, expected, _)) in printed(&workspace).into_iter().zip(&plain).skip(2) {
+    for ((code, out, err), (_, expected, _)) in printed(&workspace).into_iter().zip(&plain).skip(2)
+    {
         assert_eq!((code, &out), (0, expected));
         assert!(err.contains("000001-000016.parquet is damaged: its checksum"), "{err}");
         assert!(err.contains("`assay archive parquet`"), "{err}");
@@ -198,8 +200,10 @@ fn a_place_that_is_no_archive_is_refused_with_the_remedy() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// Goal: a kill at any moment leaves the old set or the new one, and the next call removes the rest.
+/// Goal: a kill at any moment leaves the old set or the new one, and the next call removes the
+/// rest.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the moment of a kill needs no exact clock")]
 fn a_kill_at_any_moment_leaves_a_whole_set() {
     let workspace = archive();
     written(&workspace);

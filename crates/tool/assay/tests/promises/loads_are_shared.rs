@@ -40,7 +40,8 @@ impl Workspace {
 
     /// Returns the records of the newest experiment, by run.
     fn runs(&self) -> Vec<Value> {
-        let listed = Results::at(&self.path("results")).list(&archive::Summaries::new()).experiments;
+        let listed =
+            Results::at(&self.path("results")).list(&archive::Summaries::new()).experiments;
         let id = &listed.last().expect("it was run").id;
         let runs = fs::read_dir(self.path("results/shared").join(id).join("runs"));
         let mut runs: Vec<PathBuf> =

@@ -71,6 +71,7 @@ print(len(families), "metrics")
 "#;
 
 /// Returns the Python of the environment, or prints why there is none.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
 fn python() -> Option<PathBuf> {
     let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || Path::new(&env::var_os("HOME").unwrap_or_default()).join(".cache");
@@ -80,13 +81,8 @@ fn python() -> Option<PathBuf> {
     if works.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
-    skip(&format!("no DuckDB, pandas and Polars in {} (scripts/setup.sh test)", python.display()));
+    println!("skipped: no DuckDB, pandas and Polars in {}: scripts/setup.sh test", python.display());
     None
-}
-
-#[expect(clippy::print_stdout, reason = "a test that is skipped prints why")]
-fn skip(reason: &str) {
-    println!("skipped: {reason}");
 }
 
 /// Runs a script in the workspace; returns what it prints.
@@ -132,7 +128,6 @@ fn every_recipe_of_the_guide_has_an_answer() {
 
 /// Goal: two queries of 20 million values are answered; the times are printed.
 #[test]
-#[expect(clippy::print_stdout, reason = "times are figures, not a condition")]
 fn duckdb_answers_twenty_million_values() {
     let Some(python) = python() else { return };
     let workspace = with_set();

@@ -21,7 +21,7 @@ use crate::ui::Ui;
 Each experiment is copied with its name and identifier, so commands and links stay valid. One that
 is here already with the same files stays as it is. If an experiment is here with other files,
 nothing is copied, and the error names both. Copied experiments count as experiments of other
-people: a command that runs one asks first. Pages, caches and marks of ownership are not copied.")]
+people: a command that runs one needs consent. Pages, caches and marks of ownership are not copied.")]
 pub(super) struct Args {
     /// Archives whose experiments to add
     #[arg(required = true, value_name = "DIR")]
