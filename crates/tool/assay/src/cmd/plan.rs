@@ -154,7 +154,8 @@ impl Report for Shown<'_> {
             }
             None => lines(self.planned, style),
         };
-        lines.extend(self.machines.iter().flat_map(PricedMachines::lines));
+        let has_noise = self.proposed.is_some();
+        lines.extend(self.machines.iter().flat_map(|machines| machines.lines(has_noise)));
         let note = |note| labelled(&format!("note      {note}"), LABEL, style);
         lines.extend(sampler::limit_notes().iter().map(note));
         let refusal = |text| format!("warning   `run` refuses this plan on this host: {text}");
