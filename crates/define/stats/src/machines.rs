@@ -10,6 +10,7 @@ use crate::distribution::fisher;
 use crate::distribution::student::{half_width, two_sided};
 use crate::effect::{Effect, Method};
 use crate::effect_test::{Estimate, differences, logs};
+use crate::planning::between_runs;
 use crate::prior::{CellVariance, Variation};
 use crate::sample::mean;
 use model::float;
@@ -110,13 +111,15 @@ impl MachineVariance {
         Some(Variation { cov, low: low.min(cov), high: high.max(cov) })
     }
 
-    /// Returns the variance between machines, the noise of blocks removed; >= 0.
+    /// Returns the deviation between machines to plan with, a share.
     ///
-    /// Without repeated blocks the noise of blocks is part of it.
+    /// Below five machines it is an upper bound of 80 %: an estimate would be too low half of the
+    /// time.
     ///
-    /// Source: analysis of variance of unweighted means [Burdick Graybill 1992, section 4.2].
-    pub fn component(&self) -> f64 {
-        (self.of_means - self.per_block * self.within.variance).max(0.0)
+    /// Source: [`between_runs`], with machines for runs.
+    pub fn planned(&self) -> f64 {
+        let of_means = CellVariance { variance: self.of_means, df: float(self.machines - 1) };
+        cov_of(between_runs(of_means, self.per_block * self.within.variance))
     }
 
     /// Returns the half-width of the 95 % interval on so many machines, as a share.
@@ -221,7 +224,7 @@ mod tests {
         let means = machines(&LEAVES);
         let found = MachineVariance::of(&means).unwrap();
         assert!((found.within.variance - 0.0066).abs() < 5e-5, "{found:?}");
-        assert!((found.component() - 0.0724).abs() < 5e-5, "{found:?}");
+        assert!((found.between().unwrap().cov - cov_of(0.0724)).abs() < 1e-4, "{found:?}");
         let effect = classify_machines(&means, 0.02).unwrap();
         assert_eq!((effect.method, effect.df), (Method::Machines, Some(3.0)));
         let shifts = [3.1075, 3.44, 2.8125, 3.3025];
@@ -261,7 +264,9 @@ mod tests {
         let single = machines(&[&[0.02], &[0.05]]);
         let found = MachineVariance::of(&single).unwrap();
         assert_eq!(found.between(), None);
-        assert!((found.component() - 0.00045).abs() < 1e-12, "{found:?}");
+        // scipy 1.17.1, stats.chi2.ppf(0.2, 1): 0.064185.
+        let bound = cov_of(0.00045 / 0.064_185);
+        assert!((found.planned() / bound - 1.0).abs() < 1e-4, "{found:?}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ const SIGMA: f64 = 0.02;
 /// Deviations between machines, in deviations of a block.
 const OF_MACHINES: [f64; 3] = [0.0, 0.5, 2.0];
 /// Blocks of each machine.
-const DESIGNS: [&[usize]; 8] = [
+const DESIGNS: [&[usize]; 9] = [
     &[6, 6],
     &[2, 12],
     &[6, 6, 6],
@@ -20,6 +20,7 @@ const DESIGNS: [&[usize]; 8] = [
     &[1, 1, 1],
     &[6; 5],
     &[1, 2, 4, 8, 16],
+    &[3; 10],
     &[1, 1, 1, 1, 1, 12, 12, 12, 12, 12],
 ];
 /// Degrees of freedom of the heavier tails.
@@ -177,7 +178,8 @@ fn intervals_over_machines_have_nominal_coverage() {
     let experiments = cases(1_500, 20_000);
     println!("Coverage and median half-width of 95 % intervals, {experiments} experiments a row");
     println!(
-        "| tails | between / block | blocks | machines | | ignored | | weighted | | deviation |"
+        "| tails | between / block | blocks | machines | width | ignored | width | weighted | \
+         width | deviation |"
     );
     for tails in [Tails::Normal, Tails::Heavy] {
         for of_machines in OF_MACHINES {

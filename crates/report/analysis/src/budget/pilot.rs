@@ -261,8 +261,8 @@ impl Evidence {
 /// Returns the variance of a metric over the runs of some variants, each about its own mean, and
 /// the fewest runs of one; `None` when none was repeated.
 ///
-/// Where runs share several loads, it is that of the means of loads, and the fewest loads. Of several
-/// machines it is that within machines.
+/// Where runs share several loads, it is that of the means of loads, and the fewest loads. Of
+/// several machines it is that within machines.
 pub(super) fn pair(
     samples: &VariantSamples<'_>,
     metric: &str,

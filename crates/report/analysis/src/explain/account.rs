@@ -8,6 +8,7 @@ use serde::Serialize;
 use stats::{MeanDifference, difference};
 
 use super::waits::{WaitAccount, waits};
+use crate::machines::factor::means_by_machine;
 use crate::metrics::{
     client_cpu, is_of_server, measured_threads, primary_operations, requests, whole_cpu_us,
 };
@@ -176,7 +177,8 @@ struct OfRun {
 
 /// Accounts for the difference between the runs of two variants in one step.
 ///
-/// `None` when a run of them did no operation, and of a subject without an account.
+/// `None` when a run of them did no operation, and of a subject without an account. On several
+/// machines the means of machines are compared.
 ///
 /// Source: Little's law [Little 1961]: in a closed loop without think time, time per operation =
 /// threads of clients / throughput.
@@ -203,8 +205,10 @@ pub(super) fn account(
     let (known, lacking): (Vec<Part>, Vec<Part>) =
         wanted.iter().copied().partition(|part| is_known(part));
     let compare = |value: &dyn Fn(&OfRun) -> f64| {
-        let values = |side: &[OfRun]| -> Vec<f64> { side.iter().map(value).collect() };
-        difference(&values(&sides[0]), &values(&sides[1]))
+        let [base, variant] = [(base, &sides[0]), (variant, &sides[1])].map(|(runs, side)| {
+            means_by_machine(runs.iter().map(|(run, _)| *run), side.iter().map(value).collect())
+        });
+        difference(&base, &variant)
     };
     let mut components = Vec::with_capacity(known.len());
     for part in &known {

@@ -7,6 +7,7 @@ use model::{RunRecord, StepRecord, WaitProfile, metric};
 use serde::Serialize;
 use stats::{MeanDifference, difference};
 
+use crate::machines::factor::means_by_machine;
 use crate::metrics::primary_operations;
 
 /// Share of the whole, on the side where it is larger, below which events are one part together.
@@ -66,19 +67,23 @@ pub(super) fn waits(base: Waited<'_>, variant: Waited<'_>) -> Option<WaitAccount
     });
     let wholes = [base.1, variant.1];
     merge_small(&mut sides, &wholes);
+    let means = |side: usize, values: Vec<f64>| {
+        means_by_machine([base, variant][side].0.iter().map(|(run, _)| *run), values)
+    };
     let names: BTreeSet<&String> = sides.iter().flatten().flat_map(BTreeMap::keys).collect();
     let compare = |name: &String| {
-        let of = |side: &[BTreeMap<String, f64>]| -> Vec<f64> {
-            side.iter().map(|run| run.get(name).copied().unwrap_or(0.0)).collect()
+        let of = |at: usize| {
+            let values = sides[at].iter().map(|run| run.get(name).copied().unwrap_or(0.0));
+            means(at, values.collect())
         };
-        let us = difference(&of(&sides[0]), &of(&sides[1]))?;
+        let us = difference(&of(0), &of(1))?;
         Some(WaitPart { name: name.clone(), us })
     };
     let mut parts: Vec<WaitPart> = names.into_iter().filter_map(compare).collect();
     parts.sort_by(|a, b| b.us.difference.abs().total_cmp(&a.us.difference.abs()));
     let rest = |side: usize| -> Vec<f64> {
         let runs = wholes[side].iter().zip(&sides[side]);
-        runs.map(|(whole, parts)| whole - parts.values().sum::<f64>()).collect()
+        means(side, runs.map(|(whole, parts)| whole - parts.values().sum::<f64>()).collect())
     };
     let samples = |(runs, _): Waited<'_>| -> Option<u64> {
         runs.iter().map(|(_, step)| Some(step.waits.as_ref()?.samples)).sum()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{Host, Machine, RunRecord, StepClients};
+use model::{Host, Machine, RunRecord, StepClients, float};
 use serde::Serialize;
 use stats::Variation;
 
@@ -48,6 +48,9 @@ pub struct MachineRatios {
     pub ratios: Vec<Option<f64>>,
     /// Deviation of the ratio between machines, a share; `None` if no block was repeated.
     pub between: Option<Variation>,
+    /// Deviation between machines to plan with, a share: of few machines an upper bound of 80 %.
+    #[serde(skip)]
+    pub planned: f64,
     /// Deviation of the ratio between blocks of one machine, a share.
     pub within: Option<f64>,
     /// Machine that differs from the others beyond margin and chance.
@@ -78,6 +81,19 @@ pub fn effective_hosts<'a>(
         hosts.entry(run.machine.as_ref().map(|it| &*it.name)).or_insert(run.host_or(host));
     }
     if hosts.is_empty() { vec![host] } else { hosts.into_values().collect() }
+}
+
+/// Returns the arithmetic mean of each machine's values, one a run; of one machine the values.
+pub(crate) fn means_by_machine<'a>(
+    runs: impl Iterator<Item = &'a RunRecord>,
+    values: Vec<f64>,
+) -> Vec<f64> {
+    let mut machines: BTreeMap<Option<&str>, Vec<f64>> = BTreeMap::new();
+    for (run, value) in runs.zip(&values) {
+        machines.entry(run.machine.as_ref().map(|it| &*it.name)).or_default().push(*value);
+    }
+    let mean = |own: Vec<f64>| own.iter().sum::<f64>() / float(own.len());
+    if machines.len() > 1 { machines.into_values().map(mean).collect() } else { values }
 }
 
 /// Returns the machines that runs name, each once and by name.

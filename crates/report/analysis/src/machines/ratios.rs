@@ -100,6 +100,7 @@ impl Question<'_> {
             metric,
             ratios: Vec::new(),
             between: variance.between(),
+            planned: variance.planned(),
             within: (within.df > 0.0).then(|| cov_of(within.variance)),
             outlier: outlier.map(str::to_owned),
             more: Forecast { machines: more, half_width: variance.half_width_on(more) },

@@ -39,8 +39,8 @@ pub(crate) struct Analyzed {
 
 /// Compares the runs of `experiment` with `base` and checks every rule.
 ///
-/// `hosts` are those of the manifests; the machines of a fleet take the place of its host. The noise
-/// history comes from earlier experiments of `results`.
+/// `hosts` are those of the manifests; the machines of a fleet take the place of its host. The
+/// noise history comes from earlier experiments of `results`.
 pub(crate) fn analyze(
     experiment: &Experiment,
     hosts: &[&Host],

@@ -229,7 +229,7 @@ fn overhead_of(run: &RunRecord) -> Option<u64> {
 }
 
 /// Formats the noise of the noisiest comparison per step and level.
-fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
+pub(super) fn noise_lines(noise: &[StepNoise], pilot: &Pilot) -> Vec<String> {
     let row = |one: &&StepNoise| {
         let seconds = one.within.map_or(String::new(), |within| {
             format!(

@@ -34,6 +34,7 @@ pub(crate) mod micro;
 mod optional;
 pub(crate) mod plan;
 mod plan_machines;
+mod plan_sizes;
 mod profiles;
 mod proposal;
 mod published;

@@ -23,6 +23,7 @@ use super::budget::{BudgetArgs, Proposed};
 use super::fleet_options::FleetArgs;
 use super::format::TextOrJson;
 use super::plan_machines::{Machines, PricedMachines};
+use super::plan_sizes::Priced;
 use super::refused::{by_host, check_text, text};
 use super::run_options::{ExperimentArgs, Verb, rates};
 use super::{optional, published, servers};
@@ -154,7 +155,8 @@ impl Report for Shown<'_> {
             }
             None => lines(self.planned, style),
         };
-        lines.extend(self.machines.iter().flat_map(PricedMachines::lines));
+        let has_noise = self.proposed.is_some();
+        lines.extend(self.machines.iter().flat_map(|machines| machines.lines(has_noise)));
         let note = |note| labelled(&format!("note      {note}"), LABEL, style);
         lines.extend(sampler::limit_notes().iter().map(note));
         let refusal = |text| format!("warning   `run` refuses this plan on this host: {text}");
@@ -182,50 +184,6 @@ impl Report for Shown<'_> {
             all["machines"] = machines.data();
         }
         all
-    }
-}
-
-/// What one of the file's sizes costs, or why it has no plan.
-#[derive(Default, Serialize)]
-struct Priced {
-    size: String,
-    estimated_ns: Option<Nanos>,
-    estimated_disk_bytes: Option<Bytes>,
-    is_more_than_free: bool,
-    error: Option<String>,
-}
-
-impl Priced {
-    fn of(size: String, experiment: Experiment, environment: &Environment) -> Self {
-        // What this machine has no room for has a price all the same.
-        let unlimited = Room { free: Bytes(u64::MAX), floor: Bytes(0) };
-        match plan::expand(experiment, &Program::default(), unlimited) {
-            Ok(Plan { estimated_ns, estimated_disk_bytes: disk, .. }) => {
-                let usable = environment.disk_free().0.saturating_sub(DISK_FLOOR_BYTES.0);
-                Self {
-                    size,
-                    estimated_ns: Some(estimated_ns),
-                    estimated_disk_bytes: Some(disk),
-                    is_more_than_free: disk.0 > usable,
-                    error: None,
-                }
-            }
-            Err(error) => Self { size, error: Some(error.to_string()), ..Self::default() },
-        }
-    }
-
-    fn line(&self) -> String {
-        let Self { size, estimated_ns, estimated_disk_bytes, .. } = self;
-        match (estimated_ns, estimated_disk_bytes) {
-            (Some(time), Some(disk)) => {
-                let lacks = if self.is_more_than_free { ", more than is free here" } else { "" };
-                format!(
-                    "--size {size}: about {time} of machine time, up to {disk} of disk at a \
-                     time{lacks}"
-                )
-            }
-            _ => format!("--size {size}: {}", self.error.as_deref().unwrap_or_default()),
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use model::{Nanos, Plan, Unit, count};
 use render::figure::figure;
 use serde_json::{Value, json};
 
-use super::budget::{Evidence, cov, within};
+use super::budget::{Evidence, cov, noise_lines, within};
 use super::fleet_options::{FleetArgs, Target};
 use crate::ui::aligned;
 
@@ -18,6 +18,11 @@ use crate::ui::aligned;
 /// Our choice: as much as the margin of a comparison. Servers that were meant to be identical
 /// differ by several per cent in throughput; ratios on them differ by less.
 const ASSUMED: f64 = 0.02;
+
+/// Machines from which a measured deviation is not an upper bound.
+///
+/// Source: [`stats::planning::between_runs`].
+const KNOWN_FROM: usize = 5;
 
 /// Numbers of machines that are priced.
 const STEPS: [u32; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64];
@@ -91,6 +96,7 @@ impl Machines {
             measured,
             pilot: evidence.pilot.id.clone(),
             between,
+            noise: noise_lines(noise, &evidence.pilot),
             rows: numbers.map(price).collect(),
         }
     }
@@ -112,6 +118,8 @@ pub(super) struct PricedMachines {
     pilot: String,
     /// Deviation of ratios between machines, a share.
     between: f64,
+    /// The noise of a block, in lines.
+    noise: Vec<String>,
     rows: Vec<MachinePrice>,
 }
 
@@ -126,18 +134,20 @@ struct MachinePrice {
 }
 
 impl PricedMachines {
-    /// Formats the prices in lines.
-    pub(super) fn lines(&self) -> Vec<String> {
+    /// Formats the prices in lines, after the noise unless it is stated before.
+    pub(super) fn lines(&self, has_noise: bool) -> Vec<String> {
         let blocks = many(self.blocks as usize, "block");
-        let mut lines = vec![format!(
+        let mut lines = if has_noise { Vec::new() } else { self.noise.clone() };
+        lines.push(format!(
             "machines  {}: {blocks} of about {}, each on one machine",
             self.target, self.block
-        )];
+        ));
         let between = figure(Unit::Share, self.between);
         let deviation = match self.measured {
             Some(one) => format!(
-                "{}, as measured on {} ({})",
+                "{}: {} on {} of {}",
                 cov(one.cov),
+                if one.machines < KNOWN_FROM { "80 % upper bound" } else { "measured" },
                 many(one.machines, "machine"),
                 self.pilot
             ),

@@ -51,6 +51,7 @@ mod limits_are_checked_before_the_load;
 mod limits_of_containers_bind;
 mod lint_reports_findings_and_exit_codes;
 mod loads_are_shared;
+mod machines_are_a_random_factor;
 mod nothing_ends_a_command_by_a_panic;
 mod only_regular_files_are_read;
 mod optional_variants_are_left_out;

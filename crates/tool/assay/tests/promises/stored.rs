@@ -78,6 +78,23 @@ impl Workspace {
         self
     }
 
+    /// Gives each run of the pair the machine of its repetition, with the host of the manifest.
+    pub(crate) fn on_machines(self, names: [&str; 2]) -> Self {
+        for dir in Results::at(&self.path("results")).newest() {
+            let host = json!(dir.manifest().expect("a manifest").host);
+            for run in fs::read_dir(dir.path().join("runs")).expect("runs") {
+                let run = run.expect("an entry").path();
+                let record = fs::read_to_string(run.join("record.json")).expect("a record");
+                let mut record: Value = serde_json::from_str(&record).expect("JSON");
+                let repetition = record["cell"]["repetition"].as_u64().expect("a number");
+                let name = names[usize::try_from(repetition).expect("a small one") - 1];
+                record["machine"] = json!({ "name": name, "host": host });
+                replace(&run, "record.json", record.to_string().as_bytes());
+            }
+        }
+        self
+    }
+
     /// Brings a stored experiment into the archive.
     pub(crate) fn import(&self, stored: &[u8]) {
         let file = self.path("stored.assay");
