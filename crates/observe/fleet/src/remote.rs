@@ -74,6 +74,14 @@ pub struct RemoteBlock<'a> {
 }
 
 impl Transport {
+    /// Checks that the client of OpenSSH is here.
+    ///
+    /// # Errors
+    /// When it is not installed.
+    pub fn check_ssh() -> Result<(), FleetError> {
+        child::find("ssh").map(drop).ok_or(FleetError::Missing("ssh", "OpenSSH"))
+    }
+
     /// Returns the command that runs one line of shell on the machine.
     fn command(&self, line: &str, excluded: &[String]) -> Command {
         match self {

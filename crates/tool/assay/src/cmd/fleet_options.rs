@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
-use fleet::{Hosts, read_hosts};
+use fleet::{Hosts, Slurm, Transport, read_hosts};
 use miette::{IntoDiagnostic as _, Result, WrapErr as _, miette};
 use reader::error::Source;
 use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::IntoReport as _;
 
 /// Heading of the options.
 const HEADING: &str = "Other machines";
@@ -53,6 +55,15 @@ impl FleetArgs {
     /// Returns whether blocks go on without this process.
     pub(super) fn survives_submitter(&self) -> bool {
         self.on.as_deref() == Some(SLURM) && !self.stream
+    }
+
+    /// Checks that blocks can be sent to their machines from this host.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.target()? {
+            None => Ok(()),
+            Some(Target::Slurm { .. }) => Slurm::find().map(drop).into_report(),
+            Some(Target::Hosts(_)) => Transport::check_ssh().into_report(),
+        }
     }
 
     /// Returns where blocks run; `None` for this machine.

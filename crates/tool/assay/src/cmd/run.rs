@@ -214,7 +214,7 @@ fn prepare(
     ui: &Ui,
 ) -> Result<(Prepared, Environment)> {
     check_floor(&environment.nearest_dir(), args.limits.disk_floor)?;
-    args.fleet.target()?;
+    args.fleet.check()?;
     if args.fleet.on.is_some() && args.until.is_given() {
         return Err(miette!(
             help = "leave out --until, and name --repetitions: `assay plan --on` prices them",
