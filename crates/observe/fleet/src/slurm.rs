@@ -65,10 +65,20 @@ impl Slurm {
     /// # Errors
     /// When one is not installed.
     pub fn find() -> Result<Self, FleetError> {
-        for program in ["sbatch", "squeue"] {
+        for program in ["sbatch", "squeue", "sinfo"] {
             child::find(program).ok_or(FleetError::Missing(program, "Slurm"))?;
         }
         Ok(Self(()))
+    }
+
+    /// Checks that the controller answers.
+    ///
+    /// # Errors
+    /// When it does not, with the message of its client.
+    pub fn check(self) -> Result<(), FleetError> {
+        let mut command = child::command(Role::Remote, "sinfo");
+        command.arg("--noheader");
+        output(command, "").map(drop)
     }
 
     /// Submits blocks as one job array; returns the job.

@@ -61,7 +61,7 @@ impl FleetArgs {
     pub(super) fn check(&self) -> Result<()> {
         match self.target()? {
             None => Ok(()),
-            Some(Target::Slurm { .. }) => Slurm::find().map(drop).into_report(),
+            Some(Target::Slurm { .. }) => Slurm::find().and_then(Slurm::check).into_report(),
             Some(Target::Hosts(_)) => Transport::check_ssh().into_report(),
         }
     }
