@@ -265,10 +265,10 @@ impl Claim {
     }
 
     fn fault(&self, error: std::io::Error) -> FleetError {
-        match error.kind() {
-            ErrorKind::NotFound => self.superseded(),
-            _ => FleetError::File(self.dir.clone(), error),
+        if error.kind() == ErrorKind::NotFound {
+            return self.superseded();
         }
+        FleetError::File(self.dir.clone(), error)
     }
 
     const fn superseded(&self) -> FleetError {

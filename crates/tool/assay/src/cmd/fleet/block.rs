@@ -135,6 +135,7 @@ fn receive_builds(input: &mut impl BufRead, to: &Path) -> Result<()> {
 }
 
 /// Stops the run when the connection ends.
+#[expect(clippy::disallowed_methods, reason = "the process ends next")]
 fn stop_at_end(mut input: impl BufRead + Send + 'static, interrupt: Interrupt) -> Result<()> {
     let watch = move || {
         // Nothing else is sent; an error is an end as any other.
