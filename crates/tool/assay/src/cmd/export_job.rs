@@ -26,6 +26,14 @@ const POD_DATA: &str = "/var/tmp";
 
 /// Arguments of `assay export-job`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay export-job slurm quickstart --constraint bench >job && sbatch job
+  assay export-job kubernetes quickstart --image IMAGE --claim results --pod-cpus 8 \\
+    --pod-memory 32GiB >job.json && kubectl apply -f job.json
+
+The experiment begins here, with the builds that all machines use. All machines need the directory
+of the results. Complete blocks enter the archive as they end. A job that runs again repeats none of
+them.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     scheduler: Scheduler,
@@ -35,19 +43,12 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Scheduler {
     /// Print a batch script for `sbatch`: a job array with one element for each block
-    #[command(after_help = "Example:
-  assay export-job slurm quickstart --constraint bench >job && sbatch job
-
-All machines need the directory of the results. The blocks enter the archive as they end.
-After the job, assay run --resume EXPERIMENT prints the result, and runs incomplete blocks again.")]
+    #[command(after_help = "After the job, assay run --resume EXPERIMENT prints the result, \
+                            and runs incomplete blocks again.")]
     Slurm(Box<JobArgs>),
     /// Print an indexed Job for `kubectl`, as JSON
-    #[command(after_help = "Example:
-  assay export-job kubernetes quickstart --image IMAGE --claim results --cpus 8 --memory 32GiB \\
-    >job.json && kubectl apply -f job.json
-
-The claim is mounted where the directory of the results is here. It must be the same volume. The
-blocks enter the archive as they end. A complete block is not repeated if the job runs again.")]
+    #[command(after_help = "The claim is mounted where the directory of the results is here: \
+                            it must be the same volume.")]
     Kubernetes(Box<PodArgs>),
 }
 

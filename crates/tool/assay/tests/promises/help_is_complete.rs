@@ -46,6 +46,7 @@ fn commands_are_listed_in_workflow_order() {
       site         Write the pages of the archive as files for any web server
       verify       Check stored files against their checksums, and records against their intervals
       export       Write an experiment to one file that other commands can read
+      export-job   Print a job for Slurm or Kubernetes that runs an experiment on several machines
       import       Add an experiment from one file to the archive
       archive      Write the archive as Parquet files, or join archives
       rerun        Run the experiment of a file here, and test which findings are reproduced

@@ -76,6 +76,8 @@ pub(crate) const CALLS: &[&str] = &[
     "export pair -o pair.assay",
     "archive parquet",
     "archive merge results",
+    "export-job slurm brief.toml --results runs --disk-floor 1MiB",
+    JOB,
     "import pair.assay",
     "rerun brief.assay --results runs --disk-floor 1MiB",
     "snapshot",
@@ -108,6 +110,8 @@ const DEVICE: &str = "device --path . --size 16MiB --jobs 1 --test fdatasync-4k 
                       --repetitions 1 --minutes 0.02 --disk-floor 1MiB";
 /// Needs the profile that the other leaves.
 const SHOW_DEVICE: &str = "device show";
+const JOB: &str = "export-job kubernetes brief.toml --results runs --disk-floor 1MiB --image i \
+                   --claim c --pod-cpus 1 --pod-memory 1GiB";
 /// Needs a compiler; compiles once.
 const BUILD: &str = "engine build lmdb@0.9.70 --cflags -O0 --name plain";
 /// Needs [`ADD`] before it.
