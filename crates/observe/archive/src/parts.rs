@@ -41,9 +41,9 @@ pub struct PartExperiment {
     /// [`ExperimentDir::key`] when it was read.
     pub key: String,
     /// [`ExperimentDir::stamp`] when it was read; `None` when readers must read the plain files,
-    /// because a run has not ended or a file is damaged.
+    /// because a run has not ended, a process writes runs or a file is damaged.
     pub stamp: Option<String>,
-    /// Why records are left out.
+    /// What is damaged or changed, with its place.
     pub damaged: Vec<String>,
 }
 

@@ -163,32 +163,21 @@ impl Cells {
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
+/// Makes values of the types of records.
+macro_rules! values {
+    ($($type:ty, $value:ident => $made:expr;)*) => {
+        $(impl From<$type> for Value {
+            fn from($value: $type) -> Self {
+                $made
+            }
+        })*
+    };
 }
 
-impl From<u64> for Value {
-    fn from(count: u64) -> Self {
-        Self::Count(i64::try_from(count).unwrap_or(i64::MAX))
-    }
-}
-
-impl From<u32> for Value {
-    fn from(count: u32) -> Self {
-        Self::Count(count.into())
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
+values! {
+    &str, text => Self::Text(text.to_owned());
+    u64, count => Self::Count(i64::try_from(count).unwrap_or(i64::MAX));
+    u32, count => Self::Count(count.into());
+    f64, number => Self::Number(number);
+    bool, flag => Self::Flag(flag);
 }

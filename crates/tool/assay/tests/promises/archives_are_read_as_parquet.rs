@@ -259,3 +259,21 @@ fn archives_of_several_machines_are_joined_and_verified() {
     assert!(partly.out.contains("11 experiments added"), "{}", partly.out);
     assert_eq!(fresh.assay(&["verify"]).code, 0);
 }
+
+/// Goal: a repaired file is read again, though no record changed.
+#[test]
+fn a_repaired_file_is_written_again() {
+    let workspace = archive();
+    let run = experiments(&workspace).remove(0).join("runs");
+    let run = fs::read_dir(run).expect("runs").next().expect("a run").expect("an entry").path();
+    let intervals = run.join("intervals.jsonl");
+    let text = fs::read(&intervals).expect("a file");
+    fs::write(&intervals, "{").expect("a file");
+    let damaged = written(&workspace);
+    assert!(damaged.err.contains("intervals.jsonl"), "{}", damaged.err);
+    fs::write(&intervals, text).expect("a file");
+    let repaired = written(&workspace);
+    assert!(repaired.out.contains("written now: 1 experiments"), "{}", repaired.out);
+    assert_eq!(repaired.err, "");
+    assert!(written(&workspace).out.contains("written now: 0 experiments"));
+}

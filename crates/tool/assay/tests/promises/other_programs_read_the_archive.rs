@@ -81,7 +81,10 @@ fn python() -> Option<PathBuf> {
     if works.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
-    println!("skipped: no DuckDB, pandas and Polars in {}: scripts/setup.sh test", python.display());
+    println!(
+        "skipped: no DuckDB, pandas and Polars in {}: scripts/setup.sh test",
+        python.display()
+    );
     None
 }
 

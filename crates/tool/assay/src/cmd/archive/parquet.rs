@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use archive::{
-    ArchiveError, ExperimentDir, Part, PartExperiment, PartSetWriter, Results, changed_files,
-    parallel_map,
+    ArchiveError, ExperimentDir, HeldLocks, Part, PartExperiment, PartSetWriter, Results,
+    changed_files, parallel_map,
 };
 use columns::{ColumnsError, ExperimentFacts, PartWriter, RunRows, StoredTable, Table};
 use miette::{Result, miette};
@@ -103,9 +103,10 @@ pub(super) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 
 /// Returns the experiments that can be read, oldest first; reports the others.
 fn sources<'a>(dirs: &'a [ExperimentDir], writer: &PartSetWriter, ui: &Ui) -> Vec<Source<'a>> {
+    let locks = HeldLocks::read();
     let source = |dir: &'a ExperimentDir| {
         // Before a record is read: a change in between makes the part stale.
-        let (stamp, key) = (dir.stamp(), dir.key());
+        let (stamp, key) = (dir.stamp().filter(|_| locks.writer(dir).is_none()), dir.key());
         dir.summary()?;
         let directory = writer.old().directory(dir);
         Ok(directory.zip(key).map(|(directory, key)| Source { dir, directory, key, stamp }))
@@ -147,7 +148,8 @@ struct StoredPart {
 /// others; one whose files are damaged is written again.
 fn stored(sources: &[Source<'_>], writer: &PartSetWriter) -> Option<StoredPart> {
     let is_same = |(one, source): (&PartExperiment, &Source<'_>)| {
-        one.directory == source.directory && one.key == source.key
+        // A repaired file may not change the key.
+        one.directory == source.directory && one.key == source.key && one.damaged.is_empty()
     };
     let is_it = |part: &&Part| {
         let experiments = &part.experiments;
@@ -240,15 +242,12 @@ fn add(
             tables.add_run(&rows).map_err(|error| failed(error, writer))?;
         }
     }
+    let mut damaged: Vec<_> = damaged.iter().map(ToString::to_string).collect();
+    let changed = changed_files().into_iter().filter(|file| file.starts_with(dir.path()));
+    damaged.extend(changed.map(|file| format!("{} changed since the run", file.display())));
     let is_ended = runs.iter().all(|run| run.end != RunEnd::Running);
-    let is_sound = !changed_files().iter().any(|file| file.starts_with(dir.path()));
-    let is_whole = is_ended && is_sound && damaged.is_empty();
-    Ok(PartExperiment {
-        directory: directory.clone(),
-        key: key.clone(),
-        stamp: stamp.clone().filter(|_| is_whole),
-        damaged: damaged.iter().map(ToString::to_string).collect(),
-    })
+    let stamp = stamp.clone().filter(|_| is_ended && damaged.is_empty());
+    Ok(PartExperiment { directory: directory.clone(), key: key.clone(), stamp, damaged })
 }
 
 #[cfg(test)]
