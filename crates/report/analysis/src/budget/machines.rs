@@ -1,6 +1,7 @@
 //! Half-widths of an experiment whose blocks are spread over machines.
 
 use model::{Experiment, RunRecord, float};
+use serde::Serialize;
 use stats::machines::half_width_of;
 
 use super::design::half_width;
@@ -9,7 +10,7 @@ use crate::compare;
 use crate::noise::NoiseHistory;
 
 /// How far the ratios of an earlier fleet differed between machines.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MachineDeviation {
     /// Standard deviation of a ratio between machines, a share: the root of the mean variance.
     ///
@@ -35,14 +36,14 @@ pub fn machine_deviation(experiment: &Experiment, runs: &[RunRecord]) -> Option<
     (!squares.is_empty()).then(|| MachineDeviation { cov: mean.sqrt(), machines })
 }
 
-/// Returns the half-width of the widest 95 % interval to expect, a share.
+/// Returns the half-width of the widest 95 % interval to expect, a share; `None` without noise.
 ///
 /// `blocks` are spread over `machines` as evenly as possible; `between` is the deviation of ratios
 /// between machines, a share. On one machine the interval is about that machine alone.
 ///
 /// Source: variance of a machine's mean = variance between machines + variance of a block / blocks
 /// [Burdick Graybill 1992, section 3.1].
-pub fn half_width_on(noise: &[StepNoise], blocks: u32, machines: u32, between: f64) -> f64 {
+pub fn half_width_on(noise: &[StepNoise], blocks: u32, machines: u32, between: f64) -> Option<f64> {
     let of_one = |one: &StepNoise| match machines {
         0 | 1 => half_width(one, blocks),
         _ => {
@@ -50,7 +51,7 @@ pub fn half_width_on(noise: &[StepNoise], blocks: u32, machines: u32, between: f
             half_width_of(stats::detectable::log_variance_of(between) + within, machines)
         }
     };
-    noise.iter().map(of_one).fold(0.0, f64::max)
+    noise.iter().map(of_one).reduce(f64::max)
 }
 
 /// Returns the mean over machines of 1 / its blocks.
@@ -88,7 +89,7 @@ mod tests {
     #[test]
     fn half_width_falls_with_machines_and_grows_with_their_deviation() {
         let all = [noise(0.01), noise(0.02)];
-        let on = |machines, between| half_width_on(&all, 12, machines, between);
+        let on = |machines, between| half_width_on(&all, 12, machines, between).unwrap();
         // Two machines of six blocks: t at one degree is 12.706.
         let two = 12.706_205 * (2.0 * 0.0004 / 6.0 / 2.0_f64).sqrt();
         assert!((on(2, 0.0).ln_1p() - two).abs() < 1e-6, "{}", on(2, 0.0));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Machine, RunRecord, count};
 use stats::detectable::cov_of;
-use stats::machines::{MachineMean, MachineVariance, outlier};
+use stats::machines::{MachineVariance, outlier};
 
 use super::factor::{Forecast, MachineFactor, MachineRatios, MachineRuns};
 use super::sides::OnMachines;
@@ -48,7 +48,7 @@ pub(crate) fn machine_factor(
         let ratios = others.flat_map(|cell| {
             step.own_metrics().filter_map(|metric| {
                 cell.metric(metric)?.versus_base?;
-                question.ratios(step, samples, &cell.variant, metric).map(|it| it.on(&names))
+                question.ratios((step, samples), &cell.variant, metric, &names)
             })
         });
         ratios.collect::<Vec<MachineRatios>>()
@@ -57,55 +57,39 @@ pub(crate) fn machine_factor(
     Some(MachineFactor { class, machines, ratios })
 }
 
-/// Ratios of machines that have both sides, by name.
-struct NamedRatios<'a> {
-    names: Vec<Option<&'a str>>,
-    means: Vec<MachineMean>,
-    ratios: MachineRatios,
-}
-
-impl NamedRatios<'_> {
-    /// Returns the ratios in the order of all machines.
-    fn on(self, names: &[&str]) -> MachineRatios {
-        let Self { names: own, means, ratios } = self;
-        let at = |name: &&str| own.iter().position(|it| *it == Some(*name));
-        let of = |name| Some(means[at(name)?].shift.exp());
-        MachineRatios { ratios: names.iter().map(of).collect(), ..ratios }
-    }
-}
-
 impl Question<'_> {
     /// Returns a variant's ratios by machine; `None` below two machines with both sides.
-    fn ratios<'a>(
+    fn ratios(
         &self,
-        step: &StepComparison,
-        samples: &VariantSamples<'a>,
+        (step, samples): (&StepComparison, &VariantSamples<'_>),
         variant: &str,
         metric: &'static str,
-    ) -> Option<NamedRatios<'a>> {
+        names: &[&str],
+    ) -> Option<MachineRatios> {
         let of = |name: &str| Some(samples.of_variant.get(name)?.values(metric));
         let machines = OnMachines::of(of(self.base)?, of(variant)?);
-        let means = machines.means()?;
-        let names: Vec<Option<&str>> =
-            machines.shared().into_iter().map(|(name, _)| name).collect();
+        let (own, means) = (machines.shared(), machines.means()?);
         let variance = MachineVariance::of(&means)?;
-        let outlier = outlier(&means, self.experiment.margin).and_then(|at| names[at]);
+        let ratio = |name: &&str| {
+            let at = own.iter().position(|(machine, _)| *machine == Some(*name))?;
+            Some(means[at].shift.exp())
+        };
+        let outlier = outlier(&means, self.experiment.margin).and_then(|at| own[at].0);
         let more = MORE_MACHINES * count(means.len());
         let within = variance.within;
-        let ratios = MachineRatios {
+        Some(MachineRatios {
             index: step.index,
             step: step.name.clone(),
             clients: step.clients,
             variant: variant.to_owned(),
             metric,
-            ratios: Vec::new(),
+            ratios: names.iter().map(ratio).collect(),
             between: variance.between(),
             planned: variance.planned(),
             within: (within.df > 0.0).then(|| cov_of(within.variance)),
             outlier: outlier.map(str::to_owned),
             more: Forecast { machines: more, half_width: variance.half_width_on(more) },
-        };
-        Some(NamedRatios { names, means, ratios })
+        })
     }
 }
 

@@ -1,13 +1,12 @@
 //! A076: machines of several classes in one comparison.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use analysis::{HostDifference, host_differences, machines_of};
 use model::{Host, Machine};
 
 use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
-use crate::difference::{Config, Difference, differences};
 
 pub(crate) static RULE: Rule = Rule {
     code: "A076",
@@ -29,9 +28,11 @@ const FACTS: usize = 4;
 
 fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     let machines = machines_of(context.runs);
-    let [first, others @ ..] = &machines[..] else { return Vec::new() };
-    let is_one_class = others.iter().all(|one| one.host.is_same_machine(&first.host));
-    let facts = if is_one_class { settings(&machines) } else { facts(&machines) };
+    let hosts: Vec<&Host> = machines.iter().map(|one| &one.host).collect();
+    let [first, others @ ..] = &hosts[..] else { return Vec::new() };
+    let is_one_class = others.iter().all(|host| host.is_same_machine(first));
+    let differences = if is_one_class { settings(&hosts) } else { host_differences(&hosts) };
+    let facts: Vec<String> = differences.iter().map(|one| fact(&machines, one)).collect();
     let (shown, rest) = facts.split_at(facts.len().min(FACTS));
     let rest = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
     let what = match (is_one_class, shown) {
@@ -42,33 +43,26 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
     vec![Observation::new(format!("{what}: {}{rest}", shown.join("; ")))]
 }
 
-/// Returns each fact in which machines differ, with their names.
-fn facts(machines: &[&Machine]) -> Vec<String> {
-    let hosts: Vec<&Host> = machines.iter().map(|one| &one.host).collect();
-    let text = |HostDifference { fact, values }: HostDifference| {
-        let mut by_value: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for (machine, value) in machines.iter().zip(values) {
-            let value = value.unwrap_or_else(|| "unknown".to_owned());
-            by_value.entry(value).or_default().push(&machine.name);
-        }
-        let values = by_value.iter().map(|(value, own)| format!("{value} ({})", own.join(", ")));
-        format!("{}: {}", fact.replace('_', " "), values.collect::<Vec<_>>().join(", "))
-    };
-    host_differences(&hosts).into_iter().map(text).collect()
+/// Returns the values of a fact, each with the machines that have it.
+fn fact(machines: &[&Machine], HostDifference { fact, values }: &HostDifference) -> String {
+    let mut by_value: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (machine, value) in machines.iter().zip(values) {
+        by_value.entry(value.as_deref().unwrap_or("unknown")).or_default().push(&machine.name);
+    }
+    let values = by_value.iter().map(|(value, own)| format!("{value} ({})", own.join(", ")));
+    format!("{}: {}", fact.replace('_', " "), values.collect::<Vec<_>>().join(", "))
 }
 
-/// Returns each setting that is known of machines and differs, with the first machine of a value.
-fn settings(machines: &[&Machine]) -> Vec<String> {
-    let configs: Vec<Config<'_>> = machines
-        .iter()
-        .map(|one| Config { owner: &one.name, values: one.host.settings() })
-        .collect();
-    let mut names: Vec<&str> = configs.iter().flat_map(|one| one.values.keys().copied()).collect();
-    names.sort_unstable();
-    names.dedup();
-    // Without names all would be compared, unset ones too.
-    let found = if names.is_empty() { Vec::new() } else { differences(&names, &configs) };
-    found.iter().map(|one: &Difference<'_>| format!("{}: {}", one.name, one.owned())).collect()
+/// Returns the settings that are known of several hosts and differ.
+fn settings(hosts: &[&Host]) -> Vec<HostDifference> {
+    let names: BTreeSet<&str> = hosts.iter().flat_map(|host| host.settings().into_keys()).collect();
+    let difference = |name: &str| {
+        let value = |host: &&Host| host.settings().get(name).map(|it| (*it).to_owned());
+        let values: Vec<Option<String>> = hosts.iter().map(value).collect();
+        let known: BTreeSet<&String> = values.iter().flatten().collect();
+        (known.len() > 1).then(|| HostDifference { fact: name.to_owned(), values })
+    };
+    names.into_iter().filter_map(difference).collect()
 }
 
 #[cfg(test)]
@@ -102,7 +96,7 @@ mod tests {
             let governor = if at < 4 { "performance" } else { "powersave" };
             run.machine.as_mut().unwrap().host.governor = Some(governor.to_owned());
         }
-        let evidence = "the settings of the machines differ: governor: performance (n1), \
+        let evidence = "the settings of the machines differ: governor: performance (n1, n2), \
                         powersave (n3)";
         assert_eq!(in_runs(&RULE, &spec, &fleet), [(Severity::Warning, evidence.to_owned())]);
     }

@@ -1,6 +1,6 @@
 //! A fleet of machines in every format, and one machine as the host.
 
-use model::{Machine, RunRecord, metric};
+use model::{Machine, Nanos, RunRecord, metric};
 use render::{Compared, Format, Meta, Report, Style, render_html, render_markdown_post};
 
 use crate::fixture::{Fixture, controlled};
@@ -55,6 +55,22 @@ fn machines_and_their_ratios_are_shown() {
     for text in ["on each machine", "between machines", "3 machines of class", "n1, n2, n3"] {
         assert!(page.contains(text), "{text}");
     }
+}
+
+#[test]
+fn machine_that_differs_is_named_and_counted() {
+    let mut fixture = fleet(6);
+    let is_far = |run: &&mut RunRecord| {
+        run.cell.variant == "rocksdb-11.8" && run.machine.as_ref().unwrap().name == "n4"
+    };
+    for step in fixture.runs.iter_mut().filter(is_far).flat_map(|run| &mut run.steps) {
+        step.duration_ns = Nanos(step.duration_ns.0 * 3);
+    }
+    let text = rendered(&fixture.compared(), Format::Text).replace('\n', " ");
+    let expected = "rocksdb-11.8 in readrandom: the ratio 0.";
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("on n4 differs from the ratios on the other 5 machines"), "{text}");
+    assert!(!text.contains("on n3 differs"), "{text}");
 }
 
 #[test]

@@ -181,7 +181,7 @@ impl Report for Shown<'_> {
             "sizes": self.priced,
         });
         if let Some(machines) = &self.machines {
-            all["machines"] = machines.data();
+            all["machines"] = json!(machines);
         }
         all
     }

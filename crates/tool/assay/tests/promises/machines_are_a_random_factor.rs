@@ -72,7 +72,7 @@ fn plan_prices_machines() {
     let lines = slurm.out.lines().skip_while(|line| !line.starts_with("machines  "));
     let lines: Vec<&str> = lines.take(6).collect();
     assert_snapshot!(lines.join("\n"), @"
-    machines  slurm, class fast: 6 blocks of about 23.5 s, each on one machine
+    machines  6 blocks of about 23.5 s, each on one machine
     between   the ratio deviates between machines by 2.00 %: assumed, no fleet of this experiment was measured
     or        1 machine   2m21s   ±4.07 %                            for this one machine only
     or        2 machines  1m10s   ±20.1 % if machines do not differ  ±29.3 % if ratios deviate by 2.00 %
