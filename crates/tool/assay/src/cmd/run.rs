@@ -130,11 +130,7 @@ fn execute(
         }
     };
     *has_begun = true;
-    let meta = Meta::of(&manifest);
-    if let Some(waived) = planning::waived(&manifest.plan.experiment) {
-        ui.status(waived);
-    }
-    ui.status(format_args!("{}\n{}\n{}\n", meta.question, meta.host, meta.durability));
+    print_head(&manifest, fleet.as_ref(), ui);
     let mut outcome = match &fleet {
         None => measure(&mut bench, &manifest, &dir, ui),
         Some(options) => {
@@ -173,6 +169,17 @@ fn execute(
         _ if code.as_ref().is_ok_and(|code| *code == Label::EXIT_FAILED_CHECK.into()) => code,
         _ => Ok(ExitCode::FAILURE),
     }
+}
+
+/// Prints what an experiment is about, and where it runs.
+fn print_head(manifest: &Manifest, fleet: Option<&FleetArgs>, ui: &Ui) {
+    let meta = Meta::of(manifest);
+    if let Some(waived) = planning::waived(&manifest.plan.experiment) {
+        ui.status(waived);
+    }
+    let on = fleet.and_then(|options| options.on.as_ref());
+    let place = on.map_or(meta.host, |on| format!("each block on one machine of {on}"));
+    ui.status(format_args!("{}\n{place}\n{}\n", meta.question, meta.durability));
 }
 
 /// An experiment to run: a new one, or the rest of a stored one.
@@ -362,7 +369,7 @@ fn print_result(
     if runs.iter().any(|run| !run.steps.is_empty()) {
         let analyzed =
             analyze(experiment, &[&manifest.host], &runs, &experiment.base, &Results::of(dir))?;
-        let meta = Meta::of(manifest);
+        let meta = Meta::of_runs(manifest, &runs);
         let compared = analyzed.compared(&meta, &runs, &manifest.host);
         ui.rendered(&render_answer(&compared, ui.style()));
         let steps = next_steps(&compared).into_iter();
