@@ -32,8 +32,7 @@ const SAVE_MAX: Duration = Duration::from_secs(8);
 /// A lost machine is down after 27 s, and `cred_expire` in `AuthInfo` delays its jobs by 6 s more
 /// in place of two minutes. A daemon that is stopped still accepts connections: `MessageTimeout`
 /// limits how long the controller waits for its answer. The scheduler `backfill` would not write
-/// the starts of jobs to the controller's files: a killed controller would start each of these jobs
-/// once more.
+/// the starts of jobs to the controller's files: a killed controller would start them once more.
 const SETTINGS: &str = "\
 ClusterName=assay-test
 SlurmctldHost=localhost(127.0.0.1)
