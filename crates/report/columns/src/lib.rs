@@ -5,12 +5,12 @@
 //! the records from the archive, and gives open files of the set next to them.
 //!
 //! Invariants: an absent value is null, never 0; equal records give equal bytes; a table that
-//! another version wrote is an error. To add a column: its line in [`schema`](Table::columns), and
-//! its value in `rows`.
+//! another version wrote is an error. To add a column: its line in `fields`.
 
 mod cells;
 mod column;
 mod error;
+mod fields;
 mod read;
 mod rows;
 mod schema;
@@ -18,7 +18,8 @@ mod write;
 
 pub use column::{Column, ColumnKind};
 pub use error::ColumnsError;
+pub use fields::ExperimentFacts;
 pub use read::StoredTable;
-pub use rows::{ExperimentFacts, RunRows};
+pub use rows::RunRows;
 pub use schema::Table;
 pub use write::PartWriter;

@@ -85,9 +85,16 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(Self { file, places, columns, rows: 0, written: 0 })
     }
 
-    /// Sets a value of the row in hand; without a value, or a column of that name, nothing.
-    pub(crate) fn set(&mut self, name: &str, value: Option<impl Into<Value>>) {
-        if let (Some(value), Some(place)) = (value, self.places.get(name)) {
+    /// Sets the first columns of the row in hand.
+    pub(crate) fn set_own(&mut self, values: impl Iterator<Item = Option<Value>>) {
+        for (cells, value) in self.columns.iter_mut().zip(values) {
+            value.into_iter().for_each(|value| cells.set(self.rows, value));
+        }
+    }
+
+    /// Sets a value of the row in hand by name, if there is such a column.
+    pub(crate) fn set(&mut self, name: &str, value: impl Into<Value>) {
+        if let Some(place) = self.places.get(name) {
             self.columns[*place].set(self.rows, value.into());
         }
     }

@@ -1,7 +1,9 @@
 //! Metrics of OpenTelemetry: a file in the JSON encoding of OTLP.
 //!
 //! Source: OpenTelemetry, "OTLP Specification", JSON Protobuf encoding, and "OpenTelemetry Protocol
-//! File Exporter": one line for each request. Units: The Unified Code for Units of Measure.
+//! File Exporter": one line for each request. Units: The Unified Code for Units of Measure. The
+//! crate `opentelemetry-proto` would bring the SDK and its futures; a test parses the lines with the
+//! official library for Python.
 
 use jiff::Timestamp;
 use model::metric::Unit;
