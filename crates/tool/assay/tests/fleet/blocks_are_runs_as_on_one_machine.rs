@@ -20,9 +20,11 @@ fn counts(record: &RunRecord) -> Vec<String> {
 
 /// Removes a key from a JSON file.
 fn remove_key(path: &Path, key: &str) {
-    let mut value: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
-    assert!(value.as_object_mut().unwrap().remove(key).is_some(), "{}", path.display());
-    fs::write(path, serde_json::to_vec_pretty(&value).unwrap()).unwrap();
+    let text = fs::read(path).expect("a record");
+    let mut value: Value = serde_json::from_slice(&text).expect("JSON");
+    let removed = value.as_object_mut().and_then(|fields| fields.remove(key));
+    assert!(removed.is_some(), "{}", path.display());
+    fs::write(path, serde_json::to_vec_pretty(&value).expect("JSON")).expect("a record");
 }
 
 /// Goal: plan, order, keys and analysis are those of a run on one machine.

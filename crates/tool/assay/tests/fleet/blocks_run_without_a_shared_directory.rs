@@ -13,7 +13,7 @@ fn on(fixture: &Fixture, hosts: &SshHosts, names: &[&str]) -> [String; 2] {
     for name in names {
         text += &format!("[[host]]\nname = \"{name}\"\ndata_dir = \"{}\"\n", data(fixture, name));
     }
-    fs::write(fixture.path("hosts.toml"), text).unwrap();
+    fs::write(fixture.path("hosts.toml"), text).expect("a scratch directory");
     ["--on".to_owned(), "hosts.toml".to_owned()]
 }
 

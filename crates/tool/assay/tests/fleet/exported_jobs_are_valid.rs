@@ -19,7 +19,7 @@ const POD: [&str; 9] =
 /// Returns what `assay export-job` prints for an experiment of two blocks.
 fn exported(fixture: &Fixture, options: &[&str]) -> Ended {
     let arguments = [&["export-job"], options, &["fleet.toml", "--disk-floor", "1MiB"]].concat();
-    ended(fixture.assay(None, &arguments).spawn().unwrap(), MOVE_MAX)
+    ended(fixture.assay(None, &arguments).spawn().expect("Assay starts"), MOVE_MAX)
 }
 
 /// Goal: a script for Slurm completes the experiment, without another command of Assay.
@@ -80,9 +80,9 @@ fn job_that_kubernetes_refuses_is_rejected_before_the_experiment_begins() {
 /// Checks the text of an object, without a network; the error is the validator's output.
 fn validated(validator: &Path, fixture: &Fixture, text: &str) -> Result<(), String> {
     let file = fixture.path("job.json");
-    fs::write(&file, text).unwrap();
-    let output =
-        Command::new(validator).args(["--strict", "--no-warn"]).arg(file).output().unwrap();
+    fs::write(&file, text).expect("a scratch directory");
+    let output = Command::new(validator).args(["--strict", "--no-warn"]).arg(file).output();
+    let output = output.expect("a program that is here");
     let text = [output.stdout, output.stderr].concat();
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&text).into_owned()) }
 }

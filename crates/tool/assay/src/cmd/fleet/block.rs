@@ -15,6 +15,7 @@ use fleet::{
 use miette::{Result, miette};
 use model::Machine;
 use runner::{Interrupt, Progress};
+use rustix::process::{Signal, getpid, kill_process};
 use rustix::stdio::dup2_stderr;
 
 use super::super::bench::{Bench, Limits, take_data};
@@ -144,7 +145,8 @@ fn stop_at_end(mut input: impl BufRead + Send + 'static, interrupt: Interrupt) -
         interrupt.raise();
         thread::sleep(END_WITHIN);
         archive::remove_scratch();
-        std::process::exit(1);
+        // The run did not end: its worker and its server end with this process.
+        kill_process(getpid(), Signal::KILL).ok();
     };
     thread::Builder::new().name("connection".to_owned()).spawn(watch).map(drop).into_report()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::process::ChildStdin;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -39,10 +39,10 @@ pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<(
     let connections: Connections = transports.iter().map(|_| Mutex::new(None)).collect();
     let fleet = board.fleet.clone();
     thread::scope(|scope| {
-        let (sender, ended) = channel();
+        let (sender, ended) = sync_channel(transports.len());
         let mut orders = Vec::new();
         for (lane, transport) in transports.iter().enumerate() {
-            let (order, blocks) = channel();
+            let (order, blocks) = sync_channel(1);
             orders.push(order);
             let (sender, connection) = (sender.clone(), &connections[lane]);
             let (fleet, sha256) = (&fleet, sha256.as_str());
@@ -82,7 +82,7 @@ pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<(
 /// Gives blocks to free lanes.
 struct Dispatcher<'a> {
     transports: &'a [Transport],
-    orders: Vec<Sender<Assigned>>,
+    orders: Vec<SyncSender<Assigned>>,
     free: VecDeque<usize>,
     waiting: VecDeque<u32>,
     running: usize,
@@ -110,10 +110,8 @@ impl Dispatcher<'_> {
             if let Ok(Ended { lane, block, outcome }) = ended.recv_timeout(POLL) {
                 self.running -= 1;
                 self.free.push_back(lane);
-                let reason = match outcome.into_report()? {
-                    Outcome::Complete => None,
-                    outcome => Some(outcome.phrase()),
-                };
+                let outcome = outcome.into_report()?;
+                let reason = (outcome != Outcome::Complete).then(|| outcome.phrase());
                 if let Some(reason) = reason.filter(|_| !is_stopped) {
                     board.fail(block, &self.machine(board, lane, block), &reason);
                     let is_open = board.open_blocks()?.contains(&block);
