@@ -66,9 +66,8 @@ fn adopt(
         notes.push(format!("block {block}: its runs name several machines: it does not count"));
         return Ok(());
     }
-    let planned = |id: &str| {
-        manifest.plan.cells.iter().any(|cell| cell.repetition == block && cell.id == id)
-    };
+    let planned =
+        |id: &str| manifest.plan.cells.iter().any(|cell| cell.repetition == block && cell.id == id);
     for run in &runs {
         let id = cell_id(run);
         match planned(&id) {
@@ -81,9 +80,7 @@ fn adopt(
 
 fn is_of_one_machine(one: &RunRecord, other: &RunRecord) -> bool {
     match (&one.machine, &other.machine) {
-        (Some(one), Some(other)) => {
-            one.name == other.name && one.host.is_same_machine(&other.host)
-        }
+        (Some(one), Some(other)) => one.name == other.name && one.host.is_same_machine(&other.host),
         _ => false,
     }
 }

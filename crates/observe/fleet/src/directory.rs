@@ -95,7 +95,8 @@ impl Fleet {
     /// When it cannot be written.
     pub fn write<T: Serialize>(&self, name: &str, value: &T) -> Result<(), FleetError> {
         let (part, path) = (self.dir.join(format!(".{name}")), self.dir.join(name));
-        let text = serde_json::to_vec(value).map_err(|error| FleetError::Damaged(path.clone(), error))?;
+        let text =
+            serde_json::to_vec(value).map_err(|error| FleetError::Damaged(path.clone(), error))?;
         let written = fs::write(&part, text).and_then(|()| fs::rename(&part, &path));
         written.map_err(FleetError::file(&path))
     }

@@ -107,7 +107,10 @@ mod tests {
         assert_eq!(hosts.ssh_config, Some("my ssh".into()));
         let [one, two] = &hosts.hosts[..] else { panic!("two hosts") };
         assert_eq!((one.name.as_str(), one.ssh.as_str(), &one.data_dir), ("c1", "c1", &None));
-        assert_eq!((two.ssh.as_str(), &two.data_dir), ("bench@10.0.0.2", &Some("/mnt/n v$me".into())));
+        assert_eq!(
+            (two.ssh.as_str(), &two.data_dir),
+            ("bench@10.0.0.2", &Some("/mnt/n v$me".into()))
+        );
     }
 
     #[test]

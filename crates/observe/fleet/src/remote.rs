@@ -250,11 +250,7 @@ impl Session<'_> {
     }
 
     /// Reads lines up to one of those expected: a shell may print others before.
-    fn greeting(
-        &self,
-        from: &mut impl BufRead,
-        expected: &[&str],
-    ) -> Result<String, FleetError> {
+    fn greeting(&self, from: &mut impl BufRead, expected: &[&str]) -> Result<String, FleetError> {
         for _ in 0..NOISE_LINES_MAX {
             let mut line = Vec::new();
             let read = from.take(NOISE_LINES_MAX as u64 * 100).read_until(b'\n', &mut line);

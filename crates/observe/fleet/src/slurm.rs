@@ -12,7 +12,8 @@ use crate::error::FleetError;
 /// Variables that a job gets of the submitter's environment.
 ///
 /// All of it would carry passwords, and paths of the submitter, to every machine.
-pub(crate) const EXPORTED: &str = "HOME,LANG,LOGNAME,PATH,TMPDIR,USER,XDG_CACHE_HOME,ASSAY_SERVER_USER,CC";
+pub(crate) const EXPORTED: &str =
+    "HOME,LANG,LOGNAME,PATH,TMPDIR,USER,XDG_CACHE_HOME,ASSAY_SERVER_USER,CC";
 /// Fields of a line of the queue: job of the array, index, state, machine, reason.
 const FORMAT: &str = "%F|%K|%T|%N|%r";
 /// Message of `squeue` about jobs that have left the queue. Source: slurm_errno.h.
@@ -88,9 +89,11 @@ impl Slurm {
     pub fn submit(self, submission: &Submission<'_>) -> Result<u32, FleetError> {
         let mut command = child::command(Role::Remote, "sbatch");
         let blocks: Vec<_> = submission.blocks.iter().map(u32::to_string).collect();
-        command
-            .args(["--parsable", "--export", EXPORTED, "--array"])
-            .arg(format!("{}%{}", blocks.join(","), submission.machines));
+        command.args(["--parsable", "--export", EXPORTED, "--array"]).arg(format!(
+            "{}%{}",
+            blocks.join(","),
+            submission.machines
+        ));
         if !submission.excluded.is_empty() {
             command.arg("--exclude").arg(submission.excluded.join(","));
         }

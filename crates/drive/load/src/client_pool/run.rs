@@ -59,7 +59,8 @@ pub fn run_step<C: Clock>(
         writers: step.writers.kinds.clone(),
         stop_flag: step.stop_flag.clone(),
     };
-    let (engine, stop, share, is_checking) = (step.engine, step.stop, step.share(), step.is_checking);
+    let (engine, stop, share, is_checking) =
+        (step.engine, step.stop, step.share(), step.is_checking);
     let call = Call { clock, pool, engine, stop, share, is_checking };
     let groups = [(&mut step.clients, Role::Measured), (&mut step.writers, Role::Background)];
     let holder_run = &mut step.holders;

@@ -167,7 +167,13 @@ mod tests {
     #[test]
     fn a_span_that_ends_by_count_offers_no_more() {
         let timeline = Timeline { deadline: None, measured_from: Nanos(0), ..timeline() };
-        let arrivals = SharedArrivals::counted(&load(10.0, Arrivals::Constant), 1, timeline, Share::whole(1), 25);
+        let arrivals = SharedArrivals::counted(
+            &load(10.0, Arrivals::Constant),
+            1,
+            timeline,
+            Share::whole(1),
+            25,
+        );
         let mut counter = ArrivalCounter::new(&arrivals, timeline);
         assert_eq!(counter.close(0).offered, 10);
         assert_eq!((0..40).filter_map(|_| arrivals.take()).count(), 25);

@@ -36,9 +36,7 @@ pub(super) struct FleetArgs {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     /// Machines that Slurm allocates, of a class if one is named.
-    Slurm {
-        constraint: Option<String>,
-    },
+    Slurm { constraint: Option<String> },
     /// Machines of a file of hosts.
     Hosts(Hosts),
 }
@@ -73,7 +71,10 @@ impl FleetArgs {
     pub(super) fn target(&self) -> Result<Option<Target>> {
         let Some(on) = &self.on else { return Ok(None) };
         if self.machines == Some(0) {
-            return Err(miette!(help = "write --machines 1 or more", "no machine could run a block"));
+            return Err(miette!(
+                help = "write --machines 1 or more",
+                "no machine could run a block"
+            ));
         }
         let constraint = self.constraint.clone();
         if on == SLURM {

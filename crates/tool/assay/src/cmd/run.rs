@@ -43,6 +43,7 @@ use crate::ui::{Process, Ui};
   assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
   assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
   assay run quickstart --until 2% --budget 2h
+  assay run quickstart --on slurm --machines 4  each block on one of several machines
   assay run --resume quickstart                 completes an interrupted experiment
   assay run --resume quick-readrandom --repetitions 3       adds runs to one run of each cell
 

@@ -203,6 +203,14 @@ fn run_help_shows_control_options_examples_and_rates() {
           --budget <SPAN>        Machine time that --until may take, including the pilot
           --max-repetitions <N>  Repetitions that --until may run, including the pilot [default: 100]
 
+    Other machines:
+          --on <TARGET>         Run each block on one of several machines: slurm, or a file of hosts
+          --constraint <CLASS>  Run only on machines of this class: a constraint of Slurm
+          --machines <N>        Largest number of machines at the same time [default: one for each
+                                block]
+          --stream              Send blocks through srun: the machines of Slurm share no directory with
+                                this host
+
     Directories:
           --results <DIR>    Directory of the archive [default: results]
           --data-dir <DIR>   Directory for the data of running engines [default: assay-data]
@@ -216,6 +224,7 @@ fn run_help_shows_control_options_examples_and_rates() {
       assay run readwhilewriting --engine rocksdb@9.10.0 --rows 1M --sla 'p99.9 < 2ms'
       assay run readrandom --engine rocksdb@9.10.0 --rows 1M --clients sweep --repetitions 3
       assay run quickstart --until 2% --budget 2h
+      assay run quickstart --on slurm --machines 4  each block on one of several machines
       assay run --resume quickstart                 completes an interrupted experiment
       assay run --resume quick-readrandom --repetitions 3       adds runs to one run of each cell
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use archive::{Results, ScratchDir, pack_run};
 use fleet::{
-    Answer, Claimed, Fleet, HELLO, Order, Outcome, Owner, Request, check_cpus,
-    default_data_dir, job_name, machine_name, read_message, send_message, unpack_builds,
+    Answer, Claimed, Fleet, HELLO, Order, Outcome, Owner, Request, check_cpus, default_data_dir,
+    job_name, machine_name, read_message, send_message, unpack_builds,
 };
 use miette::{Result, miette};
 use model::Machine;
@@ -119,8 +119,7 @@ fn streamed(process: Process<'_>) -> Result<ExitCode> {
             .map_err(SendError::of)
     };
     let outcome = task.run(process, &interrupt, &mut send);
-    let outcome =
-        outcome.unwrap_or_else(|report| Outcome::Failed { reason: report.to_string() });
+    let outcome = outcome.unwrap_or_else(|report| Outcome::Failed { reason: report.to_string() });
     send_message(&mut output, &Answer::Ends(outcome)).into_report()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -266,4 +265,3 @@ impl<'a> Task<'a> {
         Ok(if is_stopped { Outcome::Stopped } else { Outcome::Complete })
     }
 }
-

@@ -160,8 +160,9 @@ fn waits(elements: &[Element]) -> String {
 /// Prints how to attach to the blocks that go on.
 fn detach(board: &Board<'_>, jobs: &[u32]) {
     let jobs: Vec<_> = jobs.iter().map(u32::to_string).collect();
-    board.run.process.ui.status(format_args!(
-        "detached  the blocks go on; `scancel {}` ends them",
-        jobs.join(" ")
-    ));
+    board
+        .run
+        .process
+        .ui
+        .status(format_args!("detached  the blocks go on; `scancel {}` ends them", jobs.join(" ")));
 }
