@@ -16,7 +16,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use archive::unpack_run;
+use archive::{ArchiveError, unpack_run};
+use model::limits::{RUN_NAME_BYTES_MAX, check_name};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -231,6 +232,9 @@ impl Claim {
     /// # Errors
     /// When the stream breaks off, or another owner took the block over.
     pub fn add_run(&self, cell_id: &str, files: impl Read) -> Result<(), FleetError> {
+        // It may come from another machine.
+        check_name("a run", cell_id, RUN_NAME_BYTES_MAX)
+            .map_err(|reason| ArchiveError::Damaged(self.dir.clone(), reason))?;
         let (part, place) = (self.dir.join(format!(".{cell_id}")), self.dir.join(cell_id));
         fs::remove_dir_all(&part).ok();
         match unpack_run(files, &part) {

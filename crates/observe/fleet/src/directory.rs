@@ -1,6 +1,7 @@
 //! Directory of an experiment's blocks, which its machines share.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -133,14 +134,22 @@ impl Fleet {
         reopen(&self.place(block))
     }
 
-    /// Removes the directory.
+    /// Removes what the machines needed; the files that name the machines stay.
     ///
     /// # Errors
     /// When it cannot be removed.
-    pub fn remove(&self) -> Result<(), FleetError> {
+    pub fn clear(&self) -> Result<(), FleetError> {
         // Without an order it is ignored.
-        fs::remove_file(self.dir.join(ORDER)).ok();
-        fs::remove_dir_all(&self.dir).map_err(FleetError::file(&self.dir))
+        for file in [self.dir.join(ORDER), self.builds(), self.program()] {
+            match fs::remove_file(&file) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(FleetError::file(&file)(error));
+                }
+                _ => {}
+            }
+        }
+        let blocks = self.dir.join(BLOCKS);
+        fs::remove_dir_all(&blocks).map_err(FleetError::file(&blocks))
     }
 
     fn place(&self, block: u32) -> PathBuf {

@@ -13,7 +13,7 @@ pub enum FleetError {
     #[error("cannot use {}: {_1}; each machine needs to read and write this directory", _0.display())]
     File(PathBuf, #[source] io::Error),
     /// A file of a block cannot be parsed.
-    #[error("{} is damaged: {_1}; remove the directory of the blocks, then resume the experiment", _0.display())]
+    #[error("{} is damaged: {_1}; name the machines with --on to write it again", _0.display())]
     Damaged(PathBuf, serde_json::Error),
     /// Another machine took the block over.
     #[error("block {block} was given to another machine: the runs of this machine count no more")]

@@ -36,11 +36,4 @@ impl Order {
     pub fn blocks(&self) -> u32 {
         self.manifest.plan.cells.iter().map(|cell| cell.repetition).max().unwrap_or(0)
     }
-
-    /// Returns the experiment with the cells of one block only.
-    pub fn of_block(&self, block: u32) -> Manifest {
-        let mut manifest = self.manifest.clone();
-        manifest.plan.cells.retain(|cell| cell.repetition == block);
-        manifest
-    }
 }

@@ -3,18 +3,22 @@
 //! Source: OpenSSH 9.2, ssh(1), ssh_config(5); Slurm 22.05, srun(1).
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use child::Role;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
 
 use crate::block::{Claim, Claimed, Outcome, Owner};
 use crate::directory::Fleet;
 use crate::error::FleetError;
 use crate::hosts::RemoteHost;
+use crate::slurm::EXPORTED;
 use crate::stream::{Answer, HELLO, Request, read_message, send_message};
 
 /// Options of every connection: no question, and an end within 10 s of a silent machine.
@@ -36,7 +40,9 @@ const SSH: [&str; 10] = [
 const NOISE_LINES_MAX: usize = 1_000;
 /// Starts of what the machine prints when it has this program, and when it lacks the program.
 const STATES: [&str; 2] = ["assay-has", "assay-lacks"];
-/// Time between two requests to end the program at the other end.
+/// Longest silence of a machine, in seconds: it sends a sign of life every 10 s.
+const SILENCE_MAX_S: u64 = 40;
+/// Time that a client has to end when its connection ends.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How a machine is reached.
@@ -71,6 +77,33 @@ pub struct RemoteBlock<'a> {
     pub now: fn() -> String,
     /// Connection in use, so that another thread can end it.
     pub connection: &'a Mutex<Option<ChildStdin>>,
+    /// Set when the connections end.
+    pub is_stopped: &'a AtomicBool,
+}
+
+/// Output of a client, whose reader waits no longer than for the next sign of life.
+struct TimedOutput<'a> {
+    output: ChildStdout,
+    is_stopped: &'a AtomicBool,
+}
+
+impl Read for TimedOutput<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (mut waited, mut stopped) = (0, 0);
+        loop {
+            let second = Timespec { tv_sec: 1, tv_nsec: 0 };
+            let mut fds = [PollFd::new(&self.output, PollFlags::IN)];
+            if poll(&mut fds, Some(&second))? > 0 {
+                return self.output.read(buffer);
+            }
+            waited += 1;
+            stopped += u64::from(self.is_stopped.load(Ordering::Relaxed));
+            if waited > SILENCE_MAX_S || stopped > PATIENCE.as_secs() {
+                let text = format!("it was silent for {waited} s");
+                return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+            }
+        }
+    }
 }
 
 impl Transport {
@@ -96,7 +129,7 @@ impl Transport {
             Self::Srun { constraint } => {
                 let mut command = child::command(Role::Remote, "srun");
                 command.args(["--nodes=1", "--ntasks=1", "--exclusive", "--cpu-bind=none"]);
-                command.args(["--quiet", "--export=HOME,PATH,USER,LANG"]);
+                command.args(["--quiet", "--export", EXPORTED]);
                 if let Some(constraint) = constraint {
                     command.arg("--constraint").arg(constraint);
                 }
@@ -117,9 +150,11 @@ impl Transport {
         let script = format!(
             "umask 077; dir=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/assay/fleet\"; \
              program=\"$dir/assay-{sha256}\"; echo; \
-             if [ -x \"$program\" ]; then echo {has}; else mkdir -p \"$dir\" && \
-             part=\"$(mktemp \"$dir/part.XXXXXX\")\" && echo {lacks} && head -c {bytes} > \"$part\" && \
-             chmod 700 \"$part\" && mv \"$part\" \"$program\"; fi; exec \"$program\" block --stream"
+             whole() {{ [ -x \"$1\" ] && [ \"$(wc -c < \"$1\")\" -eq {bytes} ]; }}; \
+             if whole \"$program\"; then echo {has}; else mkdir -p \"$dir\" && \
+             part=\"$(mktemp \"$dir/part.XXXXXX\")\" && chmod 700 \"$part\" && echo {lacks} && \
+             head -c {bytes} > \"$part\"; whole \"$part\" && mv \"$part\" \"$program\" || \
+             {{ rm -f \"$part\"; exit 1; }}; fi; exec \"$program\" block --stream"
         );
         match self {
             Self::Ssh { .. } => format!("exec sh -c '{script}'"),
@@ -168,7 +203,10 @@ impl Transport {
         *connection.lock().unwrap_or_else(PoisonError::into_inner) = stdin;
         let mut session = Session { transport: self, block, log, claim: None };
         let outcome = match stdout {
-            Some(stdout) => session.talk(&mut BufReader::new(stdout)),
+            Some(output) => {
+                let is_stopped = block.is_stopped;
+                session.talk(&mut BufReader::new(TimedOutput { output, is_stopped }))
+            }
             None => Err(self.broken("no output")),
         };
         // The end of its input ends the program there.
@@ -194,7 +232,7 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Sends the block, and stores the runs that come back.
-    fn talk(&mut self, from: &mut BufReader<ChildStdout>) -> Result<Outcome, FleetError> {
+    fn talk(&mut self, from: &mut impl BufRead) -> Result<Outcome, FleetError> {
         let RemoteBlock { fleet, block, .. } = self.block;
         let broken = |error: io::Error| self.transport.broken(error.to_string());
         let [has, lacks] = states(self.block.program_sha256);
@@ -243,6 +281,7 @@ impl Session<'_> {
                     // A stream of tar ends before its padding.
                     io::copy(&mut files, &mut io::sink()).map_err(broken)?;
                 }
+                Some(Answer::Lives) => {}
                 Some(Answer::Ends(outcome)) => return Ok(outcome),
                 None => return Err(self.transport.broken("it ended before the block did")),
             }
@@ -303,8 +342,9 @@ impl Session<'_> {
 
     /// Adds the last line of the connection's standard error to a reason.
     fn explained(&self, reason: String) -> String {
+        // The log of a block that has begun is that of the program there.
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
-        match text.trim().lines().last() {
+        match text.trim().lines().last().filter(|_| self.claim.is_none()) {
             Some(line) => format!("{reason} ({line})"),
             None => reason,
         }

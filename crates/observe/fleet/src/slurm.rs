@@ -16,8 +16,6 @@ pub(crate) const EXPORTED: &str =
     "HOME,LANG,LOGNAME,PATH,TMPDIR,USER,XDG_CACHE_HOME,ASSAY_SERVER_USER,CC";
 /// Fields of a line of the queue: job of the array, index, state, machine, reason.
 const FORMAT: &str = "%F|%K|%T|%N|%r";
-/// Message of `squeue` about jobs that have left the queue. Source: slurm_errno.h.
-const UNKNOWN_JOB: &str = "Invalid job id";
 
 /// The clients of Slurm on this host.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +24,8 @@ pub struct Slurm(());
 /// Blocks to submit.
 #[derive(Debug)]
 pub struct Submission<'a> {
+    /// Name of the job, by which its elements are found.
+    pub name: &'a str,
     /// Batch script, whose options this submission adds to.
     pub script: &'a str,
     /// The blocks, from 1.
@@ -66,7 +66,7 @@ impl Slurm {
     /// # Errors
     /// When one is not installed.
     pub fn find() -> Result<Self, FleetError> {
-        for program in ["sbatch", "squeue", "sinfo"] {
+        for program in ["sbatch", "squeue", "sinfo", "scancel"] {
             child::find(program).ok_or(FleetError::Missing(program, "Slurm"))?;
         }
         Ok(Self(()))
@@ -103,24 +103,31 @@ impl Slurm {
         job.ok_or_else(|| failed("sbatch", &format!("it printed {output:?} in place of a job")))
     }
 
-    /// Reads the elements of jobs that wait, run or have ended.
+    /// Reads the elements of jobs of a name that wait, run or have ended.
+    ///
+    /// Jobs that have ended stay known for some minutes (slurm.conf(5), "MinJobAge").
     ///
     /// # Errors
     /// When `squeue` cannot be started.
-    pub fn queue(self, jobs: &[u32]) -> Result<Queue, FleetError> {
-        let jobs: Vec<_> = jobs.iter().map(u32::to_string).collect();
+    pub fn queue(self, name: &str) -> Result<Queue, FleetError> {
         let mut command = child::command(Role::Remote, "squeue");
-        // Jobs that have ended stay known for some minutes (slurm.conf(5), "MinJobAge").
-        command.args(["--noheader", "--array", "--states=all", "--format", FORMAT]);
-        command.args(["--jobs", &jobs.join(",")]);
+        command.args(["--me", "--noheader", "--array", "--states=all", "--format", FORMAT]);
+        command.args(["--name", name]);
         match output(command, "") {
             Ok(text) => Ok(Queue::Elements(text.lines().filter_map(element).collect())),
-            Err(FleetError::Program { message, .. }) if message.contains(UNKNOWN_JOB) => {
-                Ok(Queue::Elements(Vec::new()))
-            }
             Err(FleetError::Program { message, .. }) => Ok(Queue::Silent(message)),
             Err(error) => Err(error),
         }
+    }
+
+    /// Cancels the elements of jobs of a name that still wait.
+    ///
+    /// # Errors
+    /// When Slurm refuses.
+    pub fn cancel_waiting(self, name: &str) -> Result<(), FleetError> {
+        let mut command = child::command(Role::Remote, "scancel");
+        command.args(["--me", "--state=PENDING", "--name", name]);
+        output(command, "").map(drop)
     }
 }
 

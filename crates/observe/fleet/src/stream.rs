@@ -46,6 +46,8 @@ pub enum Answer {
         /// Class of the machine.
         fingerprint: String,
     },
+    /// The machine runs the block: a sign of life.
+    Lives,
     /// A run has ended, of whose files so many bytes follow.
     Run {
         /// Identifier of the cell.

@@ -19,6 +19,9 @@ const OWN_KEY: &str = "own.key";
 /// Default directory of the archive.
 const RESULTS: &str = "results";
 
+/// Default directory of data.
+const DATA: &str = "assay-data";
+
 /// Heading of the options every command has.
 const HEADING: &str = "Directories";
 
@@ -85,6 +88,11 @@ impl Environment {
         sampler::nearest_existing(&self.data_dir)
     }
 
+    /// Returns the environment with the default directory of data.
+    pub(crate) fn with_default_data_dir(&self) -> Self {
+        Self { data_dir: DATA.into(), is_data_dir_named: false, ..self.clone() }
+    }
+
     /// Returns the machine's size.
     pub(crate) fn machine(&self) -> Machine {
         let host = sampler::host_facts(&self.nearest_dir());
@@ -127,7 +135,7 @@ impl Environment {
         let account = server_user.as_ref().and_then(|name| Account::find(name));
         Self {
             results: places.results.clone(),
-            data_dir: places.data_dir.clone().unwrap_or_else(|| "assay-data".into()),
+            data_dir: places.data_dir.clone().unwrap_or_else(|| DATA.into()),
             is_data_dir_named: places.data_dir.is_some(),
             own_key: cache_dir.as_ref().map(|dir| dir.join(OWN_KEY)),
             cache_dir,

@@ -55,7 +55,8 @@ pub fn run_cells(
     let planned = Planned { manifest, dir, profiling: profiling.as_ref() };
     let mut todo = Vec::new();
     let mut complete = 0;
-    for cell in &manifest.plan.cells {
+    let is_of_block = |cell: &&Cell| bench.block.is_none_or(|block| cell.repetition == block);
+    for cell in manifest.plan.cells.iter().filter(is_of_block) {
         match dir.run(&cell.id)? {
             Some(run) if run.end.is_complete() => complete += 1,
             _ => todo.push(cell),

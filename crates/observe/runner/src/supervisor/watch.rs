@@ -170,6 +170,7 @@ mod tests {
             profiler: None,
             drive: None,
             machine: None,
+            block: None,
             confinement: None,
             interrupt: Interrupt::default(),
         });

@@ -95,6 +95,8 @@ pub struct Workbench<'a> {
     pub drive: Option<&'a (dyn Fn() -> Option<DriveHealth> + Sync)>,
     /// This machine, if it is one of a fleet: each record names it.
     pub machine: Option<Machine>,
+    /// The only repetition to run, if this machine runs one block.
+    pub block: Option<u32>,
     /// Confines the engines of a stranger's experiment; `None` for one of this account.
     pub confinement: Option<Confinement>,
     /// The user's stop requests.

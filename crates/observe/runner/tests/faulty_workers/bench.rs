@@ -86,6 +86,7 @@ impl Bench {
             profiler: None,
             drive: None,
             machine: None,
+            block: None,
             confinement: None,
             interrupt: Interrupt::default(),
         };

@@ -69,6 +69,7 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
         profiler: None,
         drive: None,
         machine: None,
+        block: None,
         confinement: None,
         interrupt: Interrupt::default(),
     };

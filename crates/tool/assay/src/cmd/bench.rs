@@ -127,6 +127,7 @@ impl<'a> Bench<'a> {
             profiler: None,
             drive: health().is_some().then_some(health),
             machine: None,
+            block: None,
             confinement: None,
             interrupt: Interrupt::default(),
         };

@@ -143,6 +143,7 @@ fn with_experiment(
         manifest: &manifest,
         limits: &args.limits,
         origin: Origin::Own,
+        data_dir: environment.is_data_dir_named.then_some(environment.data_dir.as_path()),
         interrupt: &bench.engines.interrupt,
         process,
     };

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fleet::{Hosts, Slurm, Transport, read_hosts};
 use miette::{IntoDiagnostic as _, Result, WrapErr as _, miette};
+use model::ShellCommand;
 use reader::error::Source;
 use serde::{Deserialize, Serialize};
 
@@ -21,13 +22,13 @@ pub(super) struct FleetArgs {
     #[arg(long, value_name = "TARGET", help_heading = HEADING)]
     pub(super) on: Option<String>,
     /// Run only on machines of this class: a constraint of Slurm
-    #[arg(long, value_name = "CLASS", help_heading = HEADING, requires = "on")]
+    #[arg(long, value_name = "CLASS", help_heading = HEADING)]
     pub(super) constraint: Option<String>,
     /// Largest number of machines at the same time [default: one for each block]
-    #[arg(long, value_name = "N", help_heading = HEADING, requires = "on")]
+    #[arg(long, value_name = "N", help_heading = HEADING)]
     pub(super) machines: Option<u32>,
     /// Send blocks through srun: the machines of Slurm share no directory with this host
-    #[arg(long, help_heading = HEADING, requires = "on")]
+    #[arg(long, help_heading = HEADING)]
     #[serde(default)]
     pub(super) stream: bool,
 }
@@ -50,6 +51,24 @@ impl FleetArgs {
         Self { on: path.or_else(|| self.on.clone()), ..self.clone() }
     }
 
+    /// Returns the options with those of an earlier command where they are absent.
+    pub(super) fn or(&self, earlier: Self) -> Self {
+        Self {
+            on: self.on.clone().or(earlier.on),
+            constraint: self.constraint.clone().or(earlier.constraint),
+            machines: self.machines.or(earlier.machines),
+            stream: self.stream || earlier.stream,
+        }
+    }
+
+    /// Adds the option that names the machines to a command.
+    pub(super) fn carried(&self, command: ShellCommand) -> ShellCommand {
+        match &self.on {
+            Some(on) => command.option("--on", on),
+            None => command,
+        }
+    }
+
     /// Returns whether blocks go on without this process.
     pub(super) fn survives_submitter(&self) -> bool {
         self.on.as_deref() == Some(SLURM) && !self.stream
@@ -69,7 +88,7 @@ impl FleetArgs {
     /// # Errors
     /// When the file of hosts cannot be read, or an option does not apply.
     pub(super) fn target(&self) -> Result<Option<Target>> {
-        let Some(on) = &self.on else { return Ok(None) };
+        let Some(on) = &self.on else { return self.without_target() };
         if self.machines == Some(0) {
             return Err(miette!(
                 help = "write --machines 1 or more",
@@ -77,6 +96,9 @@ impl FleetArgs {
             ));
         }
         let constraint = self.constraint.clone();
+        if constraint.as_ref().is_some_and(String::is_empty) {
+            return Err(miette!(help = "name a feature of nodes", "--constraint is empty"));
+        }
         if on == SLURM {
             return Ok(Some(Target::Slurm { constraint }));
         }
@@ -86,10 +108,36 @@ impl FleetArgs {
                 "--constraint applies to Slurm, and --on names the file of hosts {on}"
             ));
         }
+        if self.stream {
+            return Err(miette!(
+                help = "leave out --stream: hosts need no directory in common",
+                "--stream applies to Slurm, and --on names the file of hosts {on}"
+            ));
+        }
         let text = std::fs::read_to_string(Path::new(on)).into_diagnostic();
         let text = text.wrap_err_with(|| {
             format!("cannot read the file of hosts {on} (--on takes slurm or such a file)")
         })?;
-        Ok(Some(Target::Hosts(read_hosts(&Source::new(on, text))?)))
+        let mut hosts = read_hosts(&Source::new(on, text))?;
+        // The file may be named from any directory.
+        let dir = Path::new(on).parent().unwrap_or(Path::new(""));
+        hosts.ssh_config = hosts.ssh_config.map(|config| dir.join(config));
+        Ok(Some(Target::Hosts(hosts)))
+    }
+
+    /// Refuses options of machines where none are named.
+    fn without_target(&self) -> Result<Option<Target>> {
+        let given = [
+            ("--constraint", self.constraint.is_some()),
+            ("--machines", self.machines.is_some()),
+            ("--stream", self.stream),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            None => Ok(None),
+            Some((option, _)) => Err(miette!(
+                help = "name the machines: --on slurm, or --on with a file of hosts",
+                "{option} needs --on"
+            )),
+        }
     }
 }

@@ -50,10 +50,16 @@ impl Stored {
     }
 
     /// Locks an experiment that runs on other machines.
-    pub(super) fn attach(self) -> Result<(ExperimentDir, Manifest)> {
-        let Self { mut dir, manifest, .. } = self;
+    pub(super) fn attach(
+        self,
+        Process { environment, ui }: Process<'_>,
+    ) -> Result<(ExperimentDir, Manifest)> {
+        let Self { mut dir, manifest, origin, extended } = self;
         dir.lock().into_report()?;
-        Ok((dir, manifest))
+        let Some(extended) = extended else { return Ok((dir, manifest)) };
+        origin.mark(&dir, &extended, environment, ui);
+        dir.extend(&extended).into_report()?;
+        Ok((dir, extended))
     }
 
     /// Adds repetitions to an experiment of one run per cell.

@@ -109,6 +109,10 @@ fn execute(
     has_begun: &mut bool,
 ) -> Result<ExitCode> {
     let results = Results::at(&environment.results);
+    // On other machines the directory is theirs.
+    let named = environment.is_data_dir_named.then(|| environment.data_dir.clone());
+    let own = args.fleet.on.is_some().then(|| environment.with_default_data_dir());
+    let environment = own.as_ref().unwrap_or(environment);
     // First: a typing error must not leave directories behind.
     let (prepared, environment) = prepare(args, &results, environment, ui)?;
     let environment = &environment;
@@ -124,7 +128,7 @@ fn execute(
         }
         Prepared::Stored(stored) if fleet.is_some() => {
             bench.defer_stops();
-            stored.attach()?
+            stored.attach(Process { environment, ui })?
         }
         Prepared::Stored(stored) => {
             resume::resume(*stored, &mut bench, Process { environment, ui })?
@@ -140,8 +144,16 @@ fn execute(
             }
             let (limits, interrupt) = (&args.limits, &bench.engines.interrupt);
             let (dir, manifest, process) = (&dir, &manifest, Process { environment, ui });
-            let run = FleetRun { options, dir, manifest, limits, origin, interrupt, process };
-            fleet::measure_on(&run)
+            fleet::measure_on(&FleetRun {
+                options,
+                dir,
+                manifest,
+                limits,
+                origin,
+                data_dir: named.as_deref(),
+                interrupt,
+                process,
+            })
         }
     };
     let mut planned = manifest;
@@ -163,7 +175,7 @@ fn execute(
     }
     let deferred = bench.close();
     drop((data, deferred));
-    let code = print_result(args, &dir, &planned, ui);
+    let code = print_result(args, fleet.as_ref(), &dir, &planned, ui);
     // What stopped the runs comes first: it may have stopped the output of the result, too.
     match outcome? {
         complete if complete == planned.plan.cells.len() => code,
@@ -356,6 +368,7 @@ pub(super) fn host_of_run(data: &Path, environment: &Environment) -> Host {
 /// Prints the result, the findings and the next steps; returns the exit code of the label.
 fn print_result(
     args: &Args,
+    fleet: Option<&FleetArgs>,
     dir: &ExperimentDir,
     manifest: &Manifest,
     ui: &Ui,
@@ -373,7 +386,9 @@ fn print_result(
         let meta = Meta::of_runs(manifest, &runs);
         let compared = analyzed.compared(&meta, &runs, &manifest.host);
         ui.rendered(&render_answer(&compared, ui.style()));
-        let steps = next_steps(&compared).into_iter();
+        // A pilot is extended on this machine only.
+        let is_here = |step: &String| fleet.is_none() || !step.contains(" --until ");
+        let steps = next_steps(&compared).into_iter().filter(is_here);
         next = steps.map(|step| args.limits.added_to(step)).collect();
         let label = compared.label();
         // What was not measured is measured first.
@@ -388,6 +403,7 @@ fn print_result(
         ui.print(format_args!("\nRuns     {}", complete_runs(complete, total)));
         let resume = ShellCommand::of("assay run").option("--resume", &manifest.id);
         let resume = args.until.carried(args.limits.carried(resume));
+        let resume = fleet.map_or(resume.clone(), |fleet| fleet.carried(resume));
         ui.print(format_args!("Resume   {resume}"));
     }
     let reached = until::reached(manifest, &runs);

@@ -132,9 +132,13 @@ impl Fixture {
         state().map_or(0, |attempt| attempt.runs().len())
     }
 
-    /// Returns whether no directory of blocks is left.
+    /// Returns whether no blocks are left: only the options of the machines stay.
     pub(crate) fn is_clean(&self) -> bool {
-        fs::read_dir(self.path("results/.fleet")).is_ok_and(|mut entries| entries.next().is_none())
+        let dir = self.experiment().expect("the experiment was begun");
+        let id = dir.manifest().expect("a manifest is always readable").id;
+        let place = Results::of(&dir).fleet_dir(&id);
+        let names = fs::read_dir(place).into_iter().flatten().flatten();
+        names.map(|entry| entry.file_name()).all(|name| name == "options.json")
     }
 
     /// Checks that every cell has one complete run, that each block has one machine, and that all

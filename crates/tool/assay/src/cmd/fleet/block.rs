@@ -31,6 +31,8 @@ use crate::ui::{Process, Ui};
 
 /// Directory of builds of fleets, below the cache.
 const BUILDS: &str = "fleet";
+/// Time between two signs of life: a submitter waits for several.
+const LIFE_EVERY: Duration = Duration::from_secs(10);
 /// Time between the end of the connection and the end of this process.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
 /// Runs a block of a directory that machines share.
 fn shared(fleet: &Fleet, block: u32, process: Process<'_>) -> Result<ExitCode> {
     let order = fleet.order().into_report()?;
+    check_block(&order, block)?;
     let name = machine_name(&variable_os);
     let task = Task::of(&order, block, name, fleet.builds(), process.environment);
     let owner = Owner {
@@ -79,6 +82,7 @@ fn shared(fleet: &Fleet, block: u32, process: Process<'_>) -> Result<ExitCode> {
         claim.add_run(cell, &mut files).map_err(SendError::of)
     };
     let outcome = task.run(process, &Interrupt::default(), &mut send);
+    let is_complete = matches!(outcome, Ok(Outcome::Complete));
     let ended = match outcome {
         Ok(Outcome::Complete) => claim.complete(),
         Ok(outcome) => claim.end(&outcome),
@@ -86,33 +90,39 @@ fn shared(fleet: &Fleet, block: u32, process: Process<'_>) -> Result<ExitCode> {
     };
     ended.into_report()?;
     super::submit::collect_if_free(fleet, &order.manifest, process);
-    Ok(ExitCode::SUCCESS)
+    // A scheduler that runs exported jobs repeats a failed one.
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Runs the block that stdin has; its end stops the run.
 fn streamed(process: Process<'_>) -> Result<ExitCode> {
-    let (mut input, mut output) = (BufReader::new(stdin()), stdout().lock());
-    writeln!(output, "{HELLO}").and_then(|()| output.flush()).into_report()?;
+    let mut input = BufReader::new(stdin());
+    let answer = |answer: &Answer| send_message(&mut stdout().lock(), answer).into_report();
+    writeln!(stdout(), "{HELLO}").and_then(|()| stdout().flush()).into_report()?;
     let Some(Request::Run { order, block, machine }) = read_message(&mut input).into_report()?
     else {
         return Err(miette!("the submitter sent no block"));
     };
+    check_block(&order, block)?;
     let scratch = ScratchDir::new().into_report()?;
     let builds = scratch.path().join("builds.tar");
     let name = if machine.is_empty() { machine_name(&variable_os) } else { machine };
     let task = Task::of(&order, block, name, builds, process.environment);
     if task.needs_builds() {
-        send_message(&mut output, &Answer::NeedsBuilds).into_report()?;
+        answer(&Answer::NeedsBuilds)?;
         receive_builds(&mut input, &task.builds)?;
     }
     let Machine { name: machine, host } = task.machine.clone();
     let begins = Answer::Begins { machine, fingerprint: host.fingerprint };
-    send_message(&mut output, &begins).into_report()?;
+    answer(&begins)?;
     let interrupt = Interrupt::default();
     stop_at_end(input, interrupt.clone())?;
+    show_life()?;
     let mut send = |cell: &str, dir: &Path| {
         let mut files = packed(dir)?;
         let bytes = files.metadata().map_err(SendError::of)?.len();
+        // Locked: a sign of life must not come between the bytes.
+        let mut output = stdout().lock();
         send_message(&mut output, &Answer::Run { cell: cell.to_owned(), bytes })
             .and_then(|()| io::copy(&mut files, &mut output))
             .and_then(|_| output.flush())
@@ -120,8 +130,17 @@ fn streamed(process: Process<'_>) -> Result<ExitCode> {
     };
     let outcome = task.run(process, &interrupt, &mut send);
     let outcome = outcome.unwrap_or_else(|report| Outcome::Failed { reason: report.to_string() });
-    send_message(&mut output, &Answer::Ends(outcome)).into_report()?;
+    answer(&Answer::Ends(outcome))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Checks that an experiment has a block.
+fn check_block(order: &Order, block: u32) -> Result<()> {
+    let blocks = order.blocks();
+    match (1..=blocks).contains(&block) {
+        true => Ok(()),
+        false => Err(miette!("there is no block {block}: the experiment has 1 to {blocks}")),
+    }
 }
 
 /// Reads the builds that the submitter sends.
@@ -148,6 +167,17 @@ fn stop_at_end(mut input: impl BufRead + Send + 'static, interrupt: Interrupt) -
         kill_process(getpid(), Signal::KILL).ok();
     };
     thread::Builder::new().name("connection".to_owned()).spawn(watch).map(drop).into_report()
+}
+
+/// Sends a sign of life from time to time, for as long as this process runs.
+#[expect(clippy::disallowed_methods, reason = "a wake-up every 10 s")]
+fn show_life() -> Result<()> {
+    let send = || {
+        while send_message(&mut stdout().lock(), &Answer::Lives).is_ok() {
+            thread::sleep(LIFE_EVERY);
+        }
+    };
+    thread::Builder::new().name("life".to_owned()).spawn(send).map(drop).into_report()
 }
 
 /// Packs a run into a file without a name.
@@ -228,7 +258,8 @@ impl<'a> Task<'a> {
             trust::Dir::create(parent, trust::Entries::Closed).into_report()?;
             unpack_builds(&self.builds, sha256, cache).into_report()?;
         }
-        let mut manifest = self.order.of_block(self.block);
+        // With all cells: runs of several blocks may share a load.
+        let mut manifest = self.order.manifest.clone();
         let experiment = manifest.plan.experiment.clone();
         check_stored(&experiment)?;
         let environment = servers::with_open_data(&self.environment, &experiment, ui);
@@ -238,6 +269,7 @@ impl<'a> Task<'a> {
         let limits = Limits::of(self.order.limits);
         let mut bench = Bench::open(&data, &limits, &environment, &health)?;
         bench.engines.interrupt = interrupt.clone();
+        bench.engines.block = Some(self.block);
         manifest.host = host_of_run(data.path(), &environment);
         let name = self.machine.name.clone();
         bench.engines.machine = Some(Machine { name, host: manifest.host.clone() });

@@ -20,7 +20,7 @@ use crate::ui::Process;
 /// Attempts at a block, after which it stays open.
 ///
 /// Our choice: a block that fails on three machines fails because of the experiment.
-const ATTEMPTS_MAX: u32 = 3;
+const ATTEMPTS_MAX: usize = 3;
 /// Failures of a machine, after which it gets no block. Source: the limit of two.
 const MACHINE_FAILURES_MAX: u32 = 2;
 
@@ -33,6 +33,8 @@ pub(crate) struct FleetRun<'a> {
     pub(crate) manifest: &'a Manifest,
     pub(crate) limits: &'a Limits,
     pub(crate) origin: Origin,
+    /// Directory for the data on the machines, if the user named one.
+    pub(crate) data_dir: Option<&'a Path>,
     pub(crate) interrupt: &'a Interrupt,
     pub(crate) process: Process<'a>,
 }
@@ -41,6 +43,11 @@ impl FleetRun<'_> {
     /// Returns the directory of the blocks.
     pub(super) fn fleet(&self) -> Fleet {
         Fleet::at(Results::of(self.dir).fleet_dir(&self.manifest.id))
+    }
+
+    /// Returns the name of the jobs of Slurm.
+    pub(super) fn job_name(&self) -> String {
+        format!("assay-{}", self.manifest.id)
     }
 
     /// Returns the job with one element for each block.
@@ -59,7 +66,7 @@ impl FleetRun<'_> {
         let blocks = self.manifest.plan.cells.iter().map(|cell| cell.repetition).max();
         let blocks = blocks.unwrap_or(0);
         Ok(BlocksJob {
-            name: format!("assay-{}", self.manifest.id),
+            name: self.job_name(),
             blocks,
             machines: self.options.machines.unwrap_or(blocks),
             constraint: constraint.map(str::to_owned),
@@ -75,8 +82,8 @@ pub(super) struct Board<'a> {
     pub(super) fleet: Fleet,
     view: View,
     blocks: u32,
-    /// Failed attempts by block.
-    failed: BTreeMap<u32, u32>,
+    /// Machines of failed attempts by block.
+    failed: BTreeMap<u32, Vec<String>>,
     /// Failures by machine.
     machines: BTreeMap<String, u32>,
     /// Blocks that a user cancelled.
@@ -133,8 +140,7 @@ impl<'a> Board<'a> {
     pub(super) fn open_blocks(&self) -> Result<Vec<u32>> {
         let mut open = Vec::new();
         for block in 1..=self.blocks {
-            let is_given_up = self.cancelled.contains(&block)
-                || self.failed.get(&block).is_some_and(|failed| *failed >= ATTEMPTS_MAX);
+            let is_given_up = self.cancelled.contains(&block) || self.is_given_up(block);
             if !is_given_up && self.state(block).done.is_none() && !self.is_complete(block)? {
                 open.push(block);
             }
@@ -154,24 +160,36 @@ impl<'a> Board<'a> {
         Ok(true)
     }
 
+    /// Returns whether a block failed too often: failures of machines that are out do not count.
+    fn is_given_up(&self, block: u32) -> bool {
+        let Some(failed) = self.failed.get(&block) else { return false };
+        let counted = failed.iter().filter(|machine| !self.is_excluded(machine)).count();
+        counted >= ATTEMPTS_MAX || failed.len() >= 2 * ATTEMPTS_MAX
+    }
+
     /// Notes that an attempt at a block failed on a machine, and prints why.
     pub(super) fn fail(&mut self, block: u32, machine: &str, reason: &str) {
-        let failed = self.failed.entry(block).or_default();
-        *failed += 1;
-        let next = match *failed {
-            ATTEMPTS_MAX => "it stays open",
-            _ => "it is run again",
-        };
         let ui = self.run.process.ui;
-        ui.status(format_args!("block {block}  {machine}: {reason}; {next}"));
-        if machine.is_empty() {
-            return;
+        let name = if machine.is_empty() { "a machine" } else { machine };
+        ui.status(format_args!("block {block}  {name}: {reason}"));
+        self.failed.entry(block).or_default().push(machine.to_owned());
+        if !machine.is_empty() {
+            let failures = self.machines.entry(machine.to_owned()).or_default();
+            *failures += 1;
+            if *failures == MACHINE_FAILURES_MAX {
+                ui.status(format_args!(
+                    "{machine}  failed {failures} times: it gets no further block"
+                ));
+            }
         }
-        let failures = self.machines.entry(machine.to_owned()).or_default();
-        *failures += 1;
-        if *failures == MACHINE_FAILURES_MAX {
-            ui.status(format_args!("{machine}  failed {failures} times: it gets no further block"));
+        if self.is_given_up(block) {
+            ui.status(format_args!("block {block}  failed {ATTEMPTS_MAX} times: it stays open"));
         }
+    }
+
+    /// Notes that no machine is left for blocks.
+    pub(super) fn stay_open(&self, blocks: usize) {
+        self.run.process.ui.status(format_args!("no machine is left: {blocks} blocks stay open"));
     }
 
     /// Notes that a user cancelled a block.
@@ -216,10 +234,13 @@ impl<'a> Board<'a> {
         self.update()?;
         self.view.close();
         let is_over = (1..=self.blocks).all(|block| {
-            self.state(block).done.is_some() || self.is_complete(block).is_ok_and(|it| it)
+            // Runs that were not taken over stay.
+            let done = self.state(block).done;
+            done.is_some_and(|done| done.runs().is_empty())
+                || self.is_complete(block).is_ok_and(|it| it)
         });
-        if is_over {
-            self.fleet.remove().into_report()?;
+        if is_over && self.fleet.exists() {
+            self.fleet.clear().into_report()?;
         }
         let runs = self.run.dir.runs(self.run.manifest).into_report()?;
         if let Some(machine) = runs.iter().find_map(|run| run.machine.as_deref()) {

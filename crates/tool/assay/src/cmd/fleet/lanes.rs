@@ -1,7 +1,8 @@
 //! Blocks over the pipes of `ssh` or `srun`: one lane for each machine.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::process::ChildStdin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -31,12 +32,16 @@ struct Assigned {
 }
 
 /// Connections of the lanes, by lane.
-type Connections = Vec<Mutex<Option<ChildStdin>>>;
+struct Connections {
+    inputs: Vec<Mutex<Option<ChildStdin>>>,
+    is_stopped: AtomicBool,
+}
 
 /// Runs the open blocks until each is complete or given up, or a stop is requested.
 pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<()> {
     let sha256 = sha256_of(&board.fleet.program()).into_report()?;
-    let connections: Connections = transports.iter().map(|_| Mutex::new(None)).collect();
+    let inputs = transports.iter().map(|_| Mutex::new(None)).collect();
+    let connections = Connections { inputs, is_stopped: AtomicBool::new(false) };
     let fleet = board.fleet.clone();
     thread::scope(|scope| {
         let (sender, ended) = sync_channel(transports.len());
@@ -44,8 +49,8 @@ pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<(
         for (lane, transport) in transports.iter().enumerate() {
             let (order, blocks) = sync_channel(1);
             orders.push(order);
-            let (sender, connection) = (sender.clone(), &connections[lane]);
-            let (fleet, sha256) = (&fleet, sha256.as_str());
+            let (sender, connection) = (sender.clone(), &connections.inputs[lane]);
+            let (fleet, sha256, is_stopped) = (&fleet, sha256.as_str(), &connections.is_stopped);
             // A thread a lane: a client of a connection ends with the thread that started it.
             scope.spawn(move || {
                 for Assigned { block, excluded } in blocks {
@@ -56,6 +61,7 @@ pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<(
                         excluded: &excluded,
                         now: runner::now_utc,
                         connection,
+                        is_stopped,
                     };
                     let outcome = transport.run(remote);
                     if sender.send(Ended { lane, block, outcome }).is_err() {
@@ -70,6 +76,7 @@ pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<(
             free: (0..transports.len()).collect(),
             waiting: board.open_blocks()?.into(),
             running: 0,
+            failed: BTreeSet::new(),
         };
         let outcome = dispatcher.serve(board, &ended, &connections);
         // Lanes end when no order can come, and connections when nothing can be sent.
@@ -86,6 +93,8 @@ struct Dispatcher<'a> {
     free: VecDeque<usize>,
     waiting: VecDeque<u32>,
     running: usize,
+    /// Blocks that failed on a lane: another one is tried first.
+    failed: BTreeSet<(usize, u32)>,
 }
 
 impl Dispatcher<'_> {
@@ -104,6 +113,9 @@ impl Dispatcher<'_> {
             }
             self.dispatch(board);
             if self.running == 0 {
+                if !self.waiting.is_empty() {
+                    board.stay_open(self.waiting.len());
+                }
                 return board.update();
             }
             board.head(self.waiting.len(), self.running, "");
@@ -114,6 +126,7 @@ impl Dispatcher<'_> {
                 let reason = (outcome != Outcome::Complete).then(|| outcome.phrase());
                 if let Some(reason) = reason.filter(|_| !is_stopped) {
                     board.fail(block, &self.machine(board, lane, block), &reason);
+                    self.failed.insert((lane, block));
                     let is_open = board.open_blocks()?.contains(&block);
                     self.waiting.extend(is_open.then_some(block));
                 }
@@ -133,23 +146,31 @@ impl Dispatcher<'_> {
         }
     }
 
+    /// Gives each free lane a block that has not failed on it, or any if every lane is free.
     fn dispatch(&mut self, board: &Board<'_>) {
         let excluded = |lane: &usize| board.is_excluded(self.transports[*lane].name());
         self.free.retain(|lane| !excluded(lane));
-        while let (Some(lane), Some(block)) = (self.free.front(), self.waiting.front()) {
-            let assigned = Assigned { block: *block, excluded: board.excluded() };
-            if self.orders[*lane].send(assigned).is_ok() {
+        for _ in 0..self.free.len() {
+            let Some(lane) = self.free.pop_front() else { return };
+            let fits = |block: &u32| self.running == 0 || !self.failed.contains(&(lane, *block));
+            let fresh = self.waiting.iter().position(|it| !self.failed.contains(&(lane, *it)));
+            let Some(at) = fresh.or_else(|| self.waiting.iter().position(fits)) else {
+                self.free.push_back(lane);
+                continue;
+            };
+            let Some(block) = self.waiting.remove(at) else { return };
+            let assigned = Assigned { block, excluded: board.excluded() };
+            if self.orders[lane].send(assigned).is_ok() {
                 self.running += 1;
             }
-            self.free.pop_front();
-            self.waiting.pop_front();
         }
     }
 }
 
 /// Ends every connection: a machine whose connection ends stops its run.
 fn close(connections: &Connections) {
-    for connection in connections {
+    connections.is_stopped.store(true, Ordering::Relaxed);
+    for connection in &connections.inputs {
         drop(connection.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }

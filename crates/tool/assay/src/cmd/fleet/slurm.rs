@@ -10,8 +10,6 @@ use miette::Result;
 use super::board::Board;
 use crate::diagnostic::IntoReport as _;
 
-/// File with the submitted jobs, in the directory of the blocks.
-const JOBS: &str = "jobs.json";
 /// Time between two readings of the queue.
 const POLL: Duration = Duration::from_secs(1);
 /// Readings in a row without a block, after which it counts as ended.
@@ -40,20 +38,19 @@ const CANCELLED: &str = "CANCELLED";
 #[expect(clippy::disallowed_methods, reason = "nothing is measured on this host")]
 pub(super) fn run(board: &mut Board<'_>, constraint: Option<&str>) -> Result<()> {
     let slurm = Slurm::find().into_report()?;
-    let mut jobs: Vec<u32> = board.fleet.read(JOBS).unwrap_or_default();
+    let name = board.run.job_name();
     let mut absent = BTreeMap::<u32, u32>::new();
     loop {
         // Before the files: an element leaves the queue after its last file is there.
-        let queue = match jobs.is_empty() {
-            true => Queue::Elements(Vec::new()),
-            false => slurm.queue(&jobs).into_report()?,
-        };
+        let queue = slurm.queue(&name).into_report()?;
         board.update()?;
         if board.open_blocks()?.is_empty() {
+            // Elements of blocks that others have completed; those that run end by themselves.
+            slurm.cancel_waiting(&name).unwrap_or_else(|error| board.run.process.ui.status(error));
             return Ok(());
         }
         if board.run.interrupt.level() > 0 {
-            detach(board, &jobs);
+            detach(board, &name);
             return Ok(());
         }
         match queue {
@@ -67,9 +64,8 @@ pub(super) fn run(board: &mut Board<'_>, constraint: Option<&str>) -> Result<()>
                 let mut blocks = board.open_blocks()?;
                 blocks.retain(|block| !is_live(block) && is_absent(block));
                 if !blocks.is_empty() {
-                    jobs.push(submit(board, slurm, constraint, &blocks)?);
+                    submit(board, slurm, constraint, &blocks)?;
                     absent.extend(blocks.into_iter().map(|block| (block, 0)));
-                    board.fleet.write(JOBS, &jobs).into_report()?;
                 }
                 let of = |state: &str| elements.iter().filter(|it| it.state == state).count();
                 board.head(of("PENDING"), of("RUNNING"), &waits(&elements));
@@ -131,24 +127,21 @@ fn note_end(board: &mut Board<'_>, block: u32, elements: &[Element]) {
     board.fail(block, &machine.unwrap_or_default(), &reason);
 }
 
-/// Submits blocks; returns the job.
-fn submit(
-    board: &Board<'_>,
-    slurm: Slurm,
-    constraint: Option<&str>,
-    blocks: &[u32],
-) -> Result<u32> {
+/// Submits blocks.
+fn submit(board: &Board<'_>, slurm: Slurm, constraint: Option<&str>, blocks: &[u32]) -> Result<()> {
     let machines = board.run.options.machines.map_or(blocks.len(), |most| most as usize);
     let script = job::slurm(&board.run.job(constraint)?);
     let excluded = board.excluded();
-    let submission = Submission { script: &script, blocks, machines, excluded: &excluded };
+    let name = board.run.job_name();
+    let submission =
+        Submission { name: &name, script: &script, blocks, machines, excluded: &excluded };
     let job = slurm.submit(&submission).into_report()?;
     let count = blocks.len();
     board.run.process.ui.status(format_args!(
         "job {job}  {count} {} submitted to Slurm",
         if count == 1 { "block" } else { "blocks" }
     ));
-    Ok(job)
+    Ok(())
 }
 
 /// Returns why blocks wait, for the line about all machines.
@@ -157,12 +150,8 @@ fn waits(elements: &[Element]) -> String {
     waiting.map(|it| format!(" (the first waits for: {})", it.reason)).unwrap_or_default()
 }
 
-/// Prints how to attach to the blocks that go on.
-fn detach(board: &Board<'_>, jobs: &[u32]) {
-    let jobs: Vec<_> = jobs.iter().map(u32::to_string).collect();
-    board
-        .run
-        .process
-        .ui
-        .status(format_args!("detached  the blocks go on; `scancel {}` ends them", jobs.join(" ")));
+/// Prints how to end the blocks that go on.
+fn detach(board: &Board<'_>, name: &str) {
+    let ui = board.run.process.ui;
+    ui.status(format_args!("detached  the blocks go on; `scancel --name {name}` ends them"));
 }

@@ -1,6 +1,6 @@
 //! Starts the blocks of an experiment on other machines, and attaches to them again.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use archive::{ExperimentDir, Results};
 use fleet::{BuildEntry, Fleet, Order, Slurm, Transport, collect};
@@ -21,20 +21,27 @@ const OPTIONS: &str = "options.json";
 ///
 /// A request to stop leaves blocks of Slurm running: `--resume` attaches to them.
 pub(crate) fn measure_on(run: &FleetRun<'_>) -> Result<usize> {
-    let Some(target) = run.options.target()? else {
-        return Err(miette!("no machines are named with --on"));
-    };
-    prepare(run)?;
+    let target = run.options.target()?;
     let mut board = Board::open(run)?;
+    if board.open_blocks()?.is_empty() {
+        return board.close();
+    }
+    prepare(run)?;
     match target {
-        Target::Slurm { constraint } if run.options.stream => {
+        None => {
+            return Err(miette!(
+                help = "name the machines: --on slurm, or --on with a file of hosts",
+                "blocks are open, and no machines are known that run them"
+            ));
+        }
+        Some(Target::Slurm { constraint }) if run.options.stream => {
             Slurm::find().into_report()?;
             let transport = Transport::Srun { constraint };
-            let machines = run.options.machines.unwrap_or(board.blocks()) as usize;
-            lanes::run(&mut board, vec![transport; machines.max(1)])?;
+            let most = run.options.machines.unwrap_or(board.blocks()).min(board.blocks());
+            lanes::run(&mut board, vec![transport; most.max(1) as usize])?;
         }
-        Target::Slurm { constraint } => slurm::run(&mut board, constraint.as_deref())?,
-        Target::Hosts(hosts) => {
+        Some(Target::Slurm { constraint }) => slurm::run(&mut board, constraint.as_deref())?,
+        Some(Target::Hosts(hosts)) => {
             let most = run.options.machines.map_or(usize::MAX, |most| most as usize);
             let config = hosts.ssh_config.clone();
             let of = |host| Transport::Ssh { host, config: config.clone() };
@@ -45,31 +52,35 @@ pub(crate) fn measure_on(run: &FleetRun<'_>) -> Result<usize> {
     board.close()
 }
 
-/// Makes the directory of the blocks with all that a machine needs, unless it is there.
+/// Makes the directory of the blocks with all that a machine needs.
+///
+/// Program and builds stay those with which the experiment began.
 pub(crate) fn prepare(run: &FleetRun<'_>) -> Result<()> {
     let fleet = run.fleet();
-    if !fleet.exists() {
-        let program = std::env::current_exe().into_report()?;
-        fleet.create(&program).into_report()?;
-        let entries = builds(run.manifest, run.process)?;
-        let builds = match entries.is_empty() {
-            true => None,
-            false => Some(fleet.write_builds(&entries).into_report()?),
-        };
-        let environment = run.process.environment;
-        let absolute = |dir: &PathBuf| std::path::absolute(dir).ok();
-        let data_dir = Some(&environment.data_dir).filter(|_| environment.is_data_dir_named);
-        let order = Order {
-            manifest: run.manifest.clone(),
-            builds,
-            limits: run.limits.of_blocks(),
-            data_dir: data_dir.and_then(absolute),
-            cache_dir: environment.named_cache_dir.as_ref().and_then(absolute),
-        };
-        fleet.write(OPTIONS, &run.options.absolute()).into_report()?;
-        fleet.write_order(&order).into_report()?;
-    }
-    fleet.write(OPTIONS, &run.options.absolute()).into_report()
+    let earlier = fleet.order().ok();
+    let absolute = |dir: &Path| std::path::absolute(dir).ok();
+    let environment = run.process.environment;
+    let builds = match &earlier {
+        Some(order) => order.builds.clone(),
+        None => {
+            let program = std::env::current_exe().into_report()?;
+            fleet.create(&program).into_report()?;
+            let entries = builds(run.manifest, run.process)?;
+            let is_empty = entries.is_empty();
+            (!is_empty).then(|| fleet.write_builds(&entries)).transpose().into_report()?
+        }
+    };
+    let data_dir = run.data_dir.and_then(absolute);
+    let cache_dir = environment.named_cache_dir.as_deref().and_then(absolute);
+    let order = Order {
+        manifest: run.manifest.clone(),
+        builds,
+        limits: run.limits.of_blocks(),
+        data_dir: data_dir.or_else(|| earlier.as_ref().and_then(|it| it.data_dir.clone())),
+        cache_dir: cache_dir.or_else(|| earlier.and_then(|it| it.cache_dir)),
+    };
+    fleet.write(OPTIONS, &run.options.absolute()).into_report()?;
+    fleet.write_order(&order).into_report()
 }
 
 /// Returns the entries of the cache that the experiment's variants need, each once.
@@ -138,13 +149,16 @@ pub(crate) fn options_of(
     given: &FleetArgs,
     stored: Option<(&ExperimentDir, &Manifest)>,
 ) -> Result<Option<FleetArgs>> {
-    if given.on.is_some() {
-        return Ok(Some(given.clone()));
-    }
-    let Some((dir, manifest)) = stored else { return Ok(None) };
+    let Some((dir, manifest)) = stored else {
+        return Ok(given.on.is_some().then(|| given.clone()));
+    };
     let fleet = Fleet::at(Results::of(dir).fleet_dir(&manifest.id));
-    if fleet.exists() {
-        return fleet.read(OPTIONS).map(Some).into_report();
+    let earlier = fleet.path().join(OPTIONS).exists().then(|| fleet.read(OPTIONS));
+    match earlier {
+        Some(Ok(earlier)) => return Ok(Some(given.or(earlier))),
+        _ if given.on.is_some() => return Ok(Some(given.clone())),
+        Some(Err(error)) => return Err(miette!("{error}")),
+        None => {}
     }
     let runs = dir.each_run(manifest).into_iter().flatten();
     match runs.into_iter().any(|run| run.machine.is_some()) {
