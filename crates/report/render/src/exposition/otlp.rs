@@ -2,8 +2,8 @@
 //!
 //! Source: OpenTelemetry, "OTLP Specification", JSON Protobuf encoding, and "OpenTelemetry Protocol
 //! File Exporter": one line for each request. Units: The Unified Code for Units of Measure. The
-//! crate `opentelemetry-proto` would bring the SDK and its futures; a test parses the lines with the
-//! official library for Python.
+//! crate `opentelemetry-proto` would bring the SDK and its futures; a test parses the lines with
+//! the official library for Python.
 
 use jiff::Timestamp;
 use model::metric::Unit;
