@@ -67,6 +67,7 @@ fn block_of_a_lost_host_moves() {
         if is_frozen {
             hosts.host(0).thaw();
         }
+        assert_eq!(fixture.records().1.len(), 4, "{}", output.err);
         fixture.assert_whole();
         assert!(output.err.contains(&format!("block {block}  c1: failed: ")), "{}", output.err);
         assert_eq!(fixture.attempts().len(), 1, "{}", output.err);
