@@ -1,22 +1,26 @@
 //! Joins archives: adds the experiments of another one.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use model::limits::{NAME_BYTES_MAX, check_name};
 use trust::{Dir, Entries};
 
+use crate::bundle::{FORMAT, Index, Member};
 use crate::checksum::{checksum_within_limit, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::import::{PREPARED, check_figures};
 use crate::layout::{CHECKSUMS, content};
+use crate::limits::FILE_BYTES_MAX;
 use crate::lock::HeldLocks;
 use crate::regular::{self, Names};
 use crate::results::Results;
 use crate::scratch::ScratchDir;
+use crate::unpack::check_room;
 
 /// What a merge did.
 #[derive(Debug, Default)]
@@ -43,10 +47,9 @@ impl Results {
         let mut merged = Merged::default();
         for source in self.new_ones(others, &mut merged)?.into_values() {
             match self.add(&source) {
-                Ok(()) => merged.added += 1,
-                Err(error @ (ArchiveError::Write(..) | ArchiveError::Exists(..))) => {
-                    return Err(error);
-                }
+                Ok(true) => merged.added += 1,
+                Ok(false) => merged.same += 1,
+                Err(error @ ArchiveError::Write(..)) => return Err(error),
                 Err(error) => merged.skipped.push(error),
             }
         }
@@ -97,19 +100,22 @@ impl Results {
         Ok(new)
     }
 
-    /// Adds an experiment that is not here.
-    fn add(&self, source: &ExperimentDir) -> Result<(), ArchiveError> {
+    /// Adds an experiment that is not here; returns whether no other process added it meanwhile.
+    fn add(&self, source: &ExperimentDir) -> Result<bool, ArchiveError> {
         if HeldLocks::read().writer(source).is_some() {
             return Err(ArchiveError::Busy(source.path().to_path_buf()));
         }
+        let members = members(source.path())?;
+        let bytes = check_sizes(source, &members)?;
         check_files(source)?;
         let (root, place) = (self.root(), place(source)?);
         Dir::create(root, Entries::Shared).map_err(ArchiveError::write(root))?;
         let prepared = ScratchDir::make(root, PREPARED).map_err(ArchiveError::write(root))?;
+        check_room(root, bytes)?;
         let (copy, target) = (prepared.path().join(&place), root.join(&place));
         fs::create_dir_all(&copy).map_err(ArchiveError::write(&copy))?;
-        for name in members(source.path())? {
-            copy_file(source.path(), &name, &copy)?;
+        for name in &members {
+            copy_file(source.path(), name, &copy)?;
         }
         let copied = ExperimentDir::open(&copy)?;
         // The source may have changed meanwhile.
@@ -121,7 +127,14 @@ impl Results {
         })?;
         let parent = target.parent().unwrap_or(root);
         Dir::create(parent, Entries::Closed).map_err(ArchiveError::write(parent))?;
-        fs::rename(&copy, &target).map_err(ArchiveError::write(&target))
+        match fs::rename(&copy, &target) {
+            // Another process added it meanwhile.
+            Err(_) if target.exists() => match is_same(&copy, &target)? {
+                true => Ok(false),
+                false => Err(ArchiveError::Exists(target)),
+            },
+            renamed => renamed.map(|()| true).map_err(ArchiveError::write(&target)),
+        }
     }
 }
 
@@ -141,6 +154,33 @@ fn members(dir: &Path) -> Result<Vec<String>, ArchiveError> {
     let names = names(dir).map_err(ArchiveError::read(dir))?;
     let list = dir.join(CHECKSUMS).exists().then(|| CHECKSUMS.to_owned());
     Ok(names.into_iter().filter(|name| content(name).is_some()).chain(list).collect())
+}
+
+/// Checks the number and the sizes of files, before one is read; returns the bytes of all.
+///
+/// An experiment in one file has the same limits.
+fn check_sizes(source: &ExperimentDir, names: &[String]) -> Result<u64, ArchiveError> {
+    let dir = source.path();
+    let member = |name: &String| {
+        let path = dir.join(name);
+        let bytes = regular::open_below(dir, &path, Names::Several)
+            .and_then(|file| Ok(file.metadata()?.len()))
+            .map_err(ArchiveError::read(&path))?;
+        Ok(Member { name: name.clone(), bytes, sha256: String::new() })
+    };
+    let mut files = names.iter().map(member).collect::<Result<Vec<_>, ArchiveError>>()?;
+    files.sort();
+    let text = |path: Option<&OsStr>| path.unwrap_or_default().to_string_lossy().into_owned();
+    let index = Index {
+        format: FORMAT,
+        experiment: text(dir.parent().and_then(Path::file_name)),
+        id: text(dir.file_name()),
+        assay_version: String::new(),
+        files,
+    };
+    // The totals depend on a compressed size, which is unknown.
+    index.check(u64::MAX).map_err(|reason| ArchiveError::Damaged(dir.to_path_buf(), reason))?;
+    Ok(index.bytes())
 }
 
 /// Checks that all files of an experiment are there, as they were written.
@@ -175,7 +215,8 @@ fn sums(dir: &Path) -> Result<BTreeMap<String, String>, ArchiveError> {
 fn copy_file(from: &Path, name: &str, to: &Path) -> Result<(), ArchiveError> {
     let (source, target) = (from.join(name), to.join(name));
     let opened = regular::open_below(from, &source, Names::Several);
-    let mut opened = opened.map_err(ArchiveError::read(&source))?;
+    // It may grow meanwhile.
+    let mut opened = opened.map_err(ArchiveError::read(&source))?.take(FILE_BYTES_MAX);
     let mut write = || {
         target.parent().map_or(Ok(()), fs::create_dir_all)?;
         io::copy(&mut opened, &mut File::create_new(&target)?)
@@ -186,6 +227,7 @@ fn copy_file(from: &Path, name: &str, to: &Path) -> Result<(), ArchiveError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::JSON_BYTES_MAX;
     use crate::results::directories;
 
     fn fixture(name: &str) -> Results {
@@ -286,5 +328,30 @@ mod tests {
         let all: String = merged.skipped.iter().map(ToString::to_string).collect();
         assert!(all.contains(&quick.path().display().to_string()), "{all}");
         assert!(all.contains("its directory"), "{all}");
+    }
+
+    #[test]
+    fn a_file_larger_than_any_of_an_experiment_is_not_copied() {
+        let root = tempfile::tempdir().unwrap();
+        let [here, there] = two(root.path());
+        let record = there.find("quick").unwrap().path().join("runs/memory.c1.r1/record.json");
+        let file = File::options().write(true).open(record).unwrap();
+        file.set_len(JSON_BYTES_MAX + 1).unwrap();
+        let merged = here.merge(&[there]).unwrap();
+        assert_eq!((merged.added, merged.skipped.len()), (1, 1));
+        let error = merged.skipped[0].to_string();
+        assert!(error.contains("record.json with more than 8 MiB"), "{error}");
+    }
+
+    #[test]
+    fn an_experiment_that_another_process_adds_meanwhile_is_compared() {
+        let root = tempfile::tempdir().unwrap();
+        let [here, there] = two(root.path());
+        let quick = there.find("quick").unwrap();
+        assert!(here.add(&quick).unwrap());
+        assert!(!here.add(&quick).unwrap(), "it is there already");
+        let intervals = "runs/memory.c1.r1/intervals.jsonl";
+        fs::write(here.find("quick").unwrap().path().join(intervals), "").unwrap();
+        assert!(matches!(here.add(&quick), Err(ArchiveError::Exists(_))));
     }
 }
