@@ -112,7 +112,7 @@ impl Index {
                 Content::Lines | Content::Log | Content::EngineText => FILE_BYTES_MAX,
             };
             if *bytes > most {
-                return Err(format!("its index lists {name} with more than {} MiB", most >> 20));
+                return Err(format!("it has {name} with more than {} MiB", most >> 20));
             }
             all = all.saturating_add(*bytes);
             match content {

@@ -47,6 +47,10 @@ pub enum ArchiveError {
              copied: remove one of them, or merge into another archive with --results",
              _0.display(), _1.display())]
     Differs(PathBuf, PathBuf),
+    /// A file that Assay did not write is in the place of a cache that is replaced as a whole.
+    #[error("{} is not a file of the Parquet set that Assay writes there, and would be removed: \
+             move it elsewhere, then run the command again", _0.display())]
+    Foreign(PathBuf),
     /// Another process is running this experiment.
     #[error("{} is being written by another assay run; wait for it or stop it", _0.display())]
     Busy(PathBuf),

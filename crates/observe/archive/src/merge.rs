@@ -1,22 +1,26 @@
 //! Joins archives: adds the experiments of another one.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use model::limits::{NAME_BYTES_MAX, check_name};
 use trust::{Dir, Entries};
 
+use crate::bundle::{FORMAT, Index, Member};
 use crate::checksum::{checksum_within_limit, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::import::{PREPARED, check_figures};
 use crate::layout::{CHECKSUMS, content};
+use crate::limits::FILE_BYTES_MAX;
 use crate::lock::HeldLocks;
 use crate::regular::{self, Names};
 use crate::results::Results;
 use crate::scratch::ScratchDir;
+use crate::unpack::check_room;
 
 /// What a merge did.
 #[derive(Debug, Default)]
@@ -25,7 +29,7 @@ pub struct Merged {
     pub added: usize,
     /// Experiments that were there already, with the same files.
     pub same: usize,
-    /// Why experiments were left out: they are damaged, or are being written.
+    /// Why experiments were left out: they are damaged, incomplete, or being written.
     pub skipped: Vec<ArchiveError>,
 }
 
@@ -38,15 +42,14 @@ impl Results {
     /// # Errors
     /// [`ArchiveError::Differs`] before anything is added, when two experiments have one name and
     /// identifier and other files; when this archive cannot be written, or another has no
-    /// experiment.
+    /// experiment. A single damaged experiment is no error, but in [`Merged::skipped`].
     pub fn merge(&self, others: &[Self]) -> Result<Merged, ArchiveError> {
         let mut merged = Merged::default();
         for source in self.new_ones(others, &mut merged)?.into_values() {
             match self.add(&source) {
-                Ok(()) => merged.added += 1,
-                Err(error @ (ArchiveError::Write(..) | ArchiveError::Exists(..))) => {
-                    return Err(error);
-                }
+                Ok(true) => merged.added += 1,
+                Ok(false) => merged.same += 1,
+                Err(error @ ArchiveError::Write(..)) => return Err(error),
                 Err(error) => merged.skipped.push(error),
             }
         }
@@ -61,13 +64,21 @@ impl Results {
     ) -> Result<BTreeMap<PathBuf, ExperimentDir>, ArchiveError> {
         let mut new: BTreeMap<PathBuf, ExperimentDir> = BTreeMap::new();
         for other in others {
-            let found = other.newest();
-            if found.is_empty() {
+            let (found, skipped) = (other.newest(), merged.skipped.len());
+            let lost = other.without_manifest();
+            merged.skipped.extend(lost.iter().filter_map(|dir| ExperimentDir::open(dir).err()));
+            if found.is_empty() && merged.skipped.len() == skipped {
                 let absent = io::Error::other("no experiment found in it");
                 return Err(ArchiveError::read(other.root())(absent));
             }
             for source in found {
-                let target = self.root().join(place(&source)?);
+                let target = match place(&source) {
+                    Ok(place) => self.root().join(place),
+                    Err(error) => {
+                        merged.skipped.push(error);
+                        continue;
+                    }
+                };
                 let known = match new.get(&target) {
                     Some(known) => known.path(),
                     None if target.exists() => &target,
@@ -76,45 +87,54 @@ impl Results {
                         continue;
                     }
                 };
-                if sums(known)? != sums(source.path())? {
-                    let (one, other) = (known.to_path_buf(), source.path().to_path_buf());
-                    return Err(ArchiveError::Differs(one, other));
+                match is_same(known, source.path()) {
+                    Ok(true) => merged.same += 1,
+                    Ok(false) => {
+                        let (one, other) = (known.to_path_buf(), source.path().to_path_buf());
+                        return Err(ArchiveError::Differs(one, other));
+                    }
+                    Err(error) => merged.skipped.push(error),
                 }
-                merged.same += 1;
             }
         }
         Ok(new)
     }
 
-    /// Adds an experiment that is not here.
-    fn add(&self, source: &ExperimentDir) -> Result<(), ArchiveError> {
+    /// Adds an experiment that is not here; returns whether no other process added it meanwhile.
+    fn add(&self, source: &ExperimentDir) -> Result<bool, ArchiveError> {
         if HeldLocks::read().writer(source).is_some() {
             return Err(ArchiveError::Busy(source.path().to_path_buf()));
         }
+        let members = members(source.path())?;
+        let bytes = check_sizes(source, &members)?;
+        check_files(source)?;
         let (root, place) = (self.root(), place(source)?);
         Dir::create(root, Entries::Shared).map_err(ArchiveError::write(root))?;
         let prepared = ScratchDir::make(root, PREPARED).map_err(ArchiveError::write(root))?;
+        check_room(root, bytes)?;
         let (copy, target) = (prepared.path().join(&place), root.join(&place));
         fs::create_dir_all(&copy).map_err(ArchiveError::write(&copy))?;
-        for name in members(source.path())? {
-            copy_file(source.path(), &name, &copy)?;
+        for name in &members {
+            copy_file(source.path(), name, &copy)?;
         }
         let copied = ExperimentDir::open(&copy)?;
-        // What is damaged is so in the source.
-        let of_source = |path: &Path| match path.strip_prefix(&copy) {
-            Ok(below) => source.path().join(below),
-            Err(_) => path.to_path_buf(),
-        };
-        if let Some(found) = copied.verify()?.mismatches.into_iter().next() {
-            return Err(ArchiveError::Damaged(of_source(&found.path), found.what));
-        }
-        check_figures(&copied).map_err(|error| {
+        // The source may have changed meanwhile.
+        check_files(&copied).and_then(|()| check_figures(&copied)).map_err(|error| {
             let ArchiveError::Damaged(path, reason) = error else { return error };
-            ArchiveError::Damaged(of_source(&path), reason)
+            // What is damaged is so in the source.
+            let below = path.strip_prefix(&copy).map(|below| source.path().join(below));
+            ArchiveError::Damaged(below.unwrap_or(path), reason)
         })?;
         let parent = target.parent().unwrap_or(root);
         Dir::create(parent, Entries::Closed).map_err(ArchiveError::write(parent))?;
-        fs::rename(&copy, &target).map_err(ArchiveError::write(&target))
+        match fs::rename(&copy, &target) {
+            // Another process added it meanwhile.
+            Err(_) if target.exists() => match is_same(&copy, &target)? {
+                true => Ok(false),
+                false => Err(ArchiveError::Exists(target)),
+            },
+            renamed => renamed.map(|()| true).map_err(ArchiveError::write(&target)),
+        }
     }
 }
 
@@ -136,6 +156,51 @@ fn members(dir: &Path) -> Result<Vec<String>, ArchiveError> {
     Ok(names.into_iter().filter(|name| content(name).is_some()).chain(list).collect())
 }
 
+/// Checks the number and the sizes of files, before one is read; returns the bytes of all.
+///
+/// An experiment in one file has the same limits.
+fn check_sizes(source: &ExperimentDir, names: &[String]) -> Result<u64, ArchiveError> {
+    let dir = source.path();
+    let member = |name: &String| {
+        let path = dir.join(name);
+        let bytes = regular::open_below(dir, &path, Names::Several)
+            .and_then(|file| Ok(file.metadata()?.len()))
+            .map_err(ArchiveError::read(&path))?;
+        Ok(Member { name: name.clone(), bytes, sha256: String::new() })
+    };
+    let mut files = names.iter().map(member).collect::<Result<Vec<_>, ArchiveError>>()?;
+    files.sort();
+    let text = |path: Option<&OsStr>| path.unwrap_or_default().to_string_lossy().into_owned();
+    let index = Index {
+        format: FORMAT,
+        experiment: text(dir.parent().and_then(Path::file_name)),
+        id: text(dir.file_name()),
+        assay_version: String::new(),
+        files,
+    };
+    // The totals depend on a compressed size, which is unknown.
+    index.check(u64::MAX).map_err(|reason| ArchiveError::Damaged(dir.to_path_buf(), reason))?;
+    Ok(index.bytes())
+}
+
+/// Checks that all files of an experiment are there, as they were written.
+fn check_files(experiment: &ExperimentDir) -> Result<(), ArchiveError> {
+    let mut found = experiment.verify()?;
+    if let Some(run) = found.absent.pop() {
+        let reason = "this run ended, and its directory is absent".to_owned();
+        return Err(ArchiveError::Damaged(run, reason));
+    }
+    match found.mismatches.into_iter().next() {
+        Some(found) => Err(ArchiveError::Damaged(found.path, found.what)),
+        None => Ok(()),
+    }
+}
+
+/// Returns whether two experiments have the same files.
+fn is_same(one: &Path, other: &Path) -> Result<bool, ArchiveError> {
+    Ok(sums(one)? == sums(other)?)
+}
+
 /// Returns the checksums of these files.
 fn sums(dir: &Path) -> Result<BTreeMap<String, String>, ArchiveError> {
     let sum = |name: String| {
@@ -150,7 +215,8 @@ fn sums(dir: &Path) -> Result<BTreeMap<String, String>, ArchiveError> {
 fn copy_file(from: &Path, name: &str, to: &Path) -> Result<(), ArchiveError> {
     let (source, target) = (from.join(name), to.join(name));
     let opened = regular::open_below(from, &source, Names::Several);
-    let mut opened = opened.map_err(ArchiveError::read(&source))?;
+    // It may grow meanwhile.
+    let mut opened = opened.map_err(ArchiveError::read(&source))?.take(FILE_BYTES_MAX);
     let mut write = || {
         target.parent().map_or(Ok(()), fs::create_dir_all)?;
         io::copy(&mut opened, &mut File::create_new(&target)?)
@@ -161,6 +227,8 @@ fn copy_file(from: &Path, name: &str, to: &Path) -> Result<(), ArchiveError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::JSON_BYTES_MAX;
+    use crate::results::directories;
 
     fn fixture(name: &str) -> Results {
         Results::at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name))
@@ -214,5 +282,76 @@ mod tests {
         let merged = here.merge(&[there]).unwrap();
         assert_eq!((merged.added, merged.skipped.len()), (1, 1));
         assert!(merged.skipped[0].to_string().contains(&damaged.display().to_string()));
+    }
+
+    /// Returns an archive with the experiment `quick`, and one with `quick` and another experiment.
+    fn two(root: &Path) -> [Results; 2] {
+        let [here, there] = ["here", "there"].map(|name| Results::at(&root.join(name)));
+        there.merge(&[fixture("schema-1"), fixture("open-loop")]).unwrap();
+        [here, there]
+    }
+
+    #[test]
+    fn an_experiment_that_lost_a_run_is_named_and_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        let [here, there] = two(root.path());
+        let quick = there.find("quick").unwrap();
+        let [run] = &directories(&quick.path().join("runs"))[..] else { panic!("one run") };
+        fs::write(run.join(CHECKSUMS), "").unwrap();
+        crate::checksum::write(run, &crate::checksum::sums_on_disk(run).unwrap()).unwrap();
+        let sum = crate::checksum::checksum_of(&run.join(CHECKSUMS)).unwrap();
+        let name = run.strip_prefix(quick.path()).unwrap().join(CHECKSUMS).display().to_string();
+        let mut listed = crate::checksum::Checksums::new();
+        listed.insert(name, [sum].into());
+        let manifest = fs::read(quick.path().join("manifest.json")).unwrap();
+        crate::checksum::replace_sealed(quick.path(), "manifest.json", &manifest, listed).unwrap();
+        assert!(quick.verify().unwrap().absent.is_empty());
+        fs::rename(run, root.path().join("lost")).unwrap();
+        let merged = here.merge(&[there]).unwrap();
+        assert_eq!((merged.added, merged.skipped.len()), (1, 1));
+        let error = merged.skipped[0].to_string();
+        assert!(error.contains(&run.display().to_string()), "{error}");
+        assert!(error.contains("its directory is absent"), "{error}");
+    }
+
+    #[test]
+    fn bad_experiments_are_named_and_the_others_are_added() {
+        let root = tempfile::tempdir().unwrap();
+        let [here, there] = two(root.path());
+        let quick = there.find("quick").unwrap();
+        let badly_named = there.root().join("quick/\u{202e}");
+        fs::create_dir(&badly_named).unwrap();
+        fs::copy(quick.path().join("manifest.json"), badly_named.join("manifest.json")).unwrap();
+        fs::remove_file(quick.path().join("manifest.json")).unwrap();
+        let merged = here.merge(&[there]).unwrap();
+        assert_eq!((merged.added, merged.skipped.len()), (1, 2));
+        let all: String = merged.skipped.iter().map(ToString::to_string).collect();
+        assert!(all.contains(&quick.path().display().to_string()), "{all}");
+        assert!(all.contains("its directory"), "{all}");
+    }
+
+    #[test]
+    fn a_file_larger_than_any_of_an_experiment_is_not_copied() {
+        let root = tempfile::tempdir().unwrap();
+        let [here, there] = two(root.path());
+        let record = there.find("quick").unwrap().path().join("runs/memory.c1.r1/record.json");
+        let file = File::options().write(true).open(record).unwrap();
+        file.set_len(JSON_BYTES_MAX + 1).unwrap();
+        let merged = here.merge(&[there]).unwrap();
+        assert_eq!((merged.added, merged.skipped.len()), (1, 1));
+        let error = merged.skipped[0].to_string();
+        assert!(error.contains("record.json with more than 8 MiB"), "{error}");
+    }
+
+    #[test]
+    fn an_experiment_that_another_process_adds_meanwhile_is_compared() {
+        let root = tempfile::tempdir().unwrap();
+        let [here, there] = two(root.path());
+        let quick = there.find("quick").unwrap();
+        assert!(here.add(&quick).unwrap());
+        assert!(!here.add(&quick).unwrap(), "it is there already");
+        let intervals = "runs/memory.c1.r1/intervals.jsonl";
+        fs::write(here.find("quick").unwrap().path().join(intervals), "").unwrap();
+        assert!(matches!(here.add(&quick), Err(ArchiveError::Exists(_))));
     }
 }

@@ -211,7 +211,7 @@ fn unpack_file(
 }
 
 /// Refuses what would leave less than a GiB of disk space.
-fn check_room(place: &Path, bytes: u64) -> Result<(), ArchiveError> {
+pub(crate) fn check_room(place: &Path, bytes: u64) -> Result<(), ArchiveError> {
     let disk =
         rustix::fs::statvfs(place).map_err(|errno| ArchiveError::write(place)(errno.into()))?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);

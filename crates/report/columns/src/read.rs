@@ -1,6 +1,6 @@
 //! Stored tables: columns of Parquet files in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 
 use analysis::history::{StepMeans, StepValues, means_of};
@@ -37,21 +37,55 @@ impl StoredTable {
         (0..self.groups()).map(|group| self.group_rows(group)).sum()
     }
 
-    /// Returns the metrics of which a row has a value, by the counts of nulls in the file.
-    pub fn metrics(&self) -> impl Iterator<Item = &'static str> {
-        let has_value = |place: usize| {
-            let groups = self.file.metadata().row_groups().iter();
-            groups.map(|group| group.column(place)).any(|column| {
-                let nulls = column.statistics().and_then(Statistics::null_count_opt);
-                nulls.is_none_or(|nulls| u64::try_from(column.num_values()) != Ok(nulls))
-            })
+    /// Returns the metrics of which a counted row of these directories has a value.
+    ///
+    /// Few values are read: the file has the number of values of each row group.
+    ///
+    /// # Errors
+    /// When the table is damaged, or is not the table of runs.
+    pub fn metrics(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Result<BTreeSet<&'static str>, ColumnsError> {
+        let (directories, counted) = (self.column("directory")?, self.column("is_counted")?);
+        let rows = directories.texts()?.into_iter().zip(counted.flags());
+        let is_row_wanted = |(directory, is_counted): (Option<&str>, Option<bool>)| {
+            is_counted == Some(true) && directory.is_some_and(&is_wanted)
         };
-        let columns = self.table.columns().iter().enumerate();
-        columns
-            .filter(move |(place, column)| {
-                metric::find(&column.name).is_some() && has_value(*place)
-            })
-            .map(|(_, column)| column.name.as_str())
+        let wanted: Vec<bool> = rows.map(is_row_wanted).collect();
+        let (mut found, mut rest) = (BTreeSet::new(), &wanted[..]);
+        for group in 0..self.groups() {
+            let (rows, next) = rest.split_at(self.group_rows(group).min(rest.len()));
+            rest = next;
+            for (place, column) in self.table.columns().iter().enumerate() {
+                let name = column.name.as_str();
+                let is_new = metric::find(name).is_some() && !found.contains(name);
+                if is_new && self.has_value(group, place, rows)? {
+                    found.insert(name);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns whether a column has a value in a wanted row of a row group.
+    fn has_value(&self, group: usize, place: usize, wanted: &[bool]) -> Result<bool, ColumnsError> {
+        let column = self.file.metadata().row_group(group).column(place);
+        let nulls = column.statistics().and_then(Statistics::null_count_opt);
+        let nulls = nulls.and_then(|nulls| usize::try_from(nulls).ok());
+        let values = nulls.map(|nulls| wanted.len().saturating_sub(nulls));
+        let others = wanted.iter().filter(|is_wanted| !**is_wanted).count();
+        match values {
+            Some(0) => Ok(false),
+            _ if others == wanted.len() => Ok(false),
+            Some(values) if values > others => Ok(true),
+            _ => {
+                let mut cells = Cells::new(self.table.columns()[place].kind);
+                self.read(group, place, &mut cells)?;
+                let mut rows = cells.numbers().into_iter().zip(wanted);
+                Ok(rows.any(|(value, is_wanted)| *is_wanted && value.is_some()))
+            }
+        }
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -137,5 +171,38 @@ impl StoredTable {
             begin = end;
         }
         Ok(means)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write::PartWriter;
+
+    /// Goal: a page offers no metric of which a history has no value.
+    #[test]
+    fn metrics_are_those_of_counted_rows_of_the_wanted_directories() {
+        let files = Table::ALL.map(|_| tempfile::tempfile().unwrap());
+        let open = |table: Table| files[table as usize].try_clone();
+        let mut writer = PartWriter::begin(open).unwrap();
+        let [_, runs, _] = &mut writer.tables;
+        for (directory, is_counted, metric) in [
+            ("fresh", true, "throughput_ops_per_s"),
+            ("fresh", false, "response_ns_p99"),
+            ("stale", true, "cpu_us_per_op"),
+        ] {
+            runs.set("directory", directory);
+            runs.set("is_counted", is_counted);
+            runs.set(metric, 1.0);
+            runs.end_row().unwrap();
+        }
+        writer.finish().unwrap();
+        let [_, runs, _] = files;
+        let table = StoredTable::open(Table::Runs, runs).unwrap();
+        let metrics = |wanted: &[&str]| table.metrics(|one| wanted.contains(&one)).unwrap();
+        assert_eq!(metrics(&["fresh"]), ["throughput_ops_per_s"].into());
+        assert_eq!(metrics(&["stale"]), ["cpu_us_per_op"].into());
+        assert_eq!(metrics(&["fresh", "stale"]).len(), 2);
+        assert!(metrics(&[]).is_empty());
     }
 }

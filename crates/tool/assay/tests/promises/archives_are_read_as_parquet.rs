@@ -99,7 +99,7 @@ fn list_and_history_print_the_same_with_and_without_the_files() {
     for ((code, out, err), (_, expected, _)) in printed(&workspace).into_iter().zip(&plain).skip(2)
     {
         assert_eq!((code, &out), (0, expected));
-        assert!(err.contains("000001-000016.parquet is damaged: its checksum"), "{err}");
+        assert!(err.contains("000001-000016.parquet is damaged: its length"), "{err}");
         assert!(err.contains("`assay archive parquet`"), "{err}");
     }
     let again = written(&workspace);
@@ -276,4 +276,27 @@ fn a_repaired_file_is_written_again() {
     assert!(repaired.out.contains("written now: 1 experiments"), "{}", repaired.out);
     assert_eq!(repaired.err, "");
     assert!(written(&workspace).out.contains("written now: 0 experiments"));
+    fs::write(&intervals, "{").expect("a file");
+    let damaged = written(&workspace);
+    assert!(damaged.out.contains("written now: 1 experiments"), "{}", damaged.out);
+    assert!(damaged.err.contains("intervals.jsonl"), "{}", damaged.err);
+}
+
+/// Goal: `archive parquet` removes nothing that another program wrote, and ends with any list.
+#[test]
+fn foreign_files_and_damaged_lists_are_named() {
+    let workspace = archive();
+    written(&workspace);
+    let plain = workspace.assay(&["list"]).out;
+    let (index, notes) = ("results/.parquet/set.json", "results/.parquet/notes.txt");
+    workspace.write(index, "{");
+    let listed = workspace.assay(&["list"]);
+    assert_eq!(listed.out, plain);
+    assert!(listed.err.contains("set.json is damaged"), "{}", listed.err);
+    assert!(written(&workspace).err.contains("set.json is damaged"));
+    workspace.write(notes, "mine");
+    let refused = workspace.assay(&["archive", "parquet"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("notes.txt"), "{}", refused.err);
+    assert!(workspace.path(notes).exists());
 }

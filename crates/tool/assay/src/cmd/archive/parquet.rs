@@ -76,6 +76,9 @@ pub(super) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         ));
     }
     let writer = PartSetWriter::begin(results.part_set()).into_report()?;
+    if let Some(error) = &writer.old().unreadable {
+        ui.status(format_args!("warning: {error}; every part is written again"));
+    }
     let sources = sources(&dirs, &writer, ui);
     let mut parts: Vec<Part> = Vec::new();
     let (mut written, mut begin) = (Written::default(), 0);
@@ -106,7 +109,7 @@ fn sources<'a>(dirs: &'a [ExperimentDir], writer: &PartSetWriter, ui: &Ui) -> Ve
     let locks = HeldLocks::read();
     let source = |dir: &'a ExperimentDir| {
         // Before a record is read: a change in between makes the part stale.
-        let (stamp, key) = (dir.stamp().filter(|_| locks.writer(dir).is_none()), dir.key());
+        let (stamp, key) = (dir.stamp().filter(|_| locks.writer(dir).is_none()), dir.rows_key());
         dir.summary()?;
         let directory = writer.old().directory(dir);
         Ok(directory.zip(key).map(|(directory, key)| Source { dir, directory, key, stamp }))

@@ -87,9 +87,10 @@ impl Dashboard {
             }
             _ => return Ok(not_found(frame, "This address has no page.")),
         }
-        let stored = FreshSet::of(&self.results, &self.results.newest(), &self.ui).metrics();
+        let dirs = self.results.newest();
+        let stored = FreshSet::of(&self.results, &dirs, &self.ui).metrics();
         let metrics = past.iter().flat_map(|one| &one.means).flat_map(StepMeans::metrics);
-        let metrics = metrics.chain(stored.iter().map(String::as_str)).collect();
+        let metrics = metrics.chain(stored).collect();
         let hosts = past.iter().map(|one| one.manifest.host.fingerprint.as_str()).collect();
         let choices = BTreeMap::from([("metric", metrics), ("host", hosts)]);
         let value = |name: &str| request.value(name).unwrap_or_default();
