@@ -28,8 +28,7 @@ const POD_DATA: &str = "/var/tmp";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   assay export-job slurm quickstart --constraint bench >job && sbatch job
-  assay export-job kubernetes quickstart --image IMAGE --claim results --pod-cpus 8 \\
-    --pod-memory 32GiB >job.json && kubectl apply -f job.json
+  assay export-job kubernetes quickstart --image I --claim results --pod-cpus 8 --pod-memory 32GiB
 
 The experiment begins here, with the builds that all machines use. All machines need the directory
 of the results. Complete blocks enter the archive as they end. A job that runs again repeats none of

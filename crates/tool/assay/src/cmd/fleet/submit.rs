@@ -57,6 +57,14 @@ pub(crate) fn measure_on(run: &FleetRun<'_>) -> Result<usize> {
 /// Program and builds stay those with which the experiment began.
 pub(crate) fn prepare(run: &FleetRun<'_>) -> Result<()> {
     let fleet = run.fleet();
+    let named = [run.process.environment.named_cache_dir.as_deref(), run.data_dir];
+    if let Some(dir) = named.into_iter().flatten().find(|dir| dir.to_str().is_none()) {
+        return Err(miette!(
+            help = "name another directory with --data-dir or --cache-dir",
+            "machines cannot use the directory {}, which is not UTF-8",
+            dir.display()
+        ));
+    }
     let earlier = fleet.order().ok();
     let absolute = |dir: &Path| std::path::absolute(dir).ok();
     let environment = run.process.environment;
