@@ -105,14 +105,9 @@ impl Index {
                 let name: String = name.escape_default().take(NAME_BYTES_MAX).collect();
                 return Err(format!("it lists \"{name}\", which is not a file of an experiment"));
             };
-            let most = match content {
-                Content::Json => JSON_BYTES_MAX,
-                Content::Checksums => CHECKSUMS_BYTES_MAX,
-                Content::Profile => PROFILE_BYTES_MAX,
-                Content::Lines | Content::Log | Content::EngineText => FILE_BYTES_MAX,
-            };
+            let most = bytes_max(content);
             if *bytes > most {
-                return Err(format!("it has {name} with more than {} MiB", most >> 20));
+                return Err(format!("its index lists {name} with more than {} MiB", most >> 20));
             }
             all = all.saturating_add(*bytes);
             match content {
@@ -137,6 +132,16 @@ impl Index {
             true => Ok(()),
             false => Err(format!("it has more than {RUNS_MAX} runs")),
         }
+    }
+}
+
+/// Returns the most bytes of a file.
+pub(crate) const fn bytes_max(content: Content) -> u64 {
+    match content {
+        Content::Json => JSON_BYTES_MAX,
+        Content::Checksums => CHECKSUMS_BYTES_MAX,
+        Content::Profile => PROFILE_BYTES_MAX,
+        Content::Lines | Content::Log | Content::EngineText => FILE_BYTES_MAX,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Joins archives: adds the experiments of another one.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -9,13 +8,12 @@ use std::path::{Path, PathBuf};
 use model::limits::{NAME_BYTES_MAX, check_name};
 use trust::{Dir, Entries};
 
-use crate::bundle::{FORMAT, Index, Member};
+use crate::bundle::bytes_max;
 use crate::checksum::{checksum_within_limit, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::import::{PREPARED, check_figures};
 use crate::layout::{CHECKSUMS, content};
-use crate::limits::FILE_BYTES_MAX;
 use crate::lock::HeldLocks;
 use crate::regular::{self, Names};
 use crate::results::Results;
@@ -106,7 +104,7 @@ impl Results {
             return Err(ArchiveError::Busy(source.path().to_path_buf()));
         }
         let members = members(source.path())?;
-        let bytes = check_sizes(source, &members)?;
+        let bytes = check_sizes(source.path(), &members)?;
         check_files(source)?;
         let (root, place) = (self.root(), place(source)?);
         Dir::create(root, Entries::Shared).map_err(ArchiveError::write(root))?;
@@ -156,31 +154,23 @@ fn members(dir: &Path) -> Result<Vec<String>, ArchiveError> {
     Ok(names.into_iter().filter(|name| content(name).is_some()).chain(list).collect())
 }
 
-/// Checks the number and the sizes of files, before one is read; returns the bytes of all.
-///
-/// An experiment in one file has the same limits.
-fn check_sizes(source: &ExperimentDir, names: &[String]) -> Result<u64, ArchiveError> {
-    let dir = source.path();
-    let member = |name: &String| {
+/// Checks the sizes of files before one is read; returns the bytes of all.
+fn check_sizes(dir: &Path, names: &[String]) -> Result<u64, ArchiveError> {
+    let mut all: u64 = 0;
+    for name in names {
         let path = dir.join(name);
-        let bytes = regular::open_below(dir, &path, Names::Several)
-            .and_then(|file| Ok(file.metadata()?.len()))
-            .map_err(ArchiveError::read(&path))?;
-        Ok(Member { name: name.clone(), bytes, sha256: String::new() })
-    };
-    let mut files = names.iter().map(member).collect::<Result<Vec<_>, ArchiveError>>()?;
-    files.sort();
-    let text = |path: Option<&OsStr>| path.unwrap_or_default().to_string_lossy().into_owned();
-    let index = Index {
-        format: FORMAT,
-        experiment: text(dir.parent().and_then(Path::file_name)),
-        id: text(dir.file_name()),
-        assay_version: String::new(),
-        files,
-    };
-    // The totals depend on a compressed size, which is unknown.
-    index.check(u64::MAX).map_err(|reason| ArchiveError::Damaged(dir.to_path_buf(), reason))?;
-    Ok(index.bytes())
+        let checked = regular::open_below(dir, &path, Names::Several).and_then(|file| {
+            let bytes = file.metadata()?.len();
+            regular::check_length(bytes, limit(name)).map(|()| bytes)
+        });
+        all = all.saturating_add(checked.map_err(ArchiveError::read(&path))?);
+    }
+    Ok(all)
+}
+
+/// Returns the most bytes of a file; `import` has the same limits.
+fn limit(name: &str) -> u64 {
+    content(name).map_or(0, bytes_max)
 }
 
 /// Checks that all files of an experiment are there, as they were written.
@@ -216,7 +206,7 @@ fn copy_file(from: &Path, name: &str, to: &Path) -> Result<(), ArchiveError> {
     let (source, target) = (from.join(name), to.join(name));
     let opened = regular::open_below(from, &source, Names::Several);
     // It may grow meanwhile.
-    let mut opened = opened.map_err(ArchiveError::read(&source))?.take(FILE_BYTES_MAX);
+    let mut opened = opened.map_err(ArchiveError::read(&source))?.take(limit(name));
     let mut write = || {
         target.parent().map_or(Ok(()), fs::create_dir_all)?;
         io::copy(&mut opened, &mut File::create_new(&target)?)
@@ -340,7 +330,7 @@ mod tests {
         let merged = here.merge(&[there]).unwrap();
         assert_eq!((merged.added, merged.skipped.len()), (1, 1));
         let error = merged.skipped[0].to_string();
-        assert!(error.contains("record.json with more than 8 MiB"), "{error}");
+        assert!(error.contains("record.json: it is larger than 8 MiB"), "{error}");
     }
 
     #[test]

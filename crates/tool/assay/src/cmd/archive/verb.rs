@@ -14,8 +14,8 @@ use crate::ui::Ui;
 #[command(after_help = "Examples:
   assay archive parquet                  write results/.parquet, which list and history use
   assay archive parquet /srv/results     the same for another archive
-  duckdb -c \"SELECT variant, avg(throughput_ops_per_s) FROM
-    'results/.parquet/runs-*.parquet' GROUP BY ALL\"
+  duckdb -c \"SELECT directory, variant, step_index, avg(throughput_ops_per_s) FROM
+    'results/.parquet/runs-*.parquet' WHERE is_counted GROUP BY ALL\"
   assay archive merge /mnt/one/results /mnt/two/results    add their experiments to results")]
 pub(crate) struct Args {
     #[command(subcommand)]
