@@ -30,14 +30,8 @@ pub fn collect(
                 dir.set_run_aside(&cell_id(run), run)?;
             }
             if !runs.is_empty() {
-                notes.push(format!(
-                    "block {block}: another machine took it over from {}; its {} in attempts/",
-                    lost.machine(),
-                    match runs.len() {
-                        1 => "run is".to_owned(),
-                        several => format!("{several} runs are"),
-                    }
-                ));
+                let (machine, runs) = (lost.machine(), runs.len());
+                notes.push(format!("block {block}: {runs} of the runs of {machine} in attempts/"));
             }
         }
         if let Some(done) = &state.done {

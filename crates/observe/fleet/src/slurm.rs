@@ -14,6 +14,8 @@ use crate::error::FleetError;
 /// All of it would carry passwords, and paths of the submitter, to every machine.
 pub(crate) const EXPORTED: &str =
     "HOME,LANG,LOGNAME,PATH,TMPDIR,USER,XDG_CACHE_HOME,ASSAY_SERVER_USER,CC";
+/// Longest wait for an answer of the controller, in seconds.
+const ANSWER_MAX_S: &str = "15";
 /// Fields of a line of the queue: job of the array, index, state, machine, reason.
 const FORMAT: &str = "%F|%K|%T|%N|%r";
 
@@ -77,7 +79,7 @@ impl Slurm {
     /// # Errors
     /// When it does not, with the message of its client.
     pub fn check(self) -> Result<(), FleetError> {
-        let mut command = child::command(Role::Remote, "sinfo");
+        let mut command = client("sinfo");
         command.arg("--noheader");
         output(command, "").map(drop)
     }
@@ -87,7 +89,7 @@ impl Slurm {
     /// # Errors
     /// When Slurm refuses them, with its message.
     pub fn submit(self, submission: &Submission<'_>) -> Result<u32, FleetError> {
-        let mut command = child::command(Role::Remote, "sbatch");
+        let mut command = client("sbatch");
         let blocks: Vec<_> = submission.blocks.iter().map(u32::to_string).collect();
         command.args(["--parsable", "--export", EXPORTED, "--array"]).arg(format!(
             "{}%{}",
@@ -110,7 +112,7 @@ impl Slurm {
     /// # Errors
     /// When `squeue` cannot be started.
     pub fn queue(self, name: &str) -> Result<Queue, FleetError> {
-        let mut command = child::command(Role::Remote, "squeue");
+        let mut command = client("squeue");
         command.args(["--me", "--noheader", "--array", "--states=all", "--format", FORMAT]);
         command.args(["--name", name]);
         match output(command, "") {
@@ -125,7 +127,7 @@ impl Slurm {
     /// # Errors
     /// When Slurm refuses.
     pub fn cancel_waiting(self, name: &str) -> Result<(), FleetError> {
-        let mut command = child::command(Role::Remote, "scancel");
+        let mut command = client("scancel");
         command.args(["--me", "--state=PENDING", "--name", name]);
         output(command, "").map(drop)
     }
@@ -143,9 +145,18 @@ fn element(line: &str) -> Option<Element> {
     })
 }
 
-/// Runs a program with a text on its standard input; returns what it prints.
+/// Returns the command of a client of Slurm, which waits for its controller for a limited time.
+///
+/// Without a limit it tries again for a minute or more.
+fn client(program: &str) -> Command {
+    let mut command = child::command(Role::Remote, "timeout");
+    command.args([ANSWER_MAX_S, program]);
+    command
+}
+
+/// Runs a client with a text on its standard input; returns what it prints.
 fn output(mut command: Command, input: &str) -> Result<String, FleetError> {
-    let program = command.get_program().to_string_lossy().into_owned();
+    let program = command.get_args().nth(1).unwrap_or_default().to_string_lossy().into_owned();
     let mut run = || {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -157,6 +168,10 @@ fn output(mut command: Command, input: &str) -> Result<String, FleetError> {
     let output = run().map_err(|error| failed(&program, &error.to_string()))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    // Source: timeout(1), "exit status".
+    if output.status.code() == Some(124) {
+        return Err(failed(&program, &format!("no answer within {ANSWER_MAX_S} s")));
     }
     let error = String::from_utf8_lossy(&output.stderr);
     Err(failed(&program, error.trim().lines().last().unwrap_or("it printed no reason")))

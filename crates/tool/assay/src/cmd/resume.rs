@@ -1,8 +1,9 @@
 //! Completes a stored experiment.
 
-use archive::{ExperimentDir, Results};
+use archive::{ArchiveError, ExperimentDir, Results};
+use load::{Clock as _, SteadyClock};
 use miette::{Result, miette};
-use model::{Bytes, Experiment, Manifest, ShellCommand};
+use model::{Bytes, Experiment, Manifest, Nanos, ShellCommand};
 
 use super::bench::Bench;
 use super::consent::Origin;
@@ -14,6 +15,9 @@ use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::misplaced;
 use crate::ui::Process;
+
+/// Longest time for which a machine holds the lock while it moves its runs into the archive.
+const COLLECTED_WITHIN: Nanos = Nanos::from_secs(10);
 
 /// A stored experiment.
 pub(super) struct Stored {
@@ -55,7 +59,7 @@ impl Stored {
         Process { environment, ui }: Process<'_>,
     ) -> Result<(ExperimentDir, Manifest)> {
         let Self { mut dir, manifest, origin, extended } = self;
-        dir.lock().into_report()?;
+        lock_soon(&mut dir).into_report()?;
         let Some(extended) = extended else { return Ok((dir, manifest)) };
         origin.mark(&dir, &extended, environment, ui);
         dir.extend(&extended).into_report()?;
@@ -85,6 +89,20 @@ impl Stored {
         }
         self.extended = Some(longer(&self.manifest, repetitions, floor, environment)?);
         Ok(())
+    }
+}
+
+/// Locks an experiment, also if a machine of it moves its runs into the archive at this moment.
+fn lock_soon(dir: &mut ExperimentDir) -> std::result::Result<(), ArchiveError> {
+    let clock = SteadyClock::kernel();
+    let until = clock.now().after(COLLECTED_WITHIN);
+    loop {
+        match dir.lock() {
+            Err(ArchiveError::Busy(_)) if clock.now() < until => {
+                clock.rest_until(clock.now().after(Nanos::from_millis(100)));
+            }
+            locked => return locked,
+        }
     }
 }
 

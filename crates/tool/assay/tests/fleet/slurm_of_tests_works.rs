@@ -7,7 +7,7 @@ use crate::cluster::Cluster;
 use crate::programs::wait_for;
 
 /// Longest time until a job ends elsewhere after its machine was lost: 35 s on an idle host.
-const MOVE_MAX: Duration = Duration::from_secs(80);
+const MOVE_MAX: Duration = Duration::from_secs(240);
 
 /// The script of a job array; an element that starts for the first time does not end by itself.
 const ELEMENT: &str = "#!/bin/sh

@@ -88,6 +88,8 @@ pub(super) struct Board<'a> {
     machines: BTreeMap<String, u32>,
     /// Blocks that a user cancelled.
     cancelled: BTreeSet<u32>,
+    /// Attempts that later owners took over, by block and generation.
+    lost: BTreeSet<(u32, u32)>,
 }
 
 impl<'a> Board<'a> {
@@ -103,6 +105,7 @@ impl<'a> Board<'a> {
             failed: BTreeMap::new(),
             machines: BTreeMap::new(),
             cancelled: BTreeSet::new(),
+            lost: BTreeSet::new(),
         };
         board.collect()?;
         for block in 1..=blocks {
@@ -125,7 +128,16 @@ impl<'a> Board<'a> {
     /// Prints what machines logged, and moves complete blocks into the archive.
     pub(super) fn update(&mut self) -> Result<()> {
         for block in 1..=self.blocks {
-            self.view.logs(block, &self.fleet.state(block));
+            let state = self.fleet.state(block);
+            self.view.logs(block, &state);
+            for lost in &state.lost {
+                if self.lost.insert((block, lost.generation)) {
+                    self.run.process.ui.status(format_args!(
+                        "block {block}: another machine took it over from {}",
+                        lost.machine()
+                    ));
+                }
+            }
         }
         self.collect()
     }
