@@ -111,7 +111,9 @@ fn execute(
     let results = Results::at(&environment.results);
     // On other machines the directory is theirs.
     let named = environment.is_data_dir_named.then(|| environment.data_dir.clone());
-    let own = args.fleet.on.is_some().then(|| environment.with_default_data_dir());
+    let resumed = args.resumed().is_some_and(|name| fleet::is_elsewhere(&results, &name));
+    let is_elsewhere = resumed || args.fleet.on.is_some();
+    let own = is_elsewhere.then(|| environment.with_default_data_dir());
     let environment = own.as_ref().unwrap_or(environment);
     // First: a typing error must not leave directories behind.
     let (prepared, environment) = prepare(args, &results, environment, ui)?;

@@ -35,7 +35,7 @@ fn block_of_a_lost_machine_is_run_again_elsewhere() {
 fn frozen_daemon_leaves_one_complete_record_per_cell() {
     let Some(mut cluster) = Cluster::start(&["", ""]) else { return };
     // Longer than the time until the machine counts as lost.
-    let fixture = Fixture::new(1, "20s");
+    let fixture = Fixture::new(1, "25s");
     let run = fixture.run(Some(&cluster), &["--on", "slurm"]).spawn().unwrap();
     let machine =
         wait_for("the first block runs", SOON, || fixture.machine_of(1).map(|it| number(&it)));
@@ -105,6 +105,7 @@ fn submitter_and_controller_may_be_killed() {
     });
     cluster.start_controller();
     let output = ended(fixture.resume(Some(&cluster)).spawn().unwrap(), MOVE_MAX);
+    assert_ne!(output.code, Some(1), "{}", output.err);
     fixture.assert_whole();
     assert_eq!(fixture.attempts(), Vec::<String>::new(), "{}", output.err);
 }
@@ -122,6 +123,7 @@ fn ctrl_c_detaches() {
     assert!(detached.err.contains("detached  the blocks go on"), "{}", detached.err);
     assert!(detached.out.contains("assay run --resume"), "{}", detached.out);
     let output = ended(fixture.resume(Some(&cluster)).spawn().unwrap(), SOON);
+    assert_ne!(output.code, Some(1), "{}", output.err);
     fixture.assert_whole();
     assert!(!output.err.contains("submitted"), "nothing twice: {}", output.err);
 }
@@ -137,7 +139,8 @@ fn cancelled_block_is_named_and_can_be_resumed() {
     let output = ended(run, SOON);
     assert!(output.err.contains("block 2  was cancelled"), "{}", output.err);
     assert_eq!(output.code, Some(1), "{}", output.err);
-    ended(fixture.resume(Some(&cluster)).spawn().unwrap(), SOON);
+    let resumed = ended(fixture.resume(Some(&cluster)).spawn().unwrap(), SOON);
+    assert_ne!(resumed.code, Some(1), "{}", resumed.err);
     fixture.assert_whole();
 }
 

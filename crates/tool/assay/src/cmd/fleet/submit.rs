@@ -149,6 +149,15 @@ pub(crate) fn check(experiment: &Experiment) -> Result<()> {
     Ok(())
 }
 
+/// Returns whether the blocks of a stored experiment run on other machines.
+pub(crate) fn is_elsewhere(results: &Results, name: &str) -> bool {
+    let options = results.find(name).and_then(|dir| {
+        let id = dir.manifest()?.id;
+        Ok(Fleet::at(Results::of(&dir).fleet_dir(&id)).path().join(OPTIONS).exists())
+    });
+    options.unwrap_or(false)
+}
+
 /// Returns the machines of a run: those of the options, or those on which it was begun.
 ///
 /// # Errors
