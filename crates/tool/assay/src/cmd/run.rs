@@ -78,6 +78,12 @@ impl Args {
         if self.report { command.flag("--report") } else { command }
     }
 
+    /// Returns whether other machines run the blocks.
+    fn is_elsewhere(&self, results: &Results) -> bool {
+        let is_stored = |name: String| fleet::is_elsewhere(results, &name);
+        self.fleet.on.is_some() || self.resumed().is_some_and(is_stored)
+    }
+
     /// Returns the experiment to complete: one of a file's sizes has its name at the end.
     fn resumed(&self) -> Option<String> {
         let name = self.resume.as_ref()?;
@@ -111,9 +117,7 @@ fn execute(
     let results = Results::at(&environment.results);
     // On other machines the directory is theirs.
     let named = environment.is_data_dir_named.then(|| environment.data_dir.clone());
-    let resumed = args.resumed().is_some_and(|name| fleet::is_elsewhere(&results, &name));
-    let is_elsewhere = resumed || args.fleet.on.is_some();
-    let own = is_elsewhere.then(|| environment.with_default_data_dir());
+    let own = args.is_elsewhere(&results).then(|| environment.with_default_data_dir());
     let environment = own.as_ref().unwrap_or(environment);
     // First: a typing error must not leave directories behind.
     let (prepared, environment) = prepare(args, &results, environment, ui)?;
