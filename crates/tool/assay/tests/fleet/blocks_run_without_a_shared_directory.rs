@@ -115,7 +115,8 @@ fn ctrl_c_stops_the_hosts() {
     wait_for("no process but the server", SOON, || {
         (hosts.host(0).processes().len() <= 1).then_some(())
     });
-    ended(fixture.resume(None).spawn().unwrap(), SOON);
+    let resumed = ended(fixture.resume(None).spawn().unwrap(), SOON);
+    assert_eq!(fixture.records().1.len(), 4, "{}", resumed.err);
     fixture.assert_whole();
     assert!(!fixture.attempts().is_empty(), "{}", stopped.err);
 }

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, getuid, kill_process};
 use crate::programs::{namespace_options, path_of, wait_for};
 
 /// Longest time to start `unshare`, on a busy machine.
-const START_MAX: Duration = Duration::from_secs(30);
+const START_MAX: Duration = Duration::from_secs(120);
 
 /// A daemon and its descendants in a PID namespace.
 ///

@@ -20,7 +20,7 @@ const PACKAGES: &str = "openssh-server openssh-client util-linux";
 /// Directory without which a server that root starts refuses to start.
 const PRIVILEGE_DIR: &str = "/run/sshd";
 /// Longest start of a server, which takes 0.1 s on an idle machine.
-const START_MAX: Duration = Duration::from_secs(30);
+const START_MAX: Duration = Duration::from_secs(120);
 
 /// Servers of OpenSSH, each with its processes in one machine; they end when this is dropped.
 ///
