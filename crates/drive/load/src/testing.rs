@@ -146,7 +146,6 @@ pub(crate) fn step(engine: &dyn Engine, clients: usize, stop: StopRule) -> StepR
         interval: Nanos::SECOND,
         is_checking: true,
         arrival_seed: 1,
-        share: None,
         stop_flag: StopFlag::default(),
     }
 }
