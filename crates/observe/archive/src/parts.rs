@@ -200,7 +200,7 @@ fn check_replaceable(set: &Path) -> Result<(), ArchiveError> {
     Ok(())
 }
 
-/// Returns whether a name is that of a part's file, as `runs-000001-000016.parquet`.
+/// Returns whether a part has files of this name, such as `runs-000001-000016.parquet`.
 fn is_part_file(name: &str) -> bool {
     let parts: Option<Vec<_>> = name.strip_suffix(".parquet").map(|name| name.split('-').collect());
     let is_number =
@@ -267,7 +267,7 @@ impl PartSetWriter {
         linked.map_err(ArchiveError::write(&to))
     }
 
-    /// Returns a part whose files are written or linked.
+    /// Returns a part after its files were written or linked.
     ///
     /// # Errors
     /// When a file cannot be read again.
@@ -301,7 +301,7 @@ impl PartSetWriter {
         let (new, old) = (self.path(""), &self.old.dir);
         let exchanged = match renameat_with(CWD, &new, CWD, old, RenameFlags::EXCHANGE) {
             Err(Errno::NOENT) => fs::rename(&new, old),
-            // The file system cannot exchange: for a moment there is no set.
+            // The file system cannot exchange: for a moment the set is absent.
             Err(Errno::INVAL | Errno::NOSYS) => fs::rename(old, self.prepared.path().join("old"))
                 .and_then(|()| fs::rename(&new, old)),
             other => other.map_err(io::Error::from),

@@ -12,10 +12,10 @@ use crate::layout::{RUN_DIRS, content};
 use crate::limits::FILE_BYTES_MAX;
 use crate::regular::{self, Names};
 
-/// Files of a run at most: those of an engine are limited when they are stored.
+/// Largest number of files of a run.
 const FILES_MAX: usize = 10_000;
 
-/// Returns whether a name is that of a file of a run.
+/// Returns whether Assay writes a file of this name for a run.
 fn is_file_of_run(name: &str) -> bool {
     content(&format!("{}/run/{name}", RUN_DIRS[0])).is_some()
 }
@@ -47,7 +47,7 @@ pub fn pack_run(dir: &Path, to: impl Write) -> Result<(), ArchiveError> {
 /// Reads the files of a run from a stream into a new directory, and syncs them.
 ///
 /// # Errors
-/// When the stream breaks off or has other files than those of a run, or a file cannot be written.
+/// When the stream breaks off or has foreign files, or a file cannot be written.
 pub fn unpack_run(from: impl Read, dir: &Path) -> Result<(), ArchiveError> {
     let damaged = |reason: String| ArchiveError::Damaged(dir.to_path_buf(), reason);
     let broken = |error: io::Error| damaged(format!("the files of the run break off: {error}"));

@@ -290,7 +290,7 @@ fn take_over(place: &Path, attempt: &Attempt) -> Result<(), FleetError> {
     }
 }
 
-/// Sets a complete block aside, whose runs are to be repeated.
+/// Sets a complete block aside, so that its runs are repeated.
 pub(crate) fn reopen(place: &Path) -> Result<(), FleetError> {
     let attempts = Attempts::of(place);
     let Some(done) = &attempts.done else { return Ok(()) };

@@ -9,9 +9,10 @@ use crate::block::Attempt;
 use crate::directory::Fleet;
 use crate::error::FleetError;
 
-/// Moves what the machines have left into the experiment's directory, which the caller has locked.
+/// Moves what the machines have left of a block into the experiment's directory, which the caller
+/// has locked.
 ///
-/// Returns a line for each attempt that counts no more, and for each block that is not whole.
+/// Returns a line for each attempt that counts no more, and for a block that is not whole.
 ///
 /// # Errors
 /// When a run cannot be moved: it stays where it was, and the next call moves it.
@@ -19,24 +20,21 @@ pub fn collect(
     fleet: &Fleet,
     dir: &ExperimentDir,
     manifest: &Manifest,
+    block: u32,
 ) -> Result<Vec<String>, FleetError> {
-    let mut notes = Vec::new();
-    let blocks = manifest.plan.cells.iter().map(|cell| cell.repetition).max().unwrap_or(0);
-    for block in 1..=blocks {
-        let state = fleet.state(block);
-        for lost in &state.lost {
-            let runs = lost.runs();
-            for run in &runs {
-                dir.set_run_aside(&cell_id(run), run)?;
-            }
-            if !runs.is_empty() {
-                let (machine, runs) = (lost.machine(), runs.len());
-                notes.push(format!("block {block}: {runs} of the runs of {machine} in attempts/"));
-            }
+    let (state, mut notes) = (fleet.state(block), Vec::new());
+    for lost in &state.lost {
+        let runs = lost.runs();
+        for run in &runs {
+            dir.set_run_aside(&cell_id(run), run)?;
         }
-        if let Some(done) = &state.done {
-            adopt(done, block, dir, manifest, &mut notes)?;
+        if !runs.is_empty() {
+            let (machine, runs) = (lost.machine(), runs.len());
+            notes.push(format!("block {block}: {runs} of the runs of {machine} in attempts/"));
         }
+    }
+    if let Some(done) = &state.done {
+        adopt(done, block, dir, manifest, &mut notes)?;
     }
     Ok(notes)
 }

@@ -51,6 +51,11 @@ fn checked(source: &Source) -> Result<Hosts, PlanError> {
             let error = format!("two hosts are named `{}`", host.name);
             errors.push(PlanError::here(node.span(), error).remedy("give each its own name"));
         }
+        if hosts.iter().any(|one: &RemoteHost| one.ssh == host.ssh) {
+            let error = format!("two hosts are reached as `{}`", host.ssh);
+            let remedy = "name each machine once: two blocks on one machine disturb each other";
+            errors.push(PlanError::here(node.span(), error).remedy(remedy));
+        }
         hosts.push(host);
     }
     if hosts.is_empty() && errors.is_empty() {
@@ -119,6 +124,10 @@ mod tests {
             ("", "the file names no host"),
             ("[[host]]\nname = \"a\"\n[[host]]\nname = \"a\"\n", "two hosts are named `a`"),
             ("[[host]]\nname = \"a\"\nssh = \"-oProxyCommand=x\"\n", "`-oProxyCommand=x` is not a"),
+            (
+                "[[host]]\nname = \"a\"\n[[host]]\nname = \"b\"\nssh = \"a\"\n",
+                "two hosts are reached as `a`",
+            ),
             ("[[host]]\nname = \"a\"\nssh = \"a b\"\n", "`a b` is not a destination of ssh"),
             ("[[host]]\nnames = \"a\"\n", "unknown key `names` in a host"),
             ("[[host]]\nname = \"../a\"\n", "the host's name"),

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use archive::ArchiveError;
 use child::Role;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -36,9 +37,9 @@ const SSH: [&str; 10] = [
     "SetEnv=SHLVL=2",
     "--",
 ];
-/// Lines that a shell may print before the program: more are no greeting.
+/// Largest number of lines that a shell may print before the program starts.
 const NOISE_LINES_MAX: usize = 1_000;
-/// Starts of what the machine prints when it has this program, and when it lacks the program.
+/// Starts of the lines that report whether the machine has this program.
 const STATES: [&str; 2] = ["assay-has", "assay-lacks"];
 /// Longest silence of a machine, in seconds: it sends a sign of life every 10 s.
 const SILENCE_MAX_S: u64 = 40;
@@ -81,7 +82,7 @@ pub struct RemoteBlock<'a> {
     pub is_stopped: &'a AtomicBool,
 }
 
-/// Output of a client, whose reader waits no longer than for the next sign of life.
+/// Output of a client, with a limit on the wait for the next sign of life.
 struct TimedOutput<'a> {
     output: ChildStdout,
     is_stopped: &'a AtomicBool,
@@ -277,7 +278,12 @@ impl Session<'_> {
                         return Err(self.transport.broken("a run before the block began"));
                     };
                     let mut files = from.take(bytes);
-                    claim.add_run(&cell, &mut files)?;
+                    let added = claim.add_run(&cell, &mut files);
+                    // The connection may break in the middle of the files.
+                    if let Err(FleetError::Archive(ArchiveError::Damaged(_, reason))) = added {
+                        return Err(self.transport.broken(reason));
+                    }
+                    added?;
                     // A stream of tar ends before its padding.
                     io::copy(&mut files, &mut io::sink()).map_err(broken)?;
                 }
@@ -320,7 +326,10 @@ impl Session<'_> {
     ) -> Result<(), FleetError> {
         let mut input = self.block.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let closed = || io::Error::other("the connection was ended");
-        let written = input.as_mut().ok_or_else(closed).and_then(write);
+        // Connections may have ended before this one was made.
+        let is_stopped = self.block.is_stopped.load(Ordering::Relaxed);
+        let input = input.as_mut().filter(|_| !is_stopped);
+        let written = input.ok_or_else(closed).and_then(write);
         written.map_err(|error| self.transport.broken(error.to_string()))
     }
 
@@ -342,7 +351,7 @@ impl Session<'_> {
 
     /// Adds the last line of the connection's standard error to a reason.
     fn explained(&self, reason: String) -> String {
-        // The log of a block that has begun is that of the program there.
+        // After the block has begun, the log has the progress of the program there.
         let text = std::fs::read_to_string(&self.log).unwrap_or_default();
         match text.trim().lines().last().filter(|_| self.claim.is_none()) {
             Some(line) => format!("{reason} ({line})"),
@@ -351,7 +360,7 @@ impl Session<'_> {
     }
 }
 
-/// Returns what the machine prints when it has this program, and when it lacks the program.
+/// Returns the lines by which the machine reports that it has this program, or lacks it.
 ///
 /// No shell prints such a line by itself.
 fn states(sha256: &str) -> [String; 2] {

@@ -28,7 +28,7 @@ pub struct Slurm(());
 pub struct Submission<'a> {
     /// Name of the job, by which its elements are found.
     pub name: &'a str,
-    /// Batch script, whose options this submission adds to.
+    /// Batch script. The fields below add options to its own.
     pub script: &'a str,
     /// The blocks, from 1.
     pub blocks: &'a [u32],

@@ -27,7 +27,7 @@ pub enum Request {
         /// Name of the machine; empty if the scheduler gives it one.
         machine: String,
     },
-    /// The builds, of which so many bytes follow.
+    /// The builds follow, with this number of bytes.
     Builds {
         /// Bytes of the file.
         bytes: u64,
@@ -48,7 +48,7 @@ pub enum Answer {
     },
     /// The machine runs the block: a sign of life.
     Lives,
-    /// A run has ended, of whose files so many bytes follow.
+    /// A run has ended. Its files follow, with this number of bytes.
     Run {
         /// Identifier of the cell.
         cell: String,
@@ -73,7 +73,7 @@ pub fn send_message<M: Serialize>(to: &mut impl Write, message: &M) -> io::Resul
 /// Reads a message; `None` at the end of the stream.
 ///
 /// # Errors
-/// When the stream breaks off, or the line is no message.
+/// When the stream breaks off, or the line cannot be parsed as a message.
 pub fn read_message<M: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<M>> {
     let mut line = Vec::new();
     io::Read::take(&mut *from, MESSAGE_BYTES_MAX).read_until(b'\n', &mut line)?;

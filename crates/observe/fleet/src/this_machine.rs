@@ -11,7 +11,7 @@ use rustix::thread::sched_getaffinity;
 const NAMES: [&str; 2] = ["SLURMD_NODENAME", "NODE_NAME"];
 /// Variables that name an element of a job array. Source: sbatch(1), "OUTPUT ENVIRONMENT".
 const ELEMENT: [&str; 2] = ["SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID"];
-/// Variable of a pod, whose container limits the machine on purpose. Source: Kubernetes, "Jobs".
+/// Variable of a pod. The container limits the machine on purpose. Source: Kubernetes, "Jobs".
 const POD: &str = "JOB_COMPLETION_INDEX";
 /// CPUs of the host. Source: Linux, Documentation/admin-guide/cputopology.rst.
 const ONLINE: &str = "/sys/devices/system/cpu/online";
@@ -21,7 +21,7 @@ const DATA: &str = "/var/tmp";
 /// Reads a variable of the environment.
 pub(crate) type Variable<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
-/// Returns the name of this machine: that of the scheduler, or the host's own.
+/// Returns the scheduler's name of this machine, or the host name.
 pub fn machine_name(variable: Variable<'_>) -> String {
     let text = |name: &&str| Some(variable(name)?.to_string_lossy().into_owned());
     let named = NAMES.iter().find_map(text).filter(|name| !name.is_empty());

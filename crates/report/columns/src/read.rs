@@ -179,7 +179,7 @@ mod tests {
     use super::*;
     use crate::write::PartWriter;
 
-    /// Goal: a page offers no metric of which a history has no value.
+    /// Goal: a page offers only metrics with a value in a history.
     #[test]
     fn metrics_are_those_of_counted_rows_of_the_wanted_directories() {
         let files = Table::ALL.map(|_| tempfile::tempfile().unwrap());

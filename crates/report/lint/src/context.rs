@@ -47,7 +47,7 @@ pub struct RunContext<'a> {
 pub struct ComparisonContext<'a> {
     /// The experiment; for joined ones, their common one.
     pub experiment: &'a Experiment,
-    /// The machines the runs were made on: those of a fleet, and one per other experiment.
+    /// The machines of the runs: each machine of a fleet, and one machine per other experiment.
     pub hosts: &'a [&'a Host],
     /// The runs in the order they were executed, invalid ones included.
     pub runs: &'a [RunRecord],

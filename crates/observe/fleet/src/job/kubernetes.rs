@@ -79,7 +79,7 @@ fn pod_spec(job: &BlocksJob, pod: &Pod) -> Value {
 }
 
 fn container(job: &BlocksJob, pod: &Pod) -> Value {
-    // Requests equal limits: such a pod is evicted last, and may get CPUs of its own.
+    // Requests equal limits: such a pod is evicted last, and may get exclusive CPUs.
     let resources = json!({ "cpu": pod.cpus.to_string(), "memory": pod.memory.0.to_string() });
     let command = ["/bin/sh", "-c", SCRIPT, &job.program, &job.fleet_dir].map(literal);
     let cache = literal(&format!("{}/.cache", pod.data_dir));

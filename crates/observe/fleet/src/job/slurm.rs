@@ -7,7 +7,7 @@ use crate::slurm::EXPORTED;
 
 /// Returns the batch script; options on the command line of `sbatch` replace those of the script.
 ///
-/// The blocks write logs of their own: the output of the job is discarded.
+/// Each block writes its own log. The output of the job is discarded.
 pub fn slurm(job: &BlocksJob) -> String {
     let BlocksJob { name, blocks, machines, .. } = job;
     let constraint = job.constraint.as_ref();

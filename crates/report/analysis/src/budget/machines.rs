@@ -1,4 +1,4 @@
-//! Half-widths of an experiment whose blocks are spread over machines.
+//! Half-widths of an experiment with blocks on several machines.
 
 use model::{Experiment, RunRecord, float};
 use serde::Serialize;

@@ -24,7 +24,7 @@ pub struct MachineRuns {
     pub name: String,
     /// Fingerprint of its host.
     pub fingerprint: String,
-    /// Blocks of which it did a run that counts.
+    /// Blocks in which it did a run that counts.
     pub blocks: u32,
     /// Runs that count.
     pub runs: u32,
@@ -68,7 +68,7 @@ pub struct Forecast {
     pub half_width: f64,
 }
 
-/// Returns the hosts of runs: those of their machines, else the host of the manifest.
+/// Returns the hosts of runs: the hosts of their machines, else the host of the manifest.
 ///
 /// One for each machine, by name; the host of the manifest comes first where some runs name no
 /// machine, and is alone where none does.

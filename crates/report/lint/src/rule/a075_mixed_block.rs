@@ -1,4 +1,4 @@
-//! A075: a block whose runs come from several machines.
+//! A075: a block with runs of several machines.
 
 use std::collections::{BTreeMap, BTreeSet};
 

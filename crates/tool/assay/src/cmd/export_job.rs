@@ -77,7 +77,7 @@ struct PodArgs {
     /// Claim of the volume with the directory of the results
     #[arg(long, value_name = "NAME")]
     claim: String,
-    /// CPUs of each pod: those of a whole node
+    /// CPUs of each pod: all CPUs of a node
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pod_cpus: u32,
     /// Memory of each pod

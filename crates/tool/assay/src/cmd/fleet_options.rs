@@ -51,7 +51,7 @@ impl FleetArgs {
         Self { on: path.or_else(|| self.on.clone()), ..self.clone() }
     }
 
-    /// Returns the options with those of an earlier command where they are absent.
+    /// Returns these options, completed by the options of an earlier command.
     pub(super) fn or(&self, earlier: Self) -> Self {
         Self {
             on: self.on.clone().or(earlier.on),

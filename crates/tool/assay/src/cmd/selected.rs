@@ -91,7 +91,7 @@ impl JoinedResults {
         names.iter().map(|name| Self::of(results, &[name], window)).collect()
     }
 
-    /// Returns the hosts of each name: one, or those of the machines of a fleet.
+    /// Returns the hosts of each name: one host, or each machine of a fleet.
     pub(crate) fn hosts(&self) -> Vec<&Host> {
         let mut hosts = Vec::new();
         for manifest in &self.manifests {

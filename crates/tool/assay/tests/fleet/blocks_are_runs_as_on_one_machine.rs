@@ -27,7 +27,7 @@ fn remove_key(path: &Path, key: &str) {
     fs::write(path, serde_json::to_vec_pretty(&value).expect("JSON")).expect("a record");
 }
 
-/// Goal: plan, order, keys and analysis are those of a run on one machine.
+/// Goal: plan, order, keys and analysis are the same as in a run on one machine.
 #[test]
 fn same_seed_gives_the_same_runs() {
     let Some(cluster) = Cluster::start(&[""]) else { return };
@@ -83,7 +83,7 @@ fn builds_are_sent_by_hash() {
     assert_eq!(sent.count(), 1);
 }
 
-/// Goal: a part of a machine is no machine: other jobs would share its CPUs.
+/// Goal: a part of a machine is refused, because other jobs would share its CPUs.
 #[test]
 fn part_of_a_machine_is_refused() {
     let Some(mut cluster) = Cluster::start(&[""]) else { return };

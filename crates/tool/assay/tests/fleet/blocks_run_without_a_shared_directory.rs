@@ -21,7 +21,7 @@ fn data(fixture: &Fixture, name: &str) -> String {
     fixture.path(&format!("data of {name}")).display().to_string()
 }
 
-/// Goal: a shell that prints, spaces and dollars change nothing, and no process is left.
+/// Goal: a shell that prints, spaces and dollars change nothing. No process is left.
 #[test]
 fn blocks_run_on_hosts_with_a_noisy_shell() {
     let Some(mut hosts) = SshHosts::start(&["c1", "c2"]) else { return };

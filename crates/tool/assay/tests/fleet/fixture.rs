@@ -28,7 +28,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Makes an experiment of so many blocks, whose reading step lasts for `duration`.
+    /// Makes an experiment of this number of blocks. Its reading step lasts for `duration`.
     pub(crate) fn new(blocks: u32, duration: &str) -> Self {
         Self::with_second(blocks, duration, "engine = \"memory\"\n")
     }

@@ -39,11 +39,14 @@ impl Machine {
         }
         command.args(namespace_options()).arg(path_of(daemon).expect("a program that is here"));
         command.args(args).stdin(Stdio::null()).stderr(output.try_clone().expect("a log"));
-        let unshare = command.stdout(output).spawn().expect("unshare is here");
+        let mut unshare = command.stdout(output).spawn().expect("unshare is here");
         let own = fs::read_link("/proc/self/ns/pid").expect("/proc is mounted");
         let link = format!("/proc/{}/ns/pid_for_children", unshare.id());
         // Before the namespace exists, the link is the namespace of every process of the host.
         let namespace = wait_for("a PID namespace", START_MAX, || {
+            let ended = unshare.try_wait().expect("a child of this process");
+            let text = || fs::read_to_string(log).unwrap_or_default();
+            assert!(ended.is_none(), "{daemon} ended at once: {ended:?}\n{}", text());
             fs::read_link(&link).ok().filter(|namespace| *namespace != own)
         });
         Self { unshare, namespace, log: log.to_owned() }

@@ -1,4 +1,4 @@
-//! The ssh servers of these tests behave as those of several machines.
+//! The ssh servers of these tests behave like servers on several machines.
 
 use std::fs;
 use std::process::Stdio;

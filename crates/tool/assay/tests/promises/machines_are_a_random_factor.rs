@@ -2,6 +2,7 @@
 
 use insta::assert_snapshot;
 
+use crate::plan_proposes_designs_for_a_budget::TYPED;
 use crate::workspace::Workspace;
 
 /// Outputs that are the same on one machine as on the host.
@@ -47,26 +48,15 @@ fn two_machines_are_compared_block_by_block() {
     assert!(!["A046", "A075", "A076", "A077"].iter().any(|code| lint.contains(code)), "{lint}");
 }
 
-/// Six repetitions of two engines without history.
-const PLAN: [&str; 12] = [
-    "plan",
-    "readrandom",
-    "--engine",
-    "lmdb",
-    "--engine",
-    "redb",
-    "--rows",
-    "10k",
-    "--duration",
-    "10s",
-    "--repetitions",
-    "6",
-];
+/// Returns a plan of six repetitions of two engines without history, with options.
+fn plan<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&TYPED[..], &["--repetitions", "6"], more].concat()
+}
 
 #[test]
 fn plan_prices_machines() {
     let workspace = Workspace::new();
-    let planned = |more: &[&str]| workspace.assay(&[&PLAN, more].concat());
+    let planned = |more: &[&str]| workspace.assay(&plan(more));
     let slurm = planned(&["--on", "slurm", "--constraint", "fast", "--machines", "4"]);
     assert_eq!((slurm.code, slurm.err.as_str()), (0, ""));
     let lines = slurm.out.lines().skip_while(|line| !line.starts_with("machines  "));
@@ -91,7 +81,7 @@ fn unusable_numbers_of_machines_are_rejected_with_the_remedy() {
     let workspace = Workspace::new();
     workspace.write("hosts.toml", "[[host]]\nname = \"n1\"\nssh = \"n1\"\n");
     let refused = |more: &[&str]| {
-        let output = workspace.assay(&[&PLAN, more].concat());
+        let output = workspace.assay(&plan(more));
         assert_eq!((output.code, output.out.as_str()), (1, ""), "{more:?}");
         output.err.split_whitespace().collect::<Vec<_>>().join(" ")
     };

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::workspace::Workspace;
 
 /// Two engines without history.
-const TYPED: [&str; 10] = [
+pub(crate) const TYPED: [&str; 10] = [
     "plan",
     "readrandom",
     "--engine",

@@ -23,7 +23,7 @@ is here already with the same files stays as it is. If an experiment is here wit
 nothing is copied, and the error names both. Copied experiments count as experiments of other
 people: a command that runs one needs consent. Pages, caches and marks of ownership are not copied.")]
 pub(super) struct Args {
-    /// Archives whose experiments to add
+    /// Archives with the experiments to add
     #[arg(required = true, value_name = "DIR")]
     directories: Vec<PathBuf>,
 }

@@ -41,7 +41,7 @@ The set is a cache: it may be deleted at any time, and is equal when it is writt
 new experiment only the parts with this experiment are written. `list`, `history` and `serve` use
 the set for each experiment that did not change since.")]
 pub(super) struct Args {
-    /// Archive whose experiments to write [default: the archive of --results]
+    /// Archive with the experiments [default: the archive of --results]
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
 }
@@ -148,7 +148,7 @@ struct StoredPart {
 }
 
 /// Returns the part of the old set that begins with the first of these experiments, and has no
-/// others; one whose files are damaged is written again.
+/// others. A damaged one is written again.
 fn stored(sources: &[Source<'_>], writer: &PartSetWriter) -> Option<StoredPart> {
     let is_same = |(one, source): (&PartExperiment, &Source<'_>)| {
         // A repaired file may not change the key.

@@ -89,7 +89,7 @@ fn shared(fleet: &Fleet, block: u32, process: Process<'_>) -> Result<ExitCode> {
         Err(report) => claim.end(&Outcome::Failed { reason: report.to_string() }),
     };
     ended.into_report()?;
-    super::submit::collect_if_free(fleet, &order.manifest, process);
+    super::submit::collect_if_free(fleet, &order.manifest, block, process);
     // A scheduler that runs exported jobs repeats a failed one.
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -218,7 +218,7 @@ impl<'a> Task<'a> {
         builds: PathBuf,
         environment: &Environment,
     ) -> Self {
-        // Below a name of its own: several machines may share the directory.
+        // Several machines may share the directory: each has a part with its name.
         let data_dir = order.data_dir.clone().unwrap_or_else(default_data_dir).join(&name);
         let cache = order.cache_dir.as_ref().or(environment.cache_dir.as_ref());
         let cache = cache.zip(order.builds.as_ref());

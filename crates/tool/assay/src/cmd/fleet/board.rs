@@ -82,6 +82,8 @@ pub(super) struct Board<'a> {
     pub(super) fleet: Fleet,
     view: View,
     blocks: u32,
+    /// Blocks that are not complete yet.
+    open: BTreeSet<u32>,
     /// Machines of failed attempts by block.
     failed: BTreeMap<u32, Vec<String>>,
     /// Failures by machine.
@@ -97,20 +99,22 @@ impl<'a> Board<'a> {
     pub(super) fn open(run: &'a FleetRun<'a>) -> Result<Self> {
         let cells = &run.manifest.plan.cells;
         let blocks = cells.iter().map(|cell| cell.repetition).max().unwrap_or(0);
-        let board = Self {
+        let mut board = Self {
             run,
             fleet: run.fleet(),
             view: View::new(run.process.ui, run.manifest),
             blocks,
+            open: BTreeSet::new(),
             failed: BTreeMap::new(),
             machines: BTreeMap::new(),
             cancelled: BTreeSet::new(),
             lost: BTreeSet::new(),
         };
-        board.collect()?;
         for block in 1..=blocks {
-            if board.state(block).done.is_some() && !board.is_complete(block)? {
+            board.collect(block)?;
+            if !board.is_complete(block)? {
                 board.fleet.reopen(block).into_report()?;
+                board.open.insert(block);
             }
         }
         Ok(board)
@@ -127,37 +131,35 @@ impl<'a> Board<'a> {
 
     /// Prints what machines logged, and moves complete blocks into the archive.
     pub(super) fn update(&mut self) -> Result<()> {
-        for block in 1..=self.blocks {
+        for block in self.open.clone() {
             let state = self.fleet.state(block);
             self.view.logs(block, &state);
             for lost in &state.lost {
                 if self.lost.insert((block, lost.generation)) {
                     self.run.process.ui.status(format_args!(
-                        "block {block}: another machine took it over from {}",
+                        "block {block}: another owner took it over from {}",
                         lost.machine()
                     ));
                 }
             }
+            self.collect(block)?;
+            if state.done.is_some() {
+                self.open.remove(&block);
+            }
         }
-        self.collect()
+        Ok(())
     }
 
-    fn collect(&self) -> Result<()> {
-        let notes = collect(&self.fleet, self.run.dir, self.run.manifest).into_report()?;
+    fn collect(&self, block: u32) -> Result<()> {
+        let notes = collect(&self.fleet, self.run.dir, self.run.manifest, block).into_report()?;
         notes.iter().for_each(|note| self.run.process.ui.status(note));
         Ok(())
     }
 
     /// Returns the blocks that are to run, in order.
-    pub(super) fn open_blocks(&self) -> Result<Vec<u32>> {
-        let mut open = Vec::new();
-        for block in 1..=self.blocks {
-            let is_given_up = self.cancelled.contains(&block) || self.is_given_up(block);
-            if !is_given_up && self.state(block).done.is_none() && !self.is_complete(block)? {
-                open.push(block);
-            }
-        }
-        Ok(open)
+    pub(super) fn open_blocks(&self) -> Vec<u32> {
+        let is_given_up = |block: &u32| self.cancelled.contains(block) || self.is_given_up(*block);
+        self.open.iter().copied().filter(|block| !is_given_up(block)).collect()
     }
 
     /// Returns whether each run of a block is complete in the archive.
@@ -244,7 +246,6 @@ impl<'a> Board<'a> {
     /// The directory of the blocks is removed when no block is open.
     pub(super) fn close(mut self) -> Result<usize> {
         self.update()?;
-        self.view.close();
         let is_over = (1..=self.blocks).all(|block| {
             // Runs that were not taken over stay.
             let done = self.state(block).done;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::process::ChildStdin;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<(
             transports: &transports,
             orders,
             free: (0..transports.len()).collect(),
-            waiting: board.open_blocks()?.into(),
+            waiting: board.open_blocks().into(),
             running: 0,
             failed: BTreeSet::new(),
         };
@@ -104,9 +104,9 @@ impl Dispatcher<'_> {
         ended: &Receiver<Ended>,
         connections: &Connections,
     ) -> Result<()> {
-        let mut is_stopped = false;
+        let (mut is_stopped, mut failure) = (false, None);
         loop {
-            if board.run.interrupt.level() > 0 && !is_stopped {
+            if (board.run.interrupt.level() > 0 || failure.is_some()) && !is_stopped {
                 is_stopped = true;
                 self.waiting.clear();
                 close(connections);
@@ -116,23 +116,30 @@ impl Dispatcher<'_> {
                 if !self.waiting.is_empty() {
                     board.stay_open(self.waiting.len());
                 }
-                return board.update();
+                board.update()?;
+                return failure.map_or(Ok(()), Err).into_report();
             }
             board.head(self.waiting.len(), self.running, "");
             if let Ok(Ended { lane, block, outcome }) = ended.recv_timeout(POLL) {
                 self.running -= 1;
                 self.free.push_back(lane);
-                let outcome = outcome.into_report()?;
-                let reason = (outcome != Outcome::Complete).then(|| outcome.phrase());
-                if let Some(reason) = reason.filter(|_| !is_stopped) {
-                    board.fail(block, &self.machine(board, lane, block), &reason);
-                    self.failed.insert((lane, block));
-                    let is_open = board.open_blocks()?.contains(&block);
-                    self.waiting.extend(is_open.then_some(block));
+                match outcome {
+                    Ok(Outcome::Complete) => {}
+                    Ok(outcome) if !is_stopped => self.fail(board, lane, block, &outcome),
+                    Ok(_) => {}
+                    // Files cannot be written here: what runs is stopped, and stored.
+                    Err(error) => failure = failure.or(Some(error)),
                 }
             }
             board.update()?;
         }
+    }
+
+    /// Notes a failure; the block is run again unless it failed too often.
+    fn fail(&mut self, board: &mut Board<'_>, lane: usize, block: u32, outcome: &Outcome) {
+        board.fail(block, &self.machine(board, lane, block), &outcome.phrase());
+        self.failed.insert((lane, block));
+        self.waiting.extend(board.open_blocks().contains(&block).then_some(block));
     }
 
     /// Returns the machine of a lane: Slurm's choice is known once a block has begun.
@@ -167,10 +174,13 @@ impl Dispatcher<'_> {
     }
 }
 
-/// Ends every connection: a machine whose connection ends stops its run.
+/// Ends every connection: each machine then stops its run.
 fn close(connections: &Connections) {
     connections.is_stopped.store(true, Ordering::Relaxed);
     for connection in &connections.inputs {
-        drop(connection.lock().unwrap_or_else(PoisonError::into_inner).take());
+        // A lane that sends a file at this moment ends before it sends anything else.
+        if let Ok(mut input) = connection.try_lock() {
+            drop(input.take());
+        }
     }
 }

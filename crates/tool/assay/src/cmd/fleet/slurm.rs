@@ -44,7 +44,7 @@ pub(super) fn run(board: &mut Board<'_>, constraint: Option<&str>) -> Result<()>
         // Before the files: an element leaves the queue after its last file is there.
         let queue = slurm.queue(&name).into_report()?;
         board.update()?;
-        if board.open_blocks()?.is_empty() {
+        if board.open_blocks().is_empty() {
             // Elements of blocks that others have completed; those that run end by themselves.
             slurm.cancel_waiting(&name).unwrap_or_else(|error| board.run.process.ui.status(error));
             return Ok(());
@@ -58,10 +58,10 @@ pub(super) fn run(board: &mut Board<'_>, constraint: Option<&str>) -> Result<()>
                 board.head(0, 0, &format!(": Slurm's controller does not answer ({message})"));
             }
             Queue::Elements(elements) => {
-                note_ended(board, &elements, &mut absent)?;
+                note_ended(board, &elements, &mut absent);
                 let is_live = |block: &u32| live(&elements, *block).is_some();
                 let is_absent = |block: &u32| absent.get(block).is_none_or(|times| *times == 0);
-                let mut blocks = board.open_blocks()?;
+                let mut blocks = board.open_blocks();
                 blocks.retain(|block| !is_live(block) && is_absent(block));
                 if !blocks.is_empty() {
                     submit(board, slurm, constraint, &blocks)?;
@@ -83,13 +83,9 @@ fn live(elements: &[Element], block: u32) -> Option<&Element> {
 /// Names why open blocks have ended that neither wait nor run, for several readings.
 ///
 /// `absent` has the readings so far of each block that this process submitted or found in the
-/// queue; 0 for a block whose end was named.
-fn note_ended(
-    board: &mut Board<'_>,
-    elements: &[Element],
-    absent: &mut BTreeMap<u32, u32>,
-) -> Result<()> {
-    for block in board.open_blocks()? {
+/// queue; 0 after the end of the block was named.
+fn note_ended(board: &mut Board<'_>, elements: &[Element], absent: &mut BTreeMap<u32, u32>) {
+    for block in board.open_blocks() {
         if live(elements, block).is_some() {
             absent.insert(block, 0);
             continue;
@@ -101,7 +97,6 @@ fn note_ended(
             note_end(board, block, elements);
         }
     }
-    Ok(())
 }
 
 /// Names why a block ended without being complete.

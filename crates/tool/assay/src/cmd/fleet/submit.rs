@@ -22,8 +22,12 @@ const OPTIONS: &str = "options.json";
 /// A request to stop leaves blocks of Slurm running: `--resume` attaches to them.
 pub(crate) fn measure_on(run: &FleetRun<'_>) -> Result<usize> {
     let target = run.options.target()?;
+    // Its program is started on every machine.
+    let place = run.fleet();
+    let is_closed = trust::check(place.path(), trust::Entries::Closed);
+    is_closed.map_err(|error| miette!("cannot use {}: {error}", place.path().display()))?;
     let mut board = Board::open(run)?;
-    if board.open_blocks()?.is_empty() {
+    if board.open_blocks().is_empty() {
         return board.close();
     }
     prepare(run)?;
@@ -31,7 +35,7 @@ pub(crate) fn measure_on(run: &FleetRun<'_>) -> Result<usize> {
         None => {
             return Err(miette!(
                 help = "name the machines: --on slurm, or --on with a file of hosts",
-                "blocks are open, and no machines are known that run them"
+                "blocks are open, and the machines that run them are not known"
             ));
         }
         Some(Target::Slurm { constraint }) if run.options.stream => {
@@ -111,8 +115,13 @@ fn builds(
     Ok(entries)
 }
 
-/// Moves complete blocks into the archive, unless the submitter does so.
-pub(super) fn collect_if_free(fleet: &Fleet, manifest: &Manifest, process: Process<'_>) {
+/// Moves a block into the archive, unless the submitter does so.
+pub(super) fn collect_if_free(
+    fleet: &Fleet,
+    manifest: &Manifest,
+    block: u32,
+    process: Process<'_>,
+) {
     let Some(root) = fleet.path().ancestors().nth(2) else { return };
     let name = format!("{}/{}", manifest.plan.experiment.name, manifest.id);
     let collected = Results::at(root).find_within(&name).and_then(|mut dir| {
@@ -121,7 +130,7 @@ pub(super) fn collect_if_free(fleet: &Fleet, manifest: &Manifest, process: Proce
     });
     match collected {
         Ok(dir) => {
-            if let Err(error) = collect(fleet, &dir, manifest) {
+            if let Err(error) = collect(fleet, &dir, manifest, block) {
                 process.ui.status(error);
             }
         }
@@ -158,7 +167,7 @@ pub(crate) fn is_elsewhere(results: &Results, name: &str) -> bool {
     options.unwrap_or(false)
 }
 
-/// Returns the machines of a run: those of the options, or those on which it was begun.
+/// Returns the machines of a run: the given ones, or the machines on which it was begun.
 ///
 /// # Errors
 /// When the experiment was begun on other machines that are not known any more.

@@ -22,7 +22,7 @@ struct Source {
 /// The log of an attempt, as far as it was printed.
 struct Tail {
     reader: BufReader<File>,
-    /// A line whose end is not written yet.
+    /// The line that is not complete yet.
     begun: String,
 }
 
@@ -86,9 +86,11 @@ impl View {
             head.set_message(text);
         }
     }
+}
 
+impl Drop for View {
     /// Clears the last line.
-    pub(super) fn close(&self) {
+    fn drop(&mut self) {
         if let Some(head) = &self.head {
             head.finish_and_clear();
         }
