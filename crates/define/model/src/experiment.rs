@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::build::BuildRef;
+use crate::client_host::Hosts;
 use crate::device::{Access, DeviceSpec, FIO};
 use crate::finding::Finding;
 use crate::label::Waiver;
@@ -95,6 +96,9 @@ pub struct Experiment {
     /// Which CPUs the worker and its server get.
     #[serde(default, skip_serializing_if = "Placement::is_free")]
     pub placement: Placement,
+    /// Machines of server and clients; `None` if one machine runs both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
     /// Whether CPU profiles of the measured steps are taken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_profiled: bool,

@@ -12,6 +12,7 @@ pub mod allocator;
 pub mod buckets;
 pub mod build;
 pub mod capability;
+pub mod client_host;
 mod cpu_count;
 pub mod device;
 pub mod doctor;
@@ -63,6 +64,7 @@ pub use allocator::{Allocator, Bin, MallocRecord};
 pub use buckets::Buckets;
 pub use build::{BuildRef, Identity, WATCHED};
 pub use capability::{Capabilities, Durability, OpKind};
+pub use client_host::{ClientHost, ClockOffset, Hosts};
 pub use cpu_count::CpuCount;
 pub use device::{
     Access, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceSpec, DeviceTarget, FIO, IoCpu,

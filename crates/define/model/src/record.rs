@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::allocator::MallocRecord;
 use crate::buckets::Buckets;
 use crate::build::Identity;
+use crate::client_host::ClientHost;
 use crate::drive::DriveSpan;
 use crate::experiment::{Cell, Plan, Variant};
 use crate::guarantee::DurabilityRecord;
@@ -345,6 +346,7 @@ impl RunRecord {
             durability: None,
             drive: None,
             machine: None,
+            client_hosts: Vec::new(),
             started_at,
             ended_at: None,
             steps: Vec::new(),
@@ -434,6 +436,9 @@ pub struct RunRecord {
     /// The machine of a fleet that did the run; absent in a run on the host of the manifest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Box<Machine>>,
+    /// The machines that ran its clients, if the server has another one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub client_hosts: Vec<ClientHost>,
     /// When the run began, UTC, RFC 3339.
     pub started_at: String,
     /// When it ended, UTC, RFC 3339.

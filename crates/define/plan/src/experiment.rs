@@ -140,6 +140,7 @@ impl Resolver<'_> {
             workload: self.preset.map(|preset| preset.name.to_owned()),
             data: data.unwrap_or(NO_DATA),
             memory_bytes: benchmark.value(MEMORY),
+            hosts: None,
             is_profiled: errors.or_default(self.cpu_profiles(benchmark, &file.variants)),
             seed: experiment.value(SEED).unwrap_or(SEED_DEFAULT),
             clients: factor.levels,

@@ -102,6 +102,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
     Experiment {
         application: None,
         is_profiled: false,
+        hosts: None,
         placement: model::Placement::Free,
         load: model::LoadSharing::default(),
         name: "sample".to_owned(),

@@ -76,6 +76,7 @@ pub(crate) fn experiment(variants: &[&str]) -> Experiment {
         data: DataShape { rows: 1_000_000, key_bytes: 20, value_bytes: 400, compressible_to: 0.5 },
         memory_bytes: None,
         is_profiled: false,
+        hosts: None,
         seed: 1,
         clients: vec![1],
         repetitions: 3,

@@ -29,4 +29,4 @@ pub use data::{DataRoot, check_room, free_space};
 pub use experiment::run_cells;
 pub use process::WorkerProgram;
 pub use profile_trial::measure_profiler;
-pub use workbench::{Interrupt, Progress, Served, Workbench};
+pub use workbench::{ClientHosts, Interrupt, Progress, Served, Workbench};

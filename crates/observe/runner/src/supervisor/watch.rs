@@ -171,6 +171,7 @@ mod tests {
             drive: None,
             machine: None,
             block: None,
+            clients: None,
             confinement: None,
             interrupt: Interrupt::default(),
         });

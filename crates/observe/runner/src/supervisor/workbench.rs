@@ -1,6 +1,8 @@
 //! Shared inputs of an experiment's runs, stop requests, progress events.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -97,10 +99,30 @@ pub struct Workbench<'a> {
     pub machine: Option<Machine>,
     /// The only repetition to run, if this machine runs one block.
     pub block: Option<u32>,
+    /// Machines on which the clients run; `None` for this machine.
+    pub clients: Option<&'a dyn ClientHosts>,
     /// Confines the engines of a stranger's experiment; `None` for one of this account.
     pub confinement: Option<Confinement>,
     /// The user's stop requests.
     pub interrupt: Interrupt,
+}
+
+/// Starts workers on the client hosts of an experiment.
+pub trait ClientHosts: Sync {
+    /// Starts a worker on a client host; returns the connection with its messages.
+    ///
+    /// The connection ends with the worker, and the worker with the connection. `host` is the
+    /// position in the experiment's list.
+    ///
+    /// # Errors
+    /// When no connection can be made here.
+    fn start(&self, host: usize) -> io::Result<UnixStream>;
+
+    /// Returns why the connection to a host's last worker ended: the last line of its log.
+    fn reason(&self, host: usize) -> Option<String>;
+
+    /// Returns the address at which the clients reach a server of this machine.
+    fn address(&self) -> &str;
 }
 
 /// Progress events, for display.

@@ -87,6 +87,7 @@ impl Bench {
             drive: None,
             machine: None,
             block: None,
+            clients: None,
             confinement: None,
             interrupt: Interrupt::default(),
         };

@@ -70,6 +70,7 @@ fn an_allocator_that_is_not_installed_is_refused_before_a_worker_starts() {
         drive: None,
         machine: None,
         block: None,
+        clients: None,
         confinement: None,
         interrupt: Interrupt::default(),
     };

@@ -91,8 +91,8 @@ fn fields(noun: &impl Serialize, without: &[&str]) -> Vec<(String, String)> {
 mod tests {
     use model::sql::Application;
     use model::{
-        Address, Bytes, CheckState, DeviceSpec, Dsn, HostCheck, LoadReuse, Placement, Published,
-        Waiver,
+        Address, Bytes, CheckState, DeviceSpec, Dsn, HostCheck, Hosts, LoadReuse, Placement,
+        Published, Waiver,
     };
 
     use super::*;
@@ -111,7 +111,7 @@ mod tests {
     type Change<T> = (&'static str, Effect, fn(&mut T));
 
     /// Returns a change of every field of an experiment.
-    fn experiment_changes() -> [Change<Experiment>; 22] {
+    fn experiment_changes() -> [Change<Experiment>; 23] {
         // A new field does not compile here: classify it below.
         let Experiment {
             name: _,
@@ -124,6 +124,7 @@ mod tests {
             memory_bytes: _,
             is_profiled: _,
             placement: _,
+            hosts: _,
             load: _,
             seed: _,
             clients: _,
@@ -148,6 +149,7 @@ mod tests {
             ("memory_bytes", Split, |it| it.memory_bytes = Some(Bytes(Bytes::GIB.0 + 4096))),
             ("is_profiled", Split, |it| it.is_profiled = true),
             ("placement", Split, |it| it.placement = Placement::SameCpu),
+            ("hosts", Split, |it| it.hosts = Some(Hosts::default())),
             ("load", Split, |it| it.load.reuse = LoadReuse::PerVariant),
             ("seed", Split, |it| it.seed += 1),
             ("clients", Shared, |it| it.clients.push(2)),

@@ -128,6 +128,7 @@ impl<'a> Bench<'a> {
             drive: health().is_some().then_some(health),
             machine: None,
             block: None,
+            clients: None,
             confinement: None,
             interrupt: Interrupt::default(),
         };

@@ -1,0 +1,103 @@
+//! Machines of an experiment whose clients do not run on the machine of the server.
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Host;
+
+/// The machines of an experiment with a machine for the server, and machines for the clients.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hosts {
+    /// Destination of ssh where the server runs.
+    pub server: String,
+    /// Address at which clients reach the server; if absent, the host name that ssh uses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Destinations of ssh where clients run, at least one.
+    pub clients: Vec<String>,
+}
+
+/// A machine that ran clients of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClientHost {
+    /// Destination of ssh.
+    pub name: String,
+    /// Its facts.
+    pub host: Host,
+    /// Its clock in the steps that it ran with other machines, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clocks: Vec<HostClock>,
+}
+
+/// A client host's clock, compared with the clock of the server's host around one step.
+///
+/// Source: Mills, 1991, "Internet Time Synchronization: the Network Time Protocol", IEEE Trans.
+/// Comm. 39(10), section IV: offset and error of an exchange, of which the shortest counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostClock {
+    /// Position of the step in the run, from 0.
+    pub step_index: u32,
+    /// Before the clients began.
+    pub before: ClockOffset,
+    /// While they ran; absent in a step of less than a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub during: Option<ClockOffset>,
+    /// After they ended; absent if the step broke off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<ClockOffset>,
+}
+
+/// Difference of two monotonic clocks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockOffset {
+    /// Time of the comparison, ns of the clock of the server's host.
+    pub at_ns: u64,
+    /// Clock of the client host minus the clock of the server's host, ns.
+    pub offset_ns: i64,
+    /// Largest error of the offset: half of the exchange's round trip, ns.
+    pub error_ns: u64,
+}
+
+impl HostClock {
+    /// Returns the drift over the step, ns, with its largest error; `None` if the step broke off.
+    pub fn drift(&self) -> Option<ClockDrift> {
+        let after = self.after?;
+        Some(ClockDrift {
+            ns: after.offset_ns.saturating_sub(self.before.offset_ns),
+            error_ns: after.error_ns.saturating_add(self.before.error_ns),
+            span_ns: after.at_ns.saturating_sub(self.before.at_ns),
+        })
+    }
+
+    /// Returns the largest error of this host's times against the times of the other hosts, ns:
+    /// the error at the start, and the drift until the end.
+    pub fn error_ns(&self) -> u64 {
+        let drift = self.drift().map_or(0, |drift| drift.ns.unsigned_abs());
+        self.before.error_ns.saturating_add(drift)
+    }
+}
+
+/// Drift of a client host's clock over a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClockDrift {
+    /// Change of the offset, ns.
+    pub ns: i64,
+    /// Largest error of the change, ns.
+    pub error_ns: u64,
+    /// Time between the two comparisons, ns.
+    pub span_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_of_times_is_that_of_the_start_and_the_drift() {
+        let offset = |at_ns, offset_ns, error_ns| ClockOffset { at_ns, offset_ns, error_ns };
+        let mut clock = HostClock { before: offset(100, -5_000, 40), ..HostClock::default() };
+        assert_eq!((clock.drift(), clock.error_ns()), (None, 40));
+        clock.after = Some(offset(1_100, -5_030, 60));
+        let drift = ClockDrift { ns: -30, error_ns: 100, span_ns: 1_000 };
+        assert_eq!((clock.drift(), clock.error_ns()), (Some(drift), 70));
+    }
+}
