@@ -77,6 +77,7 @@ pub fn calibrate<C: Clock>(
             interval: INTERVAL,
             is_checking: false,
             arrival_seed: SEED,
+            share: None,
             stop_flag: StopFlag::default(),
         };
         run_step(clock, &mut step, &mut |_| {})

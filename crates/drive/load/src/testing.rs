@@ -146,6 +146,7 @@ pub(crate) fn step(engine: &dyn Engine, clients: usize, stop: StopRule) -> StepR
         interval: Nanos::SECOND,
         is_checking: true,
         arrival_seed: 1,
+        share: None,
         stop_flag: StopFlag::default(),
     }
 }

@@ -101,6 +101,7 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
         interval: Nanos::from_secs(60),
         is_checking: false,
         arrival_seed: 1,
+        share: None,
         stop_flag: StopFlag::default(),
     };
     let region = Region::new(ALLOCATOR);

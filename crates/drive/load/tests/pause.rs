@@ -53,6 +53,7 @@ fn a_step_of_two_seconds() {
         interval: Nanos::from_millis(500),
         is_checking: false,
         arrival_seed: 1,
+        share: None,
         stop_flag: StopFlag::default(),
     };
     let totals = run_step(&SteadyClock::kernel(), &mut step, &mut |event| {

@@ -158,6 +158,7 @@ fn run(
         interval: INTERVAL,
         is_checking: true,
         arrival_seed: 1,
+        share: None,
         stop_flag: StopFlag::default(),
     };
     let totals = run_step(&SteadyClock::calibrate(), &mut run, &mut |_| {})?;

@@ -51,6 +51,7 @@ pub(crate) fn run(
         interval: Nanos::SECOND,
         is_checking: false,
         arrival_seed,
+        share: None,
         stop_flag: StopFlag::default(),
     };
     run_step(clock, &mut run, on_event).expect("a step that can be run")

@@ -102,7 +102,7 @@ fn client_arrivals(step: &StepRun<'_>) -> Option<SharedArrivals> {
         StopRule::Operations(total) => total,
         StopRule::Duration(_) => u64::MAX,
     };
-    Some(SharedArrivals::counted(open, step.arrival_seed, timeline(step), limit))
+    Some(SharedArrivals::counted(open, step.arrival_seed, timeline(step), step.share(), limit))
 }
 
 /// Returns the writers' shared arrivals in an open loop: they have no end of their own.

@@ -13,6 +13,7 @@ use crate::client::{Drive, Role};
 use crate::collector::Collector;
 use crate::error::LoadError;
 use crate::handoff::{ClientBuffers, connect};
+use crate::schedule::Share;
 use crate::sync::{JoinHandle, spawn_scoped, thread};
 use crate::tally::ClientTally;
 use crate::traits::Clock;
@@ -58,8 +59,9 @@ pub fn run_step<C: Clock>(
         writers: step.writers.kinds.clone(),
         stop_flag: step.stop_flag.clone(),
     };
-    let (engine, stop, is_checking) = (step.engine, step.stop, step.is_checking);
-    let call = Call { clock, pool, engine, stop, is_checking };
+    let (engine, stop, share, is_checking) =
+        (step.engine, step.stop, step.share(), step.is_checking);
+    let call = Call { clock, pool, engine, stop, share, is_checking };
     let groups = [(&mut step.clients, Role::Measured), (&mut step.writers, Role::Background)];
     let holder_run = &mut step.holders;
     thread::scope(|scope| {
@@ -94,6 +96,7 @@ struct Call<'env, C> {
     pool: &'env ClientPool,
     engine: &'env dyn Engine,
     stop: StopRule,
+    share: Share,
     is_checking: bool,
 }
 
@@ -112,7 +115,6 @@ impl<'scope> StartedClients<'scope> {
         group: &'env mut GroupRun,
         role: Role,
     ) -> Result<(), LoadError> {
-        let clients = u32::try_from(group.generators.len()).expect("clients are threads");
         let (halt, arrivals, waiting) = call.pool.of(role);
         let depth = if let Load::Pipelined(depth) = group.load { depth } else { 1 };
         for (client, generator) in (0..).zip(&mut group.generators) {
@@ -120,7 +122,7 @@ impl<'scope> StartedClients<'scope> {
             // Shared arrivals have their own end.
             let limit = match arrivals {
                 Some(_) => u64::MAX,
-                None => limit(call.stop, role, Part { client, clients }),
+                None => limit(call.stop, role, call.share.part(client)),
             };
             let client_slot = ClientSlot {
                 index,

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use workload::Generator;
 
 use crate::error::LoadError;
+use crate::schedule::Share;
 use crate::stop::StopFlag;
 use crate::tally::{GroupTally, empty_histogram};
 
@@ -72,11 +73,19 @@ pub struct StepRun<'a> {
     pub is_checking: bool,
     /// Seed of the arrivals of an open loop.
     pub arrival_seed: u64,
+    /// The measured clients, among those of all processes that run the step; `None` for all.
+    pub share: Option<Share>,
     /// Set by others to stop the step.
     pub stop_flag: StopFlag,
 }
 
 impl StepRun<'_> {
+    /// Returns the measured clients among those of all processes.
+    pub(crate) fn share(&self) -> Share {
+        let clients = u32::try_from(self.clients.generators.len()).expect("clients are threads");
+        self.share.unwrap_or(Share::whole(clients))
+    }
+
     /// Returns why the step cannot be run, if it cannot.
     pub(crate) fn validate(&self) -> Result<(), LoadError> {
         if self.clients.generators.is_empty() {

@@ -124,6 +124,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::schedule::Share;
 
     fn load(ops_per_s: f64, arrivals: Arrivals) -> OpenLoad {
         OpenLoad { rate: Rate::constant(ops_per_s), pace: Pace { arrivals, pacing: Pacing::Auto } }
@@ -142,7 +143,7 @@ mod tests {
     #[test]
     fn untaken_arrivals_are_counted_with_their_ages() {
         let load = load(1000.0, Arrivals::Constant);
-        let arrivals = SharedArrivals::counted(&load, 1, timeline(), u64::MAX);
+        let arrivals = SharedArrivals::counted(&load, 1, timeline(), Share::whole(1), u64::MAX);
         let mut counter = ArrivalCounter::new(&arrivals, timeline());
         for taken in 0..1500 {
             assert_eq!(arrivals.take(), Some(Nanos(1_000_000 * taken + 500_000)));
@@ -166,7 +167,13 @@ mod tests {
     #[test]
     fn a_span_that_ends_by_count_offers_no_more() {
         let timeline = Timeline { deadline: None, measured_from: Nanos(0), ..timeline() };
-        let arrivals = SharedArrivals::counted(&load(10.0, Arrivals::Constant), 1, timeline, 25);
+        let arrivals = SharedArrivals::counted(
+            &load(10.0, Arrivals::Constant),
+            1,
+            timeline,
+            Share::whole(1),
+            25,
+        );
         let mut counter = ArrivalCounter::new(&arrivals, timeline);
         assert_eq!(counter.close(0).offered, 10);
         assert_eq!((0..40).filter_map(|_| arrivals.take()).count(), 25);
@@ -191,7 +198,7 @@ mod tests {
             let alone = || super::super::ArrivalProcess::new(&load, 5, timeline().measured_from);
             let due_before =
                 |at: Nanos| alone().take_while(|due| *due < at).count().cast_signed() as i64;
-            let shared = SharedArrivals::counted(&load, 5, timeline(), u64::MAX);
+            let shared = SharedArrivals::counted(&load, 5, timeline(), Share::whole(1), u64::MAX);
             let mut counter = ArrivalCounter::new(&shared, timeline());
             let (mut counted, mut last) = (0, None);
             let mut take = |count: usize, until: Nanos| for _ in 0..count {

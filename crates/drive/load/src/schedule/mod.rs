@@ -16,8 +16,10 @@ mod arrival_counter;
 mod curve;
 mod poisson;
 mod process;
+mod share;
 mod shared;
 
 pub(crate) use arrival_counter::{ArrivalCounter, Due, Unserved};
 pub use process::ArrivalProcess;
+pub use share::Share;
 pub(crate) use shared::SharedArrivals;

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use model::{Nanos, OpenLoad};
 
 use super::process::ArrivalProcess;
+use super::share::Share;
 use crate::sync::Mutex;
 use crate::timeline::Timeline;
 
@@ -42,12 +43,15 @@ struct Crossing {
     number: u64,
 }
 
-/// A place in the arrivals: the next one, and its number.
+/// A place in the arrivals: the next one of this process, and how many were before it.
 #[derive(Debug, Clone)]
 pub(super) struct Cursor {
     process: ArrivalProcess,
+    share: Share,
     due: Nanos,
     pub(super) number: u64,
+    /// Its position among the arrivals of all processes.
+    position: u64,
     limit: u64,
 }
 
@@ -60,31 +64,50 @@ pub(super) enum Survey {
 }
 
 impl Cursor {
-    fn new(load: &OpenLoad, seed: u64, warmup: Nanos, limit: u64) -> Self {
-        let mut process = ArrivalProcess::new(load, seed, warmup);
-        let due = process.next().expect("arrivals have no end");
-        Self { process, due, number: 0, limit }
+    fn new(process: ArrivalProcess, share: Share, limit: u64) -> Self {
+        let mut first = Self { process, share, due: Nanos(0), number: 0, position: 0, limit };
+        first.due = first.process.next().expect("arrivals have no end");
+        first.skip_others();
+        first
+    }
+
+    /// Skips the arrivals of other processes.
+    #[inline(always)]
+    fn skip_others(&mut self) {
+        while !self.share.has(self.position) {
+            self.position += 1;
+            self.due = self.process.next().expect("arrivals have no end");
+        }
     }
 
     /// Returns when the next arrival is due; `None` when there is no more.
     #[inline(always)]
     pub(super) fn due(&self) -> Option<Nanos> {
-        (self.number < self.limit).then_some(self.due)
+        (self.position < self.limit).then_some(self.due)
     }
 
     #[inline(always)]
     pub(super) fn advance(&mut self) {
         self.number += 1;
+        self.position += 1;
         self.due = self.process.next().expect("arrivals have no end");
+        self.skip_others();
     }
 }
 
 impl SharedArrivals {
-    /// Returns the first `limit` arrivals of a load, for an arrival counter.
+    /// Returns this process's part of the first `limit` arrivals of a load, for an arrival counter.
     ///
     /// The rate must be valid, and the timeline begins at 0.
-    pub(crate) fn counted(load: &OpenLoad, seed: u64, timeline: Timeline, limit: u64) -> Self {
-        let cursor = Cursor::new(load, seed, timeline.measured_from, limit);
+    pub(crate) fn counted(
+        load: &OpenLoad,
+        seed: u64,
+        timeline: Timeline,
+        share: Share,
+        limit: u64,
+    ) -> Self {
+        let process = ArrivalProcess::new(load, seed, timeline.measured_from);
+        let cursor = Cursor::new(process, share, limit);
         let crossings = VecDeque::with_capacity(CROSSINGS);
         let boundary = timeline.end_of(0);
         Self { state: Mutex::new(State { cursor, timeline, index: 0, boundary, crossings }) }
@@ -92,7 +115,8 @@ impl SharedArrivals {
 
     /// Returns all arrivals of a load, uncounted; its rate must be valid.
     pub(crate) fn endless(load: &OpenLoad, seed: u64, timeline: Timeline) -> Self {
-        let cursor = Cursor::new(load, seed, timeline.measured_from, u64::MAX);
+        let process = ArrivalProcess::new(load, seed, timeline.measured_from);
+        let cursor = Cursor::new(process, Share::whole(1), u64::MAX);
         let (boundary, crossings) = (Nanos(u64::MAX), VecDeque::new());
         Self { state: Mutex::new(State { cursor, timeline, index: 0, boundary, crossings }) }
     }
@@ -142,6 +166,47 @@ impl State {
             let next = self.timeline.end_of(self.index);
             // No interval ends after the deadline.
             self.boundary = if next > self.boundary { next } else { Nanos(u64::MAX) };
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(feature = "model-check"))]
+mod tests {
+    use model::{Arrivals, Pace, Pacing, Rate};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Takes the arrivals before a moment, in order.
+    fn taken(share: Share, arrivals: Arrivals, seed: u64, limit: u64) -> Vec<Nanos> {
+        let pace = Pace { arrivals, pacing: Pacing::Auto };
+        let load = OpenLoad { rate: Rate::constant(10_000.0), pace };
+        let (start, interval) = (Nanos(0), Nanos::SECOND);
+        let timeline = Timeline { start, measured_from: start, interval, deadline: None };
+        let shared = SharedArrivals::counted(&load, seed, timeline, share, limit);
+        let next = || shared.take().filter(|due| *due < Nanos::from_millis(100));
+        std::iter::from_fn(next).collect()
+    }
+
+    proptest! {
+        /// Goal: however clients are divided among processes, each arrival of the one schedule is
+        /// due in exactly one process.
+        #[test]
+        fn processes_take_disjoint_parts_of_one_schedule(
+            sizes in prop::collection::vec(1u32..5, 1..5), seed: u64, is_poisson: bool,
+            limit in 1u64..2_000,
+        ) {
+            let arrivals = if is_poisson { Arrivals::Poisson } else { Arrivals::Constant };
+            let all = sizes.iter().sum();
+            let mut first = 0;
+            let mut parts = Vec::new();
+            for clients in sizes {
+                parts.extend(taken(Share { first, clients, all }, arrivals, seed, limit));
+                first += clients;
+            }
+            parts.sort_unstable();
+            prop_assert_eq!(parts, taken(Share::whole(all), arrivals, seed, limit));
         }
     }
 }

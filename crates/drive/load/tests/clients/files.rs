@@ -36,6 +36,7 @@ fn a_client_keeps_no_file_open() {
         interval: Nanos::from_millis(100),
         is_checking: false,
         arrival_seed: 1,
+        share: None,
         stop_flag: StopFlag::default(),
     };
     let mut most = 0;

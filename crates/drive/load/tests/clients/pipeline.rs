@@ -150,6 +150,7 @@ fn try_to_run(engine: &Counting, depth: u32, stop: StopRule) -> Result<StepTotal
         interval: Nanos::from_millis(5),
         is_checking: true,
         arrival_seed: 1,
+        share: None,
         stop_flag: StopFlag::default(),
     };
     run_step(&SteadyClock::kernel(), &mut step, &mut |_| {})

@@ -171,6 +171,7 @@ impl<W: Write + Send> Worker<'_, W> {
             interval: INTERVAL,
             is_checking: context.is_checking,
             arrival_seed: trial.seed,
+            share: None,
             stop_flag: self.stop.clone(),
         })
     }
