@@ -78,6 +78,7 @@ pub fn calibrate<C: Clock>(
             is_checking: false,
             arrival_seed: SEED,
             share: None,
+            agree_start: None,
             stop_flag: StopFlag::default(),
         };
         run_step(clock, &mut step, &mut |_| {})

@@ -31,6 +31,9 @@ pub enum LoadError {
     /// The system gave the client of this name no thread.
     #[error("{0} got no thread: {1}; use fewer clients or raise the limit on processes")]
     Thread(String, #[source] std::io::Error),
+    /// Several processes run the step, and this one cannot begin with the others.
+    #[error("{0}")]
+    Start(String),
     /// The stop flag was set before the clients began.
     #[error("stopped before the step began")]
     Stopped,

@@ -147,6 +147,7 @@ pub(crate) fn step(engine: &dyn Engine, clients: usize, stop: StopRule) -> StepR
         is_checking: true,
         arrival_seed: 1,
         share: None,
+        agree_start: None,
         stop_flag: StopFlag::default(),
     }
 }

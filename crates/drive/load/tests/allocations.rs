@@ -102,6 +102,7 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
         is_checking: false,
         arrival_seed: 1,
         share: None,
+        agree_start: None,
         stop_flag: StopFlag::default(),
     };
     let region = Region::new(ALLOCATOR);

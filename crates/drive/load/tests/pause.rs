@@ -54,6 +54,7 @@ fn a_step_of_two_seconds() {
         is_checking: false,
         arrival_seed: 1,
         share: None,
+        agree_start: None,
         stop_flag: StopFlag::default(),
     };
     let totals = run_step(&SteadyClock::kernel(), &mut step, &mut |event| {

@@ -159,6 +159,7 @@ fn run(
         is_checking: true,
         arrival_seed: 1,
         share: None,
+        agree_start: None,
         stop_flag: StopFlag::default(),
     };
     let totals = run_step(&SteadyClock::calibrate(), &mut run, &mut |_| {})?;

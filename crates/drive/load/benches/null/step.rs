@@ -52,6 +52,7 @@ pub(crate) fn run(
         is_checking: false,
         arrival_seed,
         share: None,
+        agree_start: None,
         stop_flag: StopFlag::default(),
     };
     run_step(clock, &mut run, on_event).expect("a step that can be run")

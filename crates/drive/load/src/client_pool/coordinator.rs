@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use super::accounts::{Accounts, IntervalUsage};
 use super::emission::Emission;
 use super::pool::ClientPool;
-use super::step::{ArrivalTotals, Event, StepEnd, StepTotals};
+use super::step::{AgreeStart, ArrivalTotals, Event, StepEnd, StepTotals};
 use crate::collector::Collector;
 use crate::error::LoadError;
 use crate::handoff::{ClientEnd, ClientExit, CoordinatorInbox, Message};
@@ -31,13 +31,14 @@ const HEARTBEAT: Nanos = Nanos::from_millis(500);
 const LEAD: Nanos = Nanos::from_millis(1);
 
 /// Requested intervals and end of the step.
-pub(super) struct Span {
+pub(super) struct Span<'s> {
     /// The step's grid, from 0 on.
     pub(super) timeline: Timeline,
     /// Kinds of operation announced for the clients, and for the writers.
     pub(super) clients: BTreeSet<OpKind>,
     pub(super) writers: BTreeSet<OpKind>,
     pub(super) stop_flag: StopFlag,
+    pub(super) agree_start: Option<&'s AgreeStart<'s>>,
 }
 
 /// The state of a running step.
@@ -81,7 +82,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         clock: &'r C,
         pool: &'r ClientPool,
         inbox: CoordinatorInbox,
-        span: Span,
+        span: Span<'_>,
         on_event: &'r mut dyn FnMut(Event<'_>),
     ) -> Result<Self, LoadError> {
         let threads = wait_for_all(pool, &inbox, &span.stop_flag)?;
@@ -89,7 +90,15 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         if has_begun {
             on_event(Event::MeasuringBegins);
         }
-        let start = clock.now().after(LEAD);
+        let start = match span.agree_start {
+            Some(agree) => {
+                let start = agree().map_err(LoadError::Start)?;
+                // The accounts begin with the step.
+                clock.rest_until(Nanos(start.0.saturating_sub(LEAD.0)));
+                start
+            }
+            None => clock.now().after(LEAD),
+        };
         let mut accounts = Accounts::begin(&threads[..pool.clients], start);
         // A client that waits for an arrival does not wait for the engine.
         if pool.client_arrivals.is_none() {

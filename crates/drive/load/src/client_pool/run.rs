@@ -58,6 +58,7 @@ pub fn run_step<C: Clock>(
         clients: step.clients.kinds.clone(),
         writers: step.writers.kinds.clone(),
         stop_flag: step.stop_flag.clone(),
+        agree_start: step.agree_start,
     };
     let (engine, stop, share, is_checking) =
         (step.engine, step.stop, step.share(), step.is_checking);

@@ -75,9 +75,16 @@ pub struct StepRun<'a> {
     pub arrival_seed: u64,
     /// The measured clients, among those of all processes that run the step; `None` for all.
     pub share: Option<Share>,
+    /// Agrees with other processes on the start of the step; `None` to start at once.
+    pub agree_start: Option<&'a AgreeStart<'a>>,
     /// Set by others to stop the step.
     pub stop_flag: StopFlag,
 }
+
+/// Returns the agreed start of a step, of the step's clock.
+///
+/// Called once every client has its session. The error is why the step does not begin.
+pub type AgreeStart<'a> = dyn Fn() -> Result<Nanos, String> + 'a;
 
 impl StepRun<'_> {
     /// Returns the measured clients among those of all processes.

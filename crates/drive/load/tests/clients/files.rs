@@ -37,6 +37,7 @@ fn a_client_keeps_no_file_open() {
         is_checking: false,
         arrival_seed: 1,
         share: None,
+        agree_start: None,
         stop_flag: StopFlag::default(),
     };
     let mut most = 0;

@@ -151,6 +151,7 @@ fn try_to_run(engine: &Counting, depth: u32, stop: StopRule) -> Result<StepTotal
         is_checking: true,
         arrival_seed: 1,
         share: None,
+        agree_start: None,
         stop_flag: StopFlag::default(),
     };
     run_step(&SteadyClock::kernel(), &mut step, &mut |_| {})

@@ -32,6 +32,7 @@ fn run(engine: &dyn Engine, name: &str, kind: OpKind, presence: Presence) -> OpC
         is_checking: true,
         arrival_seed: 1,
         share: None,
+        agree_start: None,
         stop_flag: StopFlag::default(),
     };
     let clock = ManualClock::ticking(Nanos(1), Nanos(10));

@@ -172,6 +172,7 @@ impl<W: Write + Send> Worker<'_, W> {
             is_checking: context.is_checking,
             arrival_seed: trial.seed,
             share: None,
+            agree_start: None,
             stop_flag: self.stop.clone(),
         })
     }
