@@ -29,6 +29,11 @@ impl CpuCount {
         Self(u32::try_from(parts).unwrap_or(u32::MAX))
     }
 
+    /// Returns the CPUs of two machines together.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+
     /// Returns the number, or 1 when it is unknown: for shares of all CPUs.
     pub fn or_one(self) -> f64 {
         if self == Self::default() { 1.0 } else { self.value() }

@@ -51,6 +51,15 @@ pub enum RunEnd {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         lock_wait: String,
     },
+    /// A client host was lost: its worker or the connection to it ended, or did not answer.
+    LostHost {
+        /// Step it was in.
+        step: String,
+        /// Name of the host.
+        host: String,
+        /// What was noticed.
+        reason: String,
+    },
     /// The kernel killed the worker for memory.
     OutOfMemory {
         /// Step it was in.
@@ -90,6 +99,9 @@ impl RunEnd {
                     "hung in {step}: no operation ended for \
                      {waited_ns}{wait}{lock_wait}{line}{last_line}"
                 )
+            }
+            Self::LostHost { step, host, reason } => {
+                format!("lost client host {host} in {step}: {reason}")
             }
             Self::OutOfMemory { step, reason } => {
                 let separator = if reason.is_empty() { "" } else { ": " };

@@ -39,10 +39,12 @@ mod usage;
 
 pub use calibrate::{CalibrationRequest, calibrate};
 pub use client_pool::{
-    ArrivalTotals, Event, GroupRun, HolderRun, Interval, StepEnd, StepRun, StepTotals, run_step,
+    AgreeStart, ArrivalTotals, Event, GroupRun, HolderRun, Interval, StepEnd, StepRun, StepTotals,
+    run_step,
 };
 pub use clock::{ManualClock, SteadyClock};
 pub use error::LoadError;
+pub use schedule::Share;
 pub use stop::StopFlag;
 pub use tally::{GroupTally, KindTally, empty_histogram, percentiles};
 pub use ticks::{Ticker, Ticks};

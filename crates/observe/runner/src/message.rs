@@ -3,18 +3,19 @@
 //! The `connection` numbers them; nothing here names a file descriptor or a host.
 
 use fold::Counts;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use engine::Refusal;
-use load::StepEnd;
+use load::{Share, StepEnd};
 use model::record::{
     ClockRecord, Finding, HoldsRecord, OpCounts, ProcedureRecord, SettleRecord, SpanningOp,
 };
 use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
-    Application, Cell, DataShape, DurabilityRecord, Endpoint, EngineState, Identity, MallocRecord,
-    Nanos, OpKind, Options, Readings, StatementRecord, Step, TableReadings, Variant, WaitProfile,
+    Application, Cell, DataShape, DurabilityRecord, Endpoint, EngineState, Host, Hosts, Identity,
+    MallocRecord, Nanos, OpKind, Options, Readings, StatementRecord, Step, TableReadings, Variant,
+    WaitProfile,
 };
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +75,40 @@ pub(crate) struct Order {
     pub(crate) dir: PathBuf,
     /// Library that was preloaded to serve `malloc`; `None` for the system's own allocator.
     pub(crate) allocator: Option<PathBuf>,
+    /// Its place among the workers on client hosts; `None` on the host of the engine.
+    pub(crate) seat: Option<Seat>,
+}
+
+/// The place of a worker among those that run a cell together.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Seat {
+    /// The machines of the experiment.
+    pub(crate) hosts: Hosts,
+    /// Position of this worker's machine among the client hosts.
+    pub(crate) position: u32,
+    /// Positions of the steps that all of them run; the first worker runs every step.
+    pub(crate) shared: BTreeSet<u32>,
+    /// The data set that the first worker has set up; `None` for the first worker.
+    pub(crate) data_set: Option<String>,
+}
+
+impl Seat {
+    /// Returns whether the worker is the first, which runs every step.
+    pub(crate) const fn is_first(&self) -> bool {
+        self.position == 0
+    }
+
+    /// Returns whether several workers run the cell.
+    pub(crate) const fn has_others(&self) -> bool {
+        self.hosts.clients.len() > 1
+    }
+
+    /// Returns the worker's clients of a step that several workers run; `None` for another step.
+    pub(crate) fn share(&self, index: u32, clients: u32) -> Option<Share> {
+        let own = self.hosts.share(self.position, clients);
+        let share = Share { first: own.start, clients: own.end - own.start, all: clients };
+        (self.has_others() && self.shared.contains(&index)).then_some(share)
+    }
 }
 
 /// The part of an order that only engines in a server have.
@@ -97,6 +132,10 @@ pub(crate) enum Command {
     Go,
     /// Stop after the operations in flight.
     Stop,
+    /// Begin the clients at this time of the worker's clock.
+    Start { at: Nanos },
+    /// Report the time of the worker's clock at once.
+    Ping { number: u64 },
     /// Whether each interval of the probe's measured span is invalid, in order.
     Classified { is_invalid: Vec<bool> },
 }
@@ -116,7 +155,16 @@ pub(crate) enum Message {
         /// Ends of the names of files that the engine never rewrites.
         #[serde(default)]
         immutable: Vec<String>,
+        /// The data set that another worker of the run can join.
+        #[serde(default)]
+        data_set: Option<String>,
     },
+    /// The machine of a worker on a client host; its first message.
+    Machine { host: Box<Host> },
+    /// The time of the worker's clock when it read the `Ping` of this number.
+    Pong { number: u64, now: Nanos },
+    /// Every client of a shared step has its session; they begin when the parent sends `Start`.
+    Ready,
     /// A statement outside of measured spans waits for a lock: what it waits for.
     Waits { text: String },
     /// The variant cannot be run; the worker ends.

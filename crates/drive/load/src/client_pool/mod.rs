@@ -26,4 +26,6 @@ mod thread_states;
 mod tests;
 
 pub use run::run_step;
-pub use step::{ArrivalTotals, Event, GroupRun, HolderRun, Interval, StepEnd, StepRun, StepTotals};
+pub use step::{
+    AgreeStart, ArrivalTotals, Event, GroupRun, HolderRun, Interval, StepEnd, StepRun, StepTotals,
+};

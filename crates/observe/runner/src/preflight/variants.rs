@@ -123,7 +123,7 @@ fn open_once(
     let mut process = bench.start(&order, &cpus)?;
     let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     // Dropped after the process, which lives in it.
-    let memory = MemoryWatch::begin(limit, &process)?;
+    let memory = MemoryWatch::begin(limit, process.pid())?;
     process.send(&Command::Run(Box::new(order)));
     let mut report =
         |text: &str| progress(Progress::Waits(&format!("variant `{}`: {text}", variant.name)));

@@ -12,8 +12,8 @@ use load::Clock;
 use model::record::{OpSummaries, SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
 use model::{
-    EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord, TableReadings,
-    metric,
+    CpuCount, EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord,
+    TableReadings, metric,
 };
 
 use super::attribution::{Pauses, attribute};
@@ -95,7 +95,9 @@ impl<'a> StepAccumulator<'a> {
     ) -> Self {
         let cpus = sampler::usable_cpus();
         let (clients, limit) = (step.threads(step.clients), step.limit);
-        let setting = Setting { clients, cpus, placement, limit, calibrated_lag: None };
+        let is_elsewhere = false;
+        let setting =
+            Setting { clients, cpus, is_elsewhere, placement, limit, calibrated_lag: None };
         Self {
             clock,
             samplers,
@@ -117,6 +119,11 @@ impl<'a> StepAccumulator<'a> {
     pub(crate) fn calibrate(&mut self, calibration: &Calibration) {
         self.setting.calibrated_lag = calibration.start_lag.map(|lag| Nanos(lag.p99_ns));
         self.calibration = Some(calibration.clone());
+    }
+
+    /// Notes that the clients run on other hosts, which have so many CPUs together.
+    pub(crate) const fn set_elsewhere(&mut self, cpus: CpuCount) {
+        (self.setting.cpus, self.setting.is_elsewhere) = (cpus, true);
     }
 
     /// Begins a step.
@@ -193,7 +200,12 @@ impl<'a> StepAccumulator<'a> {
             None => (self.sample(false), self.clock.now()),
         };
         let (before, read_at) = std::mem::replace(&mut self.last_readings, (now.clone(), now_at));
-        let outside = Outside::of(&growth(&before, &now), self.last_readings.1.since(read_at));
+        let span = self.last_readings.1.since(read_at);
+        let outside = match self.setting.is_elsewhere {
+            // The accounts of this host are not those of the clients' hosts.
+            true => Outside { span, ..Outside::default() },
+            false => Outside::of(&growth(&before, &now), span),
+        };
         now.extend(message.engine.clone());
         let mut readings = self.span.account.step(&now);
         readings.extend(message.growth.clone());

@@ -11,17 +11,18 @@ use server::ServerError;
 use snapshot::Store;
 
 use super::accumulator::StepAccumulator;
+use super::crew::Crew;
 use super::data::RunData;
 use super::hosting::Host;
 use super::memory::MemoryWatch;
 use super::placement::Cpus;
-use super::process::Process;
 use super::profile_trial::profiling;
 use super::profiling::{Profiling, RunProfiler};
 use super::run_load::RunLoad;
 use super::supervise::{Supervised, Supervisor};
 use super::watch::Watch;
 use super::workbench::{Progress, Served, Workbench, check_disk};
+use super::workers::Workers;
 use crate::error::RunnerError;
 use crate::message::{Command, Order};
 use crate::stamp::now_utc;
@@ -168,7 +169,7 @@ fn run_cell(
     Ok(running.work(order, run, progress)?.record)
 }
 
-impl Running<'_> {
+impl<'a> Running<'a> {
     /// Executes an order in a worker, and in a server where the variant has one.
     fn work(
         &self,
@@ -191,14 +192,14 @@ impl Running<'_> {
             Err(error) => return Err(error),
         };
         order.server = host.server(experiment, Vec::new());
-        let mut process = bench.start(&order, cpus)?;
+        let mut workers = self.workers(&order, cpus)?;
         // The cap is on the server and its page cache, when there is one.
         let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
-        let memory = MemoryWatch::begin(limit, &process)?;
-        let samplers = samplers(&process, &memory, data, &host);
+        let memory = MemoryWatch::begin(limit, workers.pid())?;
+        let samplers = samplers(workers.pid(), &memory, data, &host);
         let range = (order.range.0 as usize, order.range.1 as usize);
-        let profiler = self.profiler(&process, &host, &order.cell)?;
-        process.send(&Command::Run(Box::new(order)));
+        let profiler = self.profiler(workers.pid(), &host, &order.cell)?;
+        workers.send(&Command::Run(Box::new(order)));
         let facts = host.facts(bench).into_iter().chain(cpus.fact(experiment.placement));
         let facts = facts.chain(host.confinement_fact(bench)).collect();
         let roles = steps.iter().map(|step| step.role(experiment.application.as_ref())).collect();
@@ -207,7 +208,7 @@ impl Running<'_> {
         let watch = Watch::begin(host.phase(), clock.now());
         let supervisor = Supervisor {
             bench,
-            process,
+            workers,
             host,
             facts,
             data,
@@ -230,31 +231,36 @@ impl Running<'_> {
         Ok(supervisor.run(progress)?)
     }
 
+    /// Starts the worker of an order, or its workers on client hosts.
+    fn workers(&self, order: &Order, cpus: &Cpus) -> Result<Workers<'a>, RunnerError> {
+        let Some(hosts) = self.bench.clients else {
+            return Ok(Workers::Here(Box::new(self.bench.start(order, cpus)?)));
+        };
+        let crew = Crew::start(hosts, self.experiment, order.cell.clients, self.clock);
+        let crew = crew.map_err(|source| RunnerError::Spawn("client hosts".into(), source))?;
+        Ok(Workers::Elsewhere(Box::new(crew)))
+    }
+
     /// Starts the profiler of a run, while the worker has one thread.
     fn profiler(
         &self,
-        process: &Process,
+        pid: u32,
         host: &Host,
         cell: &Cell,
     ) -> Result<Option<RunProfiler>, RunnerError> {
         let Some(profiling) = self.profiling else { return Ok(None) };
         let files =
             self.bench.data.fresh(&format!("profile-{}.{}", std::process::id(), cell.id))?;
-        Ok(Some(RunProfiler::start(profiling, process.pid(), host, files)))
+        Ok(Some(RunProfiler::start(profiling, pid, host, files)))
     }
 }
 
 /// Returns the samplers of a run.
-fn samplers(
-    process: &Process,
-    memory: &MemoryWatch,
-    data: &RunData,
-    host: &Host,
-) -> Vec<sampler::Sampler> {
+fn samplers(pid: u32, memory: &MemoryWatch, data: &RunData, host: &Host) -> Vec<sampler::Sampler> {
     let is_log: IsLog = Arc::new(is_log);
     let (data_dir, is_log) = host.data().unwrap_or_else(|| (data.path.clone(), is_log));
     sampler::for_run(&sampler::RunTargets {
-        pid: process.pid(),
+        pid,
         data_dir,
         cgroup: memory.own_group(),
         is_log: Some(is_log),

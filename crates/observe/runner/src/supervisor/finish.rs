@@ -61,7 +61,8 @@ impl Supervisor<'_> {
     ) -> Result<Supervised, ArchiveError> {
         let step = self.step_name();
         // Before its files are read: a hostile engine would replace them meanwhile.
-        let ended = self.process.ended();
+        let (ended, client_hosts) = self.workers.ended();
+        self.record.client_hosts = client_hosts;
         if let Some(profiler) = self.profiler.take() {
             progress(Progress::Begins("for the CPU profiles to be folded"));
             profiler.finish(&mut self.record, &self.writer);

@@ -8,7 +8,6 @@ use model::Bytes;
 use rustix::process::Signal;
 use sampler::{CgroupDir, MemoryCap, oom_evidence};
 
-use super::process::Process;
 use crate::error::RunnerError;
 
 /// The memory cap of a worker, and the kernel's count of kills.
@@ -23,14 +22,14 @@ impl MemoryWatch {
     ///
     /// # Errors
     /// [`RunnerError::MemoryCap`] when the cap cannot be set.
-    pub(crate) fn begin(limit: Option<Bytes>, process: &Process) -> Result<Self, RunnerError> {
+    pub(crate) fn begin(limit: Option<Bytes>, pid: u32) -> Result<Self, RunnerError> {
         let cap = limit.map(MemoryCap::create).transpose()?;
         if let Some(cap) = &cap {
-            cap.add_pid(process.pid())?;
+            cap.add_pid(pid)?;
         }
         let kills = match &cap {
             Some(cap) => KillCount::begin(Some(cap.dir())),
-            None => KillCount::begin(CgroupDir::of_process(process.pid())),
+            None => KillCount::begin(CgroupDir::of_process(pid)),
         };
         Ok(Self { cap, kills })
     }

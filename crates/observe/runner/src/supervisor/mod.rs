@@ -5,6 +5,7 @@
 
 mod accumulator;
 mod attribution;
+mod crew;
 pub(crate) mod data;
 mod descendants;
 mod experiment;
@@ -24,6 +25,7 @@ mod wait;
 mod warning;
 mod watch;
 pub(crate) mod workbench;
+mod workers;
 
 pub use data::{DataRoot, check_room, free_space};
 pub use experiment::run_cells;

@@ -89,6 +89,12 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
+    /// Returns the end of workers on other hosts: a host that is lost has an event.
+    pub(crate) fn elsewhere() -> Self {
+        let (stdout, stderr) = (String::new(), String::new());
+        Self { status: Some(ExitStatus::default()), stdout, stderr, is_overdue: false }
+    }
+
     /// Describes how it failed; `None` after a success.
     pub(crate) fn failure(&self) -> Option<String> {
         if self.is_overdue {

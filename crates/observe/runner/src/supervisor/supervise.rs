@@ -11,15 +11,16 @@ use model::validity::SearchRecord;
 use model::{EngineState, Identity, Nanos, Options, RunEnd, RunRecord, StepRecord, StepRole};
 
 use super::accumulator::StepAccumulator;
+use super::crew::Lost;
 use super::data::RunData;
 use super::hosting::Host;
 use super::memory::MemoryWatch;
-use super::process::{Process, WorkerEvent};
 use super::profiling::RunProfiler;
 use super::wait::Wait;
 use super::warning::invalid;
 use super::watch::{Alarm, Phase, Watch};
 use super::workbench::{Progress, WATCH_EVERY, Workbench};
+use super::workers::{RunEvent, Workers};
 use crate::message::{Command, IntervalMessage, Message, StepEnds};
 use crate::tally::decode;
 
@@ -29,7 +30,7 @@ const TWICE: &str = "the worker opened its engine twice";
 /// One run under supervision.
 pub(crate) struct Supervisor<'a> {
     pub(super) bench: &'a Workbench<'a>,
-    pub(super) process: Process,
+    pub(super) workers: Workers<'a>,
     /// Ended after the worker, and before its data are removed.
     pub(super) host: Host,
     /// Facts about the engine's host.
@@ -75,19 +76,23 @@ impl Supervisor<'_> {
     ) -> Result<Supervised, ArchiveError> {
         loop {
             let wait = Wait::begin(self.clock.now());
-            let event = self.process.receive(WATCH_EVERY);
+            let event = self.workers.receive(WATCH_EVERY);
             self.accumulator.note_pause(wait.stopped(self.clock.now(), thread_run_queue()));
             match event {
-                WorkerEvent::Message(message) => {
+                RunEvent::Message(message) => {
                     let received = self.clock.now();
                     self.handle(*message, progress)?;
                     self.watch.excuse(self.clock.now().since(received));
                 }
-                WorkerEvent::Broken(error) => {
+                RunEvent::Broken(error) => {
                     self.give_up(format!("the worker's messages cannot be trusted: {error}"));
                 }
-                WorkerEvent::Silence => {}
-                WorkerEvent::End { is_torn } => {
+                RunEvent::Silence => {}
+                RunEvent::Lost(Lost { host, reason }) => {
+                    let step = self.step_name();
+                    self.end_with(RunEnd::LostHost { step, host, reason });
+                }
+                RunEvent::End { is_torn } => {
                     self.is_torn = is_torn;
                     break;
                 }
@@ -110,8 +115,21 @@ impl Supervisor<'_> {
                 self.record.calibration = Some(calibration);
             }
             Message::Opened { .. } if self.immutable.is_some() => self.give_up(TWICE.to_owned()),
-            Message::Opened { identity, effective_options, durability, keep, immutable } => {
+            Message::Opened {
+                identity,
+                effective_options,
+                mut durability,
+                keep,
+                immutable,
+                data_set: _,
+            } => {
                 self.immutable = Some(immutable);
+                if let Some(cpus) = self.workers.cpus_elsewhere() {
+                    self.accumulator.set_elsewhere(cpus);
+                    if matches!(self.host, Host::OwnServer(_)) {
+                        durability.bases.extend(sampler::storage_basis(&self.data.path));
+                    }
+                }
                 self.record.durability = Some(durability);
                 self.opened(identity, effective_options, keep)?;
             }
@@ -133,7 +151,7 @@ impl Supervisor<'_> {
                 self.enter(self.host.phase());
                 let is_invalid = self.accumulator.end_probe(*after);
                 self.profiler.iter_mut().for_each(RunProfiler::end);
-                self.process.send(&Command::Classified { is_invalid });
+                self.workers.send(&Command::Classified { is_invalid });
             }
             Message::ProbeEnds { search } => self.probe_ends(&search, progress)?,
             Message::Heartbeat { operations } => self.heartbeat(operations, progress),
@@ -141,14 +159,14 @@ impl Supervisor<'_> {
                 self.enter(Phase::Engine);
                 self.accumulator.begin_settle(*after);
                 self.profiler.iter_mut().for_each(RunProfiler::end);
-                self.process.send(&Command::Go);
+                self.workers.send(&Command::Go);
             }
             Message::Stage { name, is_settle } => self.stage(&name, is_settle, progress),
             Message::StepEnds(ends) => {
                 self.profiler.iter_mut().for_each(RunProfiler::end);
                 self.enter(self.host.phase());
                 self.step_ends(*ends, progress)?;
-                self.process.send(&Command::Go);
+                self.workers.send(&Command::Go);
             }
             Message::Statements { index, statements } => {
                 let steps = self.record.steps.iter_mut();
@@ -166,8 +184,11 @@ impl Supervisor<'_> {
                 self.note(stored);
             }
             Message::Closed { clock } => self.closed(clock),
-            // Sent in smoke tests only.
-            Message::SmokeTested { .. } => {}
+            // Sent in smoke tests only, or between workers on several hosts.
+            Message::SmokeTested { .. }
+            | Message::Machine { .. }
+            | Message::Pong { .. }
+            | Message::Ready => {}
         }
         Ok(())
     }
@@ -184,7 +205,7 @@ impl Supervisor<'_> {
         let has_clients = self.accumulator.step.stop != model::StopRule::Operations(0);
         let must_end = has_clients && !is_patient;
         self.enter(if must_end { Phase::Clients } else { Phase::Engine });
-        self.process.send(&Command::Go);
+        self.workers.send(&Command::Go);
         progress(Progress::Runs(&self.accumulator.step));
     }
 
@@ -398,7 +419,7 @@ impl Supervisor<'_> {
             return;
         };
         match alarm {
-            Alarm::Stop => self.process.send(&Command::Stop),
+            Alarm::Stop => self.workers.send(&Command::Stop),
             Alarm::StopNow => self.end_with(RunEnd::Interrupted { step }),
             Alarm::DiskFloor(free_bytes) => self.end_with(RunEnd::DiskFloor { step, free_bytes }),
             Alarm::Hung(waited_ns) => {
@@ -413,7 +434,7 @@ impl Supervisor<'_> {
     fn end_with(&mut self, end: RunEnd) {
         self.end.get_or_insert(self.bench.interrupt.end(end));
         self.watch.is_over = true;
-        self.process.kill();
+        self.workers.kill();
     }
 
     /// Ends a run whose worker reports what cannot be.

@@ -238,7 +238,8 @@ pub(crate) fn busy_threads(
     }
     let cpus = setting.cpus;
     let worker_us = busy.readings.sum(&metric::PROCESS_CPU_US)?;
-    let used = worker_us / length_us + server_cpus(step);
+    let server = if setting.is_elsewhere { 0.0 } else { server_cpus(step) };
+    let used = worker_us / length_us + server;
     let found = step.search.as_ref().and_then(|search| search.found);
     let clients = found.map_or(step.step.clients, |found| found.clients);
     let waiting = busy.readings.value(metric::CLIENT_RUN_QUEUE_US)? / length_us;
@@ -250,7 +251,7 @@ pub(crate) fn busy_threads(
     }
     let outside = [metric::OTHERS_CPU_US, metric::HOST_STEAL_US]
         .map(|name| busy.readings.value(name).unwrap_or(0.0) / length_us);
-    if late == 0 && outside[0] + outside[1] > used {
+    if !setting.is_elsewhere && late == 0 && outside[0] + outside[1] > used {
         return Some(crowded_out(share, used, outside));
     }
     let mut evidence = format!(
@@ -372,7 +373,14 @@ mod tests {
         };
         let placement = Placement::Free;
         let cpus = CpuCount::of(2);
-        let setting = Setting { clients: 1, cpus, placement, limit: None, calibrated_lag: None };
+        let setting = Setting {
+            clients: 1,
+            cpus,
+            is_elsewhere: false,
+            placement,
+            limit: None,
+            calibrated_lag: None,
+        };
         let shared = Setting { placement: Placement::SameCpu, ..setting };
         assert_eq!(busy_threads(step, &busy, &shared), None, "as requested");
         busy_threads(step, &busy, &setting)

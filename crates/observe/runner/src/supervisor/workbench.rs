@@ -63,6 +63,7 @@ impl Interrupt {
     pub(crate) fn end(&self, end: RunEnd) -> RunEnd {
         let (RunEnd::Failed { step, .. }
         | RunEnd::Crashed { step, .. }
+        | RunEnd::LostHost { step, .. }
         | RunEnd::Hung { step, .. }) = &end
         else {
             return end;
@@ -216,6 +217,7 @@ impl Workbench<'_> {
             library: self.libraries.get(&variant.name).cloned(),
             dir: data.path.clone(),
             allocator,
+            seat: None,
             steps,
         })
     }

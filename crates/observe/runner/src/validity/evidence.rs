@@ -16,8 +16,10 @@ const IN_TIME_SHARE: f64 = 0.999;
 pub(crate) struct Setting {
     /// Threads of the measured clients.
     pub(crate) clients: u32,
-    /// CPUs that the run may use.
+    /// CPUs that the run may use; those of all client hosts, if clients run elsewhere.
     pub(crate) cpus: CpuCount,
+    /// Whether the clients run on other hosts than the engine.
+    pub(crate) is_elsewhere: bool,
     /// Placement of client and server on them.
     pub(crate) placement: Placement,
     /// The step's limit, if any.

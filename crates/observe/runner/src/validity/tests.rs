@@ -11,6 +11,7 @@ const SECOND: Nanos = Nanos::SECOND;
 const TWO: Setting = Setting {
     clients: 2,
     cpus: CpuCount::of(2),
+    is_elsewhere: false,
     placement: Placement::Free,
     limit: None,
     calibrated_lag: None,

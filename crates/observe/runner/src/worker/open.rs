@@ -52,7 +52,7 @@ fn durability(
     check_durability(order.variant.settings.durability, &had)?;
     if order.server.as_ref().is_some_and(|server| server.endpoint.is_foreign) {
         had.note(FOREIGN_DATA);
-    } else {
+    } else if order.seat.is_none() {
         had.bases.extend(sampler::storage_basis(&order.dir));
     }
     Ok(had)
@@ -105,8 +105,15 @@ impl<W: Write + Send> Worker<'_, W> {
             let durability = Box::new(durability(&*engine, order, &files)?);
             let keep = engine.own_files();
             let immutable = driver.immutable_files().iter().map(|end| (*end).to_owned()).collect();
-            let opened =
-                Message::Opened { identity, effective_options, durability, keep, immutable };
+            let data_set = engine.server().and_then(|server| server.data_set());
+            let opened = Message::Opened {
+                identity,
+                effective_options,
+                durability,
+                keep,
+                immutable,
+                data_set,
+            };
             Ok((engine, opened))
         });
         match opened {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::Engine;
-use load::HolderRun;
+use load::{HolderRun, Share};
 use model::record::ProcedureRecord;
 use model::{DataShape, Load, OpKind, Step, StepRole, StopRule};
 use workload::{Generator, Presence, Request, Stage, WorkloadError};
@@ -19,6 +19,16 @@ pub(crate) struct StepContext<'a> {
     pub(crate) kinds: BTreeSet<OpKind>,
     pub(crate) seed: u64,
     pub(crate) operations: &'a dyn StepOperations,
+    /// This worker's clients, in a step that several workers run.
+    pub(crate) share: Option<Share>,
+}
+
+impl StepContext<'_> {
+    /// Returns whether this worker does what is done once in a step: it is the only one, or the
+    /// first.
+    pub(crate) fn is_first(&self) -> bool {
+        self.share.is_none_or(|share| share.first == 0)
+    }
 }
 
 /// What the clients of a step execute, and what belongs to it.

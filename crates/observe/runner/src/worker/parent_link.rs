@@ -1,14 +1,15 @@
 //! The worker's state, and its messages to and from the parent.
 
 use std::io::{self, BufRead, Write};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use engine::{Engine, LockWaits};
-use load::{SteadyClock, StopFlag};
+use load::{Clock as _, SteadyClock, StopFlag};
 use malloc::Heap;
-use model::{EngineState, OpKind};
+use model::{EngineState, Nanos, OpKind};
 
 use super::operations::StepContext;
 use crate::connection::{MessageReader, MessageWriter};
@@ -16,6 +17,11 @@ use crate::message::{Command, Message, Order};
 
 /// Commands that may wait unread; the parent sends one at a time.
 const COMMANDS_MAX: usize = 16;
+
+/// Longest silence of the parent of a worker on a client host: it sends a command each second.
+const PARENT_SILENT_MAX: Nanos = Nanos::from_secs(15);
+/// Time between two checks for a silent parent.
+const LIFE_EVERY: Nanos = Nanos::from_secs(5);
 
 /// The state of one run in the child.
 pub(crate) struct Worker<'a, W> {
@@ -66,6 +72,20 @@ impl<W: Write + Send> Worker<'_, W> {
         let Command::Go = self.reply() else { unreachable!("the parent lets a step go on") };
     }
 
+    /// Reports that every client of a shared step has its session; returns the agreed start.
+    ///
+    /// # Errors
+    /// When the order to start comes after the agreed time.
+    pub(super) fn agree_start(&self) -> Result<Nanos, String> {
+        self.send(&Message::Ready);
+        let Command::Start { at } = self.reply() else { unreachable!("the parent starts a step") };
+        let now = self.clock.now();
+        if now > at {
+            return Err(format!("the order to start came {} after the agreed time", now.since(at)));
+        }
+        Ok(at)
+    }
+
     /// Waits for the parent's list of a probe's invalid intervals.
     pub(crate) fn wait_for_classification(&self) -> Vec<bool> {
         let Command::Classified { is_invalid } = self.reply() else {
@@ -84,32 +104,67 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 }
 
-/// Reads commands on a thread of its own, so that a stop works while the engine is busy.
-///
-/// The end of the input ends this process.
-///
-/// # Errors
-/// When no thread can be made.
-pub(super) fn listen(
-    input: impl BufRead + Send + 'static,
-    stop: StopFlag,
-) -> io::Result<(Receiver<Box<Order>>, Receiver<Command>)> {
-    let (send_order, orders) = sync_channel(1);
-    let (send_reply, replies) = sync_channel(COMMANDS_MAX);
-    thread::Builder::new().spawn(move || {
-        let mut commands = MessageReader::new(input);
-        // The parent sends what can be read, or is gone.
-        while let Ok(Some(command)) = commands.receive() {
-            // A send fails only when the worker is ending.
-            match command {
-                Command::Run(order) => drop(send_order.send(order)),
-                Command::Stop => stop.set(),
-                reply @ (Command::Go | Command::Classified { .. }) => drop(send_reply.send(reply)),
-            }
+/// What the thread needs that reads the parent's commands.
+pub(super) struct Parent<W> {
+    pub(super) output: Arc<Mutex<MessageWriter<W>>>,
+    pub(super) clock: SteadyClock,
+    pub(super) stop: StopFlag,
+}
+
+/// The parent's order, and its replies.
+type Commands = (Receiver<Box<Order>>, Receiver<Command>);
+
+impl<W: Write + Send + 'static> Parent<W> {
+    /// Reads commands on a thread of its own, so that a stop works while the engine is busy.
+    ///
+    /// The end of the input ends this process, and so does a silent parent on another host.
+    ///
+    /// # Errors
+    /// When no thread can be made.
+    pub(super) fn listen(
+        self,
+        input: impl BufRead + Send + 'static,
+        is_elsewhere: bool,
+    ) -> io::Result<Commands> {
+        let (send_order, orders) = sync_channel(1);
+        let (send_reply, replies) = sync_channel(COMMANDS_MAX);
+        let last_command = Arc::new(AtomicU64::new(self.clock.now().0));
+        if is_elsewhere {
+            let (clock, last_command) = (self.clock.clone(), last_command.clone());
+            thread::Builder::new().spawn(move || end_without_parent(&clock, &last_command))?;
         }
-        end();
-    })?;
-    Ok((orders, replies))
+        thread::Builder::new().spawn(move || {
+            let mut commands = MessageReader::new(input);
+            // The parent sends what can be read, or is gone.
+            while let Ok(Some(command)) = commands.receive() {
+                let now = self.clock.now();
+                last_command.store(now.0, Ordering::Relaxed);
+                // A send fails only when the worker is ending.
+                match command {
+                    Command::Run(order) => drop(send_order.send(order)),
+                    Command::Stop => self.stop.set(),
+                    Command::Ping { number } => {
+                        send_to(&self.output, &Message::Pong { number, now });
+                    }
+                    reply @ (Command::Go | Command::Start { .. } | Command::Classified { .. }) => {
+                        drop(send_reply.send(reply));
+                    }
+                }
+            }
+            end();
+        })?;
+        Ok((orders, replies))
+    }
+}
+
+/// Ends this process once the parent, which sends a command each second, has been silent.
+fn end_without_parent(clock: &SteadyClock, last_command: &AtomicU64) {
+    loop {
+        let last = Nanos(last_command.load(Ordering::Relaxed));
+        if clock.rest_until(clock.now().after(LIFE_EVERY)).since(last) > PARENT_SILENT_MAX {
+            end();
+        }
+    }
 }
 
 /// Sends one message.

@@ -312,6 +312,7 @@ mod tests {
             kinds: std::collections::BTreeSet::new(),
             seed: 7,
             operations: &KeyValues,
+            share: None,
         };
         let probe = |number, load| Probe {
             number,

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, Write};
-use std::sync::Mutex;
+use std::path::Path;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -11,16 +12,16 @@ use engine::{Engine, LockWaits, Maintenance, Refusal, Setting};
 use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
 use model::{OpKind, Step};
-use sampler::with_thread_limit;
+use sampler::{host_facts, with_thread_limit};
 use workload::{Presence, Stage};
 
 use super::application::row_counts;
 use super::open::Registry;
 use super::operations::{KeyValues, StepContext};
-use super::parent_link::{Worker, listen, send_to};
+use super::parent_link::{Parent, Worker, send_to};
 use super::settle::settle;
 use crate::connection::MessageWriter;
-use crate::message::{Message, Order, StepEnds};
+use crate::message::{Message, Order, Seat, StepEnds};
 use crate::preflight::calibration_of;
 
 /// Most reports of waits that have not been sent; others are left out.
@@ -28,24 +29,31 @@ const REPORTS_MAX: usize = 16;
 
 /// Executes the order read from `input`, and reports to `output`.
 ///
-/// `tunables` are the environment variables that may tune an allocator.
+/// `tunables` are the environment variables that may tune an allocator. `place` is the directory of
+/// the run's data on a client host; `None` on the host of the parent.
 ///
 /// When `input` ends, the parent is gone: the process kills itself, so that no run outlives its
-/// record.
+/// record. On a client host a parent that is silent for 15 s is gone, too.
 ///
 /// # Errors
 /// A text for the parent when it has no thread, no order comes, or the engine cannot be closed.
 pub fn work(
     input: impl BufRead + Send + 'static,
-    output: impl Write + Send,
+    output: impl Write + Send + 'static,
     registry: &Registry,
     tunables: &Tunables,
+    place: Option<&Path>,
 ) -> Result<(), String> {
     let stop = StopFlag::default();
-    let (orders, replies) = listen(input, stop.clone()).map_err(no_thread)?;
-    let Ok(order) = orders.recv() else { return Err("no order received".to_owned()) };
     let clock = SteadyClock::calibrate();
-    let output = Mutex::new(MessageWriter::new(output));
+    let output = Arc::new(Mutex::new(MessageWriter::new(output)));
+    let parent = Parent { output: output.clone(), clock: clock.clone(), stop: stop.clone() };
+    let (orders, replies) = parent.listen(input, place.is_some()).map_err(no_thread)?;
+    let Ok(mut order) = orders.recv() else { return Err("no order received".to_owned()) };
+    if let Some(place) = place {
+        order.dir = place.to_owned();
+        send_to(&output, &Message::Machine { host: Box::new(host_facts(place)) });
+    }
     let requested = order.variant.settings.allocator;
     let heap = match Heap::expect(requested, order.allocator.as_deref(), tunables) {
         Ok(heap) => heap,
@@ -58,7 +66,7 @@ pub fn work(
     };
     let (reports, reported) = sync_channel(REPORTS_MAX);
     let lock_waits = LockWaits::within(Duration::from_nanos(order.watchdog.0), reports);
-    let (output, clock) = (&output, &clock);
+    let (output, clock) = (&*output, &clock);
     let worker = Worker { output, lock_waits, replies, stop, clock, heap, ceiling_ops_per_s: None };
     thread::scope(|scope| {
         let reporter = thread::Builder::new().spawn_scoped(scope, move || {
@@ -102,13 +110,23 @@ impl<W: Write + Send> Worker<'_, W> {
     fn run(mut self, order: &Order, registry: &Registry) -> Result<(), String> {
         self.calibrate(order);
         let Some((engine, is_checking)) = self.open(order, registry) else { return Ok(()) };
+        let is_first = order.seat.as_ref().is_none_or(Seat::is_first);
+        if order.seat.as_ref().is_some_and(Seat::has_others) {
+            // The others open the engine before any of them begins a step.
+            self.wait_for_go();
+        }
         let mut presence = Presence::Some;
         let mut row_counts = row_counts(order);
         let (first, end) = order.range;
         for (index, step) in (0..end).zip(&order.steps) {
-            if index < first {
+            let share = order.seat.as_ref().and_then(|seat| seat.share(index, step.clients));
+            if index < first || (!is_first && share.is_none()) {
                 presence = workload::presence_after(&step.name, presence);
                 continue;
+            }
+            if !is_first {
+                // The first worker begins the step: until then its data are not complete.
+                self.wait_for_go();
             }
             self.send(&Message::StepBegins { index });
             let context = StepContext {
@@ -121,9 +139,10 @@ impl<W: Write + Send> Worker<'_, W> {
                 kinds: kinds(&step.name),
                 seed: step_seed(order, index),
                 operations: &KeyValues,
+                share,
             };
             let goes_on = self.around_step(order, &context, &mut row_counts);
-            if !goes_on || !self.keeps_durability(engine.as_ref(), order) {
+            if !goes_on || (is_first && !self.keeps_durability(engine.as_ref(), order)) {
                 break;
             }
             presence = workload::presence_after(&step.name, presence);

@@ -27,7 +27,7 @@ impl<W: Write + Send> Worker<'_, W> {
         } else {
             let mut ends = self.drive(context);
             self.end_span(&mut ends, context.engine);
-            if ends.end == StepEnd::Finished && !stages.is_empty() {
+            if ends.end == StepEnd::Finished && !stages.is_empty() && context.is_first() {
                 self.send(&Message::SettleBegins { after: Box::new(ends.after.clone()) });
                 self.wait_for_go();
                 self.settle_apart(context, stages, &mut ends);

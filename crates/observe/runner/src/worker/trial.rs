@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::io::Write;
 
 use load::{
-    Clock as _, Event, GroupRun, Interval, LoadError, StepEnd, StepRun, StepTotals, run_step,
+    AgreeStart, Clock as _, Event, GroupRun, HolderRun, Interval, LoadError, Share, StepEnd,
+    StepRun, StepTotals, run_step,
 };
 use model::{EngineState, Load, Nanos, OpKind, Readings, Step, StopRule, WaitProfile, metric};
 use sql_run::with_waits;
@@ -81,12 +82,14 @@ impl<W: Write + Send> Worker<'_, W> {
         on_interval: &mut dyn FnMut(&Interval, &Readings),
     ) -> Result<Tried, StepEnd> {
         let failed = |error: &dyn ToString| StepEnd::Failed { reason: error.to_string() };
+        let agree = || self.agree_start();
         let mut run = self.step_run(context, trial).map_err(|error| failed(&error))?;
+        run.agree_start = context.share.map(|_| &agree as &AgreeStart<'_>);
         let inserts = run.clients.kinds.contains(&OpKind::Insert);
         let kind = run.clients.kinds.first().copied();
         let mut ends = VecDeque::new();
         let mut last = LastProgress::begin(self.clock.now());
-        let loaded = with_waits(context.engine, self.clock, |begin| {
+        let mut load = |begin: &dyn Fn()| {
             run_step(self.clock, &mut run, &mut |event| match event {
                 Event::MeasuringBegins => {
                     self.begin_measuring(context);
@@ -110,7 +113,11 @@ impl<W: Write + Send> Worker<'_, W> {
                     self.report_interval(trial, interval, state);
                 }
             })
-        });
+        };
+        let loaded = match context.is_first() {
+            true => with_waits(context.engine, self.clock, load),
+            false => Ok((load(&|| {}), Ok(None))),
+        };
         let (totals, sampled) = loaded.map_err(|error| failed(&error))?;
         let waits = sampled.unwrap_or_else(|error| {
             self.lock_waits.report(&format!("the lock waits of this step are not known: {error}"));
@@ -161,17 +168,28 @@ impl<W: Write + Send> Worker<'_, W> {
             Ok(GroupRun { generators, load, kinds: operations.kinds(&request(group))? })
         };
         let writer_load = operations.writer_load(&step, context.data).unwrap_or(Load::Closed);
+        let mut clients = group(Group::Clients, trial.load.clone())?;
+        if let Some(Share { first, clients: own, .. }) = context.share {
+            let own = clients.generators.into_iter().skip(first as usize).take(own as usize);
+            clients.generators = own.collect();
+        }
+        let (writers, holders) = match context.is_first() {
+            true => {
+                (group(Group::Writers, writer_load)?, operations.holders(&request(Group::Clients))?)
+            }
+            false => (GroupRun::empty(), HolderRun::default()),
+        };
         Ok(StepRun {
             engine: context.engine,
-            clients: group(Group::Clients, trial.load.clone())?,
-            writers: group(Group::Writers, writer_load)?,
-            holders: operations.holders(&request(Group::Clients))?,
+            clients,
+            writers,
+            holders,
             stop: operations.stop(trial.stop),
             warmup: trial.warmup,
             interval: INTERVAL,
             is_checking: context.is_checking,
             arrival_seed: trial.seed,
-            share: None,
+            share: context.share,
             agree_start: None,
             stop_flag: self.stop.clone(),
         })

@@ -16,7 +16,7 @@ pub(crate) fn run(environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     let parent = runner::connect().into_report()?;
     let input = BufReader::new(parent.try_clone().into_report()?);
     let output = SocketWriter(parent);
-    match runner::work(input, output, &registry::driver, &environment.tunables) {
+    match runner::work(input, output, &registry::driver, &environment.tunables, None) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(reason) => {
             ui.status(reason);

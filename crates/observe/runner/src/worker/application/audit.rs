@@ -249,6 +249,7 @@ mod tests {
             watchdog: Nanos::from_secs(120),
             dir: std::env::temp_dir(),
             allocator: None,
+            seat: None,
         }
     }
 
@@ -260,7 +261,8 @@ mod tests {
         let input = BufReader::new(theirs.try_clone().unwrap());
         let registry =
             move |_: &str, _: Option<&crate::Library>| Ok(Box::new(Toy(fault)) as Box<dyn Driver>);
-        work(input, &theirs, &registry, &Tunables::default()).unwrap();
+        let output = theirs.try_clone().unwrap();
+        work(input, output, &registry, &Tunables::default(), None).unwrap();
         theirs.shutdown(Shutdown::Write).unwrap();
         parent.join().unwrap()
     }

@@ -1,0 +1,94 @@
+//! The worker of a run on this host, or its workers on client hosts.
+
+use std::time::Duration;
+
+use model::{ClientHost, CpuCount};
+
+use super::crew::{Crew, CrewEvent, Lost};
+use super::process::{Ended, Process, WorkerEvent};
+use crate::connection::ConnectionError;
+use crate::message::{Command, Message};
+
+/// What executes the order of a run.
+pub(crate) enum Workers<'a> {
+    /// A child process.
+    Here(Box<Process>),
+    /// Processes on client hosts.
+    Elsewhere(Box<Crew<'a>>),
+}
+
+/// An event of the workers of a run.
+pub(crate) enum RunEvent {
+    /// A message.
+    Message(Box<Message>),
+    /// The messages cannot be trusted; no further one is read.
+    Broken(String),
+    /// No message within the timeout.
+    Silence,
+    /// A client host is lost.
+    Lost(Lost),
+    /// The end of the messages; `is_torn` when the last one breaks off.
+    End { is_torn: bool },
+}
+
+impl Workers<'_> {
+    /// Returns the process of this host whose accounts are those of the run: the worker, or this
+    /// process, which reads for workers elsewhere.
+    pub(crate) fn pid(&self) -> u32 {
+        match self {
+            Self::Here(process) => process.pid(),
+            Self::Elsewhere(_) => std::process::id(),
+        }
+    }
+
+    /// Returns the CPUs of the client hosts; `None` for a worker on this host.
+    pub(crate) fn cpus_elsewhere(&self) -> Option<CpuCount> {
+        match self {
+            Self::Here(_) => None,
+            Self::Elsewhere(crew) => Some(crew.cpus()),
+        }
+    }
+
+    /// Sends a command; a worker that no longer reads is noticed by the end of its messages.
+    pub(crate) fn send(&mut self, command: &Command) {
+        match self {
+            Self::Here(process) => process.send(command),
+            Self::Elsewhere(crew) => crew.send(command),
+        }
+    }
+
+    /// Waits for the next event, at most `limit`.
+    pub(crate) fn receive(&mut self, limit: Duration) -> RunEvent {
+        match self {
+            Self::Here(process) => match process.receive(limit) {
+                WorkerEvent::Message(message) => RunEvent::Message(message),
+                WorkerEvent::Broken(error) => RunEvent::Broken(ConnectionError::to_string(&error)),
+                WorkerEvent::Silence => RunEvent::Silence,
+                WorkerEvent::End { is_torn } => RunEvent::End { is_torn },
+            },
+            Self::Elsewhere(crew) => match crew.receive(limit) {
+                CrewEvent::Message(message) => RunEvent::Message(message),
+                CrewEvent::Broken(reason) => RunEvent::Broken(reason),
+                CrewEvent::Silence => RunEvent::Silence,
+                CrewEvent::Lost(lost) => RunEvent::Lost(lost),
+                CrewEvent::End => RunEvent::End { is_torn: false },
+            },
+        }
+    }
+
+    /// Kills the workers.
+    pub(crate) fn kill(&mut self) {
+        match self {
+            Self::Here(process) => process.kill(),
+            Self::Elsewhere(crew) => crew.kill(),
+        }
+    }
+
+    /// Waits for the end; returns how it ended, and the client hosts.
+    pub(crate) fn ended(&mut self) -> (Ended, Vec<ClientHost>) {
+        match self {
+            Self::Here(process) => (process.ended(), Vec::new()),
+            Self::Elsewhere(crew) => (Ended::elsewhere(), crew.close()),
+        }
+    }
+}
