@@ -10,7 +10,7 @@ use model::{Manifest, RunRecord};
 use tempfile::TempDir;
 
 use crate::cluster::Cluster;
-use crate::programs::wait_for;
+use crate::programs::within;
 
 /// Name of the experiment.
 pub(crate) const NAME: &str = "fleet";
@@ -165,13 +165,18 @@ impl Fixture {
 
 /// Waits for a child; returns its exit code, standard output and standard error.
 pub(crate) fn ended(mut child: Child, limit: Duration) -> Ended {
-    wait_for("the command ends", limit, || child.try_wait().expect("a child").map(drop));
+    let status = within(limit, || child.try_wait().expect("a child"));
+    if status.is_none() {
+        child.kill().expect("a child");
+    }
     let output = child.wait_with_output().expect("a child");
-    Ended {
+    let ended = Ended {
         code: output.status.code(),
         out: String::from_utf8_lossy(&output.stdout).into_owned(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
+    };
+    assert!(status.is_some(), "not within {limit:?}: the command ends\n{}", ended.err);
+    ended
 }
 
 /// How a command ended.

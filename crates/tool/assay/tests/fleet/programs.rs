@@ -49,14 +49,19 @@ pub(crate) fn namespace_options() -> Vec<&'static str> {
 ///
 /// # Panics
 /// After `limit`, with `what` was awaited.
+pub(crate) fn wait_for<T>(what: &str, limit: Duration, find: impl FnMut() -> Option<T>) -> T {
+    within(limit, find).unwrap_or_else(|| panic!("not within {limit:?}: {what}"))
+}
+
+/// Waits until `find` returns a value, at most for `limit`.
 #[expect(clippy::disallowed_methods, reason = "a test waits for daemons in real time")]
-pub(crate) fn wait_for<T>(what: &str, limit: Duration, mut find: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn within<T>(limit: Duration, mut find: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + limit;
     loop {
-        if let Some(found) = find() {
+        let found = find();
+        if found.is_some() || Instant::now() >= end {
             return found;
         }
-        assert!(Instant::now() < end, "not within {limit:?}: {what}");
         thread::sleep(POLL);
     }
 }

@@ -11,13 +11,13 @@ use crate::workspace::Workspace;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 /// Functions of equal cost.
 const FUNCTIONS: usize = 12;
-/// The function that the second build executes four times as long.
+/// The function that the second build executes sixteen times as long.
 const SLOWED: usize = 7;
 
 /// Returns an engine whose point reads call functions of equal cost, but for one.
 fn source(slowed: Option<usize>) -> String {
     let function = |place: usize| {
-        let rounds = if slowed == Some(place) { 400 } else { 100 };
+        let rounds = if slowed == Some(place) { 1600 } else { 100 };
         format!(
             "__attribute__((noinline)) static unsigned work_{place:02}(unsigned x) {{\n  \
              for (int n = 0; n < {rounds}; n++) x = x * 1664525u + 1013904223u + {place};\n  \
@@ -53,7 +53,7 @@ fn add(workspace: &Workspace, name: &str, slowed: Option<usize>) -> bool {
 }
 
 /// Goal: the slower function is found, everything adds up, and evidence is small and counted.
-/// Method: two builds of 12 equal functions, of which one differs by a fifth of an operation.
+/// Method: two builds of 12 equal functions, of which one differs by more than half of an operation.
 #[test]
 fn slowed_function_is_listed_first_and_the_account_adds_up() {
     let workspace = Workspace::new();
@@ -64,7 +64,7 @@ fn slowed_function_is_listed_first_and_the_account_adds_up() {
     let steps =
         ["run", "filluniquerandom", "readrandom", "--engine", "plain@1", "--engine", "slow@1"];
     let rest =
-        ["--rows", "1k", "--duration", "1500ms", "--repetitions", "4", "--durability", "none"];
+        ["--rows", "1k", "--duration", "1s", "--repetitions", "6", "--durability", "none"];
     let run =
         workspace.assay(&[&steps[..], &rest, &["--profile", "--waive", "A021=a test"]].concat());
     if run.err.contains("perf") && run.err.contains("nothing was run") {
