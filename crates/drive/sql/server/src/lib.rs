@@ -6,9 +6,9 @@
 //!
 //! Invariants: a server listens on a unix socket below its [`Site`], by TCP at most at the loopback
 //! address or at the one for clients on other machines, and requires its password; it runs as an
-//! account without rights, for root one of its own, and root writes nothing below a directory of that account; it dies with the process that
-//! started it; only processes that this crate has started are ever ended, and only directories that
-//! it has made are removed.
+//! account without rights, for root one of its own, and root writes nothing below a directory of
+//! that account; it dies with the process that started it; only processes that this crate has
+//! started are ever ended, and only directories that it has made are removed.
 //!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
