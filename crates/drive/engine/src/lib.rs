@@ -35,7 +35,7 @@ pub use model::Setting;
 pub use option_reach::{OptionReach, Reach};
 pub use refusal::Refusal;
 pub use rows::{CountedRows, Rows};
-pub use server_side::{ApplicationSetup, ServerSide, WaitSampler};
+pub use server_side::{ApplicationSetup, DATA_SET_FILE, ServerSide, WaitSampler, join_data_set};
 pub use statement_times::{EndedStatement, StatementTimes};
 pub use traits::{
     ANSWERS, Driver, Engine, Maintenance, OpenSpec, PIPELINING, Pipeline, REVERSE_SCANS, Session,

@@ -25,6 +25,8 @@ pub struct LockWaits {
     pub silent_max: Duration,
     /// Receives a sentence for each wait: statement, and session that holds the lock.
     pub reports: Option<SyncSender<String>>,
+    /// Whether another process of this run holds the lock of the database, with its tables set up.
+    pub is_lock_held: bool,
 }
 
 impl LockWaits {
@@ -36,6 +38,7 @@ impl LockWaits {
             limit: LIMIT.min(watchdog / 2),
             silent_max: SILENT_MAX.min(watchdog * 3 / 4),
             reports: Some(reports),
+            is_lock_held: false,
         }
     }
 
@@ -50,6 +53,6 @@ impl LockWaits {
 
 impl Default for LockWaits {
     fn default() -> Self {
-        Self { limit: LIMIT, silent_max: SILENT_MAX, reports: None }
+        Self { limit: LIMIT, silent_max: SILENT_MAX, reports: None, is_lock_held: false }
     }
 }

@@ -1,5 +1,8 @@
 //! The trait of servers: tables of applications, statements and waits.
 
+use std::fs;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +36,17 @@ impl ApplicationSetup {
     }
 }
 
+/// File in a data directory that holds the token of the directory's data set on a server.
+pub const DATA_SET_FILE: &str = "assay-tables";
+
+/// Makes an empty data directory one of a data set that another process has set up on a server.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn join_data_set(dir: &Path, token: &str) -> io::Result<()> {
+    fs::write(dir.join(DATA_SET_FILE), token)
+}
+
 /// An open server: what an embedded engine has no equivalent of.
 pub trait ServerSide: Send + Sync {
     /// Returns the name of the data set of its tables, by which another process joins it.
@@ -46,6 +60,11 @@ pub trait ServerSide: Send + Sync {
     /// When the engine does not respond.
     fn wait_sampler(&self) -> Result<Option<Box<dyn WaitSampler + '_>>> {
         Ok(None)
+    }
+
+    /// Returns the token of the data set, for [`join_data_set`]; `None` without tables on a server.
+    fn data_set(&self) -> Option<String> {
+        None
     }
 
     /// Returns the structure of tables and indexes as text; it may read all of them.

@@ -137,6 +137,8 @@ pub struct OpenRequest<'a> {
 impl<D: Database> SqlEngine<D> {
     /// Checks the server by queries alone, locks the database and creates the tables.
     ///
+    /// Where another process of the run holds the lock, it only finds the tables.
+    ///
     /// # Errors
     /// When another run uses the database, `check` fails, or a table cannot be created.
     pub fn open(
@@ -159,10 +161,10 @@ impl<D: Database> SqlEngine<D> {
         let lock_watch = LockWatch::new(waits.clone(), config.endpoint.clone(), session);
         let (database, tables) = lock_watch.during(|| {
             lock_watch.add(&mut connection)?;
-            lock(&mut connection, &config)?;
+            lock(&mut connection, &config, waits)?;
             // Tables of an earlier run are dropped, however large they are.
             connection.limit_wait(None)?;
-            let tables = tables::ensure(&mut connection, spec, &mut config)?;
+            let tables = tables::ensure(&mut connection, spec, &mut config, waits.is_lock_held)?;
             connection.limit_wait(Some(waits.silent_max))?;
             Ok((database(&mut connection, &tables)?, tables))
         })?;
@@ -303,13 +305,20 @@ impl<D: Database> SqlEngine<D> {
         }
         let mut connection = self.connect()?;
         connection.limit_wait(Some(self.lock_watch.silent_max()))?;
-        lock(&mut connection, &self.config)?;
+        lock(&mut connection, &self.config, self.lock_watch.waits())?;
         Ok(limited(slot.insert(connection))?)
     }
 }
 
 /// Locks the database for this run: two at once would drop each other's tables.
-fn lock<C: Connection>(connection: &mut C, config: &Config<C::Session>) -> Result<(), EngineError> {
+fn lock<C: Connection>(
+    connection: &mut C,
+    config: &Config<C::Session>,
+    waits: &LockWaits,
+) -> Result<(), EngineError> {
+    if waits.is_lock_held {
+        return Ok(());
+    }
     match connection.lock() {
         Ok(false) => Err(fatal::<C::Error>(format!(
             "another run of Assay uses database `{}` at {}: wait until that run has ended, or name \

@@ -125,6 +125,10 @@ impl<D: Database> ServerSide for SqlEngine<D> {
         Ok(sampler.map(|sampler| Box::new(sampler) as Box<dyn WaitSampler>))
     }
 
+    fn data_set(&self) -> Option<String> {
+        Some(self.config.data_set.token.clone())
+    }
+
     fn structure_text(&self) -> Option<String> {
         self.lock_watch.during(|| D::structure(self)).ok().flatten()
     }

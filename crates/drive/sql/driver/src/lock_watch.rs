@@ -42,6 +42,11 @@ impl<C: Connection> LockWatch<C> {
         Self { waits, endpoint, session, numbers: Mutex::new(Vec::new()) }
     }
 
+    /// Returns the waits of the run.
+    pub(crate) const fn waits(&self) -> &LockWaits {
+        &self.waits
+    }
+
     /// Returns the longest wait for a lock.
     pub(crate) const fn limit(&self) -> Duration {
         self.waits.limit

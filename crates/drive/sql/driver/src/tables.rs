@@ -15,7 +15,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use engine::{EngineError, OpenSpec, Refusal};
+use engine::{DATA_SET_FILE, EngineError, OpenSpec, Refusal};
 use model::Endpoint;
 use model::sql::StatementOwner;
 
@@ -29,8 +29,6 @@ use crate::table_spec::{TableSpec, routines, specs};
 
 /// The marker table, which is none of a run's own.
 pub const MARKER: &str = "assay_tables";
-/// File in the data directory that holds the data set's token.
-const TOKEN_FILE: &str = "assay-tables";
 /// Bytes of a token.
 const TOKEN_BYTES: usize = 16;
 
@@ -53,17 +51,20 @@ impl Mark {
 
 /// Creates the tables of `spec`, or finds those of this data set again; returns their names.
 /// Fails when something foreign has the name of a table or a routine, or the user lacks rights.
+///
+/// A process that joins those of a run finds the tables; it creates, drops and marks nothing.
 pub(crate) fn ensure<C: Connection>(
     connection: &mut C,
     spec: &OpenSpec,
     config: &mut Config<C::Session>,
+    is_joining: bool,
 ) -> Result<Vec<TableName>, EngineError> {
     let schema = connection.pin_schema(&mut config.session)?;
     let target = Target::new::<C>(&config.endpoint, schema, spec)?;
     let tables = specs::<C>(spec, &config.session);
     let mut objects: Vec<_> = tables.iter().map(|table| Object::table(&table.name)).collect();
     objects.extend(routines::<C>(spec, &tables));
-    let marks = target.marks(connection)?;
+    let marks = target.marks(connection, is_joining)?;
     let token = target.token()?;
     let is_present = |mark: &Mark| token.as_ref() == Some(&mark.token);
     let mut is_complete = true;
@@ -78,9 +79,12 @@ pub(crate) fn ensure<C: Connection>(
             _ => is_complete &= object.kind != ObjectKind::Table,
         }
     }
+    if is_joining && !is_complete {
+        return Err(target.not_set_up());
+    }
     let is_left = |mark: &&Mark| is_complete && is_present(mark);
     // Last created first, where the server gives them in order: a table may refer to earlier ones.
-    let leftovers = marks.iter().rev().filter(|mark| !is_left(mark)).collect();
+    let leftovers = marks.iter().rev().filter(|mark| !is_joining && !is_left(mark)).collect();
     target.remove_all(connection, leftovers)?;
     let left: Vec<_> = marks.iter().filter(is_left).map(|mark| &mark.object).collect();
     let token = match token {
@@ -88,7 +92,8 @@ pub(crate) fn ensure<C: Connection>(
         None => target.new_token()?,
     };
     let data_set = DataSet { schema: target.schema.clone(), token };
-    for routine in objects.iter().filter(|it| it.kind != ObjectKind::Table && !left.contains(it)) {
+    let is_new = |it: &&Object| !is_joining && it.kind != ObjectKind::Table && !left.contains(it);
+    for routine in objects.iter().filter(is_new) {
         let marked = target.mark(connection, routine, &data_set);
         marked.map_err(|failure| rights_error(target.endpoint, failure))?;
     }
@@ -137,7 +142,7 @@ impl<'a> Target<'a> {
             )));
         };
         let marker = C::qualified(&schema, MARKER);
-        Ok(Self { endpoint, schema, marker, token_file: spec.dir.join(TOKEN_FILE) })
+        Ok(Self { endpoint, schema, marker, token_file: spec.dir.join(DATA_SET_FILE) })
     }
 
     fn describe(&self) -> String {
@@ -152,14 +157,19 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Returns the rows of the marker table; creates it where there is none.
-    fn marks<C: Connection>(&self, connection: &mut C) -> Result<Vec<Mark>, EngineError> {
+    /// Returns the rows of the marker table; creates it where there is none and nothing is joined.
+    fn marks<C: Connection>(
+        &self,
+        connection: &mut C,
+        is_joining: bool,
+    ) -> Result<Vec<Mark>, EngineError> {
         let marker = &self.marker;
         match connection.find(&self.schema, &Object::table(MARKER))? {
             Some(found) if found.kind != ObjectKind::Table.name() => {
                 return Err(self.foreign(MARKER, &found, false));
             }
             Some(_) => self.check_marker(connection)?,
+            None if is_joining => return Ok(Vec::new()),
             None => {
                 let kind = C::SQL.name_type;
                 let create = format!(
@@ -337,6 +347,16 @@ impl<'a> Target<'a> {
 
     fn file_error(&self, error: &io::Error) -> EngineError {
         EngineError::Fatal(format!("{}: {error}", self.token_file.display()))
+    }
+
+    /// Returns the error of a process that joins a run without tables.
+    #[cold]
+    fn not_set_up(&self) -> EngineError {
+        EngineError::Fatal(format!(
+            "the first process of this run has not set up the tables in {}: another run has \
+             dropped them, or the database is another one: give the run a database of its own",
+            self.describe_schema()
+        ))
     }
 
     /// Returns the error of what has the name of an object, and was not created by a run.

@@ -7,13 +7,13 @@ use engine::settings_check::{check_settings, refused};
 use engine::{EngineError, Setting};
 use model::server::REPLICA;
 use model::{Endpoint, Options, Password, ServerLoad, SystemNeeds, Transport};
-use server::{Kind, LOOPBACK, PROBE_WITHIN, ServerSpec, Site, Stop, Task};
+use server::{Kind, PROBE_WITHIN, ServerSpec, Site, Stop, Task};
 
 use crate::config::{NAME, reject_weaker_durability, synchronous_commit};
 use crate::driver::capabilities;
 use crate::task::{environment, serving};
 use crate::wire::{Connection, Session};
-use crate::{installation, needs, standby, startup_error};
+use crate::{installation, logins, needs, standby, startup_error};
 
 /// The Postgres server kind.
 pub static KIND: PostgresKind = PostgresKind;
@@ -121,7 +121,7 @@ impl Kind for PostgresKind {
     fn serve(&self, spec: &ServerSpec<'_>) -> Result<Task, EngineError> {
         let major = checked(spec)?;
         let file = spec.site.file("postgresql.conf");
-        let logins = standby::logins(spec);
+        let logins = logins::file(spec).into_iter().collect();
         Ok(serving(spec, file, configuration(spec, major), logins))
     }
 
@@ -237,8 +237,8 @@ fn check_options(spec: &ServerSpec<'_>, major: u32) -> Result<(), EngineError> {
 fn configuration(spec: &ServerSpec<'_>, major: u32) -> String {
     let settings = spec.settings;
     let mut options = Options::new();
-    let addresses = if spec.site.transport == Transport::Tcp { LOOPBACK } else { "" };
-    options.set("listen_addresses", addresses);
+    let is_tcp = spec.site.transport == Transport::Tcp;
+    options.set("listen_addresses", if is_tcp { spec.site.ip() } else { String::new() });
     options.set("unix_socket_directories", spec.site.socket.display().to_string());
     options.set("unix_socket_permissions", "0700");
     options.set("port", spec.site.port.to_string());
@@ -261,6 +261,9 @@ fn configuration(spec: &ServerSpec<'_>, major: u32) -> String {
     if let Some(jobs) = settings.background_jobs {
         options.set("autovacuum_max_workers", jobs.to_string());
         options.set("max_parallel_maintenance_workers", jobs.to_string());
+    }
+    if let Some((file, _)) = logins::file(spec) {
+        options.set("hba_file", file.display().to_string());
     }
     standby::settings(spec).into_iter().for_each(|(name, value)| options.set(name, value));
     for (name, value) in server_options(spec.options) {
@@ -287,6 +290,7 @@ mod tests {
             log: PathBuf::from("/d/log"),
             port: 20_007,
             transport: Transport::Unix,
+            address: None,
             password: Password("hush".to_owned()),
         }
     }
@@ -344,6 +348,37 @@ mod tests {
         for version in ["postgres (PostgreSQL) 9.6.24", "", "mysqld  Ver 8"] {
             assert!(matches!(configured(version, &none, &[]), Err(EngineError::Unsupported(_))));
         }
+    }
+
+    /// Goal: only a server that clients on other machines reach listens and admits them there.
+    #[test]
+    fn logins_from_other_machines_are_admitted_only_at_an_address_for_them() {
+        let (options, settings, program) = (Options::new(), Settings::default(), Path::new("/p"));
+        let texts = |site: &Site| {
+            let spec = ServerSpec {
+                program,
+                version: FIFTEEN,
+                site,
+                settings: &settings,
+                options: &options,
+            };
+            KIND.serve(&spec).unwrap().files.into_iter().map(|(_, text)| text).collect::<String>()
+        };
+        let address = server::ListenAddress { host: "db1".to_owned(), ip: [10, 0, 0, 7].into() };
+        let remote = Site { transport: Transport::Tcp, address: Some(address), ..site() };
+        let text = texts(&remote);
+        for line in [
+            "listen_addresses = '10.0.0.7'",
+            "hba_file = '/d/pg_hba.conf'",
+            "host all all all scram-sha-256",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}: {text}");
+        }
+        assert!(!text.contains("trust"), "{text}");
+        let text = texts(&Site { transport: Transport::Tcp, ..site() });
+        assert!(text.contains("listen_addresses = '127.0.0.1'"), "{text}");
+        assert!(!text.contains("hba_file"), "{text}");
+        assert_eq!(KIND.endpoint(&remote).address, model::Address::tcp("db1", 20_007));
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod durability;
 mod installation;
 mod instance;
 mod kind;
+mod logins;
 mod needs;
 mod plans;
 mod reach;

@@ -1,6 +1,4 @@
-//! A standby on the same machine: copy, logins, configuration, replication slot.
-
-use std::path::PathBuf;
+//! A standby on the same machine: copy, configuration, replication slot.
 
 use driver_sql::{Connection as _, replica, server_options};
 use engine::EngineError;
@@ -19,14 +17,6 @@ const SLOT: &str = "assay";
 ///
 /// Source: Postgres' documentation, "File System Level Backup" and "Setting Up a Standby Server".
 const FOLLOWING: &str = "rm -rf pg_replslot/* && : > standby.signal";
-/// Name of the file of logins, of server and standby.
-const LOGINS: &str = "pg_hba.conf";
-/// Those of set-up, and the standby's by the socket: only root and the server's account reach it.
-const LOGINS_TEXT: &str = "\
-local replication all trust
-local all all scram-sha-256
-host all all 127.0.0.1/32 scram-sha-256
-";
 /// Replication connections: the default, as a standby may not have fewer than its data's server.
 const SENDERS: &str = "10";
 /// Creates the slot, once.
@@ -71,15 +61,8 @@ pub(crate) fn settings(spec: &ServerSpec<'_>) -> Vec<(&'static str, String)> {
     vec![
         ("wal_level", "replica".to_owned()),
         ("max_wal_senders", SENDERS.to_owned()),
-        ("hba_file", spec.site.file(LOGINS).display().to_string()),
         ("synchronous_standby_names", names.to_owned()),
     ]
-}
-
-/// Returns the file of logins of a server with a standby.
-pub(crate) fn logins(spec: &ServerSpec<'_>) -> Vec<(PathBuf, String)> {
-    let file = |_| (spec.site.file(LOGINS), LOGINS_TEXT.to_owned());
-    spec.options.get(REPLICA).map(file).into_iter().collect()
 }
 
 /// Returns the programs that copy the data of `primary` to `spec`'s directories, and follow it.

@@ -10,6 +10,8 @@ use model::{
     Transport,
 };
 
+use crate::listen_address::ListenAddress;
+
 /// Directories and password of one server.
 ///
 /// The data, sockets and temporary files belong to its account; the directory above them, with log
@@ -28,11 +30,13 @@ pub struct Site {
     pub port: u16,
     /// How clients connect.
     pub transport: Transport,
+    /// Where clients on other machines reach it; `None` without such.
+    pub address: Option<ListenAddress>,
     /// Password of its superuser, drawn for it.
     pub password: Password,
 }
 
-/// The only address at which a server listens for TCP.
+/// The only address at which a server without clients on other machines listens for TCP.
 pub const LOOPBACK: &str = "127.0.0.1";
 
 impl Site {
@@ -41,7 +45,7 @@ impl Site {
         Endpoint {
             address: match self.transport {
                 Transport::Unix => Address::Socket(socket),
-                Transport::Tcp => Address::tcp(LOOPBACK, self.port),
+                Transport::Tcp => Address::tcp(self.host(), self.port),
             },
             user: user.to_owned(),
             password: Some(self.password.clone()),
@@ -49,6 +53,16 @@ impl Site {
             is_foreign: false,
             login: LoginOptions::default(),
         }
+    }
+
+    /// Returns the address at which the server listens for TCP.
+    pub fn ip(&self) -> String {
+        self.address.as_ref().map_or_else(|| LOOPBACK.to_owned(), |it| it.ip.to_string())
+    }
+
+    /// Returns the host to which clients connect by TCP.
+    pub(crate) fn host(&self) -> &str {
+        self.address.as_ref().map_or(LOOPBACK, |it| &it.host)
     }
 
     /// Returns the path of a configuration file: outside the directories that the server can write.

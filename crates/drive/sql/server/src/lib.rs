@@ -5,10 +5,10 @@
 //! group of its own, and ends it.
 //!
 //! Invariants: a server listens on a unix socket below its [`Site`], by TCP at most at the loopback
-//! address, and requires its password; it runs as an account without rights, for root one of its
-//! own, and root writes nothing below a directory of that account; it dies with the process that
-//! started it; only processes that this crate has started are ever ended, and only directories that
-//! it has made are removed.
+//! address or at the one for clients on other machines, and requires its password; it runs as an
+//! account without rights, for root one of its own, and root writes nothing below a directory of
+//! that account; it dies with the process that started it; only processes that this crate has
+//! started are ever ended, and only directories that it has made are removed.
 //!
 //! To add a kind of server: implement [`Kind`] in its driver's crate.
 
@@ -16,6 +16,7 @@ mod capabilities;
 pub mod error;
 pub mod kind;
 pub mod launch;
+mod listen_address;
 pub mod private_dir;
 mod process;
 pub mod running;
@@ -29,6 +30,7 @@ pub mod user;
 pub use error::ServerError;
 pub use kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 pub use launch::{ServerPlacement, version_output};
+pub use listen_address::ListenAddress;
 pub use private_dir::clean_up;
 pub use running::{Death, LOG, PROBE_WITHIN, READY_WITHIN, Running, STOP_WITHIN};
 pub use start::{SET_UP_MAX, Start, check_host};

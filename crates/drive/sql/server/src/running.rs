@@ -14,8 +14,9 @@ use model::{Endpoint, Password, Transport};
 use rustix::process::Signal;
 
 use crate::error::ServerError;
-use crate::kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
+use crate::kind::{Kind, ServerSpec, Site, Stop, Task};
 use crate::launch::{self, SetUp};
+use crate::listen_address::ListenAddress;
 use crate::private_dir::PrivateDir;
 use crate::process::{ProcessIdentity, kill_all};
 use crate::site::{self, Template};
@@ -102,7 +103,7 @@ impl Running {
         let user = User::find(start.user, &data, start.kind.needs_account_name())?;
         // First of all, so that the note covers everything a killed process leaves.
         let mut private_dir = PrivateDir::make(&user, start.dir, &start.placement.groups)?;
-        let mut site = site_of(start, &private_dir);
+        let mut site = site_of(start, &private_dir)?;
         site::make(&site, start.dir, &user)?;
         let start =
             &Start { placement: start.placement.with_sockets(&site.socket), ..start.clone() };
@@ -202,10 +203,10 @@ impl Running {
 
     /// Returns how clients connect, with the address of TCP.
     fn transport(&self) -> String {
-        let Site { transport, port, .. } = &self.site;
+        let transport = self.site.transport;
         match transport {
             Transport::Unix => transport.to_string(),
-            Transport::Tcp => format!("{transport} {LOOPBACK}:{port}"),
+            Transport::Tcp => format!("{transport} {}", self.endpoint.address),
         }
     }
 
@@ -364,31 +365,37 @@ fn check_paths(start: &Start<'_>) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// Returns the directories of a server; its password is not known yet.
-fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Site {
+/// Returns where a server is and listens; its password is not known yet.
+fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Result<Site, ServerError> {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let (first, count) = PORTS;
     #[expect(clippy::cast_possible_truncation, reason = "it is below a number of 16 bits")]
     let own = (std::process::id() % u32::from(count)) as u16;
+    let address = start.address.map(ListenAddress::find).transpose()?;
     let transport = start.options.get(TRANSPORT).and_then(|text| text.parse().ok());
-    let transport = transport.unwrap_or_default();
+    // A unix socket is not reached from another machine.
+    let transport = address.as_ref().map_or(transport.unwrap_or_default(), |_| Transport::Tcp);
     let own = own.wrapping_add(number);
     let mut ports = (0..count).map(|more| first + own.wrapping_add(more) % count);
-    // The standby of some kinds follows by TCP.
-    let port = match (transport, start.options.get(REPLICA)) {
-        (Transport::Unix, None) => ports.next(),
-        _ => ports.find(|port| TcpListener::bind((LOOPBACK, *port)).is_ok()),
-    };
-    Site {
+    let mut site = Site {
         data: start.dir.join("data"),
         socket: private_dir.socket(),
         temporary: start.dir.join("tmp"),
         log: start.dir.join(LOG),
-        // Where none is free, the server reports it.
-        port: port.unwrap_or(first),
+        port: first,
         transport,
+        address,
         password: Password(String::new()),
-    }
+    };
+    let ip = site.ip();
+    // The standby of some kinds follows by TCP.
+    let port = match (transport, start.options.get(REPLICA)) {
+        (Transport::Unix, None) => ports.next(),
+        _ => ports.find(|port| TcpListener::bind((ip.as_str(), *port)).is_ok()),
+    };
+    // Where none is free, the server reports it.
+    site.port = port.unwrap_or(first);
+    Ok(site)
 }
 
 /// Fills the data directory from a template, else by the set-up programs, then sets the password.

@@ -175,6 +175,7 @@ mod tests {
             log: dir.join("server.log"),
             port: 20_001,
             transport: Transport::Unix,
+            address: None,
             password: Password("hush".to_owned()),
         }
     }

@@ -62,6 +62,7 @@ impl Standby {
             log: start.dir.join(LOG),
             port: spec.site.port + 1,
             transport: Transport::Unix,
+            address: None,
             ..spec.site.clone()
         };
         let [copy, serve] = start.kind.standby(spec, &site)?;

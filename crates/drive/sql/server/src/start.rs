@@ -36,6 +36,8 @@ pub struct Start<'a> {
     pub settings: &'a Settings,
     /// Options under its own names.
     pub options: &'a Options,
+    /// Host name or address at which clients on other machines reach it; `None` without such.
+    pub address: Option<&'a str>,
     /// Name of the user it runs as; see [`User::find`].
     pub user: Option<&'a str>,
     /// Where its processes run.

@@ -161,6 +161,7 @@ fn start(
         dir: &spec.dir,
         settings: &spec.settings,
         options: &spec.options,
+        address: None,
         user: None,
         placement: ServerPlacement::default(),
         templates,

@@ -80,6 +80,7 @@ impl Host {
             dir: &data.path,
             settings: &variant.settings,
             options: &options,
+            address: bench.clients.map(|clients| clients.address()),
             user: bench.server_user.as_deref(),
             placement: ServerPlacement {
                 groups: group.dirs().to_vec(),

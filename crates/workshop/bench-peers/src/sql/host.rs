@@ -31,6 +31,7 @@ pub(super) fn start(peer: &Peer) -> Result<std::result::Result<Host, String>> {
         dir: dir.path(),
         settings: &settings(SERVER_CACHE_BYTES),
         options: &peer.options.iter().copied().collect(),
+        address: None,
         user: None,
         // It inherits the one CPU of the process that starts it.
         placement: ServerPlacement::default(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use engine::EngineError;
 use engine::settings_check::refused;
 use model::Options;
-use server::{LOOPBACK, ServerSpec};
+use server::ServerSpec;
 
 use super::place::{listens, socket};
 use super::release::Flavour;
@@ -79,8 +79,12 @@ impl Configuration {
             self.set("plugin_dir", text(plugins));
         }
         if listens(spec) {
-            self.set("bind_address", LOOPBACK);
+            self.set("bind_address", site.ip());
             self.set("port", site.port.to_string());
+            if site.address.is_some() {
+                // The lookup of a client's name may take seconds.
+                self.set("skip_name_resolve", "ON");
+            }
         } else {
             self.set("skip_networking", "");
         }

@@ -16,15 +16,17 @@ const WITHOUT_BINLOG: &str = "SET sql_log_bin = 0;\n";
 /// writes passwords to no log, and the others get its hash. Source: MySQL's reference manual,
 /// "Server System Variables", `init_file`; "Password Hashing in MySQL".
 ///
-/// By TCP the user also has the address in the place of its host: names may not be resolved.
+/// By TCP the user also has the address in the place of its host: names may not be resolved. `%` is
+/// every address.
 pub(super) fn require_password(server: Server, site: &Site, is_tcp: bool) -> Password {
     let Password(text) = &site.password;
+    let host = if site.address.is_some() { "%" } else { LOOPBACK };
     if server.flavour == Flavour::Mysql && server.release >= Release(5, 7, 6) {
         let set = format!("ALTER USER 'root'@'localhost' IDENTIFIED BY '{text}';\n");
         let by_tcp = format!(
-            "CREATE USER IF NOT EXISTS 'root'@'{LOOPBACK}';\n\
-             ALTER USER 'root'@'{LOOPBACK}' IDENTIFIED BY '{text}';\n\
-             GRANT ALL ON *.* TO 'root'@'{LOOPBACK}' WITH GRANT OPTION;\n"
+            "CREATE USER IF NOT EXISTS 'root'@'{host}';\n\
+             ALTER USER 'root'@'{host}' IDENTIFIED BY '{text}';\n\
+             GRANT ALL ON *.* TO 'root'@'{host}' WITH GRANT OPTION;\n"
         );
         let by_tcp = if is_tcp { by_tcp } else { String::new() };
         return Password(format!("{WITHOUT_BINLOG}{set}{by_tcp}"));
@@ -32,16 +34,18 @@ pub(super) fn require_password(server: Server, site: &Site, is_tcp: bool) -> Pas
     let hash = Sha1::digest(Sha1::digest(text));
     let hash: String = hash.iter().map(|byte| format!("{byte:02X}")).collect();
     let set = format!("SET PASSWORD FOR 'root'@'localhost' = '*{hash}';\n");
-    // Their set-up also creates users without a name.
+    // Their set-up also creates users without a name, or without a password at loopback addresses.
     let others = match server.flavour {
         Flavour::Mysql => {
             "DELETE FROM mysql.user WHERE User <> 'root' OR Host <> 'localhost';\n\
              FLUSH PRIVILEGES;\n"
         }
-        Flavour::Mariadb => "DROP USER IF EXISTS ''@'localhost';\n",
+        Flavour::Mariadb => {
+            "DROP USER IF EXISTS ''@'localhost', 'root'@'127.0.0.1', 'root'@'::1';\n"
+        }
     };
     let by_tcp = format!(
-        "GRANT ALL ON *.* TO 'root'@'{LOOPBACK}' IDENTIFIED BY PASSWORD '*{hash}' \
+        "GRANT ALL ON *.* TO 'root'@'{host}' IDENTIFIED BY PASSWORD '*{hash}' \
          WITH GRANT OPTION;\n"
     );
     let by_tcp = if is_tcp { by_tcp } else { String::new() };
@@ -66,6 +70,24 @@ mod tests {
         assert!(mariadb.contains(hash) && mariadb.contains("DROP USER IF EXISTS"), "{mariadb}");
         let new = sql(Flavour::Mysql, Release(8, 0, 31));
         assert!(new.contains("ALTER USER 'root'@'localhost' IDENTIFIED BY 'password';"), "{new}");
-        assert!([old, mariadb, new].iter().all(|sql| !sql.contains(LOOPBACK)));
+        assert!([old, new].iter().all(|sql| !sql.contains(LOOPBACK)));
+    }
+
+    #[test]
+    fn clients_on_other_machines_need_the_password_too() {
+        let address = server::ListenAddress { host: "db1".to_owned(), ip: [10, 0, 0, 7].into() };
+        let password = Password("password".to_owned());
+        let site = Site { password, address: Some(address), ..Site::default() };
+        let sql = |flavour, release| require_password(Server { flavour, release }, &site, true).0;
+        for (flavour, release) in [
+            (Flavour::Mysql, Release(5, 6, 24)),
+            (Flavour::Mysql, Release(8, 0, 31)),
+            (Flavour::Mariadb, Release(10, 11, 6)),
+        ] {
+            let sql = sql(flavour, release);
+            assert!(sql.contains("'root'@'%' IDENTIFIED BY"), "{sql}");
+        }
+        let mariadb = sql(Flavour::Mariadb, Release(10, 11, 6));
+        assert!(mariadb.contains("DROP USER IF EXISTS ''@'localhost', 'root'@'127.0.0.1'"));
     }
 }

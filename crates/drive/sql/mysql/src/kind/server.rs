@@ -234,6 +234,7 @@ mod tests {
             log: PathBuf::from("/s/server.log"),
             port: 1,
             transport: Transport::Unix,
+            address: None,
             password: Password("hush".to_owned()),
         }
     }

@@ -85,7 +85,7 @@ fn check(
     }
     if spec.site.transport != Transport::Unix {
         let reason = "Assay reaches the standby of MySQL and MariaDB by unix sockets only: \
-                      remove assay.transport";
+                      remove assay.transport and [hosts]";
         return Err(refused(REPLICA, reason));
     }
     let is_off = |name: &str| canonical(name) == "log_bin" && name.to_lowercase().contains("skip");

@@ -177,8 +177,20 @@ fn own_servers_are_reached_by_tcp() {
             sessions::an_own_server_is_reached_by_tcp(
                 &server,
                 &Fixture::new(&server, build.driver()),
+                "127.0.0.1",
             );
         }
+    }
+}
+
+/// Goal: every release lets clients on other machines in, whatever its transport.
+#[test]
+fn own_servers_are_reached_at_an_address() {
+    for build in Build::all(&["mysql@8.0.31", "mariadb@10.11", "mysql@5.6.24"]) {
+        let build = build.reached_at("127.0.0.2");
+        let server = build.start(&[("assay.transport", "unix")]).expect("the server starts");
+        let fixture = Fixture::new(&server, build.driver());
+        sessions::an_own_server_is_reached_by_tcp(&server, &fixture, "127.0.0.2");
     }
 }
 

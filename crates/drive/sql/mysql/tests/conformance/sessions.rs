@@ -32,13 +32,18 @@ pub(crate) fn a_transaction_is_held_open_until_the_next(fixture: &Fixture) {
     assert_eq!(open(), 1);
 }
 
-/// Goal: an own server listens at the loopback address, and requires its password there too.
-pub(crate) fn an_own_server_is_reached_by_tcp(server: &Server, fixture: &Fixture) {
+/// Goal: an own server listens at an address alone, and requires its password there too.
+pub(crate) fn an_own_server_is_reached_by_tcp(server: &Server, fixture: &Fixture, at: &str) {
     let Address::Tcp { host, port, .. } = &fixture.endpoint.address else {
         panic!("{:?}", fixture.endpoint)
     };
-    assert_eq!(host, "127.0.0.1");
-    assert_eq!(server.running().facts()["server_transport"], format!("tcp 127.0.0.1:{port}"));
+    assert_eq!(host, at);
+    assert_eq!(server.running().facts()["server_transport"], format!("tcp {at}:{port}"));
+    let listens = |ip| std::net::TcpStream::connect((ip, *port)).is_ok();
+    assert_eq!(
+        ["127.0.0.1", "127.0.0.2"].map(listens),
+        ["127.0.0.1", "127.0.0.2"].map(|it| it == at)
+    );
     let (spec, _dir) = fixture.fresh(Some(sales()));
     let mut without = spec.clone();
     without.endpoint.as_mut().expect("it has one").password = None;
@@ -47,7 +52,7 @@ pub(crate) fn an_own_server_is_reached_by_tcp(server: &Server, fixture: &Fixture
     let engine = fixture.driver.open(&spec).expect("the server is good");
     let options = engine.effective_options().expect("they are listed");
     assert_eq!(options.get("assay.transport"), Some("tcp"));
-    assert_eq!((options.get("bind_address"), options.get("port")), (Some("127.0.0.1"), None));
+    assert_eq!((options.get("bind_address"), options.get("port")), (Some(at), None));
     insert(&mut *engine.session().expect("there is room"), 1).expect("rows are inserted");
 }
 

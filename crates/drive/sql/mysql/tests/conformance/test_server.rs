@@ -25,6 +25,8 @@ pub(crate) struct Build {
     program: PathBuf,
     sha256: String,
     kind: &'static dyn Kind,
+    /// Where clients on other machines reach its servers.
+    address: Option<&'static str>,
 }
 
 impl Build {
@@ -51,7 +53,12 @@ impl Build {
         }
         let kind = if name.starts_with("mariadb") { KIND_MARIADB } else { KIND_MYSQL };
         let found = supply::testing::build(name)?;
-        Ok(Self { program: found.library, sha256: found.sha256, kind })
+        Ok(Self { program: found.library, sha256: found.sha256, kind, address: None })
+    }
+
+    /// Returns the build of servers that clients on other machines reach at an address.
+    pub(crate) fn reached_at(self, address: &'static str) -> Self {
+        Self { address: Some(address), ..self }
     }
 
     /// Returns its driver.
@@ -87,6 +94,7 @@ impl Build {
             dir: dir.path(),
             settings: &settings,
             options: &options,
+            address: self.address,
             user: None,
             placement: ServerPlacement::default(),
             templates: Some(Path::new(env!("CARGO_TARGET_TMPDIR"))),

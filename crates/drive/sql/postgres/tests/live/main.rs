@@ -8,6 +8,7 @@ mod calls;
 mod conditions;
 mod durability;
 mod failures;
+mod joining;
 mod locks;
 mod logins;
 mod newest;

@@ -2,13 +2,14 @@
 
 use engine::conformance::wait_until;
 use engine::{Engine, Rows};
-use model::{Address, Call, Op, OpKind, Outcome};
+use model::{Address, Call, Op, OpKind, Options, Outcome};
+use server::{Running, STOP_WITHIN, Start};
 
 use crate::application::{application, procedure};
 use crate::calls::{call, first_column, open_error};
 use crate::newest::newest;
 use crate::program::programs;
-use crate::test_server::{TestServer, open, spec};
+use crate::test_server::{TestServer, open, settings, spec, start};
 
 const CREATE: &str = "CREATE TABLE {table} (id BIGINT PRIMARY KEY)";
 const PEEK: u16 = 0;
@@ -87,5 +88,34 @@ fn an_own_server_is_reached_by_tcp() {
         assert_eq!(options.get("listen_addresses"), Some("127.0.0.1"));
         engine.close().unwrap();
         server.stop();
+    }
+}
+
+/// Goal: clients on other machines reach an own server at the address, whatever its transport, and
+/// it listens nowhere else.
+#[test]
+fn an_own_server_listens_at_the_address_that_clients_reach() {
+    for program in programs() {
+        let dir = tempfile::tempdir().unwrap();
+        let options: Options = [("assay.transport", "unix")].into_iter().collect();
+        let settings = settings();
+        let address = Some("127.0.0.2");
+        let start = Start { address, ..start(&program, dir.path(), &settings, &options) };
+        let mut running = Running::start(&start, &|| false).unwrap();
+        let endpoint = running.endpoint.clone();
+        let Address::Tcp { host, port, .. } = &endpoint.address else { panic!("{endpoint:?}") };
+        assert_eq!(host, "127.0.0.2");
+        assert_eq!(running.facts()["server_transport"], format!("tcp 127.0.0.2:{port}"));
+        let other = std::net::TcpStream::connect(("127.0.0.1", *port));
+        assert!(other.is_err(), "it listens at another address too");
+        let at = tempfile::tempdir().unwrap();
+        let mut without = spec(at.path(), endpoint.clone(), None);
+        without.endpoint.as_mut().unwrap().password = None;
+        let error = open_error(&without).to_string();
+        assert!(error.contains("requires the password"), "{error}");
+        let engine = open(&spec(at.path(), endpoint, None)).unwrap();
+        assert_eq!(engine.effective_options().unwrap().get("assay.transport"), Some("tcp"));
+        engine.close().unwrap();
+        running.stop(STOP_WITHIN).unwrap();
     }
 }

@@ -65,6 +65,7 @@ pub(crate) fn start<'a>(
         dir,
         settings,
         options,
+        address: None,
         user: None,
         placement: ServerPlacement::default(),
         templates: Some(Path::new(env!("CARGO_TARGET_TMPDIR"))),

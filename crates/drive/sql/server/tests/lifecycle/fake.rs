@@ -131,6 +131,7 @@ pub(crate) fn start_with(
         dir,
         settings: &Settings::default(),
         options: &[("fault", fault)].into_iter().collect::<Options>(),
+        address: None,
         user: None,
         placement: ServerPlacement::default(),
         templates,

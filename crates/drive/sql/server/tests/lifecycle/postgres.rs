@@ -89,6 +89,7 @@ fn real_server_starts_and_leaves_nothing() {
         dir: &site,
         settings: &Settings::default(),
         options: &Options::new(),
+        address: None,
         user: None,
         placement: ServerPlacement::default(),
         templates: None,
