@@ -14,6 +14,9 @@ pub struct Hosts {
     pub address: Option<String>,
     /// Destinations of ssh where clients run, at least one.
     pub clients: Vec<String>,
+    /// File of the configuration of ssh; its default one if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh_config: Option<String>,
 }
 
 /// A machine that ran clients of a run.
