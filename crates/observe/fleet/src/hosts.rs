@@ -32,6 +32,16 @@ pub struct RemoteHost {
     pub data_dir: Option<PathBuf>,
 }
 
+impl RemoteHost {
+    /// Returns the machine of a destination of ssh, which names a directory there.
+    pub fn at(ssh: &str) -> Self {
+        let host = ssh.rsplit('@').next().unwrap_or(ssh);
+        let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "-_.".contains(sign);
+        let name = host.chars().map(|sign| if is_plain(sign) { sign } else { '-' }).collect();
+        Self { name, ssh: ssh.to_owned(), data_dir: None }
+    }
+}
+
 /// Reads a file of hosts.
 ///
 /// # Errors

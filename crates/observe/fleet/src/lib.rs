@@ -9,6 +9,7 @@
 
 mod block;
 mod builds;
+mod clients;
 mod collect;
 mod directory;
 mod error;
@@ -19,6 +20,7 @@ mod remote;
 mod slurm;
 mod stream;
 mod this_machine;
+mod transport;
 
 pub use block::{Attempt, Claim, Claimed, Outcome, Owner};
 pub use builds::{BuildEntry, sha256_of, unpack_builds};
@@ -27,7 +29,7 @@ pub use directory::{BlockState, Fleet};
 pub use error::FleetError;
 pub use hosts::{Hosts, RemoteHost, read_hosts};
 pub use order::{Order, RunLimits};
-pub use remote::{RemoteBlock, Transport};
 pub use slurm::{Element, Queue, Slurm, Submission};
-pub use stream::{Answer, HELLO, Request, read_message, send_message};
+pub use stream::{Answer, CLIENT_HELLO, HELLO, Request, read_message, send_message};
 pub use this_machine::{check_cpus, default_data_dir, job_name, machine_name};
+pub use transport::{RemoteBlock, TimedReader, Transport};

@@ -18,6 +18,8 @@ pub struct Order {
     pub data_dir: Option<PathBuf>,
     /// Directory for the builds there; the cache of the account if absent.
     pub cache_dir: Option<PathBuf>,
+    /// Address at which client hosts reach the servers of this machine, if there are any.
+    pub address: Option<String>,
 }
 
 /// Limits of runs.

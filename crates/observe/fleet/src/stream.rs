@@ -12,8 +12,12 @@ use crate::order::Order;
 
 /// Line that a machine prints before its first message: what a shell prints before it is ignored.
 pub const HELLO: &str = "assay-block 1";
+/// Line that a worker prints before its first message.
+pub const CLIENT_HELLO: &str = "assay-worker 1";
 /// Longest message, bytes: a plan of 10,000 runs has 3 MiB.
 const MESSAGE_BYTES_MAX: u64 = 64 << 20;
+/// Longest part of a worker's output in one message, bytes, as JSON may write 6 bytes for one.
+pub(crate) const LINE_BYTES_MAX: u64 = MESSAGE_BYTES_MAX / 8;
 
 /// A message to a machine.
 #[derive(Debug, Serialize, Deserialize)]
@@ -32,6 +36,22 @@ pub enum Request {
         /// Bytes of the file.
         bytes: u64,
     },
+    /// A worker on a client host printed a line.
+    FromClient {
+        /// Number of the worker.
+        worker: u32,
+        /// The line, with its end.
+        line: String,
+    },
+    /// A worker on a client host has ended, or did not begin.
+    ClientEnded {
+        /// Number of the worker.
+        worker: u32,
+        /// How it ended, with the last line of its log.
+        reason: String,
+    },
+    /// The submitter is there: a sign of life, of a block with client hosts only.
+    Lives,
 }
 
 /// A message from a machine.
@@ -54,6 +74,25 @@ pub enum Answer {
         cell: String,
         /// Bytes of the stream of its files.
         bytes: u64,
+    },
+    /// Start a worker on a client host.
+    StartClient {
+        /// Position of the host in the experiment's list.
+        host: usize,
+        /// Number of the worker: a host has several, one after the other.
+        worker: u32,
+    },
+    /// A line for a worker on a client host.
+    ToClient {
+        /// Number of the worker.
+        worker: u32,
+        /// The line, with its end.
+        line: String,
+    },
+    /// The connection to a worker on a client host ends, and with it the worker.
+    EndClient {
+        /// Number of the worker.
+        worker: u32,
     },
     /// The machine is done.
     Ends(Outcome),

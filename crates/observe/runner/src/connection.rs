@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::net::SendFlags;
@@ -134,22 +134,30 @@ impl Write for SocketWriter {
     }
 }
 
-/// Takes the connection to the parent from standard input.
-///
-/// Standard input is empty from then on, and a crash writes no core file. To be called before a
-/// library is loaded: what it starts does not inherit the connection.
+/// Takes the connection to the parent from standard input, see [`take_input`].
 ///
 /// # Errors
 /// When standard input is not a socket, as Assay passes it to its children.
 pub fn connect() -> io::Result<UnixStream> {
-    let parent = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let parent = UnixStream::from(take_input()?);
     parent
         .peer_addr()
         .map_err(|error| io::Error::new(error.kind(), "only Assay itself starts this command"))?;
+    Ok(parent)
+}
+
+/// Takes standard input, which is empty from then on. A crash writes no core file.
+///
+/// To be called before a library is loaded: what it starts does not inherit the connection.
+///
+/// # Errors
+/// When standard input is closed.
+pub fn take_input() -> io::Result<OwnedFd> {
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     // The core of an engine that crashes may be as large as its cache, and would stay for ever.
     setrlimit(Resource::Core, Rlimit { current: Some(0), ..getrlimit(Resource::Core) })?;
-    Ok(parent)
+    Ok(input)
 }
 
 #[cfg(test)]

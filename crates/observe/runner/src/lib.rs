@@ -23,7 +23,9 @@ mod tally;
 mod validity;
 mod worker;
 
-pub use connection::{ConnectionError, MessageReader, MessageWriter, SocketWriter, connect};
+pub use connection::{
+    ConnectionError, MessageReader, MessageWriter, SocketWriter, connect, take_input,
+};
 pub use error::RunnerError;
 pub use message::{Library, ProbeBegins};
 pub use preflight::{

@@ -104,7 +104,7 @@ enum Verb {
     Block(cmd::fleet::block::Args),
     /// Execute one run from stdin (used by `run`)
     #[command(hide = true)]
-    Worker,
+    Worker(cmd::worker::Args),
     /// Confine this process, then become a program (used by `run`)
     #[command(hide = true)]
     Confined(cmd::confined::Args),
@@ -157,8 +157,8 @@ fn run_command() -> ExitCode {
     let ui = Ui::of_process(&environment);
     let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_) | Verb::History(_));
     // Children that load an engine end by the signal, as their parent expects.
-    signals::handle(!matches!(cli.verb, Verb::Worker | Verb::SmokeTest(_)));
-    let is_child = matches!(cli.verb, Verb::Worker | Verb::Confined(_) | Verb::SmokeTest(_));
+    signals::handle(!matches!(cli.verb, Verb::Worker(_) | Verb::SmokeTest(_)));
+    let is_child = matches!(cli.verb, Verb::Worker(_) | Verb::Confined(_) | Verb::SmokeTest(_));
     let user = environment.server_user.as_deref().filter(|_| !is_child);
     let checked = if is_child { Ok(()) } else { cli.places.check() };
     let checked = environment::check_account(user).and(checked);
@@ -207,7 +207,7 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Completions(args) => cmd::completions::run(&args, Cli::command(), ui),
         Verb::Man(args) => cmd::man::run(&args, Cli::command()),
         Verb::Block(args) => cmd::fleet::block::run(&args, environment, ui),
-        Verb::Worker => cmd::worker::run(environment, ui),
+        Verb::Worker(args) => cmd::worker::run(&args, environment, ui),
         Verb::Confined(args) => cmd::confined::run(args),
         Verb::SmokeTest(args) => cmd::smoke_test::run(&args),
     }

@@ -1,8 +1,8 @@
 //! Options that select the machines of an experiment.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use fleet::{Hosts, Slurm, Transport, read_hosts};
+use fleet::{Hosts, RemoteHost, Slurm, Transport, read_hosts};
 use miette::{IntoDiagnostic as _, Result, WrapErr as _, miette};
 use model::ShellCommand;
 use reader::error::Source;
@@ -40,6 +40,14 @@ pub(super) enum Target {
     Slurm { constraint: Option<String> },
     /// Machines of a file of hosts.
     Hosts(Hosts),
+}
+
+impl Target {
+    /// Returns the machine of the server of an experiment that names its machines.
+    pub(super) fn of(hosts: &model::Hosts) -> Self {
+        let ssh_config = hosts.ssh_config.as_ref().map(PathBuf::from);
+        Self::Hosts(Hosts { ssh_config, hosts: vec![RemoteHost::at(&hosts.server)] })
+    }
 }
 
 impl FleetArgs {

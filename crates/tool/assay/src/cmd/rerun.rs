@@ -114,6 +114,13 @@ impl Original {
                 "{name} measures storage, which has no builds to obtain"
             ));
         }
+        if manifest.plan.experiment.hosts.is_some() {
+            return Err(miette!(
+                help = "write your machines into [hosts] of the experiment's file, then use \
+                        `assay run`",
+                "{name} names the machines of its server and clients, which are not this machine"
+            ));
+        }
         let comparison = compared(&dir, &manifest, results)?;
         let origin = Origin::of(&dir, &manifest, environment);
         Ok(Self { name: name.to_owned(), manifest, origin, comparison })

@@ -50,7 +50,11 @@ impl Stored {
 
     /// Returns the machines that run its blocks, if they are others.
     pub(super) fn fleet(&self, given: &FleetArgs) -> Result<Option<FleetArgs>> {
-        let options = fleet::options_of(given, Some((&self.dir, &self.manifest)))?;
+        let options = fleet::options_of(
+            given,
+            &self.manifest.plan.experiment,
+            Some((&self.dir, &self.manifest)),
+        )?;
         if options.is_some() && self.origin != Origin::Own {
             return Err(miette!(
                 help = "assay rerun repeats the experiment on this machine",

@@ -8,7 +8,9 @@ use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::limits::joined_name;
 use model::record::SCHEMA;
-use model::{Bytes, DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
+use model::{
+    Bytes, DriveHealth, Host, Hosts, Identity, Label, Manifest, Plan, RunRecord, ShellCommand,
+};
 use plan::Checked;
 use render::{Meta, complete_runs, next_steps, render_answer};
 
@@ -122,10 +124,10 @@ fn execute(
     // First: a typing error must not leave directories behind.
     let (prepared, environment) = prepare(args, &results, environment, ui)?;
     let environment = &environment;
+    let (origin, fleet) = (prepared.origin(), prepared.fleet(args)?);
     let data = take_data(environment, ui)?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
-    let (origin, fleet) = (prepared.origin(), prepared.fleet(&args.fleet)?);
     bench.engines.confinement = origin.confinement(environment, ui).into_report()?;
     let (dir, manifest) = match prepared {
         Prepared::Fresh(fresh) => {
@@ -197,7 +199,12 @@ fn print_head(manifest: &Manifest, fleet: Option<&FleetArgs>, ui: &Ui) {
         ui.status(waived);
     }
     let on = fleet.and_then(|options| options.on.as_ref());
-    let place = on.map_or(meta.host, |on| format!("each block on one machine of {on}"));
+    let place = match &manifest.plan.experiment.hosts {
+        Some(Hosts { server, clients, .. }) => {
+            format!("server on {server}, clients on {}", clients.join(", "))
+        }
+        None => on.map_or(meta.host, |on| format!("each block on one machine of {on}")),
+    };
     ui.status(format_args!("{}\n{place}\n{}\n", meta.question, meta.durability));
 }
 
@@ -209,16 +216,24 @@ enum Prepared {
 
 impl Prepared {
     /// Returns the machines that run its blocks, if they are others.
-    fn fleet(&self, given: &FleetArgs) -> Result<Option<FleetArgs>> {
-        let options = match self {
-            Self::Fresh(_) => fleet::options_of(given, None)?,
-            Self::Stored(stored) => stored.fleet(given)?,
-        };
+    fn fleet(&self, args: &Args) -> Result<Option<FleetArgs>> {
         let experiment = match self {
             Self::Fresh(fresh) => &fresh.1.experiment,
             Self::Stored(stored) => &stored.manifest.plan.experiment,
         };
-        options.as_ref().map(|_| fleet::check(experiment)).transpose()?;
+        let options = match self {
+            Self::Fresh(_) => fleet::options_of(&args.fleet, experiment, None)?,
+            Self::Stored(stored) => stored.fleet(&args.fleet)?,
+        };
+        if options.is_some() && args.until.is_given() {
+            return Err(miette!(
+                help = "leave out --until, and name --repetitions: `assay plan --on` prices them",
+                "--until extends an experiment of this machine only"
+            ));
+        }
+        if options.is_some() && experiment.hosts.is_none() {
+            fleet::check(experiment)?;
+        }
         Ok(options)
     }
 
@@ -241,12 +256,6 @@ fn prepare(
 ) -> Result<(Prepared, Environment)> {
     check_floor(&environment.nearest_dir(), args.limits.disk_floor)?;
     args.fleet.check()?;
-    if args.fleet.on.is_some() && args.until.is_given() {
-        return Err(miette!(
-            help = "leave out --until, and name --repetitions: `assay plan --on` prices them",
-            "--until extends an experiment of this machine only"
-        ));
-    }
     if let Some(name) = args.resumed() {
         if let Some(flag) = args.experiment_args.changing_flag() {
             return Err(miette!(
@@ -272,6 +281,9 @@ fn prepare(
     let verb = Verb { name: "assay run", own: &own, obtain: optional::OBTAIN };
     let mut checked = args.experiment_args.check(&catalog, machine, verb, process)?;
     args.until.prepare(&mut checked.experiment, ui)?;
+    // On the machine of the server the directory is its own.
+    let own = checked.experiment.hosts.as_ref().map(|_| environment.with_default_data_dir());
+    let process = Process { environment: own.as_ref().unwrap_or(environment), ui };
     let (planned, environment) = planned(&checked, args.limits.disk_floor, results, process)?;
     Ok((Prepared::Fresh(Box::new((checked, planned.plan))), environment))
 }

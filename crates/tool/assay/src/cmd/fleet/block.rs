@@ -2,19 +2,21 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, Write as _, stdin, stdout};
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
 use archive::{Results, ScratchDir, pack_run};
 use fleet::{
-    Answer, Claimed, Fleet, HELLO, Order, Outcome, Owner, Request, check_cpus, default_data_dir,
-    job_name, machine_name, read_message, send_message, unpack_builds,
+    Answer, Claimed, Fleet, HELLO, Order, Outcome, Owner, Request, TimedReader, check_cpus,
+    default_data_dir, job_name, machine_name, read_message, send_message, unpack_builds,
 };
 use miette::{Result, miette};
 use model::Machine;
-use runner::{Interrupt, Progress};
+use runner::{ClientHosts, Interrupt, Progress};
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::stdio::dup2_stderr;
 
@@ -23,6 +25,7 @@ use super::super::refused::{check_host, check_stored};
 use super::super::resume::take_builds;
 use super::super::run::{drive_health, host_of_run};
 use super::super::servers;
+use super::clients::StreamClients;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::{Environment, variable_os};
 use crate::phase;
@@ -33,6 +36,11 @@ use crate::ui::{Process, Ui};
 const BUILDS: &str = "fleet";
 /// Time between two signs of life: a submitter waits for several.
 const LIFE_EVERY: Duration = Duration::from_secs(10);
+/// Longest silence of the submitter of a block with client hosts, s: it sends a sign of life every
+/// 5 s.
+const SILENCE_MAX_S: u64 = 15;
+/// Nothing but its end or a silence stops the input of a block.
+static NEVER: AtomicBool = AtomicBool::new(false);
 /// Time between the end of the connection and the end of this process.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
@@ -96,8 +104,10 @@ fn shared(fleet: &Fleet, block: u32, process: Process<'_>) -> Result<ExitCode> {
 
 /// Runs the block that stdin has; its end stops the run.
 fn streamed(process: Process<'_>) -> Result<ExitCode> {
-    let mut input = BufReader::new(stdin());
-    let answer = |answer: &Answer| send_message(&mut stdout().lock(), answer).into_report();
+    let stdin = File::from(stdin().as_fd().try_clone_to_owned().into_report()?);
+    let mut input =
+        BufReader::new(TimedReader { input: stdin, is_stopped: &NEVER, silence_max_s: None });
+    let answer = |answer: &Answer| send(answer).into_report();
     writeln!(stdout(), "{HELLO}").and_then(|()| stdout().flush()).into_report()?;
     let Some(Request::Run { order, block, machine }) = read_message(&mut input).into_report()?
     else {
@@ -107,7 +117,8 @@ fn streamed(process: Process<'_>) -> Result<ExitCode> {
     let scratch = ScratchDir::new().into_report()?;
     let builds = scratch.path().join("builds.tar");
     let name = if machine.is_empty() { machine_name(&variable_os) } else { machine };
-    let task = Task::of(&order, block, name, builds, process.environment);
+    let mut task = Task::of(&order, block, name, builds, process.environment);
+    task.clients = order.address.clone().map(|address| StreamClients::new(address, send));
     if task.needs_builds() {
         answer(&Answer::NeedsBuilds)?;
         receive_builds(&mut input, &task.builds)?;
@@ -116,9 +127,12 @@ fn streamed(process: Process<'_>) -> Result<ExitCode> {
     let begins = Answer::Begins { machine, fingerprint: host.fingerprint };
     answer(&begins)?;
     let interrupt = Interrupt::default();
-    stop_at_end(input, interrupt.clone())?;
+    if task.clients.is_some() {
+        input.get_mut().silence_max_s = Some(SILENCE_MAX_S);
+    }
+    listen(input, task.clients.clone(), interrupt.clone())?;
     show_life()?;
-    let mut send = |cell: &str, dir: &Path| {
+    let mut send_run = |cell: &str, dir: &Path| {
         let mut files = packed(dir)?;
         let bytes = files.metadata().map_err(SendError::of)?.len();
         // Locked: a sign of life must not come between the bytes.
@@ -128,10 +142,15 @@ fn streamed(process: Process<'_>) -> Result<ExitCode> {
             .and_then(|_| output.flush())
             .map_err(SendError::of)
     };
-    let outcome = task.run(process, &interrupt, &mut send);
+    let outcome = task.run(process, &interrupt, &mut send_run);
     let outcome = outcome.unwrap_or_else(|report| Outcome::Failed { reason: report.to_string() });
     answer(&Answer::Ends(outcome))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Sends a message to the submitter.
+fn send(answer: &Answer) -> io::Result<()> {
+    send_message(&mut stdout().lock(), answer)
 }
 
 /// Checks that an experiment has a block.
@@ -153,13 +172,32 @@ fn receive_builds(input: &mut impl BufRead, to: &Path) -> Result<()> {
     if copied == bytes { Ok(()) } else { Err(miette!("the builds break off")) }
 }
 
-/// Stops the run when the connection ends.
+/// Passes the lines of client hosts to the runner; stops the run when the connection ends.
 #[expect(clippy::disallowed_methods, reason = "the process ends next")]
-fn stop_at_end(mut input: impl BufRead + Send + 'static, interrupt: Interrupt) -> Result<()> {
+fn listen(
+    mut input: impl BufRead + Send + 'static,
+    clients: Option<StreamClients>,
+    interrupt: Interrupt,
+) -> Result<()> {
     let watch = move || {
-        // Nothing else is sent; an error is an end as any other.
-        io::copy(&mut input, &mut io::sink()).ok();
+        // An error is an end as any other.
+        while let Ok(Some(request)) = read_message(&mut input) {
+            match (request, &clients) {
+                (Request::FromClient { worker, line }, Some(clients)) => {
+                    clients.pass(worker, &line);
+                }
+                (Request::ClientEnded { worker, reason }, Some(clients)) => {
+                    clients.end(worker, reason);
+                }
+                (Request::Lives, _) => {}
+                // Nothing else is sent.
+                _ => break,
+            }
+        }
         interrupt.raise();
+        if let Some(clients) = &clients {
+            clients.end_all();
+        }
         interrupt.raise();
         thread::sleep(END_WITHIN);
         archive::remove_scratch();
@@ -172,12 +210,12 @@ fn stop_at_end(mut input: impl BufRead + Send + 'static, interrupt: Interrupt) -
 /// Sends a sign of life from time to time, for as long as this process runs.
 #[expect(clippy::disallowed_methods, reason = "a wake-up every 10 s")]
 fn show_life() -> Result<()> {
-    let send = || {
-        while send_message(&mut stdout().lock(), &Answer::Lives).is_ok() {
+    let show = || {
+        while send(&Answer::Lives).is_ok() {
             thread::sleep(LIFE_EVERY);
         }
     };
-    thread::Builder::new().name("life".to_owned()).spawn(send).map(drop).into_report()
+    thread::Builder::new().name("life".to_owned()).spawn(show).map(drop).into_report()
 }
 
 /// Packs a run into a file without a name.
@@ -208,6 +246,8 @@ struct Task<'a> {
     /// File of the builds.
     builds: PathBuf,
     environment: Environment,
+    /// Hosts of the clients, if they are others.
+    clients: Option<StreamClients>,
 }
 
 impl<'a> Task<'a> {
@@ -231,7 +271,8 @@ impl<'a> Task<'a> {
             ..environment.clone()
         };
         let host = host_of_run(&environment.nearest_dir(), &environment);
-        Self { order, block, machine: Machine { name, host }, builds, environment }
+        let machine = Machine { name, host };
+        Self { order, block, machine, builds, environment, clients: None }
     }
 
     /// Returns whether the builds are absent in the cache.
@@ -270,6 +311,7 @@ impl<'a> Task<'a> {
         let mut bench = Bench::open(&data, &limits, &environment, &health)?;
         bench.engines.interrupt = interrupt.clone();
         bench.engines.block = Some(self.block);
+        bench.engines.clients = self.clients.as_ref().map(|clients| clients as &dyn ClientHosts);
         manifest.host = host_of_run(data.path(), &environment);
         let name = self.machine.name.clone();
         bench.engines.machine = Some(Machine { name, host: manifest.host.clone() });

@@ -12,7 +12,7 @@ use runner::Interrupt;
 
 use super::super::bench::Limits;
 use super::super::consent::Origin;
-use super::super::fleet_options::FleetArgs;
+use super::super::fleet_options::{FleetArgs, Target};
 use super::view::View;
 use crate::diagnostic::IntoReport as _;
 use crate::ui::Process;
@@ -40,6 +40,14 @@ pub(crate) struct FleetRun<'a> {
 }
 
 impl FleetRun<'_> {
+    /// Returns where the blocks run; `None` if that is not known.
+    pub(super) fn target(&self) -> Result<Option<Target>> {
+        match &self.manifest.plan.experiment.hosts {
+            Some(hosts) => Ok(Some(Target::of(hosts))),
+            None => self.options.target(),
+        }
+    }
+
     /// Returns the directory of the blocks.
     pub(super) fn fleet(&self) -> Fleet {
         Fleet::at(Results::of(self.dir).fleet_dir(&self.manifest.id))

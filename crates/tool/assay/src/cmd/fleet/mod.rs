@@ -2,6 +2,7 @@
 
 pub(crate) mod block;
 mod board;
+mod clients;
 mod lanes;
 mod slurm;
 mod submit;

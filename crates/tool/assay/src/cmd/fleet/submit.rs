@@ -5,7 +5,7 @@ use std::path::Path;
 use archive::{ExperimentDir, Results};
 use fleet::{BuildEntry, Fleet, Order, Slurm, Transport, collect};
 use miette::{Result, miette};
-use model::{Experiment, Manifest};
+use model::{Experiment, Hosts, Manifest};
 
 use super::super::fleet_options::{FleetArgs, Target};
 use super::super::requested_build;
@@ -21,7 +21,7 @@ const OPTIONS: &str = "options.json";
 ///
 /// A request to stop leaves blocks of Slurm running: `--resume` attaches to them.
 pub(crate) fn measure_on(run: &FleetRun<'_>) -> Result<usize> {
-    let target = run.options.target()?;
+    let target = run.target()?;
     // Its program is started on every machine.
     let place = run.fleet();
     let is_closed = trust::check(place.path(), trust::Entries::Closed);
@@ -90,9 +90,17 @@ pub(crate) fn prepare(run: &FleetRun<'_>) -> Result<()> {
         limits: run.limits.of_blocks(),
         data_dir: data_dir.or_else(|| earlier.as_ref().and_then(|it| it.data_dir.clone())),
         cache_dir: cache_dir.or_else(|| earlier.and_then(|it| it.cache_dir)),
+        address: run.manifest.plan.experiment.hosts.as_ref().map(address).transpose()?,
     };
     fleet.write(OPTIONS, &run.options.absolute()).into_report()?;
     fleet.write_order(&order).into_report()
+}
+
+/// Returns the address at which clients reach the server.
+fn address(hosts: &Hosts) -> Result<String> {
+    let config = hosts.ssh_config.as_ref().map(Path::new);
+    let by_ssh = || Transport::address(&hosts.server, config).into_report();
+    hosts.address.clone().map_or_else(by_ssh, Ok)
 }
 
 /// Returns the entries of the cache that the experiment's variants need, each once.
@@ -142,6 +150,12 @@ pub(super) fn collect_if_free(
 
 /// Refuses what cannot run on several machines.
 pub(crate) fn check(experiment: &Experiment) -> Result<()> {
+    if experiment.hosts.is_some() {
+        return Err(miette!(
+            help = "run it with `assay run`, without --on: its blocks run on these machines",
+            "the experiment names its machines in [hosts]"
+        ));
+    }
     if let Some(variant) = experiment.variants.iter().find(|variant| variant.dsn.is_some()) {
         return Err(miette!(
             help = "leave out --on, or name an engine that each machine can start",
@@ -161,20 +175,31 @@ pub(crate) fn check(experiment: &Experiment) -> Result<()> {
 /// Returns whether the blocks of a stored experiment run on other machines.
 pub(crate) fn is_elsewhere(results: &Results, name: &str) -> bool {
     let options = results.find(name).and_then(|dir| {
-        let id = dir.manifest()?.id;
-        Ok(Fleet::at(Results::of(&dir).fleet_dir(&id)).path().join(OPTIONS).exists())
+        let Manifest { id, plan, .. } = dir.manifest()?;
+        let options = Fleet::at(Results::of(&dir).fleet_dir(&id)).path().join(OPTIONS);
+        Ok(plan.experiment.hosts.is_some() || options.exists())
     });
     options.unwrap_or(false)
 }
 
-/// Returns the machines of a run: the given ones, or the machines on which it was begun.
+/// Returns the machines of a run: the machines that the experiment names, the given ones, or those
+/// on which it was begun.
 ///
 /// # Errors
-/// When the experiment was begun on other machines that are not known any more.
+/// When blocks cannot run on the given machines, or the experiment was begun on other machines that
+/// are not known any more.
 pub(crate) fn options_of(
     given: &FleetArgs,
+    experiment: &Experiment,
     stored: Option<(&ExperimentDir, &Manifest)>,
 ) -> Result<Option<FleetArgs>> {
+    if experiment.hosts.is_some() {
+        if given.on.is_some() {
+            check(experiment)?;
+        }
+        Transport::check_ssh().into_report()?;
+        return Ok(Some(given.clone()));
+    }
     let Some((dir, manifest)) = stored else {
         return Ok(given.on.is_some().then(|| given.clone()));
     };

@@ -1,0 +1,185 @@
+//! Workers on the client hosts of a block: relays between their pipes and the server's machine.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::Scope;
+use std::time::Duration;
+
+use model::Hosts;
+
+use crate::error::FleetError;
+use crate::hosts::RemoteHost;
+use crate::stream::{CLIENT_HELLO, LINE_BYTES_MAX, Request};
+use crate::transport::{
+    RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, copy_file, end, explained,
+};
+
+/// Time between two signs of life: the server's machine waits for several.
+const LIFE_EVERY: Duration = Duration::from_secs(5);
+/// Lines that may wait for a worker: one that begins has its order and a few commands.
+const LINES_MAX: usize = 64;
+
+/// The client hosts of a block.
+pub(crate) struct Clients<'a> {
+    hosts: Vec<Transport>,
+    block: RemoteBlock<'a>,
+}
+
+/// The sessions of a block's workers; they end when this is dropped.
+pub(crate) struct ClientSessions<'scope, 'env> {
+    clients: &'scope Clients<'scope>,
+    scope: &'scope Scope<'scope, 'env>,
+    /// Inputs of the workers, by number.
+    inputs: BTreeMap<u32, SyncSender<String>>,
+    /// Its end stops the signs of life.
+    life: Option<SyncSender<()>>,
+}
+
+impl<'scope, 'env> ClientSessions<'scope, 'env> {
+    /// Returns the sessions of a block that begins.
+    pub(crate) const fn new(
+        clients: &'scope Clients<'scope>,
+        scope: &'scope Scope<'scope, 'env>,
+    ) -> Self {
+        Self { clients, scope, inputs: BTreeMap::new(), life: None }
+    }
+
+    /// Sends signs of life to the server's machine, if the block has client hosts.
+    pub(crate) fn show_life(&mut self) {
+        let Clients { hosts, block } = self.clients;
+        if hosts.is_empty() {
+            return;
+        }
+        let (life, ended) = sync_channel(0);
+        self.life = Some(life);
+        self.scope.spawn(move || {
+            let goes_on = || ended.recv_timeout(LIFE_EVERY) == Err(RecvTimeoutError::Timeout);
+            while block.send(&Request::Lives).is_ok() && goes_on() {}
+        });
+    }
+
+    /// Starts a worker.
+    pub(crate) fn start(&mut self, host: usize, worker: u32) {
+        let (input, lines) = sync_channel(LINES_MAX);
+        self.inputs.insert(worker, input);
+        let (clients, scope) = (self.clients, self.scope);
+        // The client of its connection ends with the thread that starts it.
+        scope.spawn(move || {
+            let write = move |stdin| drop(scope.spawn(move || write_lines(&lines, stdin)));
+            let reason = clients.serve(host, worker, write);
+            // Without a connection to the server's machine the block has ended.
+            clients.block.send(&Request::ClientEnded { worker, reason }).ok();
+        });
+    }
+
+    /// Passes a line to a worker.
+    pub(crate) fn pass(&self, worker: u32, line: String) {
+        // The end of a worker is reported by its session.
+        if let Some(input) = self.inputs.get(&worker) {
+            input.send(line).ok();
+        }
+    }
+
+    /// Ends a worker.
+    pub(crate) fn end(&mut self, worker: u32) {
+        self.inputs.remove(&worker);
+    }
+}
+
+impl<'a> Clients<'a> {
+    /// Returns the client hosts of an experiment.
+    pub(crate) fn new(hosts: Option<&Hosts>, block: RemoteBlock<'a>) -> Self {
+        let of = |hosts: &Hosts| {
+            let config = hosts.ssh_config.as_ref().map(PathBuf::from);
+            let transport =
+                |ssh| Transport::Ssh { host: RemoteHost::at(ssh), config: config.clone() };
+            hosts.clients.iter().map(|ssh| transport(ssh)).collect()
+        };
+        Self { hosts: hosts.map(of).unwrap_or_default(), block }
+    }
+
+    /// Runs a worker to its end; returns why it ended.
+    ///
+    /// `write` gets the input of the worker once the worker has begun.
+    fn serve(&self, host: usize, worker: u32, write: impl FnOnce(ChildStdin)) -> String {
+        let log = self.block.fleet.path().join(format!("client-{worker}.log"));
+        let reason = match self.run(host, worker, &log, write) {
+            Ok(status) => status,
+            Err(FleetError::Stream { reason, .. }) => reason,
+            Err(error) => error.to_string(),
+        };
+        let errors = fs::read(&log).unwrap_or_default();
+        fs::remove_file(&log).ok();
+        explained(&reason, &String::from_utf8_lossy(&errors))
+    }
+
+    /// Runs a worker, whose standard error goes to a file; returns its status.
+    fn run(
+        &self,
+        host: usize,
+        worker: u32,
+        log: &Path,
+        write: impl FnOnce(ChildStdin),
+    ) -> Result<String, FleetError> {
+        let Some(transport) = self.hosts.get(host) else {
+            return Ok(format!("the experiment has no client host {host}"));
+        };
+        let errors = File::create(log).map_err(FleetError::file(log))?;
+        let mut child = transport.spawn(self.block, "worker --stream", errors)?;
+        let relayed = self.relay(transport, worker, &mut child, write);
+        if relayed.is_err() {
+            child.kill().ok();
+        }
+        let status = end(&mut child);
+        relayed?;
+        let status = status.map_err(|error| transport.broken(error.to_string()))?;
+        Ok(format!("it ended with {status}"))
+    }
+
+    /// Sends the lines of a worker to the server's machine until they end.
+    fn relay(
+        &self,
+        transport: &Transport,
+        worker: u32,
+        child: &mut Child,
+        write: impl FnOnce(ChildStdin),
+    ) -> Result<(), FleetError> {
+        let (Some(mut stdin), Some(input)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(transport.broken("no pipes"));
+        };
+        let (is_stopped, silence_max_s) = (self.block.is_stopped, Some(SILENCE_MAX_S));
+        let mut output = BufReader::new(TimedReader { input, is_stopped, silence_max_s });
+        transport
+            .enter(self.block, CLIENT_HELLO, &mut output, |path| copy_file(path, &mut stdin))?;
+        // Between two steps it has nothing to report. The client ends if the network does.
+        output.get_mut().silence_max_s = None;
+        write(stdin);
+        let sent =
+            send_lines(&mut output, &|line| self.block.send(&Request::FromClient { worker, line }));
+        sent.map_err(|error| transport.broken(error.to_string()))
+    }
+}
+
+/// Writes the lines for a worker, whose input then ends.
+fn write_lines(lines: &Receiver<String>, mut stdin: ChildStdin) {
+    lines.iter().take_while(|line| stdin.write_all(line.as_bytes()).is_ok()).for_each(drop);
+}
+
+/// Sends the lines of a worker until they end.
+fn send_lines(
+    output: &mut impl BufRead,
+    send: &dyn Fn(String) -> io::Result<()>,
+) -> io::Result<()> {
+    loop {
+        let mut line = Vec::new();
+        output.take(LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            return Ok(());
+        }
+        send(String::from_utf8_lossy(&line).into_owned())?;
+    }
+}

@@ -1,0 +1,322 @@
+//! A verb of this program on another machine, over the pipes of `ssh` or `srun`.
+//!
+//! Source: OpenSSH 9.2, ssh(1), ssh_config(5); Slurm 22.05, srun(1).
+
+use std::fs::File;
+use std::io::{self, BufRead, Read, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use child::Role;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
+
+use crate::directory::Fleet;
+use crate::error::FleetError;
+use crate::hosts::RemoteHost;
+use crate::slurm::EXPORTED;
+use crate::stream::{Request, send_message};
+
+/// Options of every connection: no question, and an end within 10 s of a silent machine.
+///
+/// `SHLVL` keeps bash from reading `.bashrc`, where the server accepts the variable.
+const SSH: [&str; 10] = [
+    "-T",
+    "-o",
+    "BatchMode=yes",
+    "-o",
+    "ServerAliveInterval=3",
+    "-o",
+    "ServerAliveCountMax=3",
+    "-o",
+    "SetEnv=SHLVL=2",
+    "--",
+];
+/// Largest number of lines that a shell may print before the program starts.
+const NOISE_LINES_MAX: usize = 1_000;
+/// Starts of the lines that report whether the machine has this program.
+const STATES: [&str; 2] = ["assay-has", "assay-lacks"];
+/// Longest silence of a machine, in seconds: it sends a sign of life every 10 s.
+pub(crate) const SILENCE_MAX_S: u64 = 40;
+/// Time that a client has to end when its connection ends.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How a machine is reached.
+#[derive(Debug, Clone)]
+pub enum Transport {
+    /// By the OpenSSH client, with a configuration file if one is named.
+    Ssh {
+        /// The machine.
+        host: RemoteHost,
+        /// File of the client's configuration.
+        config: Option<PathBuf>,
+    },
+    /// By Slurm, which chooses the machine.
+    Srun {
+        /// Class of the machine.
+        constraint: Option<String>,
+    },
+}
+
+/// A block to run on a machine.
+#[derive(Debug, Clone, Copy)]
+pub struct RemoteBlock<'a> {
+    /// The directory of the blocks, on this host.
+    pub fleet: &'a Fleet,
+    /// The block, from 1.
+    pub block: u32,
+    /// SHA-256 of the program.
+    pub program_sha256: &'a str,
+    /// Machines that Slurm is not to choose.
+    pub excluded: &'a [String],
+    /// The current time, UTC, RFC 3339.
+    pub now: fn() -> String,
+    /// Connection in use, so that another thread can end it.
+    pub connection: &'a Mutex<Option<ChildStdin>>,
+    /// Set when the connections end.
+    pub is_stopped: &'a AtomicBool,
+}
+
+impl RemoteBlock<'_> {
+    /// Sends a message to the machine. Several threads may send.
+    pub(crate) fn send(&self, request: &Request) -> io::Result<()> {
+        self.with_input(|input| send_message(input, request))
+    }
+
+    /// Sends a file to the machine.
+    pub(crate) fn send_file(&self, path: &Path) -> io::Result<()> {
+        self.with_input(|input| copy_file(path, input))
+    }
+
+    fn with_input(&self, write: impl FnOnce(&mut ChildStdin) -> io::Result<()>) -> io::Result<()> {
+        let mut input = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        // Connections may have ended before this one was made.
+        let is_stopped = self.is_stopped.load(Ordering::Relaxed);
+        let input = input.as_mut().filter(|_| !is_stopped);
+        input.ok_or_else(|| io::Error::other("the connection was ended")).and_then(write)
+    }
+}
+
+/// Input with a limit on the wait for more of it.
+#[derive(Debug)]
+pub struct TimedReader<'a, R> {
+    /// The input.
+    pub input: R,
+    /// Set when the input is to end within seconds.
+    pub is_stopped: &'a AtomicBool,
+    /// Longest silence in seconds, if there is a limit.
+    pub silence_max_s: Option<u64>,
+}
+
+impl<R: Read + AsFd> Read for TimedReader<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let (mut waited, mut stopped) = (0, 0);
+        loop {
+            let second = Timespec { tv_sec: 1, tv_nsec: 0 };
+            let mut fds = [PollFd::new(&self.input, PollFlags::IN)];
+            if poll(&mut fds, Some(&second))? > 0 {
+                return self.input.read(buffer);
+            }
+            waited += 1;
+            stopped += u64::from(self.is_stopped.load(Ordering::Relaxed));
+            let is_silent = self.silence_max_s.is_some_and(|most| waited > most);
+            if is_silent || stopped > PATIENCE.as_secs() {
+                let text = format!("it was silent for {waited} s");
+                return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+            }
+        }
+    }
+}
+
+impl Transport {
+    /// Checks that the client of OpenSSH is here.
+    ///
+    /// # Errors
+    /// When it is not installed.
+    pub fn check_ssh() -> Result<(), FleetError> {
+        child::find("ssh").map(drop).ok_or(FleetError::Missing("ssh", "OpenSSH"))
+    }
+
+    /// Returns the command that runs one line of shell on the machine.
+    fn command(&self, line: &str, excluded: &[String]) -> Command {
+        match self {
+            Self::Ssh { host, config } => {
+                let mut command = ssh(config.as_deref());
+                command.args(SSH).arg(&host.ssh).arg(line);
+                command
+            }
+            Self::Srun { constraint } => {
+                let mut command = child::command(Role::Remote, "srun");
+                command.args(["--nodes=1", "--ntasks=1", "--exclusive", "--cpu-bind=none"]);
+                command.args(["--quiet", "--export", EXPORTED]);
+                if let Some(constraint) = constraint {
+                    command.arg("--constraint").arg(constraint);
+                }
+                if !excluded.is_empty() {
+                    command.arg("--exclude").arg(excluded.join(","));
+                }
+                command.args(["sh", "-c", line]);
+                command
+            }
+        }
+    }
+
+    /// Returns the command line for a shell on the machine.
+    ///
+    /// It has no text of the user: OpenSSH passes it to the login shell there.
+    fn line(&self, sha256: &str, bytes: u64, args: &str) -> String {
+        let [has, lacks] = states(sha256);
+        let script = format!(
+            "umask 077; dir=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/assay/fleet\"; \
+             program=\"$dir/assay-{sha256}\"; echo; \
+             whole() {{ [ -x \"$1\" ] && [ \"$(wc -c < \"$1\")\" -eq {bytes} ]; }}; \
+             if whole \"$program\"; then echo {has}; else mkdir -p \"$dir\" && \
+             part=\"$(mktemp \"$dir/part.XXXXXX\")\" && chmod 700 \"$part\" && echo {lacks} && \
+             head -c {bytes} > \"$part\"; whole \"$part\" && mv \"$part\" \"$program\" || \
+             {{ rm -f \"$part\"; exit 1; }}; fi; exec \"$program\" {args}"
+        );
+        match self {
+            Self::Ssh { .. } => format!("exec sh -c '{script}'"),
+            Self::Srun { .. } => script,
+        }
+    }
+
+    /// Returns the name of the machine, as far as it is known before the block runs.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Ssh { host, .. } => &host.name,
+            Self::Srun { .. } => "a machine of Slurm",
+        }
+    }
+
+    /// Returns the name that the machine gets; empty if the scheduler gives it one.
+    pub(crate) fn machine(&self) -> String {
+        match self {
+            Self::Ssh { host, .. } => host.name.clone(),
+            Self::Srun { .. } => String::new(),
+        }
+    }
+
+    /// Returns the name or address of the machine that ssh connects to.
+    ///
+    /// # Errors
+    /// When ssh does not accept its configuration, with its message.
+    pub fn address(destination: &str, config: Option<&Path>) -> Result<String, FleetError> {
+        let mut command = ssh(config);
+        let output = command.args(["-G", "--", destination]).output();
+        let output = output.map_err(|error| not_started(&command, &error))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let name = text.lines().find_map(|line| line.strip_prefix("hostname "));
+        name.map(str::to_owned).ok_or_else(|| FleetError::Program {
+            program: format!("ssh -G {destination}"),
+            message: explained("it printed no host name", &String::from_utf8_lossy(&output.stderr)),
+        })
+    }
+
+    /// Starts the client of a connection, which runs this program with arguments on the machine.
+    ///
+    /// The client ends with the thread that calls this.
+    pub(crate) fn spawn(
+        &self,
+        block: RemoteBlock<'_>,
+        args: &str,
+        errors: File,
+    ) -> Result<Child, FleetError> {
+        let bytes = file_length(&block.fleet.program())?;
+        let line = self.line(block.program_sha256, bytes, args);
+        let mut command = self.command(&line, block.excluded);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
+        command.spawn().map_err(|error| not_started(&command, &error))
+    }
+
+    /// Reads the output up to the first line of the program, which is sent if it is absent.
+    pub(crate) fn enter(
+        &self,
+        block: RemoteBlock<'_>,
+        hello: &str,
+        from: &mut impl BufRead,
+        send_file: impl FnOnce(&Path) -> io::Result<()>,
+    ) -> Result<(), FleetError> {
+        let [has, lacks] = states(block.program_sha256);
+        if self.greeting(from, &[&has, &lacks])? == lacks {
+            send_file(&block.fleet.program()).map_err(|error| self.broken(error.to_string()))?;
+        }
+        self.greeting(from, &[hello]).map(drop)
+    }
+
+    /// Reads lines up to one of those expected: a shell may print others before.
+    fn greeting(&self, from: &mut impl BufRead, expected: &[&str]) -> Result<String, FleetError> {
+        for _ in 0..NOISE_LINES_MAX {
+            let mut line = Vec::new();
+            let read = from.take(NOISE_LINES_MAX as u64 * 100).read_until(b'\n', &mut line);
+            let read = read.map_err(|error| self.broken(error.to_string()))?;
+            if read == 0 {
+                return Err(self.broken("it ended before Assay began there"));
+            }
+            let line = String::from_utf8_lossy(&line);
+            if let Some(found) = expected.iter().find(|known| line.trim_end() == **known) {
+                return Ok((*found).to_owned());
+            }
+        }
+        Err(self.broken("its shell prints too much before Assay begins"))
+    }
+
+    pub(crate) fn broken(&self, reason: impl Into<String>) -> FleetError {
+        FleetError::Stream { machine: self.name().to_owned(), reason: reason.into() }
+    }
+}
+
+/// Returns the client of OpenSSH with its configuration.
+fn ssh(config: Option<&Path>) -> Command {
+    let mut command = child::command(Role::Remote, "ssh");
+    if let Some(config) = config {
+        command.arg("-F").arg(config);
+    }
+    command
+}
+
+fn not_started(command: &Command, error: &io::Error) -> FleetError {
+    let program = command.get_program().to_string_lossy().into_owned();
+    FleetError::Program { program, message: error.to_string() }
+}
+
+/// Adds the last line of a standard error to a reason.
+pub(crate) fn explained(reason: &str, errors: &str) -> String {
+    match errors.trim().lines().last() {
+        Some(line) => format!("{reason} ({line})"),
+        None => reason.to_owned(),
+    }
+}
+
+/// Writes a file to a program's input.
+pub(crate) fn copy_file(path: &Path, to: &mut ChildStdin) -> io::Result<()> {
+    io::copy(&mut File::open(path)?, to).and_then(|_| to.flush())
+}
+
+/// Returns the lines by which the machine reports that it has this program, or lacks it.
+///
+/// No shell prints such a line by itself.
+fn states(sha256: &str) -> [String; 2] {
+    STATES.map(|state| format!("{state}-{sha256}"))
+}
+
+pub(crate) fn file_length(path: &Path) -> Result<u64, FleetError> {
+    std::fs::metadata(path).map(|facts| facts.len()).map_err(FleetError::file(path))
+}
+
+/// Ends a client of a connection: its input has ended.
+#[expect(clippy::disallowed_methods, reason = "nothing is measured on this host")]
+pub(crate) fn end(child: &mut Child) -> io::Result<ExitStatus> {
+    let step = Duration::from_millis(50);
+    let mut waited = Duration::ZERO;
+    while waited < PATIENCE && matches!(child.try_wait(), Ok(None)) {
+        std::thread::sleep(step);
+        waited += step;
+    }
+    child.kill().ok();
+    child.wait()
+}
