@@ -1,8 +1,12 @@
 //! Machines of an experiment whose clients do not run on the machine of the server.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
+use crate::experiment::Experiment;
 use crate::host::Host;
+use crate::step::{Step, StepRole, StopRule};
 
 /// The machines of an experiment with a machine for the server, and machines for the clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +18,33 @@ pub struct Hosts {
     pub address: Option<String>,
     /// Destinations of ssh where clients run, at least one.
     pub clients: Vec<String>,
+    /// Path of the configuration of OpenSSH's client; its default one if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh_config: Option<String>,
+}
+
+impl Hosts {
+    /// Returns which clients of a shared step run on the client host at a position, counted from 0.
+    ///
+    /// The hosts have equal numbers of clients, or the first hosts have one more.
+    pub fn share(&self, position: u32, clients: u32) -> Range<u32> {
+        let hosts = u32::try_from(self.clients.len()).unwrap_or(u32::MAX).max(1);
+        let (each, rest) = (clients / hosts, clients % hosts);
+        let start = |position: u32| position * each + position.min(rest);
+        start(position.min(hosts))..start(position.saturating_add(1).min(hosts))
+    }
+}
+
+impl Experiment {
+    /// Returns whether a step runs on all client hosts; the others run on the first.
+    ///
+    /// Shared are the steps of clients that end by duration and search no load.
+    pub fn is_shared(&self, step: &Step) -> bool {
+        let role = step.role(self.application.as_ref());
+        matches!(step.stop, StopRule::Duration(_))
+            && !matches!(role, StepRole::Load | StepRole::Maintain)
+            && !step.load.is_search()
+    }
 }
 
 /// A machine that ran clients of a run.
@@ -90,6 +121,44 @@ pub struct ClockDrift {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::{Load, Pace};
+    use crate::units::Nanos;
+
+    /// Goal: the shares of a step's clients are disjoint and complete, and differ by one at most.
+    /// Method: every number of hosts up to 9 with every number of clients up to 40, and the most.
+    #[test]
+    fn shares_of_clients_are_disjoint_complete_and_even() {
+        for hosts in 1..=9_u32 {
+            let all = Hosts { clients: vec!["c".to_owned(); hosts as usize], ..Hosts::default() };
+            for clients in (0..=40).chain([u32::MAX]) {
+                let shares: Vec<_> = (0..hosts).map(|at| all.share(at, clients)).collect();
+                assert_eq!((shares[0].start, shares.last().unwrap().end), (0, clients));
+                assert!(shares.windows(2).all(|pair| pair[0].end == pair[1].start), "{shares:?}");
+                let sizes: Vec<u32> = shares.iter().map(|it| it.end - it.start).collect();
+                assert!(sizes.is_sorted_by(|one, next| one >= next), "{sizes:?}");
+                assert!(sizes[0] - sizes.last().unwrap() <= 1, "{sizes:?}");
+                assert!(all.share(hosts, clients).is_empty(), "no such host");
+            }
+        }
+    }
+
+    #[test]
+    fn steps_of_clients_that_end_by_duration_without_search_are_shared() {
+        let text = serde_json::json!({
+            "name": "sample", "question": "Which?", "base": "a", "workload": null,
+            "data": { "rows": 1, "key_bytes": 8, "value_bytes": 8, "compressible_to": 0.5 },
+            "memory_bytes": null, "seed": 1, "clients": [1], "repetitions": 1, "steps": [],
+            "variants": [],
+        });
+        let experiment: Experiment = serde_json::from_value(text).unwrap();
+        let timed = |name: &str| Step::new(name, StopRule::Duration(Nanos::SECOND));
+        let search = Step { load: Load::FindRate(Pace::default()), ..timed("readrandom") };
+        let counted = Step::new("readrandom", StopRule::Operations(9));
+        assert!(experiment.is_shared(&timed("readrandom")));
+        for step in [timed("settle"), timed("fillseq"), search, counted] {
+            assert!(!experiment.is_shared(&step), "{step:?}");
+        }
+    }
 
     #[test]
     fn error_of_times_is_that_of_the_start_and_the_drift() {
