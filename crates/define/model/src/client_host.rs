@@ -77,8 +77,7 @@ pub struct ClientHost {
 
 /// A client host's clock, compared with the clock of the server's host around one step.
 ///
-/// Source: Mills, 1991, "Internet Time Synchronization: the Network Time Protocol", IEEE Trans.
-/// Comm. 39(10), section IV: offset and error of an exchange, of which the shortest counts.
+/// Source: [Mills 1991], section IV: offset and error of an exchange, of which the shortest counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostClock {
     /// Position of the step in the run, from 0.
