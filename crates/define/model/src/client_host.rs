@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::experiment::Experiment;
 use crate::host::Host;
+use crate::limits::{LIST_MAX, check_number, is_destination};
 use crate::step::{Step, StepRole, StopRule};
 
 /// The machines of an experiment with a machine for the server, and machines for the clients.
@@ -24,6 +25,21 @@ pub struct Hosts {
 }
 
 impl Hosts {
+    /// Checks that server and clients are destinations of ssh, and that no client host is named
+    /// twice.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        check_number("clients", self.clients.len() as u64, (1, LIST_MAX as u64))?;
+        let mut names = [&self.server].into_iter().chain(&self.clients).chain(&self.address);
+        if let Some(name) = names.find(|name| !is_destination(name)) {
+            return Err(format!("a host is {name:?}, which is not a destination of ssh"));
+        }
+        let mut clients = self.clients.iter().enumerate();
+        match clients.find(|(index, name)| self.clients[..*index].contains(name)) {
+            Some((_, name)) => Err(format!("clients has {name:?} twice")),
+            None => Ok(()),
+        }
+    }
+
     /// Returns which clients of a shared step run on the client host at a position, counted from 0.
     ///
     /// The hosts have equal numbers of clients, or the first hosts have one more.
@@ -61,8 +77,7 @@ pub struct ClientHost {
 
 /// A client host's clock, compared with the clock of the server's host around one step.
 ///
-/// Source: Mills, 1991, "Internet Time Synchronization: the Network Time Protocol", IEEE Trans.
-/// Comm. 39(10), section IV: offset and error of an exchange, of which the shortest counts.
+/// Source: [Mills 1991], section IV: offset and error of an exchange, of which the shortest counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostClock {
     /// Position of the step in the run, from 0.
@@ -140,6 +155,19 @@ mod tests {
                 assert!(all.share(hosts, clients).is_empty(), "no such host");
             }
         }
+    }
+
+    #[test]
+    fn hosts_are_destinations_and_each_client_host_is_named_once() {
+        let check = |server: &str, clients: &[&str]| {
+            let clients = clients.iter().map(|name| (*name).to_owned()).collect();
+            Hosts { server: server.to_owned(), clients, ..Hosts::default() }.check()
+        };
+        assert_eq!(check("bench@db1", &["c1", "c2"]), Ok(()));
+        for (server, clients) in [("db1", &[][..]), ("-oX=y", &["c1"]), ("db1", &["c 1"])] {
+            assert!(check(server, clients).is_err(), "{server} {clients:?}");
+        }
+        assert_eq!(check("db1", &["c1", "c1"]), Err("clients has \"c1\" twice".to_owned()));
     }
 
     #[test]

@@ -61,6 +61,9 @@ impl Experiment {
         self.data.check(self.application.is_some())?;
         self.check_variants()?;
         self.check_device()?;
+        if let Some(hosts) = &self.hosts {
+            hosts.check().map_err(|reason| format!("hosts.{reason}"))?;
+        }
         if let Some(application) = &self.application {
             application.check().map_err(|reason| format!("application.{reason}"))?;
         }

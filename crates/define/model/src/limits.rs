@@ -149,6 +149,11 @@ pub fn is_name(text: &str, bytes_max: usize) -> bool {
         && text.chars().all(fits)
 }
 
+/// Returns whether the client of OpenSSH takes a text for a destination, not for an option.
+pub fn is_destination(text: &str) -> bool {
+    !text.is_empty() && !text.starts_with('-') && text.chars().all(|sign| sign.is_ascii_graphic())
+}
+
 /// Returns whether a text is a name in SQL without quotes.
 pub fn is_sql_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')

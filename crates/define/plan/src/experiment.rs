@@ -126,10 +126,9 @@ impl Resolver<'_> {
             load: LoadSharing::default(),
             application: self.application.map(|loaded| loaded.application.clone()),
             placement: errors.or_default(self.placement(benchmark, &file.variants)),
-            name: match experiment.get(NAME) {
-                Some(_) => errors.or_default(self.file_name(experiment, "the experiment's name")),
-                None => String::new(),
-            },
+            name: experiment.get(NAME).map_or_else(String::new, |_| {
+                errors.or_default(self.file_name(experiment, "the experiment's name"))
+            }),
             margin: experiment.value(MARGIN).unwrap_or(MARGIN_DEFAULT),
             measure: errors.or_default(self.measure(experiment, &steps)),
             answer,
@@ -151,6 +150,7 @@ impl Resolver<'_> {
             variants,
         };
         checked.load = errors.or_default(self.load_sharing(file, &checked));
+        checked.hosts = errors.or_default(self.hosts(file, &checked, &loads, &factor.place));
         errors.result(Checked {
             experiment: checked,
             chosen: None,

@@ -13,15 +13,16 @@ use reader::error::PlanError;
 use reader::place::Placed;
 
 use crate::value::{
-    Levels, above_zero, client_count, comparable, compressible_to, distinct, expected, filled,
-    key_bytes, levels, memory, named, seed, text, value_bytes,
+    Levels, above_zero, address, client_count, comparable, compressible_to, destinations, distinct,
+    expected, filled, key_bytes, levels, memory, named, seed, text, value_bytes,
 };
 use crate::window::parse_duration;
 
 use Form::{Amount, Name, Number, Switch, Text, Whole};
-use Kind::{Lines, One, Pairs, Tables};
+use Kind::{LineOrLines, Lines, One, Pairs, Tables};
 use Table::{
-    Benchmark, Device, Experiment, Factors, Finding, Load, Published, Size, Step, Variant, Waiver,
+    Benchmark, Device, Experiment, Factors, Finding, Hosts, Load, Published, Size, Step, Variant,
+    Waiver,
 };
 
 /// A table of experiment files.
@@ -31,6 +32,7 @@ pub(crate) enum Table {
     Benchmark,
     Device,
     Factors,
+    Hosts,
     Size,
     Variant,
     Step,
@@ -42,7 +44,7 @@ pub(crate) enum Table {
 
 model::names!(Table, "a table":
     Experiment "[experiment]", Benchmark "[benchmark]", Device "[device]", Factors "[factors]",
-    Size "[size.NAME]", Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
+    Hosts "[hosts]", Size "[size.NAME]", Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
     Published "[[published]]", Finding "[[published.finding]]");
 
 /// What a key has.
@@ -56,6 +58,8 @@ pub(crate) enum Kind {
     Pairs,
     /// A list of texts, one a line.
     Lines,
+    /// The same, or one text.
+    LineOrLines,
     /// A list of tables.
     Tables(Table),
     /// A load: a keyword, or a table.
@@ -168,6 +172,10 @@ declare! {
     OCCURRENCE: u32 = "occurrence" [Finding], One(Whole), |text| Ok(parse_whole(text)?), Any, None, "";
     STEP_CLIENTS: u32 = "clients" [Step, Finding], One(Whole), client_count, Any, None, "";
     BASE_CLIENTS: u32 = "base_clients" [Finding], One(Whole), client_count, Any, None, "";
+    SERVER: String = "server" [Hosts], One(Text), destinations, Any, None, "";
+    HOST_CLIENTS: String = "clients" [Hosts], LineOrLines, destinations, Any, None, "";
+    ADDRESS: String = "address" [Hosts], One(Text), address, Any, None, "";
+    SSH_CONFIG: String = "ssh_config" [Hosts], One(Text), text, Any, None, "";
     CODE: String = "code" [Waiver], One(Text), text, Any, None, "";
     REASON: String = "reason" [Waiver], One(Text), text, Any, None, "";
     SOURCE: String = "source" [Published], One(Text), |text| filled("the publication has no source", "write the source here: author, date and title", text), Any, None, "";
@@ -266,6 +274,7 @@ pub(crate) const fn required(table: Table) -> &'static [&'static Key<String>] {
         Step => &[STEP],
         Waiver => &[CODE, REASON],
         Published => &[SOURCE, SETUP],
+        Hosts => &[SERVER, HOST_CLIENTS],
         Finding => &[CLAIM, VARIANT, STEP],
         Benchmark | Device | Factors | Size | Load => &[],
     }
@@ -279,7 +288,9 @@ mod tests {
 
     #[test]
     fn every_key_is_declared_once_per_table_and_every_flag_once() {
-        for table in [Experiment, Benchmark, Device, Factors, Size, Variant, Step, Load, Finding] {
+        for table in
+            [Experiment, Benchmark, Device, Factors, Hosts, Size, Variant, Step, Load, Finding]
+        {
             let keys: Vec<_> = of_table(table).map(|setting| setting.key).collect();
             assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "{keys:?}");
         }

@@ -28,6 +28,7 @@ pub(crate) struct File {
     /// Whether parts of it could not be read: nothing of it is missing for certain.
     pub(crate) is_partial: bool,
     pub(crate) factors: Section,
+    pub(crate) hosts: Option<Section>,
     /// The sizes with their names, in the file's order.
     pub(crate) sizes: Vec<(Placed<String>, Section)>,
     pub(crate) variants: Vec<Section>,
@@ -222,8 +223,17 @@ impl Section {
 }
 
 /// Keys of a file.
-const KEYS: [&str; 8] =
-    ["experiment", "benchmark", "device", "factors", "size", "variant", "waive", "published"];
+const KEYS: [&str; 9] = [
+    "experiment",
+    "benchmark",
+    "device",
+    "factors",
+    "hosts",
+    "size",
+    "variant",
+    "waive",
+    "published",
+];
 
 /// Reads an experiment file's text.
 ///
@@ -249,6 +259,7 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
             }
             "device" => file.benchmark = reader.section(Table::Device, node),
             "factors" => file.factors = reader.section(Table::Factors, node),
+            "hosts" => file.hosts = Some(reader.section(Table::Hosts, node)),
             "size" => file.sizes = reader.sizes(node),
             "variant" => {
                 let variants = reader.sections(Table::Variant, node);
@@ -381,6 +392,7 @@ fn value(kind: Kind, node: &Node<'_>) -> Result<String, PlanError> {
         Kind::One(Form::Number) => (value.is_integer() || value.is_float(), "a number"),
         Kind::One(Form::Switch) => (value.is_bool(), "true or false"),
         Kind::Lines => (value.is_array(), "a list in brackets"),
+        Kind::LineOrLines => (value.is_str() || value.is_array(), "a text, or a list of texts"),
         Kind::Levels => {
             (value.is_str() || value.is_array(), "a list such as [1, 2], \"sweep\" or \"adaptive\"")
         }
@@ -391,7 +403,7 @@ fn value(kind: Kind, node: &Node<'_>) -> Result<String, PlanError> {
     if !fits {
         return Err(wrong_type(expected, node));
     }
-    let separator = if matches!(kind, Kind::Lines) { "\n" } else { "," };
+    let separator = if matches!(kind, Kind::Lines | Kind::LineOrLines) { "\n" } else { "," };
     Ok(match value.as_array() {
         Some(all) => {
             let all: Vec<_> = all.iter().map(|one| plain(one.get_ref())).collect();

@@ -1,9 +1,11 @@
 //! Parsers of the values of settings.
 
+use std::net::Ipv6Addr;
 use std::str::FromStr;
 
 use model::limits::{
     CLIENTS_MAX, COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, LEVELS_MAX, MEMORY_MIN, VALUE_BYTES_MAX,
+    is_destination,
 };
 use model::setting::{parse_short_size, parse_whole};
 use model::units::parse_size;
@@ -184,4 +186,33 @@ pub(crate) fn distinct<T: FromStr<Err = String> + PartialEq>(
         false if all.is_empty() => Err(format!("`{key}` is empty").into()),
         false => Ok(all),
     }
+}
+
+/// Parses destinations of ssh, one a line, none of them twice.
+pub(crate) fn destinations(text: &str) -> Result<String, PlanError> {
+    if text.is_empty() {
+        return Err(PlanError::new("no host is named").remedy("name a host, such as \"c1\""));
+    }
+    let names: Vec<&str> = text.split('\n').collect();
+    for (index, name) in names.iter().enumerate() {
+        if !is_destination(name) {
+            return Err(PlanError::new(format!("`{name}` is not a destination of ssh"))
+                .remedy("write a host of the ssh configuration, or user@address"));
+        }
+        if names[..index].contains(name) {
+            return Err(PlanError::new(format!("the client host `{name}` is named twice"))
+                .remedy("name each host once: two workers on one host disturb each other"));
+        }
+    }
+    Ok(text.to_owned())
+}
+
+/// Parses the address at which clients reach a server.
+pub(crate) fn address(text: &str) -> Result<String, PlanError> {
+    let has_port = text.contains(':') && text.parse::<Ipv6Addr>().is_err();
+    if is_destination(text) && !has_port && !text.contains(['@', '/']) {
+        return Ok(text.to_owned());
+    }
+    Err(PlanError::new(format!("`{text}` is not the name or address of a host"))
+        .remedy("write a name such as db1.lan, or an IP address, without user and port"))
 }

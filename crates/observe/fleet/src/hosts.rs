@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use model::limits::{NAME_BYTES_MAX, check_name};
+use model::limits::{NAME_BYTES_MAX, check_name, is_destination};
 use reader::error::{Errors, PlanError, Source, refuse};
 use reader::syntax::{Fields, Node, parse, text};
 
@@ -96,12 +96,6 @@ fn host(node: &Node<'_>) -> Result<RemoteHost, PlanError> {
         ssh: (*ssh.as_ref().unwrap_or(&name).get_ref()).to_owned(),
         data_dir: fields.get("data_dir").map(text).transpose()?.map(|dir| dir.get_ref().into()),
     })
-}
-
-/// Returns whether the ssh client takes a text for a destination, not for an option.
-fn is_destination(text: &str) -> bool {
-    let is_plain = |sign: char| sign.is_ascii_graphic();
-    !text.is_empty() && !text.starts_with('-') && text.chars().all(is_plain)
 }
 
 #[cfg(test)]

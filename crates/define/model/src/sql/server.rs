@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -68,6 +69,11 @@ impl Tls {
     fn is_default(&self) -> bool {
         *self == Self::Off
     }
+}
+
+/// Returns whether a host name is that of the loopback interface.
+pub fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
 impl Address {
@@ -379,6 +385,12 @@ mod tests {
         assert!(!at(Tls::Preferred).carries_passwords() && at(Tls::Waived).carries_passwords());
         assert!(at(Tls::Unverified).choices().is_none());
         assert_eq!(at(Tls::Off).to_string(), "[::1]:1");
+    }
+
+    #[test]
+    fn loopback_addresses_are_those_of_the_own_machine() {
+        assert!(["localhost", "127.0.0.2", "::1"].into_iter().all(is_loopback));
+        assert!(!["db1", "10.0.0.1", "127.example.org"].into_iter().any(is_loopback));
     }
 
     #[test]

@@ -27,7 +27,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let own: Vec<_> =
         experiment.variants.iter().filter(|one| is_server(one) && one.dsn.is_none()).collect();
     let is_alone = experiment.clients.contains(&1);
-    if !experiment.placement.is_free() || own.is_empty() || !is_alone || cpus <= CpuCount::of(1) {
+    let is_fixed = !experiment.placement.is_free() || experiment.hosts.is_some();
+    if is_fixed || own.is_empty() || !is_alone || cpus <= CpuCount::of(1) {
         return Vec::new();
     }
     let evidence = format!(
@@ -57,6 +58,9 @@ mod tests {
         assert_eq!(with("postgres@15.10", Placement::Split, 1), []);
         assert_eq!(with("postgres@15.10", Placement::Free, 8), []);
         assert_eq!(with("rocksdb", Placement::Free, 1), []);
+        let mut apart = on_builds(&[("a", "postgres@15.10")]);
+        (apart.clients, apart.hosts) = (vec![1], Some(model::Hosts::default()));
+        assert_eq!(in_plan(&RULE, &apart), [], "clients on another machine");
         let found = with("postgres@15.10", Placement::Free, 1);
         assert_eq!(found[0].0, Severity::Note);
         assert!(found[0].1.contains("one client and its server share 4 CPUs"), "{found:?}");

@@ -76,6 +76,8 @@ mod a074_profile_refused;
 mod a075_mixed_block;
 mod a076_machine_classes;
 mod a077_partial_block;
+mod a078_host_clocks;
+mod a079_client_with_server;
 mod define;
 mod observation;
 
@@ -161,4 +163,6 @@ pub(crate) static RULES: &[&Rule] = &[
     &a075_mixed_block::RULE,
     &a076_machine_classes::RULE,
     &a077_partial_block::RULE,
+    &a078_host_clocks::RULE,
+    &a079_client_with_server::RULE,
 ];

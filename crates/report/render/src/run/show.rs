@@ -9,6 +9,7 @@ use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::client_hosts::client_hosts;
 use super::failed::{failed, holds};
 use super::kinds::kinds;
 use super::line::{COLUMNS, Column, is_of_device, number, one_line, scope};
@@ -153,6 +154,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(statements(&measured));
     document.add(time_profiles(run));
     document.append(memory(run, data));
+    document.add(client_hosts(run));
     document.add(run.calibration.as_ref().map(|it| Part::Text(calibration(it))));
     for (step, metrics) in run.steps.iter().zip(&of_steps) {
         document.add(step.search.iter().flat_map(|search| searched(step, search)));

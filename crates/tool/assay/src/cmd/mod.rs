@@ -33,6 +33,7 @@ pub(crate) mod man;
 pub(crate) mod micro;
 mod optional;
 pub(crate) mod plan;
+mod plan_hosts;
 mod plan_machines;
 mod plan_sizes;
 mod profiles;

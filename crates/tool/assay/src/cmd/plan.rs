@@ -26,7 +26,7 @@ use super::plan_machines::{Machines, PricedMachines};
 use super::plan_sizes::Priced;
 use super::refused::{by_host, check_text, text};
 use super::run_options::{ExperimentArgs, Verb, rates};
-use super::{optional, published, servers};
+use super::{optional, plan_hosts, published, servers};
 use crate::catalog::Program;
 use crate::environment::Environment;
 use crate::ui::{Process, Ui};
@@ -119,8 +119,11 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         }
     };
     let results = Results::at(&environment.results);
-    let mut refusals: Vec<String> =
-        by_host(experiment, Some(&results), environment).iter().map(text).collect();
+    let mut refusals = match experiment.hosts {
+        None => by_host(experiment, Some(&results), environment).iter().map(text).collect(),
+        // The machines of the experiment check what they lack.
+        Some(_) => Vec::new(),
+    };
     // Several variants may lack the same.
     refusals.dedup();
     let mut priced = Vec::new();
@@ -193,12 +196,15 @@ pub(crate) fn expand(
     floor: Bytes,
     environment: &Environment,
 ) -> Result<CheckedPlan> {
-    let room = Room { free: environment.disk_free(), floor };
+    let is_here = experiment.hosts.is_none();
+    let free = if is_here { environment.disk_free() } else { Bytes(u64::MAX) };
+    let room = Room { free, floor };
     let mut plan = plan::expand(experiment, &Program::default(), room)?;
     let data = environment.data_place(&environment.data_dir).map(Box::new);
     let host = Host { data, ..sampler::host_facts(&environment.nearest_dir()) };
     let (experiment, cells) = (&plan.experiment, &plan.cells[..]);
-    let findings = check_plan(&PlanContext { experiment, cells, host: Some(&host), has_rule });
+    let host = is_here.then_some(&host);
+    let findings = check_plan(&PlanContext { experiment, cells, host, has_rule });
     plan.findings = findings.iter().map(Finding::from).collect();
     Ok(CheckedPlan { plan, findings })
 }
@@ -250,6 +256,7 @@ pub(super) fn lines(planned: &CheckedPlan, style: Style) -> Vec<String> {
     if !experiment.placement.is_free() {
         lines.push(format!("placement {}", experiment.placement));
     }
+    lines.extend(plan_hosts::lines(experiment));
     for variant in &experiment.variants {
         let base = match variant {
             control if control.is_control => "  (control: the base repeated)",

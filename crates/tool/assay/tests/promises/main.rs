@@ -67,6 +67,7 @@ mod perf_is_tried_before_the_archive;
 mod plan_lists_runs_in_order;
 mod plan_proposes_designs_for_a_budget;
 mod plan_refuses_what_run_refuses;
+mod plans_have_hosts;
 mod profiles_are_drawn;
 mod progress_is_plain_lines_without_a_terminal;
 mod proposed_commands_carry_options;

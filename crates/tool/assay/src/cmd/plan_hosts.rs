@@ -1,0 +1,46 @@
+//! `assay plan`: the machines of server and clients, and what each runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{Experiment, Hosts};
+
+/// Formats the machines of an experiment in lines; none if one machine runs server and clients.
+pub(super) fn lines(experiment: &Experiment) -> Vec<String> {
+    let Some(hosts) = &experiment.hosts else { return Vec::new() };
+    let address = hosts.address.as_ref().map(|address| format!(" (address {address})"));
+    let mut lines = vec![format!(
+        "hosts     server on {}{}, clients on {}",
+        hosts.server,
+        address.unwrap_or_default(),
+        hosts.clients.join(", ")
+    )];
+    if hosts.clients.len() < 2 {
+        return lines;
+    }
+    let mut shared: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    for step in experiment.steps.iter().filter(|step| experiment.is_shared(step)) {
+        for level in &experiment.clients {
+            shared.entry(step.clients_at(*level).number).or_default().insert(&step.name);
+        }
+    }
+    let share = |(clients, steps): (&u32, &BTreeSet<&str>)| {
+        let steps = steps.iter().copied().collect::<Vec<_>>().join(", ");
+        format!("shares    {}, in {steps}", shares(hosts, *clients))
+    };
+    lines.extend(shared.iter().map(share));
+    let others = experiment.steps.iter().filter(|step| !experiment.is_shared(step));
+    let others: Vec<&str> = others.map(|step| step.name.as_str()).collect();
+    if !others.is_empty() {
+        lines.push(format!("first     only {} runs {}", hosts.clients[0], others.join(", ")));
+    }
+    lines
+}
+
+/// Formats how clients are divided.
+fn shares(hosts: &Hosts, clients: u32) -> String {
+    let share = |(position, name): (u32, &String)| {
+        format!("{} on {name}", hosts.share(position, clients).len())
+    };
+    let all: Vec<String> = (0..).zip(&hosts.clients).map(share).collect();
+    format!("clients {clients}: {}", all.join(", "))
+}
