@@ -49,11 +49,6 @@ pub fn join_data_set(dir: &Path, token: &str) -> io::Result<()> {
 
 /// An open server: what an embedded engine has no equivalent of.
 pub trait ServerSide: Send + Sync {
-    /// Returns the name of the data set of its tables, by which another process joins it.
-    fn data_set(&self) -> Option<String> {
-        None
-    }
-
     /// Returns a sampler of what sessions wait for; `None` when the engine names no waits.
     ///
     /// # Errors

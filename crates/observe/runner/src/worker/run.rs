@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use engine::{Engine, LockWaits, Maintenance, Refusal, Setting};
+use engine::{Engine, LockWaits, Maintenance, Refusal, Setting, join_data_set};
 use load::{SteadyClock, StepEnd, StopFlag};
 use malloc::{Heap, Tunables};
 use model::{OpKind, Step};
@@ -65,7 +65,12 @@ pub fn work(
         }
     };
     let (reports, reported) = sync_channel(REPORTS_MAX);
-    let lock_waits = LockWaits::within(Duration::from_nanos(order.watchdog.0), reports);
+    let mut lock_waits = LockWaits::within(Duration::from_nanos(order.watchdog.0), reports);
+    if let Some(data_set) = order.seat.as_ref().and_then(|seat| seat.data_set.as_ref()) {
+        // The first worker of the run holds the lock of the database, and has made its tables.
+        join_data_set(&order.dir, data_set).map_err(|error| error.to_string())?;
+        lock_waits.is_lock_held = true;
+    }
     let (output, clock) = (&*output, &clock);
     let worker = Worker { output, lock_waits, replies, stop, clock, heap, ceiling_ops_per_s: None };
     thread::scope(|scope| {
