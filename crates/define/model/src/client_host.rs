@@ -95,9 +95,10 @@ pub struct HostClock {
 /// Difference of two monotonic clocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
-    /// Time of the comparison, ns of the clock of the server's host.
+    /// Time of the comparison, ns since the first one of the run.
     pub at_ns: u64,
-    /// Clock of the client host minus the clock of the server's host, ns.
+    /// Clock of the client host minus the clock of the server's host, ns since the first comparison
+    /// of the run: each clock counts from the start of its machine.
     pub offset_ns: i64,
     /// Largest error of the offset: half of the exchange's round trip, ns.
     pub error_ns: u64,

@@ -15,6 +15,8 @@ pub(super) struct HostClocks {
     /// When each `Ping` without an answer was sent, by its number.
     sent: BTreeMap<u64, Nanos>,
     best: Option<ClockOffset>,
+    /// The first comparison that was recorded; zero of those that follow.
+    first: Option<ClockOffset>,
 }
 
 /// Most pings without an answer that are remembered: a host that answers none is lost by then.
@@ -41,6 +43,17 @@ impl HostClocks {
         };
         if self.best.is_none_or(|best| error_ns < best.error_ns) {
             self.best = Some(found);
+        }
+    }
+
+    /// Returns a comparison relative to the first recorded one: clocks count from the start of
+    /// their machine, and a record holds 104 days of nanoseconds.
+    pub(super) fn recorded(&mut self, found: ClockOffset) -> ClockOffset {
+        let first = *self.first.get_or_insert(found);
+        ClockOffset {
+            at_ns: found.at_ns.saturating_sub(first.at_ns),
+            offset_ns: found.offset_ns.saturating_sub(first.offset_ns),
+            error_ns: found.error_ns,
         }
     }
 
@@ -91,6 +104,16 @@ mod tests {
             prop_assert!(at.0.abs_diff(20_000_000_000_u64.saturating_add_signed(offset))
                 <= found.error_ns + 1);
         }
+    }
+
+    #[test]
+    fn recorded_comparisons_count_from_the_first() {
+        let offset = |at_ns, offset_ns| ClockOffset { at_ns, offset_ns, error_ns: 7 };
+        let mut clocks = HostClocks::default();
+        let year_ns = 365 * 24 * 3_600 * 1_000_000_000;
+        assert_eq!(clocks.recorded(offset(year_ns, -9 * year_ns as i64)), offset(0, 0));
+        let later = offset(year_ns + 50, -9 * year_ns as i64 - 3);
+        assert_eq!(clocks.recorded(later), offset(50, -3));
     }
 
     #[test]

@@ -262,6 +262,7 @@ impl<'a> Crew<'a> {
             let at = there(start, before);
             self.connections[worker].send(&Command::Start { at });
             let step_index = self.lock_step.index();
+            let before = self.clocks[worker].recorded(before);
             let clock = HostClock { step_index, before, during: None, after: None };
             self.client_hosts[worker].clocks.push(clock);
         }
@@ -272,13 +273,13 @@ impl<'a> Crew<'a> {
         let during: Vec<_> = self.clocks.iter_mut().map(HostClocks::take).collect();
         let after = self.compare();
         let step_index = self.lock_step.index();
-        for (host, (during, after)) in
-            self.client_hosts.iter_mut().zip(during.into_iter().zip(after))
-        {
-            let clock = host.clocks.last_mut().filter(|clock| clock.step_index == step_index);
-            if let Some(clock) = clock {
-                (clock.during, clock.after) = (during, after);
-            }
+        for (worker, (during, after)) in during.into_iter().zip(after).enumerate() {
+            let clock = self.client_hosts[worker].clocks.last_mut();
+            let Some(clock) = clock.filter(|clock| clock.step_index == step_index) else {
+                continue;
+            };
+            clock.during = during.map(|found| self.clocks[worker].recorded(found));
+            clock.after = after.map(|found| self.clocks[worker].recorded(found));
         }
     }
 
