@@ -4,10 +4,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::Experiment;
 use crate::host::Host;
 use crate::limits::{LIST_MAX, check_number, is_destination};
-use crate::step::{Step, StepRole, StopRule};
 
 /// The machines of an experiment with a machine for the server, and machines for the clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,18 +46,6 @@ impl Hosts {
         let (each, rest) = (clients / hosts, clients % hosts);
         let start = |position: u32| position * each + position.min(rest);
         start(position.min(hosts))..start(position.saturating_add(1).min(hosts))
-    }
-}
-
-impl Experiment {
-    /// Returns whether a step runs on all client hosts; the others run on the first.
-    ///
-    /// Shared are the steps of clients that end by duration and search no load.
-    pub fn is_shared(&self, step: &Step) -> bool {
-        let role = step.role(self.application.as_ref());
-        matches!(step.stop, StopRule::Duration(_))
-            && !matches!(role, StepRole::Load | StepRole::Maintain)
-            && !step.load.is_search()
     }
 }
 
@@ -137,8 +123,6 @@ pub struct ClockDrift {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::{Load, Pace};
-    use crate::units::Nanos;
 
     /// Goal: the shares of a step's clients are disjoint and complete, and differ by one at most.
     /// Method: every number of hosts up to 9 with every number of clients up to 40, and the most.
@@ -169,24 +153,6 @@ mod tests {
             assert!(check(server, clients).is_err(), "{server} {clients:?}");
         }
         assert_eq!(check("db1", &["c1", "c1"]), Err("clients has \"c1\" twice".to_owned()));
-    }
-
-    #[test]
-    fn steps_of_clients_that_end_by_duration_without_search_are_shared() {
-        let text = serde_json::json!({
-            "name": "sample", "question": "Which?", "base": "a", "workload": null,
-            "data": { "rows": 1, "key_bytes": 8, "value_bytes": 8, "compressible_to": 0.5 },
-            "memory_bytes": null, "seed": 1, "clients": [1], "repetitions": 1, "steps": [],
-            "variants": [],
-        });
-        let experiment: Experiment = serde_json::from_value(text).unwrap();
-        let timed = |name: &str| Step::new(name, StopRule::Duration(Nanos::SECOND));
-        let search = Step { load: Load::FindRate(Pace::default()), ..timed("readrandom") };
-        let counted = Step::new("readrandom", StopRule::Operations(9));
-        assert!(experiment.is_shared(&timed("readrandom")));
-        for step in [timed("settle"), timed("fillseq"), search, counted] {
-            assert!(!experiment.is_shared(&step), "{step:?}");
-        }
     }
 
     #[test]

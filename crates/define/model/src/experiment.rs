@@ -282,6 +282,16 @@ impl Experiment {
         named.iter().filter_map(|name| metric::find(name))
     }
 
+    /// Returns whether a step runs on all client hosts; the others run on the first.
+    ///
+    /// Shared are the steps of clients that end by duration and search no load.
+    pub fn is_shared(&self, step: &Step) -> bool {
+        let role = step.role(self.application.as_ref());
+        matches!(step.stop, StopRule::Duration(_))
+            && !matches!(role, StepRole::Load | StepRole::Maintain)
+            && !step.load.is_search()
+    }
+
     /// Returns the clients of the step at a position, in runs of a level.
     pub fn clients_of(&self, index: u32, level: u32) -> StepClients {
         let step = self.steps.get(index as usize);
@@ -310,6 +320,18 @@ impl Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::{Load, Pace};
+
+    /// Returns an experiment without steps.
+    fn sample() -> Experiment {
+        let text = serde_json::json!({
+            "name": "sample", "question": "Which?", "base": "a", "workload": null,
+            "data": { "rows": 1, "key_bytes": 8, "value_bytes": 8, "compressible_to": 0.5 },
+            "memory_bytes": null, "seed": 1, "clients": [1], "repetitions": 1, "steps": [],
+            "variants": [],
+        });
+        serde_json::from_value(text).expect("an experiment")
+    }
 
     /// Returns those of these steps for which `is` holds, in an experiment with this `measure`.
     fn steps_that(
@@ -317,13 +339,7 @@ mod tests {
         steps: &[&str],
         measure: &[&str],
     ) -> Vec<String> {
-        let text = serde_json::json!({
-            "name": "sample", "question": "Which?", "base": "a", "workload": null,
-            "data": { "rows": 1, "key_bytes": 8, "value_bytes": 8, "compressible_to": 0.5 },
-            "memory_bytes": null, "seed": 1, "clients": [1], "repetitions": 1, "steps": [],
-            "variants": [],
-        });
-        let mut experiment: Experiment = serde_json::from_value(text).expect("an experiment");
+        let mut experiment = sample();
         experiment.steps =
             steps.iter().map(|name| Step::new(*name, StopRule::Operations(1))).collect();
         experiment.measure = measure.iter().map(|name| (*name).to_owned()).collect();
@@ -351,5 +367,16 @@ mod tests {
         assert!(preparatory(&["fillseq"], &[]).is_empty());
         assert!(preparatory(&["fillseq", "settle"], &[]).is_empty());
         assert_eq!(preparatory(&["fillseq", "readrandom"], &["fillseq"]), ["readrandom"]);
+    }
+
+    #[test]
+    fn steps_of_clients_that_end_by_duration_without_search_are_shared() {
+        let timed = |name: &str| Step::new(name, StopRule::Duration(Nanos::SECOND));
+        let search = Step { load: Load::FindRate(Pace::default()), ..timed("readrandom") };
+        let counted = Step::new("readrandom", StopRule::Operations(9));
+        assert!(sample().is_shared(&timed("readrandom")));
+        for step in [timed("settle"), timed("fillseq"), search, counted] {
+            assert!(!sample().is_shared(&step), "{step:?}");
+        }
     }
 }

@@ -183,3 +183,29 @@ fn send_lines(
         send(String::from_utf8_lossy(&line).into_owned())?;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    fn sent(output: &[u8]) -> Vec<String> {
+        let lines = RefCell::new(Vec::new());
+        send_lines(&mut &*output, &|line| {
+            lines.borrow_mut().push(line);
+            Ok(())
+        })
+        .unwrap();
+        lines.into_inner()
+    }
+
+    #[test]
+    fn output_of_a_worker_is_sent_by_line() {
+        assert_eq!(sent(b"one\n\ntwo\nhalf"), ["one\n", "\n", "two\n", "half"]);
+        let long = vec![b'x'; usize::try_from(LINE_BYTES_MAX).unwrap() + 1];
+        let lengths: Vec<_> = sent(&long).iter().map(String::len).collect();
+        assert_eq!(lengths, [long.len() - 1, 1]);
+        assert!(send_lines(&mut &b"one\n"[..], &|_| Err(io::Error::other("gone"))).is_err());
+    }
+}

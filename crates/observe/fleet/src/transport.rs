@@ -320,3 +320,23 @@ pub(crate) fn end(child: &mut Child) -> io::Result<ExitStatus> {
     child.kill().ok();
     child.wait()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn silence_ends_an_input() {
+        let (mut ours, input) = UnixStream::pair().unwrap();
+        let is_stopped = AtomicBool::new(false);
+        let mut reader = TimedReader { input, is_stopped: &is_stopped, silence_max_s: Some(0) };
+        ours.write_all(b"x").unwrap();
+        assert_eq!(reader.read(&mut [0; 2]).unwrap(), 1);
+        let error = reader.read(&mut [0; 2]).unwrap_err();
+        assert_eq!(error.to_string(), "it was silent for 1 s");
+        drop(ours);
+        assert_eq!(reader.read(&mut [0; 2]).unwrap(), 0);
+    }
+}

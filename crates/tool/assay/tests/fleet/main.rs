@@ -14,3 +14,4 @@ mod programs;
 mod slurm_of_tests_works;
 mod ssh_of_tests_works;
 mod sshd;
+mod workers_run_on_client_hosts;

@@ -114,3 +114,68 @@ fn close(connection: &UnixStream) {
     // It fails only when the connection has ended.
     connection.shutdown(Shutdown::Both).ok();
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    static SENT: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+    fn send(answer: &Answer) -> io::Result<()> {
+        SENT.lock().unwrap().push(serde_json::to_string(answer).unwrap());
+        Ok(())
+    }
+
+    /// Returns the messages that were sent, once there is this number of them.
+    fn sent(count: usize) -> Vec<String> {
+        loop {
+            let sent = SENT.lock().unwrap().clone();
+            if sent.len() >= count {
+                return sent;
+            }
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn each_worker_has_its_lines_and_its_end() {
+        let clients = StreamClients::new("db1".to_owned(), send);
+        let mut first = clients.start(1).unwrap();
+        first.write_all(b"{\"number\":0}\nhalf").unwrap();
+        clients.pass(0, "one\n");
+        clients.pass(7, "of no worker\n");
+        clients.end(0, "no luck".to_owned());
+        let mut text = String::new();
+        first.read_to_string(&mut text).unwrap();
+        assert_eq!((text.as_str(), clients.reason(1).as_deref()), ("one\n", Some("no luck")));
+        let second = clients.start(1).unwrap();
+        assert_eq!((clients.reason(1), clients.address()), (None, "db1"));
+        clients.pass(0, "late\n");
+        drop(second);
+        let mut sent = sent(6);
+        sent.sort();
+        let expected = [
+            r#"{"EndClient":{"worker":0}}"#,
+            r#"{"EndClient":{"worker":1}}"#,
+            r#"{"StartClient":{"host":1,"worker":0}}"#,
+            r#"{"StartClient":{"host":1,"worker":1}}"#,
+            r#"{"ToClient":{"worker":0,"line":"half\n"}}"#,
+            r#"{"ToClient":{"worker":0,"line":"{\"number\":0}\n"}}"#,
+        ];
+        assert_eq!(sent, expected);
+    }
+
+    #[test]
+    fn runner_learns_that_the_submitter_is_gone() {
+        let clients = StreamClients::new(String::new(), |_| Ok(()));
+        let mut connections = [0, 1].map(|host| clients.start(host).unwrap());
+        clients.end_all();
+        for connection in &mut connections {
+            assert_eq!(connection.read(&mut [0]).unwrap(), 0);
+        }
+        let failing = StreamClients::new(String::new(), |_| Err(io::Error::other("gone")));
+        assert!(failing.start(0).is_err());
+    }
+}
