@@ -21,8 +21,7 @@ const SEED: &str = "seed";
 /// Keys of numbers, and of maps with numbers, that may be below zero.
 ///
 /// Drifts of clocks and figures have a direction; an engine's own statistics are what it reports.
-const SIGNED: [&str; 6] =
-    ["drift_ppm", "drifts", "offset_ns", "own_counters", "tables", "facts"];
+const SIGNED: [&str; 6] = ["drift_ppm", "drifts", "offset_ns", "own_counters", "tables", "facts"];
 /// Key of an application, whose integers are values of SQL.
 const APPLICATION: &str = "application";
 /// Begin of the names of an engine's statistics.

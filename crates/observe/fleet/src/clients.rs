@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::Scope;
 use std::time::Duration;
@@ -15,11 +17,15 @@ use crate::error::FleetError;
 use crate::hosts::RemoteHost;
 use crate::stream::{CLIENT_HELLO, LINE_BYTES_MAX, Request};
 use crate::transport::{
-    RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, copy_file, end, explained,
+    RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, copy_file, end, explained, phrase_of,
 };
 
 /// Time between two signs of life: the server's machine waits for several.
 const LIFE_EVERY: Duration = Duration::from_secs(5);
+/// Time that a worker has to end with its input, in seconds; then it is killed.
+const END_MAX_S: u64 = 3;
+/// Longest line with the process of a worker.
+const PID_BYTES_MAX: u64 = 32;
 /// Lines that may wait for a worker: one that begins has its order and a few commands.
 const LINES_MAX: usize = 64;
 
@@ -34,9 +40,22 @@ pub(crate) struct ClientSessions<'scope, 'env> {
     clients: &'scope Clients<'scope>,
     scope: &'scope Scope<'scope, 'env>,
     /// Inputs of the workers, by number.
-    inputs: BTreeMap<u32, SyncSender<String>>,
+    inputs: BTreeMap<u32, WorkerInput>,
     /// Its end stops the signs of life.
     life: Option<SyncSender<()>>,
+}
+
+/// The input of a worker; the worker ends with it.
+struct WorkerInput {
+    lines: SyncSender<String>,
+    /// Set when the input has ended.
+    has_ended: Arc<AtomicBool>,
+}
+
+impl Drop for WorkerInput {
+    fn drop(&mut self) {
+        self.has_ended.store(true, Ordering::Relaxed);
+    }
 }
 
 impl<'scope, 'env> ClientSessions<'scope, 'env> {
@@ -65,12 +84,15 @@ impl<'scope, 'env> ClientSessions<'scope, 'env> {
     /// Starts a worker.
     pub(crate) fn start(&mut self, host: usize, worker: u32) {
         let (input, lines) = sync_channel(LINES_MAX);
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let input = WorkerInput { lines: input, has_ended: Arc::clone(&has_ended) };
         self.inputs.insert(worker, input);
         let (clients, scope) = (self.clients, self.scope);
         // The client of its connection ends with the thread that starts it.
         scope.spawn(move || {
             let write = move |stdin| drop(scope.spawn(move || write_lines(&lines, stdin)));
-            let reason = clients.serve(host, worker, write);
+            let session = Session { clients, host, worker, has_ended: &has_ended };
+            let reason = session.serve(write);
             // Without a connection to the server's machine the block has ended.
             clients.block.send(&Request::ClientEnded { worker, reason }).ok();
         });
@@ -80,7 +102,7 @@ impl<'scope, 'env> ClientSessions<'scope, 'env> {
     pub(crate) fn pass(&self, worker: u32, line: String) {
         // The end of a worker is reported by its session.
         if let Some(input) = self.inputs.get(&worker) {
-            input.send(line).ok();
+            input.lines.send(line).ok();
         }
     }
 
@@ -101,13 +123,24 @@ impl<'a> Clients<'a> {
         };
         Self { hosts: hosts.map(of).unwrap_or_default(), block }
     }
+}
 
-    /// Runs a worker to its end; returns why it ended.
+/// The session of one worker.
+struct Session<'a> {
+    clients: &'a Clients<'a>,
+    host: usize,
+    worker: u32,
+    /// Set when the input of the worker has ended.
+    has_ended: &'a AtomicBool,
+}
+
+impl Session<'_> {
+    /// Runs the worker to its end; returns why it ended.
     ///
     /// `write` gets the input of the worker once the worker has begun.
-    fn serve(&self, host: usize, worker: u32, write: impl FnOnce(ChildStdin)) -> String {
-        let log = self.block.fleet.path().join(format!("client-{worker}.log"));
-        let reason = match self.run(host, worker, &log, write) {
+    fn serve(&self, write: impl FnOnce(ChildStdin)) -> String {
+        let log = self.clients.block.fleet.path().join(format!("client-{}.log", self.worker));
+        let reason = match self.run(&log, write) {
             Ok(status) => status,
             Err(FleetError::Stream { reason, .. }) => reason,
             Err(error) => error.to_string(),
@@ -117,50 +150,52 @@ impl<'a> Clients<'a> {
         explained(&reason, &String::from_utf8_lossy(&errors))
     }
 
-    /// Runs a worker, whose standard error goes to a file; returns its status.
-    fn run(
-        &self,
-        host: usize,
-        worker: u32,
-        log: &Path,
-        write: impl FnOnce(ChildStdin),
-    ) -> Result<String, FleetError> {
-        let Some(transport) = self.hosts.get(host) else {
-            return Ok(format!("the experiment has no client host {host}"));
+    /// Runs the worker, whose standard error goes to a file; returns how it ended.
+    fn run(&self, log: &Path, write: impl FnOnce(ChildStdin)) -> Result<String, FleetError> {
+        let Some(transport) = self.clients.hosts.get(self.host) else {
+            return Ok(format!("the experiment has no client host {}", self.host));
         };
         let errors = File::create(log).map_err(FleetError::file(log))?;
-        let mut child = transport.spawn(self.block, "worker --stream", errors)?;
-        let relayed = self.relay(transport, worker, &mut child, write);
+        let mut child = transport.spawn(self.clients.block, "worker --stream", errors)?;
+        let mut pid = None;
+        let relayed = self.relay(transport, &mut child, &mut pid, write);
         if relayed.is_err() {
             child.kill().ok();
+            pid.into_iter().for_each(|pid| transport.kill_worker(pid));
         }
         let status = end(&mut child);
         relayed?;
         let status = status.map_err(|error| transport.broken(error.to_string()))?;
-        Ok(format!("it ended with {status}"))
+        Ok(phrase_of(status))
     }
 
-    /// Sends the lines of a worker to the server's machine until they end.
+    /// Sends the lines of the worker to the server's machine until they end.
     fn relay(
         &self,
         transport: &Transport,
-        worker: u32,
         child: &mut Child,
+        pid: &mut Option<u32>,
         write: impl FnOnce(ChildStdin),
     ) -> Result<(), FleetError> {
+        let block = self.clients.block;
         let (Some(mut stdin), Some(input)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(transport.broken("no pipes"));
         };
-        let (is_stopped, silence_max_s) = (self.block.is_stopped, Some(SILENCE_MAX_S));
-        let mut output = BufReader::new(TimedReader { input, is_stopped, silence_max_s });
-        transport
-            .enter(self.block, CLIENT_HELLO, &mut output, |path| copy_file(path, &mut stdin))?;
+        let (is_stopped, silence_max_s) = (self.has_ended, Some(SILENCE_MAX_S));
+        let patience_s = END_MAX_S;
+        let timed = TimedReader { input, is_stopped, silence_max_s, patience_s };
+        let mut output = BufReader::new(timed);
+        transport.enter(block, CLIENT_HELLO, &mut output, |path| copy_file(path, &mut stdin))?;
+        let broken = |error: io::Error| transport.broken(error.to_string());
+        let mut line = String::new();
+        output.by_ref().take(PID_BYTES_MAX).read_line(&mut line).map_err(broken)?;
+        *pid = line.trim().parse().ok();
         // Between two steps it has nothing to report. The client ends if the network does.
         output.get_mut().silence_max_s = None;
         write(stdin);
-        let sent =
-            send_lines(&mut output, &|line| self.block.send(&Request::FromClient { worker, line }));
-        sent.map_err(|error| transport.broken(error.to_string()))
+        let worker = self.worker;
+        send_lines(&mut output, &|line| block.send(&Request::FromClient { worker, line }))
+            .map_err(broken)
     }
 }
 

@@ -13,7 +13,7 @@ use crate::clients::{ClientSessions, Clients};
 use crate::error::FleetError;
 use crate::stream::{Answer, HELLO, Request, read_message};
 use crate::transport::{
-    RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, end, explained, file_length,
+    PATIENCE, RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, end, explained, file_length,
 };
 
 impl Transport {
@@ -32,7 +32,12 @@ impl Transport {
         let outcome = match stdout {
             Some(input) => {
                 let silence_max_s = Some(SILENCE_MAX_S);
-                let output = TimedReader { input, is_stopped, silence_max_s };
+                let output = TimedReader {
+                    input,
+                    is_stopped,
+                    silence_max_s,
+                    patience_s: PATIENCE.as_secs(),
+                };
                 session.talk(&mut BufReader::new(output))
             }
             None => Err(self.broken("no output")),

@@ -43,7 +43,12 @@ const STATES: [&str; 2] = ["assay-has", "assay-lacks"];
 /// Longest silence of a machine, in seconds: it sends a sign of life every 10 s.
 pub(crate) const SILENCE_MAX_S: u64 = 40;
 /// Time that a client has to end when its connection ends.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Exit code of a shell whose program was ended by a signal, minus the signal.
+///
+/// Source: POSIX.1-2017, Shell & Utilities, section 2.8.2.
+const SIGNALED: i32 = 128;
 
 /// How a machine is reached.
 #[derive(Debug, Clone)]
@@ -110,6 +115,8 @@ pub struct TimedReader<'a, R> {
     pub is_stopped: &'a AtomicBool,
     /// Longest silence in seconds, if there is a limit.
     pub silence_max_s: Option<u64>,
+    /// Longest silence in seconds once it is to end.
+    pub patience_s: u64,
 }
 
 impl<R: Read + AsFd> Read for TimedReader<'_, R> {
@@ -124,7 +131,7 @@ impl<R: Read + AsFd> Read for TimedReader<'_, R> {
             waited += 1;
             stopped += u64::from(self.is_stopped.load(Ordering::Relaxed));
             let is_silent = self.silence_max_s.is_some_and(|most| waited > most);
-            if is_silent || stopped > PATIENCE.as_secs() {
+            if is_silent || stopped > self.patience_s {
                 let text = format!("it was silent for {waited} s");
                 return Err(io::Error::new(io::ErrorKind::TimedOut, text));
             }
@@ -177,11 +184,31 @@ impl Transport {
              if whole \"$program\"; then echo {has}; else mkdir -p \"$dir\" && \
              part=\"$(mktemp \"$dir/part.XXXXXX\")\" && chmod 700 \"$part\" && echo {lacks} && \
              head -c {bytes} > \"$part\"; whole \"$part\" && mv \"$part\" \"$program\" || \
-             {{ rm -f \"$part\"; exit 1; }}; fi; exec \"$program\" {args}"
+             {{ rm -f \"$part\"; exit 1; }}; fi; \"$program\" {args}; exit $?"
         );
+        // The shell stays: its exit code names the signal that ended the program.
+        self.shell(&script)
+    }
+
+    /// Returns the command line that runs a script without single quotes in a POSIX shell.
+    fn shell(&self, script: &str) -> String {
         match self {
             Self::Ssh { .. } => format!("exec sh -c '{script}'"),
-            Self::Srun { .. } => script,
+            Self::Srun { .. } => script.to_owned(),
+        }
+    }
+
+    /// Kills a worker that did not end with its connection, as one that is stopped.
+    ///
+    /// A machine of Slurm ends it with the step.
+    pub(crate) fn kill_worker(&self, pid: u32) {
+        let Self::Ssh { .. } = self else { return };
+        let script = format!("grep -q stream /proc/{pid}/cmdline && kill -KILL {pid}");
+        let mut command = self.command(&self.shell(&script), &[]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // A machine that cannot be reached ends it by itself.
+        if let Ok(mut child) = command.spawn() {
+            end(&mut child).ok();
         }
     }
 
@@ -308,6 +335,18 @@ pub(crate) fn file_length(path: &Path) -> Result<u64, FleetError> {
     std::fs::metadata(path).map(|facts| facts.len()).map_err(FleetError::file(path))
 }
 
+/// Describes how the client of a connection ended.
+pub(crate) fn phrase_of(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code @ SIGNALED..255) => {
+            format!("it was killed by signal {}", code - SIGNALED)
+        }
+        Some(255) => "the connection ended".to_owned(),
+        Some(code) => format!("it ended with exit code {code}"),
+        None => format!("its connection was ended: {status}"),
+    }
+}
+
 /// Ends a client of a connection: its input has ended.
 #[expect(clippy::disallowed_methods, reason = "nothing is measured on this host")]
 pub(crate) fn end(child: &mut Child) -> io::Result<ExitStatus> {
@@ -331,7 +370,8 @@ mod tests {
     fn silence_ends_an_input() {
         let (mut ours, input) = UnixStream::pair().unwrap();
         let is_stopped = AtomicBool::new(false);
-        let mut reader = TimedReader { input, is_stopped: &is_stopped, silence_max_s: Some(0) };
+        let mut reader =
+            TimedReader { input, is_stopped: &is_stopped, silence_max_s: Some(0), patience_s: 0 };
         ours.write_all(b"x").unwrap();
         assert_eq!(reader.read(&mut [0; 2]).unwrap(), 1);
         let error = reader.read(&mut [0; 2]).unwrap_err();

@@ -19,9 +19,9 @@ use crate::message::{Command, Message, Order};
 const COMMANDS_MAX: usize = 16;
 
 /// Longest silence of the parent of a worker on a client host: it sends a command each second.
-const PARENT_SILENT_MAX: Nanos = Nanos::from_secs(15);
+const PARENT_SILENT_MAX: Nanos = Nanos::from_secs(11);
 /// Time between two checks for a silent parent.
-const LIFE_EVERY: Nanos = Nanos::from_secs(5);
+const LIFE_EVERY: Nanos = Nanos::from_secs(2);
 
 /// The state of one run in the child.
 pub(crate) struct Worker<'a, W> {

@@ -33,7 +33,7 @@ const REPORTS_MAX: usize = 16;
 /// the run's data on a client host; `None` on the host of the parent.
 ///
 /// When `input` ends, the parent is gone: the process kills itself, so that no run outlives its
-/// record. On a client host a parent that is silent for 15 s is gone, too.
+/// record. On a client host a parent that is silent for 11 s is gone, too.
 ///
 /// # Errors
 /// A text for the parent when it has no thread, no order comes, or the engine cannot be closed.

@@ -42,7 +42,7 @@ fn streamed(process: Process<'_>) -> Result<ExitCode> {
     let mut output = File::from(stdout().as_fd().try_clone_to_owned().into_report()?);
     // A library that prints must not write between messages.
     dup2_stdout(stderr()).into_report()?;
-    writeln!(output, "{CLIENT_HELLO}").into_report()?;
+    writeln!(output, "{CLIENT_HELLO}\n{}", std::process::id()).into_report()?;
     check_cpus(&variable_os).map_err(|reason| miette!("{reason}"))?;
     let scratch = ScratchDir::new().into_report()?;
     std::env::set_current_dir(scratch.path()).into_report()?;

@@ -49,14 +49,21 @@ impl Fixture {
     }
 
     fn of(blocks: u32, steps: &str, second: &str) -> Self {
+        Self::written(&format!(
+            "[benchmark]\ndurability = \"none\"\n{steps}rows = 500\n[factors]\nrepetitions = {blocks}\n\
+             [[variant]]\nname = \"one\"\nengine = \"memory\"\n\
+             [[variant]]\nname = \"two\"\n{second}"
+        ))
+    }
+
+    /// Makes an experiment of the tables after its first.
+    pub(crate) fn written(tables: &str) -> Self {
         let root = tempfile::tempdir().expect("a scratch directory");
         let dir = root.path().join("a b $HOME 'c'");
         fs::create_dir(&dir).expect("a scratch directory");
         let text = format!(
             "[experiment]\nname = \"{NAME}\"\nquestion = \"Do machines differ?\"\n\
-             seed = 7\n[benchmark]\ndurability = \"none\"\n{steps}rows = 500\n[factors]\nrepetitions = {blocks}\n\
-             [[variant]]\nname = \"one\"\nengine = \"memory\"\n\
-             [[variant]]\nname = \"two\"\n{second}"
+             seed = 7\n{tables}"
         );
         fs::write(dir.join("fleet.toml"), text).expect("a scratch directory");
         Self { _root: root, dir }
@@ -133,6 +140,16 @@ impl Fixture {
             fleet::Fleet::at(fleet).state(block).current
         };
         state().map_or(0, |attempt| attempt.runs().len())
+    }
+
+    /// Returns what the newest attempt at a block has logged.
+    pub(crate) fn logged(&self, block: u32) -> String {
+        let log = || {
+            let dir = self.experiment()?;
+            let fleet = Results::of(&dir).fleet_dir(&dir.manifest().ok()?.id);
+            fs::read_to_string(fleet::Fleet::at(fleet).state(block).current?.log()).ok()
+        };
+        log().unwrap_or_default()
     }
 
     /// Returns whether no blocks are left: only the options of the machines stay.

@@ -11,6 +11,7 @@ mod fixture;
 mod machine;
 mod ports;
 mod programs;
+mod servers_and_clients_have_hosts;
 mod slurm_of_tests_works;
 mod ssh_of_tests_works;
 mod sshd;

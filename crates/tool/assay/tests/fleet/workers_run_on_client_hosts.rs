@@ -23,6 +23,7 @@ const PROGRAM: &str = r#"#!/bin/sh
 send() { printf '%s\n' "$1"; }
 if [ "$1" = worker ]; then
     send 'assay-worker 1'
+    send $$
     while read -r line; do
         send "got $line"
         [ "$line" != fail ] || { echo 'no luck' >&2; exit 3; }
@@ -139,9 +140,9 @@ fn wait_until_alone(mut hosts: SshHosts) {
 fn lines_of_workers_are_relayed() {
     let Some((hosts, relay)) = Relay::new() else { return };
     assert_eq!(relay.run(), Outcome::Complete);
-    let first = ["got \"one\" two\n", "got three\n", "it ended with exit status: 0"];
+    let first = ["got \"one\" two\n", "got three\n", "it ended with exit code 0"];
     assert_eq!(relay.of_worker(0), first);
-    assert_eq!(relay.of_worker(1), ["got fail\n", "it ended with exit status: 3 (no luck)"]);
+    assert_eq!(relay.of_worker(1), ["got fail\n", "it ended with exit code 3 (no luck)"]);
     let [absent] = &relay.of_worker(2)[..] else { panic!("{:?}", relay.requests()) };
     assert!(absent.starts_with("it ended before Assay began there (ssh: "), "{absent}");
     assert!(absent.contains("nowhere.invalid"), "{absent}");
@@ -181,7 +182,7 @@ fn lost_client_host_is_reported() {
     });
     assert_eq!(outcome, Outcome::Complete);
     let [_, _, reason] = &relay.of_worker(0)[..] else { panic!("{:?}", relay.requests()) };
-    assert!(reason.starts_with("it ended with exit status: 255"), "{reason}");
+    assert!(reason.starts_with("the connection ended"), "{reason}");
 }
 
 /// Goal: the address of the server is the one that ssh uses.
@@ -207,7 +208,9 @@ fn worker_of_a_stream_needs_the_whole_machine() {
     masked.current_dir(fixture.path("")).stdin(Stdio::null());
     for (mut command, is_refused) in [(command, false), (masked, true)] {
         let output = command.output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stdout), "assay-worker 1\n");
+        let text = String::from_utf8_lossy(&output.stdout);
+        let (hello, pid) = text.trim_end().split_once('\n').unwrap();
+        assert!(hello == "assay-worker 1" && pid.parse::<u32>().is_ok(), "{text}");
         let refusal = String::from_utf8_lossy(&output.stderr);
         let is_whole = thread::available_parallelism().unwrap().get() == 1;
         let has_refused = refusal.contains("this process may use 1 of the ");

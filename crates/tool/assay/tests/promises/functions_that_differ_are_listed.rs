@@ -63,8 +63,7 @@ fn slowed_function_is_listed_first_and_the_account_adds_up() {
     assert!(add(&workspace, "slow", Some(SLOWED)));
     let steps =
         ["run", "filluniquerandom", "readrandom", "--engine", "plain@1", "--engine", "slow@1"];
-    let rest =
-        ["--rows", "1k", "--duration", "1s", "--repetitions", "6", "--durability", "none"];
+    let rest = ["--rows", "1k", "--duration", "1s", "--repetitions", "6", "--durability", "none"];
     let run =
         workspace.assay(&[&steps[..], &rest, &["--profile", "--waive", "A021=a test"]].concat());
     if run.err.contains("perf") && run.err.contains("nothing was run") {

@@ -17,8 +17,8 @@ use crate::supervisor::workbench::ClientHosts;
 
 /// Messages that may wait unread; a worker that sends faster waits.
 const MESSAGES_MAX: usize = 64;
-/// Longest silence of a worker, which answers each second. Our choice: ten answers.
-const SILENT_MAX: Nanos = Nanos::from_secs(10);
+/// Longest silence of a worker, which answers each second. Our choice: eight answers.
+const SILENT_MAX: Nanos = Nanos::from_secs(8);
 /// Time between two comparisons of the clocks while clients run.
 const PING_EVERY: Nanos = Nanos::SECOND;
 /// Exchanges of which the shortest counts, before and after the clients run.

@@ -105,8 +105,12 @@ fn shared(fleet: &Fleet, block: u32, process: Process<'_>) -> Result<ExitCode> {
 /// Runs the block that stdin has; its end stops the run.
 fn streamed(process: Process<'_>) -> Result<ExitCode> {
     let stdin = File::from(stdin().as_fd().try_clone_to_owned().into_report()?);
-    let mut input =
-        BufReader::new(TimedReader { input: stdin, is_stopped: &NEVER, silence_max_s: None });
+    let mut input = BufReader::new(TimedReader {
+        input: stdin,
+        is_stopped: &NEVER,
+        silence_max_s: None,
+        patience_s: 0,
+    });
     let answer = |answer: &Answer| send(answer).into_report();
     writeln!(stdout(), "{HELLO}").and_then(|()| stdout().flush()).into_report()?;
     let Some(Request::Run { order, block, machine }) = read_message(&mut input).into_report()?
