@@ -222,6 +222,7 @@ fn run(step: StepRecord) -> RunRecord {
         durability: None,
         drive: None,
         machine: None,
+        client_hosts: Vec::new(),
         started_at: String::new(),
         ended_at: None,
         steps: vec![step],

@@ -146,6 +146,7 @@ pub(crate) fn run(variant: &str, repetition: u32, ops: u64) -> RunRecord {
         durability: None,
         drive: None,
         machine: None,
+        client_hosts: Vec::new(),
         started_at: "2026-11-20T20:15:00Z".to_owned(),
         ended_at: None,
         steps: vec![only],

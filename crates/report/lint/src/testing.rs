@@ -110,6 +110,7 @@ pub(crate) fn run(variant: &str, repetition: u32) -> RunRecord {
         durability: None,
         drive: None,
         machine: None,
+        client_hosts: Vec::new(),
         started_at: format!("2026-11-20T{repetition:02}:{after:02}:00Z"),
         ended_at: None,
         steps: vec![step("readrandom")],
