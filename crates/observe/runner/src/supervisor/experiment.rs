@@ -260,6 +260,7 @@ fn samplers(
         is_log: Some(is_log),
         server: host.targets(),
         foreign: host.foreign(),
+        network: host.network(),
     })
 }
 

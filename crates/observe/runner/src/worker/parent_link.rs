@@ -8,7 +8,7 @@ use std::thread;
 use engine::{Engine, LockWaits};
 use load::{SteadyClock, StopFlag};
 use malloc::Heap;
-use model::{EngineState, OpKind};
+use model::{EngineState, Nanos, OpKind, metric};
 
 use super::operations::StepContext;
 use crate::connection::{MessageReader, MessageWriter};
@@ -36,7 +36,8 @@ impl<W: Write + Send> Worker<'_, W> {
     /// Reports the engine's state at the start of the measured span and waits for the parent.
     pub(crate) fn begin_measuring(&self, context: &StepContext<'_>) {
         // The clients of a warm-up are running.
-        let before = Box::new(self.sample(context.engine));
+        let mut before = Box::new(self.sample(context.engine));
+        add_round_trip(&mut before, context.engine);
         let is_patient = context.kinds.contains(&OpKind::Define);
         self.send(&Message::MeasuringBegins { before, is_patient });
         self.wait_for_go();
@@ -58,6 +59,7 @@ impl<W: Write + Send> Worker<'_, W> {
             EngineState::default()
         });
         state.readings.extend(self.heap.readings());
+        add_round_trip(&mut state, engine);
         state
     }
 
@@ -82,6 +84,12 @@ impl<W: Write + Send> Worker<'_, W> {
     pub(crate) fn send(&self, message: &Message) {
         send_to(self.output, message);
     }
+}
+
+/// Adds the round trip to the server, where there is one that answers.
+fn add_round_trip(state: &mut EngineState, engine: &dyn Engine) {
+    let round_trip = engine.server().and_then(|server| server.round_trip().ok().flatten());
+    state.readings.set(metric::SERVER_ROUND_TRIP_US, round_trip.map(Nanos::as_micros_f64));
 }
 
 /// Reads commands on a thread of its own, so that a stop works while the engine is busy.
