@@ -8,7 +8,7 @@ use std::thread;
 use engine::{Engine, LockWaits};
 use load::{SteadyClock, StopFlag};
 use malloc::Heap;
-use model::{EngineState, Nanos, OpKind, metric};
+use model::{EngineState, OpKind};
 
 use super::operations::StepContext;
 use crate::connection::{MessageReader, MessageWriter};
@@ -37,7 +37,7 @@ impl<W: Write + Send> Worker<'_, W> {
     pub(crate) fn begin_measuring(&self, context: &StepContext<'_>) {
         // The clients of a warm-up are running.
         let mut before = Box::new(self.sample(context.engine));
-        add_round_trip(&mut before, context.engine);
+        Self::add_round_trip(&mut before, context.engine);
         let is_patient = context.kinds.contains(&OpKind::Define);
         self.send(&Message::MeasuringBegins { before, is_patient });
         self.wait_for_go();
@@ -59,8 +59,15 @@ impl<W: Write + Send> Worker<'_, W> {
             EngineState::default()
         });
         state.readings.extend(self.heap.readings());
-        add_round_trip(&mut state, engine);
+        Self::add_round_trip(&mut state, engine);
         state
+    }
+
+    /// Adds the round trip to the server, where there is one that answers.
+    fn add_round_trip(state: &mut EngineState, engine: &dyn Engine) {
+        let round_trip = engine.server().and_then(|server| server.round_trip().ok().flatten());
+        let us = round_trip.map(model::Nanos::as_micros_f64);
+        state.readings.set(model::metric::SERVER_ROUND_TRIP_US, us);
     }
 
     /// Waits until the parent has taken its readings.
@@ -84,12 +91,6 @@ impl<W: Write + Send> Worker<'_, W> {
     pub(crate) fn send(&self, message: &Message) {
         send_to(self.output, message);
     }
-}
-
-/// Adds the round trip to the server, where there is one that answers.
-fn add_round_trip(state: &mut EngineState, engine: &dyn Engine) {
-    let round_trip = engine.server().and_then(|server| server.round_trip().ok().flatten());
-    state.readings.set(metric::SERVER_ROUND_TRIP_US, round_trip.map(Nanos::as_micros_f64));
 }
 
 /// Reads commands on a thread of its own, so that a stop works while the engine is busy.
