@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::sql::Copies;
-use model::{Application, Bounds, Call, StatementState, WaitProfile};
+use model::{Application, Bounds, Call, Nanos, StatementState, WaitProfile};
 
 use crate::error::Result;
 
@@ -60,6 +60,16 @@ pub trait ServerSide: Send + Sync {
     /// Returns the token of the data set, for [`join_data_set`]; `None` without tables on a server.
     fn data_set(&self) -> Option<String> {
         None
+    }
+
+    /// Returns the shortest time of several exchanges of an empty query with the server.
+    ///
+    /// `None` without a server. Not for measured spans.
+    ///
+    /// # Errors
+    /// When the engine does not respond.
+    fn round_trip(&self) -> Result<Option<Nanos>> {
+        Ok(None)
     }
 
     /// Returns the structure of tables and indexes as text; it may read all of them.

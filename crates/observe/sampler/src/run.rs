@@ -31,6 +31,7 @@ mod tests {
             is_log: Some(Arc::new(|path| path.extension().is_some_and(|end| end == "log"))),
             server: Some(ServerTargets { pid: std::process::id(), group: &group }),
             foreign: Foreign::Nowhere,
+            network: Some(std::net::Ipv4Addr::LOCALHOST.into()),
         };
         let mut all = Readings::new();
         for mut sampler in for_run(&targets) {
@@ -44,6 +45,7 @@ mod tests {
             metric::HOST_CPU_BUSY_US,
             metric::DATA_DIR_BYTES,
             metric::DISK_FREE_BYTES,
+            metric::NETWORK_SENT_BYTES,
         ] {
             assert!(all[name] > 0.0, "{name} in {all:?}");
         }

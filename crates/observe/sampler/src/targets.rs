@@ -1,5 +1,6 @@
 //! The samplers of one run, and what they read: worker, directories, server.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub struct RunTargets<'a> {
     pub server: Option<ServerTargets<'a>>,
     /// The server that Assay did not start.
     pub foreign: Foreign,
+    /// Address of this machine at which clients reach the server; `None` without TCP.
+    pub network: Option<IpAddr>,
 }
 
 impl RunTargets<'_> {

@@ -263,6 +263,7 @@ fn sampler_of(dir: &Path) -> Option<Sampler> {
         cgroup: None,
         is_log: None,
         server: None,
+        network: None,
         foreign: Foreign::Nowhere,
     };
     for_run(&targets).into_iter().find_map(|mut sampler| {

@@ -214,6 +214,11 @@ pub trait Connection: Send + Sized {
         self.query(sql, |_, _| {}).map(drop)
     }
 
+    /// Exchanges an empty query with the server.
+    fn ping(&mut self) -> Reply<(), Self> {
+        self.run("")
+    }
+
     /// Returns all rows of a statement as text; null becomes empty.
     fn rows(&mut self, sql: &str) -> Reply<Vec<Vec<String>>, Self> {
         let mut rows = RowTexts::default();

@@ -108,8 +108,11 @@ impl TimedStream {
     }
 }
 
-/// Returns the time, for deadlines alone.
-#[expect(clippy::disallowed_methods, reason = "logins and answers are limited; nothing is timed")]
+/// Returns the time, for deadlines and the round trip of an empty query.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "logins and answers are limited; no operation is timed"
+)]
 pub(crate) fn now() -> Instant {
     Instant::now()
 }

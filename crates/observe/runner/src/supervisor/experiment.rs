@@ -266,6 +266,7 @@ fn samplers(pid: u32, memory: &MemoryWatch, data: &RunData, host: &Host) -> Vec<
         is_log: Some(is_log),
         server: host.targets(),
         foreign: host.foreign(),
+        network: host.network(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! The server of one run: none, a running one, or its own.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -161,6 +162,20 @@ impl Host {
         }
     }
 
+    /// Returns the address of this machine at which clients reach the server; `None` without TCP.
+    pub(crate) fn network(&self) -> Option<IpAddr> {
+        let address = match self {
+            Self::Worker => return None,
+            Self::Foreign(endpoint) => &endpoint.address,
+            Self::OwnServer(own) => match &own.running.site.address {
+                Some(address) => return Some(address.ip),
+                None => &own.running.endpoint.address,
+            },
+        };
+        let Address::Tcp { host, .. } = address else { return None };
+        is_here(address).then(|| host.parse().unwrap_or(Ipv4Addr::LOCALHOST.into()))
+    }
+
     /// Returns a server's data directory, and the test for its logs.
     pub(crate) fn data(&self) -> Option<(PathBuf, IsLog)> {
         let Self::OwnServer(own) = self else { return None };
@@ -268,5 +283,18 @@ mod tests {
         let at = |host: &str| Address::tcp(host, 5432);
         assert!(is_here(&at("127.0.0.1")) && is_here(&Address::Socket("/tmp/s".into())));
         assert!(!is_here(&at("db.example")));
+        let network = |address| {
+            let (user, database) = ("me".to_owned(), "db".to_owned());
+            let login = model::LoginOptions::default();
+            let endpoint =
+                Endpoint { address, user, password: None, database, is_foreign: true, login };
+            Host::Foreign(Box::new(endpoint)).network().map(|ip| ip.to_string())
+        };
+        assert_eq!(network(at("127.0.0.2")).as_deref(), Some("127.0.0.2"));
+        assert_eq!(network(at("localhost")).as_deref(), Some("127.0.0.1"));
+        assert_eq!(
+            (network(at("db.example")), network(Address::Socket("/s".into()))),
+            (None, None)
+        );
     }
 }

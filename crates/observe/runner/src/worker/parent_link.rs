@@ -42,7 +42,8 @@ impl<W: Write + Send> Worker<'_, W> {
     /// Reports the engine's state at the start of the measured span and waits for the parent.
     pub(crate) fn begin_measuring(&self, context: &StepContext<'_>) {
         // The clients of a warm-up are running.
-        let before = Box::new(self.sample(context.engine));
+        let mut before = Box::new(self.sample(context.engine));
+        Self::add_round_trip(&mut before, context.engine);
         let is_patient = context.kinds.contains(&OpKind::Define);
         self.send(&Message::MeasuringBegins { before, is_patient });
         self.wait_for_go();
@@ -64,7 +65,15 @@ impl<W: Write + Send> Worker<'_, W> {
             EngineState::default()
         });
         state.readings.extend(self.heap.readings());
+        Self::add_round_trip(&mut state, engine);
         state
+    }
+
+    /// Adds the round trip to the server, where there is one that answers.
+    fn add_round_trip(state: &mut EngineState, engine: &dyn Engine) {
+        let round_trip = engine.server().and_then(|server| server.round_trip().ok().flatten());
+        let us = round_trip.map(model::Nanos::as_micros_f64);
+        state.readings.set(model::metric::SERVER_ROUND_TRIP_US, us);
     }
 
     /// Waits until the parent has taken its readings.

@@ -43,6 +43,7 @@ fn add_stat(readings: &mut Readings, text: &str, ticks_per_s: u64) {
     if let [user, nice, system, _idle, _iowait, irq, softirq, ..] = ticks[..] {
         let busy = user + nice + system + irq + softirq;
         readings.set(metric::HOST_CPU_BUSY_US, micros(busy));
+        readings.set(metric::HOST_SOFTIRQ_US, micros(softirq));
     }
     readings.set(metric::HOST_STEAL_US, ticks.get(7).copied().map(micros));
 }
@@ -82,6 +83,7 @@ mod tests {
         add_stat(&mut readings, STAT, 100);
         assert_eq!(readings.value(metric::HOST_CPU_BUSY_US), Some(532_350_000.0));
         assert_eq!(readings.value(metric::HOST_STEAL_US), Some(1_400_000.0));
+        assert_eq!(readings.value(metric::HOST_SOFTIRQ_US), Some(1_690_000.0));
         assert_eq!(readings.value(metric::HOST_CONTEXT_SWITCHES), Some(721_567.0));
     }
 
@@ -89,7 +91,8 @@ mod tests {
     fn an_old_kernel_does_not_report_steal() {
         let mut readings = Readings::new();
         add_stat(&mut readings, "cpu  10 0 10 100 1 0 5\n", 100);
-        assert_eq!(readings.keys().collect::<Vec<_>>(), [metric::HOST_CPU_BUSY_US.name]);
+        let known = [metric::HOST_CPU_BUSY_US.name, metric::HOST_SOFTIRQ_US.name];
+        assert_eq!(readings.keys().collect::<Vec<_>>(), known);
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) mod disk_free;
 mod energy;
 mod heat;
 pub(crate) mod host;
+mod network;
 mod others;
 mod process;
 mod server;
@@ -22,6 +23,7 @@ use crate::targets::Start;
 pub(crate) static SAMPLERS: &[Start] = &[
     process::start,
     host::start,
+    network::start,
     suspension::start,
     disk_free::start,
     cgroup::start,

@@ -9,6 +9,7 @@ use super::bound::Bound;
 use super::declared::Declared;
 use super::identity::Identity;
 use super::moved::{Moved, SettleCost};
+use super::network::Network;
 use super::refusal::Refusal;
 use crate::profile::FunctionAccount;
 
@@ -63,6 +64,9 @@ pub struct Explanation {
     /// Costs of the settle after the step, which are no part of its time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settle: Vec<SettleCost>,
+    /// Costs of the network; `None` without a server or its metrics.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// How much of each resource each variant used.
     pub bounds: Vec<Bound>,
     /// Declared differences of the variants.

@@ -18,6 +18,7 @@ mod explanation;
 mod functions;
 mod identity;
 mod moved;
+mod network;
 mod question;
 mod refusal;
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub use explanation::{Explanation, Rung};
 pub use functions::StepProfiles;
 pub use identity::{Factor, Identity};
 pub use moved::{Moved, SettleCost};
+pub use network::{Network, NetworkCost, RoundTrip};
 pub use question::{Question, explain};
 pub use refusal::{Refusal, Rule};
 pub use waiting::Wait;

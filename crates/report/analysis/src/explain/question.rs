@@ -9,6 +9,7 @@ use super::explanation::{Explanation, Rung};
 use super::functions::{StepProfiles, functions};
 use super::identity::{Identity, Pair, identity};
 use super::moved::{Explained, Moved, moved, settle};
+use super::network::network;
 use super::refusal::{Case, refusals};
 use crate::comparison::{CellComparison, Comparison, StepComparison};
 use crate::metrics::clients;
@@ -114,6 +115,7 @@ pub fn explain(question: &Question<'_>) -> Option<Explanation> {
         no_functions,
         moved,
         settle: settle(step, base, variant),
+        network: network(&sides[0], &sides[1]),
         bounds: vec![
             bound(base, &sides[0], question.experiment.placement.cpus(question.cpus), on_cpu[0]),
             bound(variant, &sides[1], question.experiment.placement.cpus(question.cpus), on_cpu[1]),

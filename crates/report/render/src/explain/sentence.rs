@@ -5,8 +5,8 @@
 
 use analysis::Explanation;
 use analysis::explain::{
-    Account, BINDS_FROM, Bound, Change, ChangeKind, Declared, Factor, Identity, Moved, Part,
-    Resource, Rule, Rung, SettleCost, Subject,
+    Account, BINDS_FROM, Bound, Change, ChangeKind, Declared, Factor, Identity, Moved, Network,
+    NetworkCost, Part, Resource, RoundTrip, Rule, Rung, SettleCost, Subject,
 };
 use model::{Metric, metric};
 use stats::MeanDifference;
@@ -96,6 +96,7 @@ pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
         });
     }
     lines.extend(settle(explanation));
+    lines.extend(explanation.network.as_ref().into_iter().flat_map(|it| network(it, explanation)));
     lines.extend(bounds(&explanation.bounds));
     if is_explained {
         lines.extend(not_tested(explanation));
@@ -191,6 +192,37 @@ fn settle(explanation: &Explanation) -> Option<String> {
     let costs: Vec<String> = explanation.settle.iter().filter_map(cost).collect();
     let whole = "Costs of settling after the step, not part of the step's time, by geometric means";
     (!costs.is_empty()).then(|| format!("{whole}: {}.", costs.join("; ")))
+}
+
+/// Returns the traffic per operation, and the round trip as a share of the median response time.
+fn network(network: &Network, explanation: &Explanation) -> Vec<String> {
+    let cost = |NetworkCost { metric, value }: &NetworkCost| {
+        let unit = metric::find(metric)?.unit;
+        let values = [value.base, value.variant].map(|value| figure(unit, value));
+        Some(format!("{metric} {}", values.join(" \u{2192} ")))
+    };
+    let costs: Vec<String> = network.per_op.iter().filter_map(cost).collect();
+    let unit = if explanation.unit.is_operation() { "operation" } else { "row" };
+    let traffic = (!costs.is_empty())
+        .then(|| format!("Network per {unit}, by arithmetic means: {}.", costs.join("; ")));
+    let exchange = network.round_trip.as_ref().map(|RoundTrip { us, share }| {
+        let scale = Scale::of(us);
+        let share = share.as_ref().map_or_else(String::new, |share| {
+            let [base, variant] = [share.base, share.variant].map(percent);
+            format!(": {base} \u{2192} {variant} of the median response time")
+        });
+        let interval = us.interval.map_or_else(String::new, |_| {
+            format!(" {}", scale.interval(us.interval))
+        });
+        let [base, variant] = [us.base, us.variant].map(|us| scale.plain(us));
+        format!(
+            "An empty query takes {base} \u{2192} {variant} {unit} from the client to the server and \
+             back, {}{interval} {unit}{share}.",
+            scale.signed(us.difference),
+            unit = scale.unit,
+        )
+    });
+    traffic.into_iter().chain(exchange).collect()
 }
 
 /// Returns a declared difference: `direct_io = false -> true`, with an arrow.

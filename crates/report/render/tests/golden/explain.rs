@@ -3,7 +3,7 @@
 use analysis::explain::{Question, StepProfiles, explain};
 use analysis::{Explanation, compare};
 use model::validity::Calibration;
-use model::{Nanos, RunRecord};
+use model::{Nanos, RunRecord, metric};
 use render::{Compared, Explained, Format, Meta, Report, Style};
 
 use crate::fixture::{Fixture, quickstart};
@@ -70,6 +70,45 @@ fn explanation_is_headline_account_and_untested_causes() {
     let text = explained(&mut quickstart(5), 0.98, &[], Format::Text);
     assert!(text.lines().all(|line| line.chars().count() <= 120), "wider than the style:\n{text}");
     insta::assert_snapshot!(text);
+}
+
+/// Adds the counters of a server and its network to a run: its share of the operations' time.
+fn serve(run: &mut RunRecord, share: f64) {
+    for step in run.steps.iter_mut().filter(|step| !step.clients.is_empty()) {
+        let ops: u64 = step.clients.values().map(|it| it.response.count).sum();
+        let median = step.clients.values().map(|it| it.response.p50_ns).max().unwrap_or(0) as f64;
+        for (metric, per_op) in [
+            (metric::SERVER_CPU_USER_US, 0.1),
+            (metric::NETWORK_RECEIVED_BYTES, 188.0),
+            (metric::NETWORK_SENT_BYTES, 1_250.0 + 100.0 * share),
+            (metric::NETWORK_RECEIVED_PACKETS, 2.0),
+            (metric::NETWORK_SENT_PACKETS, 2.0),
+            (metric::TCP_RETRANSMITS, 0.0),
+            (metric::HOST_SOFTIRQ_US, 1.4),
+        ] {
+            step.counters.set(metric, per_op * ops as f64);
+        }
+        step.gauges_end.set(metric::SERVER_ROUND_TRIP_US, median * share / 1e3);
+    }
+}
+
+#[test]
+fn network_is_traffic_and_a_share_of_the_response_time() {
+    let mut fixture = quickstart(5);
+    for run in &mut fixture.runs {
+        serve(run, if run.cell.variant == "lmdb" { 0.2 } else { 0.125 });
+    }
+    let text = explained(&mut fixture, 0.98, &[], Format::Text);
+    let lines: Vec<&str> = text.lines().collect();
+    let at = lines.iter().position(|line| line.contains("Network per operation")).unwrap();
+    insta::assert_snapshot!(lines[at..at + 5].join("\n"));
+    let document = explained(&mut fixture, 0.98, &[], Format::Json);
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let network = &document["explanations"][0]["network"];
+    assert_eq!(network["per_op"].as_array().map(Vec::len), Some(6));
+    assert_eq!(network["per_op"][1]["metric"], "network_sent_bytes");
+    assert_eq!(network["per_op"][1]["value"]["base"], 1_262.5);
+    assert_eq!(network["round_trip"]["share"]["base"], 0.125);
 }
 
 #[test]

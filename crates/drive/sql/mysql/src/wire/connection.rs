@@ -17,7 +17,7 @@ use super::login::log_in;
 use super::packets::Packets;
 use super::result::{Column, ERR_HEADER, error_packet, malformed};
 use super::row::Fields;
-use super::statement::{PREPARE, QUERY, QUIT, Statement};
+use super::statement::{PING, PREPARE, QUERY, QUIT, Statement};
 use super::text;
 use super::typed::typed_fields;
 
@@ -308,6 +308,12 @@ impl driver_sql::Connection for Connection {
             "CREATE TABLE assay_kv (k VARBINARY({KEY_BYTES_MAX}) NOT NULL PRIMARY KEY, v LONGBLOB \
              NOT NULL)"
         )]
+    }
+
+    /// An empty statement is an error to these servers.
+    fn ping(&mut self) -> Reply<(), Self> {
+        self.packets.request().push(PING);
+        self.exchange(None, |_, _| {}).map(drop)
     }
 
     fn query(&mut self, sql: &str, on_row: impl FnMut(Column, &[u8])) -> Reply<u64, Self> {

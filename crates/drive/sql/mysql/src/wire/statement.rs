@@ -10,6 +10,8 @@ pub(super) const PREPARE: u8 = 0x16;
 pub(super) const EXECUTE: u8 = 0x17;
 /// Command: run a statement given as text.
 pub(super) const QUERY: u8 = 0x03;
+/// Command: answer nothing but success.
+pub(super) const PING: u8 = 0x0e;
 /// Command: end the connection.
 pub(super) const QUIT: u8 = 0x01;
 
