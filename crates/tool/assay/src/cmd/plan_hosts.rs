@@ -1,12 +1,15 @@
-//! `assay plan`: the machines of server and clients, and what each runs.
+//! `assay plan`: where server and clients run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{Experiment, Hosts};
 
-/// Formats the machines of an experiment in lines; none if one machine runs server and clients.
+/// Formats the CPUs or machines of server and clients in lines; none by default.
 pub(super) fn lines(experiment: &Experiment) -> Vec<String> {
-    let Some(hosts) = &experiment.hosts else { return Vec::new() };
+    let Some(hosts) = &experiment.hosts else {
+        let placement = Some(experiment.placement).filter(|placement| !placement.is_free());
+        return placement.map(|placement| format!("placement {placement}")).into_iter().collect();
+    };
     let address = hosts.address.as_ref().map(|address| format!(" (address {address})"));
     let mut lines = vec![format!(
         "hosts     server on {}{}, clients on {}",
