@@ -150,7 +150,7 @@ impl Resolver<'_> {
             variants,
         };
         checked.load = errors.or_default(self.load_sharing(file, &checked));
-        checked.hosts = errors.or_default(self.hosts(file, &checked, &loads, &factor.place));
+        checked.hosts = errors.or_default(self.hosts(file, &checked, &loads));
         errors.result(Checked {
             experiment: checked,
             chosen: None,

@@ -190,18 +190,16 @@ pub(crate) fn distinct<T: FromStr<Err = String> + PartialEq>(
 
 /// Parses destinations of ssh, one a line, none of them twice.
 pub(crate) fn destinations(text: &str) -> Result<String, PlanError> {
-    if text.is_empty() {
-        return Err(PlanError::new("no host is named").remedy("name a host, such as \"c1\""));
-    }
     let names: Vec<&str> = text.split('\n').collect();
+    let error = |why: String, remedy| Err(PlanError::new(why).remedy(remedy));
     for (index, name) in names.iter().enumerate() {
         if !is_destination(name) {
-            return Err(PlanError::new(format!("`{name}` is not a destination of ssh"))
-                .remedy("write a host of the ssh configuration, or user@address"));
+            let remedy = "write a host of the ssh configuration, or user@address";
+            return error(format!("`{name}` is not a destination of ssh"), remedy);
         }
         if names[..index].contains(name) {
-            return Err(PlanError::new(format!("the client host `{name}` is named twice"))
-                .remedy("name each host once: two workers on one host disturb each other"));
+            let remedy = "name each host once: two workers on one host disturb each other";
+            return error(format!("the client host `{name}` is named twice"), remedy);
         }
     }
     Ok(text.to_owned())

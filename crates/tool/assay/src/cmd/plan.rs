@@ -253,9 +253,6 @@ pub(super) fn lines(planned: &CheckedPlan, style: Style) -> Vec<String> {
     if experiment.is_profiled {
         lines.push("profiles  perf samples the CPU time of the measured steps".to_owned());
     }
-    if !experiment.placement.is_free() {
-        lines.push(format!("placement {}", experiment.placement));
-    }
     lines.extend(plan_hosts::lines(experiment));
     for variant in &experiment.variants {
         let base = match variant {

@@ -1,12 +1,15 @@
-//! `assay plan`: the machines of server and clients, and what each runs.
+//! `assay plan`: where server and clients run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Experiment, Hosts};
+use model::Experiment;
 
-/// Formats the machines of an experiment in lines; none if one machine runs server and clients.
+/// Formats the CPUs or machines of server and clients in lines; none by default.
 pub(super) fn lines(experiment: &Experiment) -> Vec<String> {
-    let Some(hosts) = &experiment.hosts else { return Vec::new() };
+    let Some(hosts) = &experiment.hosts else {
+        let placement = Some(experiment.placement).filter(|placement| !placement.is_free());
+        return placement.map(|placement| format!("placement {placement}")).into_iter().collect();
+    };
     let address = hosts.address.as_ref().map(|address| format!(" (address {address})"));
     let mut lines = vec![format!(
         "hosts     server on {}{}, clients on {}",
@@ -23,24 +26,18 @@ pub(super) fn lines(experiment: &Experiment) -> Vec<String> {
             shared.entry(step.clients_at(*level).number).or_default().insert(&step.name);
         }
     }
-    let share = |(clients, steps): (&u32, &BTreeSet<&str>)| {
-        let steps = steps.iter().copied().collect::<Vec<_>>().join(", ");
-        format!("shares    {}, in {steps}", shares(hosts, *clients))
-    };
-    lines.extend(shared.iter().map(share));
+    for (clients, steps) in shared {
+        let share = |(position, name): (u32, &String)| {
+            format!("{} on {name}", hosts.share(position, clients).len())
+        };
+        let shares = (0..).zip(&hosts.clients).map(share).collect::<Vec<_>>().join(", ");
+        let steps = steps.into_iter().collect::<Vec<_>>().join(", ");
+        lines.push(format!("shares    clients {clients}: {shares}, in {steps}"));
+    }
     let others = experiment.steps.iter().filter(|step| !experiment.is_shared(step));
     let others: Vec<&str> = others.map(|step| step.name.as_str()).collect();
     if !others.is_empty() {
         lines.push(format!("first     only {} runs {}", hosts.clients[0], others.join(", ")));
     }
     lines
-}
-
-/// Formats how clients are divided.
-fn shares(hosts: &Hosts, clients: u32) -> String {
-    let share = |(position, name): (u32, &String)| {
-        format!("{} on {name}", hosts.share(position, clients).len())
-    };
-    let all: Vec<String> = (0..).zip(&hosts.clients).map(share).collect();
-    format!("clients {clients}: {}", all.join(", "))
 }
