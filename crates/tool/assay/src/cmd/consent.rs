@@ -8,7 +8,7 @@ use child::Confinement;
 use engine::Reach;
 use miette::{Result, miette};
 use model::device::FIO;
-use model::{Application, Experiment, Manifest, Options, Variant, shortened};
+use model::{Application, Experiment, Hosts, Manifest, Options, Variant, shortened};
 use plan::ApplicationFiles as _;
 use serde_json::Value;
 
@@ -195,8 +195,17 @@ fn reached(experiment: &Experiment) -> Vec<Reached> {
     let variants = experiment.variants.iter().flat_map(|variant| of_variant(&tables, variant));
     let sql = experiment.application.iter().flat_map(of_application);
     let mut all: Vec<_> = device.into_iter().chain(sql).chain(variants).collect();
+    all.extend(experiment.hosts.iter().flat_map(of_hosts));
     all.sort_by_key(|one| one.reach);
     all
+}
+
+/// Returns the machines that ssh connects to, and its configuration, which can name commands.
+fn of_hosts(hosts: &Hosts) -> Vec<Reached> {
+    let names = [&hosts.server].into_iter().chain(&hosts.clients);
+    let names = names.map(|name| Reached { reach: Reach::Host, by: format!("hosts: {name}") });
+    let config = hosts.ssh_config.iter().map(|path| format!("hosts: ssh_config = {path}"));
+    names.chain(config.map(|by| Reached { reach: Reach::Command, by })).collect()
 }
 
 /// Returns what a variant reaches.
@@ -340,6 +349,20 @@ mod tests {
             let start = format!("runs a command: SQL of {} that is not Assay's: ", changed.name);
             assert!(line.starts_with(&start), "{line}");
         }
+    }
+
+    #[test]
+    fn machines_of_ssh_and_its_configuration_need_consent() {
+        let mut experiment = shipped().remove(0);
+        experiment.hosts = Some(Hosts {
+            server: "db1".to_owned(),
+            clients: vec!["c1".to_owned()],
+            ssh_config: Some("/tmp/x".to_owned()),
+            address: None,
+        });
+        let all: Vec<String> = reached(&experiment).iter().map(ToString::to_string).collect();
+        assert!(all[0].starts_with("runs a command: hosts: ssh_config = /tmp/x"), "{all:?}");
+        assert!(all[1].ends_with("hosts: db1") && all[2].ends_with("hosts: c1"), "{all:?}");
     }
 
     #[test]
