@@ -136,8 +136,7 @@ metrics! {
     OTHERS_CPU_US Micros Counter Lower "user CPU time of the host's processes other than Assay and \
         its worker";
     HOST_STEAL_US Micros Counter Lower "CPU time another guest took from this host";
-    HOST_SOFTIRQ_US Micros Counter Neither "CPU time that the whole host used in soft interrupts, \
-        such as the work for received packets";
+    HOST_SOFTIRQ_US Micros Counter Neither "CPU time of the whole host in soft interrupts";
     HOST_CONTEXT_SWITCHES Count Counter Lower "context switches on the whole host";
     HOST_IO_PRESSURE_US Micros Counter Lower "time during which at least one task of the host \
         waited for storage";
@@ -146,17 +145,11 @@ metrics! {
     HOST_DIRECT_RECLAIMS Count Counter Lower "times a task of the host had to reclaim memory \
         before an allocation, except reclaims that the memory cap of the task's control group \
         caused";
-    // Of the network interface of the server's machine that clients reach.
-    NETWORK_RECEIVED_BYTES Bytes Counter Lower "bytes that the network interface of the server's \
-        machine received, from all senders";
-    NETWORK_SENT_BYTES Bytes Counter Lower "bytes that the network interface of the server's \
-        machine sent, to all receivers";
-    NETWORK_RECEIVED_PACKETS Count Counter Lower "packets that the network interface of the \
-        server's machine received";
-    NETWORK_SENT_PACKETS Count Counter Lower "packets that the network interface of the server's \
-        machine sent";
-    TCP_RETRANSMITS Count Counter Lower "TCP segments that the server's machine sent again, on all \
-        interfaces";
+    NETWORK_RECEIVED_BYTES Bytes Counter Lower "bytes received by the server's network interface";
+    NETWORK_SENT_BYTES Bytes Counter Lower "bytes sent by the server's network interface";
+    NETWORK_RECEIVED_PACKETS Count Counter Lower "packets that the server's interface received";
+    NETWORK_SENT_PACKETS Count Counter Lower "packets that the server's network interface sent";
+    TCP_RETRANSMITS Count Counter Lower "TCP segments that the server's machine sent again";
     DIRTY_BYTES Bytes Gauge Neither "page cache waiting to be written back on the host";
     CGROUP_MEMORY_BYTES Bytes Gauge Neither "memory charged to the run's control group";
     CGROUP_THROTTLED_US Micros Counter Lower "time the run's control group was throttled by its \

@@ -21,7 +21,7 @@ use crate::{inspect, pooler, table_spec, trial_call};
 const CHECK_WITHIN: Duration = Duration::from_secs(5);
 /// Exchanges of an empty query of which the shortest counts.
 ///
-/// Our choice: a few exchanges are delayed by other work, and 20 take milliseconds in a data centre.
+/// Our choice: other work delays a few exchanges, and 20 take milliseconds in a data centre.
 const EXCHANGES: usize = 20;
 
 impl<D: Database> SqlEngine<D> {

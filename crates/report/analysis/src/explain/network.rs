@@ -1,4 +1,4 @@
-//! Costs of the network in two variants: traffic per operation, and the round trip.
+//! Costs of the network in two variants: counters per operation, and the round trip.
 
 use model::{Metric, RunRecord, StepRecord, metric};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::metrics::{Percentile, is_of_server, per_op};
 /// Costs of the network, of the server's machine.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Network {
-    /// Traffic and its CPU per operation; empty where clients reach the server without a network.
+    /// Bytes, packets and CPU per operation; empty where clients use a unix socket.
     pub per_op: Vec<NetworkCost>,
     /// The exchange of an empty query; `None` where a record lacks it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_is_per_operation_and_the_round_trip_a_share_of_the_median() {
+    fn counters_are_per_operation_and_the_round_trip_a_share_of_the_median() {
         let all = served((300.0, 1.0), (450.0, 1.3));
         let network = explained(&all).network.unwrap();
         let [received] = &network.per_op[..] else { panic!("{network:?}") };

@@ -194,7 +194,7 @@ fn settle(explanation: &Explanation) -> Option<String> {
     (!costs.is_empty()).then(|| format!("{whole}: {}.", costs.join("; ")))
 }
 
-/// Returns the traffic per operation, and the round trip as a share of the median response time.
+/// Returns the counters per operation, and the round trip as a share of the median response time.
 fn network(network: &Network, explanation: &Explanation) -> Vec<String> {
     let cost = |NetworkCost { metric, value }: &NetworkCost| {
         let unit = metric::find(metric)?.unit;
@@ -203,7 +203,7 @@ fn network(network: &Network, explanation: &Explanation) -> Vec<String> {
     };
     let costs: Vec<String> = network.per_op.iter().filter_map(cost).collect();
     let unit = if explanation.unit.is_operation() { "operation" } else { "row" };
-    let traffic = (!costs.is_empty())
+    let counters = (!costs.is_empty())
         .then(|| format!("Network per {unit}, by arithmetic means: {}.", costs.join("; ")));
     let exchange = network.round_trip.as_ref().map(|RoundTrip { us, share }| {
         let scale = Scale::of(us);
@@ -222,7 +222,7 @@ fn network(network: &Network, explanation: &Explanation) -> Vec<String> {
             unit = scale.unit,
         )
     });
-    traffic.into_iter().chain(exchange).collect()
+    counters.into_iter().chain(exchange).collect()
 }
 
 /// Returns a declared difference: `direct_io = false -> true`, with an arrow.

@@ -93,7 +93,7 @@ fn serve(run: &mut RunRecord, share: f64) {
 }
 
 #[test]
-fn network_is_traffic_and_a_share_of_the_response_time() {
+fn network_is_counted_per_operation_and_as_a_share_of_the_response_time() {
     let mut fixture = quickstart(5);
     for run in &mut fixture.runs {
         serve(run, if run.cell.variant == "lmdb" { 0.2 } else { 0.125 });

@@ -2,7 +2,7 @@
 
 use engine::{EngineError, Rows};
 use model::sql::Argument;
-use model::{Address, Call, Op, Outcome, Tls};
+use model::{Address, Call, Nanos, Op, Outcome, Tls};
 
 use crate::application::{ALL, DEFINE, OPEN, sales, statement};
 use crate::fixture::{Fixture, call};
@@ -54,6 +54,8 @@ pub(crate) fn an_own_server_is_reached_by_tcp(server: &Server, fixture: &Fixture
     assert_eq!(options.get("assay.transport"), Some("tcp"));
     assert_eq!((options.get("bind_address"), options.get("port")), (Some(at), None));
     insert(&mut *engine.session().expect("there is room"), 1).expect("rows are inserted");
+    let round_trip = engine.server().expect("a server").round_trip().expect("it answers");
+    assert!(round_trip.is_some_and(|it| it.0 > 0 && it < Nanos::SECOND), "{round_trip:?}");
 }
 
 /// Goal: what the address demands is done. Method: the certificate that the server makes for itself

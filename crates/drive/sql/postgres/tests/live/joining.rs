@@ -47,6 +47,8 @@ fn a_second_process_joins_the_database_of_the_first() {
     join_data_set(dirs[2].path(), "of another run").unwrap();
     let error = join(&server, dirs[2].path()).err().expect("they are others").to_string();
     assert!(error.contains("has not set up the tables"), "{error}");
+    let round_trip = second.server().unwrap().round_trip().unwrap().expect("a server");
+    assert!(round_trip.0 > 0 && round_trip < model::Nanos::SECOND, "{round_trip}");
     second.close().unwrap();
     first.close().unwrap();
     server.stop();
