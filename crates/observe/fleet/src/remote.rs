@@ -70,7 +70,8 @@ impl Session<'_> {
         }
         let clients = Clients::new(order.manifest.plan.experiment.hosts.as_ref(), block);
         let machine = transport.machine();
-        self.sent(block.send(&Request::Run { order, block: block.block, machine }))?;
+        let passwords = block.passwords.clone();
+        self.sent(block.send(&Request::Run { order, block: block.block, machine, passwords }))?;
         thread::scope(|scope| self.serve(from, ClientSessions::new(&clients, scope)))
     }
 

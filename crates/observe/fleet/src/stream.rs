@@ -2,8 +2,10 @@
 //!
 //! A message is a line of JSON; the bytes that it announces follow it.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
+use model::Password;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +32,8 @@ pub enum Request {
         block: u32,
         /// Name of the machine; empty if the scheduler gives it one.
         machine: String,
+        /// Passwords of running servers, by variant. They are stored nowhere.
+        passwords: BTreeMap<String, Password>,
     },
     /// The builds follow, with this number of bytes.
     Builds {

@@ -2,6 +2,7 @@
 //!
 //! Source: OpenSSH 9.2, ssh(1), ssh_config(5); Slurm 22.05, srun(1).
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::os::fd::AsFd;
@@ -12,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use child::Role;
+use model::Password;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
@@ -80,6 +82,8 @@ pub struct RemoteBlock<'a> {
     pub excluded: &'a [String],
     /// The current time, UTC, RFC 3339.
     pub now: fn() -> String,
+    /// Passwords of running servers, by variant: only the machine of the server gets them.
+    pub passwords: &'a BTreeMap<String, Password>,
     /// Connection in use, so that another thread can end it.
     pub connection: &'a Mutex<Option<ChildStdin>>,
     /// Set when the connections end.

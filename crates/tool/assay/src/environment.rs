@@ -1,5 +1,6 @@
 //! Environment variables and directories, read in one place.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -80,6 +81,8 @@ pub(crate) struct Environment {
     pub(crate) loaded: Vec<PathBuf>,
     /// Variables that tune an allocator.
     pub(crate) tunables: malloc::Tunables,
+    /// Passwords of running servers, by variant: those that another machine sent.
+    pub(crate) passwords: BTreeMap<String, Password>,
 }
 
 impl Environment {
@@ -147,6 +150,7 @@ impl Environment {
             loaded: named.filter(|path| !path.is_empty()).map(PathBuf::from).collect(),
             allocators: malloc::Libraries::of_loader(library_path.as_deref(), preload.as_deref()),
             tunables: tunables(),
+            passwords: BTreeMap::new(),
         }
     }
 }

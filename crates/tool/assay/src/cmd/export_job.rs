@@ -1,5 +1,6 @@
 //! `assay export-job`: an experiment as a job for those who submit it themselves.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -144,6 +145,7 @@ fn with_experiment(
         origin: Origin::Own,
         data_dir: environment.is_data_dir_named.then_some(environment.data_dir.as_path()),
         interrupt: &bench.engines.interrupt,
+        passwords: BTreeMap::new(),
         process,
     };
     prepare(&run)?;

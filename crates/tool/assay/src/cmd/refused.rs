@@ -47,7 +47,8 @@ pub(super) fn by_host(
     found.extend(DataRoot::check(&environment.data_dir).err());
     for variant in &experiment.variants {
         let build = requested_build::check(&variant.build, environment);
-        let password = servers::check_password(variant).map_err(|missing| missing.message);
+        let password =
+            servers::check_password(variant, environment).map_err(|missing| missing.message);
         let reasons = build.map_err(|report| report.to_string()).err().into_iter();
         found.extend(
             reasons.chain(password.err()).map(|reason| {

@@ -23,7 +23,7 @@ use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::misplaced;
 use crate::phase;
-use crate::ui::{Ui, aligned};
+use crate::ui::{Process, Ui, aligned};
 
 /// Arguments of `assay rerun`.
 #[derive(Debug, clap::Args)]
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
     bench.engines.confinement = origin.confinement(environment, ui).into_report()?;
-    bench.engines.servers = servers::of(&planned.plan.experiment, ui)
+    bench.engines.servers = servers::of(&planned.plan.experiment, Process { environment, ui })
         .map_err(|missing| of_variant(&missing.variant, &missing.message))?;
     bench.engines.libraries.extend(libraries);
     bench.defer_stops();

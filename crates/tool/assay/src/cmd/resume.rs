@@ -163,14 +163,13 @@ pub(super) fn take_builds(
     manifest: &Manifest,
     Process { environment, ui }: Process<'_>,
 ) -> Result<()> {
-    bench.engines.servers = servers::of(&manifest.plan.experiment, ui).map_err(
-        |MissingPassword { variant, message }| {
+    bench.engines.servers = servers::of(&manifest.plan.experiment, Process { environment, ui })
+        .map_err(|MissingPassword { variant, message }| {
             miette!(
                 help = "passwords are never stored: a resumed experiment needs them again",
                 "variant {variant}: {message}"
             )
-        },
-    )?;
+        })?;
     for variant in &manifest.plan.experiment.variants {
         let Some(library) = requested_build::library(&variant.build, environment, ui)? else {
             continue;

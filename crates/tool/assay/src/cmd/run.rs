@@ -152,6 +152,7 @@ fn execute(
             }
             let (limits, interrupt) = (&args.limits, &bench.engines.interrupt);
             let (dir, manifest, process) = (&dir, &manifest, Process { environment, ui });
+            let passwords = fleet::passwords(&manifest.plan.experiment)?;
             fleet::measure_on(&FleetRun {
                 options,
                 dir,
@@ -160,6 +161,7 @@ fn execute(
                 origin,
                 data_dir: named.as_deref(),
                 interrupt,
+                passwords,
                 process,
             })
         }
@@ -281,6 +283,7 @@ fn prepare(
     let verb = Verb { name: "assay run", own: &own, obtain: optional::OBTAIN };
     let mut checked = args.experiment_args.check(&catalog, machine, verb, process)?;
     args.until.prepare(&mut checked.experiment, ui)?;
+    fleet::resolve(&mut checked.experiment)?;
     // On the machine of the server the directory is its own.
     let own = checked.experiment.hosts.as_ref().map(|_| environment.with_default_data_dir());
     let process = Process { environment: own.as_ref().unwrap_or(environment), ui };
@@ -332,7 +335,7 @@ pub(super) fn begin(
     bench: &mut Bench<'_>,
     Process { environment, ui }: Process<'_>,
 ) -> Result<(ExperimentDir, Manifest)> {
-    bench.engines.servers = servers::of(&plan.experiment, ui)
+    bench.engines.servers = servers::of(&plan.experiment, Process { environment, ui })
         .map_err(|missing| checked.variant_error(&missing.variant, &missing.message))?;
     for variant in &plan.experiment.variants {
         let found = requested_build::library(&variant.build, environment, ui);

@@ -11,7 +11,7 @@ use server::User;
 
 use crate::environment::{Environment, device, password};
 use crate::registry;
-use crate::ui::Ui;
+use crate::ui::{Process, Ui};
 
 /// Data directory of servers that cannot enter the default one. Source: FHS 3.0, `/var/lib`.
 pub(super) const OPEN_DATA_DIR: &str = "/var/lib/assay/data";
@@ -31,12 +31,12 @@ pub(crate) struct MissingPassword {
 /// When a password is needed and neither file nor environment has it.
 pub(crate) fn of(
     experiment: &Experiment,
-    ui: &Ui,
+    process: Process<'_>,
 ) -> Result<BTreeMap<String, Served>, MissingPassword> {
     let mut servers = BTreeMap::new();
     for variant in &experiment.variants {
         let served = match &variant.dsn {
-            Some(dsn) => Some(Served::Foreign(endpoint(variant, dsn, ui)?.into())),
+            Some(dsn) => Some(Served::Foreign(endpoint(variant, dsn, process)?.into())),
             None => registry::kind(&variant.build.engine).map(Served::Started),
         };
         servers.extend(served.map(|served| (variant.name.clone(), served)));
@@ -94,16 +94,45 @@ fn is_same_file_system(one: &Path, two: &Path) -> bool {
 }
 
 /// Checks that the password of a variant's running server is known.
-pub(super) fn check_password(variant: &Variant) -> Result<(), MissingPassword> {
+pub(super) fn check_password(
+    variant: &Variant,
+    environment: &Environment,
+) -> Result<(), MissingPassword> {
+    if environment.passwords.contains_key(&variant.name) {
+        return Ok(());
+    }
     let found = variant.dsn.as_ref().map(|dsn| password_of(&variant.name, dsn, password));
     found.transpose().map(drop)
 }
 
-fn endpoint(variant: &Variant, dsn: &Dsn, ui: &Ui) -> Result<Endpoint, MissingPassword> {
+/// Returns the passwords of an experiment's running servers, by variant.
+pub(super) fn passwords(
+    experiment: &Experiment,
+) -> Result<BTreeMap<String, Password>, MissingPassword> {
+    let mut passwords = BTreeMap::new();
+    for variant in &experiment.variants {
+        let Some(dsn) = &variant.dsn else { continue };
+        let found = password_of(&variant.name, dsn, password)?;
+        passwords.extend(found.map(|password| (variant.name.clone(), password)));
+    }
+    Ok(passwords)
+}
+
+fn endpoint(
+    variant: &Variant,
+    dsn: &Dsn,
+    Process { environment, ui }: Process<'_>,
+) -> Result<Endpoint, MissingPassword> {
     let Dsn { address, user, database, login, .. } = dsn.clone();
-    let password = password_of(&variant.name, dsn, password)?;
+    let sent = environment.passwords.get(&variant.name).cloned();
+    let is_sent = sent.is_some();
+    let password = match sent {
+        None => password_of(&variant.name, dsn, password)?,
+        sent => sent,
+    };
     let with = match (&password, &dsn.password) {
         (None, _) => "without a password".to_owned(),
+        (Some(_), _) if is_sent => "with the password that the controller sent".to_owned(),
         (Some(_), Some(_)) => "with the password of the file".to_owned(),
         (Some(_), None) => format!("with the password in {}", variable_of(&variant.name, dsn)),
     };

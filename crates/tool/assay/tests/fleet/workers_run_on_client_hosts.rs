@@ -1,5 +1,6 @@
 //! Workers on client hosts, relayed over the connection of a block: nothing is lost or left.
 
+use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -102,6 +103,7 @@ impl Relay {
             program_sha256: &fleet::sha256_of(&self.fleet.program()).expect("a file"),
             excluded: &[],
             now: runner::now_utc,
+            passwords: &BTreeMap::new(),
             connection: &self.connection,
             is_stopped: &self.is_stopped,
         };

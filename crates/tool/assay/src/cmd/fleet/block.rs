@@ -113,7 +113,8 @@ fn streamed(process: Process<'_>) -> Result<ExitCode> {
     });
     let answer = |answer: &Answer| send(answer).into_report();
     writeln!(stdout(), "{HELLO}").and_then(|()| stdout().flush()).into_report()?;
-    let Some(Request::Run { order, block, machine }) = read_message(&mut input).into_report()?
+    let Some(Request::Run { order, block, machine, passwords }) =
+        read_message(&mut input).into_report()?
     else {
         return Err(miette!("the submitter sent no block"));
     };
@@ -122,6 +123,7 @@ fn streamed(process: Process<'_>) -> Result<ExitCode> {
     let builds = scratch.path().join("builds.tar");
     let name = if machine.is_empty() { machine_name(&variable_os) } else { machine };
     let mut task = Task::of(&order, block, name, builds, process.environment);
+    task.environment.passwords = passwords;
     task.clients = order.address.clone().map(|address| StreamClients::new(address, send));
     if task.needs_builds() {
         answer(&Answer::NeedsBuilds)?;

@@ -7,7 +7,7 @@ use archive::{ExperimentDir, Results};
 use fleet::job::BlocksJob;
 use fleet::{BlockState, Fleet, Outcome, collect};
 use miette::{Result, miette};
-use model::{Host, Manifest, Nanos};
+use model::{Host, Manifest, Nanos, Password};
 use runner::Interrupt;
 
 use super::super::bench::Limits;
@@ -36,6 +36,8 @@ pub(crate) struct FleetRun<'a> {
     /// Directory for the data on the machines, if the user named one.
     pub(crate) data_dir: Option<&'a Path>,
     pub(crate) interrupt: &'a Interrupt,
+    /// Passwords of running servers, by variant.
+    pub(crate) passwords: BTreeMap<String, Password>,
     pub(crate) process: Process<'a>,
 }
 

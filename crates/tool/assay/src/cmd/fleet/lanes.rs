@@ -51,6 +51,7 @@ pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<(
             orders.push(order);
             let (sender, connection) = (sender.clone(), &connections.inputs[lane]);
             let (fleet, sha256, is_stopped) = (&fleet, sha256.as_str(), &connections.is_stopped);
+            let passwords = &board.run.passwords;
             // A thread a lane: a client of a connection ends with the thread that started it.
             scope.spawn(move || {
                 for Assigned { block, excluded } in blocks {
@@ -60,6 +61,7 @@ pub(super) fn run(board: &mut Board<'_>, transports: Vec<Transport>) -> Result<(
                         program_sha256: sha256,
                         excluded: &excluded,
                         now: runner::now_utc,
+                        passwords,
                         connection,
                         is_stopped,
                     };

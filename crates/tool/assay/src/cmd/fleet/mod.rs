@@ -9,4 +9,4 @@ mod submit;
 mod view;
 
 pub(super) use board::FleetRun;
-pub(super) use submit::{check, is_elsewhere, measure_on, options_of, prepare};
+pub(super) use submit::{check, is_elsewhere, measure_on, options_of, passwords, prepare, resolve};

@@ -1,14 +1,15 @@
 //! Starts the blocks of an experiment on other machines, and attaches to them again.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use archive::{ExperimentDir, Results};
 use fleet::{BuildEntry, Fleet, Order, Slurm, Transport, collect};
 use miette::{Result, miette};
-use model::{Experiment, Hosts, Manifest};
+use model::{Experiment, Hosts, Manifest, Password};
 
 use super::super::fleet_options::{FleetArgs, Target};
-use super::super::requested_build;
+use super::super::{requested_build, servers};
 use super::board::{Board, FleetRun};
 use super::{lanes, slurm};
 use crate::diagnostic::IntoReport as _;
@@ -94,6 +95,30 @@ pub(crate) fn prepare(run: &FleetRun<'_>) -> Result<()> {
     };
     fleet.write(OPTIONS, &run.options.absolute()).into_report()?;
     fleet.write_order(&order).into_report()
+}
+
+/// Completes the path of the configuration of ssh: a later command may start in another directory.
+pub(crate) fn resolve(experiment: &mut Experiment) -> Result<()> {
+    if let Some(config) = experiment.hosts.as_mut().and_then(|it| it.ssh_config.as_mut()) {
+        let whole = std::path::absolute(&*config).into_report()?;
+        *config = whole.to_string_lossy().into_owned();
+    }
+    Ok(())
+}
+
+/// Returns the passwords that the machine of the server needs, by variant.
+pub(crate) fn passwords(experiment: &Experiment) -> Result<BTreeMap<String, Password>> {
+    if experiment.hosts.is_none() {
+        return Ok(BTreeMap::new());
+    }
+    servers::passwords(experiment).map_err(|missing| {
+        miette!(
+            help = "passwords are never stored: a resumed experiment needs them again",
+            "variant {}: {}",
+            missing.variant,
+            missing.message
+        )
+    })
 }
 
 /// Returns the address at which clients reach the server.
