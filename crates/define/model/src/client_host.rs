@@ -10,12 +10,12 @@ use crate::limits::{LIST_MAX, check_number, is_destination};
 /// The machines of an experiment with a machine for the server, and machines for the clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hosts {
-    /// Destination of ssh where the server runs.
+    /// Where the server runs: a destination of ssh, or a class of machines of Slurm.
     pub server: String,
     /// Address at which clients reach the server; if absent, the host name that ssh uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// Destinations of ssh where clients run, at least one.
+    /// Where clients run, at least one: destinations of ssh, or classes of machines of Slurm.
     pub clients: Vec<String>,
     /// Path of the configuration of OpenSSH's client; its default one if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,10 @@ impl Hosts {
             return Err(format!("a host is {name:?}, which is not a destination of ssh"));
         }
         let mut clients = self.clients.iter().enumerate();
-        match clients.find(|(index, name)| self.clients[..*index].contains(name)) {
+        let is_twice = |(index, name): &(usize, &String)| {
+            slurm_class(name).is_none() && self.clients[..*index].contains(name)
+        };
+        match clients.find(is_twice) {
             Some((_, name)) => Err(format!("clients has {name:?} twice")),
             None => Ok(()),
         }
@@ -47,6 +50,13 @@ impl Hosts {
         let start = |position: u32| position * each + position.min(rest);
         start(position.min(hosts))..start(position.saturating_add(1).min(hosts))
     }
+}
+
+/// Returns the class of a machine that Slurm chooses, of a host `slurm:CLASS`.
+///
+/// Several hosts of one class are several machines.
+pub fn slurm_class(host: &str) -> Option<&str> {
+    host.strip_prefix("slurm:")
 }
 
 /// A machine that ran clients of a run.
@@ -152,6 +162,7 @@ mod tests {
         for (server, clients) in [("db1", &[][..]), ("-oX=y", &["c1"]), ("db1", &["c 1"])] {
             assert!(check(server, clients).is_err(), "{server} {clients:?}");
         }
+        assert_eq!(check("slurm:db", &["slurm:client", "slurm:client"]), Ok(()));
         assert_eq!(check("db1", &["c1", "c1"]), Err("clients has \"c1\" twice".to_owned()));
     }
 

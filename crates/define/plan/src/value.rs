@@ -3,6 +3,7 @@
 use std::net::Ipv6Addr;
 use std::str::FromStr;
 
+use model::client_host::slurm_class;
 use model::limits::{
     CLIENTS_MAX, COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, LEVELS_MAX, MEMORY_MIN, VALUE_BYTES_MAX,
     is_destination,
@@ -194,10 +195,10 @@ pub(crate) fn destinations(text: &str) -> Result<String, PlanError> {
     let error = |why: String, remedy| Err(PlanError::new(why).remedy(remedy));
     for (index, name) in names.iter().enumerate() {
         if !is_destination(name) {
-            let remedy = "write a host of the ssh configuration, or user@address";
+            let remedy = "write a host of the ssh configuration, user@address, or slurm:CLASS";
             return error(format!("`{name}` is not a destination of ssh"), remedy);
         }
-        if names[..index].contains(name) {
+        if slurm_class(name).is_none() && names[..index].contains(name) {
             let remedy = "name each host once: two workers on one host disturb each other";
             return error(format!("the client host `{name}` is named twice"), remedy);
         }

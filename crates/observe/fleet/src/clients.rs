@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,6 @@ use std::time::Duration;
 use model::Hosts;
 
 use crate::error::FleetError;
-use crate::hosts::RemoteHost;
 use crate::stream::{CLIENT_HELLO, LINE_BYTES_MAX, Request};
 use crate::transport::{
     RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, copy_file, end, explained, phrase_of,
@@ -116,10 +115,8 @@ impl<'a> Clients<'a> {
     /// Returns the client hosts of an experiment.
     pub(crate) fn new(hosts: Option<&Hosts>, block: RemoteBlock<'a>) -> Self {
         let of = |hosts: &Hosts| {
-            let config = hosts.ssh_config.as_ref().map(PathBuf::from);
-            let transport =
-                |ssh| Transport::Ssh { host: RemoteHost::at(ssh), config: config.clone() };
-            hosts.clients.iter().map(|ssh| transport(ssh)).collect()
+            let config = hosts.ssh_config.as_deref();
+            hosts.clients.iter().map(|host| Transport::of(host, config)).collect()
         };
         Self { hosts: hosts.map(of).unwrap_or_default(), block }
     }

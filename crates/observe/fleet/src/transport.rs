@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use child::Role;
 use model::Password;
+use model::client_host::slurm_class;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
@@ -144,6 +145,14 @@ impl<R: Read + AsFd> Read for TimedReader<'_, R> {
 }
 
 impl Transport {
+    /// Returns how a host of an experiment is reached.
+    pub fn of(host: &str, config: Option<&str>) -> Self {
+        match slurm_class(host) {
+            Some(class) => Self::Srun { constraint: Some(class.to_owned()) },
+            None => Self::Ssh { host: RemoteHost::at(host), config: config.map(PathBuf::from) },
+        }
+    }
+
     /// Checks that the client of OpenSSH is here.
     ///
     /// # Errors

@@ -193,3 +193,37 @@ fn end() -> ! {
         thread::park();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use malloc::Tunables;
+    use model::Allocator;
+
+    use super::*;
+
+    /// Goal: an order to start that comes late is no shorter step, but none.
+    #[test]
+    fn an_order_to_start_that_comes_late_is_refused() {
+        let clock = SteadyClock::calibrate();
+        let output = Mutex::new(MessageWriter::new(Vec::new()));
+        let (send, replies) = sync_channel(1);
+        let worker = Worker {
+            output: &output,
+            lock_waits: LockWaits::within(Duration::from_secs(1), sync_channel(1).0),
+            replies,
+            stop: StopFlag::default(),
+            clock: &clock,
+            heap: Heap::expect(Allocator::System, None, &Tunables::default()).unwrap(),
+            ceiling_ops_per_s: None,
+        };
+        let later = clock.now().after(Nanos::from_secs(3_600));
+        send.send(Command::Start { at: later }).unwrap();
+        assert_eq!(worker.agree_start(), Ok(later));
+        send.send(Command::Start { at: Nanos(1) }).unwrap();
+        let late = worker.agree_start().unwrap_err();
+        assert!(late.starts_with("the order to start came "), "{late}");
+        assert!(late.ends_with(" after the agreed time"), "{late}");
+    }
+}

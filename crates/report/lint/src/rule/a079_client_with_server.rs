@@ -1,5 +1,7 @@
 //! A079: a client host that is the server's host.
 
+use model::client_host::slurm_class;
+
 use super::{Checks, Observation, Origin, Rule};
 use crate::context::PlanContext;
 
@@ -21,7 +23,8 @@ fn plan(context: &PlanContext<'_>) -> Vec<Observation> {
     let host = |destination: &str| {
         destination.rsplit('@').next().map_or_else(String::new, str::to_ascii_lowercase)
     };
-    let is_server = |name: &&String| host(name) == host(&hosts.server);
+    let is_server =
+        |name: &&String| slurm_class(name).is_none() && host(name) == host(&hosts.server);
     let observe =
         |name: &String| Observation::new(format!("client host {name} is also the server's host"));
     hosts.clients.iter().filter(is_server).map(observe).collect()

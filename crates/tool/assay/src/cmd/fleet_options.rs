@@ -1,8 +1,8 @@
 //! Options that select the machines of an experiment.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use fleet::{Hosts, RemoteHost, Slurm, Transport, read_hosts};
+use fleet::{Hosts, Slurm, Transport, read_hosts};
 use miette::{IntoDiagnostic as _, Result, WrapErr as _, miette};
 use model::ShellCommand;
 use reader::error::Source;
@@ -34,20 +34,14 @@ pub(super) struct FleetArgs {
 }
 
 /// Where blocks run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum Target {
     /// Machines that Slurm allocates, of a class if one is named.
     Slurm { constraint: Option<String> },
     /// Machines of a file of hosts.
     Hosts(Hosts),
-}
-
-impl Target {
-    /// Returns the machine of the server of an experiment that names its machines.
-    pub(super) fn of(hosts: &model::Hosts) -> Self {
-        let ssh_config = hosts.ssh_config.as_ref().map(PathBuf::from);
-        Self::Hosts(Hosts { ssh_config, hosts: vec![RemoteHost::at(&hosts.server)] })
-    }
+    /// The machine of the server of an experiment that names its machines.
+    Server(Transport),
 }
 
 impl FleetArgs {
@@ -87,7 +81,7 @@ impl FleetArgs {
         match self.target()? {
             None => Ok(()),
             Some(Target::Slurm { .. }) => Slurm::find().and_then(Slurm::check).into_report(),
-            Some(Target::Hosts(_)) => Transport::check_ssh().into_report(),
+            Some(Target::Hosts(_) | Target::Server(_)) => Transport::check_ssh().into_report(),
         }
     }
 

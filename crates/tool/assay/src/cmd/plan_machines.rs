@@ -46,6 +46,7 @@ impl Machines {
         let known = match &target {
             Target::Hosts(hosts) => count(hosts.hosts.len()),
             Target::Slurm { .. } => blocks,
+            Target::Server(_) => 1,
         };
         let requested = args.machines.unwrap_or(known.min(blocks));
         if requested > blocks {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use model::RunRecord;
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::cluster::Cluster;
 use crate::fixture::{Ended, Fixture, SOON, ended};
 use crate::programs::{wait_for, within};
 use crate::sshd::SshHosts;
@@ -33,25 +34,35 @@ fn start() -> Option<SshHosts> {
 
 /// Makes an experiment whose reads are offered at a rate, or come from clients in a closed loop.
 fn experiment(config: &Path, duration: &str, load: &str) -> Fixture {
+    let hosts = format!(
+        "server = \"db1\"\nclients = [\"c1\", \"c2\"]\nssh_config = \"{}\"\n",
+        config.display()
+    );
+    experiment_on(&hosts, duration, load)
+}
+
+fn experiment_on(hosts: &str, duration: &str, load: &str) -> Fixture {
     let text = format!(
-        "[hosts]\nserver = \"db1\"\nclients = [\"c1\", \"c2\"]\naddress = \"127.0.0.2\"\n\
-         ssh_config = \"{}\"\n\
+        "[hosts]\n{hosts}address = \"127.0.0.2\"\n\
          [benchmark]\ndurability = \"none\"\nrows = 2000\nduration = \"{duration}\"\n\
          warmup = \"1s\"\nsteps = [\"filluniquerandom\", {{ step = \"readrandom\"{load} }}]\n\
-         [factors]\nclients = [4]\n[[variant]]\nname = \"one\"\nengine = \"{NAME}\"\n",
-        config.display()
+         [factors]\nclients = [4]\n[[variant]]\nname = \"one\"\nengine = \"{NAME}\"\n"
     );
     Fixture::written(&text)
 }
 
 /// Starts an experiment; returns once its reads have begun.
 fn begin(fixture: &Fixture) -> Child {
+    begin_on(fixture, None)
+}
+
+fn begin_on(fixture: &Fixture, cluster: Option<&Cluster>) -> Child {
     let build = supply::testing::build(BUILD).expect("the test is not skipped");
     let root = build.library.ancestors().nth(2).expect("a file of an installation").to_owned();
     let mut add = fixture.assay(None, &["engine", "add", NAME]);
     let added = add.arg(root).output().expect("Assay starts");
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
-    let mut run = fixture.run(None, &[]).spawn().expect("Assay starts");
+    let mut run = fixture.run(cluster, &[]).spawn().expect("Assay starts");
     let has_begun = wait_for("the reads begin, or the run ends", SOON, || {
         let has_begun = fixture.logged(1).contains("filluniquerandom  ");
         let has_ended = matches!(run.try_wait(), Ok(Some(_)));
@@ -134,6 +145,23 @@ fn clients_of_two_hosts_offer_one_rate() {
         assert!(!host.host.kernel.is_empty());
     }
     assert_alone(&mut hosts);
+}
+
+/// Goal: Slurm chooses the machines by their classes.
+#[test]
+fn machines_of_slurm_have_roles() {
+    if let Err(reason) = supply::testing::build(BUILD) {
+        return println!("skipped: {reason}");
+    }
+    let Some(cluster) = Cluster::start(&["db", "client", "client"]) else { return };
+    let hosts = "server = \"slurm:db\"\nclients = [\"slurm:client\", \"slurm:client\"]\n";
+    let fixture = experiment_on(hosts, "2s", "");
+    let output = ended(begin_on(&fixture, Some(&cluster)), SOON);
+    let record = only_run(&fixture, &output);
+    assert!(record.end.is_complete(), "{}", record.end.phrase());
+    assert_eq!(record.machine.as_ref().unwrap().name, "n1");
+    assert_eq!(record.client_hosts.len(), 2);
+    assert!(record.client_hosts.iter().all(|host| host.clocks.len() == 1));
 }
 
 /// Goal: a closed loop has the clients of both hosts.

@@ -124,7 +124,10 @@ fn streamed(process: Process<'_>) -> Result<ExitCode> {
     let name = if machine.is_empty() { machine_name(&variable_os) } else { machine };
     let mut task = Task::of(&order, block, name, builds, process.environment);
     task.environment.passwords = passwords;
-    task.clients = order.address.clone().map(|address| StreamClients::new(address, send));
+    if order.manifest.plan.experiment.hosts.is_some() {
+        let address = order.address.clone().unwrap_or_else(|| task.machine.name.clone());
+        task.clients = Some(StreamClients::new(address, send));
+    }
     if task.needs_builds() {
         answer(&Answer::NeedsBuilds)?;
         receive_builds(&mut input, &task.builds)?;

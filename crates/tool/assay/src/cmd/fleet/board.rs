@@ -5,9 +5,9 @@ use std::path::Path;
 
 use archive::{ExperimentDir, Results};
 use fleet::job::BlocksJob;
-use fleet::{BlockState, Fleet, Outcome, collect};
+use fleet::{BlockState, Fleet, Outcome, Transport, collect};
 use miette::{Result, miette};
-use model::{Host, Manifest, Nanos, Password};
+use model::{Host, Hosts, Manifest, Nanos, Password};
 use runner::Interrupt;
 
 use super::super::bench::Limits;
@@ -45,7 +45,9 @@ impl FleetRun<'_> {
     /// Returns where the blocks run; `None` if that is not known.
     pub(super) fn target(&self) -> Result<Option<Target>> {
         match &self.manifest.plan.experiment.hosts {
-            Some(hosts) => Ok(Some(Target::of(hosts))),
+            Some(Hosts { server, ssh_config, .. }) => {
+                Ok(Some(Target::Server(Transport::of(server, ssh_config.as_deref()))))
+            }
             None => self.options.target(),
         }
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use archive::{ExperimentDir, Results};
 use fleet::{BuildEntry, Fleet, Order, Slurm, Transport, collect};
 use miette::{Result, miette};
+use model::client_host::slurm_class;
 use model::{Experiment, Hosts, Manifest, Password};
 
 use super::super::fleet_options::{FleetArgs, Target};
@@ -46,6 +47,8 @@ pub(crate) fn measure_on(run: &FleetRun<'_>) -> Result<usize> {
             lanes::run(&mut board, vec![transport; most.max(1) as usize])?;
         }
         Some(Target::Slurm { constraint }) => slurm::run(&mut board, constraint.as_deref())?,
+        // One after the other: a server has one machine.
+        Some(Target::Server(transport)) => lanes::run(&mut board, vec![transport])?,
         Some(Target::Hosts(hosts)) => {
             let most = run.options.machines.map_or(usize::MAX, |most| most as usize);
             let config = hosts.ssh_config.clone();
@@ -91,7 +94,7 @@ pub(crate) fn prepare(run: &FleetRun<'_>) -> Result<()> {
         limits: run.limits.of_blocks(),
         data_dir: data_dir.or_else(|| earlier.as_ref().and_then(|it| it.data_dir.clone())),
         cache_dir: cache_dir.or_else(|| earlier.and_then(|it| it.cache_dir)),
-        address: run.manifest.plan.experiment.hosts.as_ref().map(address).transpose()?,
+        address: run.manifest.plan.experiment.hosts.as_ref().map_or(Ok(None), address)?,
     };
     fleet.write(OPTIONS, &run.options.absolute()).into_report()?;
     fleet.write_order(&order).into_report()
@@ -121,11 +124,14 @@ pub(crate) fn passwords(experiment: &Experiment) -> Result<BTreeMap<String, Pass
     })
 }
 
-/// Returns the address at which clients reach the server.
-fn address(hosts: &Hosts) -> Result<String> {
+/// Returns the address at which clients reach the server; `None` for the name of a machine that
+/// Slurm chooses.
+fn address(hosts: &Hosts) -> Result<Option<String>> {
+    if hosts.address.is_some() || slurm_class(&hosts.server).is_some() {
+        return Ok(hosts.address.clone());
+    }
     let config = hosts.ssh_config.as_ref().map(Path::new);
-    let by_ssh = || Transport::address(&hosts.server, config).into_report();
-    hosts.address.clone().map_or_else(by_ssh, Ok)
+    Transport::address(&hosts.server, config).map(Some).into_report()
 }
 
 /// Returns the entries of the cache that the experiment's variants need, each once.
