@@ -1,6 +1,6 @@
 //! Slurm: submits the blocks of an experiment as one job array, and reads the queue.
 //!
-//! Source: Slurm 22.05, sbatch(1), squeue(1), scancel(1).
+//! Source: Slurm 22.05, sbatch(1), squeue(1), scancel(1), scontrol(1).
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -51,6 +51,16 @@ pub struct Element {
     pub machine: String,
     /// Why it waits, such as `Resources`.
     pub reason: String,
+}
+
+impl Element {
+    /// Returns whether Slurm holds it because a machine could not launch it.
+    ///
+    /// Source: squeue(1), "JOB REASON CODES"; Slurm 22.05, src/slurmctld/job_mgr.c, which writes
+    /// this reason.
+    pub fn is_held_after_launch(&self) -> bool {
+        self.state == "PENDING" && self.reason.starts_with("launch failed")
+    }
 }
 
 /// Answer of Slurm's controller.
@@ -120,6 +130,16 @@ impl Slurm {
             Err(FleetError::Program { message, .. }) => Ok(Queue::Silent(message)),
             Err(error) => Err(error),
         }
+    }
+
+    /// Lets an element run that Slurm holds.
+    ///
+    /// # Errors
+    /// When Slurm refuses.
+    pub fn release(self, element: &Element) -> Result<(), FleetError> {
+        let mut command = client("scontrol");
+        command.args(["release", &format!("{}_{}", element.job, element.block)]);
+        output(command, "").map(drop)
     }
 
     /// Cancels the elements of jobs of a name that still wait.
@@ -192,6 +212,9 @@ mod tests {
         assert_eq!((found.state.as_str(), found.machine.as_str()), ("RUNNING", "n2"));
         let waits = element("12|4|PENDING||Resources").unwrap();
         assert_eq!((waits.machine.as_str(), waits.reason.as_str()), ("", "Resources"));
+        assert!(!waits.is_held_after_launch());
+        let held = element("12|4|PENDING||launch failed requeued held").unwrap();
+        assert!(held.is_held_after_launch());
         assert_eq!(element("garbage"), None);
     }
 }

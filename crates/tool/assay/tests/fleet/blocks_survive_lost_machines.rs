@@ -70,6 +70,22 @@ fn machine_that_fails_every_block_is_excluded() {
     assert!(output.err.contains("n1: failed: "), "{}", output.err);
 }
 
+/// Goal: a block that a machine could not launch, which Slurm then holds, runs on another one.
+#[test]
+fn block_that_cannot_be_launched_runs_elsewhere() {
+    let flag = tempfile::tempdir().unwrap();
+    let path = flag.path().join("failed");
+    // One machine makes the directory.
+    let prolog = format!("! mkdir {}", path.display());
+    let Some(cluster) = Cluster::with_prolog(&["", ""], &prolog) else { return };
+    let fixture = Fixture::new(2, "100ms");
+    let run = fixture.run(Some(&cluster), &["--on", "slurm"]).spawn().unwrap();
+    let output = ended(run, MOVE_MAX);
+    fixture.assert_whole();
+    assert!(path.exists(), "{}", output.err);
+    assert!(output.err.contains("Slurm could not launch its job"), "{}", output.err);
+}
+
 /// Goal: an engine that crashes is a record of its cell, not a reason to repeat the block.
 #[test]
 fn crash_of_a_worker_is_a_record() {

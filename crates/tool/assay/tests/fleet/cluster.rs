@@ -4,7 +4,7 @@
 //! root: Slurm then starts each job as the account that submits it, which is root as well.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -74,13 +74,24 @@ impl Cluster {
     /// An item lists the features of its machine, for constraints: `"bench,nvme"`, or `""`.
     /// Returns `None`, and prints why the test is skipped, if this host has no Slurm.
     pub(crate) fn start(features: &[&str]) -> Option<Self> {
+        Self::with_prolog(features, "")
+    }
+
+    /// Starts a cluster whose machines run a script of the shell before each job; it may be empty.
+    pub(crate) fn with_prolog(features: &[&str], prolog: &str) -> Option<Self> {
         if !are_here(&PROGRAMS, PACKAGES) {
             return None;
         }
         let dir = tempfile::Builder::new().prefix("assay-slurm-").tempdir().expect("a directory");
         let ports: Vec<_> = (0..=features.len()).map(|_| Port::claim()).collect();
-        fs::write(dir.path().join("slurm.conf"), settings(dir.path(), features, &ports))
-            .expect("a scratch directory");
+        let mut text = settings(dir.path(), features, &ports);
+        if !prolog.is_empty() {
+            let script = dir.path().join("prolog");
+            fs::write(&script, format!("#!/bin/sh\n{prolog}\n")).expect("a scratch directory");
+            fs::set_permissions(&script, Permissions::from_mode(0o755)).expect("a file");
+            writeln!(text, "Prolog={}", script.display()).expect("a string");
+        }
+        fs::write(dir.path().join("slurm.conf"), text).expect("a scratch directory");
         fs::create_dir(dir.path().join("state")).expect("a scratch directory");
         let munge = start_munge(dir.path());
         let mut cluster =
@@ -179,7 +190,7 @@ fn settings(dir: &Path, features: &[&str], ports: &[Port]) -> String {
     let dir = dir.display();
     let mut text = format!(
         "{SETTINGS}SlurmUser={account}\nSlurmdUser={account}\nAuthType=auth/munge\n\
-         CredType=cred/munge\nAuthInfo=socket={dir}/munge.socket,cred_expire=5\n\
+         CredType=cred/munge\nAuthInfo=socket={dir}/munge.socket,cred_expire=10\n\
          StateSaveLocation={dir}/state\nSlurmdSpoolDir={dir}/spool/%n\n\
          SlurmctldPidFile={dir}/slurmctld.pid\nSlurmdPidFile={dir}/%n.pid\n\
          SlurmctldPort={}\n",
