@@ -2,7 +2,8 @@
 //!
 //! The `connection` numbers them; nothing here names a file descriptor or a host.
 
-use fold::Counts;
+use fold::{Counts, Groups};
+use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -257,6 +258,16 @@ pub(crate) struct IntervalMessage {
     /// Each client's longest operation that began in an earlier interval.
     #[serde(default)]
     pub(crate) spanning: Vec<SpanningOp>,
+    /// The histograms, of an interval that several workers measured: they replace those above.
+    #[serde(skip)]
+    pub(crate) decoded: Option<Box<DecodedTimes>>,
+}
+
+/// The histograms of an interval.
+#[derive(Debug)]
+pub(crate) struct DecodedTimes {
+    pub(crate) groups: Groups,
+    pub(crate) start_lag: Option<Histogram<u64>>,
 }
 
 /// Counts and times of one kind of operation.

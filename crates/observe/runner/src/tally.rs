@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fold::{Counts, GroupTally, KindTally};
+use fold::{Counts, GroupTally, Groups, KindTally};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2Serializer};
 use load::StepTotals;
@@ -10,7 +10,7 @@ use model::OpKind;
 use model::record::Percentiles;
 use model::validity::ArrivalsRecord;
 
-use crate::message::{CensoredAges, KindTimes, StepEnds};
+use crate::message::{CensoredAges, DecodedTimes, IntervalMessage, KindTimes, StepEnds};
 
 /// Returns a group's tally as a message.
 pub(crate) fn times(group: &GroupTally) -> Vec<KindTimes> {
@@ -59,6 +59,22 @@ pub(crate) fn decode_times(times: &[KindTimes]) -> Result<GroupTally, String> {
         Ok((times.kind, KindTally { counts: times.counts, response, service }))
     };
     times.iter().map(one).collect()
+}
+
+/// Takes the histograms of an interval.
+///
+/// # Errors
+/// As [`decode_times`].
+pub(crate) fn take_times(interval: &mut IntervalMessage) -> Result<DecodedTimes, String> {
+    if let Some(decoded) = interval.decoded.take() {
+        return Ok(*decoded);
+    }
+    let groups = Groups {
+        clients: decode_times(&interval.clients)?,
+        writers: decode_times(&interval.writers)?,
+    };
+    let start_lag = interval.start_lag.as_deref().map(decode).transpose()?;
+    Ok(DecodedTimes { groups, start_lag })
 }
 
 /// Encodes a histogram: HdrHistogram V2, base64.

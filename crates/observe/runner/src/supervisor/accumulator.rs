@@ -5,9 +5,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use fold::{
-    Censored, Facts, Groups, IntervalData, Unequal, check_interval, summaries, within_limit,
-};
+use fold::{Censored, Facts, IntervalData, Unequal, check_interval, summaries, within_limit};
 use load::Clock;
 use model::record::{OpSummaries, SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
@@ -21,7 +19,7 @@ use super::file_sync::sync_files;
 use super::warning::{BusySpan, busy_host, busy_threads, paused, slow_clock, warnings};
 use super::workbench::Interrupt;
 use crate::account::{Account, Span, growth, step_tables};
-use crate::message::{IntervalMessage, ProbeBegins, StepEnds};
+use crate::message::{DecodedTimes, IntervalMessage, ProbeBegins, StepEnds};
 use crate::stamp::now_utc;
 use crate::tally;
 use crate::validity::classify::{Classification, IntervalClassifier, lag_allowed};
@@ -189,12 +187,11 @@ impl<'a> StepAccumulator<'a> {
     ///
     /// # Errors
     /// A text when a histogram does not decode, or has not the interval's operations.
-    pub(crate) fn interval(&mut self, message: &IntervalMessage) -> Result<IntervalData, String> {
-        let groups = Groups {
-            clients: tally::decode_times(&message.clients)?,
-            writers: tally::decode_times(&message.writers)?,
-        };
-        let start_lag = message.start_lag.as_deref().map(tally::decode).transpose()?;
+    pub(crate) fn interval(
+        &mut self,
+        message: &mut IntervalMessage,
+    ) -> Result<IntervalData, String> {
+        let DecodedTimes { groups, start_lag } = tally::take_times(message)?;
         let (mut now, now_at) = match self.ends.pop_front() {
             Some(end) => end,
             None => (self.sample(false), self.clock.now()),

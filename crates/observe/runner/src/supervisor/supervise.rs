@@ -146,7 +146,7 @@ impl Supervisor<'_> {
             Message::IntervalEnds => {
                 self.accumulator.end_interval().unwrap_or_else(|reason| self.give_up(reason));
             }
-            Message::Interval(interval) => self.interval(&interval, progress)?,
+            Message::Interval(mut interval) => self.interval(&mut interval, progress)?,
             Message::ProbeMeasured { after } => {
                 self.enter(self.host.phase());
                 let is_invalid = self.accumulator.end_probe(*after);
@@ -279,7 +279,7 @@ impl Supervisor<'_> {
     /// Archives one interval and shows it.
     fn interval(
         &mut self,
-        message: &IntervalMessage,
+        message: &mut IntervalMessage,
         progress: &mut dyn FnMut(Progress<'_>),
     ) -> Result<(), ArchiveError> {
         let recorded = match self.accumulator.interval(message) {

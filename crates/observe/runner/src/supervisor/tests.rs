@@ -1,6 +1,6 @@
 //! Tests of the accumulation of a step.
 
-use fold::{Counts, GroupTally, KindTally};
+use fold::{Counts, GroupTally, Groups, KindTally};
 use load::{ManualClock, StepEnd};
 use model::record::{Percentiles, SettleRecord, SpanningOp};
 use model::validity::{InvalidCause, Outcome, ProbeRecord, Purpose, SearchResult};
@@ -41,6 +41,7 @@ fn second(start: u64, done: u64, probe: Option<u32>) -> IntervalMessage {
         engine: Readings::new(),
         tables: model::TableReadings::new(),
         spanning: Vec::new(),
+        decoded: None,
     }
 }
 
@@ -101,7 +102,7 @@ fn seconds_add_up_to_the_step() {
     with_accumulator(Load::Closed, |accumulator| {
         accumulator.begin_span(EngineState::default());
         for start in 0..2 {
-            let recorded = accumulator.interval(&second(start, 50, None)).unwrap();
+            let recorded = accumulator.interval(&mut second(start, 50, None)).unwrap();
             assert_eq!((recorded.record.within_limit, recorded.record.probe), (Some(50), None));
         }
         let record = accumulator.end_step(ends(gets(100), None)).unwrap();
@@ -134,7 +135,7 @@ fn late_intervals_have_the_readings_of_their_ends() {
     }
     clock.advance(Nanos::SECOND);
     for start in 0..2 {
-        let recorded = accumulator.interval(&second(start, 50, None)).unwrap();
+        let recorded = accumulator.interval(&mut second(start, 50, None)).unwrap();
         let readings = &recorded.record.readings;
         assert_eq!(readings.value(metric::DEVICE_WRITES), Some(10.0), "second {start}");
         assert_eq!(readings.value(metric::HOST_SAMPLED_US), Some(1e6), "second {start}");
@@ -148,7 +149,7 @@ fn a_search_has_the_span_of_its_last_passed_confirmation() {
         for (number, done) in (0..3).zip([10, 20, 30]) {
             accumulator.begin_probe(probe_begins(number));
             accumulator.begin_span(EngineState::default());
-            let recorded = accumulator.interval(&second(0, done, Some(number))).unwrap();
+            let recorded = accumulator.interval(&mut second(0, done, Some(number))).unwrap();
             assert_eq!(recorded.record.probe, Some(number));
             assert_eq!(accumulator.end_probe(EngineState::default()), [false]);
             accumulator.take_search(&search_record(&outcomes[..=number as usize]));
@@ -165,7 +166,7 @@ fn a_search_that_confirmed_nothing_has_no_span_of_its_own() {
     with_accumulator(Load::FindRate(Pace::default()), |accumulator| {
         accumulator.begin_probe(probe_begins(0));
         accumulator.begin_span(EngineState::default());
-        accumulator.interval(&second(0, 10, Some(0))).unwrap();
+        accumulator.interval(&mut second(0, 10, Some(0))).unwrap();
         accumulator.end_probe(EngineState::default());
         let search = SearchRecord { found: None, ..search_record(&[Outcome::Failed]) };
         accumulator.take_search(&search);
@@ -203,7 +204,7 @@ fn settle_is_a_span_apart_from_its_step() {
                 accumulator.begin_probe(probe_begins(0));
             }
             accumulator.begin_span(debt(0.0));
-            accumulator.interval(&second(0, 50, None)).unwrap();
+            accumulator.interval(&mut second(0, 50, None)).unwrap();
             accumulator.samplers = read(107.0);
             let search = matches!(load, Load::FindRate(_)).then(|| {
                 accumulator.end_probe(debt(9.0));
@@ -272,7 +273,7 @@ fn device_time_of_a_pause_is_in_no_second_and_in_the_sum() {
     let reported = [1_000, 2_000, 5_500, 5_500, 5_500, 6_000, 7_000, 8_000];
     let seconds = (0..).zip(reported).map(|(start, reported)| {
         at(&mut accumulator, Nanos::from_millis(reported));
-        let record = accumulator.interval(&second(start, 50, None)).unwrap().record;
+        let record = accumulator.interval(&mut second(start, 50, None)).unwrap().record;
         record.readings.value(metric::DEVICE_BUSY_US)
     });
     let seconds: Vec<_> = seconds.collect();
@@ -328,12 +329,12 @@ fn a_long_call_that_ends_in_a_short_invalid_tail_counts() {
         accumulator.begin_step(0, step);
         accumulator.begin_span(EngineState::default());
         for start in 0..6 {
-            let message = long_call(start, length_ms);
+            let mut message = long_call(start, length_ms);
             clock.advance(message.length);
             if start == 5 {
                 accumulator.samplers = throttled(2e4);
             }
-            let record = accumulator.interval(&message).unwrap().record;
+            let record = accumulator.interval(&mut message).unwrap().record;
             let is_tail = start == 5;
             assert_eq!(record.invalid.is_some(), is_tail, "{:?}", record.invalid);
             assert_eq!(record.spanning.len(), if is_tail { counted } else { 0 });
@@ -368,7 +369,7 @@ fn a_throttled_second_is_invalid_and_left_out() {
     let mut next = |start, done, throttled_us| {
         clock.rest_until(Nanos::from_secs(start + 1));
         accumulator.samplers = cap(throttled_us);
-        accumulator.interval(&second(start, done, None)).unwrap().record.invalid
+        accumulator.interval(&mut second(start, done, None)).unwrap().record.invalid
     };
     assert_eq!(next(0, 50, 0.0), None);
     assert_eq!(next(1, 9, 3e5).unwrap().cause, InvalidCause::Throttled);

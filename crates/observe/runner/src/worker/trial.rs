@@ -206,6 +206,7 @@ impl<W: Write + Send> Worker<'_, W> {
             clients: tally::times(&interval.clients),
             writers: tally::times(&interval.writers),
             spanning: interval.spanning.clone(),
+            decoded: None,
             start_lag: is_open.then(|| tally::encode(&interval.start_lag)),
             backlog: interval.backlog,
             growth: interval.readings.clone(),

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use fold::{Counts, GroupTally, merge};
+use fold::{Counts, GroupTally, Groups, merge};
 use hdrhistogram::Histogram;
 use load::{StepEnd, empty_histogram};
 use model::record::OpCounts;
 use model::validity::{ArrivalsRecord, Calibration};
 use model::{Metric, OpKind, Readings, metric};
 
-use crate::message::{CensoredAges, IntervalMessage, KindTimes, StepEnds};
-use crate::tally::{decode, decode_times, encode, times};
+use crate::message::{CensoredAges, DecodedTimes, IntervalMessage, StepEnds};
+use crate::tally::{decode, encode, take_times};
 
 /// Readings of a worker that are spans of time: the longest counts.
 const SPANS: [Metric; 2] = [metric::WORKER_SAMPLED_US, metric::PAUSE_US];
@@ -21,37 +21,33 @@ const SPANS: [Metric; 2] = [metric::WORKER_SAMPLED_US, metric::PAUSE_US];
 ///
 /// # Errors
 /// A text when a histogram does not decode.
-pub(super) fn interval(all: Vec<IntervalMessage>) -> Result<IntervalMessage, String> {
-    let groups = |of: fn(&IntervalMessage) -> &Vec<KindTimes>| {
-        let mut sum = GroupTally::new();
-        for one in &all {
-            let group = decode_times(of(one))?;
-            for kind in group.keys() {
-                // A kind without operations stays.
-                sum.entry(*kind).or_default();
-            }
-            merge(&mut sum, &group);
+pub(super) fn interval(mut all: Vec<IntervalMessage>) -> Result<IntervalMessage, String> {
+    let mut groups = Groups { clients: GroupTally::new(), writers: GroupTally::new() };
+    let mut start_lag: Option<Histogram<u64>> = None;
+    for one in &mut all {
+        let times = take_times(one)?;
+        add_group(&mut groups.clients, &times.groups.clients);
+        add_group(&mut groups.writers, &times.groups.writers);
+        if let Some(lag) = times.start_lag {
+            let sum = start_lag.get_or_insert_with(empty_histogram);
+            sum.add(&lag).map_err(|error| format!("histograms cannot be added: {error}"))?;
         }
-        Ok::<_, String>(times(&sum))
-    };
-    let (clients, writers) = (groups(|one| &one.clients)?, groups(|one| &one.writers)?);
-    let start_lag = histograms(all.iter().filter_map(|one| one.start_lag.as_deref()))?;
+    }
     let growth = growth(all.iter().map(|one| &one.growth));
-    let longest = all.iter().map(|one| one.length).max().unwrap_or_default();
+    let length = all.iter().map(|one| one.length).max().unwrap_or_default();
     let backlog = all.iter().map(|one| one.backlog).max().unwrap_or_default();
     let spanning = all.iter().flat_map(|one| one.spanning.clone()).collect();
     let first = all.into_iter().next().ok_or("no worker has this interval")?;
-    let start_lag = start_lag.as_ref().map(encode);
-    Ok(IntervalMessage {
-        clients,
-        writers,
-        start_lag,
-        growth,
-        backlog,
-        spanning,
-        length: longest,
-        ..first
-    })
+    let decoded = Some(Box::new(DecodedTimes { groups, start_lag }));
+    Ok(IntervalMessage { decoded, growth, length, backlog, spanning, ..first })
+}
+
+/// Adds a group; a kind without operations stays.
+fn add_group(sum: &mut GroupTally, group: &GroupTally) {
+    for kind in group.keys() {
+        sum.entry(*kind).or_default();
+    }
+    merge(sum, group);
 }
 
 /// Adds the ends of a step, of which the first has the settle and the state of the engine.
@@ -153,6 +149,8 @@ mod tests {
     use model::Nanos;
 
     use super::*;
+    use crate::message::KindTimes;
+    use crate::tally::times;
 
     /// Returns an interval with one operation of each of these response times, ns.
     fn taken(times_ns: &[u64], lag_ns: u64, growth_us: f64) -> IntervalMessage {
@@ -178,6 +176,7 @@ mod tests {
             engine: [(metric::RSS_BYTES, growth_us)].into_iter().collect(),
             tables: model::TableReadings::new(),
             spanning: Vec::new(),
+            decoded: None,
         }
     }
 
@@ -185,12 +184,13 @@ mod tests {
     #[test]
     fn merged_histogram_equals_the_sum() {
         let (one, two) = ([1_000, 2_000, 9_000_000], [500, 700_000]);
-        let merged = interval(vec![taken(&one, 5, 3.0), taken(&two, 900, 4.0)]).unwrap();
+        let mut merged = interval(vec![taken(&one, 5, 3.0), taken(&two, 900, 4.0)]).unwrap();
         let both = [&one[..], &two[..]].concat();
         let expected = taken(&both, 5, 0.0);
+        let DecodedTimes { groups, start_lag } = take_times(&mut merged).unwrap();
         let text = |times: &[KindTimes]| serde_json::to_string(times).unwrap();
-        assert_eq!(text(&merged.clients), text(&expected.clients));
-        let lag = decode(merged.start_lag.as_ref().unwrap()).unwrap();
+        assert_eq!(text(&times(&groups.clients)), text(&expected.clients));
+        let lag = start_lag.unwrap();
         assert_eq!((lag.len(), lag.max() >= 900), (2, true));
         assert_eq!((merged.backlog, merged.length), (Nanos(900), Nanos(3)));
         let value = |metric| merged.growth.value(metric);
