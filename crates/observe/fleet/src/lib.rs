@@ -4,8 +4,8 @@
 //! exit code nor an output of Slurm or OpenSSH is evidence of a result: only the files of a block
 //! are, which one rename makes complete (`block`). Complete blocks enter the archive (`collect`).
 //!
-//! The workers of a block may run on client hosts: the submitter starts each over OpenSSH, and relays
-//! its lines to the machine of the block (`clients`).
+//! The workers of a block may run on client hosts: the submitter starts each over OpenSSH, and
+//! relays its lines to the machine of the block (`clients`).
 //!
 //! Invariants: a block is complete once, by one owner; a later owner ends the claims of earlier
 //! ones before it runs anything; nothing that was measured is removed.

@@ -77,12 +77,12 @@ pub(crate) struct Order {
     /// Library that was preloaded to serve `malloc`; `None` for the system's own allocator.
     pub(crate) allocator: Option<PathBuf>,
     /// Its place among the workers on client hosts; `None` on the host of the engine.
-    pub(crate) seat: Option<Seat>,
+    pub(crate) member: Option<Membership>,
 }
 
-/// The place of a worker among those that run a cell together.
+/// The place of a worker in the group that runs a cell together.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Seat {
+pub(crate) struct Membership {
     /// The machines of the experiment.
     pub(crate) hosts: Hosts,
     /// Position of this worker's machine among the client hosts.
@@ -93,7 +93,7 @@ pub(crate) struct Seat {
     pub(crate) data_set: Option<String>,
 }
 
-impl Seat {
+impl Membership {
     /// Returns whether the worker is the first, which runs every step.
     pub(crate) const fn is_first(&self) -> bool {
         self.position == 0

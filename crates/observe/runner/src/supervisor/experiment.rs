@@ -11,7 +11,6 @@ use server::ServerError;
 use snapshot::Store;
 
 use super::accumulator::StepAccumulator;
-use super::crew::Crew;
 use super::data::RunData;
 use super::hosting::Host;
 use super::memory::MemoryWatch;
@@ -22,6 +21,7 @@ use super::run_load::RunLoad;
 use super::supervise::{Supervised, Supervisor};
 use super::watch::Watch;
 use super::workbench::{Progress, Served, Workbench, check_disk};
+use super::worker_group::WorkerGroup;
 use super::workers::Workers;
 use crate::error::RunnerError;
 use crate::message::{Command, Order};
@@ -236,9 +236,9 @@ impl<'a> Running<'a> {
         let Some(hosts) = self.bench.clients else {
             return Ok(Workers::Here(Box::new(self.bench.start(order, cpus)?)));
         };
-        let crew = Crew::start(hosts, self.experiment, order.cell.clients, self.clock);
-        let crew = crew.map_err(|source| RunnerError::Spawn("client hosts".into(), source))?;
-        Ok(Workers::Elsewhere(Box::new(crew)))
+        let group = WorkerGroup::start(hosts, self.experiment, order.cell.clients, self.clock);
+        let group = group.map_err(|source| RunnerError::Spawn("client hosts".into(), source))?;
+        Ok(Workers::Elsewhere(Box::new(group)))
     }
 
     /// Starts the profiler of a run, while the worker has one thread.

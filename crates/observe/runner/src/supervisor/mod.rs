@@ -5,12 +5,12 @@
 
 mod accumulator;
 mod attribution;
-mod crew;
 pub(crate) mod data;
 mod descendants;
 mod experiment;
 mod file_sync;
 mod finish;
+mod histograms;
 pub(crate) mod hosting;
 mod lock;
 pub(crate) mod memory;
@@ -25,6 +25,7 @@ mod wait;
 mod warning;
 mod watch;
 pub(crate) mod workbench;
+mod worker_group;
 mod workers;
 
 pub use data::{DataRoot, check_room, free_space};

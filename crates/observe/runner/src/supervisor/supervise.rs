@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use archive::{ArchiveError, HistogramPlace, Log, RunWriter, step_tag};
-use fold::IntervalData;
+use archive::{ArchiveError, RunWriter};
 use load::{Clock, SteadyClock, StepEnd, thread_run_queue};
 use model::record::{ClockRecord, total_counts};
 use model::validity::SearchRecord;
-use model::{EngineState, Identity, Nanos, Options, RunEnd, RunRecord, StepRecord, StepRole};
+use model::{EngineState, Identity, Options, RunEnd, RunRecord, StepRecord, StepRole};
 
 use super::accumulator::StepAccumulator;
-use super::crew::Lost;
 use super::data::RunData;
 use super::hosting::Host;
 use super::memory::MemoryWatch;
@@ -20,9 +18,9 @@ use super::wait::Wait;
 use super::warning::invalid;
 use super::watch::{Alarm, Phase, Watch};
 use super::workbench::{Progress, WATCH_EVERY, Workbench};
+use super::worker_group::Lost;
 use super::workers::{RunEvent, Workers};
 use crate::message::{Command, IntervalMessage, Message, StepEnds};
-use crate::tally::decode;
 
 /// Why a run ends whose worker names its engine's files anew.
 const TWICE: &str = "the worker opened its engine twice";
@@ -298,37 +296,6 @@ impl Supervisor<'_> {
         let probe = self.accumulator.probe();
         progress(Progress::Second(&self.accumulator.step, probe, record));
         Ok(())
-    }
-
-    fn keep_histograms(&mut self, recorded: &IntervalData) -> Result<(), ArchiveError> {
-        let record = &recorded.record;
-        let step = step_tag(record.step_index, &record.step, record.probe);
-        let (start, length, is_warmup) = (record.start_ns, record.length_ns, record.is_warmup);
-        for (group, kinds) in
-            [("", &recorded.groups.clients), ("writer.", &recorded.groups.writers)]
-        {
-            for (kind, times) in kinds {
-                let tag = format!("{step}.{group}{kind}");
-                let place = HistogramPlace { tag: &tag, is_warmup, start, length };
-                self.writer.append(Log::Response, &place, &times.response)?;
-                self.writer.append(Log::Service, &place, &times.service)?;
-            }
-        }
-        let Some(start_lag) = &recorded.start_lag else { return Ok(()) };
-        let place = HistogramPlace { tag: &step, is_warmup, start, length };
-        self.writer.append(Log::StartLag, &place, start_lag)
-    }
-
-    /// Archives the ages of arrivals that waited at the end of a step or of its confirming probe.
-    fn keep_censored(&mut self, ends: &StepEnds) -> Result<(), ArchiveError> {
-        let Some(censored) = &ends.censored else { return Ok(()) };
-        // A histogram that does not decode ends the run in `end_step`, with the reason.
-        let Ok(ages) = decode(&censored.ages) else { return Ok(()) };
-        let confirmed = ends.search.as_ref().and_then(SearchRecord::confirmed);
-        let tag = step_tag(ends.index, &self.accumulator.step.name, confirmed.map(|of| of.number));
-        let (start, length) = (ends.duration, Nanos(0));
-        let place = HistogramPlace { tag: &tag, is_warmup: false, start, length };
-        self.writer.append(Log::Censored, &place, &ages)
     }
 
     /// Archives a search so far and shows its last probe.

@@ -217,7 +217,7 @@ impl Workbench<'_> {
             library: self.libraries.get(&variant.name).cloned(),
             dir: data.path.clone(),
             allocator,
-            seat: None,
+            member: None,
             steps,
         })
     }

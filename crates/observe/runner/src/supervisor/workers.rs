@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use model::{ClientHost, CpuCount};
 
-use super::crew::{Crew, CrewEvent, Lost};
 use super::process::{Ended, Process, WorkerEvent};
+use super::worker_group::{GroupEvent, Lost, WorkerGroup};
 use crate::connection::ConnectionError;
 use crate::message::{Command, Message};
 
@@ -14,7 +14,7 @@ pub(crate) enum Workers<'a> {
     /// A child process.
     Here(Box<Process>),
     /// Processes on client hosts.
-    Elsewhere(Box<Crew<'a>>),
+    Elsewhere(Box<WorkerGroup<'a>>),
 }
 
 /// An event of the workers of a run.
@@ -45,7 +45,7 @@ impl Workers<'_> {
     pub(crate) fn cpus_elsewhere(&self) -> Option<CpuCount> {
         match self {
             Self::Here(_) => None,
-            Self::Elsewhere(crew) => Some(crew.cpus()),
+            Self::Elsewhere(group) => Some(group.cpus()),
         }
     }
 
@@ -53,7 +53,7 @@ impl Workers<'_> {
     pub(crate) fn send(&mut self, command: &Command) {
         match self {
             Self::Here(process) => process.send(command),
-            Self::Elsewhere(crew) => crew.send(command),
+            Self::Elsewhere(group) => group.send(command),
         }
     }
 
@@ -66,12 +66,12 @@ impl Workers<'_> {
                 WorkerEvent::Silence => RunEvent::Silence,
                 WorkerEvent::End { is_torn } => RunEvent::End { is_torn },
             },
-            Self::Elsewhere(crew) => match crew.receive(limit) {
-                CrewEvent::Message(message) => RunEvent::Message(message),
-                CrewEvent::Broken(reason) => RunEvent::Broken(reason),
-                CrewEvent::Silence => RunEvent::Silence,
-                CrewEvent::Lost(lost) => RunEvent::Lost(lost),
-                CrewEvent::End => RunEvent::End { is_torn: false },
+            Self::Elsewhere(group) => match group.receive(limit) {
+                GroupEvent::Message(message) => RunEvent::Message(message),
+                GroupEvent::Broken(reason) => RunEvent::Broken(reason),
+                GroupEvent::Silence => RunEvent::Silence,
+                GroupEvent::Lost(lost) => RunEvent::Lost(lost),
+                GroupEvent::End => RunEvent::End { is_torn: false },
             },
         }
     }
@@ -80,7 +80,7 @@ impl Workers<'_> {
     pub(crate) fn kill(&mut self) {
         match self {
             Self::Here(process) => process.kill(),
-            Self::Elsewhere(crew) => crew.kill(),
+            Self::Elsewhere(group) => group.kill(),
         }
     }
 
@@ -88,7 +88,7 @@ impl Workers<'_> {
     pub(crate) fn ended(&mut self) -> (Ended, Vec<ClientHost>) {
         match self {
             Self::Here(process) => (process.ended(), Vec::new()),
-            Self::Elsewhere(crew) => (Ended::elsewhere(), crew.close()),
+            Self::Elsewhere(group) => (Ended::elsewhere(), group.close()),
         }
     }
 }

@@ -52,7 +52,7 @@ fn durability(
     check_durability(order.variant.settings.durability, &had)?;
     if order.server.as_ref().is_some_and(|server| server.endpoint.is_foreign) {
         had.note(FOREIGN_DATA);
-    } else if order.seat.is_none() {
+    } else if order.member.is_none() {
         had.bases.extend(sampler::storage_basis(&order.dir));
     }
     Ok(had)

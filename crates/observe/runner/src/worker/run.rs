@@ -21,7 +21,7 @@ use super::operations::{KeyValues, StepContext};
 use super::parent_link::{Parent, Worker, send_to};
 use super::settle::settle;
 use crate::connection::MessageWriter;
-use crate::message::{Message, Order, Seat, StepEnds};
+use crate::message::{Membership, Message, Order, StepEnds};
 use crate::preflight::calibration_of;
 
 /// Most reports of waits that have not been sent; others are left out.
@@ -66,7 +66,7 @@ pub fn work(
     };
     let (reports, reported) = sync_channel(REPORTS_MAX);
     let mut lock_waits = LockWaits::within(Duration::from_nanos(order.watchdog.0), reports);
-    if let Some(data_set) = order.seat.as_ref().and_then(|seat| seat.data_set.as_ref()) {
+    if let Some(data_set) = order.member.as_ref().and_then(|member| member.data_set.as_ref()) {
         // The first worker of the run holds the lock of the database, and has made its tables.
         join_data_set(&order.dir, data_set).map_err(|error| error.to_string())?;
         lock_waits.is_lock_held = true;
@@ -115,8 +115,8 @@ impl<W: Write + Send> Worker<'_, W> {
     fn run(mut self, order: &Order, registry: &Registry) -> Result<(), String> {
         self.calibrate(order);
         let Some((engine, is_checking)) = self.open(order, registry) else { return Ok(()) };
-        let is_first = order.seat.as_ref().is_none_or(Seat::is_first);
-        if order.seat.as_ref().is_some_and(Seat::has_others) {
+        let is_first = order.member.as_ref().is_none_or(Membership::is_first);
+        if order.member.as_ref().is_some_and(Membership::has_others) {
             // The others open the engine before any of them begins a step.
             self.wait_for_go();
         }
@@ -124,7 +124,7 @@ impl<W: Write + Send> Worker<'_, W> {
         let mut row_counts = row_counts(order);
         let (first, end) = order.range;
         for (index, step) in (0..end).zip(&order.steps) {
-            let share = order.seat.as_ref().and_then(|seat| seat.share(index, step.clients));
+            let share = order.member.as_ref().and_then(|member| member.share(index, step.clients));
             if index < first || (!is_first && share.is_none()) {
                 presence = workload::presence_after(&step.name, presence);
                 continue;

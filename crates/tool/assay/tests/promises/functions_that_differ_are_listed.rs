@@ -53,7 +53,7 @@ fn add(workspace: &Workspace, name: &str, slowed: Option<usize>) -> bool {
 }
 
 /// Goal: the slower function is found, everything adds up, and evidence is small and counted.
-/// Method: two builds of 12 equal functions, of which one differs by more than half of an operation.
+/// Method: two builds of 12 equal functions; one differs by more than half of an operation.
 #[test]
 fn slowed_function_is_listed_first_and_the_account_adds_up() {
     let workspace = Workspace::new();

@@ -249,7 +249,7 @@ mod tests {
             watchdog: Nanos::from_secs(120),
             dir: std::env::temp_dir(),
             allocator: None,
-            seat: None,
+            member: None,
         }
     }
 

@@ -12,7 +12,7 @@ use model::{CpuCount, Experiment, Nanos};
 use super::clocks::{HostClocks, there};
 use super::connection::{Arrival, Connection};
 use super::lock_step::{Act, LockStep, Merged};
-use crate::message::{Command, Message, Order, Seat};
+use crate::message::{Command, Membership, Message, Order};
 use crate::supervisor::workbench::ClientHosts;
 
 /// Messages that may wait unread; a worker that sends faster waits.
@@ -39,8 +39,8 @@ pub(crate) struct Lost {
     pub(crate) reason: String,
 }
 
-/// An event of a crew.
-pub(crate) enum CrewEvent {
+/// An event of a group.
+pub(crate) enum GroupEvent {
     /// A message, as of one worker.
     Message(Box<Message>),
     /// Nothing for the supervisor.
@@ -54,7 +54,7 @@ pub(crate) enum CrewEvent {
 }
 
 /// The workers of one run.
-pub(crate) struct Crew<'a> {
+pub(crate) struct WorkerGroup<'a> {
     hosts: &'a dyn ClientHosts,
     clock: &'a SteadyClock,
     connections: Vec<Connection>,
@@ -64,13 +64,13 @@ pub(crate) struct Crew<'a> {
     later: VecDeque<Arrival>,
     lock_step: LockStep,
     merged: VecDeque<Merged>,
-    seat: Seat,
+    member: Membership,
     order: Option<Box<Order>>,
     /// The next `Go` is for all workers.
     is_reply_of_all: bool,
     clocks: Vec<HostClocks>,
     /// When the last message of each worker came; `None` before the first.
-    heard: Vec<Option<Nanos>>,
+    last_message: Vec<Option<Nanos>>,
     pinged: Nanos,
     number: u64,
     client_hosts: Vec<ClientHost>,
@@ -78,7 +78,7 @@ pub(crate) struct Crew<'a> {
     is_over: bool,
 }
 
-impl<'a> Crew<'a> {
+impl<'a> WorkerGroup<'a> {
     /// Starts a worker on each client host of an experiment, for a cell with these clients.
     ///
     /// # Errors
@@ -93,7 +93,8 @@ impl<'a> Crew<'a> {
         let steps = (0..).zip(experiment.steps_for(clients));
         let shared = steps.filter(|(_, step)| experiment.is_shared(step)).map(|(at, _)| at);
         let names = machines.clients.clone();
-        let seat = Seat { hosts: machines, shared: shared.collect(), ..Seat::default() };
+        let member =
+            Membership { hosts: machines, shared: shared.collect(), ..Membership::default() };
         let (send, events) = sync_channel(MESSAGES_MAX);
         let connect = |(at, _): (usize, &String)| {
             Connection::open(hosts.start(at)?, at, clock.clone(), send.clone())
@@ -107,13 +108,13 @@ impl<'a> Crew<'a> {
             has_ended: vec![false; names.len()],
             events,
             later: VecDeque::new(),
-            lock_step: LockStep::new(&names, seat.shared.clone()),
+            lock_step: LockStep::new(&names, member.shared.clone()),
             merged: VecDeque::new(),
-            seat,
+            member,
             order: None,
             is_reply_of_all: false,
             clocks: names.iter().map(|_| HostClocks::default()).collect(),
-            heard: vec![None; names.len()],
+            last_message: vec![None; names.len()],
             pinged: clock.now(),
             number: 0,
             client_hosts: names.iter().map(host).collect(),
@@ -132,7 +133,7 @@ impl<'a> Crew<'a> {
         match command {
             Command::Run(order) => {
                 self.order = Some(order.clone());
-                self.seat_worker(0, None);
+                self.send_order(0, None);
             }
             Command::Stop => self.send_all(command),
             Command::Go if self.is_reply_of_all => self.send_all(command),
@@ -148,19 +149,19 @@ impl<'a> Crew<'a> {
     }
 
     /// Sends a worker its order.
-    fn seat_worker(&mut self, worker: usize, data_set: Option<String>) {
+    fn send_order(&mut self, worker: usize, data_set: Option<String>) {
         let Some(order) = self.order.clone() else { return };
         let position = u32::try_from(worker).unwrap_or(u32::MAX);
-        let seat = Seat { position, data_set, ..self.seat.clone() };
-        let order = Box::new(Order { seat: Some(seat), ..*order });
+        let member = Membership { position, data_set, ..self.member.clone() };
+        let order = Box::new(Order { member: Some(member), ..*order });
         self.connections[worker].send(&Command::Run(order));
     }
 
     /// Waits for the next event, at most `limit`.
-    pub(crate) fn receive(&mut self, limit: Duration) -> CrewEvent {
+    pub(crate) fn receive(&mut self, limit: Duration) -> GroupEvent {
         if let Some(Merged { message, is_of_all }) = self.merged.pop_front() {
             self.is_reply_of_all = is_of_all;
-            return CrewEvent::Message(Box::new(message));
+            return GroupEvent::Message(Box::new(message));
         }
         let now = self.clock.now();
         if now.since(self.pinged) >= PING_EVERY {
@@ -170,58 +171,58 @@ impl<'a> Crew<'a> {
         let arrival = self.later.pop_front().or_else(|| self.events.recv_timeout(limit).ok());
         match arrival {
             Some(arrival) => self.take(arrival),
-            None => self.silent_host().map_or(CrewEvent::Silence, CrewEvent::Lost),
+            None => self.silent_host().map_or(GroupEvent::Silence, GroupEvent::Lost),
         }
     }
 
     /// Returns a worker that has been silent for too long; every message so far was read.
     fn silent_host(&self) -> Option<Lost> {
         let now = self.clock.now();
-        let waited = |worker: usize| Some(now.since(self.heard[worker]?));
+        let waited = |worker: usize| Some(now.since(self.last_message[worker]?));
         let is_lost = |worker: &usize| {
             !self.has_ended[*worker] && waited(*worker).is_some_and(|it| it > SILENT_MAX)
         };
-        let worker = (0..self.heard.len()).find(is_lost).filter(|_| !self.is_over)?;
+        let worker = (0..self.last_message.len()).find(is_lost).filter(|_| !self.is_over)?;
         let reason = format!("its worker has not answered for {}", waited(worker)?);
         Some(Lost { host: self.client_hosts[worker].name.clone(), reason })
     }
 
-    fn take(&mut self, Arrival { worker, at, message }: Arrival) -> CrewEvent {
+    fn take(&mut self, Arrival { worker, at, message }: Arrival) -> GroupEvent {
         match message {
             Ok(Some(message)) => {
-                self.heard[worker] = Some(at);
+                self.last_message[worker] = Some(at);
                 self.message(worker, at, *message)
             }
             Ok(None) => self.ended(worker),
             Err(error) => {
                 let host = &self.client_hosts[worker].name;
-                CrewEvent::Broken(format!("client host {host}: {error}"))
+                GroupEvent::Broken(format!("client host {host}: {error}"))
             }
         }
     }
 
-    fn message(&mut self, worker: usize, at: Nanos, message: Message) -> CrewEvent {
+    fn message(&mut self, worker: usize, at: Nanos, message: Message) -> GroupEvent {
         match message {
             Message::Pong { number, now } => self.clocks[worker].pong(number, now, at),
             Message::Machine { host } => self.client_hosts[worker].host = *host,
             message => match self.lock_step.add(worker, message) {
                 Ok(acts) => self.follow(acts),
-                Err(reason) => return CrewEvent::Broken(reason),
+                Err(reason) => return GroupEvent::Broken(reason),
             },
         }
-        CrewEvent::Silence
+        GroupEvent::Silence
     }
 
     /// Notes the end of a connection.
-    fn ended(&mut self, worker: usize) -> CrewEvent {
+    fn ended(&mut self, worker: usize) -> GroupEvent {
         self.has_ended[worker] = true;
         if self.is_over || self.lock_step.is_closed(worker) {
             let is_end = self.has_ended.iter().all(|has_ended| *has_ended);
-            return if is_end { CrewEvent::End } else { CrewEvent::Silence };
+            return if is_end { GroupEvent::End } else { GroupEvent::Silence };
         }
         let reason = self.hosts.reason(worker);
         let reason = reason.unwrap_or_else(|| "its connection ended".to_owned());
-        CrewEvent::Lost(Lost { host: self.client_hosts[worker].name.clone(), reason })
+        GroupEvent::Lost(Lost { host: self.client_hosts[worker].name.clone(), reason })
     }
 
     /// Does what follows from a message.
@@ -231,7 +232,7 @@ impl<'a> Crew<'a> {
                 Act::Emit(merged) => self.merged.push_back(merged),
                 Act::Go(worker) => self.connections[worker].send(&Command::Go),
                 Act::Join(data_set) => (1..self.connections.len())
-                    .for_each(|worker| self.seat_worker(worker, data_set.clone())),
+                    .for_each(|worker| self.send_order(worker, data_set.clone())),
                 Act::Start => self.start_clients(),
                 Act::Compare => self.compare_after(),
                 Act::Stop => self.send_all(&Command::Stop),
@@ -304,7 +305,7 @@ impl<'a> Crew<'a> {
             if let Ok(Some(message)) = &arrival.message
                 && let Message::Pong { number, now } = **message
             {
-                self.heard[from] = Some(arrival.at);
+                self.last_message[from] = Some(arrival.at);
                 self.clocks[from].pong(number, now, arrival.at);
                 if from == worker && number == self.number {
                     return;

@@ -12,8 +12,8 @@ fn two() -> LockStep {
 }
 
 /// Describes what follows from a message, by the names of the messages passed on.
-fn follow(team: &mut LockStep, worker: usize, message: Message) -> Vec<String> {
-    team.add(worker, message).unwrap().iter().map(describe).collect()
+fn follow(group: &mut LockStep, worker: usize, message: Message) -> Vec<String> {
+    group.add(worker, message).unwrap().iter().map(describe).collect()
 }
 
 fn describe(act: &Act) -> String {
@@ -80,36 +80,36 @@ const fn closed(is_sound: bool) -> Message {
 
 /// Opens both workers, and begins the shared step.
 fn begun() -> LockStep {
-    let mut team = two();
-    assert_eq!(follow(&mut team, 0, opened("token")), ["join token"]);
-    assert_eq!(follow(&mut team, 1, opened("token")), ["opened", "go 0", "go 1"]);
-    assert_eq!(follow(&mut team, 0, Message::StepBegins { index: SHARED }), ["go 1"]);
-    assert_eq!(follow(&mut team, 1, Message::StepBegins { index: SHARED }), ["step_begins"]);
-    team
+    let mut group = two();
+    assert_eq!(follow(&mut group, 0, opened("token")), ["join token"]);
+    assert_eq!(follow(&mut group, 1, opened("token")), ["opened", "go 0", "go 1"]);
+    assert_eq!(follow(&mut group, 0, Message::StepBegins { index: SHARED }), ["go 1"]);
+    assert_eq!(follow(&mut group, 1, Message::StepBegins { index: SHARED }), ["step_begins"]);
+    group
 }
 
 #[test]
 fn messages_of_a_shared_step_wait_for_all_workers() {
-    let mut team = begun();
+    let mut group = begun();
     let none: [&str; 0] = [];
-    assert_eq!(follow(&mut team, 0, begins()), none);
-    assert_eq!(follow(&mut team, 1, begins()), ["measuring_begins of all"]);
-    assert_eq!(follow(&mut team, 1, Message::Ready), none);
-    assert_eq!(follow(&mut team, 0, Message::Ready), ["start"]);
-    assert_eq!(follow(&mut team, 0, Message::IntervalEnds), none);
-    assert_eq!(follow(&mut team, 0, second(3)), none);
-    assert_eq!(follow(&mut team, 1, Message::IntervalEnds), ["interval_ends"]);
-    assert_eq!(follow(&mut team, 1, second(4)), ["interval"]);
-    assert_eq!(follow(&mut team, 0, Message::Heartbeat { operations: 5 }), ["heartbeat"]);
-    let stage = || Message::stage("drain");
-    assert_eq!(follow(&mut team, 0, stage()), ["stage"]);
-    assert_eq!(follow(&mut team, 1, stage()), none);
+    assert_eq!(follow(&mut group, 0, begins()), none);
+    assert_eq!(follow(&mut group, 1, begins()), ["measuring_begins of all"]);
+    assert_eq!(follow(&mut group, 1, Message::Ready), none);
+    assert_eq!(follow(&mut group, 0, Message::Ready), ["start"]);
+    assert_eq!(follow(&mut group, 0, Message::IntervalEnds), none);
+    assert_eq!(follow(&mut group, 0, second(3)), none);
+    assert_eq!(follow(&mut group, 1, Message::IntervalEnds), ["interval_ends"]);
+    assert_eq!(follow(&mut group, 1, second(4)), ["interval"]);
+    assert_eq!(follow(&mut group, 0, Message::Heartbeat { operations: 5 }), ["heartbeat"]);
+    let stage = || Message::stage("analyze");
+    assert_eq!(follow(&mut group, 0, stage()), ["stage"]);
+    assert_eq!(follow(&mut group, 1, stage()), none);
     // The settle begins after the clients of all, and is the first worker's alone.
-    assert_eq!(follow(&mut team, 0, Message::SettleBegins { after: Box::default() }), none);
-    assert_eq!(follow(&mut team, 1, ends(StepEnd::Finished)), ["compare", "settle_begins"]);
-    assert_eq!(follow(&mut team, 0, ends(StepEnd::Finished)), ["step_ends of all"]);
-    assert_eq!(follow(&mut team, 1, closed(false)), none);
-    let all = team.add(0, closed(true)).unwrap();
+    assert_eq!(follow(&mut group, 0, Message::SettleBegins { after: Box::default() }), none);
+    assert_eq!(follow(&mut group, 1, ends(StepEnd::Finished)), ["compare", "settle_begins"]);
+    assert_eq!(follow(&mut group, 0, ends(StepEnd::Finished)), ["step_ends of all"]);
+    assert_eq!(follow(&mut group, 1, closed(false)), none);
+    let all = group.add(0, closed(true)).unwrap();
     let [Act::Emit(Merged { message: Message::Closed { clock }, .. })] = &all[..] else {
         panic!("{all:?}")
     };
@@ -119,7 +119,7 @@ fn messages_of_a_shared_step_wait_for_all_workers() {
 /// Goal: no operation is lost where clients end in different seconds.
 #[test]
 fn seconds_that_one_worker_lacks_are_those_of_the_others() {
-    let mut team = begun();
+    let mut group = begun();
     let mut done = 0;
     let mut count = |acts: Vec<Act>| {
         for act in acts {
@@ -129,41 +129,41 @@ fn seconds_that_one_worker_lacks_are_those_of_the_others() {
             }
         }
     };
-    count(team.add(0, second(3)).unwrap());
-    count(team.add(0, second(5)).unwrap());
-    count(team.add(1, second(7)).unwrap());
-    count(team.add(1, ends(StepEnd::Finished)).unwrap());
-    count(team.add(0, second(11)).unwrap());
-    count(team.add(0, ends(StepEnd::Finished)).unwrap());
+    count(group.add(0, second(3)).unwrap());
+    count(group.add(0, second(5)).unwrap());
+    count(group.add(1, second(7)).unwrap());
+    count(group.add(1, ends(StepEnd::Finished)).unwrap());
+    count(group.add(0, second(11)).unwrap());
+    count(group.add(0, ends(StepEnd::Finished)).unwrap());
     assert_eq!(done, 26);
 }
 
 #[test]
 fn a_failed_worker_stops_the_others_and_none_of_them_waits_for_it() {
-    let mut team = begun();
+    let mut group = begun();
     let none: [&str; 0] = [];
-    assert_eq!(follow(&mut team, 0, begins()), none);
+    assert_eq!(follow(&mut group, 0, begins()), none);
     let failed = StepEnd::Failed { reason: "no session".to_owned() };
-    assert_eq!(follow(&mut team, 1, ends(failed)), ["stop", "measuring_begins of all"]);
-    assert_eq!(follow(&mut team, 0, Message::Ready), ["start"]);
-    let acts = team.add(0, ends(StepEnd::Stopped)).unwrap();
+    assert_eq!(follow(&mut group, 1, ends(failed)), ["stop", "measuring_begins of all"]);
+    assert_eq!(follow(&mut group, 0, Message::Ready), ["start"]);
+    let acts = group.add(0, ends(StepEnd::Stopped)).unwrap();
     let Some(Act::Emit(Merged { message: Message::StepEnds(ends), .. })) = acts.last() else {
         panic!("{acts:?}")
     };
     let reason = "client host c2: no session".to_owned();
     assert_eq!(ends.end, StepEnd::Failed { reason });
-    assert_eq!(follow(&mut team, 0, closed(true)), ["dismiss"]);
-    let last: Vec<_> = team.dismiss().iter().map(describe).collect();
-    assert_eq!((last, team.is_closed(1)), (vec!["closed".to_owned()], true));
+    assert_eq!(follow(&mut group, 0, closed(true)), ["dismiss"]);
+    let last: Vec<_> = group.dismiss().iter().map(describe).collect();
+    assert_eq!((last, group.is_closed(1)), (vec!["closed".to_owned()], true));
 }
 
 #[test]
 fn the_first_worker_alone_runs_other_steps() {
-    let mut team = begun();
-    assert_eq!(follow(&mut team, 0, Message::StepBegins { index: 2 }), ["step_begins"]);
-    assert_eq!(follow(&mut team, 0, begins()), ["measuring_begins"]);
-    assert_eq!(follow(&mut team, 0, second(1)), ["interval"]);
-    let reason = team.add(1, Message::StepBegins { index: 2 }).unwrap_err();
+    let mut group = begun();
+    assert_eq!(follow(&mut group, 0, Message::StepBegins { index: 2 }), ["step_begins"]);
+    assert_eq!(follow(&mut group, 0, begins()), ["measuring_begins"]);
+    assert_eq!(follow(&mut group, 0, second(1)), ["interval"]);
+    let reason = group.add(1, Message::StepBegins { index: 2 }).unwrap_err();
     assert_eq!(reason, "client host c2 began step 2 out of order");
     let mut alone = LockStep::new(&["c1".to_owned()], [SHARED].into());
     assert_eq!(follow(&mut alone, 0, opened("token")), ["opened"]);
