@@ -145,21 +145,8 @@ pub(crate) enum Command {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Message {
-    /// The engine is open; `keep` are its own files to archive when the run ends.
-    Opened {
-        identity: Identity,
-        effective_options: Options,
-        /// What the durability class of its writes rests on.
-        #[serde(default)]
-        durability: Box<DurabilityRecord>,
-        keep: Vec<PathBuf>,
-        /// Ends of the names of files that the engine never rewrites.
-        #[serde(default)]
-        immutable: Vec<String>,
-        /// The data set that another worker of the run can join.
-        #[serde(default)]
-        data_set: Option<String>,
-    },
+    /// The engine is open.
+    Opened(Box<Opened>),
     /// The machine of a worker on a client host; its first message.
     Machine { host: Box<Host> },
     /// The time of the worker's clock when it read the `Ping` of this number.
@@ -217,6 +204,24 @@ impl Message {
     pub(crate) fn stage(name: impl Into<String>) -> Self {
         Self::Stage { name: name.into(), is_settle: false }
     }
+}
+
+/// An open engine.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Opened {
+    pub(crate) identity: Identity,
+    pub(crate) effective_options: Options,
+    /// What the durability class of its writes rests on.
+    #[serde(default)]
+    pub(crate) durability: Box<DurabilityRecord>,
+    /// Its own files to archive when the run ends.
+    pub(crate) keep: Vec<PathBuf>,
+    /// Ends of the names of files that the engine never rewrites.
+    #[serde(default)]
+    pub(crate) immutable: Vec<String>,
+    /// The data set that another worker of the run can join.
+    #[serde(default)]
+    pub(crate) data_set: Option<String>,
 }
 
 /// The load of a search's probe.

@@ -12,7 +12,7 @@ use model::{Cell, DurabilityRecord, Experiment, Identity, Nanos, Options, RunEnd
 use super::connections::check_connections;
 use super::demand::check_demand;
 use crate::error::RunnerError;
-use crate::message::{Command, Message};
+use crate::message::{Command, Message, Opened};
 use crate::supervisor::hosting::Host;
 use crate::supervisor::memory::MemoryWatch;
 use crate::supervisor::placement::Cpus;
@@ -168,7 +168,8 @@ fn follow(
     loop {
         match process.receive(WATCH_EVERY) {
             WorkerEvent::Message(message) => {
-                if let Message::Opened { identity, effective_options, durability, .. } = *message {
+                if let Message::Opened(engine) = *message {
+                    let Opened { identity, effective_options, durability, .. } = *engine;
                     opened = Some(Checked { identity, effective_options, durability });
                 } else if let Message::Refused { refusal } = *message {
                     let Refusal::Setting { setting: Setting::Allocator, reason, remedy } = refusal

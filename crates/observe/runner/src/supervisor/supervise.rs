@@ -7,7 +7,7 @@ use archive::{ArchiveError, RunWriter};
 use load::{Clock, SteadyClock, StepEnd, thread_run_queue};
 use model::record::{ClockRecord, total_counts};
 use model::validity::SearchRecord;
-use model::{EngineState, Identity, Options, RunEnd, RunRecord, StepRecord, StepRole};
+use model::{EngineState, RunEnd, RunRecord, StepRecord, StepRole};
 
 use super::accumulator::StepAccumulator;
 use super::data::RunData;
@@ -20,7 +20,7 @@ use super::watch::{Alarm, Phase, Watch};
 use super::workbench::{Progress, WATCH_EVERY, Workbench};
 use super::worker_group::Lost;
 use super::workers::{RunEvent, Workers};
-use crate::message::{Command, IntervalMessage, Message, StepEnds};
+use crate::message::{Command, IntervalMessage, Message, Opened, StepEnds};
 
 /// Why a run ends whose worker names its engine's files anew.
 const TWICE: &str = "the worker opened its engine twice";
@@ -112,25 +112,7 @@ impl Supervisor<'_> {
                 self.accumulator.calibrate(&calibration);
                 self.record.calibration = Some(calibration);
             }
-            Message::Opened { .. } if self.immutable.is_some() => self.give_up(TWICE.to_owned()),
-            Message::Opened {
-                identity,
-                effective_options,
-                mut durability,
-                keep,
-                immutable,
-                data_set: _,
-            } => {
-                self.immutable = Some(immutable);
-                if let Some(cpus) = self.workers.cpus_elsewhere() {
-                    self.accumulator.set_elsewhere(cpus);
-                    if matches!(self.host, Host::OwnServer(_)) {
-                        durability.bases.extend(sampler::storage_basis(&self.data.path));
-                    }
-                }
-                self.record.durability = Some(durability);
-                self.opened(identity, effective_options, keep)?;
-            }
+            Message::Opened(opened) => self.opened(*opened)?,
             Message::Waits { text } => progress(Progress::Waits(self.watch.waits_for(text))),
             Message::Refused { refusal } => self.failed("open".to_owned(), refusal.to_string()),
             Message::StepBegins { index } => self.step_begins(index as usize, progress),
@@ -228,13 +210,22 @@ impl Supervisor<'_> {
     }
 
     /// Records the engine's identity, completed by facts of its build and of this host.
-    fn opened(
-        &mut self,
-        mut identity: Identity,
-        effective_options: Options,
-        keep: Vec<PathBuf>,
-    ) -> Result<(), ArchiveError> {
+    fn opened(&mut self, opened: Opened) -> Result<(), ArchiveError> {
+        if self.immutable.is_some() {
+            self.give_up(TWICE.to_owned());
+            return Ok(());
+        }
         self.alive();
+        let Opened { mut identity, mut durability, effective_options, keep, immutable, .. } =
+            opened;
+        self.immutable = Some(immutable);
+        if let Some(cpus) = self.workers.cpus_elsewhere() {
+            self.accumulator.set_elsewhere(cpus);
+            if matches!(self.host, Host::OwnServer(_)) {
+                durability.bases.extend(sampler::storage_basis(&self.data.path));
+            }
+        }
+        self.record.durability = Some(durability);
         identity.facts.extend(self.facts.clone());
         if let Some(library) = self.bench.libraries.get(&self.record.variant.name) {
             if library.is_other(&identity) {

@@ -9,7 +9,7 @@ use sampler::OpenFiles;
 
 use super::application::{application_setup, check_calls};
 use super::parent_link::Worker;
-use crate::message::{Library, Message, Order};
+use crate::message::{Library, Message, Opened, Order};
 use crate::needs::{beyond_limits, unsupported};
 
 /// Note on a server that Assay has not started.
@@ -19,7 +19,7 @@ const FOREIGN_DATA: &str = "the file system of the server's data is not known";
 pub type Registry = dyn Fn(&str, Option<&Library>) -> Result<Box<dyn Driver>, EngineError> + Sync;
 
 /// An open engine, and whether its answers can be checked.
-pub(super) type Opened = (Box<dyn Engine>, bool);
+pub(super) type OpenEngine = (Box<dyn Engine>, bool);
 
 /// Returns how an engine does each kind of operation that it may have no way of its own for.
 fn ways<'k>(
@@ -73,7 +73,7 @@ fn option_names(driver: &dyn Driver, spec: &OpenSpec) -> Vec<String> {
 
 impl<W: Write + Send> Worker<'_, W> {
     /// Opens the engine; `None` when it refused, which is then reported.
-    pub(super) fn open(&self, order: &Order, registry: &Registry) -> Option<Opened> {
+    pub(super) fn open(&self, order: &Order, registry: &Registry) -> Option<OpenEngine> {
         let spec = OpenSpec {
             endpoint: order.server.as_ref().map(|server| server.endpoint.clone()),
             application: application_setup(order),
@@ -106,14 +106,14 @@ impl<W: Write + Send> Worker<'_, W> {
             let keep = engine.own_files();
             let immutable = driver.immutable_files().iter().map(|end| (*end).to_owned()).collect();
             let data_set = engine.server().and_then(|server| server.data_set());
-            let opened = Message::Opened {
+            let opened = Message::Opened(Box::new(Opened {
                 identity,
                 effective_options,
                 durability,
                 keep,
                 immutable,
                 data_set,
-            };
+            }));
             Ok((engine, opened))
         });
         match opened {
@@ -149,7 +149,7 @@ impl<W: Write + Send> Worker<'_, W> {
     }
 
     /// Reports that the engine is not opened, and why.
-    fn refuse(&self, refusal: Refusal) -> Option<Opened> {
+    fn refuse(&self, refusal: Refusal) -> Option<OpenEngine> {
         self.send(&Message::Refused { refusal });
         None
     }

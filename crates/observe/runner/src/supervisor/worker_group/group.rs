@@ -161,7 +161,7 @@ impl<'a> WorkerGroup<'a> {
     pub(crate) fn receive(&mut self, limit: Duration) -> GroupEvent {
         if let Some(Merged { message, is_of_all }) = self.merged.pop_front() {
             self.is_reply_of_all = is_of_all;
-            return GroupEvent::Message(Box::new(message));
+            return GroupEvent::Message(message);
         }
         let now = self.clock.now();
         if now.since(self.pinged) >= PING_EVERY {
@@ -202,13 +202,15 @@ impl<'a> WorkerGroup<'a> {
     }
 
     fn message(&mut self, worker: usize, at: Nanos, message: Message) -> GroupEvent {
-        match message {
-            Message::Pong { number, now } => self.clocks[worker].pong(number, now, at),
-            Message::Machine { host } => self.client_hosts[worker].host = *host,
-            message => match self.lock_step.add(worker, message) {
+        if let Message::Pong { number, now } = message {
+            self.clocks[worker].pong(number, now, at);
+        } else if let Message::Machine { host } = message {
+            self.client_hosts[worker].host = *host;
+        } else {
+            match self.lock_step.add(worker, message) {
                 Ok(acts) => self.follow(acts),
                 Err(reason) => return GroupEvent::Broken(reason),
-            },
+            }
         }
         GroupEvent::Silence
     }

@@ -12,7 +12,7 @@ use model::record::ClockRecord;
 use model::validity::Calibration;
 
 use super::merge;
-use crate::message::{IntervalMessage, Message, StepEnds};
+use crate::message::{IntervalMessage, Message, Opened, StepEnds};
 
 /// Most intervals of one worker that wait for another: one a second, of a stall of hours.
 const INTERVALS_MAX: usize = 10_000;
@@ -39,7 +39,7 @@ pub(super) enum Act {
 /// A message as of one worker.
 #[derive(Debug)]
 pub(super) struct Merged {
-    pub(super) message: Message,
+    pub(super) message: Box<Message>,
     /// Whether the reply to it is for all workers; else it is for the first.
     pub(super) is_of_all: bool,
 }
@@ -48,10 +48,11 @@ pub(super) struct Merged {
 #[derive(Debug, Default)]
 struct Pending {
     calibration: Option<Calibration>,
-    opened: Option<Message>,
-    has_begun: bool,
-    /// The state of the engine when its measured span began.
-    before: Option<EngineState>,
+    opened: Option<Box<Opened>>,
+    /// Position of the step that it has begun.
+    begun: Option<u32>,
+    /// The message that its measured span begins.
+    measuring: Option<Message>,
     is_ready: bool,
     interval_ends: usize,
     intervals: VecDeque<IntervalMessage>,
@@ -72,7 +73,6 @@ pub(super) struct LockStep {
     shared: BTreeSet<u32>,
     index: u32,
     pending: Vec<Pending>,
-    is_patient: bool,
     has_begun: bool,
     is_compared: bool,
 }
@@ -84,7 +84,6 @@ impl LockStep {
             hosts: hosts.to_vec(),
             shared,
             index: 0,
-            is_patient: false,
             has_begun: false,
             is_compared: false,
         }
@@ -130,17 +129,13 @@ impl LockStep {
                 one.calibration = Some(calibration);
                 Ok(Vec::new())
             }
-            Message::Opened { .. } => Ok(self.opened(worker, message)),
+            Message::Opened(opened) => Ok(self.opened(worker, opened)),
             Message::StepBegins { index } => self.step_begins(worker, index),
             Message::Closed { clock } => Ok(self.closed(worker, clock)),
             Message::Refused { .. } | Message::Waits { .. } => Ok(vec![emit(message, false)]),
-            message if !is_shared => {
-                // What another worker reports of the engine is known from the first.
-                Ok(if worker == 0 { vec![emit(message, false)] } else { Vec::new() })
-            }
-            Message::MeasuringBegins { before, is_patient } => {
-                one.before = Some(*before);
-                self.is_patient = is_patient;
+            message if !is_shared => Ok(of_first(worker, message)),
+            Message::MeasuringBegins { .. } => {
+                one.measuring = Some(message);
                 self.advance()
             }
             Message::Ready => {
@@ -168,26 +163,33 @@ impl LockStep {
                 self.advance()
             }
             Message::StepEnds(ends) => self.step_ends(worker, *ends),
-            message => Ok(if worker == 0 { vec![emit(message, false)] } else { Vec::new() }),
+            Message::Machine { .. }
+            | Message::Pong { .. }
+            | Message::SmokeTested { .. }
+            | Message::ProbeBegins(_)
+            | Message::ProbeMeasured { .. }
+            | Message::ProbeEnds { .. }
+            | Message::Stage { .. }
+            | Message::Statements { .. }
+            | Message::Violated { .. }
+            | Message::EngineText { .. } => Ok(of_first(worker, message)),
         }
     }
 
     /// Notes that a worker has opened the engine: the first does so before the others.
-    fn opened(&mut self, worker: usize, message: Message) -> Vec<Act> {
+    fn opened(&mut self, worker: usize, opened: Box<Opened>) -> Vec<Act> {
         let mut acts = Vec::new();
-        if let Message::Opened { data_set, .. } = &message
-            && worker == 0
-            && self.has_others()
-        {
-            acts.push(Act::Join(data_set.clone()));
+        if worker == 0 && self.has_others() {
+            acts.push(Act::Join(opened.data_set.clone()));
         }
-        self.pending[worker].opened = Some(message);
+        self.pending[worker].opened = Some(opened);
         if self.all(|one| one.opened.is_some()) {
             let all = self.pending.iter_mut().filter_map(|one| one.calibration.take());
             if let Some(calibration) = merge::calibration(all) {
                 acts.push(emit(Message::Calibrated { calibration }, false));
             }
-            acts.extend(self.pending[0].opened.take().map(|opened| emit(opened, false)));
+            let opened = self.pending[0].opened.take().map(Message::Opened);
+            acts.extend(opened.map(|opened| emit(opened, false)));
             if self.has_others() {
                 acts.extend((0..self.pending.len()).map(Act::Go));
             }
@@ -202,14 +204,14 @@ impl LockStep {
                 let host = &self.hosts[worker];
                 return Err(format!("client host {host} began step {index} out of order"));
             }
-            self.pending[worker].has_begun = true;
+            self.pending[worker].begun = Some(index);
             return self.advance();
         }
         (self.index, self.has_begun, self.is_compared) = (index, false, false);
         for one in &mut self.pending {
             *one = Pending { clock: one.clock.take(), ..Pending::default() };
         }
-        self.pending[0].has_begun = true;
+        self.pending[0].begun = Some(index);
         match self.is_shared() {
             true => Ok((1..self.pending.len()).map(Act::Go).collect()),
             false => Ok(vec![emit(Message::StepBegins { index }, false)]),
@@ -219,15 +221,15 @@ impl LockStep {
     /// Passes on what has come from all workers of a shared step.
     fn advance(&mut self) -> Result<Vec<Act>, String> {
         let mut acts = Vec::new();
-        if !self.has_begun && self.all(|one| one.has_begun) {
+        if !self.has_begun && self.all(|one| one.begun == Some(self.index)) {
             self.has_begun = true;
             acts.push(emit(Message::StepBegins { index: self.index }, false));
         }
-        if self.is_due(|one| one.before.is_some()) {
-            let states = self.pending.iter_mut().filter_map(|one| one.before.take());
-            let before = Box::new(states.collect::<Vec<_>>().swap_remove(0));
-            let is_patient = self.is_patient;
-            acts.push(emit(Message::MeasuringBegins { before, is_patient }, true));
+        if self.is_due(|one| one.measuring.is_some()) {
+            // The state of the engine is that of the first.
+            let begins = self.pending.iter_mut().filter_map(|one| one.measuring.take());
+            let begins = begins.collect::<Vec<_>>().into_iter().next();
+            acts.extend(begins.map(|begins| emit(begins, true)));
         }
         if self.is_due(|one| one.is_ready) {
             self.pending.iter_mut().for_each(|one| one.is_ready = false);
@@ -296,8 +298,13 @@ impl LockStep {
     }
 }
 
-const fn emit(message: Message, is_of_all: bool) -> Act {
-    Act::Emit(Merged { message, is_of_all })
+/// Passes on what the first worker reports of the engine; of the others it is known.
+fn of_first(worker: usize, message: Message) -> Vec<Act> {
+    if worker == 0 { vec![emit(message, false)] } else { Vec::new() }
+}
+
+fn emit(message: Message, is_of_all: bool) -> Act {
+    Act::Emit(Merged { message: Box::new(message), is_of_all })
 }
 
 #[cfg(test)]

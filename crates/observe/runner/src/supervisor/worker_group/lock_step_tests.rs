@@ -32,14 +32,14 @@ fn describe(act: &Act) -> String {
 }
 
 fn opened(data_set: &str) -> Message {
-    Message::Opened {
+    Message::Opened(Box::new(Opened {
         identity: model::Identity::default(),
         effective_options: model::Options::new(),
         durability: Box::default(),
         keep: Vec::new(),
         immutable: Vec::new(),
         data_set: Some(data_set.to_owned()),
-    }
+    }))
 }
 
 /// Returns a second in which reads of this response time were done.
@@ -110,9 +110,8 @@ fn messages_of_a_shared_step_wait_for_all_workers() {
     assert_eq!(follow(&mut group, 0, ends(StepEnd::Finished)), ["step_ends of all"]);
     assert_eq!(follow(&mut group, 1, closed(false)), none);
     let all = group.add(0, closed(true)).unwrap();
-    let [Act::Emit(Merged { message: Message::Closed { clock }, .. })] = &all[..] else {
-        panic!("{all:?}")
-    };
+    let [Act::Emit(Merged { message, .. })] = &all[..] else { panic!("{all:?}") };
+    let Message::Closed { clock } = &**message else { panic!("{message:?}") };
     assert!(!clock.is_sound, "the clock of one host drifted");
 }
 
@@ -123,7 +122,9 @@ fn seconds_that_one_worker_lacks_are_those_of_the_others() {
     let mut done = 0;
     let mut count = |acts: Vec<Act>| {
         for act in acts {
-            if let Act::Emit(Merged { message: Message::Interval(interval), .. }) = act {
+            if let Act::Emit(Merged { message, .. }) = act
+                && let Message::Interval(interval) = *message
+            {
                 let times = interval.decoded.unwrap();
                 done += times.groups.clients[&OpKind::Get].counts.done;
             }
@@ -147,9 +148,8 @@ fn a_failed_worker_stops_the_others_and_none_of_them_waits_for_it() {
     assert_eq!(follow(&mut group, 1, ends(failed)), ["stop", "measuring_begins of all"]);
     assert_eq!(follow(&mut group, 0, Message::Ready), ["start"]);
     let acts = group.add(0, ends(StepEnd::Stopped)).unwrap();
-    let Some(Act::Emit(Merged { message: Message::StepEnds(ends), .. })) = acts.last() else {
-        panic!("{acts:?}")
-    };
+    let Some(Act::Emit(Merged { message, .. })) = acts.last() else { panic!("{acts:?}") };
+    let Message::StepEnds(ends) = &**message else { panic!("{message:?}") };
     let reason = "client host c2: no session".to_owned();
     assert_eq!(ends.end, StepEnd::Failed { reason });
     assert_eq!(follow(&mut group, 0, closed(true)), ["dismiss"]);
