@@ -89,7 +89,7 @@ pub(crate) struct Membership {
     pub(crate) position: u32,
     /// Positions of the steps that all of them run; the first worker runs every step.
     pub(crate) shared: BTreeSet<u32>,
-    /// The data set that the first worker has set up; `None` for the first worker.
+    /// The data set of the run's tables, if another worker has made them.
     pub(crate) data_set: Option<String>,
 }
 

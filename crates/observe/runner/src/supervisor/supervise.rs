@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use archive::{ArchiveError, RunWriter};
+use engine::join_data_set;
 use load::{Clock, SteadyClock, StepEnd, thread_run_queue};
 use model::record::{ClockRecord, total_counts};
 use model::validity::SearchRecord;
@@ -75,7 +76,8 @@ impl Supervisor<'_> {
         loop {
             let wait = Wait::begin(self.clock.now());
             let event = self.workers.receive(WATCH_EVERY);
-            self.accumulator.note_pause(wait.stopped(self.clock.now(), thread_run_queue()));
+            let now = self.clock.now().since(self.workers.take_compared());
+            self.accumulator.note_pause(wait.stopped(now, thread_run_queue()));
             match event {
                 RunEvent::Message(message) => {
                     let received = self.clock.now();
@@ -216,11 +218,16 @@ impl Supervisor<'_> {
             return Ok(());
         }
         self.alive();
-        let Opened { mut identity, mut durability, effective_options, keep, immutable, .. } =
+        let Opened { mut identity, mut durability, effective_options, keep, immutable, data_set } =
             opened;
         self.immutable = Some(immutable);
         if let Some(cpus) = self.workers.cpus_elsewhere() {
             self.accumulator.set_elsewhere(cpus);
+            // A later worker of the run finds its tables by it.
+            let joined = data_set.map(|token| join_data_set(&self.data.path, &token));
+            if let Some(Err(error)) = joined {
+                self.give_up(format!("the data set of the run cannot be stored: {error}"));
+            }
             if matches!(self.host, Host::OwnServer(_)) {
                 durability.bases.extend(sampler::storage_basis(&self.data.path));
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{ClientHost, CpuCount};
+use model::{ClientHost, CpuCount, Nanos};
 
 use super::process::{Ended, Process, WorkerEvent};
 use super::worker_group::{GroupEvent, Lost, WorkerGroup};
@@ -46,6 +46,14 @@ impl Workers<'_> {
         match self {
             Self::Here(_) => None,
             Self::Elsewhere(group) => Some(group.cpus()),
+        }
+    }
+
+    /// Returns the time since the last call in which clocks of client hosts were compared.
+    pub(crate) const fn take_compared(&mut self) -> Nanos {
+        match self {
+            Self::Here(_) => Nanos(0),
+            Self::Elsewhere(group) => group.take_compared(),
         }
     }
 

@@ -67,9 +67,9 @@ pub fn work(
     let (reports, reported) = sync_channel(REPORTS_MAX);
     let mut lock_waits = LockWaits::within(Duration::from_nanos(order.watchdog.0), reports);
     if let Some(data_set) = order.member.as_ref().and_then(|member| member.data_set.as_ref()) {
-        // The first worker of the run holds the lock of the database, and has made its tables.
+        // The tables exist: of a restored load, or of the first worker, which holds their lock.
         join_data_set(&order.dir, data_set).map_err(|error| error.to_string())?;
-        lock_waits.is_lock_held = true;
+        lock_waits.is_lock_held = order.member.as_ref().is_some_and(|member| !member.is_first());
     }
     let (output, clock) = (&*output, &clock);
     let worker = Worker { output, lock_waits, replies, stop, clock, heap, ceiling_ops_per_s: None };
@@ -188,7 +188,13 @@ impl<W: Write + Send> Worker<'_, W> {
     /// Calibrates the client on this host, and reports it.
     fn calibrate(&mut self, order: &Order) {
         let (first, end) = (order.range.0 as usize, order.range.1 as usize);
-        let Some(request) = calibration_of(&order.steps[first..end]) else { return };
+        let mut steps = order.steps[first..end].to_vec();
+        for (index, step) in (order.range.0..).zip(&mut steps) {
+            let member = order.member.as_ref();
+            let share = member.and_then(|member| member.share(index, step.clients));
+            step.clients = share.map_or(step.clients, |share| share.clients);
+        }
+        let Some(request) = calibration_of(&steps) else { return };
         // Missing threads are reported by the step that needs them.
         let Ok(calibration) = load::calibrate(self.clock, &request) else { return };
         self.ceiling_ops_per_s = Some(calibration.ceiling_ops_per_s);

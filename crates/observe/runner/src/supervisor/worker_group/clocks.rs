@@ -34,6 +34,8 @@ impl HostClocks {
     /// Notes the answer to a ping: the time there, and the time here when it came.
     pub(super) fn pong(&mut self, number: u64, there: Nanos, here: Nanos) {
         let Some(sent) = self.sent.remove(&number) else { return };
+        // Answers come in order.
+        self.sent = self.sent.split_off(&number);
         let error_ns = here.since(sent).0 / 2;
         let at_ns = sent.0 + error_ns;
         let found = ClockOffset {
@@ -60,6 +62,11 @@ impl HostClocks {
     /// Forgets earlier comparisons.
     pub(super) const fn forget(&mut self) {
         self.best = None;
+    }
+
+    /// Returns when the oldest ping without an answer was sent.
+    pub(super) fn unanswered_since(&self) -> Option<Nanos> {
+        self.sent.values().next().copied()
     }
 
     /// Takes the comparison with the shortest round trip since the last call.
@@ -110,10 +117,22 @@ mod tests {
     fn recorded_comparisons_count_from_the_first() {
         let offset = |at_ns, offset_ns| ClockOffset { at_ns, offset_ns, error_ns: 7 };
         let mut clocks = HostClocks::default();
-        let year_ns = 365 * 24 * 3_600 * 1_000_000_000;
-        assert_eq!(clocks.recorded(offset(year_ns, -9 * year_ns as i64)), offset(0, 0));
-        let later = offset(year_ns + 50, -9 * year_ns as i64 - 3);
+        let year_ns = 365 * 24 * 3_600 * 1_000_000_000_u64;
+        let behind = -9 * year_ns.cast_signed();
+        assert_eq!(clocks.recorded(offset(year_ns, behind)), offset(0, 0));
+        let later = offset(year_ns + 50, behind - 3);
         assert_eq!(clocks.recorded(later), offset(50, -3));
+    }
+
+    #[test]
+    fn a_ping_is_unanswered_until_it_or_a_later_one_is_answered() {
+        let mut clocks = HostClocks::default();
+        (1..4).for_each(|number| clocks.ping(number, Nanos(number * 10)));
+        assert_eq!(clocks.unanswered_since(), Some(Nanos(10)));
+        clocks.pong(2, Nanos(5), Nanos(25));
+        assert_eq!(clocks.unanswered_since(), Some(Nanos(30)));
+        clocks.pong(3, Nanos(5), Nanos(35));
+        assert_eq!(clocks.unanswered_since(), None);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::io::{self, BufReader};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::sync::mpsc::SyncSender;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +16,11 @@ use crate::message::{Command, Message};
 
 /// Longest wait for a worker to take a command.
 const SEND_MAX: Duration = Duration::from_secs(10);
+
+/// Time between two signs of life: a worker waits for several.
+const LIFE_EVERY: Duration = Duration::from_secs(3);
+/// Number of a ping that only shows life: its answer compares no clocks.
+const SIGN_OF_LIFE: u64 = 0;
 
 /// An event from a worker.
 pub(super) struct Arrival {
@@ -29,8 +35,11 @@ pub(super) struct Arrival {
 /// This side of a connection; the other side ends with it.
 pub(super) struct Connection {
     socket: UnixStream,
-    commands: MessageWriter<UnixStream>,
+    commands: Commands,
 }
+
+/// The commands of a connection; a thread of its own may send signs of life between them.
+pub(super) type Commands = Arc<Mutex<MessageWriter<UnixStream>>>;
 
 impl Connection {
     /// Reads a connection on a thread of its own.
@@ -60,14 +69,20 @@ impl Connection {
                 }
             }
         })?;
-        Ok(Self { socket, commands: MessageWriter::new(output) })
+        Ok(Self { socket, commands: Arc::new(Mutex::new(MessageWriter::new(output))) })
     }
 
     /// Sends a command; a worker that does not read is noticed by the end of its connection.
-    pub(super) fn send(&mut self, command: &Command) {
-        if self.commands.send(command).is_err() {
+    pub(super) fn send(&self, command: &Command) {
+        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
+        if commands.send(command).is_err() {
             self.hang_up();
         }
+    }
+
+    /// Returns the commands, for signs of life.
+    pub(super) fn commands(&self) -> Commands {
+        Arc::clone(&self.commands)
     }
 
     /// Ends the connection, and with it the worker.
@@ -75,6 +90,28 @@ impl Connection {
         // It fails only when the connection has ended.
         self.socket.shutdown(Shutdown::Both).ok();
     }
+}
+
+/// Sends signs of life to the workers on a thread of its own, until what it returns is dropped.
+///
+/// A worker ends itself without them, also while this process waits for its own disk.
+///
+/// # Errors
+/// When no thread can be made.
+pub(super) fn show_life(connections: &[Connection]) -> io::Result<SyncSender<()>> {
+    let (life, ended) = sync_channel::<()>(0);
+    let all: Vec<_> = connections.iter().map(Connection::commands).collect();
+    let send = move || {
+        while ended.recv_timeout(LIFE_EVERY) == Err(RecvTimeoutError::Timeout) {
+            for commands in &all {
+                let mut commands = commands.lock().unwrap_or_else(PoisonError::into_inner);
+                // A worker that is gone is noticed by the end of its connection.
+                commands.send(&Command::Ping { number: SIGN_OF_LIFE }).ok();
+            }
+        }
+    };
+    thread::Builder::new().name("signs of life".to_owned()).spawn(send)?;
+    Ok(life)
 }
 
 impl Drop for Connection {

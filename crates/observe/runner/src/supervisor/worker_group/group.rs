@@ -1,16 +1,18 @@
 //! The workers of one run on several machines, as one worker.
 
 use std::collections::VecDeque;
+use std::fs;
 use std::io;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
+use engine::DATA_SET_FILE;
 use load::{Clock as _, SteadyClock};
 use model::client_host::{ClientHost, ClockOffset, HostClock};
 use model::{CpuCount, Experiment, Nanos};
 
 use super::clocks::{HostClocks, there};
-use super::connection::{Arrival, Connection};
+use super::connection::{Arrival, Connection, show_life};
 use super::lock_step::{Act, LockStep, Merged};
 use crate::message::{Command, Membership, Message, Order};
 use crate::supervisor::workbench::ClientHosts;
@@ -23,11 +25,13 @@ const SILENT_MAX: Nanos = Nanos::from_secs(8);
 const PING_EVERY: Nanos = Nanos::SECOND;
 /// Exchanges of which the shortest counts, before and after the clients run.
 const EXCHANGES: u32 = 16;
-/// Longest wait for an answer in such an exchange.
+/// Longest wait for the answers of one exchange.
 const EXCHANGE_MAX: Nanos = Nanos::SECOND;
+/// Time after which no further exchange begins: hosts may be far away.
+const COMPARE_MAX: Nanos = Nanos::from_secs(2);
 /// Time from the order to start until the clients begin, beyond eight times the error of the
 /// clocks. Our choice: a busy controller passes an order on in less.
-const START_DELAY: Nanos = Nanos::from_millis(100);
+const START_DELAY: Nanos = Nanos::from_millis(300);
 /// Time that the connections have to end.
 const END_GRACE: Duration = Duration::from_secs(5);
 
@@ -69,13 +73,17 @@ pub(crate) struct WorkerGroup<'a> {
     /// The next `Go` is for all workers.
     is_reply_of_all: bool,
     clocks: Vec<HostClocks>,
-    /// When the last message of each worker came; `None` before the first.
-    last_message: Vec<Option<Nanos>>,
+    /// Workers that have sent a message: until then, ssh may send the program.
+    has_begun: Vec<bool>,
     pinged: Nanos,
     number: u64,
     client_hosts: Vec<ClientHost>,
     /// The run is over: the end of a connection is no loss.
     is_over: bool,
+    /// Time in which clocks were compared, and nothing was passed on.
+    compared: Nanos,
+    /// Its end stops the signs of life.
+    _life: SyncSender<()>,
 }
 
 impl<'a> WorkerGroup<'a> {
@@ -100,6 +108,7 @@ impl<'a> WorkerGroup<'a> {
             Connection::open(hosts.start(at)?, at, clock.clone(), send.clone())
         };
         let connections = names.iter().enumerate().map(connect).collect::<io::Result<Vec<_>>>()?;
+        let life = show_life(&connections)?;
         let host = |name: &String| ClientHost { name: name.clone(), ..ClientHost::default() };
         Ok(Self {
             hosts,
@@ -114,11 +123,13 @@ impl<'a> WorkerGroup<'a> {
             order: None,
             is_reply_of_all: false,
             clocks: names.iter().map(|_| HostClocks::default()).collect(),
-            last_message: vec![None; names.len()],
+            has_begun: vec![false; names.len()],
             pinged: clock.now(),
             number: 0,
             client_hosts: names.iter().map(host).collect(),
             is_over: false,
+            compared: Nanos(0),
+            _life: life,
         })
     }
 
@@ -133,7 +144,8 @@ impl<'a> WorkerGroup<'a> {
         match command {
             Command::Run(order) => {
                 self.order = Some(order.clone());
-                self.send_order(0, None);
+                // The data of a restored load belong to a data set.
+                self.send_order(0, fs::read_to_string(order.dir.join(DATA_SET_FILE)).ok());
             }
             Command::Stop => self.send_all(command),
             Command::Go if self.is_reply_of_all => self.send_all(command),
@@ -175,22 +187,28 @@ impl<'a> WorkerGroup<'a> {
         }
     }
 
-    /// Returns a worker that has been silent for too long; every message so far was read.
+    /// Returns a worker that has not answered for too long; every message so far was read.
     fn silent_host(&self) -> Option<Lost> {
         let now = self.clock.now();
-        let waited = |worker: usize| Some(now.since(self.last_message[worker]?));
+        let waited = |worker: usize| Some(now.since(self.clocks[worker].unanswered_since()?));
         let is_lost = |worker: &usize| {
-            !self.has_ended[*worker] && waited(*worker).is_some_and(|it| it > SILENT_MAX)
+            let has_begun = self.has_begun[*worker] && !self.has_ended[*worker];
+            has_begun && waited(*worker).is_some_and(|it| it > SILENT_MAX)
         };
-        let worker = (0..self.last_message.len()).find(is_lost).filter(|_| !self.is_over)?;
+        let worker = (0..self.clocks.len()).find(is_lost).filter(|_| !self.is_over)?;
         let reason = format!("its worker has not answered for {}", waited(worker)?);
         Some(Lost { host: self.client_hosts[worker].name.clone(), reason })
+    }
+
+    /// Returns the time since the last call in which clocks were compared.
+    pub(crate) const fn take_compared(&mut self) -> Nanos {
+        std::mem::replace(&mut self.compared, Nanos(0))
     }
 
     fn take(&mut self, Arrival { worker, at, message }: Arrival) -> GroupEvent {
         match message {
             Ok(Some(message)) => {
-                self.last_message[worker] = Some(at);
+                self.has_begun[worker] = true;
                 self.message(worker, at, *message)
             }
             Ok(None) => self.ended(worker),
@@ -288,37 +306,35 @@ impl<'a> WorkerGroup<'a> {
 
     /// Compares each clock with that of this host: the shortest of several exchanges counts.
     fn compare(&mut self) -> Vec<Option<ClockOffset>> {
-        for _ in 0..EXCHANGES {
-            for worker in 0..self.connections.len() {
-                self.exchange(worker);
-            }
+        let begun = self.clock.now();
+        let mut exchanges = 0;
+        while exchanges < EXCHANGES && self.clock.now().since(begun) < COMPARE_MAX {
+            exchanges += 1;
+            self.exchange();
         }
+        self.compared = self.compared.after(self.clock.now().since(begun));
         self.clocks.iter_mut().map(HostClocks::take).collect()
     }
 
-    /// Sends a ping, and waits for the answer; other messages are read later.
-    fn exchange(&mut self, worker: usize) {
-        self.ping(worker);
+    /// Sends each worker a ping, and waits for the answers; other messages are read later.
+    fn exchange(&mut self) {
+        let first = self.number + 1;
+        (0..self.connections.len()).for_each(|worker| self.ping(worker));
         let until = self.clock.now().after(EXCHANGE_MAX);
-        loop {
+        let mut missing = self.has_ended.iter().filter(|has_ended| !**has_ended).count();
+        while missing > 0 {
             let left = Duration::from_nanos(until.since(self.clock.now()).0);
             let Ok(arrival) = self.events.recv_timeout(left) else { return };
-            let from = arrival.worker;
-            if let Ok(Some(message)) = &arrival.message
+            let Arrival { worker, at, ref message } = arrival;
+            if let Ok(Some(message)) = message
                 && let Message::Pong { number, now } = **message
             {
-                self.last_message[from] = Some(arrival.at);
-                self.clocks[from].pong(number, now, arrival.at);
-                if from == worker && number == self.number {
-                    return;
-                }
+                self.clocks[worker].pong(number, now, at);
+                missing -= usize::from(number >= first);
                 continue;
             }
-            let is_end = from == worker && !matches!(arrival.message, Ok(Some(_)));
+            missing -= usize::from(!matches!(arrival.message, Ok(Some(_))));
             self.later.push_back(arrival);
-            if is_end {
-                return;
-            }
         }
     }
 

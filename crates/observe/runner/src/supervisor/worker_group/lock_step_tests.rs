@@ -101,6 +101,12 @@ fn messages_of_a_shared_step_wait_for_all_workers() {
     assert_eq!(follow(&mut group, 1, Message::IntervalEnds), ["interval_ends"]);
     assert_eq!(follow(&mut group, 1, second(4)), ["interval"]);
     assert_eq!(follow(&mut group, 0, Message::Heartbeat { operations: 5 }), ["heartbeat"]);
+}
+
+#[test]
+fn a_step_ends_after_the_clients_of_all_workers() {
+    let mut group = begun();
+    let none: [&str; 0] = [];
     let stage = || Message::stage("analyze");
     assert_eq!(follow(&mut group, 0, stage()), ["stage"]);
     assert_eq!(follow(&mut group, 1, stage()), none);
