@@ -34,18 +34,24 @@ fn start() -> Option<SshHosts> {
 
 /// Makes an experiment whose reads are offered at a rate, or come from clients in a closed loop.
 fn experiment(config: &Path, duration: &str, load: &str) -> Fixture {
-    let hosts = format!(
-        "server = \"db1\"\nclients = [\"c1\", \"c2\"]\nssh_config = \"{}\"\n",
-        config.display()
-    );
-    experiment_on(&hosts, duration, load)
+    experiment_on(&machines(config), duration, load)
+}
+
+/// Returns the lines of `[hosts]` with the machines.
+fn machines(config: &Path) -> String {
+    format!("server = \"db1\"\nclients = [\"c1\", \"c2\"]\nssh_config = \"{}\"\n", config.display())
 }
 
 fn experiment_on(hosts: &str, duration: &str, load: &str) -> Fixture {
+    let reads = format!("{{ step = \"readrandom\"{load} }}");
+    experiment_of(hosts, duration, &format!("steps = [\"filluniquerandom\", {reads}]\n"))
+}
+
+fn experiment_of(hosts: &str, duration: &str, steps: &str) -> Fixture {
     let text = format!(
         "[hosts]\n{hosts}address = \"127.0.0.2\"\n\
          [benchmark]\ndurability = \"none\"\nrows = 2000\nduration = \"{duration}\"\n\
-         warmup = \"1s\"\nsteps = [\"filluniquerandom\", {{ step = \"readrandom\"{load} }}]\n\
+         warmup = \"1s\"\n{steps}\
          [factors]\nclients = [4]\n[[variant]]\nname = \"one\"\nengine = \"{NAME}\"\n"
     );
     Fixture::written(&text)
@@ -64,7 +70,7 @@ fn begin_on(fixture: &Fixture, cluster: Option<&Cluster>) -> Child {
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
     let mut run = fixture.run(cluster, &[]).spawn().expect("Assay starts");
     let has_begun = wait_for("the reads begin, or the run ends", SOON, || {
-        let has_begun = fixture.logged(1).contains("filluniquerandom  ");
+        let has_begun = fixture.logged(1).contains("  fill");
         let has_ended = matches!(run.try_wait(), Ok(Some(_)));
         (has_begun || has_ended).then_some(has_begun)
     });
@@ -144,6 +150,21 @@ fn clients_of_two_hosts_offer_one_rate() {
         assert!(clock.before.at_ns < found[1].at_ns && found[1].at_ns < found[2].at_ns);
         assert!(!host.host.kernel.is_empty());
     }
+    assert_alone(&mut hosts);
+}
+
+/// Goal: the workers of a restored load find the rows of the worker that loaded them.
+#[test]
+fn a_saved_load_serves_the_workers_of_client_hosts() {
+    let Some(mut hosts) = start() else { return };
+    let steps = "steps = [\"fillseq\", \"readrandom\"]\nload = \"per-block\"\n";
+    let fixture = experiment_of(&machines(&hosts.config()), "1s", steps);
+    let output = run(&fixture, || ());
+    let record = only_run(&fixture, &output);
+    assert!(record.end.is_complete(), "{}", record.end.phrase());
+    assert!(record.load.is_some(), "{}", output.err);
+    let reads = model::record::total_counts(&record.steps[1].clients);
+    assert!(reads.done > 0 && reads.not_found == 0 && reads.failed == 0, "{reads:?}");
     assert_alone(&mut hosts);
 }
 
