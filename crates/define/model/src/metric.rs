@@ -73,8 +73,8 @@ metrics! {
     SWAP_BYTES Bytes Gauge Lower "memory of the worker process in swap";
     THREADS Count Gauge Neither "threads of the worker process";
     // The kernel's figures for the server, all its processes together.
-    SERVER_CPU_USER_US Micros Counter Lower "user CPU time of the server's control group";
-    SERVER_CPU_KERNEL_US Micros Counter Lower "kernel CPU time of the server's control group";
+    SERVER_CPU_USER_US Micros Counter Lower "user CPU time of the server's processes";
+    SERVER_CPU_KERNEL_US Micros Counter Lower "kernel CPU time of the server's processes";
     SERVER_CONTEXT_SWITCHES Count Counter Lower "context switches of the server's processes, \
         except processes that have ended";
     SERVER_READS Count Counter Lower "read requests of the server to the device";
@@ -135,6 +135,10 @@ metrics! {
         its worker";
     OTHERS_CPU_US Micros Counter Lower "user CPU time of the host's processes other than Assay and \
         its worker";
+    OBSERVER_CPU_US Micros Counter Lower "CPU time of Assay on the server's host, if the clients \
+        run on other hosts";
+    OBSERVER_CONTEXT_SWITCHES Count Counter Lower "context switches of Assay on the server's host, \
+        if the clients run on other hosts";
     HOST_STEAL_US Micros Counter Lower "CPU time another guest took from this host";
     HOST_SOFTIRQ_US Micros Counter Neither "CPU time that the whole host used in soft interrupts, \
         such as the work for received packets";

@@ -9,7 +9,9 @@ use crate::block_device::BlockDevice;
 use crate::cap::{MemoryCap, make_group, next_name, v2_parent};
 use crate::control_group::{CgroupDir, Version, locate, v1_dir, v2_dir};
 use crate::error::CapError;
+use crate::kernel_file::read_of_process;
 use crate::mount::{Mount, mounts};
+use crate::process_tree::process_tree;
 
 /// Requests per second of the rule without which version 1 does not count requests.
 ///
@@ -29,7 +31,7 @@ pub(crate) struct Accounts {
     pub(crate) processes: Option<PathBuf>,
 }
 
-/// A control group for one server, removed when dropped.
+/// A control group for one server; one that was made is removed when dropped.
 ///
 /// It is made before the server starts. In version 1 it is a group in each hierarchy that counts
 /// something, in version 2 one group.
@@ -86,6 +88,40 @@ impl ServerGroup {
             counted.map_err(|error| absence.get_or_insert(error)).is_ok()
         });
         Ok(Self { accounts: Accounts { cpu, io, memory, processes }, dirs, _cap: cap, absence })
+    }
+
+    /// Finds what counts a running server, without a change to its group.
+    ///
+    /// A group counts the server if it holds all of its processes and no other one.
+    pub(crate) fn of_running(pid: u32, data_dir: Option<&Path>) -> Self {
+        let text = read_of_process(pid, "cgroup").unwrap_or_default();
+        Self::of_running_in(pid, &text, &mounts(), data_dir)
+    }
+
+    fn of_running_in(pid: u32, text: &str, mounts: &[Mount], data_dir: Option<&Path>) -> Self {
+        let account = |controller| {
+            let v1 = v1_dir(text, mounts, controller).map(|dir| (Version::V1, dir));
+            let v2 = v2_dir(text, mounts).map(|dir| (Version::V2, dir));
+            let mut groups = v1.into_iter().chain(v2);
+            let (version, dir) = groups.find(|(_, dir)| holds_only(dir, pid, text))?;
+            Some(CgroupDir { version, dir })
+        };
+        let (cpu, memory) = (account("cpuacct"), account("memory"));
+        // Version 1 counts requests under a rule only: see `count_requests`.
+        let io = account("blkio").filter(|io| io.dir.join("io.stat").exists());
+        let device = data_dir.and_then(|dir| BlockDevice::under(dir).ok()?.number());
+        let io = io.zip(device);
+        let absence = if cpu.is_none() || memory.is_none() {
+            Some("the server has no control group for itself alone")
+        } else if io.is_none() {
+            Some("the control group of the server does not count requests to the data's device")
+        } else {
+            None
+        };
+        let processes = cpu.as_ref().map(|cpu| cpu.dir.clone());
+        let (accounts, absence) =
+            (Accounts { cpu, io, memory, processes }, absence.map(str::to_owned));
+        Self { accounts, dirs: Vec::new(), _cap: None, absence }
     }
 
     /// Returns the directories whose `cgroup.procs` a process must be written to.
@@ -187,6 +223,25 @@ impl GroupBuilder {
             }
         }
     }
+}
+
+/// Returns whether a group holds a process with its descendants and nothing else.
+///
+/// `text` is the process's `/proc/PID/cgroup`.
+fn holds_only(dir: &Path, pid: u32, text: &str) -> bool {
+    let Ok(listed) = fs::read_to_string(dir.join("cgroup.procs")) else { return false };
+    let mut below = fs::read_dir(dir).into_iter().flatten().flatten();
+    let tree = process_tree(pid);
+    // The kernel lists a process of another namespace as 0. Processes come and go meanwhile.
+    let is_of_tree = |line: &str| {
+        line.parse().is_ok_and(|pid: u32| {
+            tree.contains(&pid) || pid != 0 && !Path::new(&format!("/proc/{pid}")).exists()
+        })
+    };
+    let is_here = |pid: &u32| read_of_process(*pid, "cgroup").is_none_or(|own| own == text);
+    listed.lines().all(is_of_tree)
+        && tree.iter().all(is_here)
+        && !below.any(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
 }
 
 /// Makes version 1 count the requests of a group to a device; returns why it does not.
