@@ -323,6 +323,49 @@ mod tests {
         assert_eq!(group.accounts().cpu.unwrap().dir, group.dirs()[0]);
     }
 
+    /// Goal: a group counts a running server only if it holds the server and nothing else.
+    /// Method: the group of a child, as files say it.
+    #[test]
+    fn running_server_is_counted_by_a_group_of_its_own_only() {
+        let root = tempfile::tempdir().unwrap();
+        let list = |pids: &[u32]| {
+            let lines: String = pids.iter().map(|pid| format!("{pid}\n")).collect();
+            fs::write(root.path().join("cgroup.procs"), lines).unwrap();
+        };
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id();
+        let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap();
+        let Some(path) = text.lines().find_map(|line| line.strip_prefix("0::")) else {
+            return println!("skipped: this kernel has no control groups of version 2");
+        };
+        let mount = Mount {
+            number: "0:30".to_owned(),
+            mount_options: Vec::new(),
+            root: path.into(),
+            point: root.path().into(),
+            kind: "cgroup2".to_owned(),
+            source: "cgroup2".to_owned(),
+            options: Vec::new(),
+        };
+        let cpu = |text: &str| {
+            let mounts = std::slice::from_ref(&mount);
+            let group = ServerGroup::of_running_in(pid, text, mounts, None);
+            assert!(group.dirs().is_empty() && group.absence().is_some(), "{group:?}");
+            group.accounts().cpu.map(|cpu| cpu.dir)
+        };
+        for others in [[pid, std::process::id()], [pid, 0]] {
+            list(&others);
+            assert_eq!(cpu(&text), None, "{others:?}");
+        }
+        list(&[pid]);
+        assert_eq!(cpu(&text).as_deref(), Some(root.path()));
+        assert_eq!(cpu(&format!("{text}7:x:/\n")), None, "its processes are in several groups");
+        fs::create_dir(root.path().join("below")).unwrap();
+        assert_eq!(cpu(&text), None, "there may be other processes below");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
     #[test]
     fn without_control_groups_nothing_is_counted_and_a_cap_is_refused() {
         let root = tempfile::tempdir().unwrap();
