@@ -112,15 +112,15 @@ fn tcp_listeners(text: &str, port: u16) -> Vec<Listener> {
     text.lines().filter_map(listener).collect()
 }
 
-/// Returns the address that the kernel writes as hexadecimal words in the machine's byte order.
+/// Returns the address that the kernel writes as hexadecimal numbers in the machine's byte order.
 fn ip_in(text: &str) -> Option<IpAddr> {
-    let word = |at: usize| u32::from_str_radix(text.get(at..at + 8)?, 16).ok();
-    let words: Vec<[u8; 4]> =
-        (0..text.len()).step_by(8).map_while(word).map(u32::to_ne_bytes).collect();
-    match words[..] {
+    let group = |at: usize| u32::from_str_radix(text.get(at..at + 8)?, 16).ok();
+    let groups: Vec<[u8; 4]> =
+        (0..text.len()).step_by(8).map_while(group).map(u32::to_ne_bytes).collect();
+    match groups[..] {
         [four] => Some(Ipv4Addr::from(four).into()),
         [..] => {
-            let six: [u8; 16] = words.concat().try_into().ok()?;
+            let six: [u8; 16] = groups.concat().try_into().ok()?;
             Some(IpAddr::from(Ipv6Addr::from(six)).to_canonical())
         }
     }

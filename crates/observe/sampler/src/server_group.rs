@@ -324,7 +324,7 @@ mod tests {
     }
 
     /// Goal: a group counts a running server only if it holds the server and nothing else.
-    /// Method: the group of a child, as files say it.
+    /// Method: files that describe the group of a child.
     #[test]
     fn running_server_is_counted_by_a_group_of_its_own_only() {
         let root = tempfile::tempdir().unwrap();
