@@ -131,14 +131,11 @@ metrics! {
     HOST_SAMPLED_US Micros Counter Neither "time between Assay's readings of host, device and \
         worker: the length of the interval, unless Assay, the worker or the machine was paused";
     HOST_SUSPENDED_US Micros Counter Neither "time the machine was suspended";
-    HOST_CPU_BUSY_US Micros Counter Neither "CPU time used on the whole host, including Assay and \
-        its worker";
-    OTHERS_CPU_US Micros Counter Lower "user CPU time of the host's processes other than Assay and \
-        its worker";
-    OBSERVER_CPU_US Micros Counter Lower "CPU time of Assay on the server's host, if the clients \
-        run on other hosts";
-    OBSERVER_CONTEXT_SWITCHES Count Counter Lower "context switches of Assay on the server's host, \
-        if the clients run on other hosts";
+    HOST_CPU_BUSY_US Micros Counter Neither "CPU time used on the whole host, including Assay";
+    OTHERS_CPU_US Micros Counter Lower "user CPU time of processes outside of the experiment";
+    OBSERVER_CPU_US Micros Counter Lower "Assay's CPU time on a server's host without clients";
+    OBSERVER_CONTEXT_SWITCHES Count Counter Lower "Assay's context switches on a server's host \
+        without clients";
     HOST_STEAL_US Micros Counter Lower "CPU time another guest took from this host";
     HOST_SOFTIRQ_US Micros Counter Neither "CPU time that the whole host used in soft interrupts, \
         such as the work for received packets";

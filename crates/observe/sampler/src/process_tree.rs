@@ -5,13 +5,6 @@ use std::fs;
 
 use crate::kernel_file::read_of_process;
 
-/// User and kernel CPU of processes, ticks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Ticks {
-    pub(crate) user: u64,
-    pub(crate) kernel: u64,
-}
-
 /// Returns the processes of this machine.
 pub(crate) fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -40,25 +33,23 @@ pub(crate) fn parent_of(pid: u32) -> Option<u32> {
     fields(&read_of_process(pid, "stat")?).nth(1)?.parse().ok()
 }
 
-/// Returns the CPU of processes.
+/// Returns user and kernel CPU of processes, ticks.
 ///
 /// CPU of a process that has ended is in the account of its parent, if the parent waited for it.
 /// With parents before their children, a sum may be too small for an instant, never too large.
-pub(crate) fn cpu_of(processes: &[u32]) -> Ticks {
+pub(crate) fn cpu_of(processes: &[u32]) -> [u64; 2] {
     let stats = processes.iter().filter_map(|pid| read_of_process(*pid, "stat"));
-    stats.filter_map(|text| ticks_in(&text)).fold(Ticks::default(), |sum, one| Ticks {
-        user: sum.user + one.user,
-        kernel: sum.kernel + one.kernel,
-    })
+    let sum = |[user, kernel]: [u64; 2], one: [u64; 2]| [user + one[0], kernel + one[1]];
+    stats.filter_map(|text| ticks_in(&text)).fold([0, 0], sum)
 }
 
 /// Returns the CPU in the text of `/proc/PID/stat`, with that of children that were waited for.
 ///
 /// Source: proc(5), `/proc/PID/stat`, fields 14 to 17.
-fn ticks_in(text: &str) -> Option<Ticks> {
+fn ticks_in(text: &str) -> Option<[u64; 2]> {
     let ticks: Vec<u64> = fields(text).skip(11).take(4).map_while(|it| it.parse().ok()).collect();
     let [user, kernel, user_of_children, kernel_of_children] = ticks[..] else { return None };
-    Some(Ticks { user: user + user_of_children, kernel: kernel + kernel_of_children })
+    Some([user + user_of_children, kernel + kernel_of_children])
 }
 
 /// Returns the fields of `/proc/PID/stat` from the third on: the second may hold blanks and
@@ -76,7 +67,7 @@ mod tests {
     #[test]
     fn cpu_includes_that_of_children_that_were_waited_for() {
         let text = "17 (a) b (c) S 5 17 17 0 -1 4194560 900 0 3 0 230 41 7 2 20 0 9 0 100 5 6";
-        assert_eq!(ticks_in(text), Some(Ticks { user: 237, kernel: 43 }));
+        assert_eq!(ticks_in(text), Some([237, 43]));
         assert_eq!(fields(text).nth(1), Some("5"));
         assert_eq!((ticks_in("17 (short) S 1"), ticks_in("")), (None, None));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::server_group::ServerGroup;
 /// A server works in its data directory; forwarders of connections, which listen too, do not.
 const DATA_FILES: [&str; 3] = ["PG_VERSION", "ibdata1", "auto.cnf"];
 /// State of a TCP socket that listens. Source: Linux, include/net/tcp_states.h, `TCP_LISTEN`.
-const TCP_LISTEN: &str = "0A";
+const TCP_LISTENS: &str = "0A";
 /// Flags of a unix socket that listens. Source: Linux, include/linux/net.h, `__SO_ACCEPTCON`.
 const UNIX_LISTENS: &str = "00010000";
 
@@ -37,17 +37,19 @@ impl RunningServer {
     ///
     /// `None` if this account may not read its processes, or if it works in no data directory.
     pub fn at_port(ips: &[IpAddr], port: u16) -> Option<Self> {
-        let tables = ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().filter_map(read);
-        let listeners: Vec<Listener> = tables.flat_map(|text| tcp_listeners(&text, port)).collect();
-        // The kernel prefers a socket of the address to one of all addresses.
-        let own = listeners.iter().find(|it| ips.contains(&it.ip));
-        let found = own.or_else(|| listeners.iter().find(|it| it.serves_any(ips)))?;
-        Self::of_socket(&found.inode)
+        let text = ["/proc/net/tcp", "/proc/net/tcp6"].map(|table| read(table).unwrap_or_default());
+        Self::of_socket(&tcp_listener(&text.concat(), ips, port)?)
     }
 
     /// Finds the server that listens at a unix socket, as [`Self::at_port`].
     pub fn at_socket(path: &Path) -> Option<Self> {
-        Self::of_socket(&unix_listener(&read("/proc/net/unix")?, &fs::canonicalize(path).ok()?)?)
+        let path = fs::canonicalize(path).ok()?;
+        // Source: proc(5), `/proc/net/unix`: flags, inode and path are fields 4, 7 and 8.
+        let inode = inode(&read("/proc/net/unix")?, 6, |fields| {
+            fields[3] == UNIX_LISTENS
+                && fields.get(7).is_some_and(|it| fs::canonicalize(it).is_ok_and(|it| it == path))
+        });
+        Self::of_socket(&inode?)
     }
 
     fn of_socket(inode: &str) -> Option<Self> {
@@ -82,62 +84,35 @@ fn is_same(one: &Path, other: &Path) -> bool {
     number(one).is_some() && number(one) == number(other)
 }
 
-/// A TCP socket that listens.
-#[derive(Debug, PartialEq, Eq)]
-struct Listener {
-    ip: IpAddr,
-    inode: String,
-}
-
-impl Listener {
-    /// Returns whether it listens at all addresses, of which `ips` are some.
-    ///
-    /// A socket of IPv6 listens at those of IPv4 too, unless it has the option `IPV6_V6ONLY`.
-    fn serves_any(&self, ips: &[IpAddr]) -> bool {
-        self.ip.is_unspecified() && ips.iter().any(|ip| self.ip.is_ipv6() || ip.is_ipv4())
-    }
-}
-
-/// Returns the sockets that listen at a port, in the text of `/proc/net/tcp` or `tcp6`.
+/// Returns the inode of the socket that serves a port of one of the addresses, in the text of
+/// `/proc/net/tcp` and `tcp6`.
+///
+/// The kernel prefers a socket of the address to one of all addresses. A socket of IPv6 serves IPv4
+/// too.
 ///
 /// Source: Linux, Documentation/networking/proc_net_tcp.rst: fields 2, 4 and 10.
-fn tcp_listeners(text: &str, port: u16) -> Vec<Listener> {
-    let listener = |line: &str| {
-        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
-        let (ip, at) = fields.get(1)?.split_once(':')?;
-        let listens = *fields.get(3)? == TCP_LISTEN && u16::from_str_radix(at, 16) == Ok(port);
-        let inode = (*fields.get(9)?).to_owned();
-        Some(Listener { ip: ip_in(ip)?, inode }).filter(|_| listens)
-    };
-    text.lines().filter_map(listener).collect()
-}
-
-/// Returns the address that the kernel writes as hexadecimal numbers in the machine's byte order.
-fn ip_in(text: &str) -> Option<IpAddr> {
-    let group = |at: usize| u32::from_str_radix(text.get(at..at + 8)?, 16).ok();
-    let groups: Vec<[u8; 4]> =
-        (0..text.len()).step_by(8).map_while(group).map(u32::to_ne_bytes).collect();
-    match groups[..] {
-        [four] => Some(Ipv4Addr::from(four).into()),
-        [..] => {
-            let six: [u8; 16] = groups.concat().try_into().ok()?;
-            Some(IpAddr::from(Ipv6Addr::from(six)).to_canonical())
-        }
-    }
-}
-
-/// Returns the inode of the socket that listens at a path, in the text of `/proc/net/unix`.
-///
-/// Source: proc(5), `/proc/net/unix`: flags, inode and path are fields 4, 7 and 8.
-fn unix_listener(text: &str, path: &Path) -> Option<String> {
-    text.lines().find_map(|line| {
-        // The path may hold blanks.
-        let at = line.find(" /")? + 1;
-        let fields: Vec<&str> = line[..at].split_ascii_whitespace().collect();
-        let is_own = *fields.get(3)? == UNIX_LISTENS
-            && fs::canonicalize(&line[at..]).is_ok_and(|bound| bound == path);
-        is_own.then(|| fields.get(6).map(|inode| (*inode).to_owned())).flatten()
+fn tcp_listener(text: &str, ips: &[IpAddr], port: u16) -> Option<String> {
+    let own = ips.iter().flat_map(|ip| match ip {
+        IpAddr::V4(ip) => vec![hex(&ip.octets()), hex(&ip.to_ipv6_mapped().octets())],
+        IpAddr::V6(ip) => vec![hex(&ip.octets())],
+    });
+    let all = [hex(&[0; 4]), hex(&[0; 16])].into_iter().filter(|_| !ips.is_empty());
+    own.chain(all).find_map(|ip| {
+        let place = format!("{ip}:{port:04X}");
+        inode(text, 9, |fields| fields[1] == place && fields[3] == TCP_LISTENS)
     })
+}
+
+/// Returns an address as the kernel writes it: each four bytes as a number in the machine's order.
+fn hex(octets: &[u8]) -> String {
+    let numbers = octets.as_chunks().0.iter().map(|four| u32::from_ne_bytes(*four));
+    numbers.map(|number| format!("{number:08X}")).collect()
+}
+
+/// Returns field `at`, the inode, of the first line of a table of sockets whose fields match.
+fn inode(table: &str, at: usize, is_match: impl Fn(&[&str]) -> bool) -> Option<String> {
+    let mut lines = table.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
+    lines.find(|fields| fields.len() > at && is_match(fields)).map(|it| it[at].to_owned())
 }
 
 #[cfg(test)]
@@ -153,6 +128,7 @@ mod tests {
    0: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 11 1 0
    1: 0100007F:1538 0100007F:D2F0 01 00000000:00000000 00:00000000 00000000     0        0 12 1 0
    2: 00000000:1539 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 13 1 0
+   0: 0000000000000000FFFF00000100007F:153A 00000000000000000000000000000000:0000 0A 0:0 0:0 0 0 0 14 1
 ";
 
     #[test]
@@ -160,22 +136,19 @@ mod tests {
         if cfg!(target_endian = "big") {
             return println!("skipped: the text is that of a little-endian machine");
         }
-        let listener = |ip: IpAddr, inode: &str| Listener { ip, inode: inode.to_owned() };
-        let (own, all) = (IpAddr::from([127, 0, 0, 1]), IpAddr::from([0, 0, 0, 0]));
-        assert_eq!(tcp_listeners(TCP, 5432), [listener(own, "11")]);
-        assert_eq!(tcp_listeners(TCP, 5433), [listener(all, "13")]);
-        assert_eq!(tcp_listeners(TCP, 5434), []);
-        assert!(listener(all, "13").serves_any(&[own]) && !listener(own, "11").serves_any(&[own]));
-        let (all_six, own_six) = (Ipv6Addr::UNSPECIFIED.into(), Ipv6Addr::LOCALHOST.into());
-        assert!(listener(all_six, "1").serves_any(&[own]));
-        assert!(!listener(all, "1").serves_any(&[own_six]));
-        for (text, ip) in [
-            ("00000000000000000000000001000000", "::1"),
-            ("0000000000000000FFFF00000100007F", "127.0.0.1"),
-        ] {
-            assert_eq!(ip_in(text), ip.parse().ok());
-        }
-        assert_eq!((ip_in(""), ip_in("0100"), ip_in("zzzzzzzz")), (None, None, None));
+        let found = |ip: &str, port| {
+            let ips: Vec<IpAddr> = ip.parse().into_iter().collect();
+            tcp_listener(TCP, &ips, port)
+        };
+        assert_eq!(found("127.0.0.1", 5432).as_deref(), Some("11"));
+        assert_eq!(found("127.0.0.2", 5432), None);
+        assert_eq!(found("127.0.0.2", 5433).as_deref(), Some("13"), "all addresses");
+        assert_eq!(found("127.0.0.1", 5434).as_deref(), Some("14"), "IPv4 in IPv6");
+        assert_eq!((found("127.0.0.1", 5435), found("no address", 5433)), (None, None));
+        assert_eq!(
+            hex(&std::net::Ipv6Addr::LOCALHOST.octets()),
+            "00000000000000000000000001000000"
+        );
     }
 
     /// Returns a process that works in `dir` and inherits the descriptors of this one.
@@ -191,7 +164,7 @@ mod tests {
     fn server_is_found_by_port_and_by_socket() {
         let place = tempfile::tempdir().unwrap();
         let dir = fs::canonicalize(place.path()).unwrap();
-        let (tcp, path) = (TcpListener::bind("127.0.0.1:0").unwrap(), dir.join("my socket"));
+        let (tcp, path) = (TcpListener::bind("127.0.0.1:0").unwrap(), dir.join("socket"));
         let unix = UnixListener::bind(&path).unwrap();
         rustix::io::fcntl_setfd(&tcp, rustix::io::FdFlags::empty()).unwrap();
         rustix::io::fcntl_setfd(&unix, rustix::io::FdFlags::empty()).unwrap();

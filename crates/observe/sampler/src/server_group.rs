@@ -100,11 +100,7 @@ impl ServerGroup {
 
     fn of_running_in(pid: u32, text: &str, mounts: &[Mount], data_dir: Option<&Path>) -> Self {
         let account = |controller| {
-            let v1 = v1_dir(text, mounts, controller).map(|dir| (Version::V1, dir));
-            let v2 = v2_dir(text, mounts).map(|dir| (Version::V2, dir));
-            let mut groups = v1.into_iter().chain(v2);
-            let (version, dir) = groups.find(|(_, dir)| holds_only(dir, pid, text))?;
-            Some(CgroupDir { version, dir })
+            locate(text, mounts, controller).filter(|group| holds_only(&group.dir, pid, text))
         };
         let (cpu, memory) = (account("cpuacct"), account("memory"));
         // Version 1 counts requests under a rule only: see `count_requests`.
@@ -335,21 +331,18 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id();
         let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap();
-        let Some(path) = text.lines().find_map(|line| line.strip_prefix("0::")) else {
-            return println!("skipped: this kernel has no control groups of version 2");
-        };
-        let mount = Mount {
+        let mounts = ["cgroup", "cgroup2"].map(|kind| Mount {
             number: "0:30".to_owned(),
             mount_options: Vec::new(),
-            root: path.into(),
+            // A group elsewhere is the mounted one.
+            root: "/elsewhere".into(),
             point: root.path().into(),
-            kind: "cgroup2".to_owned(),
-            source: "cgroup2".to_owned(),
-            options: Vec::new(),
-        };
+            kind: kind.to_owned(),
+            source: kind.to_owned(),
+            options: vec!["cpuacct".to_owned()],
+        });
         let cpu = |text: &str| {
-            let mounts = std::slice::from_ref(&mount);
-            let group = ServerGroup::of_running_in(pid, text, mounts, None);
+            let group = ServerGroup::of_running_in(pid, text, &mounts, None);
             assert!(group.dirs().is_empty() && group.absence().is_some(), "{group:?}");
             group.accounts().cpu.map(|cpu| cpu.dir)
         };

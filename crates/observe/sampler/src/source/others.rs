@@ -41,7 +41,7 @@ impl Server {
     fn user_us(&self) -> u64 {
         match self {
             Self::Group(cpu) => user_cpu_like_host_us(cpu).unwrap_or(0),
-            Self::Tree(pid) => micros(cpu_of(&process_tree(*pid)).user),
+            Self::Tree(pid) => micros(cpu_of(&process_tree(*pid))[0]),
         }
     }
 }

@@ -19,8 +19,8 @@ pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
 
 /// Reads the accounts of a server's control group.
 ///
-/// What the group does not count is a sum over the processes: in ticks, and without the last moments
-/// of a process whose parent does not wait for it.
+/// What the group does not count is a sum over the processes: CPU in ticks, and no CPU of a process
+/// that has ended and whose parent did not wait for it.
 struct ServerSampler {
     /// The first process.
     pid: u32,
@@ -120,9 +120,8 @@ fn cpu_us(cpu: &CgroupDir) -> Option<(u64, u64, u64)> {
 
 /// Returns the CPU of processes, as [`cpu_us`]; `None` for a server that has ended.
 fn cpu_of_processes(pids: &[u32]) -> Option<(u64, u64, u64)> {
-    let ticks = cpu_of(pids);
-    let all_us = micros(ticks.user + ticks.kernel);
-    (!pids.is_empty()).then_some((all_us, ticks.user, ticks.kernel))
+    let [user, kernel] = cpu_of(pids);
+    (!pids.is_empty()).then_some((micros(user + kernel), user, kernel))
 }
 
 /// Returns the user CPU of a group as the host's account of all processes counts it, us.
