@@ -36,7 +36,7 @@ fn cpu_us(root: u32) -> f64 {
         let ticks: u64 = fields[11..15].iter().filter_map(|it| it.parse::<u64>().ok()).sum();
         Some((pid, fields[1].parse::<u32>().ok()?, ticks))
     };
-    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let own = pids.filter_map(stat).filter(|(pid, parent, _)| *pid == root || *parent == root);
     let ticks: u64 = own.map(|(_, _, ticks)| ticks).sum();
