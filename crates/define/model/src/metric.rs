@@ -73,8 +73,8 @@ metrics! {
     SWAP_BYTES Bytes Gauge Lower "memory of the worker process in swap";
     THREADS Count Gauge Neither "threads of the worker process";
     // The kernel's figures for the server, all its processes together.
-    SERVER_CPU_USER_US Micros Counter Lower "user CPU time of the server's control group";
-    SERVER_CPU_KERNEL_US Micros Counter Lower "kernel CPU time of the server's control group";
+    SERVER_CPU_USER_US Micros Counter Lower "user CPU time of the server's processes";
+    SERVER_CPU_KERNEL_US Micros Counter Lower "kernel CPU time of the server's processes";
     SERVER_CONTEXT_SWITCHES Count Counter Lower "context switches of the server's processes, \
         except processes that have ended";
     SERVER_READS Count Counter Lower "read requests of the server to the device";
@@ -131,10 +131,11 @@ metrics! {
     HOST_SAMPLED_US Micros Counter Neither "time between Assay's readings of host, device and \
         worker: the length of the interval, unless Assay, the worker or the machine was paused";
     HOST_SUSPENDED_US Micros Counter Neither "time the machine was suspended";
-    HOST_CPU_BUSY_US Micros Counter Neither "CPU time used on the whole host, including Assay and \
-        its worker";
-    OTHERS_CPU_US Micros Counter Lower "user CPU time of the host's processes other than Assay and \
-        its worker";
+    HOST_CPU_BUSY_US Micros Counter Neither "CPU time used on the whole host, including Assay";
+    OTHERS_CPU_US Micros Counter Lower "user CPU time of processes outside of the experiment";
+    OBSERVER_CPU_US Micros Counter Lower "Assay's CPU time on a server's host without clients";
+    OBSERVER_CONTEXT_SWITCHES Count Counter Lower "Assay's context switches on a server's host \
+        without clients";
     HOST_STEAL_US Micros Counter Lower "CPU time another guest took from this host";
     HOST_SOFTIRQ_US Micros Counter Neither "CPU time of the whole host in soft interrupts";
     HOST_CONTEXT_SWITCHES Count Counter Lower "context switches on the whole host";

@@ -21,7 +21,9 @@ mod kernel_file;
 mod limit;
 mod memory_limit;
 mod mount;
+mod process_tree;
 mod run;
+mod running_server;
 mod server_group;
 mod source;
 mod storage_basis;
@@ -41,9 +43,11 @@ pub use limit::{
 pub use memory_limit::{free_memory, limit_notes, memory_limit, oom_evidence};
 pub use mount::{Mount, holding, parse_mounts};
 pub use run::for_run;
+pub use running_server::RunningServer;
 pub use server_group::ServerGroup;
 
 pub use source::disk_free::free_space;
 pub use source::host::{dirty_bytes, sample as host_readings};
+pub use source::network::is_own_address;
 pub use storage_basis::{OpenFiles, file_system, storage_basis};
 pub use targets::{Foreign, IsLog, RunTargets, Sampler, ServerTargets};

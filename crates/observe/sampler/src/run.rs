@@ -25,7 +25,7 @@ mod tests {
         std::fs::write(dir.path().join("000004.log"), vec![1; 100_000]).unwrap();
         let group = ServerGroup::create(None, dir.path()).unwrap();
         let targets = RunTargets {
-            pid: std::process::id(),
+            pid: Some(std::process::id()),
             data_dir: dir.path().to_owned(),
             cgroup: CgroupDir::of_process(std::process::id()),
             is_log: Some(Arc::new(|path| path.extension().is_some_and(|end| end == "log"))),

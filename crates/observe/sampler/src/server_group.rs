@@ -9,7 +9,9 @@ use crate::block_device::BlockDevice;
 use crate::cap::{MemoryCap, make_group, next_name, v2_parent};
 use crate::control_group::{CgroupDir, Version, locate, v1_dir, v2_dir};
 use crate::error::CapError;
+use crate::kernel_file::read_of_process;
 use crate::mount::{Mount, mounts};
+use crate::process_tree::process_tree;
 
 /// Requests per second of the rule without which version 1 does not count requests.
 ///
@@ -29,7 +31,7 @@ pub(crate) struct Accounts {
     pub(crate) processes: Option<PathBuf>,
 }
 
-/// A control group for one server, removed when dropped.
+/// A control group for one server; one that was made is removed when dropped.
 ///
 /// It is made before the server starts. In version 1 it is a group in each hierarchy that counts
 /// something, in version 2 one group.
@@ -86,6 +88,36 @@ impl ServerGroup {
             counted.map_err(|error| absence.get_or_insert(error)).is_ok()
         });
         Ok(Self { accounts: Accounts { cpu, io, memory, processes }, dirs, _cap: cap, absence })
+    }
+
+    /// Finds what counts a running server, without a change to its group.
+    ///
+    /// A group counts the server if it holds all of its processes and no other one.
+    pub(crate) fn of_running(pid: u32, data_dir: Option<&Path>) -> Self {
+        let text = read_of_process(pid, "cgroup").unwrap_or_default();
+        Self::of_running_in(pid, &text, &mounts(), data_dir)
+    }
+
+    fn of_running_in(pid: u32, text: &str, mounts: &[Mount], data_dir: Option<&Path>) -> Self {
+        let account = |controller| {
+            locate(text, mounts, controller).filter(|group| holds_only(&group.dir, pid, text))
+        };
+        let (cpu, memory) = (account("cpuacct"), account("memory"));
+        // Version 1 counts requests under a rule only: see `count_requests`.
+        let io = account("blkio").filter(|io| io.dir.join("io.stat").exists());
+        let device = data_dir.and_then(|dir| BlockDevice::under(dir).ok()?.number());
+        let io = io.zip(device);
+        let absence = if cpu.is_none() || memory.is_none() {
+            Some("the server has no control group for itself alone")
+        } else if io.is_none() {
+            Some("the control group of the server does not count requests to the data's device")
+        } else {
+            None
+        };
+        let processes = cpu.as_ref().map(|cpu| cpu.dir.clone());
+        let (accounts, absence) =
+            (Accounts { cpu, io, memory, processes }, absence.map(str::to_owned));
+        Self { accounts, dirs: Vec::new(), _cap: None, absence }
     }
 
     /// Returns the directories whose `cgroup.procs` a process must be written to.
@@ -189,6 +221,25 @@ impl GroupBuilder {
     }
 }
 
+/// Returns whether a group holds a process with its descendants and nothing else.
+///
+/// `text` is the process's `/proc/PID/cgroup`.
+fn holds_only(dir: &Path, pid: u32, text: &str) -> bool {
+    let Ok(listed) = fs::read_to_string(dir.join("cgroup.procs")) else { return false };
+    let mut below = fs::read_dir(dir).into_iter().flatten().flatten();
+    let tree = process_tree(pid);
+    // The kernel lists a process of another namespace as 0. Processes come and go meanwhile.
+    let is_of_tree = |line: &str| {
+        line.parse().is_ok_and(|pid: u32| {
+            tree.contains(&pid) || pid != 0 && !Path::new(&format!("/proc/{pid}")).exists()
+        })
+    };
+    let is_here = |pid: &u32| read_of_process(*pid, "cgroup").is_none_or(|own| own == text);
+    listed.lines().all(is_of_tree)
+        && tree.iter().all(is_here)
+        && !below.any(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+}
+
 /// Makes version 1 count the requests of a group to a device; returns why it does not.
 fn count_requests(dir: &Path, device: &str) -> Result<(), String> {
     RULES.iter().try_for_each(|name| {
@@ -266,6 +317,46 @@ mod tests {
         assert!(group.dirs()[0].starts_with(&own));
         assert_eq!(group.memory().unwrap().version(), 2);
         assert_eq!(group.accounts().cpu.unwrap().dir, group.dirs()[0]);
+    }
+
+    /// Goal: a group counts a running server only if it holds the server and nothing else.
+    /// Method: files that describe the group of a child.
+    #[test]
+    fn running_server_is_counted_by_a_group_of_its_own_only() {
+        let root = tempfile::tempdir().unwrap();
+        let list = |pids: &[u32]| {
+            let lines: String = pids.iter().map(|pid| format!("{pid}\n")).collect();
+            fs::write(root.path().join("cgroup.procs"), lines).unwrap();
+        };
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id();
+        let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap();
+        let mounts = ["cgroup", "cgroup2"].map(|kind| Mount {
+            number: "0:30".to_owned(),
+            mount_options: Vec::new(),
+            // A group elsewhere is the mounted one.
+            root: "/elsewhere".into(),
+            point: root.path().into(),
+            kind: kind.to_owned(),
+            source: kind.to_owned(),
+            options: vec!["cpuacct".to_owned()],
+        });
+        let cpu = |text: &str| {
+            let group = ServerGroup::of_running_in(pid, text, &mounts, None);
+            assert!(group.dirs().is_empty() && group.absence().is_some(), "{group:?}");
+            group.accounts().cpu.map(|cpu| cpu.dir)
+        };
+        for others in [[pid, std::process::id()], [pid, 0]] {
+            list(&others);
+            assert_eq!(cpu(&text), None, "{others:?}");
+        }
+        list(&[pid]);
+        assert_eq!(cpu(&text).as_deref(), Some(root.path()));
+        assert_eq!(cpu(&format!("{text}7:x:/\n")), None, "its processes are in several groups");
+        fs::create_dir(root.path().join("below")).unwrap();
+        assert_eq!(cpu(&text), None, "there may be other processes below");
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

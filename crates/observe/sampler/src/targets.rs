@@ -25,38 +25,38 @@ pub type IsLog = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 /// The targets of the samplers of one run.
 #[derive(Clone)]
 pub struct RunTargets<'a> {
-    /// The worker; it is in its control group already.
-    pub pid: u32,
+    /// The worker, which is in its control group already; `None` if workers run on other hosts.
+    pub pid: Option<u32>,
     /// The run's data directory; it exists.
     pub data_dir: PathBuf,
     /// The run's own control group, when it has one.
     pub cgroup: Option<CgroupDir>,
     /// Distinguishes logs from data; `None` when names do not.
     pub is_log: Option<IsLog>,
-    /// The server that Assay has started for the run.
+    /// The server, if its processes are known.
     pub server: Option<ServerTargets<'a>>,
-    /// The server that Assay did not start.
+    /// The place of the data of a server that Assay did not start.
     pub foreign: Foreign,
     /// Address of this machine at which clients reach the server; `None` without TCP.
     pub network: Option<IpAddr>,
 }
 
 impl RunTargets<'_> {
-    /// Returns the device below the data; `None` for the data of a server that Assay did not start.
+    /// Returns the device below the data; `None` if it is not known where the data lie.
     pub(crate) fn local_device(&self) -> Option<BlockDevice> {
         BlockDevice::under(&self.data_dir).ok().filter(|_| self.foreign == Foreign::Nowhere)
     }
 }
 
-/// The place of a server that Assay did not start.
+/// The place of a server that Assay did not start, and of its data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Foreign {
-    /// There is none.
+    /// There is no such server, or its data directory is the data directory of the targets.
     #[default]
     Nowhere,
-    /// On this machine: its processes and data cannot be identified.
+    /// On this machine: its processes and data are not known.
     Here,
-    /// On another machine: it cannot be sampled here.
+    /// On another machine, or in a container: its data cannot be sampled here.
     Elsewhere,
 }
 

@@ -258,7 +258,7 @@ fn device_bytes(device: &str) -> u64 {
 /// Returns the sampler of the device of a directory, as runs have it.
 fn sampler_of(dir: &Path) -> Option<Sampler> {
     let targets = RunTargets {
-        pid: std::process::id(),
+        pid: Some(std::process::id()),
         data_dir: dir.to_owned(),
         cgroup: None,
         is_log: None,

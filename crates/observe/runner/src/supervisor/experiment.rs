@@ -195,10 +195,11 @@ impl<'a> Running<'a> {
         let mut workers = self.workers(&order, cpus)?;
         // The cap is on the server and its page cache, when there is one.
         let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
-        let memory = MemoryWatch::begin(limit, workers.pid())?;
+        let pid = workers.pid().unwrap_or_else(std::process::id);
+        let memory = MemoryWatch::begin(limit, pid)?;
         let samplers = samplers(workers.pid(), &memory, data, &host);
         let range = (order.range.0 as usize, order.range.1 as usize);
-        let profiler = self.profiler(workers.pid(), &host, &order.cell)?;
+        let profiler = self.profiler(pid, &host, &order.cell)?;
         workers.send(&Command::Run(Box::new(order)));
         let facts = host.facts(bench).into_iter().chain(cpus.fact(experiment.placement));
         let facts = facts.chain(host.confinement_fact(bench)).collect();
@@ -256,15 +257,20 @@ impl<'a> Running<'a> {
 }
 
 /// Returns the samplers of a run.
-fn samplers(pid: u32, memory: &MemoryWatch, data: &RunData, host: &Host) -> Vec<sampler::Sampler> {
-    let is_log: IsLog = Arc::new(is_log);
-    let (data_dir, is_log) = host.data().unwrap_or_else(|| (data.path.clone(), is_log));
+fn samplers(
+    pid: Option<u32>,
+    memory: &MemoryWatch,
+    data: &RunData,
+    host: &Host,
+) -> Vec<sampler::Sampler> {
+    let own = || (data.path.clone(), Some(Arc::new(is_log) as IsLog));
+    let (data_dir, is_log) = host.data().unwrap_or_else(own);
     sampler::for_run(&sampler::RunTargets {
         pid,
         data_dir,
         cgroup: memory.own_group(),
-        is_log: Some(is_log),
-        server: host.targets(),
+        is_log,
+        server: host.sampled(),
         foreign: host.foreign(),
         network: host.network(),
     })

@@ -1,7 +1,7 @@
 //! The server of one run: none, a running one, or its own.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,9 @@ use child::landlock_level;
 use engine::EngineError;
 use model::record::{SERVER_NOT_COUNTED, SERVER_WRITES_COUNTED};
 use model::{Address, Endpoint, Experiment, Nanos, RunEnd, Variant};
-use sampler::{CgroupDir, Foreign, IsLog, ServerGroup, ServerTargets};
+use sampler::{
+    CgroupDir, Foreign, IsLog, RunningServer, ServerGroup, ServerTargets, is_own_address,
+};
 use server::{Death, Kind, READY_WITHIN, Running, SET_UP_MAX, ServerError, ServerPlacement, Start};
 
 use super::data::RunData;
@@ -33,9 +35,18 @@ pub(crate) enum Host {
     /// In the worker.
     Worker,
     /// In a server that runs already.
-    Foreign(Box<Endpoint>),
+    Foreign(Box<ForeignServer>),
     /// In a server started for the run.
     OwnServer(Box<OwnServer>),
+}
+
+/// A server that runs already.
+pub(crate) struct ForeignServer {
+    endpoint: Endpoint,
+    /// The addresses of this machine at which it is reached; none for a unix socket.
+    ips: Vec<IpAddr>,
+    /// `None` if it runs elsewhere or is not found.
+    process: Option<RunningServer>,
 }
 
 /// A server started for one run.
@@ -64,7 +75,10 @@ impl Host {
     ) -> Result<Self, RunnerError> {
         let kind = match bench.servers.get(&variant.name) {
             None => return Ok(Self::Worker),
-            Some(Served::Foreign(endpoint)) => return Ok(Self::Foreign(endpoint.clone())),
+            Some(Served::Foreign(endpoint)) => {
+                let reached_at = bench.clients.map(|clients| clients.address());
+                return Ok(Self::Foreign(Box::new(ForeignServer::find(endpoint, reached_at))));
+            }
             Some(Served::Started(kind)) => *kind,
         };
         let Some(program) = bench.libraries.get(&variant.name) else {
@@ -133,7 +147,7 @@ impl Host {
     pub(crate) fn server(&self, experiment: &Experiment, checked: Vec<u16>) -> Option<ServerOrder> {
         let endpoint = match self {
             Self::Worker => return None,
-            Self::Foreign(endpoint) => Endpoint::clone(endpoint),
+            Self::Foreign(foreign) => foreign.endpoint.clone(),
             Self::OwnServer(own) => own.running.endpoint.clone(),
         };
         Some(ServerOrder { endpoint, application: experiment.application.clone(), checked })
@@ -147,18 +161,26 @@ impl Host {
         }
     }
 
-    /// Returns the sampled processes of the server.
+    /// Returns the processes of a server that was started for the run.
     pub(crate) fn targets(&self) -> Option<ServerTargets<'_>> {
         let Self::OwnServer(own) = self else { return None };
         Some(ServerTargets { pid: own.running.pid(), group: &own.group })
     }
 
-    /// Returns where a server runs that Assay did not start.
+    /// Returns the sampled processes of the server.
+    pub(crate) fn sampled(&self) -> Option<ServerTargets<'_>> {
+        let Self::Foreign(foreign) = self else { return self.targets() };
+        let process = foreign.process.as_ref()?;
+        Some(ServerTargets { pid: process.pid, group: &process.group })
+    }
+
+    /// Returns where the data of a server are that Assay did not start.
     pub(crate) fn foreign(&self) -> Foreign {
-        match self {
-            Self::Worker | Self::OwnServer(_) => Foreign::Nowhere,
-            Self::Foreign(endpoint) if is_here(&endpoint.address) => Foreign::Here,
-            Self::Foreign(_) => Foreign::Elsewhere,
+        let Self::Foreign(foreign) = self else { return Foreign::Nowhere };
+        match &foreign.process {
+            Some(process) if process.data_dir.is_some() => Foreign::Nowhere,
+            None if foreign.is_here() => Foreign::Here,
+            Some(_) | None => Foreign::Elsewhere,
         }
     }
 
@@ -166,41 +188,41 @@ impl Host {
     pub(crate) fn network(&self) -> Option<IpAddr> {
         let address = match self {
             Self::Worker => return None,
-            Self::Foreign(endpoint) => &endpoint.address,
+            Self::Foreign(foreign) => return foreign.ips.first().copied(),
             Self::OwnServer(own) => match &own.running.site.address {
                 Some(address) => return Some(address.ip),
                 None => &own.running.endpoint.address,
             },
         };
         let Address::Tcp { host, .. } = address else { return None };
-        is_here(address).then(|| host.parse().unwrap_or(Ipv4Addr::LOCALHOST.into()))
+        Some(host.parse().unwrap_or(Ipv4Addr::LOCALHOST.into()))
     }
 
-    /// Returns a server's data directory, and the test for its logs.
-    pub(crate) fn data(&self) -> Option<(PathBuf, IsLog)> {
-        let Self::OwnServer(own) = self else { return None };
-        let kind = own.kind;
-        Some((own.running.site.data.clone(), Arc::new(move |path| kind.is_log(path))))
+    /// Returns a server's data directory, and the test for its logs, if it is known.
+    pub(crate) fn data(&self) -> Option<(PathBuf, Option<IsLog>)> {
+        match self {
+            Self::Worker => None,
+            Self::Foreign(foreign) => Some((foreign.process.as_ref()?.data_dir.clone()?, None)),
+            Self::OwnServer(own) => {
+                let kind = own.kind;
+                let is_log: IsLog = Arc::new(move |path| kind.is_log(path));
+                Some((own.running.site.data.clone(), Some(is_log)))
+            }
+        }
     }
 
     /// Returns facts about the server, by name.
     pub(crate) fn facts(&self, bench: &Workbench<'_>) -> BTreeMap<String, String> {
         match self {
             Self::Worker => BTreeMap::new(),
-            Self::Foreign(endpoint) => {
-                let Endpoint { user, address, database, .. } = &**endpoint;
-                let server = format!("foreign, not started by Assay: {user}@{address}/{database}");
-                [("server".to_owned(), server)].into()
-            }
+            Self::Foreign(foreign) => foreign.facts(),
             Self::OwnServer(own) => {
                 let mut facts = own.running.facts();
                 facts.insert("server_program_sha256".to_owned(), own.sha256.clone());
-                let not_counted = own.group.absence().map(|it| (SERVER_NOT_COUNTED, it));
-                let writes = own.group.writes_counted().map(|it| (SERVER_WRITES_COUNTED, it));
-                let named = bench.server_user.is_some();
-                let named = named.then_some(("server_user_from", "ASSAY_SERVER_USER"));
-                let counted = not_counted.into_iter().chain(writes).chain(named);
-                facts.extend(counted.map(|(name, it)| (name.to_owned(), it.to_owned())));
+                facts.extend(counted(&own.group));
+                if bench.server_user.is_some() {
+                    facts.insert("server_user_from".to_owned(), "ASSAY_SERVER_USER".to_owned());
+                }
                 facts
             }
         }
@@ -246,6 +268,41 @@ impl Host {
     }
 }
 
+impl ForeignServer {
+    /// Finds the process of a server, if it listens on this machine.
+    ///
+    /// `reached_at` is where clients on other hosts reach the servers of this machine.
+    fn find(endpoint: &Endpoint, reached_at: Option<&str>) -> Self {
+        let (ips, process) = match &endpoint.address {
+            Address::Socket(path) => (Vec::new(), RunningServer::at_socket(path)),
+            Address::Tcp { host, port, .. } => {
+                let ips = ips_here(host, reached_at);
+                let process = RunningServer::at_port(&ips, *port);
+                (ips, process)
+            }
+        };
+        Self { endpoint: endpoint.clone(), ips, process }
+    }
+
+    /// Returns whether it listens on this machine.
+    fn is_here(&self) -> bool {
+        matches!(self.endpoint.address, Address::Socket(_)) || !self.ips.is_empty()
+    }
+
+    fn facts(&self) -> BTreeMap<String, String> {
+        let Endpoint { user, address, database, .. } = &self.endpoint;
+        let server = format!("foreign, not started by Assay: {user}@{address}/{database}");
+        let mut facts = BTreeMap::from([("server".to_owned(), server)]);
+        if let Some(RunningServer { pid, name, group, .. }) = &self.process {
+            let by = if self.ips.is_empty() { "socket" } else { "port" };
+            let found = format!("{pid} of {name}, found by its {by}");
+            facts.insert("server_process".to_owned(), found);
+            facts.extend(counted(group));
+        }
+        facts
+    }
+}
+
 impl OwnServer {
     fn end_of(&self, death: &Death, step: &str) -> RunEnd {
         if self.kills.has_grown() {
@@ -264,14 +321,23 @@ impl OwnServer {
     }
 }
 
-/// Returns whether a server that listens there runs on this machine.
-fn is_here(address: &Address) -> bool {
-    match address {
-        Address::Socket(_) => true,
-        Address::Tcp { host, .. } => {
-            host == "localhost" || host == "::1" || host.starts_with("127.")
-        }
-    }
+/// Returns the facts about what is not counted of a server, by name.
+fn counted(group: &ServerGroup) -> impl Iterator<Item = (String, String)> {
+    let not_counted = group.absence().map(|it| (SERVER_NOT_COUNTED, it));
+    let writes = group.writes_counted().map(|it| (SERVER_WRITES_COUNTED, it));
+    let facts = not_counted.into_iter().chain(writes);
+    facts.map(|(name, it)| (name.to_owned(), it.to_owned()))
+}
+
+/// Returns the addresses of this machine that a host of an address names; none of another machine.
+///
+/// The only names that are resolved are `localhost` and `reached_at`, a name of this machine.
+fn ips_here(host: &str, reached_at: Option<&str>) -> Vec<IpAddr> {
+    let is_resolved =
+        host.parse::<IpAddr>().is_ok() || host == "localhost" || reached_at == Some(host);
+    let addresses = is_resolved.then(|| (host, 0).to_socket_addrs().ok()).flatten();
+    let ips = addresses.into_iter().flatten().map(|address| address.ip());
+    ips.filter(|ip| is_own_address(*ip)).collect()
 }
 
 #[cfg(test)]
@@ -279,22 +345,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_loopback_and_sockets_are_on_this_machine() {
-        let at = |host: &str| Address::tcp(host, 5432);
-        assert!(is_here(&at("127.0.0.1")) && is_here(&Address::Socket("/tmp/s".into())));
-        assert!(!is_here(&at("db.example")));
-        let network = |address| {
+    fn only_own_addresses_and_sockets_are_on_this_machine() {
+        // Port 1 serves nothing here.
+        let at = |host: &str| Address::tcp(host, 1);
+        let place = |address: Address| {
             let (user, database) = ("me".to_owned(), "db".to_owned());
             let login = model::LoginOptions::default();
             let endpoint =
                 Endpoint { address, user, password: None, database, is_foreign: true, login };
-            Host::Foreign(Box::new(endpoint)).network().map(|ip| ip.to_string())
+            let server = ForeignServer::find(&endpoint, Some("db1"));
+            assert!(server.process.is_none());
+            let host = Host::Foreign(Box::new(server));
+            (host.foreign(), host.network().map(|ip| ip.to_string()))
         };
-        assert_eq!(network(at("127.0.0.2")).as_deref(), Some("127.0.0.2"));
-        assert_eq!(network(at("localhost")).as_deref(), Some("127.0.0.1"));
-        assert_eq!(
-            (network(at("db.example")), network(Address::Socket("/s".into()))),
-            (None, None)
-        );
+        let here = |ip: &str| (Foreign::Here, Some(ip.to_owned()));
+        assert_eq!(place(at("127.0.0.2")), here("127.0.0.2"));
+        let (place_of_name, ip) = place(at("localhost"));
+        assert!(place_of_name == Foreign::Here && ip.is_some(), "{ip:?}");
+        assert_eq!(place(Address::Socket("/s".into())), (Foreign::Here, None));
+        for other in ["db.example", "192.0.2.1"] {
+            assert_eq!(place(at(other)), (Foreign::Elsewhere, None), "{other}");
+        }
     }
 }

@@ -32,12 +32,11 @@ pub(crate) enum RunEvent {
 }
 
 impl Workers<'_> {
-    /// Returns the process of this host whose accounts are those of the run: the worker, or this
-    /// process, which reads for workers elsewhere.
-    pub(crate) fn pid(&self) -> u32 {
+    /// Returns the worker's process; `None` if the workers run on other hosts.
+    pub(crate) fn pid(&self) -> Option<u32> {
         match self {
-            Self::Here(process) => process.pid(),
-            Self::Elsewhere(_) => std::process::id(),
+            Self::Here(process) => Some(process.pid()),
+            Self::Elsewhere(_) => None,
         }
     }
 

@@ -9,7 +9,7 @@ use crate::targets::{RunTargets, Sampler};
 
 /// Starts the sampler.
 pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
-    let (own, pid) = (targets.cgroup.clone(), targets.pid);
+    let (own, pid) = (targets.cgroup.clone(), targets.pid?);
     let mut sampler = CgroupSampler { own, pid, throttling: Throttling::default() };
     Some(Box::new(move |_| sampler.sample()))
 }

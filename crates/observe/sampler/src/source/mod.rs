@@ -10,7 +10,8 @@ pub(crate) mod disk_free;
 mod energy;
 mod heat;
 pub(crate) mod host;
-mod network;
+pub(crate) mod network;
+mod observer;
 mod others;
 mod process;
 mod server;
@@ -32,5 +33,6 @@ pub(crate) static SAMPLERS: &[Start] = &[
     device::start,
     data_dir::start,
     others::start,
+    observer::start,
     server::start,
 ];

@@ -36,6 +36,11 @@ pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
     }))
 }
 
+/// Returns whether an address is one of this machine.
+pub fn is_own_address(ip: IpAddr) -> bool {
+    interface_of(ip).is_some()
+}
+
 /// Returns the name of the interface that has an address.
 fn interface_of(ip: IpAddr) -> Option<String> {
     if ip.is_loopback() {
@@ -121,6 +126,7 @@ Inter-|   Receive                                                |  Transmit
             assert_eq!(Some(&*found), listed.interface_name.split(':').next());
         }
         // Source: RFC 5737: a network that no machine has.
-        assert_eq!(interface_of("192.0.2.1".parse().unwrap()), None);
+        let (other, own) = ("192.0.2.1".parse().unwrap(), "127.0.0.2".parse().unwrap());
+        assert!(is_own_address(own) && !is_own_address(other));
     }
 }

@@ -1,13 +1,11 @@
 //! CPU of the other processes of the host.
 
-use std::collections::BTreeMap;
-use std::fs;
-
 use model::{Readings, metric};
 
 use super::server::user_cpu_like_host_us;
 use crate::control_group::CgroupDir;
 use crate::kernel_file::{micros, read, read_of_process};
+use crate::process_tree::{cpu_of, process_tree};
 use crate::targets::{Foreign, RunTargets, Sampler, ServerTargets};
 
 /// Starts the sampler.
@@ -24,7 +22,7 @@ pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
 /// work that the engine has caused. Accounts of processes are rounded down to whole ticks, so a
 /// growth may be off by a few of them.
 struct OthersSampler {
-    worker: u32,
+    worker: Option<u32>,
     server: Option<Server>,
     /// The largest value so far: a counter does not fall because a tick was rounded off.
     largest_us: u64,
@@ -34,7 +32,7 @@ struct OthersSampler {
 enum Server {
     /// In its control group.
     Group(CgroupDir),
-    /// In the accounts of a process and of those below it, where control groups cannot be made.
+    /// In the accounts of a process and of its descendants, if no control group counts them alone.
     Tree(u32),
 }
 
@@ -43,14 +41,14 @@ impl Server {
     fn user_us(&self) -> u64 {
         match self {
             Self::Group(cpu) => user_cpu_like_host_us(cpu).unwrap_or(0),
-            Self::Tree(pid) => micros(tree_user_ticks(*pid)),
+            Self::Tree(pid) => micros(cpu_of(&process_tree(*pid))[0]),
         }
     }
 }
 
 impl OthersSampler {
     /// Returns the sampler of all processes but process `worker`, its server and this process.
-    fn new(worker: u32, server: Option<&ServerTargets<'_>>) -> Self {
+    fn new(worker: Option<u32>, server: Option<&ServerTargets<'_>>) -> Self {
         let server = server.map(|server| match server.group.accounts().cpu {
             Some(cpu) => Server::Group(cpu),
             None => Server::Tree(server.pid),
@@ -62,57 +60,18 @@ impl OthersSampler {
         let mut readings = Readings::new();
         // The processes first: what they use until the host's account is read is theirs, so that
         // the difference errs by counting too much for an instant, never by falling.
-        let worker = read_of_process(self.worker, "stat");
-        let own = read_of_process(std::process::id(), "stat");
+        let own = [Some(std::process::id()), self.worker].into_iter().flatten();
+        let own: Option<u64> = own.map(|pid| user_ticks(&read_of_process(pid, "stat")?)).sum();
         let server = self.server.as_ref().map_or(0, Server::user_us);
         let host = read("/proc/stat");
-        let ticks = (|| {
-            let ours = user_ticks(&worker?)? + user_ticks(&own?)?;
-            Some(host_user_ticks(&host?)?.saturating_sub(ours))
-        })();
-        if let Some(ticks) = ticks {
-            self.largest_us = self.largest_us.max(micros(ticks).saturating_sub(server));
+        let host = host.and_then(|text| host_user_ticks(&text));
+        if let Some((host, own)) = host.zip(own) {
+            let others_us = micros(host.saturating_sub(own)).saturating_sub(server);
+            self.largest_us = self.largest_us.max(others_us);
             readings.set(metric::OTHERS_CPU_US, self.largest_us);
         }
         readings
     }
-}
-
-/// Returns the user CPU of a process and of all below it, ticks.
-///
-/// That of ended ones is in the account of the process that waited for them.
-///
-/// Source: proc(5), `/proc/PID/stat`, fields 4, 14 and 16.
-fn tree_user_ticks(root: u32) -> u64 {
-    let mut ticks = BTreeMap::new();
-    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
-            continue;
-        };
-        let text = read_of_process(pid, "stat").unwrap_or_default();
-        let Some((parent, used)) = parent_and_ticks(&text) else { continue };
-        ticks.insert(pid, used);
-        children.entry(parent).or_default().push(pid);
-    }
-    let mut tree = vec![root];
-    let mut at = 0;
-    while let Some(pid) = tree.get(at) {
-        tree.extend(children.remove(pid).unwrap_or_default());
-        at += 1;
-    }
-    tree.iter().filter_map(|pid| ticks.get(pid)).sum()
-}
-
-/// Returns the parent in the text of `/proc/PID/stat`, and the user CPU with that of children that
-/// were waited for, ticks.
-fn parent_and_ticks(text: &str) -> Option<(u32, u64)> {
-    let (_, after_name) = text.rsplit_once(')')?;
-    let mut fields = after_name.split_ascii_whitespace().skip(1);
-    let parent = fields.next()?.parse().ok()?;
-    let own: u64 = fields.nth(9)?.parse().ok()?;
-    let children: u64 = fields.nth(1)?.parse().ok()?;
-    Some((parent, own + children))
 }
 
 /// Returns the user CPU in the text of `/proc/PID/stat`, ticks, ended threads included.
@@ -142,8 +101,6 @@ mod tests {
         let text = "17 (a) b (c) S 1 17 17 0 -1 4194560 900 0 3 0 230 41 0 0 20 0 9 0 100 5 6";
         assert_eq!(user_ticks(text), Some(230));
         assert_eq!(user_ticks("17 (short) S 1"), None);
-        let text = "17 (a) S 5 17 17 0 -1 4194560 900 0 3 0 230 41 7 2 20 0 9 0 100 5 6";
-        assert_eq!(parent_and_ticks(text), Some((5, 237)));
     }
 
     #[test]
@@ -157,7 +114,7 @@ mod tests {
     /// is subtracted twice, and the second reading is the first or larger.
     #[test]
     fn the_reading_never_falls() {
-        let mut sampler = OthersSampler::new(std::process::id(), None);
+        let mut sampler = OthersSampler::new(Some(std::process::id()), None);
         let first = sampler.sample();
         let sum = (0..20_000_000_u64).fold(0, |sum, n| std::hint::black_box(n ^ sum));
         let second = sampler.sample();

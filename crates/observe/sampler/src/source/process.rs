@@ -21,7 +21,7 @@ const KEYS: [(Metric, &str); 6] = [
 
 /// Starts the sampler.
 pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
-    let pid = targets.pid;
+    let pid = targets.pid?;
     // A server writes for the worker.
     let has_maps = targets.server.is_none() && targets.foreign == Foreign::Nowhere;
     Some(Box::new(move |is_boundary| {

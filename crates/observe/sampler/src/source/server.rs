@@ -1,4 +1,4 @@
-//! CPU, IO and memory of a server's control group.
+//! CPU, IO and memory of a server, from its control group or its processes.
 
 use std::path::Path;
 
@@ -6,42 +6,54 @@ use model::{Metric, Readings, metric};
 
 use crate::control_group::{CgroupDir, Version};
 use crate::kernel_file::{micros, read, value_of};
-use crate::server_group::{Accounts, ServerGroup};
+use crate::process_tree::{cpu_of, process_tree};
+use crate::server_group::Accounts;
 use crate::source::server_processes::ServerProcesses;
-use crate::targets::{RunTargets, Sampler};
+use crate::targets::{RunTargets, Sampler, ServerTargets};
 
 /// Starts the sampler.
 pub(crate) fn start(targets: &RunTargets<'_>) -> Option<Sampler> {
-    let mut sampler = ServerSampler::new(targets.server.as_ref()?.group);
+    let mut sampler = ServerSampler::new(*targets.server.as_ref()?);
     Some(Box::new(move |is_boundary| sampler.sample(is_boundary)))
 }
 
 /// Reads the accounts of a server's control group.
 ///
-/// A group's account survives the processes that come and go in it, which a sum over running ones
-/// does not.
+/// What the group does not count is a sum over the processes: CPU in ticks, and no CPU of a process
+/// that has ended and whose parent did not wait for it.
 struct ServerSampler {
+    /// The first process.
+    pid: u32,
     accounts: Accounts,
     cpu: Cpu,
     processes: ServerProcesses,
 }
 
 impl ServerSampler {
-    /// Returns the sampler of a server's group.
-    fn new(group: &ServerGroup) -> Self {
+    /// Returns the sampler of a server.
+    fn new(server: ServerTargets<'_>) -> Self {
         let (cpu, processes) = (Cpu::default(), ServerProcesses::default());
-        Self { accounts: group.accounts(), cpu, processes }
+        Self { pid: server.pid, accounts: server.group.accounts(), cpu, processes }
     }
 
     fn sample(&mut self, is_boundary: bool) -> Readings {
         let mut readings = Readings::new();
-        if let Some(dir) = &self.accounts.cpu
-            && let Some((all_us, user, kernel)) = cpu_us(dir)
-        {
+        let listed =
+            self.accounts.processes.as_ref().and_then(|dir| read(dir.join("cgroup.procs")));
+        let pids = listed.map_or_else(
+            || process_tree(self.pid),
+            |text| text.lines().filter_map(|line| line.trim().parse().ok()).collect(),
+        );
+        let cpu = match &self.accounts.cpu {
+            Some(dir) => cpu_us(dir),
+            None => cpu_of_processes(&pids),
+        };
+        if let Some((all_us, user, kernel)) = cpu {
             self.cpu.update(all_us, user, kernel);
             readings.set(metric::SERVER_CPU_USER_US, self.cpu.user_us);
             readings.set(metric::SERVER_CPU_KERNEL_US, self.cpu.kernel_us);
         }
+        self.processes.sample(&pids, is_boundary, &mut readings);
         if let Some((CgroupDir { version, dir }, device)) = &self.accounts.io {
             let io = match version {
                 Version::V1 => io_v1(dir, device),
@@ -53,11 +65,6 @@ impl ServerSampler {
         }
         if let Some(memory) = &self.accounts.memory {
             readings.set(metric::SERVER_MEMORY_BYTES, memory.memory_bytes());
-        }
-        if let Some(dir) = &self.accounts.processes
-            && let Some(text) = read(dir.join("cgroup.procs"))
-        {
-            self.processes.sample(&text, is_boundary, &mut readings);
         }
         readings
     }
@@ -109,6 +116,12 @@ fn cpu_us(cpu: &CgroupDir) -> Option<(u64, u64, u64)> {
             Some((value_of(&text, "usage_usec")?, user, kernel))
         }
     }
+}
+
+/// Returns the CPU of processes, as [`cpu_us`]; `None` for a server that has ended.
+fn cpu_of_processes(pids: &[u32]) -> Option<(u64, u64, u64)> {
+    let [user, kernel] = cpu_of(pids);
+    (!pids.is_empty()).then_some((micros(user + kernel), user, kernel))
 }
 
 /// Returns the user CPU of a group as the host's account of all processes counts it, us.
@@ -164,6 +177,7 @@ mod tests {
 
     use super::*;
     use crate::control_group::tests::is_writable;
+    use crate::server_group::ServerGroup;
 
     #[test]
     fn both_versions_report_the_cpu_in_one_unit() {
@@ -217,7 +231,8 @@ mod tests {
     fn a_group_s_account_outlives_its_processes() {
         let dir = tempfile::tempdir().unwrap();
         let group = ServerGroup::create(None, dir.path()).unwrap();
-        let mut sampler = ServerSampler::new(&group);
+        let server = ServerTargets { pid: std::process::id(), group: &group };
+        let mut sampler = ServerSampler::new(server);
         let before = sampler.sample(false);
         if !before.has(metric::SERVER_CPU_USER_US) {
             assert!(!is_writable("cpuacct"), "{:?}", group.absence());

@@ -15,21 +15,22 @@ pub(crate) struct ServerProcesses {
     switches: ThreadSum,
     /// Nanoseconds.
     run_queue: ThreadSum,
-    /// Bytes written: the largest sum of each of [`WRITTEN`] so far.
-    written: [Option<u64>; WRITTEN.len()],
+    /// The largest sum of each of [`IO`] so far.
+    io: [Option<u64>; IO.len()],
 }
 
-/// Bytes that processes write: reading, key in `/proc/PID/io`.
+/// Bytes that processes read and write: reading, key in `/proc/PID/io`.
 ///
 /// Source: Linux, Documentation/filesystems/proc.rst, section 3.3.
-const WRITTEN: [(Metric, &str); 2] =
-    [(metric::SERVER_WRITE_CALL_BYTES, "wchar"), (metric::SERVER_DIRTIED_BYTES, "write_bytes")];
+const IO: [(Metric, &str); 3] = [
+    (metric::SERVER_WRITE_CALL_BYTES, "wchar"),
+    (metric::SERVER_DIRTIED_BYTES, "write_bytes"),
+    (metric::SERVER_READ_BYTES, "read_bytes"),
+];
 
 impl ServerProcesses {
-    /// Adds the readings of the processes listed, one id a line.
-    pub(crate) fn sample(&mut self, processes: &str, is_boundary: bool, readings: &mut Readings) {
-        let pids: Vec<u32> =
-            processes.lines().filter_map(|line| line.trim().parse().ok()).collect();
+    /// Adds the readings of processes.
+    pub(crate) fn sample(&mut self, pids: &[u32], is_boundary: bool, readings: &mut Readings) {
         readings.set(metric::SERVER_PROCESSES, pids.len() as u64);
         let threads: Vec<(u32, PathBuf)> = pids.iter().copied().flat_map(threads).collect();
         let switches = self.switches.update(counts(&threads, "status", switches_in));
@@ -39,7 +40,7 @@ impl ServerProcesses {
         if !queued.is_empty() || threads.is_empty() {
             readings.set(metric::SERVER_RUN_QUEUE_US, self.run_queue.update(queued) / 1000);
         }
-        readings.extend(self.written(&pids));
+        readings.extend(self.io(pids));
         if is_boundary {
             let maps = pids.iter().filter_map(|pid| uncounted_write_maps(*pid));
             readings.set(metric::UNCOUNTED_WRITE_MAPS, maps.reduce(|sum, one| sum + one));
@@ -47,16 +48,16 @@ impl ServerProcesses {
         add_memory(pids.iter().filter_map(|pid| read_of_process(*pid, "status")), readings);
     }
 
-    /// Returns the bytes that these processes wrote so far.
+    /// Returns the bytes that these processes read and wrote so far.
     ///
-    /// What a process wrote passes to its parent, which waits for it. In between the sum is too
+    /// The bytes of a process pass to its parent, which waits for it. In between the sum is too
     /// small.
     ///
     /// Source: Linux, kernel/exit.c, `wait_task_zombie`.
-    fn written(&mut self, pids: &[u32]) -> Readings {
+    fn io(&mut self, pids: &[u32]) -> Readings {
         let files: Vec<String> =
             pids.iter().filter_map(|pid| read_of_process(*pid, "io")).collect();
-        let all = WRITTEN.iter().zip(&mut self.written);
+        let all = IO.iter().zip(&mut self.io);
         let largest = all.map(|((metric, key), largest)| {
             let sum =
                 files.iter().filter_map(|text| value_of(text, key)).reduce(|sum, one| sum + one);
@@ -185,7 +186,7 @@ mod tests {
         let mut child =
             child.args(["-c", script]).stdin(std::process::Stdio::piped()).spawn().unwrap();
         let (own, mut server) = (std::process::id(), ServerProcesses::default());
-        let mut written = |pids: &[u32]| server.written(pids)[metric::SERVER_WRITE_CALL_BYTES];
+        let mut written = |pids: &[u32]| server.io(pids)[metric::SERVER_WRITE_CALL_BYTES];
         let before = written(&[own]);
         drop(child.stdin.take());
         child.wait().unwrap();
@@ -198,7 +199,7 @@ mod tests {
     #[test]
     fn this_process_has_every_reading() {
         let mut readings = Readings::new();
-        ServerProcesses::default().sample(&std::process::id().to_string(), true, &mut readings);
+        ServerProcesses::default().sample(&[std::process::id()], true, &mut readings);
         for metric in [metric::SERVER_RSS_BYTES, metric::SERVER_VSZ_BYTES] {
             assert!(readings[metric] > 0.0, "{readings:?}");
         }
@@ -206,6 +207,7 @@ mod tests {
             metric::SERVER_CONTEXT_SWITCHES,
             metric::SERVER_WRITE_CALL_BYTES,
             metric::SERVER_DIRTIED_BYTES,
+            metric::SERVER_READ_BYTES,
             metric::UNCOUNTED_WRITE_MAPS,
         ] {
             assert!(readings.has(metric), "{readings:?}");

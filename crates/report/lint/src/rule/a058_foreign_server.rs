@@ -9,8 +9,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "A058",
     name: "foreign server",
     trigger: "a variant has a `dsn`, so Assay did not start its server",
-    why: "The record lacks the server's machine, options, other users and earlier work, and also \
-          its CPU, memory and storage.",
+    why: "The record lacks the server's machine, options, other users and earlier work. It has the \
+          server's CPU, memory and storage only if the server runs on the machine of the run, and \
+          Assay may read its processes.",
     remedy: "keep the server's configuration with the results; compare with the same server before \
              and after a change, not with servers that Assay starts",
     source: "our choice: a record without the server's configuration cannot be reproduced",
@@ -20,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 fn foreign(_: &PlanContext<'_>, variant: &Variant) -> Option<Observation> {
     let address = &variant.dsn.as_ref()?.address;
     Some(Observation::new(format!(
-        "{address} was not started by Assay: its machine, options and costs are not known"
+        "{address} was not started by Assay: its machine and options are not known"
     )))
 }
 
@@ -46,8 +47,8 @@ mod tests {
             login: model::LoginOptions::default(),
             notes: Vec::new(),
         });
-        let evidence = "a: db.example:5432 was not started by Assay: its machine, options and \
-                        costs are not known";
+        let evidence = "a: db.example:5432 was not started by Assay: its machine and options are \
+                        not known";
         assert_eq!(in_plan(&RULE, &spec), [(Severity::Warning, evidence.to_owned())]);
     }
 }

@@ -1,13 +1,14 @@
 //! The machines of a run's clients: facts, and clocks by step.
 
 use model::client_host::{ClockDrift, HostClock};
-use model::{Nanos, RunRecord};
+use model::{Manifest, Nanos, Readings, RunRecord, metric};
 
 use crate::document::Part;
+use crate::figure::{digits, percent};
 use crate::meta::host_line;
 
 /// Returns the client hosts of a run; nothing if its clients ran on the server's machine.
-pub(super) fn client_hosts(run: &RunRecord) -> Vec<Part> {
+pub(super) fn client_hosts(manifest: &Manifest, run: &RunRecord) -> Vec<Part> {
     let mut lines = Vec::new();
     for host in &run.client_hosts {
         lines.push(format!("{}: {}", host.name, host_line(&host.host)));
@@ -18,7 +19,22 @@ pub(super) fn client_hosts(run: &RunRecord) -> Vec<Part> {
         };
         lines.extend(host.clocks.iter().map(named));
     }
+    let hosts = manifest.plan.experiment.hosts.as_ref();
+    let cost = hosts.and_then(|hosts| Some(format!("Assay on {} {}", hosts.server, cost(run)?)));
+    lines.extend(cost);
     Part::title("Client hosts").above([Part::Items(lines)])
+}
+
+/// Returns what Assay used on the server's host while steps were measured.
+fn cost(run: &RunRecord) -> Option<String> {
+    let sum = |metric| {
+        let known = run.steps.iter().filter_map(|step| Readings::value(&step.counters, metric));
+        known.reduce(|sum, one| sum + one)
+    };
+    let us = sum(metric::HOST_SAMPLED_US).filter(|us| *us > 0.0)?;
+    let cpus = percent(sum(metric::OBSERVER_CPU_US)? / us);
+    let switches = digits(sum(metric::OBSERVER_CONTEXT_SWITCHES)? / us * 1e6);
+    Some(format!("used {cpus} of a CPU, {switches} context switches per second"))
 }
 
 /// Returns how well a client host's clock is known, against the clock of the server's host.

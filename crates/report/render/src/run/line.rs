@@ -69,7 +69,8 @@ pub(super) fn scope(run: &RunRecord, steps: &[&StepRecord]) -> String {
         "Reads, writes and memory are measured for the server's control group; CPU and context \
          switches for server and client together. The host's other work is excluded."
     } else if steps.iter().any(|step| is_of_server(step)) {
-        "The server was not started by Assay: its reads, writes, memory and CPU are not known."
+        "The server was not started by Assay, and its processes were not found: its reads, writes, \
+         memory and CPU are not known."
     } else {
         "Reads and writes are measured for the device, CPU and context switches for the host, both \
          by all processes."

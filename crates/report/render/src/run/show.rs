@@ -154,7 +154,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(statements(&measured));
     document.add(time_profiles(run));
     document.append(memory(run, data));
-    document.add(client_hosts(run));
+    document.add(client_hosts(manifest, run));
     document.add(run.calibration.as_ref().map(|it| Part::Text(calibration(it))));
     for (step, metrics) in run.steps.iter().zip(&of_steps) {
         document.add(step.search.iter().flat_map(|search| searched(step, search)));

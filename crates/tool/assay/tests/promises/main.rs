@@ -82,6 +82,7 @@ mod servers_are_fetched_and_added;
 mod servers_count_every_statement;
 mod servers_run_the_insert_benchmark;
 mod servers_start_below_a_closed_home;
+mod servers_that_run_already_are_measured;
 mod settles_have_spans_of_their_own;
 mod shipped_experiments_and_applications_are_valid;
 mod small_files_stop_no_verb;
