@@ -16,7 +16,7 @@ use model::Hosts;
 use crate::error::FleetError;
 use crate::stream::{CLIENT_HELLO, LINE_BYTES_MAX, Request};
 use crate::transport::{
-    RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, copy_file, end, explained, phrase_of,
+    RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, copy_file, end, explained, phrase_of, stop,
 };
 
 /// Time between two signs of life: the server's machine waits for several.
@@ -157,7 +157,7 @@ impl Session<'_> {
         let mut pid = None;
         let relayed = self.relay(transport, &mut child, &mut pid, write);
         if relayed.is_err() {
-            child.kill().ok();
+            stop(&mut child).ok();
             pid.into_iter().for_each(|pid| transport.kill_worker(pid));
         }
         let status = end(&mut child);

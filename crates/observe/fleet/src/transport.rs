@@ -16,6 +16,7 @@ use child::Role;
 use model::Password;
 use model::client_host::slurm_class;
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::time::Timespec;
 
 use crate::directory::Fleet;
@@ -27,10 +28,12 @@ use crate::stream::{Request, send_message};
 /// Options of every connection: no question, and an end within 10 s of a silent machine.
 ///
 /// `SHLVL` keeps bash from reading `.bashrc`, where the server accepts the variable.
-const SSH: [&str; 10] = [
+const SSH: [&str; 12] = [
     "-T",
     "-o",
     "BatchMode=yes",
+    "-o",
+    "ConnectTimeout=10",
     "-o",
     "ServerAliveInterval=3",
     "-o",
@@ -47,6 +50,8 @@ const STATES: [&str; 2] = ["assay-has", "assay-lacks"];
 pub(crate) const SILENCE_MAX_S: u64 = 40;
 /// Time that a client has to end when its connection ends.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// Time between the two signals that end a client by force.
+const STOP_MAX: Duration = Duration::from_secs(1);
 
 /// Exit code of a shell whose program was ended by a signal, minus the signal.
 ///
@@ -162,7 +167,7 @@ impl Transport {
     }
 
     /// Returns the command that runs one line of shell on the machine.
-    fn command(&self, line: &str, excluded: &[String]) -> Command {
+    pub(crate) fn command(&self, line: &str, excluded: &[String]) -> Command {
         match self {
             Self::Ssh { host, config } => {
                 let mut command = ssh(config.as_deref());
@@ -361,15 +366,33 @@ pub(crate) fn phrase_of(status: ExitStatus) -> String {
 }
 
 /// Ends a client of a connection: its input has ended.
-#[expect(clippy::disallowed_methods, reason = "nothing is measured on this host")]
 pub(crate) fn end(child: &mut Child) -> io::Result<ExitStatus> {
+    if ends_within(child, PATIENCE) { child.wait() } else { stop(child) }
+}
+
+/// Returns whether a client of a connection ends within a time.
+#[expect(clippy::disallowed_methods, reason = "nothing is measured on this host")]
+pub(crate) fn ends_within(child: &mut Child, most: Duration) -> bool {
     let step = Duration::from_millis(50);
     let mut waited = Duration::ZERO;
-    while waited < PATIENCE && matches!(child.try_wait(), Ok(None)) {
+    while matches!(child.try_wait(), Ok(None)) {
+        if waited >= most {
+            return false;
+        }
         std::thread::sleep(step);
         waited += step;
     }
-    child.kill().ok();
+    true
+}
+
+/// Ends a client of a connection by force: ssh ends its `ProxyCommand` if it has the time.
+pub(crate) fn stop(child: &mut Child) -> io::Result<ExitStatus> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    // The process is a child that was not waited for: the number is its own.
+    pid.map(|pid| kill_process(pid, Signal::TERM));
+    if !ends_within(child, STOP_MAX) {
+        child.kill()?;
+    }
     child.wait()
 }
 

@@ -233,8 +233,10 @@ impl Prepared {
                 "--until extends an experiment of this machine only"
             ));
         }
-        if options.is_some() && experiment.hosts.is_none() {
-            fleet::check(experiment)?;
+        match &experiment.hosts {
+            Some(hosts) => fleet::check_reach(hosts)?,
+            None if options.is_some() => fleet::check(experiment)?,
+            None => {}
         }
         Ok(options)
     }

@@ -56,12 +56,16 @@ fn begin(fixture: &Fixture) -> Child {
     begin_on(fixture, None)
 }
 
-fn begin_on(fixture: &Fixture, cluster: Option<&Cluster>) -> Child {
+fn add_engine(fixture: &Fixture) {
     let build = supply::testing::build(BUILD).expect("the test is not skipped");
     let root = build.library.ancestors().nth(2).expect("a file of an installation").to_owned();
     let mut add = fixture.assay(None, &["engine", "add", NAME]);
     let added = add.arg(root).output().expect("Assay starts");
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+}
+
+fn begin_on(fixture: &Fixture, cluster: Option<&Cluster>) -> Child {
+    add_engine(fixture);
     let mut run = fixture.run(cluster, &[]).spawn().expect("Assay starts");
     let has_begun = wait_for("the reads begin, or the run ends", SOON, || {
         let has_begun = fixture.logged(1).contains("filluniquerandom  ");
@@ -145,6 +149,20 @@ fn clients_of_two_hosts_offer_one_rate() {
         assert!(!host.host.kernel.is_empty());
     }
     assert_alone(&mut hosts);
+}
+
+/// Goal: a client host that cannot be reached is named before anything is stored.
+#[test]
+fn an_unreachable_client_host_leaves_no_experiment() {
+    let Some(mut hosts) = start() else { return };
+    hosts.host(2).kill();
+    let fixture = experiment(&hosts.config(), "1s", "");
+    add_engine(&fixture);
+    let output = ended(fixture.run(None, &[]).spawn().expect("Assay starts"), SOON);
+    assert!(output.err.contains("client host c2 cannot be reached: "), "{}", output.err);
+    assert!(output.err.contains("c2 true`"), "{}", output.err);
+    assert!(fixture.experiment().is_none());
+    assert_eq!(hosts.host(0).processes().len(), 1, "only the server of ssh");
 }
 
 /// Goal: Slurm chooses the machines by their classes.

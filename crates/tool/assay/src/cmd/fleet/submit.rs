@@ -14,6 +14,7 @@ use super::super::{requested_build, servers};
 use super::board::{Board, FleetRun};
 use super::{lanes, slurm};
 use crate::diagnostic::IntoReport as _;
+use crate::phase;
 use crate::ui::Process;
 
 /// File with the options of the machines, in the directory of the blocks.
@@ -201,6 +202,15 @@ pub(crate) fn check(experiment: &Experiment) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Checks that the machines of an experiment can be reached, before anything is stored.
+pub(crate) fn check_reach(hosts: &Hosts) -> Result<()> {
+    phase::enter("for the machines in [hosts] to answer, up to 15 s");
+    fleet::check_reach(hosts).map_err(|unreachable| {
+        let help = format!("find out why with `{}`", unreachable.command);
+        miette!(help = help, "{unreachable}")
+    })
 }
 
 /// Returns whether the blocks of a stored experiment run on other machines.
