@@ -16,15 +16,13 @@ use model::Hosts;
 use crate::error::FleetError;
 use crate::stream::{CLIENT_HELLO, LINE_BYTES_MAX, Request};
 use crate::transport::{
-    RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, copy_file, end, explained, phrase_of, stop,
+    RemoteBlock, TimedReader, Transport, copy_file, end, explained, phrase_of, stop,
 };
 
 /// Time between two signs of life: the server's machine waits for several.
 const LIFE_EVERY: Duration = Duration::from_secs(5);
 /// Time that a worker has to end with its input, in seconds; then it is killed.
 const END_MAX_S: u64 = 3;
-/// Longest line with the process of a worker.
-const PID_BYTES_MAX: u64 = 32;
 /// Lines that may wait for a worker: one that begins has its order and a few commands.
 const LINES_MAX: usize = 64;
 
@@ -158,7 +156,7 @@ impl Session<'_> {
         let relayed = self.relay(transport, &mut child, &mut pid, write);
         if relayed.is_err() {
             stop(&mut child).ok();
-            pid.into_iter().for_each(|pid| transport.kill_worker(pid));
+            pid.into_iter().for_each(|pid| transport.kill_there(pid));
         }
         let status = end(&mut child);
         relayed?;
@@ -178,15 +176,13 @@ impl Session<'_> {
         let (Some(mut stdin), Some(input)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(transport.broken("no pipes"));
         };
-        let (is_stopped, silence_max_s) = (self.has_ended, Some(SILENCE_MAX_S));
+        let (is_stopped, silence_max_s) = (self.has_ended, transport.greeting_max_s());
         let patience_s = END_MAX_S;
         let timed = TimedReader { input, is_stopped, silence_max_s, patience_s };
         let mut output = BufReader::new(timed);
-        transport.enter(block, CLIENT_HELLO, &mut output, |path| copy_file(path, &mut stdin))?;
+        let send = |path: &Path| copy_file(path, &mut stdin);
+        *pid = transport.enter(block, CLIENT_HELLO, &mut output, send)?;
         let broken = |error: io::Error| transport.broken(error.to_string());
-        let mut line = String::new();
-        output.by_ref().take(PID_BYTES_MAX).read_line(&mut line).map_err(broken)?;
-        *pid = line.trim().parse().ok();
         // Between two steps it has nothing to report. The client ends if the network does.
         output.get_mut().silence_max_s = None;
         write(stdin);

@@ -46,8 +46,10 @@ const SSH: [&str; 12] = [
 const NOISE_LINES_MAX: usize = 1_000;
 /// Starts of the lines that report whether the machine has this program.
 const STATES: [&str; 2] = ["assay-has", "assay-lacks"];
-/// Longest silence of a machine, in seconds: it sends a sign of life every 10 s.
-pub(crate) const SILENCE_MAX_S: u64 = 40;
+/// Longest silence of a machine, in seconds: it sends a sign of life every 4 s.
+pub(crate) const SILENCE_MAX_S: u64 = 15;
+/// Longest line with the number of a process.
+const PID_BYTES_MAX: u64 = 32;
 /// Time that a client has to end when its connection ends.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between the two signals that end a client by force.
@@ -216,10 +218,10 @@ impl Transport {
         }
     }
 
-    /// Kills a worker that did not end with its connection, as one that is stopped.
+    /// Kills a block or a worker that did not end with its connection, as one that is stopped.
     ///
     /// A machine of Slurm ends it with the step.
-    pub(crate) fn kill_worker(&self, pid: u32) {
+    pub(crate) fn kill_there(&self, pid: u32) {
         let Self::Ssh { .. } = self else { return };
         let script = format!("grep -q stream /proc/{pid}/cmdline && kill -KILL {pid}");
         let mut command = self.command(&self.shell(&script), &[]);
@@ -278,19 +280,24 @@ impl Transport {
         command.spawn().map_err(|error| not_started(&command, &error))
     }
 
-    /// Reads the output up to the first line of the program, which is sent if it is absent.
+    /// Reads the output up to the first line of the program, which is sent if it is absent; returns
+    /// the number of its process, which the next line has.
     pub(crate) fn enter(
         &self,
         block: RemoteBlock<'_>,
         hello: &str,
         from: &mut impl BufRead,
         send_file: impl FnOnce(&Path) -> io::Result<()>,
-    ) -> Result<(), FleetError> {
+    ) -> Result<Option<u32>, FleetError> {
         let [has, lacks] = states(block.program_sha256);
         if self.greeting(from, &[&has, &lacks])? == lacks {
             send_file(&block.fleet.program()).map_err(|error| self.broken(error.to_string()))?;
         }
-        self.greeting(from, &[hello]).map(drop)
+        self.greeting(from, &[hello])?;
+        let mut line = String::new();
+        let read = from.take(PID_BYTES_MAX).read_line(&mut line);
+        read.map_err(|error| self.broken(error.to_string()))?;
+        Ok(line.trim().parse().ok())
     }
 
     /// Reads lines up to one of those expected: a shell may print others before.
@@ -308,6 +315,14 @@ impl Transport {
             }
         }
         Err(self.broken("its shell prints too much before Assay begins"))
+    }
+
+    /// Returns the longest silence up to the greeting: a job of Slurm may wait for a machine.
+    pub(crate) const fn greeting_max_s(&self) -> Option<u64> {
+        match self {
+            Self::Ssh { .. } => Some(SILENCE_MAX_S),
+            Self::Srun { .. } => None,
+        }
     }
 
     pub(crate) fn broken(&self, reason: impl Into<String>) -> FleetError {

@@ -94,12 +94,17 @@ fn only_run(fixture: &Fixture, output: &Ended) -> RunRecord {
 
 /// Returns the worker of a client host, if it has one.
 fn find_worker(hosts: &mut SshHosts, host: usize) -> Option<Pid> {
-    let is_worker = |pid: &Pid| {
+    find_process(hosts, host, "worker\0--stream\0")
+}
+
+/// Returns the process of Assay on a host whose arguments end so.
+fn find_process(hosts: &mut SshHosts, host: usize, end: &str) -> Option<Pid> {
+    let is_it = |pid: &Pid| {
         let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
-        text.contains("assay-") && text.ends_with("worker\0--stream\0") && !text.starts_with("sh\0")
+        text.contains("assay-") && text.ends_with(end) && !text.starts_with("sh\0")
     };
-    hosts.host(host).processes().into_iter().find(is_worker)
+    hosts.host(host).processes().into_iter().find(is_it)
 }
 
 fn worker(hosts: &mut SshHosts, host: usize) -> Pid {
@@ -231,6 +236,22 @@ fn killed_client_is_a_recorded_outcome() {
 fn hanging_client_is_a_recorded_outcome_and_is_killed() {
     let stop = |hosts: &mut SshHosts| kill_process(worker(hosts, 2), Signal::STOP).unwrap();
     check_loss(stop, "lost client host c2 in readrandom: its worker has not answered for 8.");
+}
+
+/// Goal: a block that hangs on the machine of the server is killed there, with its server.
+#[test]
+fn hanging_block_is_killed() {
+    let Some(mut hosts) = start() else { return };
+    let fixture = experiment(&hosts.config(), "60s", "");
+    let mut run = begin(&fixture);
+    let block = find_process(&mut hosts, 0, "block\0--stream\0").expect("the block runs");
+    kill_process(block, Signal::STOP).unwrap();
+    wait_for("the block is killed", SOON, || {
+        (!hosts.host(0).processes().contains(&block)).then_some(())
+    });
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_alone(&mut hosts);
 }
 
 #[test]
