@@ -13,11 +13,10 @@ use std::time::Duration;
 
 use model::Hosts;
 
+use crate::connection::{end, phrase_of, stop};
 use crate::error::FleetError;
 use crate::stream::{CLIENT_HELLO, LINE_BYTES_MAX, Request};
-use crate::transport::{
-    RemoteBlock, TimedReader, Transport, copy_file, end, explained, phrase_of, stop,
-};
+use crate::transport::{RemoteBlock, TimedReader, Transport, copy_file, explained};
 
 /// Time between two signs of life: the server's machine waits for several.
 const LIFE_EVERY: Duration = Duration::from_secs(5);

@@ -14,6 +14,7 @@ mod block;
 mod builds;
 mod clients;
 mod collect;
+mod connection;
 mod directory;
 mod error;
 mod hosts;

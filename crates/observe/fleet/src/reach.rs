@@ -10,7 +10,8 @@ use model::{Hosts, shell_word};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
-use crate::transport::{Transport, ends_within, phrase_of, stop};
+use crate::connection::{ends_within, phrase_of, stop};
+use crate::transport::Transport;
 
 /// Longest time in which a machine has to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(15);

@@ -11,11 +11,11 @@ use archive::ArchiveError;
 
 use crate::block::{Claim, Claimed, Outcome, Owner};
 use crate::clients::{ClientSessions, Clients};
+use crate::connection::{PATIENCE, ends_within, stop};
 use crate::error::FleetError;
 use crate::stream::{Answer, HELLO, Request, read_message};
 use crate::transport::{
-    PATIENCE, RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, ends_within, explained,
-    file_length, stop,
+    RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, explained, file_length,
 };
 
 impl Transport {

@@ -7,18 +7,17 @@ use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use child::Role;
 use model::Password;
 use model::client_host::slurm_class;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, Signal, kill_process};
 use rustix::time::Timespec;
 
+use crate::connection::end;
 use crate::directory::Fleet;
 use crate::error::FleetError;
 use crate::hosts::RemoteHost;
@@ -50,16 +49,6 @@ const STATES: [&str; 2] = ["assay-has", "assay-lacks"];
 pub(crate) const SILENCE_MAX_S: u64 = 15;
 /// Longest line with the number of a process.
 const PID_BYTES_MAX: u64 = 32;
-/// Time that a client has to end when its connection ends.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// Time between the two signals that end a client by force.
-const STOP_MAX: Duration = Duration::from_secs(1);
-
-/// Exit code of a shell whose program was ended by a signal, minus the signal.
-///
-/// Source: POSIX.1-2017, Shell & Utilities, section 2.8.2.
-const SIGNALED: i32 = 128;
-
 /// How a machine is reached.
 #[derive(Debug, Clone)]
 pub enum Transport {
@@ -200,7 +189,9 @@ impl Transport {
         let script = format!(
             "umask 077; dir=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/assay/fleet\"; \
              program=\"$dir/assay-{sha256}\"; echo; \
-             whole() {{ [ -x \"$1\" ] && [ \"$(wc -c < \"$1\")\" -eq {bytes} ]; }}; \
+             whole() {{ [ -x \"$1\" ] && [ \"$(wc -c < \"$1\")\" -eq {bytes} ] && \
+             {{ ! command -v sha256sum > /dev/null || \
+             [ \"$(sha256sum < \"$1\")\" = \"{sha256}  -\" ]; }}; }}; \
              if whole \"$program\"; then echo {has}; else mkdir -p \"$dir\" && \
              part=\"$(mktemp \"$dir/part.XXXXXX\")\" && chmod 700 \"$part\" && echo {lacks} && \
              head -c {bytes} > \"$part\"; whole \"$part\" && mv \"$part\" \"$program\" || \
@@ -368,54 +359,36 @@ pub(crate) fn file_length(path: &Path) -> Result<u64, FleetError> {
     std::fs::metadata(path).map(|facts| facts.len()).map_err(FleetError::file(path))
 }
 
-/// Describes how the client of a connection ended.
-pub(crate) fn phrase_of(status: ExitStatus) -> String {
-    match status.code() {
-        Some(code @ SIGNALED..255) => {
-            format!("it was killed by signal {}", code - SIGNALED)
-        }
-        Some(255) => "the connection ended".to_owned(),
-        Some(code) => format!("it ended with exit code {code}"),
-        None => format!("its connection was ended: {status}"),
-    }
-}
-
-/// Ends a client of a connection: its input has ended.
-pub(crate) fn end(child: &mut Child) -> io::Result<ExitStatus> {
-    if ends_within(child, PATIENCE) { child.wait() } else { stop(child) }
-}
-
-/// Returns whether a client of a connection ends within a time.
-#[expect(clippy::disallowed_methods, reason = "nothing is measured on this host")]
-pub(crate) fn ends_within(child: &mut Child, most: Duration) -> bool {
-    let step = Duration::from_millis(50);
-    let mut waited = Duration::ZERO;
-    while matches!(child.try_wait(), Ok(None)) {
-        if waited >= most {
-            return false;
-        }
-        std::thread::sleep(step);
-        waited += step;
-    }
-    true
-}
-
-/// Ends a client of a connection by force: ssh ends its `ProxyCommand` if it has the time.
-pub(crate) fn stop(child: &mut Child) -> io::Result<ExitStatus> {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    // The process is a child that was not waited for: the number is its own.
-    pid.map(|pid| kill_process(pid, Signal::TERM));
-    if !ends_within(child, STOP_MAX) {
-        child.kill()?;
-    }
-    child.wait()
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
+
+    /// Goal: a machine takes the program once, and again if its copy is damaged. Method: the line
+    /// for the shell is run here, with a script as the program.
+    #[test]
+    fn a_damaged_program_is_sent_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (program, cache) = (dir.path().join("program"), dir.path().join("cache"));
+        let text = "#!/bin/sh\necho \"ran $1\"\n";
+        std::fs::write(&program, text).unwrap();
+        let sha256 = crate::sha256_of(&program).unwrap();
+        let line = Transport::Srun { constraint: None }.line(&sha256, text.len() as u64, "it");
+        let run = || {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &line]).env("XDG_CACHE_HOME", &cache);
+            let input = File::open(&program).unwrap();
+            let output = shell.stdin(input).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let [has, lacks] = states(&sha256);
+        let sent = format!("\n{lacks}\nran it\n");
+        assert_eq!([run(), run()], [sent.clone(), format!("\n{has}\nran it\n")]);
+        let copy = cache.join("assay/fleet").join(format!("assay-{sha256}"));
+        std::fs::write(&copy, text.replace("ran", "RAN")).unwrap();
+        assert_eq!(run(), sent);
+    }
 
     #[test]
     fn silence_ends_an_input() {
