@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use model::Hosts;
 
-use crate::connection::{end, phrase_of, stop};
+use crate::connection::{STOP_MAX, end, ends_within, phrase_of, stop, with_code};
 use crate::error::FleetError;
 use crate::stream::{CLIENT_HELLO, LINE_BYTES_MAX, Request};
 use crate::transport::{RemoteBlock, TimedReader, Transport, copy_file, explained};
@@ -154,10 +154,16 @@ impl Session<'_> {
         let mut pid = None;
         let relayed = self.relay(transport, &mut child, &mut pid, write);
         if relayed.is_err() {
-            stop(&mut child).ok();
+            // A shell that ended has its exit code in a moment.
+            if pid.is_some() || !ends_within(&mut child, STOP_MAX) {
+                stop(&mut child).ok();
+            }
             pid.into_iter().for_each(|pid| transport.kill_there(pid));
         }
         let status = end(&mut child);
+        if let Err(FleetError::Stream { reason, .. }) = &relayed {
+            return Err(transport.broken(with_code(reason, &status)));
+        }
         relayed?;
         let status = status.map_err(|error| transport.broken(error.to_string()))?;
         Ok(phrase_of(status))

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Time that a client has to end when its connection ends.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between the two signals that end a client by force.
-const STOP_MAX: Duration = Duration::from_secs(1);
+pub(crate) const STOP_MAX: Duration = Duration::from_secs(1);
 
 /// Exit code of a shell whose program was ended by a signal, minus the signal.
 ///
@@ -25,6 +25,16 @@ pub(crate) fn phrase_of(status: ExitStatus) -> String {
         Some(255) => "the connection ended".to_owned(),
         Some(code) => format!("it ended with exit code {code}"),
         None => format!("its connection was ended: {status}"),
+    }
+}
+
+/// Adds how a shell or a program ended on a machine to the reason of a broken connection.
+pub(crate) fn with_code(reason: &str, status: &io::Result<ExitStatus>) -> String {
+    match status {
+        Ok(status) if matches!(status.code(), Some(1..255)) => {
+            format!("{reason}: {}", phrase_of(*status))
+        }
+        _ => reason.to_owned(),
     }
 }
 
@@ -50,11 +60,33 @@ pub(crate) fn ends_within(child: &mut Child, most: Duration) -> bool {
 
 /// Ends a client of a connection by force: ssh ends its `ProxyCommand` if it has the time.
 pub(crate) fn stop(child: &mut Child) -> io::Result<ExitStatus> {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     // The process is a child that was not waited for: the number is its own.
-    pid.map(|pid| kill_process(pid, Signal::TERM));
+    kill_process(Pid::from_child(child), Signal::TERM).ok();
     if !ends_within(child, STOP_MAX) {
         child.kill()?;
     }
     child.wait()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// Goal: a client that ends by force can clean up. Method: one that catches the signal.
+    #[test]
+    fn a_client_is_terminated_before_it_is_killed() {
+        for (action, code) in [("exit 7", Some(7)), ("", None)] {
+            let script = format!("trap '{action}' TERM; echo; while :; do sleep 0.02; done");
+            let mut shell = Command::new("sh");
+            let mut child = shell.args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
+            child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            let status = stop(&mut child);
+            assert_eq!(status.as_ref().unwrap().code(), code);
+            let text = if code.is_some() { "gone: it ended with exit code 7" } else { "gone" };
+            assert_eq!(with_code("gone", &status), text);
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::ChildStdout;
+use std::process::{ChildStdout, ExitStatus};
 use std::sync::PoisonError;
 use std::thread;
 
@@ -11,7 +11,7 @@ use archive::ArchiveError;
 
 use crate::block::{Claim, Claimed, Outcome, Owner};
 use crate::clients::{ClientSessions, Clients};
-use crate::connection::{PATIENCE, ends_within, stop};
+use crate::connection::{PATIENCE, ends_within, stop, with_code};
 use crate::error::FleetError;
 use crate::stream::{Answer, HELLO, Request, read_message};
 use crate::transport::{
@@ -50,7 +50,7 @@ impl Transport {
             stop(&mut child).ok();
             session.pid.into_iter().for_each(|pid| self.kill_there(pid));
         }
-        session.close(outcome)
+        session.close(outcome, &child.wait())
     }
 }
 
@@ -154,10 +154,14 @@ impl Session<'_> {
     }
 
     /// Records how the block ended: a broken stream is a failure of the machine.
-    fn close(mut self, outcome: Result<Outcome, FleetError>) -> Result<Outcome, FleetError> {
+    fn close(
+        mut self,
+        outcome: Result<Outcome, FleetError>,
+        status: &io::Result<ExitStatus>,
+    ) -> Result<Outcome, FleetError> {
         let outcome = match outcome {
             Err(FleetError::Stream { reason, .. }) => {
-                Outcome::Failed { reason: self.explained(&reason) }
+                Outcome::Failed { reason: self.explained(&with_code(&reason, status)) }
             }
             outcome => outcome?,
         };

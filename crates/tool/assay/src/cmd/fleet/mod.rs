@@ -10,5 +10,6 @@ mod view;
 
 pub(super) use board::FleetRun;
 pub(super) use submit::{
-    check, check_reach, is_elsewhere, measure_on, options_of, passwords, prepare, resolve,
+    OWN_HOSTS, check, check_reach, is_elsewhere, measure_on, options_of, passwords, prepare,
+    resolve,
 };

@@ -17,6 +17,9 @@ use crate::diagnostic::IntoReport as _;
 use crate::phase;
 use crate::ui::Process;
 
+/// Remedy for an experiment with hosts of someone else.
+pub(crate) const OWN_HOSTS: &str =
+    "copy the experiment's file, name your machines in [hosts], and run it";
 /// File with the options of the machines, in the directory of the blocks.
 const OPTIONS: &str = "options.json";
 
