@@ -31,12 +31,8 @@ impl Hosts {
         if let Some(name) = names.find(|name| !is_destination(name)) {
             return Err(format!("a host is {name:?}, which is not a destination of ssh"));
         }
-        let mut clients = self.clients.iter().enumerate();
-        let is_twice = |(index, name): &(usize, &String)| {
-            slurm_class(name).is_none() && self.clients[..*index].contains(name)
-        };
-        match clients.find(is_twice) {
-            Some((_, name)) => Err(format!("clients has {name:?} twice")),
+        match repeated_host(&self.clients) {
+            Some(name) => Err(format!("clients has {name:?} twice")),
             None => Ok(()),
         }
     }
@@ -57,6 +53,19 @@ impl Hosts {
 /// Several hosts of one class are several machines.
 pub fn slurm_class(host: &str) -> Option<&str> {
     host.strip_prefix("slurm:")
+}
+
+/// Returns the first host that an earlier one names too, as another user or in other case.
+pub fn repeated_host<T: AsRef<str>>(hosts: &[T]) -> Option<&str> {
+    let machine = |host: &T| {
+        let host = host.as_ref();
+        host.rsplit_once('@').map_or(host, |(_, host)| host).to_ascii_lowercase()
+    };
+    let is_repeated = |(index, host): &(usize, &T)| {
+        let is_same = |earlier: &T| machine(earlier) == machine(host);
+        slurm_class(host.as_ref()).is_none() && hosts[..*index].iter().any(is_same)
+    };
+    hosts.iter().enumerate().find(is_repeated).map(|(_, host)| host.as_ref())
 }
 
 /// A machine that ran clients of a run.
@@ -163,7 +172,10 @@ mod tests {
             assert!(check(server, clients).is_err(), "{server} {clients:?}");
         }
         assert_eq!(check("slurm:db", &["slurm:client", "slurm:client"]), Ok(()));
-        assert_eq!(check("db1", &["c1", "c1"]), Err("clients has \"c1\" twice".to_owned()));
+        for twice in [["c1", "c1"], ["me@c1", "c1"], ["a@C1", "b@c1"]] {
+            let error = format!("clients has {:?} twice", twice[1]);
+            assert_eq!(check("db1", &twice), Err(error));
+        }
     }
 
     #[test]

@@ -149,9 +149,18 @@ pub fn is_name(text: &str, bytes_max: usize) -> bool {
         && text.chars().all(fits)
 }
 
-/// Returns whether the client of OpenSSH takes a text for a destination, not for an option.
+/// Longest destination of ssh in bytes. Source: RFC 1035, section 2.3.4, names of hosts.
+const DESTINATION_BYTES_MAX: usize = 255;
+
+/// Returns whether the client of OpenSSH takes a text for a destination, not for an option: a name
+/// or an address, after a user or not.
 pub fn is_destination(text: &str) -> bool {
-    !text.is_empty() && !text.starts_with('-') && text.chars().all(|sign| sign.is_ascii_graphic())
+    let (user, host) = text.rsplit_once('@').unwrap_or(("user", text));
+    !user.is_empty()
+        && !host.is_empty()
+        && !text.starts_with('-')
+        && text.len() <= DESTINATION_BYTES_MAX
+        && text.chars().all(|sign| sign.is_ascii_graphic() && sign != '/')
 }
 
 /// Returns whether a text is a name in SQL without quotes.
@@ -176,6 +185,16 @@ mod tests {
         assert_eq!(joined_name("tree", "control"), "tree-control");
         let long = joined_name(&"x".repeat(NAME_BYTES_MAX), "control");
         assert!(is_name(&long, NAME_BYTES_MAX) && long.ends_with("x-control"), "{long}");
+    }
+
+    #[test]
+    fn a_destination_has_a_host() {
+        for text in ["db1", "me@db1", "me@lan@db1", "fe80::1%eth0", "slurm:db", &"x".repeat(255)] {
+            assert!(is_destination(text), "{text}");
+        }
+        for text in ["", "-oX", "me@", "@db1", "@", "ssh://db1", "db/1", "d b", &"x".repeat(256)] {
+            assert!(!is_destination(text), "{text}");
+        }
     }
 
     #[test]

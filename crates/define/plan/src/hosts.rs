@@ -1,10 +1,12 @@
 //! Machines of server and clients: the table `[hosts]`.
 
+use std::fs;
+
 use model::server::is_loopback;
 use model::units::{clients, many};
 use model::{Address, Experiment, Hosts, Variant};
 use reader::error::{Errors, PlanError, refuse};
-use reader::place::Place;
+use reader::place::{Place, Placed};
 
 use crate::resolve::Resolver;
 use crate::settings::{
@@ -31,12 +33,12 @@ impl Resolver<'_> {
             let remedy = "leave out [hosts], and run the experiment on the machine of the storage";
             return refuse(table.place.clone(), "[hosts] does not apply to storage", remedy);
         }
-        let path = |path: &str, place| self.folder(place).join(path).to_string_lossy().into_owned();
+        let config = |it: &Placed<String>| self.ssh_config(&it.value, &it.place);
         let hosts = Hosts {
             server: table.text(SERVER).to_owned(),
             address: table.get(ADDRESS).map(|address| address.value.clone()),
             clients: table.text(HOST_CLIENTS).lines().map(str::to_owned).collect(),
-            ssh_config: table.get(SSH_CONFIG).map(|it| path(&it.value, &it.place)),
+            ssh_config: table.get(SSH_CONFIG).map(config).transpose()?,
         };
         let mut errors = Errors::default();
         let of_one_machine: [&Setting; 2] = [PLACEMENT, IS_PROFILED];
@@ -55,6 +57,23 @@ impl Resolver<'_> {
             errors.ok(check_shares(file, experiment, &hosts, loads));
         }
         errors.result(Some(hosts))
+    }
+
+    /// Returns the path of a configuration of ssh, which is a file that can be read.
+    fn ssh_config(&self, path: &str, place: &Place) -> Result<String, PlanError> {
+        let path = self.folder(place).join(path);
+        // A pipe or a device is not opened: it may have no end.
+        let reason = match path.metadata().map(|facts| facts.is_file()) {
+            Ok(true) => fs::File::open(&path).err().map(|error| error.to_string()),
+            Ok(false) => Some("it is not a regular file".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        let Some(reason) = reason else { return Ok(path.to_string_lossy().into_owned()) };
+        refuse(
+            place,
+            format!("cannot read `{}`: {reason}", path.display()),
+            "name a configuration of ssh, or leave out `ssh_config` to use the default one",
+        )
     }
 
     /// Checks that a variant is a server that clients on other machines reach.

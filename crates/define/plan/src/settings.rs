@@ -13,8 +13,9 @@ use reader::error::PlanError;
 use reader::place::Placed;
 
 use crate::value::{
-    Levels, above_zero, address, client_count, comparable, compressible_to, destinations, distinct,
-    expected, filled, key_bytes, levels, memory, named, seed, text, value_bytes,
+    Levels, above_zero, address, client_count, comparable, compressible_to, destination,
+    destinations, distinct, expected, filled, key_bytes, levels, memory, named, seed, text,
+    value_bytes,
 };
 use crate::window::parse_duration;
 
@@ -172,7 +173,7 @@ declare! {
     OCCURRENCE: u32 = "occurrence" [Finding], One(Whole), |text| Ok(parse_whole(text)?), Any, None, "";
     STEP_CLIENTS: u32 = "clients" [Step, Finding], One(Whole), client_count, Any, None, "";
     BASE_CLIENTS: u32 = "base_clients" [Finding], One(Whole), client_count, Any, None, "";
-    SERVER: String = "server" [Hosts], One(Text), destinations, Any, None, "";
+    SERVER: String = "server" [Hosts], One(Text), destination, Any, None, "";
     HOST_CLIENTS: String = "clients" [Hosts], LineOrLines, destinations, Any, None, "";
     ADDRESS: String = "address" [Hosts], One(Text), address, Any, None, "";
     SSH_CONFIG: String = "ssh_config" [Hosts], One(Text), text, Any, None, "";

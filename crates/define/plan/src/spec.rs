@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use model::LoadReuse;
+use model::in_line;
 use model::limits::joined_name;
 use model::setting::{Form, Scope};
 use reader::error::{Errors, PlanError, Source};
@@ -404,6 +405,11 @@ fn value(kind: Kind, node: &Node<'_>) -> Result<String, PlanError> {
         return Err(wrong_type(expected, node));
     }
     let separator = if matches!(kind, Kind::Lines | Kind::LineOrLines) { "\n" } else { "," };
+    let plain = |value| match (kind, plain(value)) {
+        // A line break within a text divides no list.
+        (Kind::LineOrLines, text) => in_line(&text).into_owned(),
+        (_, text) => text,
+    };
     Ok(match value.as_array() {
         Some(all) => {
             let all: Vec<_> = all.iter().map(|one| plain(one.get_ref())).collect();

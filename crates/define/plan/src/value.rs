@@ -1,16 +1,16 @@
 //! Parsers of the values of settings.
 
-use std::net::Ipv6Addr;
+use std::net::IpAddr;
 use std::str::FromStr;
 
-use model::client_host::slurm_class;
+use model::client_host::repeated_host;
 use model::limits::{
     CLIENTS_MAX, COMPRESSIBLE_TO_MIN, KEY_BYTES_MIN, LEVELS_MAX, MEMORY_MIN, VALUE_BYTES_MAX,
     is_destination,
 };
 use model::setting::{parse_short_size, parse_whole};
 use model::units::parse_size;
-use model::{Bytes, Expected};
+use model::{Bytes, Expected, in_line};
 use reader::error::PlanError;
 use reader::place::Place;
 
@@ -189,29 +189,45 @@ pub(crate) fn distinct<T: FromStr<Err = String> + PartialEq>(
     }
 }
 
+/// Parses a destination of ssh.
+pub(crate) fn destination(text: &str) -> Result<String, PlanError> {
+    if is_destination(text) {
+        return Ok(text.to_owned());
+    }
+    let text = in_line(text);
+    Err(PlanError::new(format!("`{text}` is not a destination of ssh"))
+        .remedy("write a host of the ssh configuration, user@address, or slurm:CLASS"))
+}
+
 /// Parses destinations of ssh, one a line, none of them twice.
 pub(crate) fn destinations(text: &str) -> Result<String, PlanError> {
-    let names: Vec<&str> = text.split('\n').collect();
-    let error = |why: String, remedy| Err(PlanError::new(why).remedy(remedy));
-    for (index, name) in names.iter().enumerate() {
-        if !is_destination(name) {
-            let remedy = "write a host of the ssh configuration, user@address, or slurm:CLASS";
-            return error(format!("`{name}` is not a destination of ssh"), remedy);
-        }
-        if slurm_class(name).is_none() && names[..index].contains(name) {
-            let remedy = "name each host once: two workers on one host disturb each other";
-            return error(format!("the client host `{name}` is named twice"), remedy);
-        }
+    if text.is_empty() {
+        let error = PlanError::new("no client host is named");
+        return Err(error.remedy("name the hosts of the clients, such as [\"c1\", \"c2\"]"));
     }
-    Ok(text.to_owned())
+    let names: Vec<&str> = text.split('\n').collect();
+    names.iter().try_for_each(|name| destination(name).map(drop))?;
+    match repeated_host(&names) {
+        Some(name) => Err(PlanError::new(format!("the client host `{name}` is named twice"))
+            .remedy("name each host once: two workers on one host disturb each other")),
+        None => Ok(text.to_owned()),
+    }
 }
 
 /// Parses the address at which clients reach a server.
 pub(crate) fn address(text: &str) -> Result<String, PlanError> {
-    let has_port = text.contains(':') && text.parse::<Ipv6Addr>().is_err();
-    if is_destination(text) && !has_port && !text.contains(['@', '/']) {
+    let is_address = match text.parse::<IpAddr>() {
+        Ok(address) => !address.is_unspecified(),
+        // A port follows a colon; numbers alone are an address with an error.
+        Err(_) => {
+            let is_number = |sign: char| sign.is_ascii_digit() || sign == '.';
+            is_destination(text) && !text.contains([':', '@']) && !text.chars().all(is_number)
+        }
+    };
+    if is_address {
         return Ok(text.to_owned());
     }
+    let text = in_line(text);
     Err(PlanError::new(format!("`{text}` is not the name or address of a host"))
         .remedy("write a name such as db1.lan, or an IP address, without user and port"))
 }

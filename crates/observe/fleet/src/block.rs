@@ -73,7 +73,7 @@ impl Outcome {
             Self::Complete => "complete".to_owned(),
             Self::Refused { reason } => format!("refused: {reason}"),
             Self::Failed { reason } => format!("failed: {reason}"),
-            Self::Stopped => "stopped by a signal: preempted, cancelled or requeued".to_owned(),
+            Self::Stopped => "stopped by a signal".to_owned(),
         }
     }
 }

@@ -13,18 +13,15 @@ use std::time::Duration;
 
 use model::Hosts;
 
+use crate::connection::{STOP_MAX, end, ends_within, phrase_of, stop, with_code};
 use crate::error::FleetError;
 use crate::stream::{CLIENT_HELLO, LINE_BYTES_MAX, Request};
-use crate::transport::{
-    RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, copy_file, end, explained, phrase_of,
-};
+use crate::transport::{RemoteBlock, TimedReader, Transport, copy_file, explained};
 
 /// Time between two signs of life: the server's machine waits for several.
 const LIFE_EVERY: Duration = Duration::from_secs(5);
 /// Time that a worker has to end with its input, in seconds; then it is killed.
 const END_MAX_S: u64 = 3;
-/// Longest line with the process of a worker.
-const PID_BYTES_MAX: u64 = 32;
 /// Lines that may wait for a worker: one that begins has its order and a few commands.
 const LINES_MAX: usize = 64;
 
@@ -157,10 +154,16 @@ impl Session<'_> {
         let mut pid = None;
         let relayed = self.relay(transport, &mut child, &mut pid, write);
         if relayed.is_err() {
-            child.kill().ok();
-            pid.into_iter().for_each(|pid| transport.kill_worker(pid));
+            // A shell that ended has its exit code in a moment.
+            if pid.is_some() || !ends_within(&mut child, STOP_MAX) {
+                stop(&mut child).ok();
+            }
+            pid.into_iter().for_each(|pid| transport.kill_there(pid));
         }
         let status = end(&mut child);
+        if let Err(FleetError::Stream { reason, .. }) = &relayed {
+            return Err(transport.broken(with_code(reason, &status)));
+        }
         relayed?;
         let status = status.map_err(|error| transport.broken(error.to_string()))?;
         Ok(phrase_of(status))
@@ -178,15 +181,13 @@ impl Session<'_> {
         let (Some(mut stdin), Some(input)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(transport.broken("no pipes"));
         };
-        let (is_stopped, silence_max_s) = (self.has_ended, Some(SILENCE_MAX_S));
+        let (is_stopped, silence_max_s) = (self.has_ended, transport.greeting_max_s());
         let patience_s = END_MAX_S;
         let timed = TimedReader { input, is_stopped, silence_max_s, patience_s };
         let mut output = BufReader::new(timed);
-        transport.enter(block, CLIENT_HELLO, &mut output, |path| copy_file(path, &mut stdin))?;
+        let send = |path: &Path| copy_file(path, &mut stdin);
+        *pid = transport.enter(block, CLIENT_HELLO, &mut output, send)?;
         let broken = |error: io::Error| transport.broken(error.to_string());
-        let mut line = String::new();
-        output.by_ref().take(PID_BYTES_MAX).read_line(&mut line).map_err(broken)?;
-        *pid = line.trim().parse().ok();
         // Between two steps it has nothing to report. The client ends if the network does.
         output.get_mut().silence_max_s = None;
         write(stdin);

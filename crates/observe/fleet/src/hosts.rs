@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn name_of_a_destination_is_the_name_of_a_directory() {
-        for (ssh, name) in [("db1", "db1"), ("me@10.0.0.1", "10.0.0.1"), ("ssh://a/b", "ssh---a-b")]
+        for (ssh, name) in [("db1", "db1"), ("me@10.0.0.1", "10.0.0.1"), ("fe80::1%e", "fe80--1-e")]
         {
             let host = RemoteHost::at(ssh);
             assert_eq!((host.ssh.as_str(), host.name.as_str()), (ssh, name));

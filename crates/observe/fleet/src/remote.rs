@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
+use std::process::{ChildStdout, ExitStatus};
 use std::sync::PoisonError;
 use std::thread;
 
@@ -10,10 +11,11 @@ use archive::ArchiveError;
 
 use crate::block::{Claim, Claimed, Outcome, Owner};
 use crate::clients::{ClientSessions, Clients};
+use crate::connection::{PATIENCE, ends_within, stop, with_code};
 use crate::error::FleetError;
 use crate::stream::{Answer, HELLO, Request, read_message};
 use crate::transport::{
-    PATIENCE, RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, end, explained, file_length,
+    RemoteBlock, SILENCE_MAX_S, TimedReader, Transport, explained, file_length,
 };
 
 impl Transport {
@@ -28,10 +30,10 @@ impl Transport {
         let mut child = self.spawn(block, "block --stream", errors)?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         *connection.lock().unwrap_or_else(PoisonError::into_inner) = stdin;
-        let mut session = Session { transport: self, block, log, claim: None };
+        let mut session = Session { transport: self, block, log, pid: None, claim: None };
         let outcome = match stdout {
             Some(input) => {
-                let silence_max_s = Some(SILENCE_MAX_S);
+                let silence_max_s = self.greeting_max_s();
                 let output = TimedReader {
                     input,
                     is_stopped,
@@ -44,10 +46,16 @@ impl Transport {
         };
         // The end of its input ends the program there.
         drop(connection.lock().unwrap_or_else(PoisonError::into_inner).take());
-        end(&mut child).ok();
-        session.close(outcome)
+        if !ends_within(&mut child, PATIENCE) {
+            stop(&mut child).ok();
+            session.pid.into_iter().for_each(|pid| self.kill_there(pid));
+        }
+        session.close(outcome, &child.wait())
     }
 }
+
+/// Output of the program on the machine.
+type Output<'a> = BufReader<TimedReader<'a, ChildStdout>>;
 
 /// One connection.
 struct Session<'a> {
@@ -55,15 +63,18 @@ struct Session<'a> {
     block: RemoteBlock<'a>,
     /// Standard error of the connection.
     log: PathBuf,
+    /// The process on the machine, once it has begun.
+    pid: Option<u32>,
     /// The right to store runs, once the machine has begun.
     claim: Option<Claim>,
 }
 
 impl Session<'_> {
     /// Sends the block, and stores the runs that come back.
-    fn talk(&mut self, from: &mut impl BufRead) -> Result<Outcome, FleetError> {
+    fn talk(&mut self, from: &mut Output<'_>) -> Result<Outcome, FleetError> {
         let (block, transport) = (self.block, self.transport);
-        transport.enter(block, HELLO, from, |path| block.send_file(path))?;
+        self.pid = transport.enter(block, HELLO, from, |path| block.send_file(path))?;
+        from.get_mut().silence_max_s = Some(SILENCE_MAX_S);
         let mut order = Box::new(block.fleet.order()?);
         if let Transport::Ssh { host, .. } = transport {
             order.data_dir = host.data_dir.clone().or(order.data_dir);
@@ -143,10 +154,14 @@ impl Session<'_> {
     }
 
     /// Records how the block ended: a broken stream is a failure of the machine.
-    fn close(mut self, outcome: Result<Outcome, FleetError>) -> Result<Outcome, FleetError> {
+    fn close(
+        mut self,
+        outcome: Result<Outcome, FleetError>,
+        status: &io::Result<ExitStatus>,
+    ) -> Result<Outcome, FleetError> {
         let outcome = match outcome {
             Err(FleetError::Stream { reason, .. }) => {
-                Outcome::Failed { reason: self.explained(&reason) }
+                Outcome::Failed { reason: self.explained(&with_code(&reason, status)) }
             }
             outcome => outcome?,
         };

@@ -13,7 +13,7 @@ use crate::block::Outcome;
 use crate::order::Order;
 
 /// Line that a machine prints before its first message: what a shell prints before it is ignored.
-pub const HELLO: &str = "assay-block 1";
+pub const HELLO: &str = "assay-block 2";
 /// Line that a worker prints before its first message.
 pub const CLIENT_HELLO: &str = "assay-worker 1";
 /// Longest message, bytes: a plan of 10,000 runs has 3 MiB.

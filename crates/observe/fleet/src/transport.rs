@@ -7,10 +7,9 @@ use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use child::Role;
 use model::Password;
@@ -18,6 +17,7 @@ use model::client_host::slurm_class;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 
+use crate::connection::end;
 use crate::directory::Fleet;
 use crate::error::FleetError;
 use crate::hosts::RemoteHost;
@@ -27,10 +27,12 @@ use crate::stream::{Request, send_message};
 /// Options of every connection: no question, and an end within 10 s of a silent machine.
 ///
 /// `SHLVL` keeps bash from reading `.bashrc`, where the server accepts the variable.
-const SSH: [&str; 10] = [
+const SSH: [&str; 12] = [
     "-T",
     "-o",
     "BatchMode=yes",
+    "-o",
+    "ConnectTimeout=10",
     "-o",
     "ServerAliveInterval=3",
     "-o",
@@ -43,16 +45,10 @@ const SSH: [&str; 10] = [
 const NOISE_LINES_MAX: usize = 1_000;
 /// Starts of the lines that report whether the machine has this program.
 const STATES: [&str; 2] = ["assay-has", "assay-lacks"];
-/// Longest silence of a machine, in seconds: it sends a sign of life every 10 s.
-pub(crate) const SILENCE_MAX_S: u64 = 40;
-/// Time that a client has to end when its connection ends.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Exit code of a shell whose program was ended by a signal, minus the signal.
-///
-/// Source: POSIX.1-2017, Shell & Utilities, section 2.8.2.
-const SIGNALED: i32 = 128;
-
+/// Longest silence of a machine, in seconds: it sends a sign of life every 4 s.
+pub(crate) const SILENCE_MAX_S: u64 = 15;
+/// Longest line with the number of a process.
+const PID_BYTES_MAX: u64 = 32;
 /// How a machine is reached.
 #[derive(Debug, Clone)]
 pub enum Transport {
@@ -162,7 +158,7 @@ impl Transport {
     }
 
     /// Returns the command that runs one line of shell on the machine.
-    fn command(&self, line: &str, excluded: &[String]) -> Command {
+    pub(crate) fn command(&self, line: &str, excluded: &[String]) -> Command {
         match self {
             Self::Ssh { host, config } => {
                 let mut command = ssh(config.as_deref());
@@ -193,7 +189,9 @@ impl Transport {
         let script = format!(
             "umask 077; dir=\"${{XDG_CACHE_HOME:-$HOME/.cache}}/assay/fleet\"; \
              program=\"$dir/assay-{sha256}\"; echo; \
-             whole() {{ [ -x \"$1\" ] && [ \"$(wc -c < \"$1\")\" -eq {bytes} ]; }}; \
+             whole() {{ [ -x \"$1\" ] && [ \"$(wc -c < \"$1\")\" -eq {bytes} ] && \
+             {{ ! command -v sha256sum > /dev/null || \
+             [ \"$(sha256sum < \"$1\")\" = \"{sha256}  -\" ]; }}; }}; \
              if whole \"$program\"; then echo {has}; else mkdir -p \"$dir\" && \
              part=\"$(mktemp \"$dir/part.XXXXXX\")\" && chmod 700 \"$part\" && echo {lacks} && \
              head -c {bytes} > \"$part\"; whole \"$part\" && mv \"$part\" \"$program\" || \
@@ -211,10 +209,10 @@ impl Transport {
         }
     }
 
-    /// Kills a worker that did not end with its connection, as one that is stopped.
+    /// Kills a block or a worker that did not end with its connection, as one that is stopped.
     ///
     /// A machine of Slurm ends it with the step.
-    pub(crate) fn kill_worker(&self, pid: u32) {
+    pub(crate) fn kill_there(&self, pid: u32) {
         let Self::Ssh { .. } = self else { return };
         let script = format!("grep -q stream /proc/{pid}/cmdline && kill -KILL {pid}");
         let mut command = self.command(&self.shell(&script), &[]);
@@ -273,19 +271,24 @@ impl Transport {
         command.spawn().map_err(|error| not_started(&command, &error))
     }
 
-    /// Reads the output up to the first line of the program, which is sent if it is absent.
+    /// Reads the output up to the first line of the program, which is sent if it is absent; returns
+    /// the number of its process, which the next line has.
     pub(crate) fn enter(
         &self,
         block: RemoteBlock<'_>,
         hello: &str,
         from: &mut impl BufRead,
         send_file: impl FnOnce(&Path) -> io::Result<()>,
-    ) -> Result<(), FleetError> {
+    ) -> Result<Option<u32>, FleetError> {
         let [has, lacks] = states(block.program_sha256);
         if self.greeting(from, &[&has, &lacks])? == lacks {
             send_file(&block.fleet.program()).map_err(|error| self.broken(error.to_string()))?;
         }
-        self.greeting(from, &[hello]).map(drop)
+        self.greeting(from, &[hello])?;
+        let mut line = String::new();
+        let read = from.take(PID_BYTES_MAX).read_line(&mut line);
+        read.map_err(|error| self.broken(error.to_string()))?;
+        Ok(line.trim().parse().ok())
     }
 
     /// Reads lines up to one of those expected: a shell may print others before.
@@ -303,6 +306,14 @@ impl Transport {
             }
         }
         Err(self.broken("its shell prints too much before Assay begins"))
+    }
+
+    /// Returns the longest silence up to the greeting: a job of Slurm may wait for a machine.
+    pub(crate) const fn greeting_max_s(&self) -> Option<u64> {
+        match self {
+            Self::Ssh { .. } => Some(SILENCE_MAX_S),
+            Self::Srun { .. } => None,
+        }
     }
 
     pub(crate) fn broken(&self, reason: impl Into<String>) -> FleetError {
@@ -348,36 +359,36 @@ pub(crate) fn file_length(path: &Path) -> Result<u64, FleetError> {
     std::fs::metadata(path).map(|facts| facts.len()).map_err(FleetError::file(path))
 }
 
-/// Describes how the client of a connection ended.
-pub(crate) fn phrase_of(status: ExitStatus) -> String {
-    match status.code() {
-        Some(code @ SIGNALED..255) => {
-            format!("it was killed by signal {}", code - SIGNALED)
-        }
-        Some(255) => "the connection ended".to_owned(),
-        Some(code) => format!("it ended with exit code {code}"),
-        None => format!("its connection was ended: {status}"),
-    }
-}
-
-/// Ends a client of a connection: its input has ended.
-#[expect(clippy::disallowed_methods, reason = "nothing is measured on this host")]
-pub(crate) fn end(child: &mut Child) -> io::Result<ExitStatus> {
-    let step = Duration::from_millis(50);
-    let mut waited = Duration::ZERO;
-    while waited < PATIENCE && matches!(child.try_wait(), Ok(None)) {
-        std::thread::sleep(step);
-        waited += step;
-    }
-    child.kill().ok();
-    child.wait()
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
+
+    /// Goal: a machine takes the program once, and again if its copy is damaged. Method: the line
+    /// for the shell is run here, with a script as the program.
+    #[test]
+    fn a_damaged_program_is_sent_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (program, cache) = (dir.path().join("program"), dir.path().join("cache"));
+        let text = "#!/bin/sh\necho \"ran $1\"\n";
+        std::fs::write(&program, text).unwrap();
+        let sha256 = crate::sha256_of(&program).unwrap();
+        let line = Transport::Srun { constraint: None }.line(&sha256, text.len() as u64, "it");
+        let run = || {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &line]).env("XDG_CACHE_HOME", &cache);
+            let input = File::open(&program).unwrap();
+            let output = shell.stdin(input).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let [has, lacks] = states(&sha256);
+        let sent = format!("\n{lacks}\nran it\n");
+        assert_eq!([run(), run()], [sent.clone(), format!("\n{has}\nran it\n")]);
+        let copy = cache.join("assay/fleet").join(format!("assay-{sha256}"));
+        std::fs::write(&copy, text.replace("ran", "RAN")).unwrap();
+        assert_eq!(run(), sent);
+    }
 
     #[test]
     fn silence_ends_an_input() {

@@ -58,10 +58,11 @@ fn server_and_clients_have_machines() {
         ..Hosts::default()
     };
     assert_eq!(hosts(&[]), Some(two.clone()));
-    let one = "clients = \"c1\"\naddress = \"10.0.0.1\"\nssh_config = \"cluster.ssh\"";
-    let one = hosts(&[("clients = [\"c1\", \"c2\"]", one)]).unwrap();
+    let config = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let one = format!("clients = \"c1\"\naddress = \"10.0.0.1\"\nssh_config = \"{config}\"");
+    let one = hosts(&[("clients = [\"c1\", \"c2\"]", &one)]).unwrap();
     assert_eq!((one.clients, one.address.as_deref()), (vec!["c1".to_owned()], Some("10.0.0.1")));
-    assert_eq!(one.ssh_config.as_deref(), Some("here/cluster.ssh"));
+    assert_eq!(one.ssh_config.as_deref(), Some(config));
 }
 
 #[test]
@@ -70,26 +71,36 @@ fn wrong_hosts_are_rejected_at_their_line() {
         ("server =", "sever =", "unknown key `sever` in [hosts]", "sever"),
         ("server = \"bench@db1\"\n", "", "missing field `server`", "[hosts]"),
         ("clients = [\"c1\", \"c2\"]\n", "", "missing field `clients`", "[hosts]"),
-        ("[\"c1\", \"c2\"]", "[]", "`` is not a destination of ssh", "[]"),
+        ("[\"c1\", \"c2\"]", "[]", "no client host is named", "[]"),
         ("[\"c1\", \"c2\"]", "5", "expected a text, or a list of texts, found integer `5`", "5"),
         ("\"c2\"", "\"c1\"", "the client host `c1` is named twice", "[\"c1\", \"c1\"]"),
         ("\"c2\"", "\"-oX\"", "`-oX` is not a destination of ssh", "[\"c1\", \"-oX\"]"),
         ("bench@db1", "d b", "`d b` is not a destination of ssh", "\"d b\""),
-        (
-            "server =",
-            "address = \"db1:5432\"\nserver =",
-            "`db1:5432` is not the name or address of a host",
-            "\"db1:5432\"",
-        ),
-        (
-            "server =",
-            "address = \"a@db1\"\nserver =",
-            "`a@db1` is not the name or address of a host",
-            "\"a@db1\"",
-        ),
+        ("bench@db1", "d\\nb", "`d b` is not a destination of ssh", "\"d\\nb\""),
+        ("\"c2\"", "\"c\\n2\"", "`c 2` is not a destination of ssh", "[\"c1\", \"c\\n2\"]"),
+        ("\"c2\"", "\"me@\"", "`me@` is not a destination of ssh", "[\"c1\", \"me@\"]"),
+        ("\"c2\"", "\"a@C1\"", "the client host `a@C1` is named twice", "[\"c1\", \"a@C1\"]"),
     ] {
         let (found, at, _) = refused(&[(old, new)]);
         assert_eq!((found.as_str(), at.as_str()), (message, place), "{new}");
+    }
+}
+
+#[test]
+fn wrong_addresses_and_paths_are_rejected_at_their_line() {
+    for (line, message) in [
+        ("ssh_config = \"/dev/null\"", "cannot read `/dev/null`: it is not a regular file"),
+        (
+            "ssh_config = \"no.ssh\"",
+            "cannot read `here/no.ssh`: No such file or directory (os error 2)",
+        ),
+        ("address = \"999.1.1.1\"", "`999.1.1.1` is not the name or address of a host"),
+        ("address = \"::\"", "`::` is not the name or address of a host"),
+        ("address = \"db1:5432\"", "`db1:5432` is not the name or address of a host"),
+        ("address = \"a@db1\"", "`a@db1` is not the name or address of a host"),
+    ] {
+        let (found, at, _) = refused(&[("server =", &format!("{line}\nserver ="))]);
+        assert_eq!((found.as_str(), at.as_str()), (message, line.split(' ').nth(2).unwrap()));
     }
 }
 

@@ -26,7 +26,7 @@ use super::plan_machines::{Machines, PricedMachines};
 use super::plan_sizes::Priced;
 use super::refused::{by_host, check_text, text};
 use super::run_options::{ExperimentArgs, Verb, rates};
-use super::{optional, plan_hosts, published, servers};
+use super::{fleet, optional, plan_hosts, published, servers};
 use crate::catalog::Program;
 use crate::environment::Environment;
 use crate::ui::{Process, Ui};
@@ -108,6 +108,9 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let sizes =
         if args.experiment_args.size().is_some() { Vec::new() } else { checked.sizes.clone() };
     let environment = &servers::with_open_data(environment, &checked.experiment, ui);
+    if target.is_some() {
+        fleet::check(&checked.experiment)?;
+    }
     let planned = expand(checked.experiment, DISK_FLOOR_BYTES, environment)?;
     let experiment = &planned.plan.experiment;
     let proposed = args.budget.propose(experiment, environment)?;

@@ -18,7 +18,7 @@ use super::consent::{self, Origin, Trust};
 use super::refused::{check_host, check_stored};
 use super::run::{drive_health, host_of_run, manifest, measure};
 use super::steady::Window;
-use super::{plan as planning, requested_build, servers};
+use super::{fleet, plan as planning, requested_build, servers};
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::misplaced;
@@ -116,8 +116,7 @@ impl Original {
         }
         if manifest.plan.experiment.hosts.is_some() {
             return Err(miette!(
-                help = "write your machines into [hosts] of the experiment's file, then use \
-                        `assay run`",
+                help = fleet::OWN_HOSTS,
                 "{name} names the machines of its server and clients, which are not this machine"
             ));
         }

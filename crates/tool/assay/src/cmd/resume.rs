@@ -56,8 +56,10 @@ impl Stored {
             Some((&self.dir, &self.manifest)),
         )?;
         if options.is_some() && self.origin != Origin::Own {
+            let rerun = "assay rerun repeats the experiment on this machine";
+            let has_hosts = self.manifest.plan.experiment.hosts.is_some();
             return Err(miette!(
-                help = "assay rerun repeats the experiment on this machine",
+                help = if has_hosts { fleet::OWN_HOSTS } else { rerun },
                 "this account did not begin the experiment here: it is not sent to other machines"
             ));
         }

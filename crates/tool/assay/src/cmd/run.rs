@@ -152,7 +152,6 @@ fn execute(
             }
             let (limits, interrupt) = (&args.limits, &bench.engines.interrupt);
             let (dir, manifest, process) = (&dir, &manifest, Process { environment, ui });
-            let passwords = fleet::passwords(&manifest.plan.experiment)?;
             fleet::measure_on(&FleetRun {
                 options,
                 dir,
@@ -161,7 +160,7 @@ fn execute(
                 origin,
                 data_dir: named.as_deref(),
                 interrupt,
-                passwords,
+                passwords: fleet::passwords(&manifest.plan.experiment)?,
                 process,
             })
         }
@@ -233,8 +232,10 @@ impl Prepared {
                 "--until extends an experiment of this machine only"
             ));
         }
-        if options.is_some() && experiment.hosts.is_none() {
-            fleet::check(experiment)?;
+        match &experiment.hosts {
+            Some(hosts) => fleet::check_reach(hosts)?,
+            None if options.is_some() => fleet::check(experiment)?,
+            None => {}
         }
         Ok(options)
     }

@@ -26,7 +26,7 @@ fn block_of_a_lost_machine_is_run_again_elsewhere() {
     let again = records.iter().find(|record| record.cell.repetition == block).unwrap();
     assert_ne!(again.machine.as_ref().unwrap().name, machine, "{}", output.err);
     assert_eq!(fixture.attempts().len(), 1, "{}", output.err);
-    let note = format!("block {block}: another owner took it over from {machine}");
+    let note = format!("block {block}: a later attempt replaces the attempt of {machine}");
     assert!(output.err.contains(&note), "{}", output.err);
 }
 
@@ -47,7 +47,7 @@ fn frozen_daemon_leaves_one_complete_record_per_cell() {
     cluster.node(machine).continue_daemon();
     let output = ended(run, MOVE_MAX);
     fixture.assert_whole();
-    let note = format!("block 1: another owner took it over from n{machine}");
+    let note = format!("block 1: a later attempt replaces the attempt of n{machine}");
     assert!(output.err.contains(&note), "{}", output.err);
     assert!(fixture.attempts().len() <= 1, "{}", output.err);
 }

@@ -23,13 +23,19 @@ const WARMED_UP: Duration = Duration::from_millis(1_500);
 /// Names of the hosts; the server is on the first.
 const NAMES: [&str; 3] = ["db1", "c1", "c2"];
 
-/// Starts the hosts; prints why the test is skipped.
-fn start() -> Option<SshHosts> {
-    if let Err(reason) = supply::testing::build(BUILD) {
+/// Returns whether the server is here; prints why the test is skipped.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn has_build() -> bool {
+    let build = supply::testing::build(BUILD);
+    if let Err(reason) = &build {
         println!("skipped: {reason}");
-        return None;
     }
-    SshHosts::start(&NAMES)
+    build.is_ok()
+}
+
+/// Starts the hosts, if the server is here.
+fn start() -> Option<SshHosts> {
+    if has_build() { SshHosts::start(&NAMES) } else { None }
 }
 
 /// Makes an experiment whose reads are offered at a rate, or come from clients in a closed loop.
@@ -62,12 +68,16 @@ fn begin(fixture: &Fixture) -> Child {
     begin_on(fixture, None)
 }
 
-fn begin_on(fixture: &Fixture, cluster: Option<&Cluster>) -> Child {
+fn add_engine(fixture: &Fixture) {
     let build = supply::testing::build(BUILD).expect("the test is not skipped");
     let root = build.library.ancestors().nth(2).expect("a file of an installation").to_owned();
     let mut add = fixture.assay(None, &["engine", "add", NAME]);
     let added = add.arg(root).output().expect("Assay starts");
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
+}
+
+fn begin_on(fixture: &Fixture, cluster: Option<&Cluster>) -> Child {
+    add_engine(fixture);
     let mut run = fixture.run(cluster, &[]).spawn().expect("Assay starts");
     let has_begun = wait_for("the reads begin, or the run ends", SOON, || {
         let has_begun = fixture.logged(1).contains("  fill");
@@ -96,12 +106,17 @@ fn only_run(fixture: &Fixture, output: &Ended) -> RunRecord {
 
 /// Returns the worker of a client host, if it has one.
 fn find_worker(hosts: &mut SshHosts, host: usize) -> Option<Pid> {
-    let is_worker = |pid: &Pid| {
+    find_process(hosts, host, "worker\0--stream\0")
+}
+
+/// Returns the process of Assay on a host whose arguments end so.
+fn find_process(hosts: &mut SshHosts, host: usize, end: &str) -> Option<Pid> {
+    let is_it = |pid: &Pid| {
         let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
-        text.contains("assay-") && text.ends_with("worker\0--stream\0") && !text.starts_with("sh\0")
+        text.contains("assay-") && text.ends_with(end) && !text.starts_with("sh\0")
     };
-    hosts.host(host).processes().into_iter().find(is_worker)
+    hosts.host(host).processes().into_iter().find(is_it)
 }
 
 fn worker(hosts: &mut SshHosts, host: usize) -> Pid {
@@ -168,11 +183,25 @@ fn a_saved_load_serves_the_workers_of_client_hosts() {
     assert_alone(&mut hosts);
 }
 
+/// Goal: a client host that cannot be reached is named before anything is stored.
+#[test]
+fn an_unreachable_client_host_leaves_no_experiment() {
+    let Some(mut hosts) = start() else { return };
+    hosts.host(2).kill();
+    let fixture = experiment(&hosts.config(), "1s", "");
+    add_engine(&fixture);
+    let output = ended(fixture.run(None, &[]).spawn().expect("Assay starts"), SOON);
+    assert!(output.err.contains("client host c2 cannot be reached: "), "{}", output.err);
+    assert!(output.err.contains("c2 true`"), "{}", output.err);
+    assert!(fixture.experiment().is_none());
+    assert_eq!(hosts.host(0).processes().len(), 1, "only the server of ssh");
+}
+
 /// Goal: Slurm chooses the machines by their classes.
 #[test]
 fn machines_of_slurm_have_roles() {
-    if let Err(reason) = supply::testing::build(BUILD) {
-        return println!("skipped: {reason}");
+    if !has_build() {
+        return;
     }
     let Some(cluster) = Cluster::start(&["db", "client", "client"]) else { return };
     let hosts = "server = \"slurm:db\"\nclients = [\"slurm:client\", \"slurm:client\"]\n";
@@ -207,15 +236,15 @@ fn clients_of_two_hosts_are_one_closed_loop() {
 }
 
 /// Begins a run, harms it, and checks its outcome.
+#[expect(clippy::disallowed_methods, reason = "a loss is noticed in real time")]
 fn check_loss(harm: impl FnOnce(&mut SshHosts), expected: &str) {
     let Some(mut hosts) = start() else { return };
     let fixture = experiment(&hosts.config(), "60s", "");
-    let mut since = None;
-    let output = run(&fixture, || {
-        harm(&mut hosts);
-        since = Some(Instant::now());
-    });
-    let took = since.unwrap().elapsed();
+    let run = begin(&fixture);
+    harm(&mut hosts);
+    let since = Instant::now();
+    let output = ended(run, SOON);
+    let took = since.elapsed();
     let record = only_run(&fixture, &output);
     let phrase = record.end.phrase();
     assert!(phrase.contains(expected), "{phrase}\n{}", output.err);
@@ -236,6 +265,22 @@ fn hanging_client_is_a_recorded_outcome_and_is_killed() {
     check_loss(stop, "lost client host c2 in readrandom: its worker has not answered for 8.");
 }
 
+/// Goal: a block that hangs on the machine of the server is killed there, with its server.
+#[test]
+fn hanging_block_is_killed() {
+    let Some(mut hosts) = start() else { return };
+    let fixture = experiment(&hosts.config(), "60s", "");
+    let mut run = begin(&fixture);
+    let block = find_process(&mut hosts, 0, "block\0--stream\0").expect("the block runs");
+    kill_process(block, Signal::STOP).unwrap();
+    wait_for("the block is killed", SOON, || {
+        (!hosts.host(0).processes().contains(&block)).then_some(())
+    });
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert_alone(&mut hosts);
+}
+
 #[test]
 fn killed_server_is_a_recorded_outcome() {
     let kill = |hosts: &mut SshHosts| {
@@ -252,6 +297,7 @@ fn killed_server_is_a_recorded_outcome() {
 /// Goal: a client host that the network no longer reaches is lost, and ends its worker itself.
 /// Method: its connection goes through a host that is frozen.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "a loss is noticed in real time")]
 fn a_network_that_is_interrupted_leaves_no_worker() {
     let Some(mut hosts) = start() else { return };
     let Some(mut gateway) = SshHosts::start(&["gw"]) else { return };

@@ -31,7 +31,8 @@ if [ "$1" = worker ]; then
     done
     exit 0
 fi
-send 'assay-block 1'
+send 'assay-block 2'
+send $$
 read -r run
 send '{"Begins":{"machine":"db1","fingerprint":"x"}}'
 for worker in 0 1 2; do send '{"StartClient":{"host":'$worker',"worker":'$worker'}}'; done

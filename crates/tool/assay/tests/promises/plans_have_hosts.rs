@@ -28,6 +28,9 @@ fn plan_lists_hosts_with_their_clients_and_steps() {
     assert!(json.out.contains("\"address\": \"10.0.0.1\""), "{}", json.out);
     workspace.write("roles.toml", FILE.replace("c2", "db1"));
     let plan = workspace.assay(&["plan", "roles.toml"]);
+    workspace.write("hosts.toml", "[[host]]\nname = \"m1\"\n");
+    let on = workspace.assay(&["plan", "roles.toml", "--on", "hosts.toml"]);
+    assert!(on.code == 1 && on.err.contains("names its machines in [hosts]"), "{}", on.err);
     assert!(plan.out.contains("A079 client host db1 is also the server's host"), "{}", plan.out);
 }
 

@@ -35,7 +35,7 @@ use crate::ui::{Process, Ui};
 /// Directory of builds of fleets, below the cache.
 const BUILDS: &str = "fleet";
 /// Time between two signs of life: a submitter waits for several.
-const LIFE_EVERY: Duration = Duration::from_secs(10);
+const LIFE_EVERY: Duration = Duration::from_secs(4);
 /// Longest silence of the submitter of a block with client hosts, s: it sends a sign of life every
 /// 5 s.
 const SILENCE_MAX_S: u64 = 15;
@@ -112,7 +112,8 @@ fn streamed(process: Process<'_>) -> Result<ExitCode> {
         patience_s: 0,
     });
     let answer = |answer: &Answer| send(answer).into_report();
-    writeln!(stdout(), "{HELLO}").and_then(|()| stdout().flush()).into_report()?;
+    let hello = format!("{HELLO}\n{}\n", std::process::id());
+    stdout().write_all(hello.as_bytes()).and_then(|()| stdout().flush()).into_report()?;
     let Some(Request::Run { order, block, machine, passwords }) =
         read_message(&mut input).into_report()?
     else {
@@ -217,7 +218,7 @@ fn listen(
 }
 
 /// Sends a sign of life from time to time, for as long as this process runs.
-#[expect(clippy::disallowed_methods, reason = "a wake-up every 10 s")]
+#[expect(clippy::disallowed_methods, reason = "a wake-up every 4 s")]
 fn show_life() -> Result<()> {
     let show = || {
         while send(&Answer::Lives).is_ok() {

@@ -7,6 +7,7 @@ use archive::{ExperimentDir, Results};
 use fleet::job::BlocksJob;
 use fleet::{BlockState, Fleet, Outcome, Transport, collect};
 use miette::{Result, miette};
+use model::units::many;
 use model::{Host, Hosts, Manifest, Nanos, Password};
 use runner::Interrupt;
 
@@ -149,7 +150,7 @@ impl<'a> Board<'a> {
             for lost in &state.lost {
                 if self.lost.insert((block, lost.generation)) {
                     self.run.process.ui.status(format_args!(
-                        "block {block}: another owner took it over from {}",
+                        "block {block}: a later attempt replaces the attempt of {}",
                         lost.machine()
                     ));
                 }
@@ -215,7 +216,9 @@ impl<'a> Board<'a> {
 
     /// Notes that no machine is left for blocks.
     pub(super) fn stay_open(&self, blocks: usize) {
-        self.run.process.ui.status(format_args!("no machine is left: {blocks} blocks stay open"));
+        let verb = if blocks == 1 { "stays" } else { "stay" };
+        let blocks = many(blocks as u64, "block");
+        self.run.process.ui.status(format_args!("no machine is left: {blocks} {verb} open"));
     }
 
     /// Notes that a user cancelled a block.
@@ -248,8 +251,8 @@ impl<'a> Board<'a> {
         let each = self.run.manifest.plan.estimated_ns.0 / u64::from(self.blocks.max(1));
         let left = Nanos(each.saturating_mul(rounds));
         self.view.head(&format!(
-            "{running} {} running, {waiting} waiting, {left} left{note}",
-            if running == 1 { "block" } else { "blocks" }
+            "{} running, {waiting} waiting, {left} left{note}",
+            many(running as u64, "block")
         ));
     }
 

@@ -139,7 +139,12 @@ impl Dispatcher<'_> {
 
     /// Notes a failure; the block is run again unless it failed too often.
     fn fail(&mut self, board: &mut Board<'_>, lane: usize, block: u32, outcome: &Outcome) {
-        board.fail(block, &self.machine(board, lane, block), &outcome.phrase());
+        let cause = match (&self.transports[lane], outcome) {
+            (Transport::Srun { .. }, Outcome::Stopped) => ": preempted, cancelled or requeued",
+            _ => "",
+        };
+        let reason = format!("{}{cause}", outcome.phrase());
+        board.fail(block, &self.machine(board, lane, block), &reason);
         self.failed.insert((lane, block));
         self.waiting.extend(board.open_blocks().contains(&block).then_some(block));
     }

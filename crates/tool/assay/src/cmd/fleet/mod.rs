@@ -9,4 +9,7 @@ mod submit;
 mod view;
 
 pub(super) use board::FleetRun;
-pub(super) use submit::{check, is_elsewhere, measure_on, options_of, passwords, prepare, resolve};
+pub(super) use submit::{
+    OWN_HOSTS, check, check_reach, is_elsewhere, measure_on, options_of, passwords, prepare,
+    resolve,
+};

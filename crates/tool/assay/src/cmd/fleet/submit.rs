@@ -14,8 +14,12 @@ use super::super::{requested_build, servers};
 use super::board::{Board, FleetRun};
 use super::{lanes, slurm};
 use crate::diagnostic::IntoReport as _;
+use crate::phase;
 use crate::ui::Process;
 
+/// Remedy for an experiment with hosts of someone else.
+pub(crate) const OWN_HOSTS: &str =
+    "copy the experiment's file, name your machines in [hosts], and run it";
 /// File with the options of the machines, in the directory of the blocks.
 const OPTIONS: &str = "options.json";
 
@@ -201,6 +205,15 @@ pub(crate) fn check(experiment: &Experiment) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Checks that the machines of an experiment can be reached, before anything is stored.
+pub(crate) fn check_reach(hosts: &Hosts) -> Result<()> {
+    phase::enter("for the machines in [hosts] to answer, up to 15 s");
+    fleet::check_reach(hosts).map_err(|unreachable| {
+        let help = format!("find out why with `{}`", unreachable.command);
+        miette!(help = help, "{unreachable}")
+    })
 }
 
 /// Returns whether the blocks of a stored experiment run on other machines.

@@ -80,10 +80,9 @@ impl View {
 
     /// Shows a line about all machines.
     pub(super) fn head(&self, text: &str) {
-        let text = clean(&format!("Assay {}   {text}", self.name));
-        phase::enter_known(format!("for other machines: {text}"));
+        phase::enter_known(format!("for other machines ({text})"));
         if let Some(head) = &self.head {
-            head.set_message(text);
+            head.set_message(clean(&format!("Assay {}   {text}", self.name)));
         }
     }
 }
