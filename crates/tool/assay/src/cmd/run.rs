@@ -166,9 +166,8 @@ fn execute(
     };
     let mut planned = manifest;
     if outcome.is_ok() && !bench.engines.interrupt.forbids_runs() {
-        let floor = args.limits.disk_floor;
         let pilot = PilotRun { dir: &dir, manifest: &planned, origin };
-        match args.until.extend(pilot, floor, Process { environment, ui }) {
+        match args.until.extend(pilot, args.limits.disk_floor, Process { environment, ui }) {
             Ok(Some(extended)) => {
                 // Complete runs stay, and failed ones are not repeated.
                 let rest = until::rest(&extended, &planned);
