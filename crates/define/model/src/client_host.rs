@@ -37,6 +37,11 @@ impl Hosts {
         }
     }
 
+    /// Returns where server and clients run, as a phrase.
+    pub fn phrase(&self) -> String {
+        format!("server on {}, clients on {}", self.server, self.clients.join(", "))
+    }
+
     /// Returns which clients of a shared step run on the client host at a position, counted from 0.
     ///
     /// The hosts have equal numbers of clients, or the first hosts have one more.

@@ -77,7 +77,10 @@ impl Meta {
             question: in_line(&experiment.question).into_owned(),
             title: in_line(&experiment.title()).into_owned(),
             size: experiment.size.clone(),
-            host: host_line(host),
+            host: match &experiment.hosts {
+                Some(hosts) => format!("{}: {}", hosts.phrase(), host_line(host)),
+                None => host_line(host),
+            },
             data: data_line(experiment),
             shape: experiment.data,
             memory_bytes: experiment.memory_bytes,

@@ -116,7 +116,11 @@ fn bytes(value: Option<&f64>) -> String {
 /// Returns a run's allocator with version, settings and environment variables.
 pub(crate) fn allocator(run: &RunRecord) -> String {
     if is_served(run) {
-        return "of the server's processes; `client` is Assay's process".to_owned();
+        let client = match run.client_hosts.is_empty() {
+            true => "Assay's process",
+            false => "of Assay's processes on the client hosts",
+        };
+        return format!("of the server's processes; `client` is {client}");
     }
     let recorded = run.steps.iter().find_map(|step| step.malloc.as_ref());
     recorded.map_or_else(String::new, of_record)

@@ -75,7 +75,9 @@ pub(super) fn scope(run: &RunRecord, steps: &[&StepRecord]) -> String {
         "Reads and writes are measured for the device, CPU and context switches for the host, both \
          by all processes."
     };
-    text.to_owned()
+    let is_elsewhere = !run.client_hosts.is_empty();
+    let clients = if is_elsewhere { " The clients' CPU is that of their hosts." } else { "" };
+    format!("{text}{clients}")
 }
 
 /// Returns the step's summary: one value per column of [`COLUMNS`].

@@ -149,7 +149,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(procedures(&measured, application));
     document.add(failed(&measured));
     document.add(holds(&measured));
-    document.add(waits(&measured));
+    document.add(waits(&measured, &run.client_hosts));
     document.add(profiles(&run.steps));
     document.add(statements(&measured));
     document.add(time_profiles(run));

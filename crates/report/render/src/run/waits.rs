@@ -1,5 +1,6 @@
 //! What the sessions of a server waited for, by step.
 
+use model::client_host::ClientHost;
 use model::waits::BLOCK_S;
 use model::{SamplingEffect, SessionWaits, StepRecord, WaitProfile};
 
@@ -10,7 +11,7 @@ use crate::figure::count;
 const SHOWN_FROM: f64 = 0.005;
 
 /// Returns a row per step and event, the most frequent first; nothing without samples.
-pub(super) fn waits(steps: &[&StepRecord]) -> Vec<Part> {
+pub(super) fn waits(steps: &[&StepRecord], clients: &[ClientHost]) -> Vec<Part> {
     let sampled: Vec<(&str, &WaitProfile)> = steps
         .iter()
         .filter_map(|step| Some((step.step.name.as_str(), step.waits.as_deref()?)))
@@ -26,9 +27,13 @@ pub(super) fn waits(steps: &[&StepRecord]) -> Vec<Part> {
     }
     let cost_us = |profile: &WaitProfile| profile.took_ns.as_micros_f64() / profile.samples as f64;
     let most = sampled.iter().map(|(_, profile)| cost_us(profile)).fold(0.0, f64::max);
+    let of = match clients {
+        [first, _, ..] => format!(" of {}, the first client host", first.name),
+        _ => String::new(),
+    };
     let title = format!(
-        "Events of the sessions, sampled over a separate connection; a sample took up to {most:.0} \
-         \u{b5}s on average over a step"
+        "Events of the sessions{of}, sampled over a separate connection; a sample took up to \
+         {most:.0} \u{b5}s on average over a step"
     );
     let effects = sampled.iter().filter_map(|(step, profile)| Some((*step, profile.effect?)));
     let lines = effects.map(|(step, effect)| Part::Text(effect_line(step, &effect)));
@@ -68,7 +73,7 @@ mod tests {
     #[test]
     fn events_are_shown_with_their_share_and_cost() {
         let mut step = StepRecord::new(0, Step::new("update", StopRule::Operations(9)));
-        let text = |step: &StepRecord| Document::from([waits(&[step])]).text(Style::default());
+        let text = |step: &StepRecord| Document::from([waits(&[step], &[])]).text(Style::default());
         assert_eq!(text(&step).trim(), "");
         let mut profile =
             WaitProfile { samples: 200, took_ns: Nanos(30_000_000), ..WaitProfile::default() };
@@ -82,6 +87,10 @@ mod tests {
         assert!(shown.contains("had 0.988x [0.970, 1.000] the throughput"), "{shown}");
         let row = shown.lines().find(|line| line.contains("transactionid")).unwrap();
         let cells: Vec<&str> = row.split_whitespace().collect();
+        let client = |name: &str| ClientHost { name: name.to_owned(), ..ClientHost::default() };
+        let of_two = Document::from([waits(&[&step], &[client("c1"), client("c2")])]);
+        let of_two = of_two.text(Style::default());
+        assert!(of_two.contains("sessions of c1, the first client host, sampled"), "{of_two}");
         let expected = ["update", "clients", "Lock:transactionid", "74.8", "%", "1.50", "300"];
         assert_eq!(cells, expected, "{shown}");
         assert!(!shown.contains("WALSync"), "too rare: {shown}");

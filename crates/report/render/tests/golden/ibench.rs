@@ -1,7 +1,7 @@
 //! The Insert Benchmark over servers: rates, rows, missed targets.
 
-use model::metric;
 use model::record::SERVER_NOT_COUNTED;
+use model::{ClientHost, Hosts, metric};
 use render::{Compared, Format, Lines, Meta, Report, RunReport, Style, render_answer, render_html};
 
 use crate::fixture::{Fixture, ibench};
@@ -112,6 +112,26 @@ fn missing_counters_of_a_server_are_shown_with_their_reason() {
     let text = RunReport { manifest: &fixture.manifest, run: &fixture.runs[0] }
         .render(Format::Text, Style { width: 190, ..Style::default() });
     assert!(text.contains("that are NA are not counted: no control group."), "{text}");
+}
+
+/// Goal: the machines of an experiment with hosts are named wherever the host is. Method: the page,
+/// the verdict and a run of an experiment that has some.
+#[test]
+fn machines_of_server_and_clients_are_named() {
+    let mut fixture = ibench();
+    let clients = ["c1", "c2"].map(str::to_owned);
+    let hosts = Hosts { server: "db1".to_owned(), clients: clients.to_vec(), ..Hosts::default() };
+    fixture.manifest.plan.experiment.hosts = Some(hosts);
+    let named = "server on db1, clients on c1, c2: ";
+    assert!(rendered(&fixture, Format::Text, false).contains(named));
+    assert!(render_html(&fixture.input()).contains(named));
+    let mut run =
+        fixture.runs.iter().find(|run| run.cell.id == "innodb-8.0.c1.r1").unwrap().clone();
+    run.client_hosts = clients.map(|name| ClientHost { name, ..ClientHost::default() }).to_vec();
+    let text = RunReport { manifest: &fixture.manifest, run: &run }
+        .render(Format::Text, Style { width: 190, ..Style::default() });
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(line.contains("is excluded. The clients' CPU is that of their hosts."), "{text}");
 }
 
 #[test]

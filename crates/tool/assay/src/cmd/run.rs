@@ -8,9 +8,7 @@ use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::limits::joined_name;
 use model::record::SCHEMA;
-use model::{
-    Bytes, DriveHealth, Host, Hosts, Identity, Label, Manifest, Plan, RunRecord, ShellCommand,
-};
+use model::{Bytes, DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
 use render::{Meta, complete_runs, next_steps, render_answer};
 
@@ -167,9 +165,8 @@ fn execute(
     };
     let mut planned = manifest;
     if outcome.is_ok() && !bench.engines.interrupt.forbids_runs() {
-        let floor = args.limits.disk_floor;
         let pilot = PilotRun { dir: &dir, manifest: &planned, origin };
-        match args.until.extend(pilot, floor, Process { environment, ui }) {
+        match args.until.extend(pilot, args.limits.disk_floor, Process { environment, ui }) {
             Ok(Some(extended)) => {
                 // Complete runs stay, and failed ones are not repeated.
                 let rest = until::rest(&extended, &planned);
@@ -201,9 +198,7 @@ fn print_head(manifest: &Manifest, fleet: Option<&FleetArgs>, ui: &Ui) {
     }
     let on = fleet.and_then(|options| options.on.as_ref());
     let place = match &manifest.plan.experiment.hosts {
-        Some(Hosts { server, clients, .. }) => {
-            format!("server on {server}, clients on {}", clients.join(", "))
-        }
+        Some(hosts) => hosts.phrase(),
         None => on.map_or(meta.host, |on| format!("each block on one machine of {on}")),
     };
     ui.status(format_args!("{}\n{place}\n{}\n", meta.question, meta.durability));
