@@ -147,7 +147,17 @@ impl Drop for MemoryCap {
 /// Returns a name for a group of ours that no other has.
 pub(crate) fn next_name() -> String {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    format!("{PREFIX}{}-{number}", std::process::id())
+    format!("{PREFIX}{}-{}-{number}", pid_namespace(), std::process::id())
+}
+
+/// Returns the number of this process's PID namespace; 0 if it is not known.
+///
+/// Source: namespaces(7), "The /proc/[pid]/ns/ directory".
+fn pid_namespace() -> u64 {
+    let link = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let text = link.to_string_lossy();
+    let number = text.strip_prefix("pid:[").and_then(|text| text.strip_suffix(']'));
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 /// Makes a group; those of creators that have ended are removed before.
@@ -206,11 +216,16 @@ fn has_memory(path: &Path) -> bool {
 }
 
 /// Removes groups whose creators have ended, as after a kill.
+///
+/// The processes of another PID namespace, as of a container, are not known here: its groups stay.
 fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
+    let namespace = pid_namespace();
     for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name();
-        let Some(pid) = name.to_str().and_then(creator_of) else { continue };
+        let Some(pid) = name.to_str().and_then(|name| creator_of(name, namespace)) else {
+            continue;
+        };
         if !Path::new("/proc").join(pid.to_string()).exists() {
             // A group with processes in it stays: the kernel refuses.
             drop(fs::remove_dir(entry.path()));
@@ -218,9 +233,12 @@ fn sweep(parent: &Path) {
     }
 }
 
-/// Returns the process that made the group of this name, if the name is one of ours.
-fn creator_of(name: &str) -> Option<u32> {
-    name.strip_prefix(PREFIX)?.split_once('-')?.0.parse().ok()
+/// Returns the process of this PID namespace that made the group of this name, if the name is one
+/// of ours.
+fn creator_of(name: &str, namespace: u64) -> Option<u32> {
+    let (of, rest) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    let pid = rest.split_once('-')?.0.parse().ok();
+    pid.filter(|_| of.parse() == Ok(namespace))
 }
 
 #[cfg(test)]
@@ -294,10 +312,15 @@ mod tests {
         drop(cap);
         assert!(!dir.exists());
         // No process has the largest id a kernel hands out.
-        let stale = dir.with_file_name(format!("{PREFIX}4194304-0"));
+        let of = |namespace| dir.with_file_name(format!("{PREFIX}{namespace}-4194304-0"));
+        let [stale, foreign] = [of(pid_namespace()), of(1)];
         fs::create_dir(&stale).unwrap();
+        fs::create_dir(&foreign).unwrap();
         drop(MemoryCap::create(Bytes(32 << 20)).unwrap());
         assert!(!stale.exists());
+        // Whether a process of another namespace has ended is not known here.
+        assert!(foreign.exists());
+        fs::remove_dir(&foreign).unwrap();
     }
 
     #[test]
