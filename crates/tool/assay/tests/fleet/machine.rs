@@ -25,6 +25,8 @@ pub(crate) struct Machine {
     /// Identity of the namespace, as `/proc/PID/ns/pid` links to it.
     namespace: PathBuf,
     log: PathBuf,
+    /// It was killed: the kernel may give the number of its namespace to another machine.
+    is_killed: bool,
 }
 
 impl Machine {
@@ -49,19 +51,26 @@ impl Machine {
             assert!(ended.is_none(), "{daemon} ended at once: {ended:?}\n{}", text());
             fs::read_link(&link).ok().filter(|namespace| *namespace != own)
         });
-        Self { unshare, namespace, log: log.to_owned() }
+        Self { unshare, namespace, log: log.to_owned(), is_killed: false }
     }
 
     /// Returns the processes of the machine: identifiers outside of its namespace.
     pub(crate) fn processes(&self) -> Vec<Pid> {
+        if self.is_killed {
+            return Vec::new();
+        }
         processes().into_iter().filter(|pid| self.has(*pid)).collect()
     }
 
     /// Kills all processes at once, as a loss of power does.
     pub(crate) fn kill(&mut self) {
-        // The kernel kills a namespace with its first process.
-        self.signal_daemon(Signal::KILL);
+        let ended = self.unshare.try_wait().expect("a child of this process");
+        if ended.is_none() {
+            // The kernel kills a namespace with its first process.
+            self.signal_daemon(Signal::KILL);
+        }
         let status = self.unshare.wait().expect("a child of this process");
+        self.is_killed = true;
         assert!(status.code().is_some() || status.signal().is_some(), "{status}");
     }
 
