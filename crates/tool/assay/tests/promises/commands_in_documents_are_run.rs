@@ -438,7 +438,7 @@ fn follow(page: &str) -> Reader<'_> {
 
 #[test]
 fn every_command_block_of_readme_and_guide_is_run() {
-    ["rocksdb@9.10.0", "rocksdb@11.8.1"].map(supply::testing::build).map(drop);
+    ["rocksdb@9.10.0", "rocksdb@11.8.1"].iter().for_each(|it| drop(supply::testing::build(it)));
     let of_root = |path: &PathBuf| path.strip_prefix(ROOT).expect("a page").display().to_string();
     let mut all: Vec<_> = pages(&Path::new(ROOT).join("docs/guide")).iter().map(of_root).collect();
     all.push("README.md".to_owned());
