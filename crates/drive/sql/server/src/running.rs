@@ -22,7 +22,7 @@ use crate::process::{ProcessIdentity, kill_all};
 use crate::site::{self, Template};
 use crate::standby::Standby;
 use crate::start::{SET_UP_MAX, Start, set_up_error, waits};
-use crate::user::{MOVE_DATA, User};
+use crate::user::{MOVE_DATA, User, random};
 
 /// Timeout from start to ready; recovery may take long.
 pub const READY_WITHIN: Duration = Duration::from_secs(120);
@@ -369,8 +369,8 @@ fn check_paths(start: &Start<'_>) -> Result<(), ServerError> {
 fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Result<Site, ServerError> {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let (first, count) = PORTS;
-    #[expect(clippy::cast_possible_truncation, reason = "it is below a number of 16 bits")]
-    let own = (std::process::id() % u32::from(count)) as u16;
+    // Not the process's number: containers that share a network have the same ones.
+    let own = random().map_or(0, |[low, high, ..]| u16::from_le_bytes([low, high])) % count;
     let address = start.address.map(ListenAddress::find).transpose()?;
     let transport = start.options.get(TRANSPORT).and_then(|text| text.parse().ok());
     // A unix socket is not reached from another machine.
