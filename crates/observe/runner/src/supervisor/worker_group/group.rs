@@ -253,7 +253,7 @@ impl<'a> WorkerGroup<'a> {
                 Act::Go(worker) => self.connections[worker].send(&Command::Go),
                 Act::Join(data_set) => (1..self.connections.len())
                     .for_each(|worker| self.send_order(worker, data_set.clone())),
-                Act::Start => self.start_clients(),
+                Act::Start(workers) => self.start_clients(&workers),
                 Act::Compare => self.compare_after(),
                 Act::Stop => self.send_all(&Command::Stop),
                 Act::Dismiss => {
@@ -270,16 +270,16 @@ impl<'a> WorkerGroup<'a> {
         }
     }
 
-    /// Lets the clients of all workers begin at one time.
-    fn start_clients(&mut self) {
+    /// Lets the clients of these workers begin at one time.
+    fn start_clients(&mut self, workers: &[usize]) {
         self.clocks.iter_mut().for_each(HostClocks::forget);
         let offsets = self.compare();
         let error_ns = offsets.iter().flatten().map(|offset| offset.error_ns).max();
         let delay = Nanos(error_ns.unwrap_or(0).saturating_mul(8));
         let start = self.clock.now().after(START_DELAY).after(delay);
-        for (worker, offset) in offsets.into_iter().enumerate() {
+        for &worker in workers {
             // A worker that does not answer is soon lost.
-            let Some(before) = offset else { continue };
+            let Some(before) = offsets[worker] else { continue };
             let at = there(start, before);
             self.connections[worker].send(&Command::Start { at });
             let step_index = self.lock_step.index();
@@ -355,7 +355,9 @@ impl<'a> WorkerGroup<'a> {
     pub(crate) fn close(&mut self) -> Vec<ClientHost> {
         self.kill();
         while self.has_ended.iter().any(|has_ended| !has_ended) {
-            let Ok(arrival) = self.events.recv_timeout(END_GRACE) else { break };
+            let later = self.later.pop_front();
+            let arrival = later.or_else(|| self.events.recv_timeout(END_GRACE).ok());
+            let Some(arrival) = arrival else { break };
             self.has_ended[arrival.worker] |= !matches!(arrival.message, Ok(Some(_)));
         }
         std::mem::take(&mut self.client_hosts)

@@ -26,8 +26,8 @@ pub(super) enum Act {
     Go(usize),
     /// The other workers open the engine, whose data set has this name.
     Join(Option<String>),
-    /// Every client has its session: the workers get the time at which they begin.
-    Start,
+    /// Every client has its session: these workers get the time at which they begin.
+    Start(Vec<usize>),
     /// All clients have ended: the clocks are compared again.
     Compare,
     /// A worker has failed: the others stop.
@@ -232,8 +232,10 @@ impl LockStep {
             acts.extend(begins.map(|begins| emit(begins, true)));
         }
         if self.is_due(|one| one.is_ready) {
+            // A worker whose step has failed waits for another command.
+            let ready = self.pending.iter().enumerate().filter(|(_, one)| one.is_ready);
+            acts.push(Act::Start(ready.map(|(worker, _)| worker).collect()));
             self.pending.iter_mut().for_each(|one| one.is_ready = false);
-            acts.push(Act::Start);
         }
         while self.is_due(|one| one.interval_ends > 0) {
             self.pending.iter_mut().for_each(|one| {

@@ -24,7 +24,7 @@ fn describe(act: &Act) -> String {
         }
         Act::Go(worker) => format!("go {worker}"),
         Act::Join(data_set) => format!("join {}", data_set.as_deref().unwrap_or_default()),
-        Act::Start => "start".to_owned(),
+        Act::Start(workers) => format!("start {workers:?}"),
         Act::Compare => "compare".to_owned(),
         Act::Stop => "stop".to_owned(),
         Act::Dismiss => "dismiss".to_owned(),
@@ -95,7 +95,7 @@ fn messages_of_a_shared_step_wait_for_all_workers() {
     assert_eq!(follow(&mut group, 0, begins()), none);
     assert_eq!(follow(&mut group, 1, begins()), ["measuring_begins of all"]);
     assert_eq!(follow(&mut group, 1, Message::Ready), none);
-    assert_eq!(follow(&mut group, 0, Message::Ready), ["start"]);
+    assert_eq!(follow(&mut group, 0, Message::Ready), ["start [0, 1]"]);
     assert_eq!(follow(&mut group, 0, Message::IntervalEnds), none);
     assert_eq!(follow(&mut group, 0, second(3)), none);
     assert_eq!(follow(&mut group, 1, Message::IntervalEnds), ["interval_ends"]);
@@ -152,7 +152,7 @@ fn a_failed_worker_stops_the_others_and_none_of_them_waits_for_it() {
     assert_eq!(follow(&mut group, 0, begins()), none);
     let failed = StepEnd::Failed { reason: "no session".to_owned() };
     assert_eq!(follow(&mut group, 1, ends(failed)), ["stop", "measuring_begins of all"]);
-    assert_eq!(follow(&mut group, 0, Message::Ready), ["start"]);
+    assert_eq!(follow(&mut group, 0, Message::Ready), ["start [0]"]);
     let acts = group.add(0, ends(StepEnd::Stopped)).unwrap();
     let Some(Act::Emit(Merged { message, .. })) = acts.last() else { panic!("{acts:?}") };
     let Message::StepEnds(ends) = &**message else { panic!("{message:?}") };
