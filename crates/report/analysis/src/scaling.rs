@@ -88,7 +88,9 @@ pub(crate) const WAITING_SHARE: f64 = 0.05;
 /// Closed loops only: in an open loop the rate is given. Invalid runs and probes are left out.
 /// `host` is the one the runs were made on.
 pub fn scalability(runs: &[RunRecord], host: &Host) -> Vec<Scaling> {
-    let cpus = Some(host.cpus).filter(|cpus| *cpus > CpuCount::default());
+    // Clients on other hosts do not compete with the server for its CPUs.
+    let is_elsewhere = runs.iter().any(|run| !run.client_hosts.is_empty());
+    let cpus = Some(host.cpus).filter(|cpus| !is_elsewhere && *cpus > CpuCount::default());
     let mut drafts: BTreeMap<Key, Draft> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.is_counted()) {
         for step in &run.steps {
@@ -309,6 +311,9 @@ mod tests {
         assert!((busy.run_queue_share.unwrap().median - 0.5).abs() < 1e-9);
         let unknown = &scalability(&sweep(&[1, 8]), &host(0))[0];
         assert_eq!((unknown.cpus, unknown.levels[1].is_beyond_cpus), (None, None));
+        let mut elsewhere = sweep(&[1, 8]);
+        elsewhere[0].client_hosts.push(model::ClientHost::default());
+        assert_eq!(scalability(&elsewhere, &host(4))[0].cpus, None);
         assert_eq!(unknown.levels[1].busy.unwrap().is_over_cpus, None);
     }
 

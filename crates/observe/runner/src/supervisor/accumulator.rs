@@ -199,7 +199,7 @@ impl<'a> StepAccumulator<'a> {
         let (before, read_at) = std::mem::replace(&mut self.last_readings, (now.clone(), now_at));
         let span = self.last_readings.1.since(read_at);
         let outside = match self.setting.is_elsewhere {
-            // The accounts of this host are not those of the clients' hosts.
+            // The accounts of this host do not describe the clients' hosts.
             true => Outside { span, ..Outside::default() },
             false => Outside::of(&growth(&before, &now), span),
         };

@@ -16,7 +16,7 @@ const IN_TIME_SHARE: f64 = 0.999;
 pub(crate) struct Setting {
     /// Threads of the measured clients.
     pub(crate) clients: u32,
-    /// CPUs that the run may use; those of all client hosts, if clients run elsewhere.
+    /// CPUs that the clients may use: CPUs of this host, or of all client hosts.
     pub(crate) cpus: CpuCount,
     /// Whether the clients run on other hosts than the engine.
     pub(crate) is_elsewhere: bool,

@@ -41,7 +41,7 @@ pub const COLUMNS: &[Column] = &[
     ("dev_wpi", "writes of the device per row put, by all processes"),
     ("dev_wkbpi", "KiB written to the device per row put, by all processes"),
     ("csps", "context switches per second, of the host or of server and client"),
-    ("cpups", "CPU used, in % of all CPUs of the host, client included"),
+    ("cpups", "CPU used, in % of all CPUs of server and client"),
     ("cspq", "context switches per operation"),
     ("cpupq", "CPU microseconds per operation, client included"),
     ("dbgb1", "GiB of the database's files at the end, as the engine counts them, logs left out"),
@@ -93,9 +93,16 @@ pub fn one_line(
 ) -> Vec<(&'static str, String)> {
     let value = |name: &str| match name {
         "tag" => tag(manifest.plan.experiment.data.rows, run),
-        _ => shown(name, number(run.host_or(&manifest.host).cpus, step, name)),
+        _ => shown(name, number(cpus(manifest, run), step, name)),
     };
     COLUMNS.iter().map(|(name, _)| (*name, value(name))).collect()
+}
+
+/// Returns the CPUs of the run's hosts: its host, and the client hosts with other names.
+pub(super) fn cpus(manifest: &Manifest, run: &RunRecord) -> CpuCount {
+    let server = run.machine.as_ref().map(|machine| &machine.name);
+    let clients = run.client_hosts.iter().filter(|client| Some(&client.name) != server);
+    clients.fold(run.host_or(&manifest.host).cpus, |sum, client| sum.and(client.host.cpus))
 }
 
 /// Returns the number of a column of [`COLUMNS`]; `None` when it is not known, and for the tag.

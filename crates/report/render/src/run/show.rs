@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::client_hosts::client_hosts;
 use super::failed::{failed, holds};
 use super::kinds::kinds;
-use super::line::{COLUMNS, Column, is_of_device, number, one_line, scope};
+use super::line::{COLUMNS, Column, cpus, is_of_device, number, one_line, scope};
 use super::open::open_loop;
 use super::origin;
 use super::procedures::procedures;
@@ -109,7 +109,7 @@ impl Report for RunReport<'_> {
 
 /// Returns a step for programs; without a line where clients run no operation.
 fn measured(manifest: &Manifest, run: &RunRecord, step: &StepRecord) -> Value {
-    let cpus = run.host_or(&manifest.host).cpus;
+    let cpus = cpus(manifest, run);
     let number = |name: &'static str| (name, number(cpus, step, name));
     let columns = COLUMNS.iter().filter(|(name, _)| *name != "tag");
     let line: BTreeMap<_, _> = columns.map(|(name, _)| number(name)).collect();

@@ -1,8 +1,10 @@
 //! The Insert Benchmark over servers: rates, rows, missed targets.
 
 use model::record::SERVER_NOT_COUNTED;
-use model::{ClientHost, Hosts, metric};
-use render::{Compared, Format, Lines, Meta, Report, RunReport, Style, render_answer, render_html};
+use model::{ClientHost, Hosts, RunRecord, metric};
+use render::{
+    Compared, Format, Lines, Meta, Report, RunReport, Style, one_line, render_answer, render_html,
+};
 
 use crate::fixture::{Fixture, ibench};
 use crate::lines::parsed;
@@ -127,7 +129,17 @@ fn machines_of_server_and_clients_are_named() {
     assert!(render_html(&fixture.input()).contains(named));
     let mut run =
         fixture.runs.iter().find(|run| run.cell.id == "innodb-8.0.c1.r1").unwrap().clone();
-    run.client_hosts = clients.map(|name| ClientHost { name, ..ClientHost::default() }).to_vec();
+    let cpu_percent = |run: &RunRecord| {
+        let line = one_line(&fixture.manifest, run, &run.steps[0]);
+        let (_, text) = line.into_iter().find(|(name, _)| *name == "cpups").unwrap();
+        text.parse::<f64>().unwrap()
+    };
+    let alone = cpu_percent(&run);
+    let host = &fixture.manifest.host;
+    let client = |name| ClientHost { name, host: host.clone(), ..ClientHost::default() };
+    run.client_hosts = clients.map(client).to_vec();
+    // Three hosts have three times the CPUs.
+    assert!((3.0 * cpu_percent(&run) - alone).abs() <= 0.2, "{alone}");
     let text = RunReport { manifest: &fixture.manifest, run: &run }
         .render(Format::Text, Style { width: 190, ..Style::default() });
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");

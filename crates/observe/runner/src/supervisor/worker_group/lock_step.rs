@@ -1,4 +1,4 @@
-//! Turns the messages of several workers into those of one.
+//! Turns the messages of several workers into the messages of one worker.
 //!
 //! The first worker runs every step; the others run those that all share. In a shared step each
 //! message about the step is passed on once all workers have sent theirs. Nothing here knows
@@ -226,7 +226,7 @@ impl LockStep {
             acts.push(emit(Message::StepBegins { index: self.index }, false));
         }
         if self.is_due(|one| one.measuring.is_some()) {
-            // The state of the engine is that of the first.
+            // The first worker alone reads the state of the engine.
             let begins = self.pending.iter_mut().filter_map(|one| one.measuring.take());
             let begins = begins.collect::<Vec<_>>().into_iter().next();
             acts.extend(begins.map(|begins| emit(begins, true)));

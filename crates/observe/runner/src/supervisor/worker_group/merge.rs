@@ -17,7 +17,7 @@ const SPANS: [Metric; 2] = [metric::WORKER_SAMPLED_US, metric::PAUSE_US];
 
 /// Adds the intervals of one second, at least one.
 ///
-/// The engine's readings are those of the first: it alone reads them.
+/// The first worker alone reads the engine: its readings stay.
 ///
 /// # Errors
 /// A text when a histogram does not decode.
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// Goal: the histogram of two hosts is that of all operations, not an average.
+    /// Goal: the histogram of two hosts has all operations, and is not an average.
     #[test]
     fn merged_histogram_equals_the_sum() {
         let (one, two) = ([1_000, 2_000, 9_000_000], [500, 700_000]);

@@ -1,7 +1,7 @@
 //! The workers of a run whose clients run on other machines.
 //!
-//! `group` has their connections, `lock_step` turns the messages of all into those of one worker,
-//! `merge` adds what they measured, `clocks` compares their clocks with that of this host.
+//! `group` has their connections, `lock_step` turns all messages into the messages of one worker,
+//! `merge` adds what they measured, `clocks` compares their clocks with the clock of this host.
 
 mod clocks;
 mod connection;
