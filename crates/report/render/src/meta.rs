@@ -1,7 +1,9 @@
 //! Captions: the facts of an experiment.
 
 use analysis::{effective_hosts, machines_of};
-use model::{Bytes, DataShape, Durability, Experiment, Host, Manifest, RunRecord, Waiver, in_line};
+use model::{
+    Bytes, DataShape, Durability, Experiment, Host, Hosts, Manifest, RunRecord, Waiver, in_line,
+};
 use serde::Serialize;
 
 use crate::figure::count;
@@ -78,7 +80,11 @@ impl Meta {
             title: in_line(&experiment.title()).into_owned(),
             size: experiment.size.clone(),
             host: match &experiment.hosts {
-                Some(hosts) => format!("{}: {}", hosts.phrase(), host_line(host)),
+                // The facts are facts of the server's host.
+                Some(Hosts { server, clients, .. }) => {
+                    let clients = clients.join(", ");
+                    format!("clients on {clients}; server on {server}: {}", host_line(host))
+                }
                 None => host_line(host),
             },
             data: data_line(experiment),

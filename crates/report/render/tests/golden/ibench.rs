@@ -124,7 +124,7 @@ fn machines_of_server_and_clients_are_named() {
     let clients = ["c1", "c2"].map(str::to_owned);
     let hosts = Hosts { server: "db1".to_owned(), clients: clients.to_vec(), ..Hosts::default() };
     fixture.manifest.plan.experiment.hosts = Some(hosts);
-    let named = "server on db1, clients on c1, c2: ";
+    let named = "clients on c1, c2; server on db1: ";
     assert!(rendered(&fixture, Format::Text, false).contains(named));
     assert!(render_html(&fixture.input()).contains(named));
     let mut run =
