@@ -249,7 +249,7 @@ mod tests {
         let mut expected = [&before[..], &["page".to_owned(), "second".to_owned()]].concat();
         expected.retain(|name| name != left);
         assert_eq!(names(dir.path()), expected);
-        drop(lock);
+        flock(&lock, FlockOperation::Unlock).unwrap();
         OutputDir::create(dir.path()).unwrap();
         assert!(!at(used).exists());
         assert_eq!(fs::read(at(".assay-data")).unwrap(), b"half a page");

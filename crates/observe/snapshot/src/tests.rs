@@ -233,7 +233,7 @@ fn what_a_killed_process_left_is_listed_never_found_and_removed() {
     assert!(matches!(running, SnapshotError::InUse(_)), "{running}");
     toy.store.clean_up();
     assert_eq!(toy.store.list().len(), 1, "its process lives");
-    drop(held);
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::Unlock).unwrap();
     toy.store.clean_up();
     assert!(toy.store.list().is_empty());
 }
@@ -254,7 +254,7 @@ fn the_least_recently_used_makes_room_and_one_in_use_stays() {
     let held = fs::File::open(toy.store.dir().join(&new.id)).unwrap();
     rustix::fs::flock(&held, rustix::fs::FlockOperation::LockShared).unwrap();
     assert_eq!(toy.store.evict_one(), None);
-    drop(held);
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::Unlock).unwrap();
     assert_eq!(toy.store.evict_one(), Some(new.id));
 }
 

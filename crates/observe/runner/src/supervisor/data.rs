@@ -204,6 +204,8 @@ impl Drop for DataRoot {
             // The next experiment removes what remains.
             drop(self.sweep());
         }
+        // A child that another thread is starting has a copy of the descriptor for a moment.
+        flock(&self.marker, FlockOperation::Unlock).ok();
     }
 }
 

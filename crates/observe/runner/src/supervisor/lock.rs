@@ -72,12 +72,12 @@ mod tests {
     #[test]
     fn who_holds_a_lock_is_reported_and_waited_for() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let mut held = Some(file.reopen().unwrap());
-        flock(held.as_ref().unwrap(), FlockOperation::LockExclusive).unwrap();
+        let held = file.reopen().unwrap();
+        flock(&held, FlockOperation::LockExclusive).unwrap();
         let mut reported = Vec::new();
         lock_shared(file.as_file(), &mut |holder| {
             reported.push(holder.to_owned());
-            held = None;
+            flock(&held, FlockOperation::Unlock).unwrap();
         })
         .unwrap();
         assert_eq!(reported.len(), 1);

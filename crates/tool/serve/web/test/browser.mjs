@@ -10,6 +10,10 @@ const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.
 export const VIEWS = [1280, 390].flatMap((width) =>
   ["light", "dark"].map((scheme) => ({ width, scheme })));
 
+/** Longest wait for a page, ms: a busy host takes many times as long as an idle one. */
+const WAIT_MS = 180_000;
+const POLL_MS = 50;
+
 /** Starts Chromium; the caller closes it. */
 export function openBrowser() {
   return puppeteer.launch({
@@ -22,6 +26,7 @@ export function openBrowser() {
 /** Returns a page whose `problems` lists console errors, exceptions, failed and refused requests. */
 export async function openPage(browser, { width = 1280, scheme = "light" } = {}) {
   const page = await browser.newPage();
+  page.setDefaultTimeout(WAIT_MS);
   page.problems = [];
   const problem = (text) => page.problems.push(text);
   page.on("console", (message) => {
@@ -72,11 +77,12 @@ export async function settle(page) {
 
 /** Waits until a condition holds, also while the page goes to another address. */
 export async function until(page, condition) {
-  for (let tries = 0; tries < 600; tries += 1) {
+  for (let waited = 0; waited < WAIT_MS; waited += POLL_MS) {
     if (await page.evaluate(condition).catch(() => false)) return;
-    await new Promise((done) => setTimeout(done, 50));
+    await new Promise((done) => setTimeout(done, POLL_MS));
   }
-  throw new Error(`it does not hold after 30 s: ${condition}`);
+  const shown = await page.evaluate(() => document.body.innerText).catch(String);
+  throw new Error(`it does not hold after ${WAIT_MS / 1000} s: ${condition}\nthe page: ${shown}`);
 }
 
 /** Waits for two frames. */
