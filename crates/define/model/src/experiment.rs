@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::build::BuildRef;
 use crate::client_host::Hosts;
+use crate::cuts::CutPlan;
 use crate::device::{Access, DeviceSpec, FIO};
 use crate::finding::Finding;
 use crate::label::Waiver;
@@ -99,6 +100,9 @@ pub struct Experiment {
     /// Machines of server and clients; `None` if one machine runs both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
+    /// Simulated crashes of every variant; `None` without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cuts: Option<CutPlan>,
     /// Whether CPU profiles of the measured steps are taken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_profiled: bool,

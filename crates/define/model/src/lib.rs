@@ -14,6 +14,7 @@ pub mod build;
 pub mod capability;
 pub mod client_host;
 mod cpu_count;
+pub mod cuts;
 pub mod device;
 pub mod doctor;
 mod drive;
@@ -66,6 +67,10 @@ pub use build::{BuildRef, Identity, WATCHED};
 pub use capability::{Capabilities, Durability, OpKind};
 pub use client_host::{ClientHost, ClockOffset, Hosts};
 pub use cpu_count::CpuCount;
+pub use cuts::{
+    AfterCut, Calibrator, CutCampaign, CutKind, CutLevel, CutPlan, CutRecord, Forgotten, Losses,
+    Survivors,
+};
 pub use device::{
     Access, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceSpec, DeviceTarget, FIO, IoCpu,
     IoPattern, IoSample, IoTest, IoTotals, IssuedRequests, OtherPercentiles, SteadyLevel,

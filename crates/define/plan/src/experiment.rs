@@ -12,6 +12,7 @@ use reader::place::Placed;
 use crate::catalog::{Catalog, Machine};
 use crate::checked::Checked;
 use crate::clients::ClientsFactor;
+use crate::cuts::cuts;
 use crate::device::Subject;
 use crate::overrides::Overrides;
 use crate::preset::Derived;
@@ -140,6 +141,7 @@ impl Resolver<'_> {
             data: data.unwrap_or(NO_DATA),
             memory_bytes: benchmark.value(MEMORY),
             hosts: None,
+            cuts: None,
             is_profiled: errors.or_default(self.cpu_profiles(benchmark, &file.variants)),
             seed: experiment.value(SEED).unwrap_or(SEED_DEFAULT),
             clients: factor.levels,
@@ -151,6 +153,7 @@ impl Resolver<'_> {
         };
         checked.load = errors.or_default(self.load_sharing(file, &checked));
         checked.hosts = errors.or_default(self.hosts(file, &checked, &loads));
+        checked.cuts = errors.or_default(cuts(file, &checked));
         errors.result(Checked {
             experiment: checked,
             chosen: None,

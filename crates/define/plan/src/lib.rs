@@ -21,6 +21,7 @@ mod device;
 mod dsn;
 mod expand;
 mod experiment;
+mod cuts;
 mod hosts;
 mod layout;
 mod overrides;

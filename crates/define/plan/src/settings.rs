@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use model::setting::{Declared, Form, Scope, parse_short_size, parse_switch, parse_whole};
 use model::units::{parse_count, parse_share, parse_size};
 use model::{
-    Access, Arrivals, Bytes, Expected, IoTest, Limit, LoadReuse, Nanos, Pacing, PageCache,
-    Placement, Settings,
+    Access, Arrivals, Bytes, CutLevel, Expected, IoTest, Limit, LoadReuse, Nanos, Pacing,
+    PageCache, Placement, Settings, Survivors,
 };
 use reader::error::PlanError;
 use reader::place::Placed;
@@ -22,7 +22,7 @@ use crate::window::parse_duration;
 use Form::{Amount, Name, Number, Switch, Text, Whole};
 use Kind::{LineOrLines, Lines, One, Pairs, Tables};
 use Table::{
-    Benchmark, Device, Experiment, Factors, Finding, Hosts, Load, Published, Size, Step, Variant,
+    Benchmark, Device, Durability, Experiment, Factors, Finding, Hosts, Load, Published, Size, Step, Variant,
     Waiver,
 };
 
@@ -34,6 +34,7 @@ pub(crate) enum Table {
     Device,
     Factors,
     Hosts,
+    Durability,
     Size,
     Variant,
     Step,
@@ -45,7 +46,7 @@ pub(crate) enum Table {
 
 model::names!(Table, "a table":
     Experiment "[experiment]", Benchmark "[benchmark]", Device "[device]", Factors "[factors]",
-    Hosts "[hosts]", Size "[size.NAME]", Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
+    Hosts "[hosts]", Durability "[durability]", Size "[size.NAME]", Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
     Published "[[published]]", Finding "[[published.finding]]");
 
 /// What a key has.
@@ -177,6 +178,11 @@ declare! {
     HOST_CLIENTS: String = "clients" [Hosts], LineOrLines, destinations, Any, None, "";
     ADDRESS: String = "address" [Hosts], One(Text), address, Any, None, "";
     SSH_CONFIG: String = "ssh_config" [Hosts], One(Text), text, Any, None, "";
+    CUTS: u32 = "cuts" [Durability], One(Whole), |text| above_zero("the number of cuts", parse_whole(text)?), Any, None, "";
+    CUT_LEVELS: Vec<CutLevel> = "levels" [Durability], LineOrLines, |text| distinct("levels", text), Any, None, "";
+    SURVIVORS: Survivors = "survivors" [Durability], One(Name(|| Survivors::ALL.map(Survivors::name).into())), named, Any, None, "";
+    STRICT: bool = "strict" [Durability], One(Switch), |text| Ok(parse_switch(text)?), Any, None, "";
+    CUT_CLIENTS: u32 = "clients" [Durability], One(Whole), client_count, Any, None, "";
     CODE: String = "code" [Waiver], One(Text), text, Any, None, "";
     REASON: String = "reason" [Waiver], One(Text), text, Any, None, "";
     SOURCE: String = "source" [Published], One(Text), |text| filled("the publication has no source", "write the source here: author, date and title", text), Any, None, "";
@@ -277,7 +283,7 @@ pub(crate) const fn required(table: Table) -> &'static [&'static Key<String>] {
         Published => &[SOURCE, SETUP],
         Hosts => &[SERVER, HOST_CLIENTS],
         Finding => &[CLAIM, VARIANT, STEP],
-        Benchmark | Device | Factors | Size | Load => &[],
+        Benchmark | Device | Durability | Factors | Size | Load => &[],
     }
 }
 

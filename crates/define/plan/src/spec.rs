@@ -30,6 +30,8 @@ pub(crate) struct File {
     pub(crate) is_partial: bool,
     pub(crate) factors: Section,
     pub(crate) hosts: Option<Section>,
+    /// The table `[durability]`.
+    pub(crate) durability: Option<Section>,
     /// The sizes with their names, in the file's order.
     pub(crate) sizes: Vec<(Placed<String>, Section)>,
     pub(crate) variants: Vec<Section>,
@@ -224,12 +226,13 @@ impl Section {
 }
 
 /// Keys of a file.
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "experiment",
     "benchmark",
     "device",
     "factors",
     "hosts",
+    "durability",
     "size",
     "variant",
     "waive",
@@ -261,6 +264,9 @@ pub(crate) fn parse(source: &Source) -> Result<File, PlanError> {
             "device" => file.benchmark = reader.section(Table::Device, node),
             "factors" => file.factors = reader.section(Table::Factors, node),
             "hosts" => file.hosts = Some(reader.section(Table::Hosts, node)),
+            "durability" => {
+                file.durability = Some(reader.section(Table::Durability, node));
+            }
             "size" => file.sizes = reader.sizes(node),
             "variant" => {
                 let variants = reader.sections(Table::Variant, node);

@@ -6,6 +6,8 @@ use model::limits::{RUN_NAME_BYTES_MAX, is_name};
 
 /// File of the manifest.
 pub(crate) const MANIFEST: &str = "manifest.json";
+/// File of the simulated crashes.
+pub(crate) const CUTS: &str = "cuts.json";
 /// File of the checksums of a directory.
 pub(crate) const CHECKSUMS: &str = "checksums";
 /// File of the run's record.
@@ -52,7 +54,7 @@ pub(crate) enum Content {
 pub(crate) fn content(name: &str) -> Option<Content> {
     let parts: Vec<&str> = name.split('/').collect();
     match parts[..] {
-        [MANIFEST] => Some(Content::Json),
+        [MANIFEST | CUTS] => Some(Content::Json),
         [CHECKSUMS] => Some(Content::Checksums),
         [dir, run, ref file @ ..] if RUN_DIRS.contains(&dir) => {
             is_name(run, RUN_NAME_BYTES_MAX).then(|| content_of_run(file))?

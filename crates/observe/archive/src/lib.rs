@@ -14,6 +14,7 @@
 
 mod bundle;
 mod checksum;
+mod cuts;
 mod derived;
 mod device;
 mod ended;

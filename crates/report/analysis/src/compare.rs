@@ -94,6 +94,7 @@ pub fn compare(
         families: Families::default(),
         published: check_published(&question, &counted),
         trade_offs: trade_offs(&question, &whole_runs),
+        cuts: Vec::new(),
         machines,
         incomplete: executed.iter().filter_map(|run| incomplete(run)).collect(),
         invalid: executed.iter().filter_map(|run| invalid(run)).collect(),

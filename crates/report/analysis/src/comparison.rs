@@ -7,6 +7,7 @@ use model::{Durability, Metric, OpUnit, StepClients, metric};
 use serde::Serialize;
 use stats::{Effect, Interval, Spread, Verdict};
 
+use crate::cuts::CutSummary;
 use crate::machines::factor::MachineFactor;
 use crate::metrics::RATE_SUSTAINED;
 use crate::noise::Noise;
@@ -329,6 +330,9 @@ pub struct Comparison {
     /// Rendered by `render`, with the best and the worst.
     #[serde(skip)]
     pub trade_offs: Vec<TradeOff>,
+    /// What the variants lost in simulated crashes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cuts: Vec<CutSummary>,
     /// Machines as a random factor; `None` where all runs are of one machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machines: Option<MachineFactor>,

@@ -15,6 +15,7 @@ pub mod answers;
 pub mod budget;
 pub mod compare;
 pub mod comparison;
+pub mod cuts;
 pub mod device;
 pub mod error;
 pub mod explain;
@@ -50,6 +51,7 @@ pub use comparison::{
     CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, MeanOfRuns, Measured,
     Pair, PartComparison, Rank, RunsComparison, StepComparison, TradeOff, VariantRuns, is_given,
 };
+pub use cuts::{CutSummary, Lost, bound_without_loss, cut_summary};
 pub use device::{DeviceFigure, Saturation, device_figures, is_bogus, saturations};
 pub use error::AnalysisError;
 pub use explain::{Explanation, explain};

@@ -103,6 +103,7 @@ pub(crate) fn experiment(variants: &[&str], repetitions: u32) -> Experiment {
         application: None,
         is_profiled: false,
         hosts: None,
+        cuts: None,
         placement: model::Placement::Free,
         load: model::LoadSharing::default(),
         name: "sample".to_owned(),

@@ -77,6 +77,7 @@ pub(crate) fn experiment(variants: &[&str]) -> Experiment {
         memory_bytes: None,
         is_profiled: false,
         hosts: None,
+        cuts: None,
         seed: 1,
         clients: vec![1],
         repetitions: 3,

@@ -14,6 +14,7 @@
 
 mod brief;
 pub mod comparison;
+pub mod cuts;
 pub mod device;
 pub mod doctor;
 mod document;
@@ -52,6 +53,7 @@ mod validity;
 mod where_cpu;
 
 pub use comparison::{CSV_COLUMNS, MetricReport, TradeOffs, render_answer};
+pub use cuts::CutReport;
 pub use device::{DeviceProfile, render_device_page};
 pub use doctor::doctor_script;
 pub use document::{Document, Rows, labelled};

@@ -93,6 +93,8 @@ enum Verb {
     Micro(cmd::micro::Args),
     /// Measure storage with fio: throughput and response time by jobs and access
     Device(Box<cmd::device::Args>),
+    /// Measure what engines lose of their acknowledged writes in simulated crashes
+    Durability(Box<cmd::durability::Args>),
     /// List workloads, or show the application of SQL servers
     Workload(cmd::workload::Args),
     /// List, get, add, build, test, remove or show engine builds
@@ -105,6 +107,9 @@ enum Verb {
     /// Execute one run from stdin (used by `run`)
     #[command(hide = true)]
     Worker(cmd::worker::Args),
+    /// Make simulated crashes, or open a store for one (used by `durability`)
+    #[command(hide = true)]
+    Cuts,
     /// Confine this process, then become a program (used by `run`)
     #[command(hide = true)]
     Confined(cmd::confined::Args),
@@ -157,8 +162,9 @@ fn run_command() -> ExitCode {
     let ui = Ui::of_process(&environment);
     let is_check = matches!(cli.verb, Verb::Lint(_) | Verb::Doctor(_) | Verb::History(_));
     // Children that load an engine end by the signal, as their parent expects.
-    signals::handle(!matches!(cli.verb, Verb::Worker(_) | Verb::SmokeTest(_)));
-    let is_child = matches!(cli.verb, Verb::Worker(_) | Verb::Confined(_) | Verb::SmokeTest(_));
+    signals::handle(!matches!(cli.verb, Verb::Worker(_) | Verb::Cuts | Verb::SmokeTest(_)));
+    let is_child =
+        matches!(cli.verb, Verb::Worker(_) | Verb::Confined(_) | Verb::Cuts | Verb::SmokeTest(_));
     let user = environment.server_user.as_deref().filter(|_| !is_child);
     let checked = if is_child { Ok(()) } else { cli.places.check() };
     let checked = environment::check_account(user).and(checked);
@@ -202,12 +208,14 @@ fn execute(verb: Verb, environment: &Environment, ui: &Ui) -> miette::Result<Exi
         Verb::Snapshot(args) => cmd::snapshot::run(&args, environment, ui),
         Verb::Micro(args) => cmd::micro::run(&args, environment, ui),
         Verb::Device(args) => cmd::device::run(&args, environment, ui),
+        Verb::Durability(args) => cmd::durability::run(&args, environment, ui),
         Verb::Workload(args) => cmd::workload::run(&args, ui),
         Verb::Engine(args) => cmd::engine::run(&args, environment, ui),
         Verb::Completions(args) => cmd::completions::run(&args, Cli::command(), ui),
         Verb::Man(args) => cmd::man::run(&args, Cli::command()),
         Verb::Block(args) => cmd::fleet::block::run(&args, environment, ui),
         Verb::Worker(args) => cmd::worker::run(&args, environment, ui),
+        Verb::Cuts => cmd::cuts::run(),
         Verb::Confined(args) => cmd::confined::run(args),
         Verb::SmokeTest(args) => cmd::smoke_test::run(&args),
     }

@@ -114,7 +114,7 @@ impl DataRoot {
     ///
     /// # Errors
     /// [`RunnerError::NotOurs`] when a directory of that name holds anything and is not listed.
-    pub(crate) fn fresh(&self, name: &str) -> Result<RunData, RunnerError> {
+    pub fn fresh(&self, name: &str) -> Result<RunData, RunnerError> {
         let name = format!("{RUN}{name}");
         let path = self.path.join(&name);
         if self.has_made(&path)? {
@@ -261,8 +261,9 @@ pub fn check_room(path: &Path, floor: Bytes) -> Result<(), RunnerError> {
 
 /// One run's data directory; removed when dropped.
 #[derive(Debug)]
-pub(crate) struct RunData {
-    pub(crate) path: PathBuf,
+pub struct RunData {
+    /// The directory.
+    pub path: PathBuf,
 }
 
 impl Drop for RunData {

@@ -28,7 +28,7 @@ pub(crate) mod workbench;
 mod worker_group;
 mod workers;
 
-pub use data::{DataRoot, check_room, free_space};
+pub use data::{DataRoot, RunData, check_room, free_space};
 pub use experiment::run_cells;
 pub use process::WorkerProgram;
 pub use profile_trial::measure_profiler;

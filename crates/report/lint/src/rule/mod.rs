@@ -78,6 +78,7 @@ mod a076_machine_classes;
 mod a077_partial_block;
 mod a078_host_clocks;
 mod a079_client_with_server;
+mod a080_crash_test;
 mod define;
 mod observation;
 
@@ -165,4 +166,5 @@ pub(crate) static RULES: &[&Rule] = &[
     &a077_partial_block::RULE,
     &a078_host_clocks::RULE,
     &a079_client_with_server::RULE,
+    &a080_crash_test::RULE,
 ];

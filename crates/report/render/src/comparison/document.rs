@@ -15,6 +15,7 @@ use super::{
     sweep,
 };
 use crate::brief::{Brief, brief};
+use crate::cuts;
 use crate::document::{Document, Part, Rows, Table, merged};
 use crate::findings::{folded, is_folded};
 use crate::format::{Format, Style};
@@ -138,6 +139,7 @@ pub(crate) fn sections(compared: &Compared<'_>) -> Vec<Section> {
     sections.extend(sweep::parts(compared));
     sections.extend(insert::part(compared));
     sections.extend(parts::procedures(compared));
+    sections.extend(cuts::section(compared));
     sections
 }
 

@@ -6,7 +6,7 @@ use miette::{Result, miette};
 use model::{Host, Machine, Manifest, Metric, RunRecord};
 use render::{HostExperiment, Meta};
 
-use super::analyzed::{Analyzed, analyze};
+use super::analyzed::{Analyzed, MeasuredRuns, analyze};
 use super::selected::{Selected, joined, select};
 use super::steady::Window;
 
@@ -25,7 +25,7 @@ pub(crate) struct Request<'a> {
     pub(crate) base: Option<&'a str>,
     /// Metric of every step; the primary ones without one.
     pub(crate) metric: Option<Metric>,
-    /// Measured window of steps.
+    /// MeasuredRuns window of steps.
     pub(crate) window: Window,
 }
 
@@ -49,9 +49,12 @@ pub(crate) fn compare_hosts(
     request.window.trim(&mut parts)?;
     let hosts = by_host(named)?;
     let base = request.base.unwrap_or(&experiment.base);
-    let analyzed =
-        hosts.iter().map(|one| analyze(&experiment, &[&one.host], &one.runs, base, results));
-    let analyzed = analyzed.collect::<Result<Vec<_>>>()?;
+    let measured = |one: &'_ OnHost| {
+        let cuts = Vec::new();
+        let measured = MeasuredRuns { experiment: &experiment, host: &one.host, runs: &one.runs, cuts };
+        analyze(measured, base, results)
+    };
+    let analyzed = hosts.iter().map(measured).collect::<Result<Vec<_>>>()?;
     let both = || hosts.iter().zip(&analyzed);
     let of_host = |(one, analyzed): (&'_ OnHost, &'_ Analyzed)| HostExperiment {
         meta: one.meta.clone(),

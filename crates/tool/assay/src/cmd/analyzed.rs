@@ -1,8 +1,8 @@
 //! Comparison of runs, with its lint findings.
 
 use analysis::{
-    Comparison, NoiseCell, NoiseHistory, StorageUse, compare, effective_hosts, noise_cells,
-    storage_uses,
+    Comparison, CutSummary, NoiseCell, NoiseHistory, StorageUse, compare, cut_summary,
+    effective_hosts, noise_cells, storage_uses,
 };
 use archive::{ArchiveError, ExperimentDir, Results, parallel_map};
 use lint::{ComparisonContext, LintFinding, block_verdicts, check_comparison};
@@ -37,21 +37,46 @@ pub(crate) struct Analyzed {
     pub(crate) storage: Vec<StorageUse>,
 }
 
-/// Compares the runs of `experiment` with `base` and checks every rule.
+/// What was measured in an experiment.
+pub(crate) struct MeasuredRuns<'a> {
+    pub(crate) experiment: &'a Experiment,
+    /// Its host; the machines of a fleet take its place.
+    pub(crate) host: &'a Host,
+    pub(crate) runs: &'a [RunRecord],
+    /// What the variants lost in simulated crashes.
+    pub(crate) cuts: Vec<CutSummary>,
+}
+
+impl<'a> MeasuredRuns<'a> {
+    /// Returns the runs of a directory, with its simulated crashes.
+    pub(crate) fn of(
+        dir: &ExperimentDir,
+        manifest: &'a Manifest,
+        runs: &'a [RunRecord],
+    ) -> Result<Self> {
+        let cuts = cut_summaries([dir])?;
+        Ok(Self { experiment: &manifest.plan.experiment, host: &manifest.host, runs, cuts })
+    }
+}
+
+/// Returns what the variants lost in the simulated crashes of experiments.
+fn cut_summaries<'d>(dirs: impl IntoIterator<Item = &'d ExperimentDir>) -> Result<Vec<CutSummary>> {
+    let mut summaries = Vec::new();
+    for dir in dirs {
+        summaries.extend(dir.cuts().into_report()?.iter().map(cut_summary));
+    }
+    Ok(summaries)
+}
+
+/// Compares runs with `base` and checks every rule.
 ///
-/// `hosts` are those of the manifests; the machines of a fleet take the place of its host. The
-/// noise history comes from earlier experiments of `results`.
-pub(crate) fn analyze(
-    experiment: &Experiment,
-    hosts: &[&Host],
-    runs: &[RunRecord],
-    base: &str,
-    results: &Results,
-) -> Result<Analyzed> {
-    let hosts: Vec<&Host> = hosts.iter().flat_map(|host| effective_hosts(host, runs)).collect();
+/// The noise history comes from earlier experiments of `results`.
+pub(crate) fn analyze(measured: MeasuredRuns<'_>, base: &str, results: &Results) -> Result<Analyzed> {
+    let MeasuredRuns { experiment, host, runs, cuts } = measured;
+    let hosts = effective_hosts(host, runs);
     let comparison =
         compare(runs, experiment, base, &earlier(results, &hosts, runs)).into_report()?;
-    Ok(check(comparison, experiment, &hosts, runs, results))
+    Ok(check(Comparison { cuts, ..comparison }, experiment, &hosts, runs, results))
 }
 
 impl Analyzed {
@@ -85,6 +110,7 @@ impl Study {
         for variant in &mut comparison.variants {
             variant.planned = joined.planned(&variant.name);
         }
+        comparison.cuts = cut_summaries(&joined.dirs)?;
         let analyzed = check(comparison, experiment, &hosts, runs, results);
         let selection = joined.names.clone();
         let meta = Meta { selection, ..Meta::of_runs(&joined.manifests[0], runs) };

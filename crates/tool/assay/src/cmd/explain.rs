@@ -13,7 +13,7 @@ use model::{Experiment, Manifest, Plan, ShellCommand};
 use plan::PlanError;
 use render::{Compared, Explained, Format, Meta};
 
-use super::analyzed::analyze;
+use super::analyzed::{MeasuredRuns, analyze};
 use super::compare::{known_metric, missing_metric};
 use super::format::{DOCUMENT, formats};
 use super::profiles::step_profiles;
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
         check_variant(experiment, name)?;
     }
     let runs = Window::default().runs(&dir, &manifest)?;
-    let analyzed = analyze(experiment, &[&manifest.host], &runs, &args.a, &results)?;
+    let analyzed = analyze(MeasuredRuns::of(&dir, &manifest, &runs)?, &args.a, &results)?;
     let steps = steps(args, &analyzed.comparison)?;
     if let Some(metric) = metric {
         let cells = || steps.iter().flat_map(|step| &step.cells);

@@ -7,7 +7,7 @@ use model::{Experiment, Manifest, Published, PublishedFinding, RunRecord};
 use render::unmeasured;
 use serde::Serialize;
 
-use super::analyzed::{Analyzed, analyze};
+use super::analyzed::{Analyzed, MeasuredRuns, analyze};
 
 /// Fewest repetitions that decide a finding: one run has no noise estimate.
 const REPETITIONS_MIN: u32 = 2;
@@ -82,6 +82,6 @@ pub(crate) fn analyzed(
     if experiment.published.is_empty() || runs.iter().all(|run| run.steps.is_empty()) {
         return Ok(None);
     }
-    let (host, base) = ([&manifest.host], &experiment.base);
-    analyze(experiment, &host, runs, base, &Results::of(dir)).map(Some)
+    let measured = MeasuredRuns::of(dir, manifest, runs)?;
+    analyze(measured, &experiment.base, &Results::of(dir)).map(Some)
 }

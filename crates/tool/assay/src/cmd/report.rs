@@ -15,7 +15,7 @@ use render::{
 };
 
 use super::across::{Factor, Request, compare_hosts};
-use super::analyzed::{Study, analyze};
+use super::analyzed::{MeasuredRuns, Study, analyze};
 use super::profiles::page_profiles;
 use super::selected::JoinedResults;
 use super::steady::Window;
@@ -191,8 +191,8 @@ fn with_input<T>(
         intervals.push(dir.intervals(&run.cell.id).into_report()?);
     }
     let experiment = &manifest.plan.experiment;
-    let analyzed =
-        analyze(experiment, &[&manifest.host], &runs, &experiment.base, &Results::of(dir))?;
+    let measured = MeasuredRuns::of(dir, &manifest, &runs)?;
+    let analyzed = analyze(measured, &experiment.base, &Results::of(dir))?;
     let stored = page_profiles(&runs, &experiment.base, |_| Some(dir));
     let damaged = stored.damage();
     damaged.iter().for_each(|reason| ui.status(format_args!("warning   {reason}")));

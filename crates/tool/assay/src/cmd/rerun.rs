@@ -12,7 +12,7 @@ use render::figure::interval;
 use runner::Library;
 use stats::Effect;
 
-use super::analyzed::analyze;
+use super::analyzed::{MeasuredRuns, analyze};
 use super::bench::{Bench, Limits, take_data};
 use super::consent::{self, Origin, Trust};
 use super::refused::{check_host, check_stored};
@@ -136,8 +136,8 @@ impl Original {
 /// Returns the comparison of an experiment's runs.
 fn compared(dir: &ExperimentDir, manifest: &Manifest, results: &Results) -> Result<Comparison> {
     let runs = Window::default().runs(dir, manifest)?;
-    let experiment = &manifest.plan.experiment;
-    let analyzed = analyze(experiment, &[&manifest.host], &runs, &experiment.base, results)?;
+    let measured = MeasuredRuns::of(dir, manifest, &runs)?;
+    let analyzed = analyze(measured, &manifest.plan.experiment.base, results)?;
     Ok(analyzed.comparison)
 }
 

@@ -8,11 +8,11 @@ use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::limits::joined_name;
 use model::record::SCHEMA;
-use model::{Bytes, DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
+use model::{Bytes, DriveHealth, Experiment, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
 use render::{Meta, complete_runs, next_steps, render_answer};
 
-use super::analyzed::analyze;
+use super::analyzed::{MeasuredRuns, analyze};
 use super::bench::{Bench, HEADING, Limits, check_floor, take_data};
 use super::compare::exit_code;
 use super::consent::{self, Origin, Trust};
@@ -25,7 +25,7 @@ use super::run_options::{ExperimentArgs, Verb, rates};
 use super::second_engine;
 use super::steady::Window;
 use super::until::{self, PilotRun, Until};
-use super::{optional, plan as planning, report as page, requested_build, servers, storage};
+use super::{durability, optional, plan as planning, report as page, requested_build, servers, storage};
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
@@ -123,6 +123,9 @@ fn execute(
     let (prepared, environment) = prepare(args, &results, environment, ui)?;
     let environment = &environment;
     let (origin, fleet) = (prepared.origin(), prepared.fleet(args)?);
+    if let Some(cuts) = &prepared.experiment().cuts {
+        durability::check_levels(cuts)?;
+    }
     let data = take_data(environment, ui)?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
@@ -179,8 +182,14 @@ fn execute(
             Err(error) => outcome = Err(error),
         }
     }
+    let may_cut = outcome.is_ok() && !bench.engines.interrupt.forbids_runs();
     let deferred = bench.close();
     drop((data, deferred));
+    let cut = match may_cut {
+        true => durability::cut_experiment(&dir, &planned, Process { environment, ui }),
+        false => Ok(()),
+    };
+    let outcome = cut.and(outcome);
     let code = print_result(args, fleet.as_ref(), &dir, &planned, ui);
     // What stopped the runs comes first: it may have stopped the output of the result, too.
     match outcome? {
@@ -211,12 +220,16 @@ enum Prepared {
 }
 
 impl Prepared {
-    /// Returns the machines that run its blocks, if they are others.
-    fn fleet(&self, args: &Args) -> Result<Option<FleetArgs>> {
-        let experiment = match self {
+    const fn experiment(&self) -> &Experiment {
+        match self {
             Self::Fresh(fresh) => &fresh.1.experiment,
             Self::Stored(stored) => &stored.manifest.plan.experiment,
-        };
+        }
+    }
+
+    /// Returns the machines that run its blocks, if they are others.
+    fn fleet(&self, args: &Args) -> Result<Option<FleetArgs>> {
+        let experiment = self.experiment();
         let options = match self {
             Self::Fresh(_) => fleet::options_of(&args.fleet, experiment, None)?,
             Self::Stored(stored) => stored.fleet(&args.fleet)?,
@@ -398,8 +411,8 @@ fn print_result(
     let show = ShellCommand::of("assay show").operands([&experiment.name]);
     let mut next = vec![show.to_string()];
     if runs.iter().any(|run| !run.steps.is_empty()) {
-        let analyzed =
-            analyze(experiment, &[&manifest.host], &runs, &experiment.base, &Results::of(dir))?;
+        let measured = MeasuredRuns::of(dir, manifest, &runs)?;
+        let analyzed = analyze(measured, &experiment.base, &Results::of(dir))?;
         let meta = Meta::of_runs(manifest, &runs);
         let compared = analyzed.compared(&meta, &runs, &manifest.host);
         ui.rendered(&render_answer(&compared, ui.style()));

@@ -198,6 +198,12 @@ pub(crate) fn check(experiment: &Experiment) -> Result<()> {
             variant.name
         ));
     }
+    if experiment.cuts.is_some() {
+        return Err(miette!(
+            help = "leave out --on, or [durability]",
+            "[durability] cuts the variants on this machine, not on others"
+        ));
+    }
     if experiment.device.is_some() {
         return Err(miette!(
             help = "run the experiment on each machine, then compare with --across hosts",

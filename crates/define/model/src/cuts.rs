@@ -1,0 +1,243 @@
+//! Records of simulated crashes: what a store lost of its acknowledged changes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::capability::Durability;
+use crate::names::names;
+use crate::units::Nanos;
+
+/// Where a crash is simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CutLevel {
+    /// The process is killed: what the operating system has survives.
+    Process,
+    /// The file system forgets what was not synced: a power failure, without a disk.
+    File,
+    /// A disk loses what was not flushed, below a file system of the kernel.
+    Block,
+}
+
+names!(CutLevel, "a level of cuts": Process "process", File "file", Block "block");
+
+impl CutLevel {
+    /// Returns what a cut of the level imitates, in the plural.
+    pub const fn imitates(self) -> &'static str {
+        match self {
+            Self::Process => "process kills",
+            Self::File => "power cuts",
+            Self::Block => "power cuts of a disk",
+        }
+    }
+
+    /// Returns the weakest class of which acknowledged changes survive every cut of the level.
+    pub const fn survived_by(self) -> Durability {
+        match self {
+            Self::Process => Durability::Os,
+            Self::File | Self::Block => Durability::Sync,
+        }
+    }
+}
+
+/// What survives a power failure of the changes that were not synced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Survivors {
+    /// Nothing.
+    Nothing,
+    /// Half of the pages and directory operations, drawn from the seed.
+    Half,
+    /// Everything: only what the engine had in memory is lost.
+    Everything,
+}
+
+names!(Survivors, "what survives a cut": Nothing "nothing", Half "half", Everything "everything");
+
+/// How a simulated crash is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutKind {
+    /// Where it is simulated.
+    pub level: CutLevel,
+    /// What survives of unsynced changes; of no effect at the level of processes.
+    pub survivors: Survivors,
+    /// Whether a new file's name is lost until its directory is synced.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_strict: bool,
+}
+
+/// The simulated crashes of every variant of an experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutPlan {
+    /// Cuts of each variant at each level, >= 1.
+    pub cuts: u32,
+    /// The levels.
+    pub levels: Vec<CutLevel>,
+    /// What survives of unsynced changes.
+    pub survivors: Survivors,
+    /// Whether a new file's name is lost until its directory is synced.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_strict: bool,
+    /// Clients of the load, >= 1.
+    pub clients: u32,
+}
+
+/// What was lost of acknowledged changes, over all clients.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Losses {
+    /// Acknowledged changes whose effect is not there.
+    pub lost: u64,
+    /// Age, at the cut, of the oldest lost change; `None` if nothing was lost.
+    pub window: Option<Nanos>,
+    /// Whether no acknowledged change of any client is there.
+    pub is_everything: bool,
+    /// Clients of which a lost change was followed by one that survived.
+    pub gaps: u64,
+    /// Values that are damaged.
+    pub torn: u64,
+    /// Deleted rows that are there again.
+    pub resurrected: u64,
+    /// Values that no client has written to their key.
+    pub never_written: u64,
+    /// The first damage, as a sentence with client and change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<String>,
+}
+
+impl Losses {
+    /// Returns whether the store holds exactly what was acknowledged.
+    pub const fn is_none(&self) -> bool {
+        self.lost == 0 && self.torn == 0 && self.never_written == 0
+    }
+}
+
+/// A change of a file that a power failure took back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forgotten {
+    /// Path below the data directory.
+    pub path: String,
+    /// What was forgotten: data, size, or a name that was made, removed or changed.
+    pub what: String,
+    /// First byte of the forgotten data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<u64>,
+    /// Bytes of the forgotten data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+/// How the store was after a cut.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum AfterCut {
+    /// It did not open, or its rows could not be read.
+    Refused {
+        /// The engine's reason.
+        reason: String,
+    },
+    /// It opened.
+    Opened {
+        /// Time from the start until it had opened.
+        recovery: Nanos,
+        /// What was lost.
+        losses: Losses,
+    },
+}
+
+/// One simulated crash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutRecord {
+    /// Number in its campaign, from 0: with the seed it makes the same cut again.
+    pub number: u32,
+    /// Time from the begin of the load to the cut.
+    pub load: Nanos,
+    /// Acknowledged changes, over all clients.
+    pub acknowledged: u64,
+    /// Requests of the engine to sync a file or directory during the load; absent where they are
+    /// not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub syncs: Option<u64>,
+    /// The store afterwards.
+    pub after: AfterCut,
+    /// What the file system forgot, of a cut that lost something: the largest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forgotten: Vec<Forgotten>,
+}
+
+impl CutRecord {
+    /// Returns whether acknowledged changes were lost, or the store.
+    pub const fn has_lost(&self) -> bool {
+        match &self.after {
+            AfterCut::Refused { .. } => true,
+            AfterCut::Opened { losses, .. } => !losses.is_none(),
+        }
+    }
+
+    /// Returns the losses of a store that opened.
+    pub const fn losses(&self) -> Option<&Losses> {
+        match &self.after {
+            AfterCut::Refused { .. } => None,
+            AfterCut::Opened { losses, .. } => Some(losses),
+        }
+    }
+}
+
+/// A store whose behaviour is known, cut before any verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calibrator {
+    /// Engine and options, as text.
+    pub store: String,
+    /// Whether it is known to lose acknowledged changes at this kind of cut.
+    pub loses: bool,
+    /// Cuts made: those until the first loss where it loses.
+    pub cuts: u32,
+    /// Cuts that lost something.
+    pub losing: u32,
+}
+
+impl Calibrator {
+    /// Returns whether it behaved as is known.
+    pub const fn is_as_known(&self) -> bool {
+        (self.losing > 0) == self.loses
+    }
+}
+
+/// The simulated crashes of one variant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CutCampaign {
+    /// The variant's name.
+    pub variant: String,
+    /// Engine and version, as the engine reports them.
+    pub engine: String,
+    /// The class that the variant claims.
+    pub claimed: Durability,
+    /// How the crashes were made.
+    pub kind: CutKind,
+    /// Clients of the load.
+    pub clients: u32,
+    /// Seed of loads and cuts.
+    pub seed: u64,
+    /// The crashes, in order.
+    pub cuts: Vec<CutRecord>,
+    /// The known stores that were cut before.
+    pub calibrators: Vec<Calibrator>,
+}
+
+impl CutCampaign {
+    /// Returns how many cuts lost something.
+    pub fn losing(&self) -> usize {
+        self.cuts.iter().filter(|cut| cut.has_lost()).count()
+    }
+
+    /// Returns whether a cut lost what the claimed class promises to keep.
+    pub fn breaks_claim(&self) -> bool {
+        self.claimed >= self.kind.level.survived_by() && self.losing() > 0
+    }
+
+    /// Returns whether the engine bounds no loss: most losing cuts lost everything.
+    pub fn is_unbounded(&self) -> bool {
+        let opened: Vec<_> =
+            self.cuts.iter().filter_map(CutRecord::losses).filter(|it| it.lost > 0).collect();
+        let whole = opened.iter().filter(|losses| losses.is_everything).count();
+        !opened.is_empty() && whole * 2 > opened.len()
+    }
+}

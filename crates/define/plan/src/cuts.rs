@@ -1,0 +1,49 @@
+//! Simulated crashes of every variant: the table `[durability]`.
+
+use model::{CutLevel, CutPlan, Experiment, Survivors};
+use reader::error::{PlanError, refuse};
+
+use crate::settings::{CUT_CLIENTS, CUT_LEVELS, CUTS, DSN, NAME, STRICT, SURVIVORS};
+use crate::spec::File;
+
+/// Default number of cuts. Our choice: without a loss they bound it below 3 %.
+const CUTS_DEFAULT: u32 = 100;
+/// Most cuts: a day of the slowest server.
+const CUTS_MAX: u32 = 100_000;
+
+/// Returns the cuts that the file wants, if any.
+///
+/// # Errors
+/// What an experiment with cuts cannot have.
+pub(crate) fn cuts(file: &File, experiment: &Experiment) -> Result<Option<CutPlan>, PlanError> {
+    let Some(table) = &file.durability else { return Ok(None) };
+    if file.is_device {
+        let remedy = "leave out [durability], or write a benchmark of engines";
+        return refuse(table.place.clone(), "[durability] does not apply to storage", remedy);
+    }
+    if experiment.hosts.is_some() {
+        let remedy = "leave out [durability], and cut the variants on one machine";
+        return refuse(table.place.clone(), "[durability] does not apply with [hosts]", remedy);
+    }
+    let running = experiment.variants.iter().find(|variant| variant.dsn.is_some());
+    if let Some(variant) = running {
+        let of_file = file.variants.iter().find(|table| table.text(NAME) == variant.name);
+        return refuse(
+            of_file.map_or_else(|| table.place.clone(), |it| it.place_of(DSN)),
+            format!("variant {}: a running server is not cut: its data would be lost", variant.name),
+            "write `engine` with a version, which Assay starts, or leave out [durability]",
+        );
+    }
+    let cuts = table.value(CUTS).unwrap_or(CUTS_DEFAULT);
+    if cuts > CUTS_MAX {
+        let why = format!("{cuts} cuts are more than {CUTS_MAX}");
+        return refuse(table.place_of(CUTS), why, "100 cuts without a loss bound it below 3 %");
+    }
+    Ok(Some(CutPlan {
+        cuts,
+        levels: table.value(CUT_LEVELS).unwrap_or_else(|| vec![CutLevel::Process, CutLevel::File]),
+        survivors: table.value(SURVIVORS).unwrap_or(Survivors::Nothing),
+        is_strict: table.value(STRICT) == Some(true),
+        clients: table.value(CUT_CLIENTS).unwrap_or(1),
+    }))
+}

@@ -1,0 +1,124 @@
+//! Known stores, cut before any verdict.
+//!
+//! A cut that is too weak acquits every engine, and one that is too strong convicts every engine.
+//! So a store that loses must be convicted, and one that loses nothing acquitted, by the same cuts.
+
+use model::{BuildRef, Calibrator, CutKind, CutLevel, Durability, Settings, Survivors, Variant};
+
+use crate::campaign::{CampaignRequest, Conditions, run_campaign};
+use crate::error::CutError;
+
+/// Most cuts of a store that loses: each loses with a chance of 65 % at least, so that all of them
+/// lose nothing in one of 10^9 campaigns.
+///
+/// Source: our measurements: 13 of 20 cuts with SQLite and with LMDB lost one commit.
+const LOSING_CUTS: u32 = 20;
+/// Cuts of a store that loses nothing.
+const SOUND_CUTS: u32 = 5;
+
+/// A store whose behaviour is known.
+struct Known {
+    engine: &'static str,
+    durability: Durability,
+    options: &'static [(&'static str, &'static str)],
+    loses: bool,
+}
+
+const fn known(engine: &'static str, durability: Durability, loses: bool) -> Known {
+    Known { engine, durability, options: &[], loses }
+}
+
+/// Stores for process kills: `memory` writes nothing before its close in the class `none`.
+const OF_PROCESSES: &[Known] =
+    &[known("memory", Durability::None, true), known("memory", Durability::Os, false)];
+
+/// Stores for power cuts.
+///
+/// SQLite with a rollback journal does not sync the unlink that commits;
+/// LMDB with `MDB_NOMETASYNC` does not sync the page that commits.
+const OF_POWER: &[Known] = &[
+    Known {
+        engine: "sqlite",
+        durability: Durability::Os,
+        options: &[("journal_mode", "delete"), ("synchronous", "full")],
+        loses: true,
+    },
+    Known {
+        engine: "lmdb",
+        durability: Durability::Os,
+        options: &[("MDB_NOSYNC", "false"), ("MDB_NOMETASYNC", "true")],
+        loses: true,
+    },
+    known("memory", Durability::Os, true),
+    known("sqlite", Durability::Sync, false),
+    known("lmdb", Durability::Sync, false),
+];
+
+/// Cuts the known stores of a kind of cut; returns how each behaved.
+///
+/// # Errors
+/// [`CutError::Calibration`] when one did not behave as is known.
+pub fn calibrate(
+    kind: CutKind,
+    seed: u64,
+    conditions: &Conditions<'_>,
+) -> Result<Vec<Calibrator>, CutError> {
+    let stores = match kind.level {
+        CutLevel::Process => OF_PROCESSES,
+        CutLevel::File | CutLevel::Block => OF_POWER,
+    };
+    let kind = CutKind { survivors: Survivors::Nothing, is_strict: false, ..kind };
+    let mut calibrators = Vec::new();
+    for store in stores {
+        let calibrator = store.cut(kind, seed, conditions)?;
+        if (conditions.is_cancelled)() {
+            break;
+        }
+        if !calibrator.is_as_known() {
+            let Calibrator { store, loses, cuts, losing } = calibrator;
+            let expected = if loses { "at least one" } else { "none" };
+            let reason = format!("{store} lost changes in {losing} of {cuts} cuts, not {expected}");
+            return Err(CutError::Calibration(kind.level, reason));
+        }
+        calibrators.push(calibrator);
+    }
+    Ok(calibrators)
+}
+
+impl Known {
+    fn cut(
+        &self,
+        kind: CutKind,
+        seed: u64,
+        conditions: &Conditions<'_>,
+    ) -> Result<Calibrator, CutError> {
+        let variant = Variant {
+            name: "calibrator".to_owned(),
+            build: BuildRef { engine: self.engine.to_owned(), version: None },
+            profile: None,
+            options: self.options.iter().copied().collect(),
+            settings: Settings { durability: self.durability, ..Settings::default() },
+            dsn: None,
+            is_control: false,
+        };
+        let cuts = if self.loses { LOSING_CUTS } else { SOUND_CUTS };
+        let request = CampaignRequest {
+            variant: &variant,
+            library: None,
+            kind,
+            clients: 1,
+            seed,
+            numbers: (0, cuts),
+        };
+        let goes_on = |cut: &model::CutRecord| !(self.loses && cut.has_lost());
+        let campaign = run_campaign(&request, conditions, &mut |cut| goes_on(cut))?;
+        let options = self.options.iter().map(|(name, value)| format!(" {name}={value}"));
+        let options: String = options.collect();
+        Ok(Calibrator {
+            store: format!("{} (class {}){options}", campaign.engine, self.durability),
+            loses: self.loses,
+            cuts: u32::try_from(campaign.cuts.len()).unwrap_or(u32::MAX),
+            losing: u32::try_from(campaign.losing()).unwrap_or(u32::MAX),
+        })
+    }
+}

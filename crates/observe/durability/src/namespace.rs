@@ -1,0 +1,81 @@
+//! The namespaces in which cuts are made.
+//!
+//! Mounts of a mount namespace end with its last process, and the processes of a PID namespace with
+//! its first: whatever kills Assay, nothing is left.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use child::Role;
+use model::CutLevel;
+
+use crate::error::CutError;
+
+/// Enters a mount and a PID namespace whose first process is the program that follows.
+///
+/// Source: unshare(1).
+const UNSHARE: &[&str] = &["--mount", "--pid", "--fork", "--kill-child", "--mount-proc"];
+/// Enters a user namespace in which an ordinary account may mount, and stays that account: servers
+/// refuse root.
+const AS_USER: &[&str] = &["--user", "--map-current-user", "--keep-caps"];
+/// The device of file systems in user space. Source: fuse(4).
+const FUSE: &str = "/dev/fuse";
+
+/// Returns the command of a host of cuts of a level.
+pub(crate) fn host_command(level: CutLevel, program: &Path) -> Command {
+    match level {
+        CutLevel::Process => child::command(Role::Worker, program),
+        CutLevel::File | CutLevel::Block => {
+            let mut command = child::command(Role::Worker, "unshare");
+            command.args(unshare_args()).arg(program);
+            command
+        }
+    }
+}
+
+fn unshare_args() -> impl Iterator<Item = OsString> {
+    let is_root = rustix::process::geteuid().is_root();
+    let as_user = if is_root { &[][..] } else { AS_USER };
+    UNSHARE.iter().chain(as_user).map(OsString::from)
+}
+
+/// Checks that cuts of a level can be made here; nothing stays mounted.
+///
+/// # Errors
+/// [`CutError::Lacking`] with the remedy.
+pub fn check_level(level: CutLevel) -> Result<(), CutError> {
+    let lacking = |reason: String| CutError::Lacking(level, reason);
+    if level == CutLevel::Process {
+        return Ok(());
+    }
+    if level == CutLevel::Block {
+        return Err(lacking("this release of Assay makes none yet: use --level file".to_owned()));
+    }
+    if child::find("unshare").is_none() {
+        return Err(lacking("the program unshare is missing: install util-linux".to_owned()));
+    }
+    if let Err(error) = File::options().read(true).write(true).open(FUSE) {
+        return Err(lacking(format!(
+            "{FUSE} cannot be opened ({error}): run `modprobe fuse` as root; in a container, start \
+             it with --device {FUSE} --cap-add SYS_ADMIN"
+        )));
+    }
+    let tried = child::command(Role::Program, "unshare")
+        .args(unshare_args())
+        .arg("true")
+        .stdin(Stdio::null())
+        .output();
+    match tried {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => {
+            let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Err(lacking(format!(
+                "this account may make no namespaces ({reason}): run as root, or allow user \
+                 namespaces; in a container, add the capability SYS_ADMIN"
+            )))
+        }
+        Err(error) => Err(lacking(format!("unshare does not start: {error}"))),
+    }
+}

@@ -1,0 +1,86 @@
+//! A080: simulated crashes lost what the claimed durability class promises.
+
+use model::record::Severity;
+
+use super::{Checks, Observation, Rule};
+use crate::context::ComparisonContext;
+
+pub(crate) static RULE: Rule = Rule {
+    code: "A080",
+    name: "durability class not had",
+    severity: Severity::Blocking,
+    trigger: "simulated crashes of a variant lost acknowledged writes that survive a crash in the \
+              durability class that the variant claims, or left a store that does not open",
+    why: "The variant promises less than the others: its writes are cheaper because a crash loses \
+          them. Engines are compared within one durability class.",
+    remedy: "claim the class that the variant has (durability), or change the option, the file \
+             system or the build whose sync is missing: `assay durability` names it",
+    source: "[Zheng et al. 2014] (engines lose acknowledged transactions at power failures)",
+    ..Rule::of(Checks { comparison: Some(comparison), ..Checks::NONE })
+};
+
+fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
+    let broken = context.comparison.cuts.iter().filter(|cuts| cuts.breaks_claim);
+    let observe = broken.map(|cuts| {
+        let evidence = format!(
+            "durability class {} ({}) is claimed, and {} of {} {} lost acknowledged writes",
+            cuts.claimed,
+            cuts.claimed.guarantee(),
+            cuts.losing,
+            cuts.cuts,
+            cuts.kind.level.imitates()
+        );
+        Observation::new(evidence).variant(&cuts.variant)
+    });
+    observe.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use analysis::cut_summary;
+    use model::{
+        AfterCut, CutCampaign, CutKind, CutLevel, CutRecord, Durability, Losses, Nanos, Survivors,
+    };
+
+    use super::*;
+    use crate::testing::{experiment, runs};
+
+    /// Returns the findings of a cut that lost so many writes of a store with this class.
+    fn found(claimed: Durability, level: CutLevel, lost: u64) -> Vec<Observation> {
+        let losses = Losses { lost, window: Some(Nanos(lost)), ..Losses::default() };
+        let campaign = CutCampaign {
+            variant: "a".to_owned(),
+            engine: "a 1".to_owned(),
+            claimed,
+            kind: CutKind { level, survivors: Survivors::Nothing, is_strict: false },
+            clients: 1,
+            seed: 1,
+            cuts: vec![CutRecord {
+                number: 0,
+                load: Nanos(9),
+                acknowledged: 9,
+                syncs: None,
+                after: AfterCut::Opened { recovery: Nanos(1), losses },
+                forgotten: Vec::new(),
+            }],
+            calibrators: Vec::new(),
+        };
+        let (experiment, runs) = (experiment(&["a"]), runs(&["a"]));
+        let noise = analysis::NoiseHistory::default();
+        let mut compared = analysis::compare(&runs, &experiment, "a", &noise).unwrap();
+        compared.cuts = vec![cut_summary(&campaign)];
+        comparison(&ComparisonContext::of(&experiment, &[], &runs, &compared))
+    }
+
+    #[test]
+    fn a_loss_within_the_claimed_class_blocks_and_one_beyond_it_does_not() {
+        let [only] = &found(Durability::Sync, CutLevel::File, 3)[..] else { panic!("one") };
+        let text = "durability class sync (survives a machine crash) is claimed, and 1 of 1 power \
+                    cuts lost acknowledged writes";
+        assert_eq!(only.evidence, text);
+        assert_eq!(found(Durability::Os, CutLevel::Process, 1).len(), 1);
+        assert!(found(Durability::Os, CutLevel::File, 3).is_empty());
+        assert!(found(Durability::None, CutLevel::Process, 3).is_empty());
+        assert!(found(Durability::Sync, CutLevel::File, 0).is_empty());
+    }
+}

@@ -1,0 +1,221 @@
+//! What stores lost in simulated crashes, in every format.
+
+use analysis::{CutSummary, Lost, cut_summary};
+use model::{
+    AfterCut, Calibrator, CutCampaign, CutKind, CutLevel, CutRecord, Forgotten, ShellCommand, Survivors, Unit, float,
+};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::comparison::Section;
+use crate::document::{Document, Part, Rows, Table};
+use crate::figure::{figure, limits, percent};
+use crate::format::{Format, Style};
+use crate::input::Compared;
+use crate::report::Report;
+
+/// Columns of the CSV format.
+const CSV: &str = "variant,engine,claimed,level,survivors,cuts,losing,refused,gaps,torn,\
+                   resurrected,never_written,longest_window_ns,median_window_ns,\
+                   median_window_low_ns,median_window_high_ns,recovery_ns,breaks_claim";
+
+/// The campaigns of a command or an experiment.
+pub struct CutReport<'a> {
+    /// The campaigns, in the order of variants and levels.
+    pub campaigns: &'a [CutCampaign],
+    /// Makes one cut again, without its number and level: the options of the variant.
+    pub repeats: &'a dyn Fn(&CutCampaign) -> ShellCommand,
+}
+
+impl Report for CutReport<'_> {
+    fn document(&self, _: Format, _: Style) -> Document {
+        let mut document = Document::default();
+        let mut table = Table::new(["variant", "<engine", "<claims", "<result", "opens in"]);
+        for campaign in self.campaigns {
+            let summary = cut_summary(campaign);
+            table.push([
+                campaign.variant.clone(),
+                campaign.engine.clone(),
+                campaign.claimed.to_string(),
+                sentence(&summary),
+                summary.recovery.map(span).unwrap_or_default(),
+            ]);
+        }
+        document.add([Part::Table(table.broken(3))]);
+        let broken = self.campaigns.iter().filter(|it| it.breaks_claim());
+        document.add(broken.map(|it| Part::Strong(broken_claim(&cut_summary(it)))));
+        for campaign in self.campaigns {
+            document.add(self.first_loss(campaign));
+        }
+        document.add([Part::Note(calibration(self.campaigns))]);
+        document
+    }
+
+    fn rows(&self) -> Option<Rows> {
+        Some(Rows::of(CSV.split(','), self.campaigns.iter().map(fields)))
+    }
+
+    fn data(&self) -> impl Serialize {
+        let campaigns = self.campaigns.iter();
+        let campaigns = campaigns.map(|it| json!({ "campaign": it, "summary": cut_summary(it) }));
+        json!({ "campaigns": campaigns.collect::<Vec<_>>() })
+    }
+}
+
+impl CutReport<'_> {
+    /// Returns the smallest loss of a campaign with its cause and the command that repeats it.
+    fn first_loss(&self, campaign: &CutCampaign) -> Vec<Part> {
+        let losing = campaign.cuts.iter().filter(|cut| cut.has_lost());
+        let Some(cut) = losing.min_by_key(|cut| cut.acknowledged) else { return Vec::new() };
+        let title = format!("{}, {}: cut {}", campaign.variant, imitated(campaign.kind), cut.number);
+        let mut sentences = vec![lost_in(cut)];
+        sentences.extend(example(cut));
+        sentences.extend(cut.forgotten.iter().map(forgotten));
+        let repeat = (self.repeats)(campaign)
+            .option("--level", campaign.kind.level.name())
+            .option("--seed", &campaign.seed.to_string())
+            .option("--cut", &cut.number.to_string());
+        vec![
+            Part::title(title),
+            Part::Sentences(sentences),
+            Part::Verbatim(format!("again: {repeat}")),
+        ]
+    }
+}
+
+/// Returns the result of a campaign in a sentence: `power cuts: 0 of 100 lost a write (< 3 %)`.
+pub(crate) fn sentence(summary: &CutSummary) -> String {
+    let CutSummary { cuts, losing, refused, gaps, .. } = summary;
+    let what = match &summary.lost {
+        Lost::Nothing { below } => format!("lost a write (< {})", percent(*below)),
+        Lost::Everything => "lost everything since the last sync: the engine sets no limit, the \
+                             kernel writes back after 30 s"
+            .to_owned(),
+        Lost::Damage => "left no store that can be read".to_owned(),
+        Lost::Window { longest, median, .. } => {
+            let median = median.map(|it| {
+                let within = limits(span(it.low), span(it.high));
+                format!(", in the median {} {within}", span(it.value))
+            });
+            format!("lost up to {longest} of writes{}", median.unwrap_or_default())
+        }
+    };
+    let counted = |count: usize, text: &str| (count > 0).then(|| format!("{count} {text}"));
+    let more = [
+        counted(*refused, "did not open"),
+        counted(*gaps, "lost a write before one that survived"),
+        counted(summary.torn, "had damaged values"),
+        counted(summary.resurrected, "had deleted rows again"),
+        counted(summary.never_written, "had values that no client wrote"),
+    ];
+    let more: String = more.into_iter().flatten().map(|text| format!("; {text}")).collect();
+    format!("{}: {losing} of {cuts} {what}{more}", imitated(summary.kind))
+}
+
+/// Returns what cuts imitate.
+fn imitated(kind: CutKind) -> String {
+    let survivors = match kind.survivors {
+        _ if kind.level == CutLevel::Process => "",
+        Survivors::Nothing => "",
+        Survivors::Half => ", half of the unsynced pages survive",
+        Survivors::Everything => ", all unsynced pages survive",
+    };
+    let strict = if kind.is_strict { ", strict directories" } else { "" };
+    format!("{}{survivors}{strict}", kind.level.imitates())
+}
+
+/// Returns that a class was claimed and not had.
+fn broken_claim(summary: &CutSummary) -> String {
+    let CutSummary { variant, claimed, .. } = summary;
+    let guarantee = claimed.guarantee();
+    format!("{variant} claims the class {claimed} ({guarantee}) and does not have it")
+}
+
+fn lost_in(cut: &CutRecord) -> String {
+    let syncs = cut.syncs.map(|syncs| format!(", with {syncs} syncs of files or directories"));
+    let after = format!(
+        "after {} with {} acknowledged writes{}",
+        cut.load,
+        cut.acknowledged,
+        syncs.unwrap_or_default()
+    );
+    match &cut.after {
+        AfterCut::Refused { reason } => format!("the store did not open {after}: {reason}"),
+        AfterCut::Opened { losses, .. } => {
+            let window = losses.window.map(|window| format!(", the oldest {window} old"));
+            format!("{} writes were lost{} {after}", losses.lost, window.unwrap_or_default())
+        }
+    }
+}
+
+fn example(cut: &CutRecord) -> Option<String> {
+    cut.losses()?.example.clone()
+}
+
+/// Returns a forgotten change with the sync that is missing.
+fn forgotten(change: &Forgotten) -> String {
+    let Forgotten { path, what, offset, bytes } = change;
+    match (offset, bytes) {
+        (Some(offset), Some(bytes)) => {
+            let bytes = figure(Unit::Bytes, float(*bytes));
+            format!("not synced: {bytes} of {what} of {path}, from byte {offset}")
+        }
+        _ => format!("not synced: {what}, {path}"),
+    }
+}
+
+/// Returns how the known stores behaved.
+fn calibration(campaigns: &[CutCampaign]) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for known in campaigns.iter().flat_map(|it| &it.calibrators) {
+        let Calibrator { store, loses, cuts, losing } = known;
+        let verb = if *loses { "is known to lose writes" } else { "is known to lose none" };
+        let text = format!("{store} {verb}: {losing} of {cuts} cuts did");
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if texts.is_empty() { String::new() } else { format!("calibrated: {}", texts.join("; ")) }
+}
+
+/// Returns what the variants of a comparison lost in simulated crashes.
+pub(crate) fn section(compared: &Compared<'_>) -> Option<Section> {
+    let sentence = |it: &CutSummary| {
+        format!("{} claims {}; {}", it.variant, it.claimed, sentence(it))
+    };
+    let sentences: Vec<_> = compared.comparison.cuts.iter().map(sentence).collect();
+    let title = "What survives a crash".to_owned();
+    (!sentences.is_empty()).then(|| Section { title, sentences, ..Section::default() })
+}
+
+fn span(ns: f64) -> String {
+    figure(Unit::Nanos, ns)
+}
+
+fn fields(campaign: &CutCampaign) -> Value {
+    let summary = cut_summary(campaign);
+    let (longest, median) = match &summary.lost {
+        Lost::Window { longest, median, .. } => (Some(longest.0), *median),
+        Lost::Nothing { .. } | Lost::Everything | Lost::Damage => (None, None),
+    };
+    json!({
+        "variant": campaign.variant,
+        "engine": campaign.engine,
+        "claimed": campaign.claimed,
+        "level": campaign.kind.level,
+        "survivors": campaign.kind.survivors,
+        "cuts": summary.cuts,
+        "losing": summary.losing,
+        "refused": summary.refused,
+        "gaps": summary.gaps,
+        "torn": summary.torn,
+        "resurrected": summary.resurrected,
+        "never_written": summary.never_written,
+        "longest_window_ns": longest,
+        "median_window_ns": median.map(|it| it.value),
+        "median_window_low_ns": median.map(|it| it.low),
+        "median_window_high_ns": median.map(|it| it.high),
+        "recovery_ns": summary.recovery,
+        "breaks_claim": summary.breaks_claim,
+    })
+}

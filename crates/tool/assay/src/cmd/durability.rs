@@ -1,0 +1,300 @@
+//! `assay durability`: what a store loses of its acknowledged writes in simulated crashes.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::process::ExitCode;
+
+use archive::ExperimentDir;
+use durability::{CampaignRequest, Conditions, calibrate, check_level, run_campaign};
+use indicatif::ProgressBar;
+use miette::{Result, miette};
+use model::{
+    Calibrator, CutCampaign, CutKind, CutLevel, CutPlan, CutRecord, Durability, Experiment,
+    Manifest, ShellCommand, Survivors, Variant,
+};
+use plan::{Overrides, QuickVariants};
+use render::{CutReport, Format};
+use runner::{Interrupt, Library};
+
+use super::bench::take_data;
+use super::format::{ALL, formats};
+use super::{requested_build, servers};
+use crate::catalog::Program;
+use crate::diagnostic::IntoReport as _;
+use crate::environment::Environment;
+use crate::phase;
+use crate::progress::counted;
+use crate::registry;
+use crate::signals::{self, ENDS_RUN};
+use crate::ui::{Process, Ui};
+
+/// Exit code of a class that is claimed and not had: that of a run that failed a check.
+const EXIT_CLAIM: u8 = 4;
+/// A step that every engine can do; no run of it is made.
+const STEP: &str = "fillrandom";
+/// Key of the setting of the class.
+const CLASS: &str = "durability";
+
+/// Arguments of `assay durability`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  assay durability --engine sqlite --engine lmdb --durability sync
+  assay durability --engine rocksdb@11.8.1 --durability os --cuts 20
+  assay durability --engine postgres@15.10 --durability os --option synchronous_commit=off
+  assay durability --engine lmdb --durability sync --level file --survivors half
+  assay durability --engine sqlite --durability os --level file --seed 7 --cut 12    one cut again
+  assay durability --engine fjall --durability sync --format json
+
+A client writes, overwrites and deletes rows. At a random moment the store is stopped: at level
+process it is killed, at level file its file system also forgets what was not synced, as in a power
+failure. Then the store is opened again, and every acknowledged write is compared. Stores that are
+known to lose writes, or none, are cut first. No throughput comes from this.
+
+Exit code: 0 if every class is had that is claimed, 4 if one is not, 1 on an error.")]
+pub(crate) struct Args {
+    /// Engine to cut, NAME or NAME@VERSION; repeat for more
+    #[arg(long = "engine", value_name = "BUILD", required = true)]
+    engines: Vec<String>,
+    /// Engine option, under the engine's own name, for all engines; repeat for more
+    #[arg(long = "option", value_name = "NAME=VALUE")]
+    options: Vec<String>,
+    /// Durability class that the engines claim: none, os (survives a process crash) or sync
+    #[arg(long = "durability", default_value = "sync", value_name = "CLASS")]
+    class: Durability,
+    /// Where the crash happens: process, file or block; repeat for more [default: process, file]
+    #[arg(long = "level", value_name = "LEVEL")]
+    levels: Vec<CutLevel>,
+    /// Cuts of each engine at each level; 100 without a loss bound it below 3 %
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    cuts: u32,
+    /// What survives of unsynced changes: nothing, half or everything
+    #[arg(long, default_value = "nothing", value_name = "WHAT")]
+    survivors: Survivors,
+    /// Lose the name of a new file until its directory is synced, as POSIX allows
+    #[arg(long)]
+    strict: bool,
+    /// Clients that write at once
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
+    clients: u32,
+    /// Seed of loads and moments
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Make this cut alone, without calibration
+    #[arg(long, value_name = "NUMBER", conflicts_with = "cuts")]
+    cut: Option<u32>,
+    /// Output format
+    #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
+    format: Format,
+}
+
+impl Args {
+    fn plan(&self) -> CutPlan {
+        let mut levels = self.levels.clone();
+        if levels.is_empty() {
+            levels = vec![CutLevel::Process, CutLevel::File];
+        }
+        levels.sort_unstable();
+        levels.dedup();
+        CutPlan {
+            cuts: self.cuts,
+            levels,
+            survivors: self.survivors,
+            is_strict: self.strict,
+            clients: self.clients,
+        }
+    }
+
+    /// Returns the engines as the variants of an experiment that is never run.
+    fn experiment(&self, environment: &Environment) -> Result<Experiment> {
+        let class = plan::flags().find(|setting| setting.key == CLASS);
+        let class = class.map(|setting| (setting, self.class.to_string()));
+        let overrides = Overrides { settings: class.into_iter().collect(), ..Overrides::default() };
+        let variants = QuickVariants {
+            engines: self.engines.clone(),
+            profile: None,
+            options: self.options.clone(),
+        };
+        let catalog = Program::of(environment);
+        let steps = [STEP.to_owned()];
+        let checked = plan::quick(&steps, &variants, &overrides, &catalog, environment.machine())?;
+        Ok(checked.experiment)
+    }
+
+    /// Returns the command that repeats a cut of a variant, without level, seed and number.
+    fn repeats(&self, campaign: &CutCampaign, experiment: &Experiment) -> ShellCommand {
+        let build = experiment.variant(&campaign.variant).map(|it| it.build.to_string());
+        let mut command = ShellCommand::of("assay durability")
+            .option("--engine", &build.unwrap_or_default())
+            .option("--durability", campaign.claimed.name());
+        command = self.options.iter().fold(command, |it, option| it.option("--option", option));
+        if self.clients > 1 {
+            command = command.option("--clients", &self.clients.to_string());
+        }
+        if self.survivors != Survivors::Nothing {
+            command = command.option("--survivors", self.survivors.name());
+        }
+        if self.strict { command.flag("--strict") } else { command }
+    }
+}
+
+/// Cuts the engines and prints what they lost.
+pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
+    phase::enter("for the engines to be checked");
+    let plan = args.plan();
+    check_levels(&plan)?;
+    let experiment = args.experiment(environment)?;
+    let numbers = args.cut.map_or(0..plan.cuts, |cut| cut..cut.saturating_add(1));
+    let cutting =
+        Cutting { plan: &plan, seed: args.seed, numbers, is_calibrated: args.cut.is_none() };
+    let campaigns = cutting.cut(&experiment, Process { environment, ui })?;
+    let repeats = |campaign: &CutCampaign| args.repeats(campaign, &experiment);
+    ui.report(&CutReport { campaigns: &campaigns, repeats: &repeats }, args.format);
+    let is_broken = campaigns.iter().any(CutCampaign::breaks_claim);
+    Ok(if is_broken { ExitCode::from(EXIT_CLAIM) } else { ExitCode::SUCCESS })
+}
+
+/// Makes the cuts of an experiment that are not stored yet, and stores them.
+pub(super) fn cut_experiment(
+    dir: &ExperimentDir,
+    manifest: &Manifest,
+    process: Process<'_>,
+) -> Result<()> {
+    let experiment = &manifest.plan.experiment;
+    let Some(plan) = &experiment.cuts else { return Ok(()) };
+    let mut stored = dir.cuts().into_report()?;
+    let is_whole = |campaign: &CutCampaign| campaign.cuts.len() == plan.cuts as usize;
+    stored.retain(is_whole);
+    for &level in &plan.levels {
+        let is_stored = |name: &str| {
+            stored.iter().any(|it| it.variant == name && it.kind.level == level)
+        };
+        let mut rest = experiment.clone();
+        rest.variants.retain(|variant| !is_stored(&variant.name));
+        if rest.variants.is_empty() {
+            continue;
+        }
+        let plan = CutPlan { levels: vec![level], ..plan.clone() };
+        let (seed, numbers) = (experiment.seed, 0..plan.cuts);
+        let cutting = Cutting { plan: &plan, seed, numbers, is_calibrated: true };
+        stored.extend(cutting.cut(&rest, process)?);
+        dir.write_cuts(stored.clone()).into_report()?;
+    }
+    Ok(())
+}
+
+/// Checks that the cuts of a plan can be made here, before anything else is done.
+pub(super) fn check_levels(plan: &CutPlan) -> Result<()> {
+    plan.levels.iter().try_for_each(|level| check_level(*level).into_report())
+}
+
+/// The cuts to make of each variant.
+pub(super) struct Cutting<'a> {
+    pub(super) plan: &'a CutPlan,
+    pub(super) seed: u64,
+    pub(super) numbers: Range<u32>,
+    /// Whether known stores are cut first.
+    pub(super) is_calibrated: bool,
+}
+
+impl Cutting<'_> {
+    /// Cuts every variant at every level; a request to stop ends it early, and what was cut is
+    /// returned.
+    pub(super) fn cut(
+        &self,
+        experiment: &Experiment,
+        process: Process<'_>,
+    ) -> Result<Vec<CutCampaign>> {
+        let Process { environment, ui } = process;
+        let libraries = libraries(&experiment.variants, process)?;
+        let environment = servers::with_open_data(environment, experiment, ui);
+        let data = take_data(&environment, ui)?;
+        phase::leave();
+        let interrupt = Interrupt::default();
+        let _deferred = signals::defer(interrupt.clone(), ENDS_RUN);
+        let program = std::env::current_exe().into_report()?;
+        let mut campaigns = Vec::new();
+        for &level in &self.plan.levels {
+            let dir = data.fresh(&format!("cuts-{level}")).into_report()?;
+            let conditions = Conditions {
+                program: &program,
+                dir: &dir.path,
+                server_user: environment.server_user.as_deref(),
+                is_cancelled: &|| interrupt.level() > 0,
+            };
+            let CutPlan { survivors, is_strict, .. } = *self.plan;
+            let kind = CutKind { level, survivors, is_strict };
+            let calibrators = self.calibrated(kind, &conditions, ui)?;
+            for variant in &experiment.variants {
+                let request = CampaignRequest {
+                    variant,
+                    library: libraries.get(&variant.name),
+                    kind,
+                    clients: self.plan.clients,
+                    seed: self.seed,
+                    numbers: (self.numbers.start, self.numbers.end),
+                };
+                if interrupt.level() > 0 {
+                    break;
+                }
+                let bar = self.bar(variant, level, ui);
+                let mut on_cut = |_: &CutRecord| {
+                    bar.inc(1);
+                    true
+                };
+                let campaign = run_campaign(&request, &conditions, &mut on_cut);
+                bar.finish_and_clear();
+                let campaign = campaign.map_err(|error| miette!("{}: {error}", variant.name))?;
+                campaigns.push(CutCampaign { calibrators: calibrators.clone(), ..campaign });
+            }
+        }
+        Ok(campaigns)
+    }
+
+    fn calibrated(
+        &self,
+        kind: CutKind,
+        conditions: &Conditions<'_>,
+        ui: &Ui,
+    ) -> Result<Vec<Calibrator>> {
+        if !self.is_calibrated {
+            return Ok(Vec::new());
+        }
+        ui.status(format_args!(
+            "calibrates {} with stores that are known to lose writes, or none",
+            kind.level.imitates()
+        ));
+        calibrate(kind, self.seed, conditions).into_report()
+    }
+
+    fn bar(&self, variant: &Variant, level: CutLevel, ui: &Ui) -> ProgressBar {
+        let bar = counted(ui, self.numbers.len() as u64, "{msg}  {bar:30} {pos}/{len}  {eta} left");
+        bar.set_message(format!("{}: {}", variant.name, level.imitates()));
+        bar
+    }
+}
+
+/// Returns the build of each variant that is not linked, by variant name.
+fn libraries(variants: &[Variant], process: Process<'_>) -> Result<BTreeMap<String, Library>> {
+    let mut libraries = BTreeMap::new();
+    for variant in variants {
+        if variant.dsn.is_some() {
+            return Err(miette!(
+                help = "name a build that Assay starts, such as --engine postgres@15.10",
+                "{}: a running server is not cut, because its data would be lost",
+                variant.name
+            ));
+        }
+        if variant.build.version.is_none() && registry::kind(&variant.build.engine).is_some() {
+            return Err(miette!(
+                help = format!("name a version, such as {}@VERSION", variant.build.engine),
+                "{} needs a version",
+                variant.build.engine
+            ));
+        }
+        let library = requested_build::library(&variant.build, process.environment, process.ui)?;
+        libraries.extend(library.map(|library| (variant.name.clone(), library)));
+    }
+    Ok(libraries)
+}
