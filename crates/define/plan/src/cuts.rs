@@ -30,7 +30,10 @@ pub(crate) fn cuts(file: &File, experiment: &Experiment) -> Result<Option<CutPla
         let of_file = file.variants.iter().find(|table| table.text(NAME) == variant.name);
         return refuse(
             of_file.map_or_else(|| table.place.clone(), |it| it.place_of(DSN)),
-            format!("variant {}: a running server is not cut: its data would be lost", variant.name),
+            format!(
+                "variant {}: a running server is not cut: its data would be lost",
+                variant.name
+            ),
             "write `engine` with a version, which Assay starts, or leave out [durability]",
         );
     }

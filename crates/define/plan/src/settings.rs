@@ -22,8 +22,8 @@ use crate::window::parse_duration;
 use Form::{Amount, Name, Number, Switch, Text, Whole};
 use Kind::{LineOrLines, Lines, One, Pairs, Tables};
 use Table::{
-    Benchmark, Device, Durability, Experiment, Factors, Finding, Hosts, Load, Published, Size, Step, Variant,
-    Waiver,
+    Benchmark, Device, Durability, Experiment, Factors, Finding, Hosts, Load, Published, Size,
+    Step, Variant, Waiver,
 };
 
 /// A table of experiment files.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crashfs::{Disk, Mounted, Names, Survival};
+use crashfs::{Disk, Loss, LossKind, Mounted, Names, Survival};
 use model::{CutKind, CutLevel, Forgotten, Survivors};
 
 use crate::ffi_write_back::write_back;
@@ -71,15 +71,10 @@ impl Place {
         if self.kind.survivors != Survivors::Nothing {
             write_back_all(&self.dir)?;
         }
-        let mut forgotten = disk.cut(survival);
+        let mut forgotten: Vec<_> = disk.cut(survival).losses.iter().map(record).collect();
         forgotten.sort_by_key(|change| std::cmp::Reverse(change.bytes));
-        let record = |change: crashfs::Forgotten| Forgotten {
-            path: change.path,
-            what: change.what.to_owned(),
-            offset: change.offset,
-            bytes: change.bytes,
-        };
-        Ok(forgotten.into_iter().take(FORGOTTEN_MAX).map(record).collect())
+        forgotten.truncate(FORGOTTEN_MAX);
+        Ok(forgotten)
     }
 
     /// Lets the state after the cut be opened: the kernel's caches of the one before are gone.
@@ -88,6 +83,19 @@ impl Place {
         self.disk.iter().for_each(Disk::thaw);
         self.mount()
     }
+}
+
+/// Returns the record of a lost change.
+fn record(loss: &Loss) -> Forgotten {
+    let path = loss.path.display().to_string();
+    let (what, offset, bytes) = match &loss.kind {
+        LossKind::Data { offset, bytes } => ("data".to_owned(), Some(*offset), Some(*bytes)),
+        LossKind::Size { bytes } => ("the size of a file".to_owned(), None, Some(*bytes)),
+        LossKind::Created => ("the name of a new file".to_owned(), None, None),
+        LossKind::Removed => ("the removal of a file".to_owned(), None, None),
+        LossKind::Renamed { from } => (format!("the rename from {}", from.display()), None, None),
+    };
+    Forgotten { path, what, offset, bytes }
 }
 
 /// Writes the dirty pages of every file below a directory.

@@ -2,7 +2,8 @@
 
 use analysis::{CutSummary, Lost, cut_summary};
 use model::{
-    AfterCut, Calibrator, CutCampaign, CutKind, CutLevel, CutRecord, Forgotten, ShellCommand, Survivors, Unit, float,
+    AfterCut, Calibrator, CutCampaign, CutKind, CutLevel, CutRecord, Forgotten, ShellCommand,
+    Survivors, Unit, float,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -67,7 +68,8 @@ impl CutReport<'_> {
     fn first_loss(&self, campaign: &CutCampaign) -> Vec<Part> {
         let losing = campaign.cuts.iter().filter(|cut| cut.has_lost());
         let Some(cut) = losing.min_by_key(|cut| cut.acknowledged) else { return Vec::new() };
-        let title = format!("{}, {}: cut {}", campaign.variant, imitated(campaign.kind), cut.number);
+        let title =
+            format!("{}, {}: cut {}", campaign.variant, imitated(campaign.kind), cut.number);
         let mut sentences = vec![lost_in(cut)];
         sentences.extend(example(cut));
         sentences.extend(cut.forgotten.iter().map(forgotten));
@@ -180,9 +182,8 @@ fn calibration(campaigns: &[CutCampaign]) -> String {
 
 /// Returns what the variants of a comparison lost in simulated crashes.
 pub(crate) fn section(compared: &Compared<'_>) -> Option<Section> {
-    let sentence = |it: &CutSummary| {
-        format!("{} claims {}; {}", it.variant, it.claimed, sentence(it))
-    };
+    let sentence =
+        |it: &CutSummary| format!("{} claims {}; {}", it.variant, it.claimed, sentence(it));
     let sentences: Vec<_> = compared.comparison.cuts.iter().map(sentence).collect();
     let title = "What survives a crash".to_owned();
     (!sentences.is_empty()).then(|| Section { title, sentences, ..Section::default() })

@@ -51,7 +51,8 @@ pub(crate) fn compare_hosts(
     let base = request.base.unwrap_or(&experiment.base);
     let measured = |one: &'_ OnHost| {
         let cuts = Vec::new();
-        let measured = MeasuredRuns { experiment: &experiment, host: &one.host, runs: &one.runs, cuts };
+        let measured =
+            MeasuredRuns { experiment: &experiment, host: &one.host, runs: &one.runs, cuts };
         analyze(measured, base, results)
     };
     let analyzed = hosts.iter().map(measured).collect::<Result<Vec<_>>>()?;

@@ -71,7 +71,11 @@ fn cut_summaries<'d>(dirs: impl IntoIterator<Item = &'d ExperimentDir>) -> Resul
 /// Compares runs with `base` and checks every rule.
 ///
 /// The noise history comes from earlier experiments of `results`.
-pub(crate) fn analyze(measured: MeasuredRuns<'_>, base: &str, results: &Results) -> Result<Analyzed> {
+pub(crate) fn analyze(
+    measured: MeasuredRuns<'_>,
+    base: &str,
+    results: &Results,
+) -> Result<Analyzed> {
     let MeasuredRuns { experiment, host, runs, cuts } = measured;
     let hosts = effective_hosts(host, runs);
     let comparison =

@@ -167,9 +167,8 @@ pub(super) fn cut_experiment(
     let is_whole = |campaign: &CutCampaign| campaign.cuts.len() == plan.cuts as usize;
     stored.retain(is_whole);
     for &level in &plan.levels {
-        let is_stored = |name: &str| {
-            stored.iter().any(|it| it.variant == name && it.kind.level == level)
-        };
+        let is_stored =
+            |name: &str| stored.iter().any(|it| it.variant == name && it.kind.level == level);
         let mut rest = experiment.clone();
         rest.variants.retain(|variant| !is_stored(&variant.name));
         if rest.variants.is_empty() {

@@ -8,7 +8,9 @@ use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::limits::joined_name;
 use model::record::SCHEMA;
-use model::{Bytes, DriveHealth, Experiment, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
+use model::{
+    Bytes, DriveHealth, Experiment, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand,
+};
 use plan::Checked;
 use render::{Meta, complete_runs, next_steps, render_answer};
 
@@ -25,7 +27,9 @@ use super::run_options::{ExperimentArgs, Verb, rates};
 use super::second_engine;
 use super::steady::Window;
 use super::until::{self, PilotRun, Until};
-use super::{durability, optional, plan as planning, report as page, requested_build, servers, storage};
+use super::{
+    durability, optional, plan as planning, report as page, requested_build, servers, storage,
+};
 use crate::catalog::Program;
 use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;

@@ -1,0 +1,45 @@
+//! Why the file system cannot be mounted.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+/// A failed mount, with the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MountError {
+    /// The kernel offers no FUSE.
+    #[error(
+        "/dev/fuse is missing, which simulated power cuts need: load the module with `modprobe \
+         fuse`; start a container with `--device /dev/fuse --cap-add SYS_ADMIN`"
+    )]
+    NoDevice,
+    /// The account may not mount.
+    #[error(
+        "this account may not mount a FUSE file system, which simulated power cuts need: run as \
+         root, or in a user namespace (`unshare --user --map-root-user --mount`); start a \
+         container with `--device /dev/fuse --cap-add SYS_ADMIN`"
+    )]
+    NotPermitted,
+    /// The disk is mounted.
+    #[error("the simulated disk is already mounted: unmount it before it is mounted at {}", _0.display())]
+    Mounted(PathBuf),
+    /// The kernel refuses for another reason.
+    #[error(
+        "cannot mount a FUSE file system at {}: {_1}: name an empty directory that exists",
+        _0.display()
+    )]
+    Refused(PathBuf, io::Error),
+}
+
+impl MountError {
+    /// Returns the error of a system call of the mount at `at`.
+    pub(crate) fn new(at: &Path, error: Errno) -> Self {
+        match error {
+            Errno::PERM | Errno::ACCESS => Self::NotPermitted,
+            Errno::NODEV | Errno::NXIO => Self::NoDevice,
+            error => Self::Refused(at.to_owned(), error.into()),
+        }
+    }
+}

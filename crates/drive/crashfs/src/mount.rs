@@ -1,0 +1,122 @@
+//! Mounts a disk through FUSE, without helper programs.
+//!
+//! A mount is made detached and then moved to its directory, so that each refusal has its own
+//! error. Source: fsopen(2), fsmount(2), linux/fuse.h.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use fuser::{Config, Session, SessionACL};
+use rustix::fs::{CWD, Mode, OFlags, open};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create,
+    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
+};
+use rustix::process::{getgid, getuid};
+
+use crate::disk::Disk;
+use crate::error::MountError;
+use crate::requests::Requests;
+
+/// The device of FUSE.
+const DEVICE: &str = "/dev/fuse";
+/// Threads that serve requests.
+///
+/// Source: our choice: a write is not delayed by a read, and the disk has one lock.
+const THREADS: usize = 2;
+
+/// A mounted disk; dropping it detaches the mount.
+///
+/// Requests through files that are still open then fail.
+#[derive(Debug)]
+pub struct Mounted {
+    disk: Disk,
+    at: PathBuf,
+}
+
+impl Mounted {
+    /// Returns the directory of the mount.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.at
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // The mount can be gone already, with its namespace or by `umount`.
+        unmount(&self.at, UnmountFlags::DETACH).ok();
+        self.disk.state().end_mount();
+    }
+}
+
+impl Disk {
+    /// Returns whether this process could mount a disk; mounts nothing.
+    ///
+    /// # Errors
+    /// What is missing, with the remedy.
+    pub fn check() -> Result<(), MountError> {
+        connect(Path::new("a directory")).map(drop)
+    }
+
+    /// Mounts the disk at an existing directory, for all accounts, until the result is dropped.
+    ///
+    /// # Errors
+    /// What is missing, with the remedy.
+    pub fn mount(&self, at: &Path) -> Result<Mounted, MountError> {
+        let number =
+            self.state().begin_mount().ok_or_else(|| MountError::Mounted(at.to_owned()))?;
+        match attach(self, number, at) {
+            Ok(at) => Ok(Mounted { disk: self.clone(), at }),
+            Err(error) => {
+                self.state().end_mount();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Serves a disk at a directory and returns the absolute path of the directory.
+fn attach(disk: &Disk, number: u64, at: &Path) -> Result<PathBuf, MountError> {
+    let refused = |error| MountError::Refused(at.to_owned(), error);
+    let target = at.canonicalize().map_err(refused)?;
+    let (device, detached) = connect(at)?;
+    let mut config = Config::default();
+    config.acl = SessionACL::All;
+    config.n_threads = Some(THREADS);
+    config.clone_fd = true;
+    let requests = Requests::new(disk.clone(), number);
+    let session = Session::from_fd(requests, device, SessionACL::All, config);
+    session.and_then(Session::spawn).map_err(refused)?;
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    let moved = move_mount(&detached, "", CWD, &target, flags);
+    moved.map_err(|error| MountError::new(at, error))?;
+    Ok(target)
+}
+
+/// Returns a connection to the kernel and its mount, which is attached nowhere.
+fn connect(at: &Path) -> Result<(OwnedFd, OwnedFd), MountError> {
+    let device = open(DEVICE, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
+    let device = device.map_err(|error| match error {
+        Errno::NOENT => MountError::NoDevice,
+        error => MountError::new(at, error),
+    })?;
+    let configure = || {
+        let context = fsopen("fuse", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_set_string(&context, "source", "crashfs")?;
+        fsconfig_set_string(&context, "subtype", "crashfs")?;
+        fsconfig_set_string(&context, "fd", device.as_raw_fd().to_string())?;
+        fsconfig_set_string(&context, "rootmode", "40755")?;
+        fsconfig_set_string(&context, "user_id", getuid().as_raw().to_string())?;
+        fsconfig_set_string(&context, "group_id", getgid().as_raw().to_string())?;
+        // Servers run under other accounts, and the kernel checks permissions.
+        fsconfig_set_flag(&context, "allow_other")?;
+        fsconfig_set_flag(&context, "default_permissions")?;
+        fsconfig_create(&context)?;
+        let attr = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+        fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attr)
+    };
+    let mount = configure().map_err(|error: Errno| MountError::new(at, error))?;
+    Ok((device, mount))
+}
