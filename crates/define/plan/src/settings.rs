@@ -178,7 +178,7 @@ declare! {
     HOST_CLIENTS: String = "clients" [Hosts], LineOrLines, destinations, Any, None, "";
     ADDRESS: String = "address" [Hosts], One(Text), address, Any, None, "";
     SSH_CONFIG: String = "ssh_config" [Hosts], One(Text), text, Any, None, "";
-    CUTS: u32 = "cuts" [Durability], One(Whole), |text| above_zero("the number of cuts", parse_whole(text)?), Any, None, "";
+    CUTS: u32 = "cuts" [Durability, Size], One(Whole), |text| above_zero("the number of cuts", parse_whole(text)?), Any, None, "";
     CUT_LEVELS: Vec<CutLevel> = "levels" [Durability], LineOrLines, |text| distinct("levels", text), Any, None, "";
     SURVIVORS: Survivors = "survivors" [Durability], One(Name(|| Survivors::ALL.map(Survivors::name).into())), named, Any, None, "";
     STRICT: bool = "strict" [Durability], One(Switch), |text| Ok(parse_switch(text)?), Any, None, "";

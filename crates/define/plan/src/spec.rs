@@ -71,9 +71,12 @@ impl File {
         };
         for setting in of_table(Table::Size) {
             let Some(text) = size.get(setting) else { continue };
-            let section = match setting.tables.contains(&Table::Factors) {
-                true => &mut self.factors,
-                false => &mut self.benchmark,
+            let section = match setting.tables {
+                tables if tables.contains(&Table::Factors) => &mut self.factors,
+                tables if tables.contains(&Table::Durability) => {
+                    self.durability.get_or_insert_default()
+                }
+                _ => &mut self.benchmark,
             };
             section.values.insert(setting.key, Field::Given(text.clone()));
         }

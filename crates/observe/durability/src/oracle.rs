@@ -69,6 +69,8 @@ impl Acknowledged<'_> {
         let others = rows.keys().filter(|slot| !changes.contains_key(slot)).count();
         losses.never_written += others as u64;
         losses.gaps = u64::from(losses.lost > 0 && !prefix.is_prefix());
+        // A lost tail takes deletes like any other change.
+        losses.resurrected *= losses.gaps;
         losses.is_everything = rows.is_empty();
         losses.window = oldest
             .and_then(|n| self.times.get(usize::try_from(n).ok()?))

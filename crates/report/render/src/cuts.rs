@@ -2,8 +2,8 @@
 
 use analysis::{CutSummary, Lost, cut_summary};
 use model::{
-    AfterCut, Calibrator, CutCampaign, CutKind, CutLevel, CutRecord, Forgotten, ShellCommand,
-    Survivors, Unit, float,
+    AfterCut, CutCampaign, CutKind, CutLevel, CutRecord, Forgotten, ShellCommand, Survivors, Unit,
+    float,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ impl Report for CutReport<'_> {
         for campaign in self.campaigns {
             document.add(self.first_loss(campaign));
         }
-        document.add([Part::Note(calibration(self.campaigns))]);
+        document.add(calibration(self.campaigns));
         document
     }
 
@@ -167,17 +167,23 @@ fn forgotten(change: &Forgotten) -> String {
 }
 
 /// Returns how the known stores behaved.
-fn calibration(campaigns: &[CutCampaign]) -> String {
-    let mut texts: Vec<String> = Vec::new();
-    for known in campaigns.iter().flat_map(|it| &it.calibrators) {
-        let Calibrator { store, loses, cuts, losing } = known;
-        let verb = if *loses { "is known to lose writes" } else { "is known to lose none" };
-        let text = format!("{store} {verb}: {losing} of {cuts} cuts did");
-        if !texts.contains(&text) {
-            texts.push(text);
+fn calibration(campaigns: &[CutCampaign]) -> Vec<Part> {
+    let mut lines: Vec<String> = Vec::new();
+    for campaign in campaigns {
+        let known = |loses: bool| {
+            let known = campaign.calibrators.iter().filter(|it| it.loses == loses);
+            let known = known.map(|it| format!("{} ({} of {} cuts)", it.store, it.losing, it.cuts));
+            known.collect::<Vec<_>>().join(", ")
+        };
+        if !campaign.calibrators.is_empty() {
+            let cuts = campaign.kind.level.imitates();
+            lines.push(format!("{cuts}: known to lose writes, and did: {}", known(true)));
+            lines.push(format!("{cuts}: known to lose none, and did not: {}", known(false)));
         }
     }
-    if texts.is_empty() { String::new() } else { format!("calibrated: {}", texts.join("; ")) }
+    let lines = lines.iter().enumerate().filter(|(at, line)| !lines[..*at].contains(line));
+    let lines: Vec<_> = lines.map(|(_, line)| line.clone()).collect();
+    Part::title("Calibration").above([Part::Items(lines)])
 }
 
 /// Returns what the variants of a comparison lost in simulated crashes.

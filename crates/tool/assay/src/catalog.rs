@@ -54,6 +54,7 @@ static EXPERIMENTS: &[(&str, &str)] = files!("experiments":
     "blob-cache-priorities"
     "checksums"
     "compiler-flags"
+    "durability"
     "group-commit"
     "hot-row"
     "hyperclock-vs-lru"

@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use miette::{Result, miette};
 use model::{
     Calibrator, CutCampaign, CutKind, CutLevel, CutPlan, CutRecord, Durability, Experiment,
-    Manifest, ShellCommand, Survivors, Variant,
+    Manifest, Nanos, ShellCommand, Survivors, Variant,
 };
 use plan::{Overrides, QuickVariants};
 use render::{CutReport, Format};
@@ -32,6 +32,8 @@ use crate::ui::{Process, Ui};
 const EXIT_CLAIM: u8 = 4;
 /// A step that every engine can do; no run of it is made.
 const STEP: &str = "fillrandom";
+/// Time of a cut for an estimate: an engine in the process takes a second, a server three.
+const SECONDS_PER_CUT: u64 = 2;
 /// Key of the setting of the class.
 const CLASS: &str = "durability";
 
@@ -40,7 +42,7 @@ const CLASS: &str = "durability";
 #[command(after_help = "Examples:
   assay durability --engine sqlite --engine lmdb --durability sync
   assay durability --engine rocksdb@11.8.1 --durability os --cuts 20
-  assay durability --engine postgres@15.10 --durability os --option synchronous_commit=off
+  assay durability --engine postgres@15.10 --durability none --option synchronous_commit=off
   assay durability --engine lmdb --durability sync --level file --survivors half
   assay durability --engine sqlite --durability os --level file --seed 7 --cut 12    one cut again
   assay durability --engine fjall --durability sync --format json
@@ -181,6 +183,19 @@ pub(super) fn cut_experiment(
         dir.write_cuts(stored.clone()).into_report()?;
     }
     Ok(())
+}
+
+/// Describes the cuts of an experiment, which follow its runs; `None` without any.
+pub(super) fn line(experiment: &Experiment) -> Option<String> {
+    let plan = experiment.cuts.as_ref()?;
+    let levels: Vec<_> = plan.levels.iter().map(|level| level.imitates()).collect();
+    let all = u64::from(plan.cuts) * (plan.levels.len() * experiment.variants.len()) as u64;
+    Some(format!(
+        "cuts      after the runs, {} of each variant: {}; about {}",
+        plan.cuts,
+        levels.join(", "),
+        Nanos::from_secs(all * SECONDS_PER_CUT)
+    ))
 }
 
 /// Checks that the cuts of a plan can be made here, before anything else is done.

@@ -26,7 +26,7 @@ use super::plan_machines::{Machines, PricedMachines};
 use super::plan_sizes::Priced;
 use super::refused::{by_host, check_text, text};
 use super::run_options::{ExperimentArgs, Verb, rates};
-use super::{fleet, optional, plan_hosts, published, servers};
+use super::{durability, fleet, optional, plan_hosts, published, servers};
 use crate::catalog::Program;
 use crate::environment::Environment;
 use crate::ui::{Process, Ui};
@@ -257,6 +257,7 @@ pub(super) fn lines(planned: &CheckedPlan, style: Style) -> Vec<String> {
         lines.push("profiles  perf samples the CPU time of the measured steps".to_owned());
     }
     lines.extend(plan_hosts::lines(experiment));
+    lines.extend(durability::line(experiment));
     for variant in &experiment.variants {
         let base = match variant {
             control if control.is_control => "  (control: the base repeated)",

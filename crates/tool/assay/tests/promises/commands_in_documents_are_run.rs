@@ -60,11 +60,12 @@ struct Answer {
 }
 
 /// Answers by command; 3 means that nothing was decided, which so few rows may show.
-const ANSWERS: [Answer; 17] = [
+const ANSWERS: [Answer; 18] = [
     Answer { command: "archive", codes: &[0], text: ".parquet" },
     Answer { command: "compare", codes: &[0, 3], text: "redb" },
     Answer { command: "device", codes: &[0], text: "" },
     Answer { command: "doctor", codes: &[0, 1], text: "" },
+    Answer { command: "durability", codes: &[0], text: "power cuts" },
     Answer { command: "engine", codes: &[0], text: "" },
     Answer { command: "explain", codes: &[0, 3], text: "readrandom" },
     Answer { command: "export", codes: &[0], text: "assay" },
@@ -81,9 +82,7 @@ const ANSWERS: [Answer; 17] = [
 ];
 
 /// An experiment of the name that the README's has, in little time.
-const QUICKSTART: &str = r#"[experiment]
-name = "quickstart"
-question = "Which engine?"
+const QUICKSTART: &str = r#"experiment = { name = "quickstart", question = "Which engine?" }
 [benchmark]
 steps = ["readrandom"]
 rows = 10
@@ -244,6 +243,7 @@ fn shorten(args: &mut Vec<String>) {
         }
         // The noise of such short runs allows no plan.
         "plan" if has(args, "--half-width") => set(args, "--results", "empty"),
+        "durability" => set(args, "--cuts", "2"),
         "micro" => {
             set(args, "--span", "1ms");
             set(args, "--kernel", "crc32c");

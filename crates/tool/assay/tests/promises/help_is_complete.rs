@@ -53,6 +53,7 @@ fn commands_are_listed_in_workflow_order() {
       snapshot     List, show, check or remove the saved databases from which runs begin
       micro        Measure checksums and compression of single blocks
       device       Measure storage with fio: throughput and response time by jobs and access
+      durability   Measure what engines lose of their acknowledged writes in simulated crashes
       workload     List workloads, or show the application of SQL servers
       engine       List, get, add, build, test, remove or show engine builds
       completions  Print the completions of a shell

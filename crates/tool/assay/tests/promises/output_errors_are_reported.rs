@@ -85,6 +85,7 @@ pub(crate) const CALLS: &[&str] = &[
     "snapshot show",
     "snapshot verify",
     "snapshot remove --all",
+    "durability --engine memory --level process --cuts 1",
     "micro --kernel crc32c --block 4KiB --rounds 1 --span 1ms",
     DEVICE,
     SHOW_DEVICE,
@@ -118,7 +119,8 @@ const BUILD: &str = "engine build lmdb@0.9.70 --cflags -O0 --name plain";
 const REMOVE: &str = "engine remove mysql@old";
 const ADD: &str = "engine add mysql@old server";
 /// Commands that report progress, or a development build, on standard error.
-const PROGRESS: &[&str] = &["run ", "rerun ", "engine build ", "micro ", "device --path"];
+const PROGRESS: &[&str] =
+    &["run ", "rerun ", "engine build ", "durability ", "micro ", "device --path"];
 /// Calls that fail, and how.
 const FAILURES: &[(&str, i32)] =
     &[("show nothing", 1), ("plan nothing.toml", 1), ("lint nothing", 2), ("nothing", 2)];

@@ -1,0 +1,231 @@
+//! `assay durability` convicts stores that lose acknowledged writes, and acquits the others.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::own_engines_need_one_library::{SORTED, add, compiled};
+use crate::workspace::Workspace;
+
+/// Returns whether power cuts can be made here; prints why not.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn can_cut() -> bool {
+    let has_fuse = Path::new("/dev/fuse").exists();
+    if !has_fuse {
+        println!("skipped: no /dev/fuse: modprobe fuse");
+    }
+    has_fuse
+}
+
+/// Runs `assay durability` with these arguments; returns its exit code and the campaigns.
+fn cut(workspace: &Workspace, arguments: &str) -> (i32, Vec<Value>) {
+    let arguments: Vec<_> = arguments.split_whitespace().collect();
+    let output =
+        workspace.assay(&[&["durability"], &arguments[..], &["--format", "json"]].concat());
+    let data: Value = serde_json::from_str(&output.out)
+        .unwrap_or_else(|error| panic!("{error}: {}{}", output.out, output.err));
+    let campaigns = data["campaigns"].as_array().expect("a list").clone();
+    for mount in std::fs::read_to_string("/proc/mounts").expect("mounts").lines() {
+        assert!(!mount.contains(&workspace.path("").display().to_string()), "{mount}");
+    }
+    (output.code, campaigns)
+}
+
+/// An engine that logs each change with a sync, and claims that writes survive a crash.
+///
+/// It forgets to sync the directory in which it makes the log, unless it is told to.
+fn logging(syncs_directory: bool) -> String {
+    let log = r#"
+#include <fcntl.h>
+#include <unistd.h>
+static int log_file = -1;
+static bool log_change(sorted *s, const void *key, size_t key_bytes, const void *value, size_t bytes) {
+    if (log_file < 0) {
+        log_file = open(s->path, O_CREAT | O_APPEND | O_WRONLY, 0600);
+        char dir[4096];
+        snprintf(dir, sizeof dir, "%s", s->path);
+        *strrchr(dir, '/') = 0;
+        if (SYNCS_DIRECTORY && fsync(open(dir, O_RDONLY)) != 0) return false;
+    }
+    /* A delete has no value, and a mark. */
+    size_t sizes[2] = {key_bytes | (value ? 0 : DELETE), bytes};
+    return write(log_file, sizes, sizeof sizes) > 0 && write(log_file, key, key_bytes) > 0 &&
+           write(log_file, value, bytes) >= 0 && fsync(log_file) == 0;
+}
+
+uint32_t assay_abi(void)"#;
+    let put = "bool is_done = set(s, key, key_bytes, value, value_bytes);";
+    let logged = "bool is_done = log_change(s, key, key_bytes, value, value_bytes) && \
+                  set(s, key, key_bytes, value, value_bytes);";
+    let found = "size_t at = seek(s, key, key_bytes, &is_there);\n    if (is_there) {\n        \
+                 free(s->rows[at].bytes);";
+    let deleted =
+        found.replacen("size_t at", "log_change(s, key, key_bytes, NULL, 0);\n    size_t at", 1);
+    let read = "unsigned char *bytes = malloc(sizes[0]";
+    let marked =
+        format!("bool is_delete = sizes[0] & DELETE; sizes[0] &= ~DELETE;\n        {read}");
+    let loaded = "set(s, bytes, sizes[0], bytes + sizes[0], sizes[1]);";
+    let taken = "(is_delete ? unset(s, bytes, sizes[0]) : \
+                 set(s, bytes, sizes[0], bytes + sizes[0], sizes[1]));";
+    let unset = r#"
+static bool unset(sorted *s, const void *key, size_t bytes) {
+    bool is_there;
+    size_t at = seek(s, key, bytes, &is_there);
+    if (is_there) memmove(&s->rows[at], &s->rows[at + 1], (--s->count - at) * sizeof *s->rows);
+    return true;
+}
+
+static bool load("#;
+    let define = format!(
+        "#define DELETE (1UL << 63)\n#define SYNCS_DIRECTORY {}\n",
+        u8::from(syncs_directory)
+    );
+    let mut source = define + SORTED;
+    for (old, new) in [
+        ("uint32_t assay_abi(void)", log),
+        (put, logged),
+        (found, &*deleted),
+        (read, &*marked),
+        (loaded, taken),
+        ("if (!s->rows || !load(s))", "log_file = -1;\n    if (!s->rows || !load(s))"),
+        ("static bool load(", unset),
+        ("\"field_reads\", \"yes\"", "\"durability\", \"sync\""),
+        ("name, \"room\") == 0", "name, \"assay.durability\") == 0"),
+        // A flush would rewrite the log that it appends to.
+        ("*is_done = work == ASSAY_FLUSH;", "*is_done = 0; return ASSAY_DONE;"),
+    ] {
+        assert!(source.contains(old), "{old}");
+        source = source.replacen(old, new, 1);
+    }
+    source
+}
+
+#[test]
+fn stores_that_sync_lose_nothing_and_stores_that_do_not_lose_everything() {
+    if !can_cut() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let (code, sound) =
+        cut(&workspace, "--engine sqlite --engine lmdb --durability sync --level file --cuts 3");
+    assert_eq!(code, 0);
+    for one in &sound {
+        assert_eq!(one["summary"]["losing"], 0, "{one}");
+        assert_eq!(one["summary"]["lost"]["lost"], "nothing");
+        let acknowledged = one["campaign"]["cuts"][0]["acknowledged"].as_u64();
+        assert!(acknowledged >= Some(20), "{one}");
+        let known = one["campaign"]["calibrators"].as_array().expect("a list");
+        assert!(known.iter().any(|it| it["loses"] == true && it["losing"] == 1), "{one}");
+    }
+    let (code, unsynced) = cut(&workspace, "--engine fjall --durability os --cuts 2 --clients 2");
+    // The class `os` claims to survive the death of the process alone.
+    assert_eq!(code, 0);
+    let losing: Vec<_> = unsynced.iter().map(|it| it["summary"]["losing"].clone()).collect();
+    assert_eq!(losing, [0, 2], "{unsynced:?}");
+    assert_eq!(unsynced[1]["summary"]["lost"]["lost"], "everything");
+    let forgotten = &unsynced[1]["campaign"]["cuts"][0]["forgotten"][0];
+    assert!(forgotten["what"] == "data" && forgotten["bytes"].as_u64() > Some(0), "{forgotten}");
+}
+
+/// Goal: a store that forgets to sync the directory of its log is found where names need that, which
+/// breaks no claim; the same store loses nothing once it syncs the directory.
+#[test]
+fn forgotten_sync_of_a_directory_is_found_with_strict_directories() {
+    if !can_cut() {
+        return;
+    }
+    let build = "--engine sorted@mine --durability sync --level file --cuts 2";
+    for (syncs_directory, arguments, losing) in
+        [(false, "--strict", 2), (false, "", 0), (true, "--strict", 0)]
+    {
+        let Some(workspace) = compiled(&logging(syncs_directory)) else { return };
+        let added = add(&workspace);
+        assert_eq!(added.code, 0, "{}", added.err);
+        let (code, campaigns) = cut(&workspace, &format!("{build} {arguments}"));
+        let summary = &campaigns[0]["summary"];
+        assert_eq!(summary["losing"], losing, "{campaigns:?}");
+        assert_eq!(code, 0);
+    }
+}
+
+#[test]
+fn class_that_is_claimed_and_not_had_fails_the_command_and_blocks_the_comparison() {
+    // It writes its rows when it is closed.
+    let claims = SORTED.replace("\"field_reads\", \"yes\"", "\"durability\", \"sync\"");
+    let claims = claims.replace("name, \"room\") == 0", "name, \"assay.durability\") == 0");
+    let Some(workspace) = compiled(&claims) else { return };
+    let added = add(&workspace);
+    assert_eq!(added.code, 0, "{}", added.err);
+    let (code, campaigns) =
+        cut(&workspace, "--engine sorted@mine --durability sync --level process --cuts 2");
+    assert!(code == 4 && campaigns[0]["summary"]["losing"] == 2, "{code} {campaigns:?}");
+    let file = "[experiment]\nname = \"liar\"\nquestion = \"Which?\"\n\
+        [benchmark]\nsteps = [\"fillrandom\"]\nrows = \"1k\"\ndurability = \"sync\"\n\
+        [durability]\ncuts = 1\nlevels = [\"process\"]\n\
+        [[variant]]\nname = \"sorted\"\nengine = \"sorted@mine\"\n\
+        [[variant]]\nname = \"memory\"\nengine = \"memory\"\n";
+    workspace.write("liar.toml", file);
+    workspace.assay(&["run", "liar.toml"]);
+    let compared = workspace.assay(&["compare", "liar"]).out;
+    assert!(compared.contains("BOGUS") && compared.contains("A080"), "{compared}");
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused_before_anything_runs() {
+    let workspace = Workspace::new();
+    for (arguments, message) in [
+        (
+            &["--engine", "memory", "--level", "block"][..],
+            "cuts of level block cannot be made here",
+        ),
+        (&["--engine", "postgres", "--level", "process"], "postgres needs a version"),
+        (&["--engine", "nosuch"], "nosuch"),
+        (&["--engine", "lmdb", "--option", "MDB_NOSYNC=true"], "MDB_NOSYNC"),
+        (&["--engine", "lmdb", "--cuts", "0"], "--cuts"),
+    ] {
+        let output = workspace.assay(&[&["durability"], arguments].concat());
+        assert!(output.code != 0 && output.err.contains(message), "{}{}", output.out, output.err);
+    }
+    assert!(!workspace.path("assay-data").join("run-cuts-file").exists());
+}
+
+/// Goal: an experiment stores what its variants lost, and `compare` shows it.
+#[test]
+fn comparison_shows_what_survives_a_crash() {
+    if !can_cut() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let file = "[experiment]\nname = \"crashes\"\nquestion = \"Which?\"\n\
+        [benchmark]\nsteps = [\"fillrandom\"]\nrows = \"1k\"\ndurability = \"sync\"\n\
+        [durability]\ncuts = 2\nlevels = [\"process\", \"file\"]\n\
+        [factors]\nrepetitions = 2\n\
+        [[variant]]\nname = \"lmdb\"\nengine = \"lmdb\"\n\
+        [[variant]]\nname = \"redb\"\nengine = \"redb\"\n";
+    workspace.write("crashes.toml", file);
+    let plan = workspace.assay(&["plan", "crashes.toml"]);
+    assert!(plan.out.contains("cuts      after the runs, 2 of each variant"), "{}", plan.out);
+    workspace.recorded(&["run", "crashes.toml"]);
+    let page = workspace.recorded(&["compare", "crashes", "--format", "markdown"]).out;
+    assert!(page.contains("## What survives a crash"), "{page}");
+    let verified = workspace.assay(&["verify", "crashes"]);
+    assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
+    workspace.recorded(&["export", "crashes", "-o", "crashes.assay"]);
+    for from in ["crashes", "crashes.assay"] {
+        let compared = workspace.assay(&["compare", from, "--format", "json"]).out;
+        let compared: Value = serde_json::from_str(&compared).expect("JSON");
+        let cuts = compared["comparison"]["cuts"].as_array().expect("a list");
+        let is_sound = |it: &&Value| it["cuts"] == 2 && it["losing"] == 0;
+        assert_eq!(cuts.iter().filter(is_sound).count(), 4, "{cuts:?}");
+    }
+    for (old, new, message) in [
+        ("cuts = 2", "cuts = 0", "the number of cuts"),
+        ("[\"process\", \"file\"]", "[\"disk\"]", "is not a level of cuts"),
+        ("cuts = 2", "cut = 2", "unknown key"),
+    ] {
+        workspace.write("wrong.toml", file.replace(old, new));
+        let plan = workspace.assay(&["plan", "wrong.toml"]);
+        assert!(plan.code != 0 && plan.err.contains(message), "{}", plan.err);
+        assert!(plan.err.contains("wrong.toml:"), "{}", plan.err);
+    }
+}
