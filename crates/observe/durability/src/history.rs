@@ -2,7 +2,7 @@
 //!
 //! A client has its own keys, numbered by slot. Half as many slots as changes are in use, so a
 //! row is written twice on average. A value begins with the number of the change that wrote it,
-//! and all of its bytes follow from that number: whoever reads it knows what it must be.
+//! and all of its bytes follow from that number: a reader knows what it must be.
 
 use model::DataShape;
 use workload::random::{Stream, below};
@@ -63,9 +63,9 @@ impl History {
         value.clear();
         value.extend_from_slice(&n.to_le_bytes());
         let body = self.bodies.branch(n);
-        let mut words = (0..).map(|at| body.word(at));
+        let mut bytes = (0..).map(|at| body.word(at).to_le_bytes());
         while value.len() < self.value_bytes {
-            value.extend(words.next().map(u64::to_le_bytes).into_iter().flatten());
+            value.extend(bytes.next().into_iter().flatten());
         }
         value.truncate(self.value_bytes);
     }

@@ -16,7 +16,6 @@ use crate::acknowledgements;
 use crate::children::StoreProcess;
 use crate::message::{Go, HostMessage, HostOrder, Order, StoreMessage, StoreOrder};
 use crate::place::Place;
-use crate::store::Kinds;
 
 /// Shortest time of a load, and how much longer the longest is.
 ///
@@ -27,8 +26,11 @@ const LOAD_SPREAD: Nanos = Nanos::from_millis(600);
 /// Fewest acknowledged changes of a cut, and the longest wait for them.
 const ACKNOWLEDGED_MIN: u64 = 20;
 const ACKNOWLEDGED_WITHIN: Nanos = Nanos::from_secs(60);
-/// Longest pause between two looks at the acknowledgements.
+/// Longest pause between two counts of the acknowledgements.
 const POLL: Duration = Duration::from_millis(20);
+
+/// Finds the kind of server of an engine; `None` for a library.
+pub type Kinds = dyn Fn(&str) -> Option<&'static dyn Kind> + Sync;
 
 /// Makes the cuts of an order, and reports each.
 ///

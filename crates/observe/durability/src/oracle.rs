@@ -1,7 +1,7 @@
 //! Compares the rows of a store after a crash with what its clients have changed.
 //!
 //! Of each row the changes are known in order. The rows that are there show which of them the
-//! store still has; the later acknowledged ones are lost. A store that promises an order has, for
+//! store still has; the later acknowledged ones are lost. A store that preserves the order has, for
 //! each client, the state after some number of its changes.
 
 use std::collections::BTreeMap;

@@ -10,46 +10,24 @@ use engine::{Engine, EngineError, Maintenance, OpenSpec, Rows, Session};
 use load::{Clock as _, SteadyClock};
 use model::{Direction, Losses, Op};
 use runner::{MessageReader, MessageWriter, Registry};
-use server::Kind;
 
 use crate::acknowledgements::{self, Writer};
 use crate::history::{History, parse_key};
-use crate::host;
-use crate::message::{DATA, Go, Order, StoreMessage, StoreOrder};
+use crate::message::{DATA, Go, StoreMessage, StoreOrder};
 use crate::oracle::{self, Acknowledged};
 
 /// Rows read at once.
 const PAGE_ROWS: u32 = 1_000;
 
-/// Finds the kind of server of an engine; `None` for a library.
-pub type Kinds = dyn Fn(&str) -> Option<&'static dyn Kind> + Sync;
-
-/// Executes the order of a parent process: the host's, or a store's.
-///
-/// # Errors
-/// A text when the connection ends or has no order.
-pub fn serve(connection: UnixStream, registry: &Registry, kinds: &Kinds) -> Result<(), String> {
-    let again = connection.try_clone().map_err(|error| error.to_string())?;
-    let mut input = MessageReader::new(BufReader::new(again));
-    let output = MessageWriter::new(connection);
-    let order = input.receive().map_err(|error| error.to_string())?;
-    match order.ok_or("no order received")? {
-        Order::Host(order) => host::host(&order, kinds, output),
-        Order::Load(order) => Store::new(&order, output).load(registry, &mut input),
-        Order::Check(order) => Store::new(&order, output).check(registry),
-    }
-    .map_err(|error| error.to_string())
-}
-
 /// A store of an order.
-struct Store<'a> {
+pub(crate) struct Store<'a> {
     order: &'a StoreOrder,
     clock: SteadyClock,
     output: Mutex<MessageWriter<UnixStream>>,
 }
 
 impl<'a> Store<'a> {
-    fn new(order: &'a StoreOrder, output: MessageWriter<UnixStream>) -> Self {
+    pub(crate) fn new(order: &'a StoreOrder, output: MessageWriter<UnixStream>) -> Self {
         Self { order, clock: SteadyClock::kernel(), output: Mutex::new(output) }
     }
 
@@ -94,7 +72,7 @@ impl<'a> Store<'a> {
     }
 
     /// Writes until this process is killed.
-    fn load(
+    pub(crate) fn load(
         &self,
         registry: &Registry,
         input: &mut MessageReader<BufReader<UnixStream>>,
@@ -108,7 +86,7 @@ impl<'a> Store<'a> {
                 let engine = &*engine;
                 let write = move || {
                     let Err(reason) = self.write_changes(engine, client);
-                    // The host is told once, and may have ended.
+                    // The host reads one such message, and may have ended.
                     self.send(&StoreMessage::Failed { reason }).ok();
                 };
                 thread::Builder::new().spawn_scoped(scope, write)?;
@@ -147,7 +125,7 @@ impl<'a> Store<'a> {
     }
 
     /// Compares the rows with what was acknowledged.
-    fn check(&self, registry: &Registry) -> std::io::Result<()> {
+    pub(crate) fn check(&self, registry: &Registry) -> std::io::Result<()> {
         let Some(engine) = self.open(registry, |_| Ok(()))? else { return Ok(()) };
         let checked = engine.session().and_then(|mut session| read_rows(&mut *session));
         match checked {

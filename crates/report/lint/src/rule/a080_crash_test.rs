@@ -1,4 +1,4 @@
-//! A080: simulated crashes lost what the claimed durability class promises.
+//! A080: simulated crashes lost writes that survive in the claimed durability class.
 
 use model::record::Severity;
 
@@ -11,7 +11,7 @@ pub(crate) static RULE: Rule = Rule {
     severity: Severity::Blocking,
     trigger: "simulated crashes of a variant lost acknowledged writes that survive a crash in the \
               durability class that the variant claims, or left a store that does not open",
-    why: "The variant promises less than the others: its writes are cheaper because a crash loses \
+    why: "The variant guarantees less than the others: its writes are cheaper because a crash loses \
           them. Engines are compared within one durability class.",
     remedy: "claim the class that the variant has (durability), or change the option, the file \
              system or the build whose sync is missing: `assay durability` names it",

@@ -198,8 +198,12 @@ pub(super) fn line(experiment: &Experiment) -> Option<String> {
     ))
 }
 
-/// Checks that the cuts of a plan can be made here, before anything else is done.
-pub(super) fn check_levels(plan: &CutPlan) -> Result<()> {
+/// Checks that the cuts of an experiment can be made here, before anything else is done.
+pub(super) fn check(experiment: &Experiment) -> Result<()> {
+    experiment.cuts.as_ref().map_or(Ok(()), check_levels)
+}
+
+fn check_levels(plan: &CutPlan) -> Result<()> {
     plan.levels.iter().try_for_each(|level| check_level(*level).into_report())
 }
 

@@ -8,9 +8,7 @@ use archive::{ExperimentDir, Results};
 use miette::{Result, miette};
 use model::limits::joined_name;
 use model::record::SCHEMA;
-use model::{
-    Bytes, DriveHealth, Experiment, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand,
-};
+use model::{Bytes, DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
 use render::{Meta, complete_runs, next_steps, render_answer};
 
@@ -127,9 +125,6 @@ fn execute(
     let (prepared, environment) = prepare(args, &results, environment, ui)?;
     let environment = &environment;
     let (origin, fleet) = (prepared.origin(), prepared.fleet(args)?);
-    if let Some(cuts) = &prepared.experiment().cuts {
-        durability::check_levels(cuts)?;
-    }
     let data = take_data(environment, ui)?;
     let health = || drive_health(environment);
     let mut bench = Bench::open(&data, &args.limits, environment, &health)?;
@@ -186,14 +181,13 @@ fn execute(
             Err(error) => outcome = Err(error),
         }
     }
-    let may_cut = outcome.is_ok() && !bench.engines.interrupt.forbids_runs();
+    let is_stopped = bench.engines.interrupt.forbids_runs();
     let deferred = bench.close();
     drop((data, deferred));
-    let cut = match may_cut {
-        true => durability::cut_experiment(&dir, &planned, Process { environment, ui }),
-        false => Ok(()),
-    };
-    let outcome = cut.and(outcome);
+    if outcome.is_ok() && !is_stopped {
+        outcome =
+            durability::cut_experiment(&dir, &planned, Process { environment, ui }).and(outcome);
+    }
     let code = print_result(args, fleet.as_ref(), &dir, &planned, ui);
     // What stopped the runs comes first: it may have stopped the output of the result, too.
     match outcome? {
@@ -224,16 +218,12 @@ enum Prepared {
 }
 
 impl Prepared {
-    const fn experiment(&self) -> &Experiment {
-        match self {
-            Self::Fresh(fresh) => &fresh.1.experiment,
-            Self::Stored(stored) => &stored.manifest.plan.experiment,
-        }
-    }
-
     /// Returns the machines that run its blocks, if they are others.
     fn fleet(&self, args: &Args) -> Result<Option<FleetArgs>> {
-        let experiment = self.experiment();
+        let experiment = match self {
+            Self::Fresh(fresh) => &fresh.1.experiment,
+            Self::Stored(stored) => &stored.manifest.plan.experiment,
+        };
         let options = match self {
             Self::Fresh(_) => fleet::options_of(&args.fleet, experiment, None)?,
             Self::Stored(stored) => stored.fleet(&args.fleet)?,
@@ -244,6 +234,7 @@ impl Prepared {
                 "--until extends an experiment of this machine only"
             ));
         }
+        durability::check(experiment)?;
         match &experiment.hosts {
             Some(hosts) => fleet::check_reach(hosts)?,
             None if options.is_some() => fleet::check(experiment)?,

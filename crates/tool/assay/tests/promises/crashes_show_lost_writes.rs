@@ -33,13 +33,14 @@ fn cut(workspace: &Workspace, arguments: &str) -> (i32, Vec<Value>) {
 
 /// An engine that logs each change with a sync, and claims that writes survive a crash.
 ///
-/// It forgets to sync the directory in which it makes the log, unless it is told to.
+/// It forgets to sync the directory in which it makes the log, unless it is compiled to sync it.
 fn logging(syncs_directory: bool) -> String {
     let log = r#"
 #include <fcntl.h>
 #include <unistd.h>
 static int log_file = -1;
-static bool log_change(sorted *s, const void *key, size_t key_bytes, const void *value, size_t bytes) {
+static bool log_change(sorted *s, const void *key, size_t key_bytes, const void *value,
+                       size_t bytes) {
     if (log_file < 0) {
         log_file = open(s->path, O_CREAT | O_APPEND | O_WRONLY, 0600);
         char dir[4096];
@@ -127,8 +128,8 @@ fn stores_that_sync_lose_nothing_and_stores_that_do_not_lose_everything() {
     assert!(forgotten["what"] == "data" && forgotten["bytes"].as_u64() > Some(0), "{forgotten}");
 }
 
-/// Goal: a store that forgets to sync the directory of its log is found where names need that, which
-/// breaks no claim; the same store loses nothing once it syncs the directory.
+/// Goal: a store that forgets to sync the directory of its log is found where names need that. It
+/// breaks no claim, and the same store loses nothing once it syncs the directory.
 #[test]
 fn forgotten_sync_of_a_directory_is_found_with_strict_directories() {
     if !can_cut() {
