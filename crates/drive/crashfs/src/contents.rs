@@ -20,14 +20,8 @@ pub(crate) struct Contents {
     dropped: Undo,
 }
 
-/// Parts of a file whose fate at a power cut is drawn separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// A page by its number.
-    Page(u64),
-    /// The size of the file.
-    Size,
-}
+/// Part of a file whose fate at a power cut is drawn: a page by its number, or the size.
+pub(crate) const SIZE: u64 = u64::MAX;
 
 /// Changes of a file that a power cut has lost.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -155,12 +149,12 @@ impl Contents {
     /// Replaces unsynced parts that do not survive with their durable content.
     ///
     /// A page beyond the current size has no content, so it shares the fate of the size.
-    pub(crate) fn revert(&mut self, survives: &dyn Fn(Part) -> bool) -> LostContents {
-        let (size, size_survives) = (self.size, survives(Part::Size));
+    pub(crate) fn revert(&mut self, survives: &dyn Fn(u64) -> bool) -> LostContents {
+        let (size, size_survives) = (self.size, survives(SIZE));
         let mut lost = LostContents::default();
         let undo = std::mem::take(&mut self.undo).into_iter().filter(|(number, _)| {
             let is_beyond = number * PAGE >= size;
-            !(if is_beyond { size_survives } else { survives(Part::Page(*number)) })
+            !(if is_beyond { size_survives } else { survives(*number) })
         });
         let lost_pages = undo.chain(std::mem::take(&mut self.dropped)).collect::<Undo>();
         lost.first = lost_pages.keys().next().copied();
