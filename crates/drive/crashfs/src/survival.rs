@@ -66,7 +66,7 @@ pub struct Forgotten {
 
 impl Survival {
     /// Returns whether the part of an inode survives.
-    fn draw(self, ino: u64, part: u64) -> bool {
+    pub(crate) fn draw(self, ino: u64, part: u64) -> bool {
         match self {
             Self::Nothing => false,
             Self::Everything => true,

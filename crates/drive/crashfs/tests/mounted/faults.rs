@@ -147,7 +147,7 @@ fn a_disk_is_mounted_once_and_only_at_a_directory() {
         assert!(matches!(machine.disk.mount(dir), Err(MountError::Mounted(_))));
         let other = Disk::new(Names::Own, 1 << 20);
         let error = other.mount(Path::new("/no/such/directory")).unwrap_err().to_string();
-        assert!(error.starts_with("cannot mount a FUSE file system at /no/such/directory: "));
+        assert!(error.starts_with("cannot set up the simulated disk at /no/such/directory: "));
         // The failed mount left the disk free.
         let at = dir.join("other");
         fs::create_dir(&at).unwrap();
