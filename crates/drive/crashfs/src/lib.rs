@@ -4,8 +4,8 @@
 //! their current content and the content that a power cut would leave. It is not a disk to measure:
 //! memory needs no writes, so throughput on it means nothing.
 //!
-//! A [`BlockDisk`] is one recorded file with a real file system on it, which then is part of what is
-//! tested.
+//! A [`BlockDisk`] is one recorded file with a real file system on it, which then is part of what
+//! is tested.
 //!
 //! A sync makes a file durable, and names as [`Names`] states. Directory operations stay pending
 //! until then. Owner, permissions and times are durable at once, and preallocated space is not
