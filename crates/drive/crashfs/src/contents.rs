@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::page::{Gauge, PAGE, Page};
+use crate::recording::Recording;
 
 /// Pages by their number; `None` is a hole.
 type Undo = BTreeMap<u64, Option<Page>>;
 
 /// Pages and size of a file, now and as a power cut would leave them.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Contents {
     size: u64,
     pages: BTreeMap<u64, Page>,
@@ -18,16 +19,11 @@ pub(crate) struct Contents {
     undo: Undo,
     /// Durable content of the pages that a failed sync left readable and will never write.
     dropped: Undo,
+    recording: Option<Recording>,
 }
 
-/// Parts of a file whose fate at a power cut is drawn separately.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// A page by its number.
-    Page(u64),
-    /// The size of the file.
-    Size,
-}
+/// Part of a file whose fate at a power cut is drawn: a page by its number, or the size.
+pub(crate) const SIZE: u64 = u64::MAX;
 
 /// Changes of a file that a power cut has lost.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -104,6 +100,7 @@ impl Contents {
             let (head, tail) = rest.split_at(part.len());
             let page = self.pages.entry(number).or_insert_with(|| Page::new(gauge));
             page.bytes_mut()[part].copy_from_slice(head);
+            self.record_page(number);
             rest = tail;
         }
         self.size = self.size.max(end);
@@ -117,6 +114,7 @@ impl Contents {
         for number in pages.chain(dropped).collect::<Vec<_>>() {
             self.save(number);
             self.zero(number, within(number, from, to));
+            self.record_page(number);
         }
     }
 
@@ -132,6 +130,9 @@ impl Contents {
     pub(crate) fn sync(&mut self) {
         self.undo.clear();
         self.sync_size();
+        if let Some(recording) = &mut self.recording {
+            recording.flush();
+        }
     }
 
     /// Fails to write: unsynced pages stay readable, but a power cut loses them.
@@ -155,12 +156,12 @@ impl Contents {
     /// Replaces unsynced parts that do not survive with their durable content.
     ///
     /// A page beyond the current size has no content, so it shares the fate of the size.
-    pub(crate) fn revert(&mut self, survives: &dyn Fn(Part) -> bool) -> LostContents {
-        let (size, size_survives) = (self.size, survives(Part::Size));
+    pub(crate) fn revert(&mut self, survives: &dyn Fn(u64) -> bool) -> LostContents {
+        let (size, size_survives) = (self.size, survives(SIZE));
         let mut lost = LostContents::default();
         let undo = std::mem::take(&mut self.undo).into_iter().filter(|(number, _)| {
             let is_beyond = number * PAGE >= size;
-            !(if is_beyond { size_survives } else { survives(Part::Page(*number)) })
+            !(if is_beyond { size_survives } else { survives(*number) })
         });
         let lost_pages = undo.chain(std::mem::take(&mut self.dropped)).collect::<Undo>();
         lost.first = lost_pages.keys().next().copied();
@@ -187,6 +188,31 @@ impl Contents {
         drop(self.dropped.split_off(&self.size.div_ceil(PAGE)));
         if let Some(Some(page)) = self.dropped.get_mut(&(self.size / PAGE)) {
             page.bytes_mut()[within(self.size / PAGE, self.size, u64::MAX)].fill(0);
+        }
+    }
+
+    /// Starts to record changes and syncs.
+    pub(crate) fn record(&mut self) {
+        self.recording = Some(Recording::new(self.pages.clone()));
+    }
+
+    /// Returns the number of records.
+    pub(crate) fn recorded(&self) -> usize {
+        self.recording.as_ref().map_or(0, Recording::len)
+    }
+
+    /// Returns the file as a device would have had it after `position` records.
+    pub(crate) fn restored(&self, position: usize, survives: &dyn Fn(u64) -> bool) -> Self {
+        let recording = self.recording.as_ref();
+        let pages = recording.map(|recording| recording.pages(position, survives));
+        let (size, pages) = (self.size, pages.unwrap_or_default());
+        Self { size, pages, durable_size: size, ..Self::default() }
+    }
+
+    /// Records the content of a changed page.
+    fn record_page(&mut self, number: u64) {
+        if let Some(recording) = &mut self.recording {
+            recording.add(number, self.pages.get(&number).cloned());
         }
     }
 

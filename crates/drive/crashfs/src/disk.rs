@@ -55,7 +55,7 @@ impl Disk {
     #[must_use]
     pub fn new(names: Names, limit_bytes: u64) -> Self {
         let (uid, gid) = (getuid().as_raw(), getgid().as_raw());
-        let owner = Owner { perm: ROOT_PERM, uid, gid, rdev: 0 };
+        let owner = Owner { perm: ROOT_PERM, uid, gid };
         let tree = Tree::new(names, limit_bytes / PAGE, owner, now());
         Self(Arc::new(Mutex::new(State { tree, syncs: 0, is_mounted: false, mounts: 0 })))
     }
@@ -103,7 +103,7 @@ impl Disk {
         let state = self.state();
         let unsynced = state.tree.inodes.values().map(|inode| match &inode.body {
             Body::File(contents) => contents.unsynced() * PAGE,
-            Body::Dir(_) | Body::Link(_) | Body::Special(_) => 0,
+            Body::Dir(_) | Body::Special(_) => 0,
         });
         unsynced.sum()
     }

@@ -32,7 +32,7 @@ impl Tree {
         self.next_cookie += 1;
         let now = self.now;
         let Some(dir) = self.inodes.get_mut(&name.dir) else { return };
-        dir.modified(now);
+        dir.attr.mtime = now;
         let Body::Dir(entries) = &mut dir.body else { return };
         let replaced = match to {
             Some(ino) => entries.insert(name.name.clone(), Entry { ino, cookie }),
@@ -69,23 +69,18 @@ impl Tree {
         }
     }
 
-    /// Changes one name; `needed`: changes without which this change cannot survive.
-    pub(crate) fn change_name(&mut self, name: &Name, to: Option<u64>, needed: &[Name]) {
+    /// Changes a name; the change survives only with the changes of the names `joined`.
+    pub(crate) fn change_name(&mut self, name: &Name, to: Option<u64>, joined: &[Name]) {
         let from = self.lookup(name).ok();
         self.pending.add(name, from);
-        needed.iter().for_each(|earlier| self.pending.need(name, earlier));
+        joined.iter().for_each(|other| self.pending.join(name, other));
         self.place(name, to);
-        self.prune(name);
+        let durable = self.pending.get(name).and_then(|undo| undo.durable);
+        if durable == to {
+            self.pending.remove(name);
+        }
         if let Some(from) = from {
             self.release(from);
-        }
-    }
-
-    /// Removes a name from the changed names, if its durable inode is also the current one.
-    pub(crate) fn prune(&mut self, name: &Name) {
-        let current = self.lookup(name).ok();
-        if self.pending.get(name).is_some_and(|undo| undo.durable == current) {
-            self.pending.remove(name);
         }
     }
 

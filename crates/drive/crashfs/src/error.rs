@@ -25,9 +25,26 @@ pub enum MountError {
     /// The disk is mounted.
     #[error("the simulated disk is already mounted: unmount it before it is mounted at {}", _0.display())]
     Mounted(PathBuf),
+    /// A program is not installed.
+    #[error(
+        "the program {_0} is missing, which power cuts below a file system need: install it with \
+         `apt-get install {_1}`"
+    )]
+    NoProgram(&'static str, &'static str),
+    /// The process may not attach loop devices.
+    #[error(
+        "this process may not use /dev/loop-control, which power cuts below a file system need: \
+         run as root, and load the module with `modprobe loop`; start a container with \
+         `--privileged`"
+    )]
+    NoLoop,
+    /// A program failed: its name and output.
+    #[error("{_0} failed: {_1}: check the options of the file system")]
+    Program(&'static str, String),
     /// The kernel refuses for another reason.
     #[error(
-        "cannot mount a FUSE file system at {}: {_1}: name an empty directory that exists",
+        "cannot set up the simulated disk at {}: {_1}: name an empty directory that exists, and \
+         give the disk enough memory",
         _0.display()
     )]
     Refused(PathBuf, io::Error),

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::SystemTime;
 
 use fuser::{FileAttr, FileType, INodeNo};
 
 use crate::contents::Contents;
-use crate::page::{Gauge, PAGE, Share};
+use crate::page::{Gauge, PAGE};
 use crate::pending::Name;
 
 /// An entry of a directory.
@@ -27,13 +26,11 @@ pub(crate) enum Body {
     File(Contents),
     /// A directory.
     Dir(BTreeMap<OsString, Entry>),
-    /// A symbolic link.
-    Link(PathBuf),
-    /// A socket, a pipe or a device: the kernel does its work.
+    /// A socket or a pipe: the kernel does its work.
     Special(FileType),
 }
 
-/// Owner, permissions and device of a new inode.
+/// Owner and permissions of a new inode.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Owner {
     /// Permission bits.
@@ -42,11 +39,9 @@ pub(crate) struct Owner {
     pub(crate) uid: u32,
     /// Group.
     pub(crate) gid: u32,
-    /// Device number of a device.
-    pub(crate) rdev: u32,
 }
 
-/// A node of the tree. Owner, permissions and times are durable at once.
+/// A node of the tree.
 #[derive(Debug)]
 pub(crate) struct Inode {
     /// Content.
@@ -55,19 +50,14 @@ pub(crate) struct Inode {
     pub(crate) names: BTreeSet<Name>,
     /// Number of references that the kernel has to the inode.
     pub(crate) lookups: u64,
-    attr: FileAttr,
-    _share: Share,
+    /// Owner, permissions and times, which are durable at once.
+    pub(crate) attr: FileAttr,
+    _gauge: Gauge,
 }
 
 impl Inode {
     /// Returns an inode without names.
     pub(crate) fn new(ino: u64, body: Body, owner: Owner, now: SystemTime, gauge: &Gauge) -> Self {
-        let kind = match body {
-            Body::File(_) => FileType::RegularFile,
-            Body::Dir(_) => FileType::Directory,
-            Body::Link(_) => FileType::Symlink,
-            Body::Special(kind) => kind,
-        };
         let attr = FileAttr {
             ino: INodeNo(ino),
             size: 0,
@@ -76,17 +66,16 @@ impl Inode {
             mtime: now,
             ctime: now,
             crtime: now,
-            kind,
+            kind: FileType::Directory,
             perm: owner.perm,
             nlink: 1,
             uid: owner.uid,
             gid: owner.gid,
-            rdev: owner.rdev,
+            rdev: 0,
             blksize: 4096,
             flags: 0,
         };
-        let names = BTreeSet::new();
-        Self { body, names, lookups: 0, attr, _share: Share::new(gauge) }
+        Self { body, names: BTreeSet::new(), lookups: 0, attr, _gauge: gauge.clone() }
     }
 
     /// Returns the attributes as `stat` reports them.
@@ -94,24 +83,14 @@ impl Inode {
         let mut attr = self.attr;
         match &self.body {
             Body::File(contents) => {
+                attr.kind = FileType::RegularFile;
                 attr.size = contents.size();
                 attr.blocks = contents.allocated() * (PAGE / 512);
                 attr.nlink = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
             }
-            Body::Link(target) => attr.size = target.as_os_str().len() as u64,
-            Body::Dir(_) | Body::Special(_) => {}
+            Body::Dir(_) => {}
+            Body::Special(kind) => attr.kind = *kind,
         }
         attr
-    }
-
-    /// Returns the attributes to change.
-    pub(crate) const fn attr_mut(&mut self) -> &mut FileAttr {
-        &mut self.attr
-    }
-
-    /// Records that the content changed.
-    pub(crate) const fn modified(&mut self, now: SystemTime) {
-        self.attr.mtime = now;
-        self.attr.ctime = now;
     }
 }

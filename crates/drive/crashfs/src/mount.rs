@@ -6,7 +6,6 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use fuser::{Config, Session, SessionACL};
 use rustix::fs::{CWD, Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::mount::{
@@ -18,14 +17,10 @@ use rustix::process::{getgid, getuid};
 use crate::disk::Disk;
 use crate::error::MountError;
 use crate::requests::Requests;
+use crate::serving::serve;
 
 /// The device of FUSE.
 const DEVICE: &str = "/dev/fuse";
-/// Threads that serve requests.
-///
-/// Source: our choice: a write is not delayed by a read, and the disk has one lock.
-const THREADS: usize = 2;
-
 /// A mounted disk; dropping it detaches the mount.
 ///
 /// Requests through files that are still open then fail.
@@ -82,13 +77,7 @@ fn attach(disk: &Disk, number: u64, at: &Path) -> Result<PathBuf, MountError> {
     let refused = |error| MountError::Refused(at.to_owned(), error);
     let target = at.canonicalize().map_err(refused)?;
     let (device, detached) = connect(at)?;
-    let mut config = Config::default();
-    config.acl = SessionACL::All;
-    config.n_threads = Some(THREADS);
-    config.clone_fd = true;
-    let requests = Requests::new(disk.clone(), number);
-    let session = Session::from_fd(requests, device, SessionACL::All, config);
-    session.and_then(Session::spawn).map_err(refused)?;
+    serve(Requests::new(disk.clone(), number), device).map_err(refused)?;
     let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
     let moved = move_mount(&detached, "", CWD, &target, flags);
     moved.map_err(|error| MountError::new(at, error))?;

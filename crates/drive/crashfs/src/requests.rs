@@ -1,25 +1,24 @@
 //! Answers the kernel's requests.
 //!
 //! Requests without a method here get ENOSYS once, after which the kernel does without: no extended
-//! attributes, `copy_file_range` as reads and writes, locks in the kernel.
+//! attributes and symbolic links, `copy_file_range` as reads and writes, locks in the kernel.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation,
-    INodeNo, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory,
-    ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    INodeNo, LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty,
+    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
-use rustix::fs::{FallocateFlags, OFlags, RawMode};
+use rustix::fs::{FallocateFlags, OFlags};
 
 use crate::contents::Contents;
 use crate::disk::{Disk, State};
 use crate::inode::{Body, Owner};
 use crate::pending::Name;
-use crate::tree::{Change, Tree};
+use crate::tree::Tree;
 
 /// How long the kernel may use names and attributes without a request.
 ///
@@ -49,8 +48,8 @@ fn perm(mode: u32) -> u16 {
 }
 
 /// Returns owner and permissions of a new inode.
-fn owner(request: &Request, mode: u32, rdev: u32) -> Owner {
-    Owner { perm: perm(mode), uid: request.uid(), gid: request.gid(), rdev }
+fn owner(request: &Request, mode: u32) -> Owner {
+    Owner { perm: perm(mode), uid: request.uid(), gid: request.gid() }
 }
 
 /// Must a file with these flags be synced at each write?
@@ -71,21 +70,14 @@ impl Requests {
         if state.mounts == self.number { request(&mut state) } else { Err(Errno::EIO) }
     }
 
-    /// Applies a request whose answer is an inode that the kernel will refer to.
-    fn refer(
-        &self,
-        request: impl FnOnce(&mut Tree) -> Result<FileAttr, Errno>,
-    ) -> Result<FileAttr, Errno> {
-        self.apply(|state| {
+    /// Answers a request for an inode, to which the kernel then refers.
+    fn entry(&self, reply: ReplyEntry, request: impl FnOnce(&mut Tree) -> Result<FileAttr, Errno>) {
+        let answer = self.apply(|state| {
             let attr = request(&mut state.tree)?;
             state.tree.remember(attr.ino.0);
             Ok(attr)
-        })
-    }
-
-    /// Answers a request for an inode by name.
-    fn entry(&self, reply: ReplyEntry, request: impl FnOnce(&mut Tree) -> Result<FileAttr, Errno>) {
-        match self.refer(request) {
+        });
+        match answer {
             Ok(attr) => reply.entry(&CACHED, &attr, GENERATION),
             Err(error) => reply.error(error),
         }
@@ -103,14 +95,6 @@ impl Requests {
     fn empty(&self, reply: ReplyEmpty, request: impl FnOnce(&mut State) -> Result<(), Errno>) {
         match self.apply(request) {
             Ok(()) => reply.ok(),
-            Err(error) => reply.error(error),
-        }
-    }
-
-    /// Answers a request for bytes.
-    fn data(&self, reply: ReplyData, request: impl FnOnce(&mut Tree) -> Result<Vec<u8>, Errno>) {
-        match self.apply(|state| request(&mut state.tree)) {
-            Ok(data) => reply.data(&data),
             Err(error) => reply.error(error),
         }
     }
@@ -166,15 +150,13 @@ impl Filesystem for Requests {
                 TimeOrNow::SpecificTime(time) => time,
                 TimeOrNow::Now => now,
             };
-            let (atime, mtime) = (atime.map(time), mtime.map(time));
-            tree.set_attr(ino.0, Change { perm: mode.map(perm), uid, gid, size, atime, mtime })
-        });
-    }
-
-    fn readlink(&self, _: &Request, ino: INodeNo, reply: ReplyData) {
-        self.data(reply, |tree| match &tree.inode(ino.0)?.body {
-            Body::Link(target) => Ok(target.as_os_str().as_encoded_bytes().to_vec()),
-            Body::File(_) | Body::Dir(_) | Body::Special(_) => Err(Errno::EINVAL),
+            tree.set_attr(ino.0, size, |attr| {
+                attr.perm = mode.map_or(attr.perm, perm);
+                attr.uid = uid.unwrap_or(attr.uid);
+                attr.gid = gid.unwrap_or(attr.gid);
+                attr.atime = atime.map_or(attr.atime, time);
+                attr.mtime = mtime.map_or(attr.mtime, time);
+            })
         });
     }
 
@@ -185,20 +167,18 @@ impl Filesystem for Requests {
         file: &OsStr,
         mode: u32,
         _umask: u32,
-        rdev: u32,
+        _rdev: u32,
         reply: ReplyEntry,
     ) {
-        use rustix::fs::FileType as Type;
-        let body = match Type::from_raw_mode(mode as RawMode) {
-            Type::Fifo => Body::Special(FileType::NamedPipe),
-            Type::Socket => Body::Special(FileType::Socket),
-            Type::CharacterDevice => Body::Special(FileType::CharDevice),
-            Type::BlockDevice => Body::Special(FileType::BlockDevice),
-            Type::RegularFile | Type::Directory | Type::Symlink | Type::Unknown => {
-                Body::File(Contents::default())
-            }
+        let kind = rustix::fs::FileType::from_raw_mode(mode);
+        let body = if kind.is_fifo() {
+            Body::Special(FileType::NamedPipe)
+        } else if kind.is_socket() {
+            Body::Special(FileType::Socket)
+        } else {
+            Body::File(Contents::default())
         };
-        self.entry(reply, |tree| tree.make(&name(parent, file), body, owner(request, mode, rdev)));
+        self.entry(reply, |tree| tree.make(&name(parent, file), body, owner(request, mode)));
     }
 
     fn mkdir(
@@ -211,27 +191,15 @@ impl Filesystem for Requests {
         reply: ReplyEntry,
     ) {
         let body = Body::Dir(BTreeMap::new());
-        self.entry(reply, |tree| tree.make(&name(parent, file), body, owner(request, mode, 0)));
+        self.entry(reply, |tree| tree.make(&name(parent, file), body, owner(request, mode)));
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, file: &OsStr, reply: ReplyEmpty) {
-        self.empty(reply, |state| state.tree.remove(&name(parent, file), false));
+        self.empty(reply, |state| state.tree.remove(&name(parent, file)));
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, file: &OsStr, reply: ReplyEmpty) {
-        self.empty(reply, |state| state.tree.remove(&name(parent, file), true));
-    }
-
-    fn symlink(
-        &self,
-        request: &Request,
-        parent: INodeNo,
-        file: &OsStr,
-        target: &Path,
-        reply: ReplyEntry,
-    ) {
-        let body = Body::Link(target.to_owned());
-        self.entry(reply, |tree| tree.make(&name(parent, file), body, owner(request, 0o777, 0)));
+        self.empty(reply, |state| state.tree.remove(&name(parent, file)));
     }
 
     fn rename(
@@ -259,24 +227,6 @@ impl Filesystem for Requests {
         reply.opened(FileHandle(0), OPENED);
     }
 
-    fn create(
-        &self,
-        request: &Request,
-        parent: INodeNo,
-        file: &OsStr,
-        mode: u32,
-        _umask: u32,
-        _flags: i32,
-        reply: ReplyCreate,
-    ) {
-        let body = Body::File(Contents::default());
-        let owner = owner(request, mode, 0);
-        match self.refer(|tree| tree.make(&name(parent, file), body, owner)) {
-            Ok(attr) => reply.created(&CACHED, &attr, GENERATION, FileHandle(0), OPENED),
-            Err(error) => reply.error(error),
-        }
-    }
-
     fn read(
         &self,
         _: &Request,
@@ -288,7 +238,10 @@ impl Filesystem for Requests {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        self.data(reply, |tree| Ok(tree.contents(ino.0)?.read(offset, bytes.into())));
+        match self.apply(|state| Ok(state.tree.contents(ino.0)?.read(offset, bytes.into()))) {
+            Ok(data) => reply.data(&data),
+            Err(error) => reply.error(error),
+        }
     }
 
     fn write(
@@ -327,16 +280,20 @@ impl Filesystem for Requests {
         offset: u64,
         mut reply: ReplyDirectory,
     ) {
-        match self.apply(|state| state.tree.list(ino.0, offset)) {
-            Ok(listed) => {
-                for each in listed {
-                    let (ino, cookie) = (INodeNo(each.entry.ino), each.entry.cookie);
-                    if reply.add(ino, cookie, each.kind, &each.name) {
-                        break;
-                    }
+        let listed = self.apply(|State { tree, .. }| {
+            let later = tree.entries(ino.0)?.iter().filter(|(_, entry)| entry.cookie > offset);
+            let mut entries: Vec<_> = later.collect();
+            entries.sort_by_key(|(_, entry)| entry.cookie);
+            for (name, entry) in entries {
+                let kind = tree.inode(entry.ino)?.attr().kind;
+                if reply.add(INodeNo(entry.ino), entry.cookie, kind, name) {
+                    break;
                 }
-                reply.ok();
             }
+            Ok(())
+        });
+        match listed {
+            Ok(()) => reply.ok(),
             Err(error) => reply.error(error),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::contents::{LostContents, Part};
+use crate::contents::LostContents;
 use crate::inode::Body;
 use crate::page::PAGE;
 use crate::pending::{Name, Undo};
@@ -66,7 +66,7 @@ pub struct Forgotten {
 
 impl Survival {
     /// Returns whether the part of an inode survives.
-    fn draw(self, ino: u64, part: u64) -> bool {
+    pub(crate) fn draw(self, ino: u64, part: u64) -> bool {
         match self {
             Self::Nothing => false,
             Self::Everything => true,
@@ -95,10 +95,7 @@ impl Tree {
         let inodes: Vec<u64> = self.inodes.keys().copied().collect();
         for ino in inodes {
             let Ok(contents) = self.contents(ino) else { continue };
-            let lost = contents.revert(&|part| match part {
-                Part::Page(number) => survival.draw(ino, number),
-                Part::Size => survival.draw(ino, u64::MAX),
-            });
+            let lost = contents.revert(&|part| survival.draw(ino, part));
             losses.extend(self.lost_contents(ino, &lost));
         }
         let mut released = Vec::new();

@@ -11,7 +11,7 @@ use crate::inode::{Body, Owner};
 use crate::page::PAGE;
 use crate::pending::Name;
 use crate::survival::{Forgotten, LossKind, Survival};
-use crate::tree::{Change, Names, ROOT, Tree};
+use crate::tree::{Names, ROOT, Tree};
 
 /// A change of one of few files; numbers are taken modulo what exists.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +77,25 @@ impl Subject {
         self.tree.lookup(&self.name(number)).ok()
     }
 
+    /// Would the kernel send this change of the inode?
+    fn passes(&self, op: Op, ino: Option<u64>) -> bool {
+        let is_dir = |ino: u64| self.tree.entries(ino).is_ok();
+        match op {
+            Op::Make(_) | Op::MakeDir(_) => ino.is_none(),
+            Op::Link(_, to) => self.ino(to).is_none(),
+            Op::Rename(_, to) => {
+                let Some(ino) = ino else { return false };
+                let into = self.name(to).dir;
+                let is_inside = self.tree.ancestors(into).iter().any(|name| name.dir == ino);
+                let other = self.ino(to);
+                let fits = other.is_none_or(|other| other != ino && is_dir(other) == is_dir(ino));
+                fits && into != ino && !is_inside
+            }
+            Op::Remove(_) | Op::Write(..) | Op::Truncate(..) | Op::Cut => true,
+            Op::Sync(_) | Op::FailSync(_) | Op::SyncDir(_) => true,
+        }
+    }
+
     /// Applies a change and returns whether the tree accepted it.
     fn apply(&mut self, op: Op) -> bool {
         let owner = Owner::default();
@@ -90,6 +109,9 @@ impl Subject {
             Op::Sync(at) | Op::FailSync(at) | Op::SyncDir(at) => (self.name(at), self.ino(at)),
             Op::Cut => (self.name(0), None),
         };
+        if !self.passes(op, ino) {
+            return false;
+        }
         let file = ino.filter(|ino| self.tree.contents(*ino).is_ok());
         let file = file.ok_or(Errno::ENOENT);
         let done = match op {
@@ -100,15 +122,15 @@ impl Subject {
                     self.dirs.push(made.ino.0);
                 })
             }
-            Op::Remove(_) => self.tree.remove(&name, ino.is_some() && file.is_err()),
+            Op::Remove(_) => self.tree.remove(&name),
             Op::Rename(_, to) => self.tree.rename(&name, &self.name(to)),
             Op::Link(_, to) => file.and_then(|ino| self.tree.link(ino, &self.name(to)).map(drop)),
             Op::Write(_, at, byte) => {
                 file.and_then(|ino| self.tree.write(ino, at, &[byte; 3000], false))
             }
-            Op::Truncate(_, size) => file.and_then(|ino| {
-                self.tree.set_attr(ino, Change { size: Some(size), ..Change::default() }).map(drop)
-            }),
+            Op::Truncate(_, size) => {
+                file.and_then(|ino| self.tree.set_attr(ino, Some(size), |_| {}).map(drop))
+            }
             Op::Sync(_) => file.and_then(|ino| self.tree.sync(ino)),
             Op::FailSync(_) => file.and_then(|ino| {
                 self.tree.failing_syncs = 1;
@@ -349,8 +371,8 @@ proptest! {
         let [nothing, everything, subset] = subjects.each_ref().map(Subject::reachable);
         prop_assert!(nothing.intersection(&everything).all(|ino| subset.contains(ino)));
         prop_assert_eq!(subset.len(), subjects[2].tree.inodes.len());
-        // The current content of a removed file cannot be read.
-        for ino in subset.into_iter().filter(|ino| everything.contains(ino)) {
+        // The content of a lost or removed file cannot be read.
+        for ino in subset.into_iter().filter(|ino| nothing.contains(ino) && everything.contains(ino)) {
             let mut page = |at: usize, number: u64| {
                 let mut page = match subjects[at].tree.contents(ino) {
                     Ok(contents) => contents.read(number * PAGE, PAGE),
@@ -387,7 +409,7 @@ fn a_report_lists_each_lost_change_by_path() {
     subject.tree.write(log, 8500, &[2; 1000], false).unwrap();
     let name = |name: &str| Name { dir: ROOT, name: name.into() };
     subject.tree.rename(&name("old"), &name("new")).unwrap();
-    subject.tree.remove(&name("gone"), false).unwrap();
+    subject.tree.remove(&name("gone")).unwrap();
     file(&mut subject, "made");
     let losses = subject.cut(Survival::Nothing).losses;
     let found: Vec<_> =

@@ -1,11 +1,13 @@
 //! Files and directories in memory: the state machine behind the mount.
+//!
+//! The kernel has checked each request: names, types and permissions fit.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::time::SystemTime;
 
-use fuser::{Errno, FileAttr, FileType};
+use fuser::{Errno, FileAttr};
 use rustix::fs::FallocateFlags;
 
 use crate::contents::Contents;
@@ -37,34 +39,6 @@ pub enum Names {
     Own,
     /// Only a sync of the directory makes its names durable, as POSIX permits.
     Strict,
-}
-
-/// Owner, size and times to set; `None` leaves the value.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Change {
-    /// Permission bits.
-    pub(crate) perm: Option<u16>,
-    /// Account.
-    pub(crate) uid: Option<u32>,
-    /// Group.
-    pub(crate) gid: Option<u32>,
-    /// Size in bytes.
-    pub(crate) size: Option<u64>,
-    /// Time of the last access.
-    pub(crate) atime: Option<SystemTime>,
-    /// Time of the last modification.
-    pub(crate) mtime: Option<SystemTime>,
-}
-
-/// An entry of a listing.
-#[derive(Clone, Debug)]
-pub(crate) struct Listed {
-    /// Inode and position.
-    pub(crate) entry: Entry,
-    /// Type of the inode.
-    pub(crate) kind: FileType,
-    /// Name in the directory.
-    pub(crate) name: OsString,
 }
 
 /// The files, what of them is durable, and the faults that are switched on.
@@ -128,7 +102,7 @@ impl Tree {
     pub(crate) fn entries(&self, dir: u64) -> Result<&BTreeMap<OsString, Entry>, Errno> {
         match &self.inode(dir)?.body {
             Body::Dir(entries) => Ok(entries),
-            Body::File(_) | Body::Link(_) | Body::Special(_) => Err(Errno::ENOTDIR),
+            Body::File(_) | Body::Special(_) => Err(Errno::ENOTDIR),
         }
     }
 
@@ -137,7 +111,7 @@ impl Tree {
         match &mut self.inode_mut(ino)?.body {
             Body::File(contents) => Ok(contents),
             Body::Dir(_) => Err(Errno::EISDIR),
-            Body::Link(_) | Body::Special(_) => Err(Errno::EINVAL),
+            Body::Special(_) => Err(Errno::EINVAL),
         }
     }
 
@@ -145,18 +119,6 @@ impl Tree {
     pub(crate) fn lookup(&self, name: &Name) -> Result<u64, Errno> {
         let entry = self.entries(name.dir)?.get(&name.name);
         entry.map(|entry| entry.ino).ok_or(Errno::ENOENT)
-    }
-
-    /// Returns the entries of a directory after the position `cookie`, in order of creation.
-    pub(crate) fn list(&self, dir: u64, cookie: u64) -> Result<Vec<Listed>, Errno> {
-        let entries = self.entries(dir)?.iter().filter(|(_, entry)| entry.cookie > cookie);
-        let listed = entries.filter_map(|(name, entry)| {
-            let kind = self.inodes.get(&entry.ino)?.attr().kind;
-            Some(Listed { entry: *entry, kind, name: name.clone() })
-        });
-        let mut listed: Vec<Listed> = listed.collect();
-        listed.sort_by_key(|listed| listed.entry.cookie);
-        Ok(listed)
     }
 
     /// Makes an inode with a name.
@@ -167,7 +129,6 @@ impl Tree {
         owner: Owner,
     ) -> Result<FileAttr, Errno> {
         self.check_space(1)?;
-        self.check_free(name)?;
         let ino = self.next_ino;
         self.next_ino += 1;
         let inode = Inode::new(ino, body, owner, self.now, &self.gauge);
@@ -179,17 +140,15 @@ impl Tree {
     /// Gives a file another name.
     pub(crate) fn link(&mut self, ino: u64, name: &Name) -> Result<FileAttr, Errno> {
         self.check_space(0)?;
-        self.check_free(name)?;
         self.change_name(name, Some(ino), &[]);
         Ok(self.inode(ino)?.attr())
     }
 
-    /// Removes a name: of a directory if `of_dir`, else of another inode.
-    pub(crate) fn remove(&mut self, name: &Name, of_dir: bool) -> Result<(), Errno> {
+    /// Removes a name.
+    pub(crate) fn remove(&mut self, name: &Name) -> Result<(), Errno> {
         self.check_change()?;
-        let ino = self.lookup(name)?;
-        let needed = self.check_removable(ino, of_dir)?;
-        self.change_name(name, None, &needed);
+        let joined = self.removed_with(self.lookup(name)?)?;
+        self.change_name(name, None, &joined);
         Ok(())
     }
 
@@ -197,30 +156,14 @@ impl Tree {
     pub(crate) fn rename(&mut self, from: &Name, to: &Name) -> Result<(), Errno> {
         self.check_change()?;
         let ino = self.lookup(from)?;
-        let replaced = self.entries(to.dir)?.get(&to.name).map(|entry| entry.ino);
-        if replaced == Some(ino) {
-            return Ok(());
-        }
-        let mut needed = self.ancestors(to.dir);
-        if to.dir == ino || needed.iter().any(|name| name.dir == ino) {
-            return Err(Errno::EINVAL);
-        }
-        let is_dir = matches!(self.inode(ino)?.body, Body::Dir(_));
-        if let Some(replaced) = replaced {
-            needed.extend(self.check_removable(replaced, is_dir)?);
+        let mut joined = self.ancestors(to.dir);
+        if let Ok(replaced) = self.lookup(to) {
+            joined.extend(self.removed_with(replaced)?);
         }
         self.pending.add(from, Some(ino));
-        self.pending.add(to, replaced);
-        self.pending.join(from, to);
-        needed.iter().for_each(|name| self.pending.need(from, name));
-        self.place(to, Some(ino));
-        self.place(from, None);
-        for name in [from, to] {
-            self.prune(name);
-        }
-        if let Some(replaced) = replaced {
-            self.release(replaced);
-        }
+        joined.push(from.clone());
+        self.change_name(to, Some(ino), &joined);
+        self.change_name(from, None, &[]);
         Ok(())
     }
 
@@ -244,7 +187,7 @@ impl Tree {
         }
         let (gauge, now) = (self.gauge.clone(), self.now);
         self.contents(ino)?.write(offset, data, &gauge);
-        self.inode_mut(ino)?.modified(now);
+        self.inode_mut(ino)?.attr.mtime = now;
         if is_sync { self.sync(ino) } else { Ok(()) }
     }
 
@@ -270,26 +213,27 @@ impl Tree {
         if !mode.contains(keep_size) {
             contents.truncate(contents.size().max(range.end));
         }
-        self.inode_mut(ino)?.modified(now);
+        self.inode_mut(ino)?.attr.mtime = now;
         Ok(())
     }
 
-    /// Sets attributes and size.
-    pub(crate) fn set_attr(&mut self, ino: u64, change: Change) -> Result<FileAttr, Errno> {
+    /// Sets the size, if one is given, and other attributes by a function.
+    pub(crate) fn set_attr(
+        &mut self,
+        ino: u64,
+        size: Option<u64>,
+        change: impl FnOnce(&mut FileAttr),
+    ) -> Result<FileAttr, Errno> {
         self.check_change()?;
         let now = self.now;
-        if let Some(size) = change.size {
+        if let Some(size) = size {
             self.contents(ino)?.truncate(size);
-            self.inode_mut(ino)?.modified(now);
+            self.inode_mut(ino)?.attr.mtime = now;
         }
-        let attr = self.inode_mut(ino)?.attr_mut();
-        attr.ctime = now;
-        attr.perm = change.perm.unwrap_or(attr.perm);
-        attr.uid = change.uid.unwrap_or(attr.uid);
-        attr.gid = change.gid.unwrap_or(attr.gid);
-        attr.atime = change.atime.unwrap_or(attr.atime);
-        attr.mtime = change.mtime.unwrap_or(attr.mtime);
-        Ok(self.inode(ino)?.attr())
+        let inode = self.inode_mut(ino)?;
+        inode.attr.ctime = now;
+        change(&mut inode.attr);
+        Ok(inode.attr())
     }
 
     /// Makes a file or the entries of a directory durable; names as [`Names`] states.
@@ -308,7 +252,7 @@ impl Tree {
                 return Err(Errno::EIO);
             }
             Body::File(contents) => contents.sync(),
-            Body::Dir(_) | Body::Link(_) | Body::Special(_) => {}
+            Body::Dir(_) | Body::Special(_) => {}
         }
         let mut names = self.pending.names_in(ino);
         if self.names == Names::Own {
@@ -326,29 +270,16 @@ impl Tree {
         }
     }
 
-    /// Returns the names that must survive if a name of this inode is removed.
+    /// Returns the names whose changes must survive with the removal of this inode.
     ///
     /// Files may have moved out of a directory, and a file may have got another name.
-    fn check_removable(&self, ino: u64, of_dir: bool) -> Result<Vec<Name>, Errno> {
+    fn removed_with(&self, ino: u64) -> Result<Vec<Name>, Errno> {
         let inode = self.inode(ino)?;
         match &inode.body {
-            Body::Dir(_) if !of_dir => Err(Errno::EISDIR),
             Body::Dir(entries) if !entries.is_empty() => Err(Errno::ENOTEMPTY),
             Body::Dir(_) => Ok(self.pending.names_in(ino)),
-            Body::File(_) | Body::Link(_) | Body::Special(_) => {
-                if of_dir {
-                    Err(Errno::ENOTDIR)
-                } else {
-                    Ok(inode.names.iter().cloned().collect())
-                }
-            }
+            Body::File(_) | Body::Special(_) => Ok(inode.names.iter().cloned().collect()),
         }
-    }
-
-    /// Fails if a name exists.
-    fn check_free(&self, name: &Name) -> Result<(), Errno> {
-        let exists = self.entries(name.dir)?.contains_key(&name.name);
-        if exists { Err(Errno::EEXIST) } else { Ok(()) }
     }
 
     /// Fails if changes are frozen.

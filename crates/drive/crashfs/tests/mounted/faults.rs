@@ -111,7 +111,7 @@ fn the_kernel_locks_files() {
 #[test]
 fn files_have_holes_links_and_owners() {
     isolated("faults::files_have_holes_links_and_owners", |dir| {
-        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
         let machine = Machine::new(dir, Names::Own);
         let file = File::create_new(machine.path("file")).unwrap();
         file.write_all_at(&[1; 3 * 4096], 0).unwrap();
@@ -124,8 +124,6 @@ fn files_have_holes_links_and_owners() {
         assert_eq!((data[4095], data[4096], data[8191], data[8192]), (1, 0, 0, 1));
         fs::hard_link(machine.path("file"), machine.path("other")).unwrap();
         assert_eq!(file.metadata().unwrap().nlink(), 2);
-        symlink("file", machine.path("link")).unwrap();
-        assert_eq!(fs::read(machine.path("link")).unwrap(), data);
         fs::set_permissions(machine.path("file"), fs::Permissions::from_mode(0o600)).unwrap();
         assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o600);
         let root = fs::metadata(machine.path("")).unwrap();
@@ -138,7 +136,7 @@ fn files_have_holes_links_and_owners() {
         }
         assert_eq!(machine.names("dir").len(), 1000);
         fs::remove_dir_all(machine.path("dir")).unwrap();
-        assert_eq!(machine.names(""), ["file", "link", "other"]);
+        assert_eq!(machine.names(""), ["file", "other"]);
     });
 }
 
@@ -149,7 +147,7 @@ fn a_disk_is_mounted_once_and_only_at_a_directory() {
         assert!(matches!(machine.disk.mount(dir), Err(MountError::Mounted(_))));
         let other = Disk::new(Names::Own, 1 << 20);
         let error = other.mount(Path::new("/no/such/directory")).unwrap_err().to_string();
-        assert!(error.starts_with("cannot mount a FUSE file system at /no/such/directory: "));
+        assert!(error.starts_with("cannot set up the simulated disk at /no/such/directory: "));
         // The failed mount left the disk free.
         let at = dir.join("other");
         fs::create_dir(&at).unwrap();

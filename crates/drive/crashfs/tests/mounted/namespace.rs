@@ -7,7 +7,7 @@ use std::process::Command;
 use crashfs::{Disk, Forgotten, Mounted, Names, Survival};
 
 /// Variable with the directory of a test that runs in its namespaces.
-const DIR: &str = "CRASHFS_TEST_DIR";
+pub(crate) const DIR: &str = "CRASHFS_TEST_DIR";
 /// Bytes of memory of a test's disk.
 const LIMIT_BYTES: u64 = 256 << 20;
 
