@@ -53,6 +53,24 @@ pub enum Survivors {
 
 names!(Survivors, "what survives a cut": Nothing "nothing", Half "half", Everything "everything");
 
+/// The file system on a disk that is cut, with its options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutFileSystem {
+    /// ext4.
+    #[default]
+    Ext4,
+    /// ext4 with the option `nobarrier`, which flushes no disk: it loses synced writes.
+    Ext4Nobarrier,
+    /// XFS.
+    Xfs,
+    /// btrfs.
+    Btrfs,
+}
+
+names!(CutFileSystem, "a file system of cuts":
+    Ext4 "ext4", Ext4Nobarrier "ext4-nobarrier", Xfs "xfs", Btrfs "btrfs");
+
 /// How a simulated crash is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutKind {
@@ -63,6 +81,9 @@ pub struct CutKind {
     /// Whether a new file's name is lost until its directory is synced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_strict: bool,
+    /// The file system on the disk, at the level of blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<CutFileSystem>,
 }
 
 /// The simulated crashes of every variant of an experiment.
@@ -77,8 +98,23 @@ pub struct CutPlan {
     /// Whether a new file's name is lost until its directory is synced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_strict: bool,
+    /// The file system on the disk, at the level of blocks.
+    #[serde(default)]
+    pub file_system: CutFileSystem,
     /// Clients of the load, >= 1.
     pub clients: u32,
+}
+
+impl CutPlan {
+    /// Returns how the crashes of a level are made.
+    pub fn kind(&self, level: CutLevel) -> CutKind {
+        CutKind {
+            level,
+            survivors: self.survivors,
+            is_strict: self.is_strict && level == CutLevel::File,
+            file_system: (level == CutLevel::Block).then_some(self.file_system),
+        }
+    }
 }
 
 /// What was lost of acknowledged changes, over all clients.

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use model::setting::{Declared, Form, Scope, parse_short_size, parse_switch, parse_whole};
 use model::units::{parse_count, parse_share, parse_size};
 use model::{
-    Access, Arrivals, Bytes, CutLevel, Expected, IoTest, Limit, LoadReuse, Nanos, Pacing,
-    PageCache, Placement, Settings, Survivors,
+    Access, Arrivals, Bytes, CutFileSystem, CutLevel, Expected, IoTest, Limit, LoadReuse, Nanos,
+    Pacing, PageCache, Placement, Settings, Survivors,
 };
 use reader::error::PlanError;
 use reader::place::Placed;
@@ -182,6 +182,7 @@ declare! {
     CUT_LEVELS: Vec<CutLevel> = "levels" [Durability], LineOrLines, |text| distinct("levels", text), Any, None, "";
     SURVIVORS: Survivors = "survivors" [Durability], One(Name(|| Survivors::ALL.map(Survivors::name).into())), named, Any, None, "";
     STRICT: bool = "strict" [Durability], One(Switch), |text| Ok(parse_switch(text)?), Any, None, "";
+    FILE_SYSTEM: CutFileSystem = "file_system" [Durability], One(Name(|| CutFileSystem::ALL.map(CutFileSystem::name).into())), named, Any, None, "";
     CUT_CLIENTS: u32 = "clients" [Durability], One(Whole), client_count, Any, None, "";
     CODE: String = "code" [Waiver], One(Text), text, Any, None, "";
     REASON: String = "reason" [Waiver], One(Text), text, Any, None, "";

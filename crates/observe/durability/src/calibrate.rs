@@ -3,7 +3,10 @@
 //! A cut that is too weak acquits every engine, and one that is too strong convicts every engine.
 //! So a store that loses must be convicted, and one that loses nothing acquitted, by the same cuts.
 
-use model::{BuildRef, Calibrator, CutKind, CutLevel, Durability, Settings, Survivors, Variant};
+use model::{
+    BuildRef, Calibrator, CutFileSystem, CutKind, CutLevel, Durability, Settings, Survivors,
+    Variant,
+};
 
 use crate::campaign::{CampaignRequest, Conditions, run_campaign};
 use crate::error::CutError;
@@ -21,11 +24,13 @@ struct Known {
     engine: &'static str,
     durability: Durability,
     options: &'static [(&'static str, &'static str)],
+    /// File system below it, at the level of blocks.
+    file_system: Option<CutFileSystem>,
     loses: bool,
 }
 
 const fn known(engine: &'static str, durability: Durability, loses: bool) -> Known {
-    Known { engine, durability, options: &[], loses }
+    Known { engine, durability, options: &[], file_system: None, loses }
 }
 
 /// Stores for process kills: `memory` writes nothing before its close in the class `none`.
@@ -41,17 +46,29 @@ const OF_POWER: &[Known] = &[
         engine: "sqlite",
         durability: Durability::Os,
         options: &[("journal_mode", "delete"), ("synchronous", "full")],
+        file_system: None,
         loses: true,
     },
     Known {
         engine: "lmdb",
         durability: Durability::Os,
         options: &[("MDB_NOSYNC", "false"), ("MDB_NOMETASYNC", "true")],
+        file_system: None,
         loses: true,
     },
     known("memory", Durability::Os, true),
     known("sqlite", Durability::Sync, false),
     known("lmdb", Durability::Sync, false),
+];
+
+/// Stores for power cuts of a disk: a file system that flushes no disk loses what engines sync.
+const OF_BLOCKS: &[Known] = &[
+    Known {
+        file_system: Some(CutFileSystem::Ext4Nobarrier),
+        ..known("sqlite", Durability::Sync, true)
+    },
+    Known { file_system: Some(CutFileSystem::Ext4), ..known("sqlite", Durability::Sync, false) },
+    Known { file_system: Some(CutFileSystem::Ext4), ..known("lmdb", Durability::Sync, false) },
 ];
 
 /// Cuts the known stores of a kind of cut; returns how each behaved.
@@ -65,7 +82,8 @@ pub fn calibrate(
 ) -> Result<Vec<Calibrator>, CutError> {
     let stores = match kind.level {
         CutLevel::Process => OF_PROCESSES,
-        CutLevel::File | CutLevel::Block => OF_POWER,
+        CutLevel::File => OF_POWER,
+        CutLevel::Block => OF_BLOCKS,
     };
     let kind = CutKind { survivors: Survivors::Nothing, is_strict: false, ..kind };
     let mut calibrators = Vec::new();
@@ -102,6 +120,7 @@ impl Known {
             is_control: false,
         };
         let cuts = if self.loses { LOSING_CUTS } else { SOUND_CUTS };
+        let kind = CutKind { file_system: self.file_system, ..kind };
         let request = CampaignRequest {
             variant: &variant,
             library: None,
@@ -114,8 +133,9 @@ impl Known {
         let campaign = run_campaign(&request, conditions, &mut |cut| goes_on(cut))?;
         let options = self.options.iter().map(|(name, value)| format!(" {name}={value}"));
         let options: String = options.collect();
+        let on = self.file_system.map(|one| format!(" on {one}")).unwrap_or_default();
         Ok(Calibrator {
-            store: format!("{} (class {}){options}", campaign.engine, self.durability),
+            store: format!("{} (class {}){options}{on}", campaign.engine, self.durability),
             loses: self.loses,
             cuts: u32::try_from(campaign.cuts.len()).unwrap_or(u32::MAX),
             losing: u32::try_from(campaign.losing()).unwrap_or(u32::MAX),

@@ -104,7 +104,7 @@ impl Cutter<'_> {
         let load = Order::Load(Box::new(store.clone()));
         let mut load = StoreProcess::start(&load, scratch).map_err(text)?;
         let engine = opened(&mut load)?.0;
-        place.sync();
+        place.sync().map_err(text)?;
         let before = place.syncs();
         load.send(&Go).map_err(text)?;
         let begin = self.clock.now();

@@ -4,14 +4,15 @@
 //! its first: whatever kills Assay, nothing is left.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use child::Role;
-use model::CutLevel;
+use crashfs::{BlockDisk, Disk};
+use model::{CutKind, CutLevel};
 
 use crate::error::CutError;
+use crate::place::fs_kind;
 
 /// Enters a mount and a PID namespace whose first process is the program that follows.
 ///
@@ -20,8 +21,6 @@ const UNSHARE: &[&str] = &["--mount", "--pid", "--fork", "--kill-child", "--moun
 /// Enters a user namespace in which an ordinary account may mount, and stays that account: servers
 /// refuse root.
 const AS_USER: &[&str] = &["--user", "--map-current-user", "--keep-caps"];
-/// The device of file systems in user space. Source: fuse(4).
-const FUSE: &str = "/dev/fuse";
 
 /// Returns the command of a host of cuts of a level.
 pub(crate) fn host_command(level: CutLevel, program: &Path) -> Command {
@@ -41,27 +40,23 @@ fn unshare_args() -> impl Iterator<Item = OsString> {
     UNSHARE.iter().chain(as_user).map(OsString::from)
 }
 
-/// Checks that cuts of a level can be made here; nothing stays mounted.
+/// Checks that cuts of a kind can be made here; nothing stays mounted.
 ///
 /// # Errors
 /// [`CutError::Lacking`] with the remedy.
-pub fn check_level(level: CutLevel) -> Result<(), CutError> {
-    let lacking = |reason: String| CutError::Lacking(level, reason);
-    if level == CutLevel::Process {
+pub fn check_level(kind: CutKind) -> Result<(), CutError> {
+    let lacking = |reason: String| CutError::Lacking(kind.level, reason);
+    if kind.level == CutLevel::Process {
         return Ok(());
-    }
-    if level == CutLevel::Block {
-        return Err(lacking("this release of Assay makes none yet: use --level file".to_owned()));
     }
     if child::find("unshare").is_none() {
         return Err(lacking("the program unshare is missing: install util-linux".to_owned()));
     }
-    if let Err(error) = File::options().read(true).write(true).open(FUSE) {
-        return Err(lacking(format!(
-            "{FUSE} cannot be opened ({error}): run `modprobe fuse` as root; in a container, start \
-             it with --device {FUSE} --cap-add SYS_ADMIN"
-        )));
-    }
+    let checked = match kind.file_system {
+        Some(file_system) => BlockDisk::check(fs_kind(file_system)),
+        None => Disk::check(),
+    };
+    checked.map_err(|error| lacking(error.to_string()))?;
     let tried = child::command(Role::Program, "unshare")
         .args(unshare_args())
         .arg("true")

@@ -4,14 +4,18 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crashfs::{Disk, Loss, LossKind, Mounted, Names, Survival};
-use model::{CutKind, CutLevel, Forgotten, Survivors};
+use crashfs::{
+    Attached, BlockDisk, BlockOptions, Disk, FsKind, Loss, LossKind, Mounted, Names, Survival,
+};
+use model::{CutFileSystem, CutKind, CutLevel, Forgotten, Survivors};
 
 /// Largest data of a store, bytes.
 ///
 /// Our choice: five times the largest new server (MySQL 8, 200 MB), and what a second of writes
 /// adds. All of it is memory.
 const BYTES_MAX: u64 = 2 << 30;
+/// Size of a disk; the image is sparse.
+const IMAGE_BYTES: u64 = 1 << 30;
 /// Most forgotten changes that are recorded of a cut.
 const FORGOTTEN_MAX: usize = 5;
 
@@ -20,8 +24,14 @@ pub(crate) struct Place {
     kind: CutKind,
     /// The directory.
     pub(crate) dir: PathBuf,
-    disk: Option<Disk>,
-    mounted: Option<Mounted>,
+    store: Store,
+}
+
+/// What holds the data. A mount is dropped before what it mounts.
+enum Store {
+    Directory,
+    Files { mounted: Option<Mounted>, disk: Disk },
+    Blocks { attached: Option<Attached>, disk: BlockDisk, position: usize, survival: Survival },
 }
 
 impl Place {
@@ -29,57 +39,111 @@ impl Place {
     pub(crate) fn new(kind: CutKind, parent: &Path) -> io::Result<Self> {
         let dir = parent.join("store");
         fs::create_dir(&dir)?;
-        let mut place = Self { kind, dir, disk: None, mounted: None };
-        if kind.level != CutLevel::Process {
-            let names = if kind.is_strict { Names::Strict } else { Names::Own };
-            place.disk = Some(Disk::new(names, BYTES_MAX));
-            place.mount()?;
-        }
-        Ok(place)
+        let store = match kind.level {
+            CutLevel::Process => Store::Directory,
+            CutLevel::File => {
+                let names = if kind.is_strict { Names::Strict } else { Names::Own };
+                let disk = Disk::new(names, BYTES_MAX);
+                let mounted = Some(disk.mount(&dir).map_err(io::Error::other)?);
+                Store::Files { mounted, disk }
+            }
+            CutLevel::Block => {
+                let images = parent.join("images");
+                fs::create_dir(&images)?;
+                let options = block_options(kind.file_system.unwrap_or_default());
+                let disk = BlockDisk::create(&images, options).map_err(io::Error::other)?;
+                let attached = Some(disk.mount(&dir).map_err(io::Error::other)?);
+                Store::Blocks { attached, disk, position: 0, survival: Survival::Nothing }
+            }
+        };
+        Ok(Self { kind, dir, store })
     }
 
-    fn mount(&mut self) -> io::Result<()> {
-        if let Some(disk) = &self.disk {
-            self.mounted = Some(disk.mount(&self.dir).map_err(io::Error::other)?);
+    /// Makes what is there survive every cut.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        match &self.store {
+            Store::Directory => {}
+            Store::Files { disk, .. } => disk.sync_all(),
+            Store::Blocks { attached, disk, .. } => {
+                let started = attached.as_ref().map(|it| disk.start_recording(it));
+                started.transpose().map_err(io::Error::other)?;
+            }
         }
         Ok(())
     }
 
-    /// Makes what is there survive every cut.
-    pub(crate) fn sync(&self) {
-        self.disk.iter().for_each(Disk::sync_all);
-    }
-
     /// Returns how often something was synced; `None` where it is not observed.
     pub(crate) fn syncs(&self) -> Option<u64> {
-        self.disk.as_ref().map(Disk::syncs)
+        match &self.store {
+            Store::Files { disk, .. } => Some(disk.syncs()),
+            Store::Directory | Store::Blocks { .. } => None,
+        }
     }
 
     /// Takes what was not synced, and refuses every later change; returns what was forgotten.
     ///
     /// Every process that writes has been stopped. What mapped memory holds is written before,
     /// where some of it may survive.
-    pub(crate) fn cut(&self, seed: u64) -> io::Result<Vec<Forgotten>> {
-        let Some(disk) = &self.disk else { return Ok(Vec::new()) };
-        let survival = match self.kind.survivors {
+    pub(crate) fn cut(&mut self, seed: u64) -> io::Result<Vec<Forgotten>> {
+        let survives = match self.kind.survivors {
             Survivors::Nothing => Survival::Nothing,
             Survivors::Half => Survival::Subset { seed },
             Survivors::Everything => Survival::Everything,
         };
-        if self.kind.survivors != Survivors::Nothing {
-            write_back_all(&self.dir)?;
+        match &mut self.store {
+            Store::Directory => Ok(Vec::new()),
+            Store::Files { disk, .. } => {
+                if self.kind.survivors != Survivors::Nothing {
+                    write_back_all(&self.dir)?;
+                }
+                let mut forgotten: Vec<_> = disk.cut(survives).losses.iter().map(record).collect();
+                forgotten.sort_by_key(|change| std::cmp::Reverse(change.bytes));
+                forgotten.truncate(FORGOTTEN_MAX);
+                Ok(forgotten)
+            }
+            Store::Blocks { disk, position, survival, .. } => {
+                (*position, *survival) = (disk.sequence(), survives);
+                Ok(Vec::new())
+            }
         }
-        let mut forgotten: Vec<_> = disk.cut(survival).losses.iter().map(record).collect();
-        forgotten.sort_by_key(|change| std::cmp::Reverse(change.bytes));
-        forgotten.truncate(FORGOTTEN_MAX);
-        Ok(forgotten)
     }
 
     /// Lets the state after the cut be opened: the kernel's caches of the one before are gone.
     pub(crate) fn restore(&mut self) -> io::Result<()> {
-        self.mounted = None;
-        self.disk.iter().for_each(Disk::thaw);
-        self.mount()
+        match &mut self.store {
+            Store::Directory => {}
+            Store::Files { mounted, disk } => {
+                *mounted = None;
+                disk.thaw();
+                *mounted = Some(disk.mount(&self.dir).map_err(io::Error::other)?);
+            }
+            Store::Blocks { attached, disk, position, survival } => {
+                *attached = None;
+                let restored = disk.restore(*position, *survival, &self.dir);
+                *attached = Some(restored.map_err(io::Error::other)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the kind of a file system.
+pub(crate) const fn fs_kind(file_system: CutFileSystem) -> FsKind {
+    match file_system {
+        CutFileSystem::Ext4 | CutFileSystem::Ext4Nobarrier => FsKind::Ext4,
+        CutFileSystem::Xfs => FsKind::Xfs,
+        CutFileSystem::Btrfs => FsKind::Btrfs,
+    }
+}
+
+fn block_options(file_system: CutFileSystem) -> BlockOptions {
+    let nobarrier = (file_system == CutFileSystem::Ext4Nobarrier).then(|| "nobarrier".to_owned());
+    BlockOptions {
+        kind: fs_kind(file_system),
+        mkfs: Vec::new(),
+        mount: nobarrier.into_iter().collect(),
+        size_bytes: IMAGE_BYTES,
+        limit_bytes: BYTES_MAX,
     }
 }
 

@@ -147,6 +147,7 @@ mod tests {
                 level: CutLevel::File,
                 survivors: Survivors::Nothing,
                 is_strict: false,
+                file_system: None,
             },
             clients: 1,
             seed: 1,

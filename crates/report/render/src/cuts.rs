@@ -123,7 +123,8 @@ fn imitated(kind: CutKind) -> String {
         Survivors::Everything => ", all unsynced pages survive",
     };
     let strict = if kind.is_strict { ", strict directories" } else { "" };
-    format!("{}{survivors}{strict}", kind.level.imitates())
+    let below = kind.file_system.map(|one| format!(" below {one}")).unwrap_or_default();
+    format!("{}{below}{survivors}{strict}", kind.level.imitates())
 }
 
 /// Returns that a class was claimed and not had.

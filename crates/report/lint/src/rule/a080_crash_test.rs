@@ -52,7 +52,12 @@ mod tests {
             variant: "a".to_owned(),
             engine: "a 1".to_owned(),
             claimed,
-            kind: CutKind { level, survivors: Survivors::Nothing, is_strict: false },
+            kind: CutKind {
+                level,
+                survivors: Survivors::Nothing,
+                is_strict: false,
+                file_system: None,
+            },
             clients: 1,
             seed: 1,
             cuts: vec![CutRecord {

@@ -9,8 +9,8 @@ use durability::{CampaignRequest, Conditions, calibrate, check_level, run_campai
 use indicatif::ProgressBar;
 use miette::{Result, miette};
 use model::{
-    Calibrator, CutCampaign, CutKind, CutLevel, CutPlan, CutRecord, Durability, Experiment,
-    Manifest, Nanos, ShellCommand, Survivors, Variant,
+    Calibrator, CutCampaign, CutFileSystem, CutKind, CutLevel, CutPlan, CutRecord, Durability,
+    Experiment, Manifest, Nanos, ShellCommand, Survivors, Variant,
 };
 use plan::{Overrides, QuickVariants};
 use render::{CutReport, Format};
@@ -49,7 +49,7 @@ const CLASS: &str = "durability";
 
 A client writes, overwrites and deletes rows. At a random moment the store is stopped: at level
 process it is killed, at level file its file system also forgets what was not synced, as in a power
-failure. Then the store is opened again, and every acknowledged write is compared. Stores that are
+failure, at level block a disk below ext4, XFS or btrfs loses what was not flushed. Then the store is opened again, and every acknowledged write is compared. Stores that are
 known to lose writes, or none, are cut first. No throughput comes from this.
 
 Exit code: 0 if every class is had that is claimed, 4 if one is not, 1 on an error.")]
@@ -76,6 +76,9 @@ pub(crate) struct Args {
     /// Lose the name of a new file until its directory is synced, as POSIX allows
     #[arg(long)]
     strict: bool,
+    /// File system on the disk that level block cuts: ext4, ext4-nobarrier, xfs or btrfs
+    #[arg(long, default_value = "ext4", value_name = "NAME")]
+    file_system: CutFileSystem,
     /// Clients that write at once
     #[arg(long, default_value_t = 1, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
@@ -104,6 +107,7 @@ impl Args {
             levels,
             survivors: self.survivors,
             is_strict: self.strict,
+            file_system: self.file_system,
             clients: self.clients,
         }
     }
@@ -137,7 +141,13 @@ impl Args {
         if self.survivors != Survivors::Nothing {
             command = command.option("--survivors", self.survivors.name());
         }
-        if self.strict { command.flag("--strict") } else { command }
+        if self.strict {
+            command = command.flag("--strict");
+        }
+        match campaign.kind.file_system {
+            Some(one) => command.option("--file-system", one.name()),
+            None => command,
+        }
     }
 }
 
@@ -204,7 +214,8 @@ pub(super) fn check(experiment: &Experiment) -> Result<()> {
 }
 
 fn check_levels(plan: &CutPlan) -> Result<()> {
-    plan.levels.iter().try_for_each(|level| check_level(*level).into_report())
+    let kinds = plan.levels.iter().map(|level| plan.kind(*level));
+    kinds.into_iter().try_for_each(|kind| check_level(kind).into_report())
 }
 
 /// The cuts to make of each variant.
@@ -241,8 +252,7 @@ impl Cutting<'_> {
                 server_user: environment.server_user.as_deref(),
                 is_cancelled: &|| interrupt.level() > 0,
             };
-            let CutPlan { survivors, is_strict, .. } = *self.plan;
-            let kind = CutKind { level, survivors, is_strict };
+            let kind = self.plan.kind(level);
             let calibrators = self.calibrated(kind, &conditions, ui)?;
             for variant in &experiment.variants {
                 let request = CampaignRequest {
