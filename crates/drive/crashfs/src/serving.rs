@@ -55,9 +55,10 @@ fn start(
     unshare(CloneFlags::CLONE_FILES | CloneFlags::CLONE_FS | CloneFlags::CLONE_NEWNS)?;
     steps.send(Ok(())).map_err(io::Error::other)?;
     close_others(device.as_raw_fd())?;
-    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    // Copies of mounts would hold file systems that the process unmounts.
-    unmount("/", UnmountFlags::DETACH)?;
+    // Copies of mounts would hold file systems that the process unmounts. In a changed root the
+    // kernel refuses, and the copies stay until this mount ends.
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", private).and_then(|()| unmount("/", UnmountFlags::DETACH)).ok();
     let mut config = Config::default();
     config.acl = SessionACL::All;
     config.n_threads = Some(THREADS);
