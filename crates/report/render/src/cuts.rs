@@ -2,8 +2,8 @@
 
 use analysis::{CutSummary, Lost, cut_summary};
 use model::{
-    AfterCut, CutCampaign, CutKind, CutLevel, CutRecord, Forgotten, ShellCommand, Survivors, Unit,
-    float,
+    AfterCut, CutCampaign, CutFileSystem, CutKind, CutLevel, CutRecord, Forgotten, ShellCommand,
+    Survivors, Unit, float,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -90,6 +90,9 @@ pub(crate) fn sentence(summary: &CutSummary) -> String {
     let CutSummary { cuts, losing, refused, gaps, .. } = summary;
     let what = match &summary.lost {
         Lost::Nothing { below } => format!("lost a write (< {})", percent(*below)),
+        Lost::Everything if summary.kind.file_system == Some(CutFileSystem::Ext4Nobarrier) => {
+            "lost everything: the file system flushes no disk".to_owned()
+        }
         Lost::Everything => "lost everything since the last sync: the engine sets no limit, the \
                              kernel writes back after 30 s"
             .to_owned(),
