@@ -20,13 +20,22 @@ pub enum FailureClass {
     Timeout,
     /// A constraint rejected it: a duplicate key.
     Constraint,
+    /// No server listens.
+    Refused,
+    /// The server did not answer within the client's time limit: the effect is unknown.
+    NoAnswer,
+    /// The server starts, or recovers.
+    StartingUp,
+    /// The server shuts down.
+    ShuttingDown,
     /// Anything else.
     Other,
 }
 
 names!(FailureClass, "a class of failures":
     LostConnection "lost connection", Deadlock "deadlock", Serialisation "serialisation",
-    Timeout "timeout", Constraint "constraint", Other "other");
+    Timeout "timeout", Constraint "constraint", Refused "refused", NoAnswer "no answer",
+    StartingUp "starting up", ShuttingDown "shutting down", Other "other");
 
 /// Failed operations by class; records of earlier versions have none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -17,12 +17,14 @@
 pub mod clock;
 pub mod schedule;
 
+mod availability;
 mod calibrate;
 mod client;
 mod client_pool;
 mod collector;
 mod error;
 mod handoff;
+mod reopening;
 mod stop;
 #[cfg(not(feature = "model-check"))]
 mod sync;
@@ -44,6 +46,7 @@ pub use client_pool::{
 };
 pub use clock::{ManualClock, SteadyClock};
 pub use error::LoadError;
+pub use reopening::{Faults, OpenAgain, Reopening};
 pub use schedule::Share;
 pub use stop::StopFlag;
 pub use tally::{GroupTally, KindTally, empty_histogram, percentiles};

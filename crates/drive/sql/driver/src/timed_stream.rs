@@ -20,6 +20,12 @@ pub(crate) fn is_silence(reason: &str) -> bool {
     reason.starts_with(SILENCE)
 }
 
+/// Returns whether an error is that of a time limit, of an answer, a login or a connection.
+pub(crate) fn is_timeout(reason: &str) -> bool {
+    let limits = [NO_ANSWER, "timed out", "the server has taken no connection within"];
+    is_silence(reason) || limits.iter().any(|limit| reason.contains(limit))
+}
+
 /// A connected stream; its errors name the server.
 ///
 /// A server that sends byte by byte has no more time than any other.

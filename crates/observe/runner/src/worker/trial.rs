@@ -191,6 +191,7 @@ impl<W: Write + Send> Worker<'_, W> {
             arrival_seed: trial.seed,
             share: context.share,
             agree_start: None,
+            faults: Faults::default(),
             stop_flag: self.stop.clone(),
         })
     }

@@ -1,0 +1,178 @@
+//! Checks the events of steps: their times, and whether the engines can have them.
+
+use model::{
+    EVENT_STEP_MAX, EventKind, Experiment, Load, StepEvent, StepInfo, StepRole, StopRule, Variant,
+    server,
+};
+use reader::error::{Errors, PlanError};
+use reader::place::Place;
+
+use crate::resolve::Resolver;
+use crate::settings::{AT, DO, EVENTS};
+use crate::spec::{File, Section};
+
+/// Returns the events that a step's table requests.
+///
+/// # Errors
+/// Events of a step that does not end by duration or fills the engine, and times that are not
+/// possible.
+pub(crate) fn requested(
+    table: &Section,
+    info: &StepInfo,
+    stop: StopRule,
+) -> Result<Vec<StepEvent>, PlanError> {
+    if table.get(EVENTS).is_none() {
+        return Ok(Vec::new());
+    }
+    let tables = table.tables.as_deref().unwrap_or_default();
+    let refuse = |at: Place, why: String, remedy: &str| {
+        Err(PlanError::here(at, format!("step {}: {why}", info.name)).remedy(remedy))
+    };
+    let length = match stop {
+        StopRule::Duration(length) if info.role != StepRole::Load => length,
+        StopRule::Duration(_) | StopRule::Operations(_) => {
+            let remedy = "write the events into a step that ends by duration, such as overwrite";
+            let why = "events have times, and the step ends by count".to_owned();
+            return refuse(table.place_of(EVENTS), why, remedy);
+        }
+    };
+    if length > EVENT_STEP_MAX {
+        let why = format!("a step with events lasts at most {EVENT_STEP_MAX}, and not {length}");
+        return refuse(table.place_of(EVENTS), why, "give a shorter `duration`");
+    }
+    let event = |one: &Section| Some(StepEvent { at: one.value(AT)?, kind: one.value(DO)? });
+    let events: Vec<StepEvent> = tables.iter().filter_map(event).collect();
+    if events.len() < tables.len() || table.is_partial {
+        // What is wrong has been reported.
+        return Ok(Vec::new());
+    }
+    match StepEvent::check_all(&events, length) {
+        Err(fault) => refuse(tables[fault.index].place.clone(), fault.why, fault.remedy),
+        Ok(()) => Ok(events),
+    }
+}
+
+impl Resolver<'_> {
+    /// Checks that the loads, the hosts and the engines of an experiment can have its events.
+    ///
+    /// # Errors
+    /// The events that cannot be done, each with the remedy.
+    pub(crate) fn check_events(
+        &self,
+        file: &File,
+        experiment: &Experiment,
+    ) -> Result<(), PlanError> {
+        let tables = self.requested_steps(&file.benchmark);
+        let mut errors = Errors::default();
+        let steps = experiment.steps.iter().zip(&tables);
+        for (step, table) in steps.filter(|(step, _)| !step.events.is_empty()) {
+            let mut refuse = |at: Place, why: String, remedy: &str| {
+                let error = PlanError::here(at, format!("step {}: {why}", step.name));
+                errors.push(error.remedy(remedy));
+            };
+            let all = table.place_of(EVENTS);
+            if !matches!(step.load, Load::Closed | Load::Open(_)) {
+                let why = "events need a closed loop or a rate".to_owned();
+                refuse(all.clone(), why, "write such a load into the step: load = \"closed\"");
+            }
+            if experiment.hosts.is_some() {
+                let why = "events need client and server on one machine".to_owned();
+                refuse(all.clone(), why, "leave out the events, or [hosts]");
+            }
+            if experiment.is_profiled && step.events.iter().any(|it| !it.kind.is_of_embedded()) {
+                let why = "perf cannot follow a server through its events".to_owned();
+                refuse(all, why, "leave out the events, or `profile`");
+            }
+            let places = table.tables.iter().flatten().map(|it| it.place.clone());
+            for (event, place) in step.events.iter().zip(places) {
+                // One variant is enough to show what is wrong.
+                let unfit = experiment.variants.iter().find_map(|variant| {
+                    self.misfit(event.kind, variant).map(|(why, remedy)| {
+                        (format!("variant {} cannot {}: {why}", variant.name, event.kind), remedy)
+                    })
+                });
+                unfit.into_iter().for_each(|(why, remedy)| refuse(place.clone(), why, remedy));
+            }
+        }
+        errors.result(())
+    }
+
+    /// Returns why a variant cannot have an event, with the remedy; `None` where it can.
+    fn misfit(&self, event: EventKind, variant: &Variant) -> Option<(&'static str, &'static str)> {
+        let engines = self.catalog.engines();
+        let info = engines.iter().find(|info| info.name == variant.build.engine);
+        let is_server = info.is_some_and(|info| info.dialect.is_some());
+        match (is_server, event.is_of_embedded()) {
+            (false, true) => None,
+            (false, false) => Some((
+                "the engine runs in the client, which the event would end too",
+                "write do = \"reopen\", or name an SQL server such as postgres",
+            )),
+            (true, true) => Some((
+                "a server is not opened by its client",
+                "write do = \"kill\" or do = \"restart\"",
+            )),
+            (true, false) if variant.dsn.is_some() => Some((
+                "Assay has not started the server of the dsn, and ends no server of others",
+                "leave out the events, or name a build such as postgres@15.10 in place of the dsn",
+            )),
+            (true, false) if variant.options.get(server::REPLICA).is_some() => Some((
+                "the standby would be ended with its server",
+                "leave out the events, or the option assay.replica",
+            )),
+            (true, false) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use miette::Diagnostic as _;
+    use model::Nanos;
+
+    use super::*;
+    use crate::tests::sample::{checked, experiment};
+
+    const LAST: &str = "\"readwhilewriting\"";
+
+    fn step(events: &str) -> String {
+        format!("{{ step = \"readwhilewriting\", duration = \"10s\", events = [{events}] }}")
+    }
+
+    #[test]
+    fn events_of_a_step_are_read_with_their_times() {
+        let events = "{ at = \"2s\", do = \"reopen\" }, { at = \"4500ms\", do = \"reopen\" }";
+        let read = experiment(LAST, &step(events)).steps.remove(2).events;
+        let at = |ms| StepEvent { at: Nanos::from_millis(ms), kind: EventKind::Reopen };
+        assert_eq!(read, [at(2_000), at(4_500)]);
+    }
+
+    #[test]
+    fn events_that_cannot_be_done_are_refused_with_a_remedy() {
+        let reopen = "{ at = \"2s\", do = \"reopen\" }";
+        for (old, new, why) in [
+            (LAST, step("{ at = \"10s\", do = \"reopen\" }"), "is beyond the step"),
+            (LAST, step("{ at = \"2s\", do = \"kill\" }"), "the engine runs in the client"),
+            (LAST, step("{ at = \"2s\", do = \"kil\" }"), "unknown do `kil`"),
+            (LAST, step("{ at = \"2s\" }"), "the key `do` is missing"),
+            (LAST, step("{ at = \"soon\", do = \"kill\" }"), "soon"),
+            (LAST, step(&format!("{reopen}, {reopen}")), "is not later than"),
+            (
+                "\"fillseq\"",
+                format!("{{ step = \"fillseq\", events = [{reopen}] }}"),
+                "the step ends by count",
+            ),
+            (LAST, step(reopen).replace("10s", "2h"), "a step with events lasts at most"),
+            (
+                LAST,
+                step(reopen).replace(" }] }", " }], load = { sla = \"p99 < 2ms\" } }"),
+                "events need a closed loop or a rate",
+            ),
+        ] {
+            let error = checked(old, &new).unwrap_err();
+            let text = format!("{error:?}");
+            assert!(error.to_string().contains(why) || text.contains(why), "{why}: {text}");
+            assert!(error.help().is_some() || text.contains("remedy"), "{why}: {text}");
+        }
+    }
+}
