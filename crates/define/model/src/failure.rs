@@ -37,6 +37,13 @@ names!(FailureClass, "a class of failures":
     Timeout "timeout", Constraint "constraint", Refused "refused", NoAnswer "no answer",
     StartingUp "starting up", ShuttingDown "shutting down", Other "other");
 
+impl FailureClass {
+    /// Returns whether it occurs only in steps with events.
+    pub const fn is_of_outage(self) -> bool {
+        matches!(self, Self::Refused | Self::NoAnswer | Self::StartingUp | Self::ShuttingDown)
+    }
+}
+
 /// Failed operations by class; records of earlier versions have none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "BTreeMap<FailureClass, u64>", into = "BTreeMap<FailureClass, u64>")]

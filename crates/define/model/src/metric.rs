@@ -422,13 +422,9 @@ metrics! {
     STORAGE_READS_PER_RANGE_ROW Count Derived Lower "read requests to storage per row returned, in \
         steps with range reads only";
     WRITER_BYTES_PER_S Bytes Derived Higher "bytes per second that the background writer wrote";
-    // Of a part of a step: a kind of operation, a procedure, a statement, an event, a fault.
-    UNAVAILABLE_S Seconds Derived Lower "time after an event of a step in which operations waited \
+    UNAVAILABLE_S Seconds Derived Lower "time after the events of a step in which operations waited \
         and no client had a success";
-    THROUGHPUT_BACK_S Seconds Derived Lower "time from an event of a step until throughput was \
-        within 5 % of before";
-    P99_BACK_S Seconds Derived Lower "time from an event of a step until the p99 of response \
-        times was within 5 % of before";
+    // Of a part of a step: a kind of operation, a procedure, a statement, an event.
     DONE_OPS Count Derived Neither "completed operations of a kind, or completed calls of a \
         procedure";
     COMMITTED_PER_MIN Count Derived Higher "calls of a procedure per minute that completed without \

@@ -109,11 +109,12 @@ mod tests {
 
     #[test]
     fn an_outage_is_common_to_all_clients() {
-        let (one, two) = ([200, -300, -400, 600], [250, -310, 700]);
+        let (one, two) = ([200, -300, -400, 600, 608, 616], [250, -310, 606]);
         // From the first failure of either to the first success of either.
         assert_eq!(spans(vec![client(&one), client(&two)]), [(200, 500)]);
-        assert_eq!(spans(vec![client(&one), client(&[400, -410])]), [(310, 500)]);
-        assert_eq!(spans(vec![client(&[200, -205, 209]), client(&two)]), [(200, 600)]);
+        let later = spans(vec![client(&one), client(&[400, -410])]);
+        assert_eq!(later, [(200, 300), (300, 500), (516, 900)], "it waits to the end");
+        assert_eq!(spans(vec![client(&[200, -205, 209]), client(&two)]), [(210, 506)]);
     }
 
     #[test]

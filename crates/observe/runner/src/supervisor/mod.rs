@@ -20,6 +20,7 @@ pub(crate) mod process;
 mod profile_trial;
 mod profiling;
 mod run_load;
+mod server_events;
 mod supervise;
 mod wait;
 mod warning;

@@ -114,10 +114,16 @@ impl<W: Write + Send> Worker<'_, W> {
                 }
             })
         };
+        context.engine.expect_outages(context.has_server_events());
         let loaded = match context.is_first() {
             true => with_waits(context.engine, self.clock, load),
             false => Ok((load(&|| {}), Ok(None))),
         };
+        if context.has_server_events() {
+            self.send(&Message::EventsAwaited);
+            self.wait_for_go();
+            context.engine.expect_outages(false);
+        }
         let (totals, sampled) = loaded.map_err(|error| failed(&error))?;
         let waits = sampled.unwrap_or_else(|error| {
             self.lock_waits.report(&format!("the lock waits of this step are not known: {error}"));
@@ -191,7 +197,7 @@ impl<W: Write + Send> Worker<'_, W> {
             arrival_seed: trial.seed,
             share: context.share,
             agree_start: None,
-            faults: Faults::default(),
+            faults: context.faults(),
             stop_flag: self.stop.clone(),
         })
     }

@@ -1,0 +1,177 @@
+//! Executes the events of a step on the server of the run.
+//!
+//! An action is begun and then polled, so that the worker's messages are handled meanwhile. To add
+//! a kind of event, begin it in [`ServerEvents::begin_next`].
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use load::Clock;
+use model::{EventKind, EventRecord, Nanos, RunEnd, Step, StepEvent, TimeSpan};
+use server::{READY_WITHIN, Running, ServerError};
+
+use super::experiment::samplers;
+use super::supervise::Supervisor;
+use super::workbench::WATCH_EVERY;
+use crate::message::{Command, StepEnds};
+
+/// Time between two probes of a server that stops or starts: the error of an action's end.
+///
+/// Our choice: a probe is a login, which takes a starting server some milliseconds.
+const POLL: Duration = Duration::from_millis(20);
+
+/// The events of the current step that act on the server.
+#[derive(Default)]
+pub(super) struct ServerEvents {
+    pending: VecDeque<StepEvent>,
+    /// Begin of the measured span.
+    since: Nanos,
+    current: Option<Action>,
+    /// Begin and end of those that are over.
+    done: Vec<TimeSpan>,
+    /// Its processes have got SIGSTOP.
+    is_suspended: bool,
+    /// The clients have ended, and the worker waits for the server.
+    pub(super) is_awaited: bool,
+}
+
+/// An event whose action is under way.
+struct Action {
+    event: StepEvent,
+    begun: Nanos,
+    /// It runs again, and does not answer yet.
+    is_starting: bool,
+}
+
+impl ServerEvents {
+    /// Begins the measured span of a step.
+    pub(super) fn begin(&mut self, step: &Step, now: Nanos) {
+        let own = step.events.iter().filter(|event| !event.kind.is_of_embedded());
+        *self = Self { pending: own.copied().collect(), since: now, ..Self::default() };
+    }
+
+    /// Returns how long to wait for a message of the worker.
+    pub(super) fn wait(&self, now: Nanos) -> Duration {
+        let due = self.pending.front().map(|event| self.since.after(event.at).since(now));
+        match (&self.current, due) {
+            (Some(_), _) => POLL,
+            (None, Some(due)) => WATCH_EVERY.min(Duration::from_nanos(due.0)),
+            (None, None) => WATCH_EVERY,
+        }
+    }
+
+    /// Returns whether an event has ended the server, which is not back yet.
+    pub(super) const fn is_away(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// Begins what is due and polls what is under way; returns whether the server is back now.
+    fn advance(&mut self, server: &mut Running, now: Nanos) -> Result<bool, ServerError> {
+        let Some(action) = &mut self.current else {
+            self.begin_next(server, now)?;
+            return Ok(false);
+        };
+        if now.since(action.begun).0 > READY_WITHIN.as_nanos() as u64 {
+            let last = server.death().map(|death| death.last_log_lines.clone());
+            return Err(ServerError::NotReady(READY_WITHIN.as_secs(), last.unwrap_or_default()));
+        }
+        if !action.is_starting {
+            if server.death().is_some() {
+                server.start_again()?;
+                action.is_starting = true;
+            }
+            return Ok(false);
+        }
+        if !server.is_ready()? {
+            return Ok(false);
+        }
+        self.done.push(TimeSpan { start_ns: action.begun, end_ns: now });
+        self.current = None;
+        Ok(true)
+    }
+
+    fn begin_next(&mut self, server: &mut Running, now: Nanos) -> Result<(), ServerError> {
+        let is_due = |event: &&StepEvent| now.since(self.since) >= event.at;
+        let Some(event) = self.pending.front().filter(is_due).copied() else { return Ok(()) };
+        self.pending.pop_front();
+        match event.kind {
+            EventKind::Kill => {
+                server.kill();
+                server.start_again()?;
+                self.current = Some(Action { event, begun: now, is_starting: true });
+            }
+            EventKind::Restart => {
+                server.request_stop();
+                self.current = Some(Action { event, begun: now, is_starting: false });
+            }
+            EventKind::Stop | EventKind::Continue => {
+                self.is_suspended = event.kind == EventKind::Stop;
+                if self.is_suspended {
+                    server.suspend()
+                } else {
+                    server.resume()
+                }
+                self.done.push(TimeSpan { start_ns: now, end_ns: now });
+            }
+            EventKind::Reopen => unreachable!("the clients do it"),
+        }
+        Ok(())
+    }
+
+    /// Returns whether the worker waits for nothing more, and notes that it goes on.
+    fn lets_go(&mut self, server: &Running) -> bool {
+        if !self.is_awaited || self.current.is_some() {
+            return false;
+        }
+        // The user has stopped the step before these.
+        self.pending.clear();
+        if std::mem::take(&mut self.is_suspended) {
+            server.resume();
+        }
+        std::mem::take(&mut self.is_awaited)
+    }
+
+    /// Returns the records of the step's events, with the outages that follow each.
+    pub(super) fn records(&self, step: &Step, ends: &StepEnds) -> Vec<EventRecord> {
+        let done = if self.done.is_empty() { &ends.reopened } else { &self.done };
+        let record = |(planned, span): (&StepEvent, &TimeSpan)| {
+            let [start_ns, end_ns] = [span.start_ns, span.end_ns].map(|at| at.since(ends.begun));
+            let action = TimeSpan { start_ns, end_ns };
+            EventRecord { planned: *planned, action, ..EventRecord::default() }
+        };
+        let mut records: Vec<_> = step.events.iter().zip(done).map(record).collect();
+        for outage in &ends.outages {
+            let begins: Vec<_> = records.iter().map(|record| record.action.start_ns).collect();
+            let is_within = |begin: &Nanos| (outage.start_ns..=outage.end_ns).contains(begin);
+            let cause = begins.iter().position(is_within);
+            let cause = cause.or(begins.iter().rposition(|begin| *begin < outage.start_ns));
+            cause.into_iter().for_each(|at| records[at].outages.push(*outage));
+        }
+        records
+    }
+}
+
+impl Supervisor<'_> {
+    /// Executes the events that are due; a server that does not come back ends the run.
+    pub(super) fn execute_events(&mut self) {
+        let now = self.clock.now();
+        let Some(server) = self.host.running().filter(|_| !self.watch.is_over) else { return };
+        match self.server_events.advance(server, now) {
+            Ok(false) => {}
+            Ok(true) => {
+                let samplers = samplers(self.workers.pid(), &self.memory, self.data, &self.host);
+                self.accumulator.sample_with(samplers);
+            }
+            Err(error) => {
+                let event = self.server_events.current.as_ref().map(|action| action.event);
+                let event = event.map(|event| event.to_string()).unwrap_or_default();
+                let reason = format!("the server is not back after `{event}`: {error}");
+                return self.end_with(RunEnd::Crashed { step: self.step_name(), reason });
+            }
+        }
+        let Some(server) = self.host.running() else { return };
+        if self.server_events.lets_go(server) {
+            self.workers.send(&Command::Go);
+        }
+    }
+}
