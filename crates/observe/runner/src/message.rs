@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use engine::Refusal;
-use load::{Share, StepEnd};
+use load::{Outage, Share, StepEnd};
 use model::record::{
     ClockRecord, Finding, HoldsRecord, OpCounts, ProcedureRecord, SettleRecord, SpanningOp,
 };
@@ -326,7 +326,7 @@ pub(crate) struct StepEnds {
     pub(crate) begun: Nanos,
     /// Spans in which no client had a success; in steps with events.
     #[serde(default)]
-    pub(crate) outages: Vec<TimeSpan>,
+    pub(crate) outages: Vec<Outage>,
     /// When the engine was closed and opened again, of the worker's clock.
     #[serde(default)]
     pub(crate) reopened: Vec<TimeSpan>,

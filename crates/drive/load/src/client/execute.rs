@@ -276,7 +276,7 @@ impl LoopState {
             let due = if S::IS_CLOSED { clock.time_of(begun.started) } else { begun.intended };
             match outcome.is_ok() {
                 true => gaps.note_success(due, clock.time_of(ended)),
-                false => gaps.note_waiting(due),
+                false => gaps.note_failure(due),
             }
         }
         match outcome {

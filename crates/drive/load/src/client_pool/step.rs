@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use engine::Engine;
 use hdrhistogram::Histogram;
 use model::record::{HoldsRecord, SpanningOp};
-use model::{Bytes, Load, Nanos, OpKind, Pace, Readings, StopRule, TimeSpan};
+use model::{Bytes, Load, Nanos, OpKind, Pace, Readings, StopRule};
 use serde::{Deserialize, Serialize};
 use workload::Generator;
 
+use crate::availability::Outage;
 use crate::error::LoadError;
 use crate::reopening::Faults;
 use crate::schedule::Share;
@@ -242,7 +243,7 @@ pub struct StepTotals {
     /// Begin of the measured span, of the step's clock.
     pub begun: Nanos,
     /// Spans in which operations waited and no client had a success; noted in steps with events.
-    pub outages: Vec<TimeSpan>,
+    pub outages: Vec<Outage>,
     /// How the step ended.
     pub end: StepEnd,
 }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use load::Clock;
+use load::{Clock, Outage};
 use model::{EventKind, EventRecord, Nanos, RunEnd, Step, StepEvent, TimeSpan};
 use server::{READY_WITHIN, Running, ServerError};
 
@@ -132,6 +132,9 @@ impl ServerEvents {
     }
 
     /// Returns the records of the step's events, with the outages that follow each.
+    ///
+    /// Without a failed operation an outage may be a stall of the engine: it counts if it is longer
+    /// than each before the first event.
     pub(super) fn records(&self, step: &Step, ends: &StepEnds) -> Vec<EventRecord> {
         let done = if self.done.is_empty() { &ends.reopened } else { &self.done };
         let record = |(planned, span): (&StepEvent, &TimeSpan)| {
@@ -140,12 +143,20 @@ impl ServerEvents {
             EventRecord { planned: *planned, action, ..EventRecord::default() }
         };
         let mut records: Vec<_> = step.events.iter().zip(done).map(record).collect();
-        for outage in &ends.outages {
-            let begins: Vec<_> = records.iter().map(|record| record.action.start_ns).collect();
-            let is_within = |begin: &Nanos| (outage.start_ns..=outage.end_ns).contains(begin);
-            let cause = begins.iter().position(is_within);
-            let cause = cause.or(begins.iter().rposition(|begin| *begin < outage.start_ns));
-            cause.into_iter().for_each(|at| records[at].outages.push(*outage));
+        let first = records.first().map_or(Nanos(0), |record| record.action.start_ns);
+        let before = ends.outages.iter().filter(|outage| outage.span.end_ns <= first);
+        let usual = before.map(|outage| outage.span.length()).max().unwrap_or_default();
+        let unusual = |outage: &&Outage| outage.has_failures || outage.span.length() > usual;
+        for Outage { span, .. } in ends.outages.iter().filter(unusual) {
+            // A `continue` ends an outage that another event has begun.
+            let is_within = |record: &EventRecord| {
+                let is_begin = record.planned.kind != EventKind::Continue;
+                is_begin && (span.start_ns..=span.end_ns).contains(&record.action.start_ns)
+            };
+            let cause = records.iter().position(is_within);
+            let is_before = |record: &EventRecord| record.action.start_ns < span.start_ns;
+            let cause = cause.or_else(|| records.iter().rposition(is_before));
+            cause.into_iter().for_each(|at| records[at].outages.push(*span));
         }
         records
     }
@@ -173,5 +184,72 @@ impl Supervisor<'_> {
         if self.server_events.lets_go(server) {
             self.workers.send(&Command::Go);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::StopRule;
+
+    use super::*;
+
+    fn span(start_ms: u64, end_ms: u64) -> TimeSpan {
+        TimeSpan { start_ns: Nanos::from_millis(start_ms), end_ns: Nanos::from_millis(end_ms) }
+    }
+
+    /// Goal: an outage belongs to the event that began it. Method: a server that is killed, stopped
+    /// and continued, with stalls before and after.
+    #[test]
+    fn an_outage_belongs_to_the_event_that_began_it() {
+        let event = |ms, kind| StepEvent { at: Nanos::from_millis(ms), kind };
+        let step = Step {
+            events: vec![
+                event(1_000, EventKind::Kill),
+                event(3_000, EventKind::Stop),
+                event(4_000, EventKind::Continue),
+            ],
+            ..Step::new("overwrite", StopRule::Duration(Nanos::from_secs(9)))
+        };
+        let mut events = ServerEvents::default();
+        events.begin(&step, Nanos::from_secs(50));
+        // On a clock that showed 50 s when the measured span began.
+        events.done = vec![span(51_005, 51_300), span(53_000, 53_000), span(54_000, 54_000)];
+        let outage = |start_ms, end_ms, has_failures| {
+            let span = span(start_ms, end_ms);
+            Outage { span, has_failures }
+        };
+        let ends = StepEnds {
+            begun: Nanos::from_secs(50),
+            outages: vec![
+                outage(400, 420, false),
+                outage(1_000, 1_330, true),
+                outage(1_600, 1_620, false),
+                outage(1_700, 1_712, true),
+                outage(3_003, 4_006, false),
+                outage(6_000, 6_030, false),
+            ],
+            ..StepEnds::without_clients(0, load::StepEnd::Finished)
+        };
+        let records = events.records(&step, &ends);
+        assert_eq!(records[0].action, span(1_005, 1_300));
+        assert_eq!(records[0].outages, [span(1_000, 1_330), span(1_700, 1_712)]);
+        assert_eq!(records[1].outages, [span(3_003, 4_006)]);
+        assert_eq!(records[2].outages, [span(6_000, 6_030)]);
+    }
+
+    #[test]
+    fn the_wait_for_a_message_ends_at_the_next_event() {
+        let at = Nanos::from_millis;
+        let mut events = ServerEvents::default();
+        assert_eq!(events.wait(at(7)), WATCH_EVERY);
+        let kill = StepEvent { at: at(1_000), kind: EventKind::Kill };
+        let stop = StopRule::Duration(Nanos::from_secs(9));
+        let step = Step { events: vec![kill], ..Step::new("overwrite", stop) };
+        events.begin(&step, at(500));
+        assert_eq!(events.wait(at(600)), WATCH_EVERY);
+        assert_eq!(events.wait(at(1_470)), Duration::from_millis(30));
+        assert_eq!(events.wait(at(1_600)), Duration::ZERO);
+        events.current = Some(Action { event: kill, begun: at(1_600), is_starting: true });
+        assert_eq!(events.wait(at(1_600)), POLL);
     }
 }

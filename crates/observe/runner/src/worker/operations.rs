@@ -30,7 +30,7 @@ impl<'a> StepContext<'a> {
     pub(crate) fn faults(&self) -> Faults<'a> {
         let own = self.step.events.iter().filter(|event| event.kind.is_of_embedded());
         let times: Vec<_> = own.map(|event| event.at).collect();
-        let reopening = self.reopening.filter(|_| !times.is_empty()).map(|it| (it, times));
+        let reopening = self.reopening.map(|it| (it, times));
         Faults { has_events: !self.step.events.is_empty(), reopening }
     }
 

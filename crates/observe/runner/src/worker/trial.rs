@@ -115,7 +115,9 @@ impl<W: Write + Send> Worker<'_, W> {
             })
         };
         context.engine.expect_outages(context.has_server_events());
-        let loaded = match context.is_first() {
+        // Their connection would be lost with the server.
+        let has_waits = context.is_first() && !context.has_server_events();
+        let loaded = match has_waits {
             true => with_waits(context.engine, self.clock, load),
             false => Ok((load(&|| {}), Ok(None))),
         };
