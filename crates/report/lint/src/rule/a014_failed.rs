@@ -61,7 +61,7 @@ mod tests {
     fn operations_that_fail_at_an_event_do_not_count() {
         let with = |events: Vec<EventRecord>| {
             when(&RULE, |step| {
-                step.events = events;
+                step.events.clone_from(&events);
                 let counts = &mut step.clients.get_mut(&OpKind::Get).unwrap().counts;
                 counts.failed = 2;
                 counts.failures.add(FailureClass::LostConnection);
