@@ -8,7 +8,7 @@ use crate::failure::FailureCounts;
 use crate::names::names;
 use crate::units::Nanos;
 
-/// Most events of a step. Our choice: each needs seconds around it to be told from the next.
+/// Most events of a step. Our choice: each needs seconds of its own.
 const EVENTS_MAX: usize = 64;
 
 /// Longest step with events: each of its clients holds its gaps in memory until the end.

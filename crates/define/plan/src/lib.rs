@@ -19,6 +19,7 @@ mod cost;
 mod declared;
 mod device;
 mod dsn;
+mod event_check;
 mod events;
 mod expand;
 mod experiment;

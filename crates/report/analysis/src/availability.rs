@@ -13,14 +13,14 @@ const LEVEL: f64 = 0.95;
 pub struct Distribution {
     /// The shortest.
     pub min: f64,
-    /// A quarter of the runs stayed within.
+    /// 25 % of the runs stayed within.
     pub q1: f64,
-    /// Half of the runs stayed within.
+    /// 50 % of the runs stayed within.
     pub median: f64,
     /// 95 % interval of the median; absent with less than 6 runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<(f64, f64)>,
-    /// Three quarters of the runs stayed within.
+    /// 75 % of the runs stayed within.
     pub q3: f64,
     /// The longest.
     pub max: f64,

@@ -77,7 +77,7 @@ impl<'r, C: Clock> ClientSlot<'r, C> {
         false
     }
 
-    /// Opens a session, works on it, and ends the client unless it is paused; returns whether it is.
+    /// Works on a new session, and ends the client unless it is paused; returns whether it is.
     fn use_session(
         &mut self,
         engine: Result<&dyn Engine, EngineError>,

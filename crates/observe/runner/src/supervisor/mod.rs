@@ -7,6 +7,7 @@ mod accumulator;
 mod attribution;
 pub(crate) mod data;
 mod descendants;
+mod execute_events;
 mod experiment;
 mod file_sync;
 mod finish;

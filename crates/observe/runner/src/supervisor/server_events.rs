@@ -7,13 +7,11 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use load::{Clock, Outage};
-use model::{EventKind, EventRecord, Nanos, RunEnd, Step, StepEvent, TimeSpan};
+use model::{EventKind, EventRecord, Nanos, Step, StepEvent, TimeSpan};
 use server::{READY_WITHIN, Running, ServerError};
 
-use super::experiment::samplers;
-use super::supervise::Supervisor;
 use super::workbench::WATCH_EVERY;
-use crate::message::{Command, StepEnds};
+use crate::message::StepEnds;
 
 /// Time between two probes of a server that stops or starts: the error of an action's end.
 ///
@@ -66,7 +64,17 @@ impl ServerEvents {
     }
 
     /// Begins what is due and polls what is under way; returns whether the server is back now.
-    fn advance(&mut self, server: &mut Running, now: Nanos) -> Result<bool, ServerError> {
+    ///
+    /// # Errors
+    /// The event from which the server does not come back, and why.
+    pub(super) fn advance(&mut self, server: &mut Running, now: Nanos) -> Result<bool, String> {
+        self.poll(server, now).map_err(|error| {
+            let event = self.current.as_ref().map(|action| action.event.to_string());
+            format!("the server is not back after `{}`: {error}", event.unwrap_or_default())
+        })
+    }
+
+    fn poll(&mut self, server: &mut Running, now: Nanos) -> Result<bool, ServerError> {
         let Some(action) = &mut self.current else {
             self.begin_next(server, now)?;
             return Ok(false);
@@ -96,9 +104,9 @@ impl ServerEvents {
         self.pending.pop_front();
         match event.kind {
             EventKind::Kill => {
+                self.current = Some(Action { event, begun: now, is_starting: true });
                 server.kill();
                 server.start_again()?;
-                self.current = Some(Action { event, begun: now, is_starting: true });
             }
             EventKind::Restart => {
                 server.request_stop();
@@ -119,7 +127,7 @@ impl ServerEvents {
     }
 
     /// Returns whether the worker waits for nothing more, and notes that it goes on.
-    fn lets_go(&mut self, server: &Running) -> bool {
+    pub(super) fn lets_go(&mut self, server: &Running) -> bool {
         if !self.is_awaited || self.current.is_some() {
             return false;
         }
@@ -159,31 +167,6 @@ impl ServerEvents {
             cause.into_iter().for_each(|at| records[at].outages.push(*span));
         }
         records
-    }
-}
-
-impl Supervisor<'_> {
-    /// Executes the events that are due; a server that does not come back ends the run.
-    pub(super) fn execute_events(&mut self) {
-        let now = self.clock.now();
-        let Some(server) = self.host.running().filter(|_| !self.watch.is_over) else { return };
-        match self.server_events.advance(server, now) {
-            Ok(false) => {}
-            Ok(true) => {
-                let samplers = samplers(self.workers.pid(), &self.memory, self.data, &self.host);
-                self.accumulator.sample_with(samplers);
-            }
-            Err(error) => {
-                let event = self.server_events.current.as_ref().map(|action| action.event);
-                let event = event.map(|event| event.to_string()).unwrap_or_default();
-                let reason = format!("the server is not back after `{event}`: {error}");
-                return self.end_with(RunEnd::Crashed { step: self.step_name(), reason });
-            }
-        }
-        let Some(server) = self.host.running() else { return };
-        if self.server_events.lets_go(server) {
-            self.workers.send(&Command::Go);
-        }
     }
 }
 
