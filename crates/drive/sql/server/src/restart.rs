@@ -42,7 +42,8 @@ impl Running {
     /// When no process can be started.
     pub fn start_again(&mut self) -> Result<(), ServerError> {
         self.kill();
-        self.child = launch::serve(&self.task, &self.user, &self.placement, &self.site.log)?;
+        let (task, placement) = &self.serving;
+        self.child = launch::serve(task, &self.user, placement, &self.site.log)?;
         self.ended = None;
         match ProcessIdentity::of(self.child.id()) {
             Some(server) => self.private_dir.record_server(server),
@@ -63,7 +64,7 @@ impl Running {
         if self.kind.probe(&endpoint).is_err() {
             return Ok(false);
         }
-        launch::remove_secrets(&self.task)?;
+        launch::remove_secrets(&self.serving.0)?;
         self.private_dir.record_shared_memory()?;
         Ok(true)
     }

@@ -75,8 +75,7 @@ pub struct Running {
     pub site: Site,
     pub(crate) user: User,
     /// What starts it, and where it runs.
-    pub(crate) task: Task,
-    pub(crate) placement: ServerPlacement,
+    pub(crate) serving: (Task, ServerPlacement),
     /// First line of its program's `--version`.
     pub version: String,
     /// Where it listens.
@@ -138,16 +137,14 @@ impl Running {
         let task = start.kind.serve(&spec)?;
         files.extend(task.files.iter().map(|(path, _)| path.clone()));
         let child = launch::serve(&task, &user, &start.placement, &site.log)?;
-        let endpoint = start.kind.endpoint(&site);
         let mut running = Self {
             kind: start.kind,
+            endpoint: start.kind.endpoint(&site),
             program: start.program.to_owned(),
             site,
             user,
-            task,
-            placement: start.placement.clone(),
+            serving: (task, start.placement.clone()),
             version,
-            endpoint,
             files,
             child,
             standby,
@@ -160,7 +157,7 @@ impl Running {
             running.private_dir.record_server(server)?;
         }
         let ready = running.wait_until(start.ready_within, is_cancelled, |kind, at| kind.probe(at));
-        launch::remove_secrets(&running.task)?;
+        launch::remove_secrets(&running.serving.0)?;
         ready?;
         running.fallback = start.kind.fallback(start.options, &site::tail(&running.site.log))?;
         if let Some(standby) = &mut running.standby {

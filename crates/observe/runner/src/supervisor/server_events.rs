@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use load::{Clock, Outage};
+use load::Outage;
 use model::{EventKind, EventRecord, Nanos, Step, StepEvent, TimeSpan};
 use server::{READY_WITHIN, Running, ServerError};
 
@@ -79,7 +79,7 @@ impl ServerEvents {
             self.begin_next(server, now)?;
             return Ok(false);
         };
-        if now.since(action.begun).0 > READY_WITHIN.as_nanos() as u64 {
+        if now.since(action.begun) > Nanos::from_secs(READY_WITHIN.as_secs()) {
             let last = server.death().map(|death| death.last_log_lines.clone());
             return Err(ServerError::NotReady(READY_WITHIN.as_secs(), last.unwrap_or_default()));
         }
