@@ -82,9 +82,9 @@ impl StepEvent {
                 let why = format!("{} events are more than {EVENTS_MAX}", events.len());
                 return fault(why, "divide the step");
             }
-            if event.at >= length {
-                let why = format!("{event} is beyond the step, which lasts {length}");
-                return fault(why, "give an earlier time, or a longer `duration`");
+            if event.at.after(Nanos::SECOND) > length {
+                let why = format!("{event} is too late for the step, which lasts {length}");
+                return fault(why, "leave a second after the event, or give a longer `duration`");
             }
             if last.is_some_and(|last| event.at <= last) {
                 let why = format!("{event} is not later than the event before it");
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     fn fault(events: &[(u64, EventKind)]) -> Option<(usize, String)> {
-        let event = |&(s, kind): &(u64, EventKind)| StepEvent { at: Nanos::from_secs(s), kind };
+        let event = |&(ms, kind): &(u64, EventKind)| StepEvent { at: Nanos::from_millis(ms), kind };
         let events: Vec<_> = events.iter().map(event).collect();
         let checked = StepEvent::check_all(&events, Nanos::from_secs(10));
         checked.err().map(|fault| (fault.index, fault.why))
@@ -208,14 +208,23 @@ mod tests {
     #[test]
     fn events_are_ordered_within_the_step_and_a_stop_is_continued() {
         use EventKind::{Continue, Kill, Restart, Stop};
-        assert_eq!(fault(&[(1, Kill), (2, Stop), (3, Continue), (9, Restart)]), None);
+        assert_eq!(
+            fault(&[(1_000, Kill), (2_000, Stop), (3_000, Continue), (9_000, Restart)]),
+            None
+        );
         let why = |events: &[_]| fault(events).map(|(index, why)| format!("{index}: {why}"));
         for (events, expected) in [
-            (&[(10, Kill)][..], "0: kill at 10.0 s is beyond the step, which lasts 10.0 s"),
-            (&[(2, Kill), (2, Kill)], "1: kill at 2.00 s is not later than the event before it"),
-            (&[(2, Continue)], "0: continue at 2.00 s finds a server that is not stopped"),
-            (&[(2, Stop), (3, Kill)], "1: kill at 3.00 s finds a server that is stopped"),
-            (&[(1, Kill), (2, Stop)], "1: the server is stopped and not continued"),
+            (
+                &[(9_500, Kill)][..],
+                "0: kill at 9.50 s is too late for the step, which lasts 10.0 s",
+            ),
+            (
+                &[(2_000, Kill), (2_000, Kill)],
+                "1: kill at 2.00 s is not later than the event before it",
+            ),
+            (&[(2_000, Continue)], "0: continue at 2.00 s finds a server that is not stopped"),
+            (&[(2_000, Stop), (3_000, Kill)], "1: kill at 3.00 s finds a server that is stopped"),
+            (&[(1_000, Kill), (2_000, Stop)], "1: the server is stopped and not continued"),
         ] {
             assert_eq!(why(events).as_deref(), Some(expected));
         }

@@ -79,7 +79,7 @@ mod tests {
     fn events_that_cannot_be_done_are_refused_with_a_remedy() {
         let reopen = "{ at = \"2s\", do = \"reopen\" }";
         for (old, new, why) in [
-            (LAST, step("{ at = \"10s\", do = \"reopen\" }"), "is beyond the step"),
+            (LAST, step("{ at = \"10s\", do = \"reopen\" }"), "is too late for the step"),
             (LAST, step("{ at = \"2s\", do = \"kill\" }"), "the engine runs in the client"),
             (LAST, step("{ at = \"2s\", do = \"kil\" }"), "unknown do `kil`"),
             (LAST, step("{ at = \"2s\" }"), "missing field `do`"),

@@ -13,6 +13,10 @@ impl Supervisor<'_> {
         let now = self.clock.now();
         let Some(server) = self.host.running().filter(|_| !self.watch.is_over) else { return };
         let advanced = self.server_events.advance(server, now);
+        if self.server_events.is_away() {
+            // It has a limit of its own.
+            self.watch.alive(now);
+        }
         let lets_go = self.server_events.lets_go(server);
         match advanced {
             Ok(false) => {}
