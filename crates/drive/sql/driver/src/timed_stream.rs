@@ -160,6 +160,22 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn time_limits_are_known_by_their_errors() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut stream = TimedStream::new(ours, "s");
+        let of_login = stream.named(Errno::AGAIN).to_string();
+        stream.limit_answers(Some(Duration::from_secs(1))).unwrap();
+        let of_answer = stream.named(Errno::AGAIN).to_string();
+        let of_network = stream.named(Errno::TIMEDOUT).to_string();
+        for text in [of_login, of_answer, of_network] {
+            assert!(is_timeout(&text), "{text}");
+        }
+        for error in [stream.closed(), stream.named(Errno::CONNREFUSED)] {
+            assert!(!is_timeout(&error.to_string()), "{error}");
+        }
+    }
+
     /// Goal: a server that drips has the limit of the whole, and not of each byte.
     #[test]
     fn reads_of_a_dripping_server_end_at_the_deadline() {
