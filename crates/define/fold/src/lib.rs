@@ -10,6 +10,7 @@
 
 mod conservation;
 mod differences;
+mod events;
 mod facts;
 mod latencies;
 mod load_status;

@@ -6,6 +6,7 @@ use model::record::total_counts;
 use model::{IntervalRecord, Kind, Nanos, OpUnit, Readings, Step, StepRecord, metric};
 
 use crate::conservation::{Unequal, check_interval};
+use crate::events::EventSeconds;
 use crate::facts::Facts;
 use crate::latencies::{buckets, summaries};
 use crate::load_status::{OpenLoopTotals, load_status};
@@ -28,21 +29,21 @@ pub struct IntervalData {
 /// A measured span so far.
 #[derive(Debug, Default)]
 pub struct Fold {
-    /// Unit of the throughput.
-    unit: OpUnit,
     groups: Groups,
     start_lag: Option<Histogram<u64>>,
     gauges_max: Readings,
     throughput: Throughput,
     seconds: Seconds,
     validity: Validity,
+    step: Step,
+    events: EventSeconds,
 }
 
 impl Fold {
     /// Begins a span of a step.
     pub fn new(step: &Step) -> Self {
         let validity = Validity::new(step.limit.map(|limit| limit.within));
-        Self { unit: step.unit, validity, ..Self::default() }
+        Self { validity, step: step.clone(), ..Self::default() }
     }
 
     /// Adds the next interval of the span; about 0.1 ms per kind of operation.
@@ -63,14 +64,15 @@ impl Fold {
         }
         self.gauges_max.raise(record.readings.of_kind(Kind::Gauge));
         // A known number of rows is done as a whole: its seconds have no throughput.
-        let has_seconds = !matches!(self.unit, OpUnit::Rows(_));
+        let has_seconds = !matches!(self.step.unit, OpUnit::Rows(_));
         let is_whole = has_seconds && record.length_ns.0 >= Nanos::SECOND.0 * 9 / 10;
         if is_whole {
-            let done = self.unit.done(&record.clients) as f64;
+            let done = self.step.unit.done(&record.clients) as f64;
             self.throughput.add(done / record.length_ns.as_secs_f64(), record.invalid.is_some());
         }
-        self.seconds.add(record, self.unit, is_whole);
+        self.seconds.add(record, self.step.unit, is_whole);
         self.validity.add(record, &groups.clients);
+        self.events.add(&self.step, record);
         Ok(())
     }
 
@@ -118,6 +120,7 @@ impl Fold {
         let counts_all = is_closed && self.validity.counted_anyway().is_some();
         record.invalid_intervals = self.validity.invalid_intervals().filter(|_| !counts_all);
         record.seconds = self.throughput.stats(counts_all);
+        self.events.complete(&mut record);
         if record.warmup_trim_ns.is_some() {
             self.gauges_max.raise(&record.gauges_end);
             record.gauges_max = self.gauges_max;

@@ -11,6 +11,7 @@ use crate::limits::{
 use crate::load::{Load, PIPELINE_MAX};
 use crate::published::Expected;
 use crate::step::{Step, StopRule};
+use crate::step_event::StepEvent;
 use crate::units::Nanos;
 
 impl Experiment {
@@ -163,6 +164,8 @@ impl Step {
         ] {
             check_time(field, time, SPAN_MAX)?;
         }
+        StepEvent::check_all(&self.events, length)
+            .map_err(|fault| format!("events[{}] is not possible: {}", fault.index, fault.why))?;
         if self.load.is_search() && length == Nanos(0) {
             return Err("load is a search, but stop is not a duration".to_owned());
         }

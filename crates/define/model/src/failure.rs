@@ -20,13 +20,29 @@ pub enum FailureClass {
     Timeout,
     /// A constraint rejected it: a duplicate key.
     Constraint,
+    /// No server listens.
+    Refused,
+    /// The server did not answer within the client's time limit: the effect is unknown.
+    NoAnswer,
+    /// The server starts, or recovers.
+    StartingUp,
+    /// The server shuts down.
+    ShuttingDown,
     /// Anything else.
     Other,
 }
 
 names!(FailureClass, "a class of failures":
     LostConnection "lost connection", Deadlock "deadlock", Serialisation "serialisation",
-    Timeout "timeout", Constraint "constraint", Other "other");
+    Timeout "timeout", Constraint "constraint", Refused "refused", NoAnswer "no answer",
+    StartingUp "starting up", ShuttingDown "shutting down", Other "other");
+
+impl FailureClass {
+    /// Returns whether it occurs only in steps with events.
+    pub const fn is_of_outage(self) -> bool {
+        matches!(self, Self::Refused | Self::NoAnswer | Self::StartingUp | Self::ShuttingDown)
+    }
+}
 
 /// Failed operations by class; records of earlier versions have none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 //! Readings, records, tables, plots and the glossary take names and meanings from here. To add a
 //! metric, add one line to the table and its term to GLOSSARY.md.
 
+pub use crate::metric_groups::{CLIENT_CPU_US, PROCESS_CPU_US, SERVER_CPU_US, find};
 pub use crate::metric_kind::{Better, Kind, Metric};
 use crate::metric_kind::{lower_case, metrics};
 pub use crate::readings::Readings;
@@ -264,6 +265,10 @@ metrics! {
         changed the data first";
     FAILED_TIMEOUT_OPS Count Derived Neither "operations that failed at a timeout of the engine";
     FAILED_CONSTRAINT_OPS Count Derived Neither "operations that a constraint rejected";
+    FAILED_REFUSED_OPS Count Derived Neither "operations that failed because no server listened";
+    FAILED_NO_ANSWER_OPS Count Derived Neither "operations that failed at the client's time limit";
+    FAILED_STARTING_UP_OPS Count Derived Neither "operations that failed while the server started";
+    FAILED_SHUTTING_DOWN_OPS Count Derived Neither "operations that failed while the server stopped";
     FAILED_OTHER_OPS Count Derived Neither "operations that failed for any other reason";
     REPLACING_OPS Count Derived Neither "operations that succeeded after one or more failed \
         attempts; the time of such an operation includes the failed attempts";
@@ -417,6 +422,8 @@ metrics! {
     STORAGE_READS_PER_RANGE_ROW Count Derived Lower "read requests to storage per row returned, in \
         steps with range reads only";
     WRITER_BYTES_PER_S Bytes Derived Higher "bytes per second that the background writer wrote";
+    UNAVAILABLE_S Seconds Derived Lower "time after the events of a step in which operations waited \
+        and no client had a success";
     // Of a part of a step: a kind of operation, a procedure, a statement, an event.
     DONE_OPS Count Derived Neither "completed operations of a kind, or completed calls of a \
         procedure";
@@ -435,16 +442,4 @@ metrics! {
     PAGES_PER_CALL Count Derived Lower "pages accessed per execution of a statement";
     SESSION_SHARE Share Derived Neither "share of the clients' or writers' sessions that samples \
         found in a wait event";
-}
-
-/// CPU of the whole worker process, user and kernel.
-pub const PROCESS_CPU_US: [Metric; 2] = [PROCESS_CPU_USER_US, PROCESS_CPU_KERNEL_US];
-/// CPU of the client threads, user and kernel.
-pub const CLIENT_CPU_US: [Metric; 2] = [CLIENT_CPU_USER_US, CLIENT_CPU_KERNEL_US];
-/// CPU of the server, user and kernel.
-pub const SERVER_CPU_US: [Metric; 2] = [SERVER_CPU_USER_US, SERVER_CPU_KERNEL_US];
-
-/// Returns the metric of that name.
-pub fn find(name: &str) -> Option<&'static Metric> {
-    METRICS.iter().find(|metric| metric.name == name)
 }

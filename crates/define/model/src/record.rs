@@ -25,12 +25,14 @@ use crate::sql::statement_record::StatementRecord;
 use crate::sql::waits::WaitProfile;
 use crate::state::{EngineState, TableReadings};
 use crate::step::{Step, StepRole};
+use crate::step_event::{EventRecord, ReconnectPolicy};
 use crate::time_profile::TimeProfile;
 use crate::units::Nanos;
 use crate::validity::{
     ArrivalsRecord, Calibration, InvalidIntervals, InvalidReason, LoadStatus, SearchRecord,
 };
 
+pub use crate::clock_record::ClockRecord;
 pub use crate::failure::{FailureClass, FailureCounts};
 pub use crate::finding::{Finding, Severity};
 pub use crate::op_summary::{
@@ -190,6 +192,12 @@ pub struct StepRecord {
     pub before: EngineState,
     /// The engine's state at the end of the measured span.
     pub after: EngineState,
+    /// Its events and the availability after each; empty without any, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventRecord>,
+    /// How its sessions connected again; absent without a server and events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconnect: Option<ReconnectPolicy>,
     /// Transactions that its sessions held open; absent where none was to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<HoldsRecord>,
@@ -385,19 +393,6 @@ impl RunRecord {
             }
         }
     }
-}
-
-/// Comparison of the worker's clock with the kernel's after all steps.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ClockRecord {
-    /// Source of the timestamps: `tsc`, or `clock_gettime` with the reason.
-    pub source: String,
-    /// Drift against the kernel's clock, parts per million.
-    ///
-    /// `None` when the run was too short, or the kernel's clock was itself the source.
-    pub drift_ppm: Option<f64>,
-    /// Whether the timestamps are reliable.
-    pub is_sound: bool,
 }
 
 /// One executed cell: `record.json`.

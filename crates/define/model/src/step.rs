@@ -10,6 +10,7 @@ use crate::capability::OpKind;
 use crate::device::{IoPattern, IoTest};
 use crate::load::{Limit, Load};
 use crate::op_summary::OpSummaries;
+use crate::step_event::StepEvent;
 use crate::units::{Bytes, Nanos, clients};
 
 /// Description of a step kind, declared by the workload.
@@ -191,6 +192,9 @@ pub struct Step {
     /// What counts as one operation when costs are divided.
     #[serde(default, skip_serializing_if = "OpUnit::is_operation")]
     pub unit: OpUnit,
+    /// Faults that it holds, in the order of their times.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<StepEvent>,
 }
 
 /// Clients of a step in the runs of one level.
@@ -275,6 +279,7 @@ impl Step {
             writer_bytes_per_s: None,
             settle_cap: Nanos::from_secs(60),
             unit: OpUnit::Operation,
+            events: Vec::new(),
         }
     }
 }

@@ -154,6 +154,7 @@ impl Resolver<'_> {
         checked.load = errors.or_default(self.load_sharing(file, &checked));
         checked.hosts = errors.or_default(self.hosts(file, &checked, &loads));
         checked.cuts = errors.or_default(cuts(file, &checked));
+        errors.ok(self.check_events(file, &checked));
         errors.result(Checked {
             experiment: checked,
             chosen: None,

@@ -20,6 +20,8 @@ mod cuts;
 mod declared;
 mod device;
 mod dsn;
+mod event_check;
+mod events;
 mod expand;
 mod experiment;
 mod hosts;

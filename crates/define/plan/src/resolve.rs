@@ -9,6 +9,7 @@ use reader::error::{Errors, PlanError, Source};
 use reader::place::{Place, Placed};
 
 use crate::catalog::{Catalog, Machine};
+use crate::events;
 use crate::peers::{StepOfPeer, step_of_peer};
 use crate::preset::Preset;
 use crate::settings::{
@@ -97,6 +98,7 @@ impl Resolver<'_> {
             unit: self
                 .traffic_spec(name)
                 .map_or(OpUnit::Operation, |traffic_spec| traffic_spec.unit),
+            events: errors.or_default(events::requested(table, &info, stop)),
             name: name.to_owned(),
         };
         errors.result((step, info))

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use model::setting::{Declared, Form, Scope, parse_short_size, parse_switch, parse_whole};
 use model::units::{parse_count, parse_share, parse_size};
 use model::{
-    Access, Arrivals, Bytes, CutFileSystem, CutLevel, Expected, IoTest, Limit, LoadReuse, Nanos,
-    Pacing, PageCache, Placement, Settings, Survivors,
+    Access, Arrivals, Bytes, CutFileSystem, CutLevel, EventKind, Expected, IoTest, Limit,
+    LoadReuse, Nanos, Pacing, PageCache, Placement, Settings, Survivors,
 };
 use reader::error::PlanError;
 use reader::place::Placed;
@@ -22,8 +22,8 @@ use crate::window::parse_duration;
 use Form::{Amount, Name, Number, Switch, Text, Whole};
 use Kind::{LineOrLines, Lines, One, Pairs, Tables};
 use Table::{
-    Benchmark, Device, Durability, Experiment, Factors, Finding, Hosts, Load, Published, Size,
-    Step, Variant, Waiver,
+    Benchmark, Device, Durability, Event, Experiment, Factors, Finding, Hosts, Load, Published,
+    Size, Step, Variant, Waiver,
 };
 
 /// A table of experiment files.
@@ -38,6 +38,7 @@ pub(crate) enum Table {
     Size,
     Variant,
     Step,
+    Event,
     Load,
     Waiver,
     Published,
@@ -46,7 +47,7 @@ pub(crate) enum Table {
 
 model::names!(Table, "a table":
     Experiment "[experiment]", Benchmark "[benchmark]", Device "[device]", Factors "[factors]",
-    Hosts "[hosts]", Durability "[durability]", Size "[size.NAME]", Variant "[[variant]]", Step "a step's table", Load "a load's table", Waiver "[[waive]]",
+    Hosts "[hosts]", Durability "[durability]", Size "[size.NAME]", Variant "[[variant]]", Step "a step's table", Event "an event's table", Load "a load's table", Waiver "[[waive]]",
     Published "[[published]]", Finding "[[published.finding]]");
 
 /// What a key has.
@@ -171,6 +172,9 @@ declare! {
     OPTIONS: String = "options" [Variant], Pairs, text, Any, None, "";
     STEPS: String = "steps" [Benchmark], Tables(Step), text, Any, None, "";
     LOAD: String = "load" [Benchmark, Step], Kind::Load, text, Any, None, "";
+    EVENTS: String = "events" [Step], Tables(Event), text, Any, None, "";
+    AT: Nanos = "at" [Event], One(Amount), |text| Ok(parse_duration(text)?), Any, None, "";
+    DO: EventKind = "do" [Event], One(Name(|| EventKind::ALL.map(EventKind::name).into())), named, Any, None, "events: kill, restart, stop and continue for servers, reopen for embedded engines";
     OCCURRENCE: u32 = "occurrence" [Finding], One(Whole), |text| Ok(parse_whole(text)?), Any, None, "";
     STEP_CLIENTS: u32 = "clients" [Step, Finding], One(Whole), client_count, Any, None, "";
     BASE_CLIENTS: u32 = "base_clients" [Finding], One(Whole), client_count, Any, None, "";
@@ -275,15 +279,16 @@ pub fn flags() -> impl Iterator<Item = &'static Setting> {
 }
 
 /// Returns the keys that a table must have.
-pub(crate) const fn required(table: Table) -> &'static [&'static Key<String>] {
+pub(crate) const fn required(table: Table) -> &'static [&'static Setting] {
     match table {
-        Experiment => &[NAME, QUESTION],
-        Variant => &[NAME, ENGINE],
-        Step => &[STEP],
-        Waiver => &[CODE, REASON],
-        Published => &[SOURCE, SETUP],
-        Hosts => &[SERVER, HOST_CLIENTS],
-        Finding => &[CLAIM, VARIANT, STEP],
+        Experiment => const { &[&NAME.setting, &QUESTION.setting] },
+        Variant => const { &[&NAME.setting, &ENGINE.setting] },
+        Step => const { &[&STEP.setting] },
+        Event => const { &[&AT.setting, &DO.setting] },
+        Waiver => const { &[&CODE.setting, &REASON.setting] },
+        Published => const { &[&SOURCE.setting, &SETUP.setting] },
+        Hosts => const { &[&SERVER.setting, &HOST_CLIENTS.setting] },
+        Finding => const { &[&CLAIM.setting, &VARIANT.setting, &STEP.setting] },
         Benchmark | Device | Durability | Factors | Size | Load => &[],
     }
 }
@@ -297,7 +302,7 @@ mod tests {
     #[test]
     fn every_key_is_declared_once_per_table_and_every_flag_once() {
         for table in
-            [Experiment, Benchmark, Device, Factors, Hosts, Size, Variant, Step, Load, Finding]
+            [Experiment, Benchmark, Device, Factors, Hosts, Size, Variant, Step, Event, Load]
         {
             let keys: Vec<_> = of_table(table).map(|setting| setting.key).collect();
             assert_eq!(keys.len(), keys.iter().collect::<BTreeSet<_>>().len(), "{keys:?}");

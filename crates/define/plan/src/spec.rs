@@ -121,7 +121,7 @@ pub(crate) struct Section {
     pub(crate) is_partial: bool,
     /// Parameters of an application, or options of an engine.
     pub(crate) pairs: Pairs,
-    /// Steps of a benchmark, or findings of a publication.
+    /// Steps of a benchmark, events of a step, or findings of a publication.
     pub(crate) tables: Option<Vec<Section>>,
     pub(crate) load: Option<Box<Section>>,
     /// Place of a step, a load or a finding.

@@ -8,13 +8,14 @@ use crate::peers::option_of_peer;
 use crate::settings::{IS_PROFILED, Setting, Table, of_table};
 
 /// Tables in which a misplaced key is searched, those that most files have first.
-const SEARCHED: [Table; 8] = [
+const SEARCHED: [Table; 9] = [
     Table::Benchmark,
     Table::Factors,
     Table::Experiment,
     Table::Variant,
     Table::Load,
     Table::Step,
+    Table::Event,
     Table::Device,
     Table::Waiver,
 ];

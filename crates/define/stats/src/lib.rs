@@ -35,5 +35,5 @@ pub use effect::{Effect, Interval, Method, SecondEstimate, Verdict, Why};
 pub use effect_test::{Design, classify_difference};
 pub use means::{MeanDifference, difference};
 pub use prior::{CellVariance, Prior, Variation};
-pub use sample::{Estimate, Spread, geometric_mean, mean_of_runs, median};
+pub use sample::{Estimate, Spread, geometric_mean, mean_of_runs, median, quantile};
 pub use shares::{CommonFactor, RunCounts, ShareComparison, ShareDifference, compare_shares};

@@ -1,6 +1,6 @@
 //! Mean, median and range of a sample of runs.
 
-use model::float;
+use model::{float, whole};
 use serde::Serialize;
 
 /// Mean, median and range of one metric over the runs that have it.
@@ -51,6 +51,19 @@ pub struct Estimate {
     pub low: f64,
     /// Upper limit.
     pub high: f64,
+}
+
+/// Returns a quantile of values; `None` without values.
+///
+/// `share` is from 0 (the smallest) to 1 (the largest).
+///
+/// Source: definition 7 [Hyndman Fan 1996].
+pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let sorted = sorted(values);
+    let place = share * float(sorted.len().checked_sub(1)?);
+    let below = usize::try_from(whole(place.floor())).ok()?;
+    let (low, high) = (sorted.get(below)?, sorted.get(below + 1).or(sorted.last())?);
+    Some(low + (high - low) * place.fract())
 }
 
 /// Returns the median of the finite values; `None` without finite values.

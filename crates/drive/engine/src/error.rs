@@ -26,6 +26,14 @@ pub enum EngineError {
     /// The connection was lost and replaced; whether the operation was applied is unknown.
     #[error("{0}")]
     LostConnection(String),
+    /// The server is away, as the step expects: the session connects again by itself.
+    #[error("{reason}")]
+    Unavailable {
+        /// Class of the failure.
+        class: FailureClass,
+        /// What the client observed.
+        reason: String,
+    },
     /// The engine's own timeout expired.
     #[error("timed out: {0}")]
     Timeout(String),
@@ -45,6 +53,7 @@ impl EngineError {
     pub const fn class(&self) -> FailureClass {
         match self {
             Self::LostConnection(_) => FailureClass::LostConnection,
+            Self::Unavailable { class, .. } => *class,
             Self::Deadlock(_) => FailureClass::Deadlock,
             Self::Conflict(_) => FailureClass::Serialisation,
             Self::Timeout(_) => FailureClass::Timeout,
@@ -100,6 +109,7 @@ impl EngineError {
             | Self::Deadlock(_)
             | Self::Constraint(_)
             | Self::LostConnection(_)
+            | Self::Unavailable { .. }
             | Self::Unsupported(_)
             | Self::Refused(_) => self,
         }

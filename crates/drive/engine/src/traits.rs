@@ -183,6 +183,12 @@ pub trait Engine: Send + Sync {
         self.session()
     }
 
+    /// Prepares its sessions for a server that goes away for a while, or for none that does.
+    ///
+    /// Such a session fails single operations, limits its waits, and connects again at its next
+    /// operation, as [`model::ReconnectPolicy::STANDARD`] states. An embedded engine does nothing.
+    fn expect_outages(&self, _is_expected: bool) {}
+
     /// Returns what only a server has: tables, statements and waits; `None` for an embedded engine.
     fn server(&self) -> Option<&dyn ServerSide> {
         None

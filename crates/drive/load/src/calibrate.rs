@@ -16,6 +16,7 @@ use workload::{Generator, WrongAnswer};
 
 use crate::client_pool::{GroupRun, HolderRun, StepRun, StepTotals, run_step};
 use crate::error::LoadError;
+use crate::reopening::Faults;
 use crate::stop::StopFlag;
 use crate::tally::percentiles;
 use crate::traits::Clock;
@@ -79,6 +80,7 @@ pub fn calibrate<C: Clock>(
             arrival_seed: SEED,
             share: None,
             agree_start: None,
+            faults: Faults::default(),
             stop_flag: StopFlag::default(),
         };
         run_step(clock, &mut step, &mut |_| {})

@@ -9,6 +9,7 @@ use engine::EngineError;
 use model::Nanos;
 use nix::unistd::Pid;
 
+use crate::availability::Gap;
 use crate::collector::{Collector, Delivery};
 use crate::sync::{Arc, Mutex, Receiver, SyncSender, TrySendError, sync_channel};
 use crate::tally::{ClientTally, GroupSum};
@@ -45,6 +46,8 @@ pub(crate) struct ClientExit {
     /// Time its thread was ready to run and had no CPU, in all; `None` when the kernel does not
     /// report it.
     pub(crate) queued: Option<Nanos>,
+    /// Its gaps; `None` without events.
+    pub(crate) gaps: Option<Vec<Gap>>,
 }
 
 /// A message from a client to the coordinator.

@@ -17,12 +17,14 @@
 pub mod clock;
 pub mod schedule;
 
+mod availability;
 mod calibrate;
 mod client;
 mod client_pool;
 mod collector;
 mod error;
 mod handoff;
+mod reopening;
 mod stop;
 #[cfg(not(feature = "model-check"))]
 mod sync;
@@ -37,6 +39,7 @@ mod timeline;
 mod traits;
 mod usage;
 
+pub use availability::Outage;
 pub use calibrate::{CalibrationRequest, calibrate};
 pub use client_pool::{
     AgreeStart, ArrivalTotals, Event, GroupRun, HolderRun, Interval, StepEnd, StepRun, StepTotals,
@@ -44,6 +47,7 @@ pub use client_pool::{
 };
 pub use clock::{ManualClock, SteadyClock};
 pub use error::LoadError;
+pub use reopening::{Faults, OpenAgain, Reopening};
 pub use schedule::Share;
 pub use stop::StopFlag;
 pub use tally::{GroupTally, KindTally, empty_histogram, percentiles};

@@ -10,6 +10,7 @@ use model::{
 use workload::{Generator, WrongAnswer};
 
 use crate::client_pool::{GroupRun, HolderRun, StepRun};
+use crate::reopening::Faults;
 use crate::stop::StopFlag;
 
 /// The script's result for an operation.
@@ -148,6 +149,7 @@ pub(crate) fn step(engine: &dyn Engine, clients: usize, stop: StopRule) -> StepR
         arrival_seed: 1,
         share: None,
         agree_start: None,
+        faults: Faults::default(),
         stop_flag: StopFlag::default(),
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use calls::Tables;
 use engine::null::NullDriver;
 use engine::{ApplicationSetup, Driver, EngineError, OpenSpec, Rows, Session, parts};
-use load::{GroupRun, HolderRun, ManualClock, StepRun, StopFlag, run_step};
+use load::{Faults, GroupRun, HolderRun, ManualClock, StepRun, StopFlag, run_step};
 use model::sql::{CallMix, Connections, Copies, Draw, PerDialect, Procedure, Table, TrafficSpec};
 use model::{
     Application, Bounds, DataShape, Load, Nanos, Op, OpKind, OpUnit, OpenLoad, Options, Outcome,
@@ -103,6 +103,7 @@ fn allocations(name: &str, load: Load, operations: u64) -> usize {
         arrival_seed: 1,
         share: None,
         agree_start: None,
+        faults: Faults::default(),
         stop_flag: StopFlag::default(),
     };
     let region = Region::new(ALLOCATOR);

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use engine::null::NullDriver;
 use engine::{Driver, OpenSpec, Rows};
-use load::{Clock, Event, GroupRun, HolderRun, SteadyClock, StepRun, StopFlag, run_step};
+use load::{Clock, Event, Faults, GroupRun, HolderRun, SteadyClock, StepRun, StopFlag, run_step};
 use model::{DataShape, Load, Nanos, Op, OpKind, Options, Settings, StopRule};
 use rustix::process::{Pid, Signal, kill_process};
 use workload::{Generator, WrongAnswer};
@@ -55,6 +55,7 @@ fn a_step_of_two_seconds() {
         arrival_seed: 1,
         share: None,
         agree_start: None,
+        faults: Faults::default(),
         stop_flag: StopFlag::default(),
     };
     let totals = run_step(&SteadyClock::kernel(), &mut step, &mut |event| {

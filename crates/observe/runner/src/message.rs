@@ -8,15 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use engine::Refusal;
-use load::{Share, StepEnd};
+use load::{Outage, Share, StepEnd};
 use model::record::{
     ClockRecord, Finding, HoldsRecord, OpCounts, ProcedureRecord, SettleRecord, SpanningOp,
 };
 use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, DurabilityRecord, Endpoint, EngineState, Host, Hosts, Identity,
-    MallocRecord, Nanos, OpKind, Options, Readings, StatementRecord, Step, TableReadings, Variant,
-    WaitProfile,
+    MallocRecord, Nanos, OpKind, Options, Readings, StatementRecord, Step, TableReadings, TimeSpan,
+    Variant, WaitProfile,
 };
 use serde::{Deserialize, Serialize};
 
@@ -179,6 +179,8 @@ pub(crate) enum Message {
     Interval(Box<IntervalMessage>),
     /// A sign of progress: operations ended since the step began.
     Heartbeat { operations: u64 },
+    /// The clients of a step with events on its server have ended; the worker waits for `Go`.
+    EventsAwaited,
     /// A step's clients have ended; its settle begins when the parent sends `Go`.
     SettleBegins { after: Box<EngineState> },
     /// A stage between the clients' spans begins; the engine of a settle may be busy up to its cap.
@@ -319,6 +321,15 @@ pub(crate) struct StepEnds {
     /// Transactions held open.
     #[serde(default)]
     pub(crate) holds: Option<HoldsRecord>,
+    /// Begin of the measured span, of the worker's clock.
+    #[serde(default)]
+    pub(crate) begun: Nanos,
+    /// Spans in which no client had a success; in steps with events.
+    #[serde(default)]
+    pub(crate) outages: Vec<Outage>,
+    /// When the engine was closed and opened again, of the worker's clock.
+    #[serde(default)]
+    pub(crate) reopened: Vec<TimeSpan>,
     /// The application's calls by procedure.
     #[serde(default)]
     pub(crate) procedures: Vec<ProcedureRecord>,

@@ -44,6 +44,8 @@ pub(crate) fn step_ends(index: u32, totals: &StepTotals, kind: Option<OpKind>) -
         }),
         censored: arrivals.map(|arrivals| CensoredAges { kind, ages: encode(&arrivals.censored) }),
         holds: totals.holds,
+        begun: totals.begun,
+        outages: totals.outages.clone(),
         end: totals.end.clone(),
         ..StepEnds::default()
     }

@@ -12,6 +12,7 @@
 //! its subject in [`metrics`]; statistics stand in `stats`; validity checks stand in `lint`.
 
 pub mod answers;
+mod availability;
 pub mod budget;
 pub mod compare;
 pub mod comparison;
@@ -46,6 +47,7 @@ pub mod warmup_trim;
 mod testing;
 
 pub use answers::Answer;
+pub use availability::{Distribution, EventSummary, Return, event_summaries};
 pub use compare::compare;
 pub use comparison::{
     CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, MeanOfRuns, Measured,

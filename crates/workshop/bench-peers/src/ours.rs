@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use calls::Tables;
 use engine::{ApplicationSetup, Engine, Maintenance, OpenSpec};
-use load::{GroupRun, HolderRun, SteadyClock, StepRun, StopFlag, run_step};
+use load::{Faults, GroupRun, HolderRun, SteadyClock, StepRun, StopFlag, run_step};
 use model::record::OpCounts;
 use model::sql::Dialect;
 use model::{
@@ -160,6 +160,7 @@ fn run(
         arrival_seed: 1,
         share: None,
         agree_start: None,
+        faults: Faults::default(),
         stop_flag: StopFlag::default(),
     };
     let totals = run_step(&SteadyClock::calibrate(), &mut run, &mut |_| {})?;

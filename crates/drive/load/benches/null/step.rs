@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use engine::null::NullDriver;
 use engine::{Driver, Engine, OpenSpec};
-use load::{Event, GroupRun, HolderRun, SteadyClock, StepRun, StepTotals, StopFlag, run_step};
+use load::{
+    Event, Faults, GroupRun, HolderRun, SteadyClock, StepRun, StepTotals, StopFlag, run_step,
+};
 use model::{DataShape, Nanos, OpKind, Options, Settings, Step, StopRule};
 use workload::{Generator, Group, Presence, Request, generators};
 
@@ -53,6 +55,7 @@ pub(crate) fn run(
         arrival_seed,
         share: None,
         agree_start: None,
+        faults: Faults::default(),
         stop_flag: StopFlag::default(),
     };
     run_step(clock, &mut run, on_event).expect("a step that can be run")

@@ -12,7 +12,7 @@ use crate::stop::Halt;
 /// Failures in a row after which a client gives up.
 ///
 /// Our choice: an engine that failed a thousand times will not recover within the step, and may
-/// fail a million times per second.
+/// fail a million times per second. A server that is away for an event fails any number of times.
 const FAILURES_IN_A_ROW_MAX: u32 = 1000;
 
 /// How a free client waits for an arrival.
@@ -83,7 +83,8 @@ pub(super) fn fail(
     if matches!(error, EngineError::Fatal(_)) {
         return Some(ClientEnd::Failed(error.to_string()));
     }
-    (failures >= FAILURES_IN_A_ROW_MAX + depth).then(|| {
+    let is_away = matches!(error, EngineError::Unavailable { .. });
+    (failures >= FAILURES_IN_A_ROW_MAX + depth && !is_away).then(|| {
         ClientEnd::Failed(format!("{failures} operations in a row failed; the last error: {error}"))
     })
 }

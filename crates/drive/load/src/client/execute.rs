@@ -203,18 +203,21 @@ struct LoopState {
     failures: u32,
     /// When the first of these began: so did the one that a closed loop does in their place.
     first_attempt: Ticks,
-    /// Whether the deadline has passed.
+    /// Whether the client leaves the loop: at its deadline, or for a pause.
     is_over: bool,
+    /// Whether gaps between successes are noted.
+    is_watched: bool,
 }
 
 impl LoopState {
     fn new(clock: &impl Ticker, meter: &Meter<'_>) -> Self {
         Self {
             next_mark: clock.ticks_at(meter.next_mark),
-            free_since: meter.timeline.start,
+            free_since: meter.here_since,
             failures: 0,
             first_attempt: clock.ticks(),
             is_over: false,
+            is_watched: meter.gaps.is_some(),
         }
     }
 
@@ -222,7 +225,8 @@ impl LoopState {
     ///
     /// One comparison then stands for all that is rare in a closed loop.
     fn plain_until<S: Schedule>(&self) -> Ticks {
-        if S::IS_CLOSED && self.failures == 0 { self.next_mark } else { Ticks(0) }
+        let is_plain = S::IS_CLOSED && self.failures == 0 && !self.is_watched;
+        if is_plain { self.next_mark } else { Ticks(0) }
     }
 
     /// Calls [`Self::account`] apart from the hot loop, which then has its registers to itself.
@@ -267,6 +271,13 @@ impl LoopState {
         if !S::IS_CLOSED {
             note_served(clock, &begun, self.free_since, meter);
             self.free_since = clock.time_of(ended);
+        }
+        if let Some(gaps) = &mut meter.gaps {
+            let due = if S::IS_CLOSED { clock.time_of(begun.started) } else { begun.intended };
+            match outcome.is_ok() {
+                true => gaps.note_success(due, clock.time_of(ended)),
+                false => gaps.note_failure(due),
+            }
         }
         match outcome {
             Ok(outcome) => {
@@ -315,7 +326,8 @@ fn begin<T: Ticker, C: Clock, S: Schedule>(
         let (intended, started) = (Nanos(0), clock.ticks());
         return Some(Begun { intended, started, rested, is_awaited: false });
     }
-    let intended = schedule.take()?;
+    // The one that waited when the client paused comes first.
+    let intended = meter.unserved_taken.or_else(|| schedule.take())?;
     meter.unserved_taken = Some(intended);
     let started = clock.ticks();
     let now = clock.time_of(started);

@@ -3,6 +3,7 @@
 use model::record::SpanningOp;
 use model::{Nanos, OpKind};
 
+use crate::availability::GapWatch;
 use crate::collector::Delivery;
 use crate::handoff::{ClientBuffers, ClientEnd, ClientExit, ClientSender, Message};
 use crate::stop::Heartbeat;
@@ -48,6 +49,15 @@ pub(crate) struct Meter<'r> {
     /// The arrival taken last, until it is served.
     pub(crate) unserved_taken: Option<Nanos>,
     idle: Option<Nanos>,
+    /// Gaps of a measured client in a step with events.
+    pub(crate) gaps: Option<GapWatch>,
+    /// When the engine is opened again, the last first.
+    pauses: Vec<Nanos>,
+    /// Pauses so far, of which the client has left the loop for the last if so.
+    paused: usize,
+    pub(crate) is_paused: bool,
+    /// Since when arrivals find the client at work or free, and not away.
+    pub(crate) here_since: Nanos,
     heartbeat: &'r Heartbeat,
     sender: ClientSender,
 }
@@ -78,11 +88,37 @@ impl<'r> Meter<'r> {
             next_close: timeline.closes_at(0),
             unserved_taken: None,
             idle: None,
+            gaps: None,
+            pauses: Vec::new(),
+            paused: 0,
+            is_paused: false,
+            here_since: timeline.start,
             heartbeat,
             sender,
         };
         meter.mark_after(timeline.start);
         meter
+    }
+
+    /// Notes gaps from now on, and pauses for each time at which the engine is opened again.
+    ///
+    /// These are times since the begin of the measured span.
+    pub(crate) fn expect_faults(&mut self, role: Role, pauses: &[Nanos]) {
+        let Timeline { start, measured_from, .. } = self.timeline;
+        self.gaps = (role == Role::Measured).then(|| GapWatch::begin(start));
+        self.pauses = pauses.iter().rev().map(|at| measured_from.after(*at)).collect();
+        self.mark_after(start);
+    }
+
+    /// Goes on after a pause.
+    pub(crate) fn go_on(&mut self, now: Nanos) {
+        (self.is_paused, self.here_since) = (false, now);
+        self.mark_after(now);
+    }
+
+    /// Returns how many pauses there have been.
+    pub(crate) const fn paused(&self) -> usize {
+        self.paused
     }
 
     /// Counts the time the client waits with nothing due from now on.
@@ -98,7 +134,7 @@ impl<'r> Meter<'r> {
         }
     }
 
-    /// Publishes the heartbeat and ends a due interval; returns whether the deadline has passed.
+    /// Publishes the heartbeat and ends a due interval; returns whether the client leaves its loop.
     #[cold]
     #[inline(never)]
     pub(crate) fn mark(&mut self, at: Nanos) -> bool {
@@ -108,8 +144,11 @@ impl<'r> Meter<'r> {
         } else if self.tally.bytes() > TALLY_BYTES_MAX {
             self.deliver(self.index);
         }
+        while self.pauses.pop_if(|pause| at >= *pause).is_some() {
+            (self.paused, self.is_paused) = (self.paused + 1, true);
+        }
         self.mark_after(at);
-        at >= self.deadline
+        self.is_paused || at >= self.deadline
     }
 
     /// Hands over the rest, with how and when the client ended.
@@ -118,7 +157,9 @@ impl<'r> Meter<'r> {
         self.deliver(u64::MAX);
         let unserved_taken = self.unserved_taken.map(|due| due.since(self.timeline.start));
         let (client, queued) = (self.client, thread_run_queue());
-        self.sender.send(Message::Ended(ClientExit { client, at, end, unserved_taken, queued }));
+        let gaps = self.gaps.map(|gaps| gaps.end(self.unserved_taken));
+        let exit = ClientExit { client, at, end, unserved_taken, queued, gaps };
+        self.sender.send(Message::Ended(exit));
     }
 
     /// Notes an operation that ended at `at` and began in an earlier interval; the longest stays.
@@ -137,7 +178,8 @@ impl<'r> Meter<'r> {
 
     fn mark_after(&mut self, at: Nanos) {
         let beat = at.after(HEARTBEAT_EVERY);
-        self.next_mark = beat.min(self.next_close).min(self.deadline);
+        let pause = self.pauses.last().copied().unwrap_or(self.deadline);
+        self.next_mark = beat.min(self.next_close).min(self.deadline).min(pause);
     }
 
     /// Ends the interval: what was counted goes to the collector.

@@ -11,6 +11,7 @@ use super::accounts::{Accounts, IntervalUsage};
 use super::emission::Emission;
 use super::pool::ClientPool;
 use super::step::{AgreeStart, ArrivalTotals, Event, StepEnd, StepTotals};
+use crate::availability::{Gap, outages};
 use crate::collector::Collector;
 use crate::error::LoadError;
 use crate::handoff::{ClientEnd, ClientExit, CoordinatorInbox, Message};
@@ -64,6 +65,8 @@ pub(super) struct Coordinator<'r, C> {
     ended_at: Nanos,
     was_stopped: bool,
     failure: Option<StepEnd>,
+    /// Gaps of the measured clients that have ended.
+    gaps: Vec<Vec<Gap>>,
 }
 
 /// The measured clients' arrivals in an open loop.
@@ -125,6 +128,7 @@ impl<'r, C: Clock> Coordinator<'r, C> {
             ended_at: start,
             was_stopped: false,
             failure: None,
+            gaps: Vec::new(),
         })
     }
 
@@ -155,7 +159,10 @@ impl<'r, C: Clock> Coordinator<'r, C> {
         if let Some(arrivals) = &arrivals {
             censor(&mut totals.clients, self.kind, &arrivals.censored);
         }
+        let begun = self.timeline.measured_from;
         StepTotals {
+            begun,
+            outages: outages(self.gaps, begun, self.ended_at),
             duration: self.ended_at.since(self.timeline.measured_from),
             clients: totals.clients,
             writers: totals.writers,
@@ -189,8 +196,9 @@ impl<'r, C: Clock> Coordinator<'r, C> {
     fn handle(&mut self, message: Message) {
         match message {
             Message::Ready(..) => {}
-            Message::Ended(ClientExit { client, at, end, unserved_taken, queued }) => {
+            Message::Ended(ClientExit { client, at, end, unserved_taken, queued, gaps }) => {
                 self.accounts.note_end(client, queued);
+                self.gaps.extend(gaps);
                 if let Some(arrivals) = &mut self.arrivals
                     && client < self.pool.clients
                 {

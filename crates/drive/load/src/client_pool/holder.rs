@@ -103,8 +103,9 @@ impl<C: Clock> Holder<'_, C> {
                 }
                 Err(error) => {
                     (held.failed, failures) = (held.failed + 1, failures + 1);
+                    let is_away = matches!(error, EngineError::Unavailable { .. });
                     if matches!(error, EngineError::Fatal(_) | EngineError::Unsupported(_))
-                        || failures > FAILURES_IN_A_ROW_MAX
+                        || failures > FAILURES_IN_A_ROW_MAX && !is_away
                     {
                         return Err(error);
                     }

@@ -13,6 +13,7 @@ use crate::client::{Drive, Role};
 use crate::collector::Collector;
 use crate::error::LoadError;
 use crate::handoff::{ClientBuffers, connect};
+use crate::reopening::Faults;
 use crate::schedule::Share;
 use crate::sync::{JoinHandle, spawn_scoped, thread};
 use crate::tally::ClientTally;
@@ -62,7 +63,8 @@ pub fn run_step<C: Clock>(
     };
     let (engine, stop, share, is_checking) =
         (step.engine, step.stop, step.share(), step.is_checking);
-    let call = Call { clock, pool, engine, stop, share, is_checking };
+    let faults = &step.faults;
+    let call = Call { clock, pool, engine, faults, stop, share, is_checking };
     let groups = [(&mut step.clients, Role::Measured), (&mut step.writers, Role::Background)];
     let holder_run = &mut step.holders;
     thread::scope(|scope| {
@@ -96,6 +98,7 @@ struct Call<'env, C> {
     clock: &'env C,
     pool: &'env ClientPool,
     engine: &'env dyn Engine,
+    faults: &'env Faults<'env>,
     stop: StopRule,
     share: Share,
     is_checking: bool,
@@ -138,13 +141,14 @@ impl<'scope> StartedClients<'scope> {
                     is_checking: call.is_checking,
                 },
                 engine: call.engine,
+                faults: call.faults,
                 generator: &mut **generator,
                 barrier: &call.pool.barrier,
                 heartbeat: &call.pool.heartbeats[index],
-                buffers: self.buffers.next().expect("each generator has its buffers"),
             };
+            let buffers = self.buffers.next().expect("each generator has its buffers");
             let who = call.pool.name(index);
-            match spawn_scoped(scope, &who, move || client_slot.run()) {
+            match spawn_scoped(scope, &who, move || client_slot.run(buffers)) {
                 Ok(handle) => self.handles.push(handle),
                 Err(source) => return Err(LoadError::Thread(who, source)),
             }

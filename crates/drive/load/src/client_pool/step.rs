@@ -9,7 +9,9 @@ use model::{Bytes, Load, Nanos, OpKind, Pace, Readings, StopRule};
 use serde::{Deserialize, Serialize};
 use workload::Generator;
 
+use crate::availability::Outage;
 use crate::error::LoadError;
+use crate::reopening::Faults;
 use crate::schedule::Share;
 use crate::stop::StopFlag;
 use crate::tally::{GroupTally, empty_histogram};
@@ -77,6 +79,8 @@ pub struct StepRun<'a> {
     pub share: Option<Share>,
     /// Agrees with other processes on the start of the step; `None` to start at once.
     pub agree_start: Option<&'a AgreeStart<'a>>,
+    /// What the clients do at the step's events.
+    pub faults: Faults<'a>,
     /// Set by others to stop the step.
     pub stop_flag: StopFlag,
 }
@@ -236,6 +240,10 @@ pub struct StepTotals {
     pub arrivals: Option<ArrivalTotals>,
     /// What the holders held; `None` without any.
     pub holds: Option<HoldsRecord>,
+    /// Begin of the measured span, of the step's clock.
+    pub begun: Nanos,
+    /// Spans in which operations waited and no client had a success; noted in steps with events.
+    pub outages: Vec<Outage>,
     /// How the step ended.
     pub end: StepEnd,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::null::NullDriver;
 use engine::{Driver, OpenSpec};
-use load::{Event, GroupRun, HolderRun, SteadyClock, StepRun, StopFlag, run_step};
+use load::{Event, Faults, GroupRun, HolderRun, SteadyClock, StepRun, StopFlag, run_step};
 use model::{DataShape, Nanos, OpKind, Settings, Step, StopRule};
 use workload::{Group, Presence, Request, generators};
 
@@ -38,6 +38,7 @@ fn a_client_keeps_no_file_open() {
         arrival_seed: 1,
         share: None,
         agree_start: None,
+        faults: Faults::default(),
         stop_flag: StopFlag::default(),
     };
     let mut most = 0;

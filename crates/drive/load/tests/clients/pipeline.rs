@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 use engine::{Engine, EngineError, Maintenance, Pipeline, Rows, Session};
 use load::{
-    GroupRun, HolderRun, LoadError, SteadyClock, StepEnd, StepRun, StepTotals, StopFlag, run_step,
+    Faults, GroupRun, HolderRun, LoadError, SteadyClock, StepEnd, StepRun, StepTotals, StopFlag,
+    run_step,
 };
 use model::{
     EngineState, Identity, Load, Nanos, Op, OpKind, Options, Outcome, PIPELINE_MAX, StopRule,
@@ -152,6 +153,7 @@ fn try_to_run(engine: &Counting, depth: u32, stop: StopRule) -> Result<StepTotal
         arrival_seed: 1,
         share: None,
         agree_start: None,
+        faults: Faults::default(),
         stop_flag: StopFlag::default(),
     };
     run_step(&SteadyClock::kernel(), &mut step, &mut |_| {})

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::memory::MemoryDriver;
 use engine::{Driver, Engine, OpenSpec};
-use load::{GroupRun, HolderRun, ManualClock, StepRun, StopFlag, run_step};
+use load::{Faults, GroupRun, HolderRun, ManualClock, StepRun, StopFlag, run_step};
 use model::record::OpCounts;
 use model::{DataShape, Nanos, OpKind, Settings, Step, StopRule};
 use workload::{Group, Presence, Request, generators};
@@ -33,6 +33,7 @@ fn run(engine: &dyn Engine, name: &str, kind: OpKind, presence: Presence) -> OpC
         arrival_seed: 1,
         share: None,
         agree_start: None,
+        faults: Faults::default(),
         stop_flag: StopFlag::default(),
     };
     let clock = ManualClock::ticking(Nanos(1), Nanos(10));

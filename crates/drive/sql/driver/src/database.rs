@@ -1,12 +1,14 @@
 //! An open database: tables, control connection, row counts.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use engine::{ApplicationSetup, EngineError, LockWaits, Maintenance, OpenSpec};
-use model::{Durability, DurabilityRecord, EngineState, Identity, Options, StatementTotals};
+use model::{
+    Durability, DurabilityRecord, EngineState, Identity, Options, ReconnectPolicy, StatementTotals,
+};
 
 use crate::config::Config;
 use crate::connection::{Connection, Reply};
@@ -21,6 +23,10 @@ use crate::procedure::Known;
 use crate::socket::Contact;
 use crate::tables;
 use crate::timed_stream::is_silence;
+
+/// Longest time of a statement where outages are expected.
+const STATEMENT_WITHIN: Duration =
+    Duration::from_nanos(ReconnectPolicy::STANDARD.statement_within_ns.0);
 
 /// One kind of database: identity, state and maintenance.
 ///
@@ -116,6 +122,8 @@ pub struct SqlEngine<D: Database> {
     pub(crate) setup: Option<ApplicationSetup>,
     /// Reconnects of sessions after a loss.
     pub(crate) reconnects: AtomicU64,
+    /// Whether the server may go away for a while.
+    pub(crate) has_outages: AtomicBool,
     /// Open sessions, by the server's number.
     pub(crate) sessions: OpenSessions,
     /// Totals of statements of sessions that have ended, by their text.
@@ -174,6 +182,7 @@ impl<D: Database> SqlEngine<D> {
             lock_watch,
             setup: spec.application.clone(),
             reconnects: AtomicU64::new(0),
+            has_outages: AtomicBool::new(false),
             sessions: OpenSessions::default(),
             ended: Mutex::default(),
             control: Mutex::new(Some(connection)),
@@ -186,11 +195,31 @@ impl<D: Database> SqlEngine<D> {
     /// # Errors
     /// When no server listens, or the login is rejected.
     pub fn connect(&self) -> Result<D::Connection, EngineError> {
-        let mut connection: D::Connection = self.config.connect()?;
-        connection.limit_wait(Some(self.lock_watch.silent_max()))?;
+        let mut connection = self.contact()?;
+        connection.limit_wait(Some(self.silent_max()))?;
         self.lock_watch.add(&mut connection)?;
         connection.limit_wait(None)?;
         Ok(connection)
+    }
+
+    /// Connects and logs in; where outages are expected, within the limits of their policy.
+    pub(crate) fn contact(&self) -> Reply<D::Connection, D::Connection> {
+        if !self.has_outages.load(Ordering::Relaxed) {
+            return self.config.connect();
+        }
+        let ReconnectPolicy { connect_within_ns, .. } = ReconnectPolicy::STANDARD;
+        let mut config = self.config.clone();
+        config.endpoint.login.timeout_ms = u32::try_from(connect_within_ns.0 / 1_000_000).ok();
+        let mut connection: D::Connection = config.connect()?;
+        connection.limit_wait(Some(STATEMENT_WITHIN))?;
+        Ok(connection)
+    }
+
+    /// Returns the longest time of an answer outside of clients' operations.
+    fn silent_max(&self) -> Duration {
+        let limit = self.lock_watch.silent_max();
+        let has_outages = self.has_outages.load(Ordering::Relaxed);
+        if has_outages { limit.min(STATEMENT_WITHIN) } else { limit }
     }
 
     /// Connects as [`SqlEngine::connect`] does, for statements that last `limit` at most once they
@@ -260,7 +289,7 @@ impl<D: Database> SqlEngine<D> {
         &self,
         query: impl FnMut(&mut D::Connection) -> Reply<T, D::Connection>,
     ) -> Result<T, EngineError> {
-        self.on_control(Some(self.lock_watch.silent_max()), query)
+        self.on_control(Some(self.silent_max()), query)
     }
 
     /// Runs a query as [`SqlEngine::with_control`] does, however long it takes.
@@ -304,7 +333,7 @@ impl<D: Database> SqlEngine<D> {
             }
         }
         let mut connection = self.connect()?;
-        connection.limit_wait(Some(self.lock_watch.silent_max()))?;
+        connection.limit_wait(Some(self.silent_max()))?;
         lock(&mut connection, &self.config, self.lock_watch.waits())?;
         Ok(limited(slot.insert(connection))?)
     }

@@ -55,6 +55,10 @@ impl<D: Database> Engine for SqlEngine<D> {
         Ok(Box::new(SqlSession::new(self, SessionRole::Background)?))
     }
 
+    fn expect_outages(&self, is_expected: bool) {
+        self.has_outages.store(is_expected, Ordering::Relaxed);
+    }
+
     fn server(&self) -> Option<&dyn ServerSide> {
         Some(self)
     }

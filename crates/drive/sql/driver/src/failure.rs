@@ -4,6 +4,9 @@ use std::fmt::{Debug, Display};
 use std::io;
 
 use engine::EngineError;
+use model::record::FailureClass;
+
+use crate::timed_stream::is_timeout;
 
 /// An error response of a server.
 pub trait ErrorResponse: Debug + Display {
@@ -16,6 +19,9 @@ pub trait ErrorResponse: Debug + Display {
     fn is_loss(&self) -> bool {
         false
     }
+
+    /// Returns the class of the outage that it reports; `None` from a server that serves.
+    fn outage(&self) -> Option<FailureClass>;
 
     /// Returns whether a server may refuse the login for its encryption, or the lack of it.
     fn depends_on_encryption(&self) -> bool {
@@ -68,6 +74,19 @@ impl<E: ErrorResponse> Failure<E> {
             Self::Lost(_) | Self::Unreachable(_) => true,
             Self::Refused(response) => response.is_loss(),
             Self::Rejected(_) | Self::Unread(_) => false,
+        }
+    }
+
+    /// Returns the class of a connection that is lost, or was not made; `None` of a good one.
+    pub(crate) fn outage(&self) -> Option<FailureClass> {
+        match self {
+            Self::Lost(reason) | Self::Unreachable(reason) if is_timeout(reason) => {
+                Some(FailureClass::NoAnswer)
+            }
+            Self::Lost(_) => Some(FailureClass::LostConnection),
+            Self::Unreachable(_) => Some(FailureClass::Refused),
+            Self::Refused(response) => response.outage(),
+            Self::Rejected(_) | Self::Unread(_) => None,
         }
     }
 

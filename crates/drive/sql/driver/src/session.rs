@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use engine::{EngineError, Pipeline, Rows, Session};
-use model::{Op, Outcome};
+use model::record::FailureClass;
+use model::{Op, Outcome, ReconnectPolicy};
 
 use crate::connection::{Connection, Reply};
 use crate::database::{Database, SqlEngine};
@@ -39,7 +40,7 @@ impl<C: Connection> Link<C> {
     /// Connects, and checks the durability class; statements are prepared on first use.
     fn open(engine: &SqlEngine<impl Database<Connection = C>>) -> Reply<Self, C> {
         let (config, setup) = engine.known();
-        let mut connection = config.connect()?;
+        let mut connection = engine.contact()?;
         engine.check_durability(&mut connection)?;
         Ok(Self {
             connection,
@@ -57,6 +58,8 @@ pub(crate) struct SqlSession<'e, D: Database> {
     /// Losses since the last completed operation.
     losses: u32,
     is_lost: bool,
+    /// Whether the last attempt to connect again failed.
+    has_failed: bool,
     queue: PipelineQueue<InFlight>,
 }
 
@@ -70,7 +73,7 @@ impl<'e, D: Database> SqlSession<'e, D> {
             return Err(pooler::refusal::<D::Connection>(&engine.config));
         }
         let queue = PipelineQueue::default();
-        Ok(Self { engine, role, link, losses: 0, is_lost: false, queue })
+        Ok(Self { engine, role, link, losses: 0, is_lost: false, has_failed: false, queue })
     }
 
     #[inline]
@@ -87,6 +90,13 @@ impl<'e, D: Database> SqlSession<'e, D> {
     /// Reconnects after a loss; the current operation has failed, whether applied or not.
     #[cold]
     fn recover(&mut self, failure: Failure<Error<D>>) -> EngineError {
+        if self.engine.has_outages.load(Ordering::Relaxed)
+            && let Some(class) = failure.outage()
+        {
+            self.queue.lose_all();
+            self.is_lost = true;
+            return unavailable(class, &failure);
+        }
         if !failure.is_loss() {
             return failure.into();
         }
@@ -134,17 +144,45 @@ impl<'e, D: Database> SqlSession<'e, D> {
         ))
     }
 
+    /// Connects again where outages are expected, by one attempt.
+    #[cold]
+    fn connect_again(&mut self) -> Result<(), EngineError> {
+        if !self.engine.has_outages.load(Ordering::Relaxed) {
+            return Err(EngineError::Fatal("the connection is lost".to_owned()));
+        }
+        if std::mem::replace(&mut self.has_failed, true) {
+            // A closed loop would do nothing but connect.
+            sleep(Duration::from_nanos(ReconnectPolicy::STANDARD.pause_ns.0));
+        }
+        match Link::open(self.engine) {
+            Ok(link) => {
+                self.replace(link);
+                Ok(())
+            }
+            Err(failure @ Failure::Rejected(_)) => Err(failure.into()),
+            Err(failure) => {
+                let class = failure.outage().unwrap_or(FailureClass::Other);
+                Err(unavailable(class, &failure))
+            }
+        }
+    }
+
+    /// Goes on with another connection.
+    fn replace(&mut self, link: Link<D::Connection>) {
+        self.engine.sessions.close(self.link.connection.number());
+        self.link = link;
+        self.engine.sessions.open(self.link.connection.number(), self.role);
+        (self.is_lost, self.has_failed) = (false, false);
+        self.engine.reconnects.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn reconnect(&mut self) -> Reply<(), D::Connection> {
         let mut last = Failure::Lost("no answer".to_owned());
         for pause in PAUSES {
             sleep(pause);
             match Link::open(self.engine) {
                 Ok(link) => {
-                    self.engine.sessions.close(self.link.connection.number());
-                    self.link = link;
-                    self.engine.sessions.open(self.link.connection.number(), self.role);
-                    self.is_lost = false;
-                    self.engine.reconnects.fetch_add(1, Ordering::Relaxed);
+                    self.replace(link);
                     return Ok(());
                 }
                 Err(failure @ Failure::Rejected(_)) => return Err(failure),
@@ -169,6 +207,11 @@ impl<D: Database> Drop for SqlSession<'_, D> {
 #[expect(clippy::disallowed_methods, reason = "a restart cannot be awaited; nothing is timed")]
 fn sleep(pause: Duration) {
     std::thread::sleep(pause);
+}
+
+/// Returns the failure of an operation in an outage.
+fn unavailable<E: ErrorResponse>(class: FailureClass, failure: &Failure<E>) -> EngineError {
+    EngineError::Unavailable { class, reason: format!("{}{failure}", E::PREFIX) }
 }
 
 /// Rejects a row longer than the table's columns.
@@ -198,7 +241,7 @@ impl<D: Database> Session for SqlSession<'_, D> {
     #[inline]
     fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
         if self.is_lost {
-            return Err(EngineError::Fatal("the connection is lost".to_owned()));
+            self.connect_again()?;
         }
         check_row::<D::Connection>(op)?;
         let Link { connection, key_value, calls, .. } = &mut self.link;
@@ -235,7 +278,7 @@ impl<D: Database> Session for SqlSession<'_, D> {
             return Err(EngineError::Unsupported(reason.to_owned()));
         };
         if self.is_lost {
-            return Err(EngineError::Fatal("the connection is lost".to_owned()));
+            self.connect_again()?;
         }
         let Link { connection, calls, .. } = &mut self.link;
         let done = calls.hold(connection, self.engine.known(), call, rows);

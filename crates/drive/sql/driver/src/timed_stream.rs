@@ -20,6 +20,12 @@ pub(crate) fn is_silence(reason: &str) -> bool {
     reason.starts_with(SILENCE)
 }
 
+/// Returns whether an error is that of a time limit, of an answer, a login or a connection.
+pub(crate) fn is_timeout(reason: &str) -> bool {
+    let limits = [NO_ANSWER, "timed out", "the server has taken no connection within"];
+    is_silence(reason) || limits.iter().any(|limit| reason.contains(limit))
+}
+
 /// A connected stream; its errors name the server.
 ///
 /// A server that sends byte by byte has no more time than any other.
@@ -153,6 +159,22 @@ mod tests {
     use std::thread;
 
     use super::*;
+
+    #[test]
+    fn time_limits_are_known_by_their_errors() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let mut stream = TimedStream::new(ours, "s");
+        let of_login = stream.named(Errno::AGAIN).to_string();
+        stream.limit_answers(Some(Duration::from_secs(1))).unwrap();
+        let of_answer = stream.named(Errno::AGAIN).to_string();
+        let of_network = stream.named(Errno::TIMEDOUT).to_string();
+        for text in [of_login, of_answer, of_network] {
+            assert!(is_timeout(&text), "{text}");
+        }
+        for error in [stream.closed(), stream.named(Errno::CONNREFUSED)] {
+            assert!(!is_timeout(&error.to_string()), "{error}");
+        }
+    }
 
     /// Goal: a server that drips has the limit of the whole, and not of each byte.
     #[test]

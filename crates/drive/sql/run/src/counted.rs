@@ -250,6 +250,10 @@ impl Engine for Counted<'_> {
         Ok(self.counted(self.engine.writer_session()?))
     }
 
+    fn expect_outages(&self, is_expected: bool) {
+        self.engine.expect_outages(is_expected);
+    }
+
     fn server(&self) -> Option<&dyn ServerSide> {
         self.engine.server()
     }

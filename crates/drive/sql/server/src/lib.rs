@@ -19,6 +19,7 @@ pub mod launch;
 mod listen_address;
 pub mod private_dir;
 mod process;
+mod restart;
 pub mod running;
 mod shared;
 mod site;

@@ -15,7 +15,7 @@ use rustix::process::Signal;
 
 use crate::error::ServerError;
 use crate::kind::{Kind, ServerSpec, Site, Stop, Task};
-use crate::launch::{self, SetUp};
+use crate::launch::{self, ServerPlacement, SetUp};
 use crate::listen_address::ListenAddress;
 use crate::private_dir::PrivateDir;
 use crate::process::{ProcessIdentity, kill_all};
@@ -69,25 +69,27 @@ impl fmt::Display for Death {
 
 /// A running server; killed when dropped, its data left in place.
 pub struct Running {
-    kind: &'static dyn Kind,
+    pub(crate) kind: &'static dyn Kind,
     program: PathBuf,
     /// Its directories.
     pub site: Site,
-    user: User,
+    pub(crate) user: User,
+    /// What starts it, and where it runs.
+    pub(crate) serving: (Task, ServerPlacement),
     /// First line of its program's `--version`.
     pub version: String,
     /// Where it listens.
     pub endpoint: Endpoint,
     files: Vec<PathBuf>,
-    child: Child,
+    pub(crate) child: Child,
     standby: Option<Standby>,
     /// What it does without since its start.
     fallback: Option<String>,
     /// Its end, once observed.
-    ended: Option<Death>,
+    pub(crate) ended: Option<Death>,
     /// Calls of [`Running::death`].
     polls: u32,
-    private_dir: PrivateDir,
+    pub(crate) private_dir: PrivateDir,
 }
 
 impl Running {
@@ -135,14 +137,14 @@ impl Running {
         let task = start.kind.serve(&spec)?;
         files.extend(task.files.iter().map(|(path, _)| path.clone()));
         let child = launch::serve(&task, &user, &start.placement, &site.log)?;
-        let endpoint = start.kind.endpoint(&site);
         let mut running = Self {
             kind: start.kind,
+            endpoint: start.kind.endpoint(&site),
             program: start.program.to_owned(),
             site,
             user,
+            serving: (task, start.placement.clone()),
             version,
-            endpoint,
             files,
             child,
             standby,
@@ -155,7 +157,7 @@ impl Running {
             running.private_dir.record_server(server)?;
         }
         let ready = running.wait_until(start.ready_within, is_cancelled, |kind, at| kind.probe(at));
-        launch::remove_secrets(&task)?;
+        launch::remove_secrets(&running.serving.0)?;
         ready?;
         running.fallback = start.kind.fallback(start.options, &site::tail(&running.site.log))?;
         if let Some(standby) = &mut running.standby {
@@ -264,10 +266,7 @@ impl Running {
             self.kill();
             return Err(ServerError::Died(death));
         }
-        let signal = match self.kind.stop() {
-            Stop::Terminate => Signal::TERM,
-            Stop::Interrupt => Signal::INT,
-        };
+        let signal = self.stop_signal();
         let server = ProcessIdentity::of(self.child.id());
         let standby = self.standby.as_ref().and_then(Standby::pid).and_then(ProcessIdentity::of);
         // The server first: it stops once the standby has all of its log.
@@ -277,6 +276,14 @@ impl Running {
         });
         self.kill();
         if has_stopped { Ok(()) } else { Err(ServerError::NotStopped(within.as_secs())) }
+    }
+
+    /// Returns the signal of a clean stop.
+    pub(crate) fn stop_signal(&self) -> Signal {
+        match self.kind.stop() {
+            Stop::Terminate => Signal::TERM,
+            Stop::Interrupt => Signal::INT,
+        }
     }
 
     /// Kills every process of it.

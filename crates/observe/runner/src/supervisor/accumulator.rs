@@ -10,8 +10,8 @@ use load::Clock;
 use model::record::{OpSummaries, SettleSpan, total_counts};
 use model::validity::{Calibration, SearchRecord};
 use model::{
-    CpuCount, EngineState, IntervalRecord, Nanos, Placement, Readings, Step, StepRecord,
-    TableReadings, metric,
+    CpuCount, EngineState, EventRecord, IntervalRecord, Nanos, Placement, Readings,
+    ReconnectPolicy, Step, StepRecord, TableReadings, metric,
 };
 
 use super::attribution::{Pauses, attribute};
@@ -50,6 +50,8 @@ pub(crate) struct StepAccumulator<'a> {
     last_tables: TableReadings,
     /// The parent's readings at the ends of intervals that are not complete, and when that was.
     ends: VecDeque<(Readings, Nanos)>,
+    /// The executed events of the step.
+    pub(crate) events: Vec<EventRecord>,
 }
 
 /// What the current span belongs to.
@@ -110,6 +112,7 @@ impl<'a> StepAccumulator<'a> {
             last_readings: (Readings::new(), clock.now()),
             last_tables: TableReadings::new(),
             ends: VecDeque::new(),
+            events: Vec::new(),
         }
     }
 
@@ -360,6 +363,8 @@ impl<'a> StepAccumulator<'a> {
             search: ends.search,
             waits: ends.waits.map(Box::new),
             holds: ends.holds,
+            reconnect: reconnects(&self.events).then_some(ReconnectPolicy::STANDARD),
+            events: std::mem::take(&mut self.events),
             ..StepRecord::new(ends.index, self.step.clone())
         };
         let censored = ends.censored.map(|censored| {
@@ -383,6 +388,11 @@ impl<'a> StepAccumulator<'a> {
         record.findings.extend(slow_clock(&account.clocks_mhz));
         record.findings.extend(busy_threads(&record, &busy, &self.setting));
         Ok(record)
+    }
+
+    /// Replaces the samplers, when the server has other processes.
+    pub(crate) fn sample_with(&mut self, samplers: Vec<sampler::Sampler>) {
+        self.samplers = samplers;
     }
 
     /// Syncs the files below `data`; returns the counters' growth meanwhile.
@@ -411,6 +421,11 @@ impl<'a> StepAccumulator<'a> {
         now.set(metric::HOST_SAMPLED_US, self.clock.now().as_micros_f64());
         now
     }
+}
+
+/// Returns whether sessions had to connect again.
+fn reconnects(events: &[EventRecord]) -> bool {
+    events.iter().any(|event| !event.planned.kind.is_of_embedded())
 }
 
 /// Returns the longest response time, all kinds together.

@@ -18,6 +18,7 @@ use super::placement::Cpus;
 use super::profile_trial::profiling;
 use super::profiling::{Profiling, RunProfiler};
 use super::run_load::RunLoad;
+use super::server_events::ServerEvents;
 use super::supervise::{Supervised, Supervisor};
 use super::watch::Watch;
 use super::workbench::{Progress, Served, Workbench, check_disk};
@@ -226,6 +227,7 @@ impl<'a> Running<'a> {
             immutable: None,
             engine_files: Vec::new(),
             end: None,
+            server_events: ServerEvents::default(),
             is_closed: false,
             is_torn: false,
         };
@@ -257,7 +259,7 @@ impl<'a> Running<'a> {
 }
 
 /// Returns the samplers of a run.
-fn samplers(
+pub(super) fn samplers(
     pid: Option<u32>,
     memory: &MemoryWatch,
     data: &RunData,

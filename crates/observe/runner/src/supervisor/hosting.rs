@@ -239,6 +239,11 @@ impl Host {
         Some(("confinement".to_owned(), text))
     }
 
+    /// Returns the server that was started for the run.
+    pub(super) fn running(&mut self) -> Option<&mut Running> {
+        if let Self::OwnServer(own) = self { Some(&mut own.running) } else { None }
+    }
+
     /// Returns the run's end when the server has exited; `None` while it runs. Does not wait.
     pub(crate) fn exit_of_server(&mut self, step: &str) -> Option<RunEnd> {
         let Self::OwnServer(own) = self else { return None };

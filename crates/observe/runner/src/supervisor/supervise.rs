@@ -15,10 +15,11 @@ use super::data::RunData;
 use super::hosting::Host;
 use super::memory::MemoryWatch;
 use super::profiling::RunProfiler;
+use super::server_events::ServerEvents;
 use super::wait::Wait;
 use super::warning::invalid;
 use super::watch::{Alarm, Phase, Watch};
-use super::workbench::{Progress, WATCH_EVERY, Workbench};
+use super::workbench::{Progress, Workbench};
 use super::worker_group::Lost;
 use super::workers::{RunEvent, Workers};
 use crate::message::{Command, IntervalMessage, Message, Opened, StepEnds};
@@ -51,6 +52,8 @@ pub(crate) struct Supervisor<'a> {
     pub(super) immutable: Option<Vec<String>>,
     pub(super) engine_files: Vec<PathBuf>,
     pub(super) end: Option<RunEnd>,
+    /// The events of the current step.
+    pub(super) server_events: ServerEvents,
     pub(super) is_closed: bool,
     /// Its last message breaks off.
     pub(super) is_torn: bool,
@@ -75,7 +78,7 @@ impl Supervisor<'_> {
     ) -> Result<Supervised, ArchiveError> {
         loop {
             let wait = Wait::begin(self.clock.now());
-            let event = self.workers.receive(WATCH_EVERY);
+            let event = self.workers.receive(self.server_events.wait(self.clock.now()));
             let now = self.clock.now().since(self.workers.take_compared());
             self.accumulator.note_pause(wait.stopped(now, thread_run_queue()));
             match event {
@@ -97,6 +100,7 @@ impl Supervisor<'_> {
                     break;
                 }
             }
+            self.execute_events();
             self.watch();
         }
         self.finish(progress)
@@ -143,6 +147,7 @@ impl Supervisor<'_> {
                 self.profiler.iter_mut().for_each(RunProfiler::end);
                 self.workers.send(&Command::Go);
             }
+            Message::EventsAwaited => self.server_events.is_awaited = true,
             Message::Stage { name, is_settle } => self.stage(&name, is_settle, progress),
             Message::StepEnds(ends) => {
                 self.profiler.iter_mut().for_each(RunProfiler::end);
@@ -188,6 +193,7 @@ impl Supervisor<'_> {
         let must_end = has_clients && !is_patient;
         self.enter(if must_end { Phase::Clients } else { Phase::Engine });
         self.workers.send(&Command::Go);
+        self.server_events.begin(&self.accumulator.step, self.clock.now());
         progress(Progress::Runs(&self.accumulator.step));
     }
 
@@ -346,6 +352,7 @@ impl Supervisor<'_> {
         }
         self.keep_censored(&ends)?;
         let is_search = ends.search.is_some();
+        self.accumulator.events = self.server_events.records(&self.accumulator.step, &ends);
         match self.accumulator.end_step(ends) {
             Ok(mut record) => {
                 if let Some(profiler) = &mut self.profiler {
@@ -374,7 +381,9 @@ impl Supervisor<'_> {
     /// Checks the server, Ctrl-C, the disk and the watchdog.
     fn watch(&mut self) {
         let step = self.step_name();
-        if let Some(end) = self.host.exit_of_server(&step).filter(|_| !self.watch.is_over) {
+        let is_exit = !self.watch.is_over && !self.server_events.is_away();
+        let exit = is_exit.then(|| self.host.exit_of_server(&step)).flatten();
+        if let Some(end) = exit {
             // The server's exit is the cause of a failure the worker reports.
             self.end.take_if(|end| matches!(end, RunEnd::Failed { .. }));
             return self.end_with(end);
@@ -396,7 +405,7 @@ impl Supervisor<'_> {
     }
 
     /// Kills the worker; the first reason for the run's end stays.
-    fn end_with(&mut self, end: RunEnd) {
+    pub(super) fn end_with(&mut self, end: RunEnd) {
         self.end.get_or_insert(self.bench.interrupt.end(end));
         self.watch.is_over = true;
         self.workers.kill();

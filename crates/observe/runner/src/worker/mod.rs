@@ -12,6 +12,7 @@ mod parent_link;
 mod pending_work;
 mod probing;
 mod run;
+mod run_engine;
 mod settle;
 mod step;
 mod trial;

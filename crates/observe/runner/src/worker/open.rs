@@ -58,6 +58,18 @@ fn durability(
     Ok(had)
 }
 
+/// Returns what the engine of an order is opened with.
+pub(super) fn open_spec(order: &Order) -> OpenSpec {
+    OpenSpec {
+        endpoint: order.server.as_ref().map(|server| server.endpoint.clone()),
+        application: application_setup(order),
+        dir: order.dir.clone(),
+        settings: order.variant.settings.clone(),
+        options: order.variant.options.clone(),
+        data: order.data,
+    }
+}
+
 /// Returns the names of an engine's options; none when it does not list them.
 fn option_names(driver: &dyn Driver, spec: &OpenSpec) -> Vec<String> {
     let dir = spec.dir.join("without-options");
@@ -74,14 +86,7 @@ fn option_names(driver: &dyn Driver, spec: &OpenSpec) -> Vec<String> {
 impl<W: Write + Send> Worker<'_, W> {
     /// Opens the engine; `None` when it refused, which is then reported.
     pub(super) fn open(&self, order: &Order, registry: &Registry) -> Option<OpenEngine> {
-        let spec = OpenSpec {
-            endpoint: order.server.as_ref().map(|server| server.endpoint.clone()),
-            application: application_setup(order),
-            dir: order.dir.clone(),
-            settings: order.variant.settings.clone(),
-            options: order.variant.options.clone(),
-            data: order.data,
-        };
+        let spec = open_spec(order);
         let driver = match registry(&order.variant.build.engine, order.library.as_ref()) {
             Ok(driver) => driver,
             Err(error) => return self.refuse(error.into()),

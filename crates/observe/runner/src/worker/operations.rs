@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::Engine;
-use load::{HolderRun, Share};
+use load::{Faults, HolderRun, Reopening, Share};
 use model::record::ProcedureRecord;
 use model::{DataShape, Load, OpKind, Step, StepRole, StopRule};
 use workload::{Generator, Presence, Request, Stage, WorkloadError};
@@ -11,6 +11,8 @@ use workload::{Generator, Presence, Request, Stage, WorkloadError};
 /// One step of a run with its inputs.
 pub(crate) struct StepContext<'a> {
     pub(crate) engine: &'a dyn Engine,
+    /// The same engine, where clients open it again.
+    pub(crate) reopening: Option<&'a Reopening<'a>>,
     pub(crate) data: &'a DataShape,
     pub(crate) index: u32,
     pub(crate) step: &'a Step,
@@ -23,7 +25,20 @@ pub(crate) struct StepContext<'a> {
     pub(crate) share: Option<Share>,
 }
 
-impl StepContext<'_> {
+impl<'a> StepContext<'a> {
+    /// Returns what the clients do at the events of the step.
+    pub(crate) fn faults(&self) -> Faults<'a> {
+        let own = self.step.events.iter().filter(|event| event.kind.is_of_embedded());
+        let times: Vec<_> = own.map(|event| event.at).collect();
+        let reopening = self.reopening.map(|it| (it, times));
+        Faults { has_events: !self.step.events.is_empty(), reopening }
+    }
+
+    /// Returns whether the step has events on its server.
+    pub(crate) fn has_server_events(&self) -> bool {
+        self.step.events.iter().any(|event| !event.kind.is_of_embedded())
+    }
+
     /// Returns whether this worker does what is done once in a step: it is the only one, or the
     /// first.
     pub(crate) fn is_first(&self) -> bool {

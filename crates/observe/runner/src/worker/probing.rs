@@ -304,6 +304,7 @@ mod tests {
         let step = step(Load::FindRate(pace));
         let context = StepContext {
             engine: &engine,
+            reopening: None,
             data: &DATA,
             index: 0,
             step: &step,
@@ -364,6 +365,8 @@ mod tests {
                 backlog: Nanos(0),
             }),
             holds: None,
+            begun: Nanos(0),
+            outages: Vec::new(),
             end: StepEnd::Finished,
         };
         let observation = watcher.observation(Some(&totals), &state(7.0, 450.0), &[true, false]);

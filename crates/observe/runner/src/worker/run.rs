@@ -19,6 +19,7 @@ use super::application::row_counts;
 use super::open::Registry;
 use super::operations::{KeyValues, StepContext};
 use super::parent_link::{Parent, Worker, send_to};
+use super::run_engine::{RunEngine, open_again};
 use super::settle::settle;
 use crate::connection::MessageWriter;
 use crate::message::{Membership, Message, Order, StepEnds};
@@ -115,6 +116,9 @@ impl<W: Write + Send> Worker<'_, W> {
     fn run(mut self, order: &Order, registry: &Registry) -> Result<(), String> {
         self.calibrate(order);
         let Some((engine, is_checking)) = self.open(order, registry) else { return Ok(()) };
+        let open = || open_again(order, registry);
+        let opened = RunEngine::of(engine, order, &open);
+        let (engine, reopening) = (opened.as_engine(), opened.reopening());
         let is_first = order.member.as_ref().is_none_or(Membership::is_first);
         if order.member.as_ref().is_some_and(Membership::has_others) {
             // The others open the engine before any of them begins a step.
@@ -135,7 +139,8 @@ impl<W: Write + Send> Worker<'_, W> {
             }
             self.send(&Message::StepBegins { index });
             let context = StepContext {
-                engine: engine.as_ref(),
+                engine,
+                reopening,
                 data: &order.data,
                 index,
                 step,
@@ -147,15 +152,15 @@ impl<W: Write + Send> Worker<'_, W> {
                 share,
             };
             let goes_on = self.around_step(order, &context, &mut row_counts);
-            if !goes_on || (is_first && !self.keeps_durability(engine.as_ref(), order)) {
+            if !goes_on || (is_first && !self.keeps_durability(engine, order)) {
                 break;
             }
             presence = workload::presence_after(&step.name, presence);
         }
         if (end as usize) < order.steps.len() {
-            self.settle_loaded(engine.as_ref(), &order.steps[end as usize - 1])?;
+            self.settle_loaded(engine, &order.steps[end as usize - 1])?;
         }
-        engine.close().map_err(|error| format!("the engine could not be closed: {error}"))?;
+        opened.close().map_err(|error| format!("the engine could not be closed: {error}"))?;
         self.send(&Message::Closed { clock: self.clock.check() });
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use engine::Engine;
-use load::{GroupTally, StepEnd, process_readings};
+use load::{GroupTally, Reopening, StepEnd, process_readings};
 use model::record::OpCounts;
 use model::record::SettleSpan;
 use model::{Load, Readings, StepRole, StopRule};
@@ -89,7 +89,8 @@ impl<W: Write + Send> Worker<'_, W> {
                 {
                     tried.totals.end = StepEnd::Wrong { reason };
                 }
-                tried.step_ends(context.index)
+                let reopened = context.reopening.map(Reopening::take_done).unwrap_or_default();
+                StepEnds { reopened, ..tried.step_ends(context.index) }
             }
             Err(end) => StepEnds::without_clients(context.index, end),
         }

@@ -114,10 +114,18 @@ impl<W: Write + Send> Worker<'_, W> {
                 }
             })
         };
-        let loaded = match context.is_first() {
+        context.engine.expect_outages(context.has_server_events());
+        // Their connection would be lost with the server.
+        let has_waits = context.is_first() && !context.has_server_events();
+        let loaded = match has_waits {
             true => with_waits(context.engine, self.clock, load),
             false => Ok((load(&|| {}), Ok(None))),
         };
+        if context.has_server_events() {
+            self.send(&Message::EventsAwaited);
+            self.wait_for_go();
+            context.engine.expect_outages(false);
+        }
         let (totals, sampled) = loaded.map_err(|error| failed(&error))?;
         let waits = sampled.unwrap_or_else(|error| {
             self.lock_waits.report(&format!("the lock waits of this step are not known: {error}"));
@@ -191,6 +199,7 @@ impl<W: Write + Send> Worker<'_, W> {
             arrival_seed: trial.seed,
             share: context.share,
             agree_start: None,
+            faults: context.faults(),
             stop_flag: self.stop.clone(),
         })
     }

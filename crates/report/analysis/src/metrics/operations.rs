@@ -33,12 +33,16 @@ pub fn requests(step: &StepRecord) -> u64 {
 }
 
 /// Metric of each class of failed operations.
-const FAILED: [(FailureClass, Metric); 6] = [
+const FAILED: [(FailureClass, Metric); 10] = [
     (FailureClass::LostConnection, metric::FAILED_LOST_CONNECTION_OPS),
     (FailureClass::Deadlock, metric::FAILED_DEADLOCK_OPS),
     (FailureClass::Serialisation, metric::FAILED_SERIALISATION_OPS),
     (FailureClass::Timeout, metric::FAILED_TIMEOUT_OPS),
     (FailureClass::Constraint, metric::FAILED_CONSTRAINT_OPS),
+    (FailureClass::Refused, metric::FAILED_REFUSED_OPS),
+    (FailureClass::NoAnswer, metric::FAILED_NO_ANSWER_OPS),
+    (FailureClass::StartingUp, metric::FAILED_STARTING_UP_OPS),
+    (FailureClass::ShuttingDown, metric::FAILED_SHUTTING_DOWN_OPS),
     (FailureClass::Other, metric::FAILED_OTHER_OPS),
 ];
 
@@ -54,7 +58,8 @@ pub(super) fn set_failed(step: &StepRecord, metrics: &mut Readings) {
     if total.failures.is_empty() {
         return;
     }
-    for (class, metric) in FAILED {
+    let is_shown = |class: &FailureClass| !class.is_of_outage() || total.failures.of(*class) > 0;
+    for (class, metric) in FAILED.into_iter().filter(|(class, _)| is_shown(class)) {
         metrics.set(metric, float(total.failures.of(class)));
     }
     metrics.set(metric::REPLACING_OPS, float(total.replacing));

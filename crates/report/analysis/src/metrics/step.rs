@@ -15,6 +15,9 @@ pub fn step_metrics(step: &StepRecord, data: &DataShape) -> Readings {
     let mut metrics = Readings::new();
     throughput::set(step, &mut metrics);
     set_failed(step, &mut metrics);
+    let unavailable = step.events.iter().map(|event| event.unavailable().as_secs_f64());
+    let unavailable = (!step.events.is_empty()).then(|| unavailable.sum::<f64>());
+    metrics.set(metric::UNAVAILABLE_S, unavailable);
     times::set(step, &mut metrics);
     open_loop::set(step, &mut metrics);
     cpu::set_per_op(step, &mut metrics);

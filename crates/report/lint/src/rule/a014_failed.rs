@@ -1,6 +1,6 @@
 //! A014: failed operations.
 
-use model::record::{OpCounts, OpSummaries, total_counts};
+use model::record::{FailureClass, OpCounts, OpSummaries, total_counts};
 use model::{StepRecord, percent};
 
 use super::{Checks, Observation, Rule};
@@ -10,7 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "A014",
     name: "failed operations",
     trigger: "Warning: an operation failed. Blocking: more than 0.1 % of a step's operations \
-              failed",
+              failed. Operations that fail while an event of the step has ended their server do \
+              not count",
     why: "A failed operation is not counted as done, but its time was spent. An engine that fails \
           fast seems fast.",
     remedy: "read the engine's own log, in the run's engine/ directory",
@@ -23,15 +24,20 @@ pub(crate) static RULE: Rule = Rule {
 const BLOCKING: f64 = 0.001;
 
 fn of_clients(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
-    failed(&step.clients, "operations")
+    failed(step, &step.clients, "operations")
 }
 
 fn of_writers(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
-    failed(&step.writers, "writes of the background writer")
+    failed(step, &step.writers, "writes of the background writer")
 }
 
-fn failed(of: &OpSummaries, what: &'static str) -> Option<Observation> {
+fn failed(step: &StepRecord, of: &OpSummaries, what: &'static str) -> Option<Observation> {
     let OpCounts { failed, done, failures, replacing, .. } = total_counts(of);
+    let is_expected = |class: FailureClass| {
+        class.is_of_outage() || class == FailureClass::LostConnection && !step.events.is_empty()
+    };
+    let expected = failures.iter().filter(|(class, _)| is_expected(*class));
+    let failed = failed.saturating_sub(expected.map(|(_, count)| count).sum());
     let share = failed as f64 / ((failed + done) as f64).max(1.0);
     (failed > 0).then(|| {
         let mut evidence = format!("{failed} {what} failed, {}", percent(share));
@@ -45,11 +51,26 @@ fn failed(of: &OpSummaries, what: &'static str) -> Option<Observation> {
 
 #[cfg(test)]
 mod tests {
-    use model::OpKind;
-    use model::record::{FailureClass, Severity};
+    use model::record::Severity;
+    use model::{EventRecord, OpKind};
 
     use super::*;
     use crate::testing::{summary, when};
+
+    #[test]
+    fn operations_that_fail_at_an_event_do_not_count() {
+        let with = |events: Vec<EventRecord>| {
+            when(&RULE, |step| {
+                step.events.clone_from(&events);
+                let counts = &mut step.clients.get_mut(&OpKind::Get).unwrap().counts;
+                counts.failed = 2;
+                counts.failures.add(FailureClass::LostConnection);
+                counts.failures.add(FailureClass::Refused);
+            })
+        };
+        assert_eq!(with(vec![EventRecord::default()]), []);
+        assert_ne!(with(Vec::new()), [], "a connection was lost without an event");
+    }
 
     #[test]
     fn failures_are_reported_and_many_are_blocking() {

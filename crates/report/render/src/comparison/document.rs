@@ -11,8 +11,8 @@ use super::level::levels_table;
 use super::section::Section;
 use super::tables::{absolute, costs, relative_in, requests, runs_table, written_legend};
 use super::{
-    BRACKETS, answer, bucket_tables, csv, has_brackets, insert, machines, open, parts, search,
-    sweep,
+    BRACKETS, answer, availability, bucket_tables, csv, has_brackets, insert, machines, open,
+    parts, search, sweep,
 };
 use crate::brief::{Brief, brief};
 use crate::cuts;
@@ -56,7 +56,7 @@ impl Report for Compared<'_> {
             "rate_curves": self.curves,
             "scalability": self.scalings,
         });
-        merged([all].into_iter().chain(histograms))
+        merged([all].into_iter().chain(histograms).chain(availability::data(self)))
     }
 }
 
@@ -138,6 +138,7 @@ pub(crate) fn sections(compared: &Compared<'_>) -> Vec<Section> {
     sections.extend(search::parts(compared));
     sections.extend(sweep::parts(compared));
     sections.extend(insert::part(compared));
+    sections.extend(availability::section(compared));
     sections.extend(parts::procedures(compared));
     sections.extend(cuts::section(compared));
     sections

@@ -6,6 +6,7 @@
 //! To add a section, add a file and its line in `document::sections`.
 
 mod answer;
+mod availability;
 mod buckets;
 mod csv;
 mod document;
@@ -21,6 +22,7 @@ mod sweep;
 mod tables;
 mod trade_offs;
 
+pub(crate) use availability::EVENT_COLUMNS;
 pub(crate) use buckets::part as bucket_tables;
 pub use csv::CSV_COLUMNS;
 pub use document::render_answer;

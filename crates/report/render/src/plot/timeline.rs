@@ -2,7 +2,7 @@
 
 use analysis::{MeasuredStep, StepComparison, TimeSeries, Timeline, timeline};
 use maud::{Markup, html};
-use model::{RunRecord, Unit, float};
+use model::{EventRecord, RunRecord, Unit, float};
 
 use super::axis::Linear;
 use super::matrix::{Area, Matrix, Row};
@@ -41,6 +41,7 @@ const CAPTION: &str = "The first complete run of each variant, second by second 
 struct Column {
     colour: &'static str,
     timeline: Option<Timeline>,
+    events: Vec<EventRecord>,
 }
 
 /// Draws each step of which more is known than throughput and times.
@@ -50,9 +51,10 @@ pub(crate) fn timelines(subject: &Subject<'_>) -> Vec<Picture> {
 }
 
 fn of_step(subject: &Subject<'_>, step: &StepComparison, heading: &str) -> Option<Picture> {
-    let column = |row: usize| Column {
-        colour: subject.rows[row].colour,
-        timeline: first(subject, step, &step.cells[row].variant),
+    let column = |row: usize| {
+        let (timeline, events) = first(subject, step, &step.cells[row].variant).unzip();
+        let events = events.unwrap_or_default();
+        Column { colour: subject.rows[row].colour, timeline: timeline.flatten(), events }
     };
     let columns: Vec<Column> = (0..subject.rows.len()).map(column).collect();
     let labels = labels(&columns);
@@ -78,7 +80,8 @@ fn of_step(subject: &Subject<'_>, step: &StepComparison, heading: &str) -> Optio
     let title = format!("{heading}, second by second");
     let name = format!("timeline-{}-c{}", step.index, step.clients.level);
     let back = |area: &Area| {
-        columns[area.column].timeline.as_ref().map_or(html! {}, |one| behind(area, one))
+        let column = &columns[area.column];
+        column.timeline.as_ref().map_or(html! {}, |one| behind(area, one, &column.events))
     };
     let cell = |area: &Area, row: usize| {
         let column = &columns[area.column];
@@ -98,8 +101,12 @@ fn of_step(subject: &Subject<'_>, step: &StepComparison, heading: &str) -> Optio
     Some(Picture { folded, ..picture })
 }
 
-/// Returns the time line of the first complete run of a variant.
-fn first(subject: &Subject<'_>, step: &StepComparison, variant: &str) -> Option<Timeline> {
+/// Returns time line and events of the first complete run of a variant.
+fn first(
+    subject: &Subject<'_>,
+    step: &StepComparison,
+    variant: &str,
+) -> Option<(Option<Timeline>, Vec<EventRecord>)> {
     let runs = subject.input.runs.iter().zip(subject.input.intervals);
     let is_own = |run: &RunRecord| {
         run.cell.variant == variant
@@ -108,7 +115,7 @@ fn first(subject: &Subject<'_>, step: &StepComparison, variant: &str) -> Option<
     };
     let (run, intervals) = runs.into_iter().find(|(run, _)| is_own(run))?;
     let recorded = run.steps.iter().find(|recorded| recorded.index == step.index)?;
-    timeline(&MeasuredStep::from(recorded), intervals)
+    Some((timeline(&MeasuredStep::from(recorded), intervals), recorded.events.clone()))
 }
 
 /// Returns the rows: throughput and p99, what ran, then every series that is not 0 throughout.
@@ -137,8 +144,8 @@ fn across(area: &Area, timeline: &Timeline) -> (f64, Linear) {
     (area.x + SCALE, Linear::holding(ends, area.width - SCALE))
 }
 
-/// Draws the stalls through all rows of a column, and its axis.
-fn behind(area: &Area, timeline: &Timeline) -> Markup {
+/// Draws stalls and events through all rows of a column, and its axis.
+fn behind(area: &Area, timeline: &Timeline, events: &[EventRecord]) -> Markup {
     let (left, axis) = across(area, timeline);
     let (top, bottom) = (area.y, area.y + area.height);
     html! {
@@ -149,6 +156,14 @@ fn behind(area: &Area, timeline: &Timeline) -> Markup {
             (shade((from, to.max(from + LEAST)), (top, bottom), "stall", &why))
             rect x=(px(from)) y=(px(top)) width=(px((to - from).max(LEAST))) height="4"
                 fill=(ALARM) { title { (why) } }
+        }
+        @for event in events {
+            @let at = left + axis.at(event.action.start_ns.as_secs_f64());
+            g class="event" {
+                title { (event.planned) ": unavailable for " (event.unavailable()) }
+                (line((at, top), (at, bottom), "rule"))
+                (text(at + 2.0, top + 9.0, "axis", event.planned.kind.name()))
+            }
         }
         (line((left, bottom), (left + axis.at(axis.max()), bottom), "rule"))
         (text(left, bottom + 11.0, "axis", "0 s"))

@@ -12,14 +12,18 @@ pub(super) fn failed(steps: &[&StepRecord]) -> Vec<Part> {
         [("clients", &step.clients), ("writers", &step.writers)]
             .map(|(by, of)| (step.step.name.as_str(), by, total_counts(of)))
     });
-    let classes = FailureClass::ALL.map(FailureClass::name);
+    let groups: Vec<_> = groups.collect();
+    let has = |class| groups.iter().any(|(_, _, counts)| counts.failures.of(class) > 0);
+    let is_shown = |class: &FailureClass| !class.is_of_outage() || has(*class);
+    let classes: Vec<_> = FailureClass::ALL.into_iter().filter(is_shown).collect();
+    let names = classes.iter().map(|class| class.name());
     let mut table =
-        Table::new(["step", "<by", "failed"].into_iter().chain(classes).chain(["replaced"]));
-    for (step, by, counts) in groups.filter(|(_, _, counts)| counts.failed > 0) {
+        Table::new(["step", "<by", "failed"].into_iter().chain(names).chain(["replaced"]));
+    for (step, by, counts) in groups.iter().filter(|(_, _, counts)| counts.failed > 0) {
         // Classes are unknown in records of earlier versions.
         let known = |number| known((!counts.failures.is_empty()).then(|| count(number)));
-        let classes = FailureClass::ALL.map(|class| known(counts.failures.of(class)));
-        let row = [step.to_owned(), by.to_owned(), count(counts.failed)].into_iter();
+        let classes = classes.iter().map(|class| known(counts.failures.of(*class)));
+        let row = [(*step).to_owned(), (*by).to_owned(), count(counts.failed)].into_iter();
         table.push(row.chain(classes).chain([known(counts.replacing)]));
     }
     let title = "Failed operations by class. For each replaced operation the client did another \

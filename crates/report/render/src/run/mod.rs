@@ -2,6 +2,7 @@
 //!
 //! To add a column to the one-line summary, add it to [`line::COLUMNS`] with its meaning.
 
+mod availability;
 mod client_hosts;
 mod failed;
 mod kinds;

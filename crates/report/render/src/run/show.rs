@@ -9,6 +9,7 @@ use model::{CpuCount, Manifest, OpKind, RunRecord, StepRecord, metric};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::availability::availability;
 use super::client_hosts::client_hosts;
 use super::failed::{failed, holds};
 use super::kinds::kinds;
@@ -116,7 +117,8 @@ fn measured(manifest: &Manifest, run: &RunRecord, step: &StepRecord) -> Value {
     let line = (!step.clients.is_empty()).then(|| json!({ "line": line }));
     let head = json!({ "step": step.step.name, "step_index": step.index });
     let metrics = json!({ "metrics": step_metrics(step, &manifest.plan.experiment.data) });
-    merged([head].into_iter().chain(line).chain([metrics]))
+    let events = (!step.events.is_empty()).then(|| json!({ "events": step.events }));
+    merged([head].into_iter().chain(line).chain([metrics]).chain(events))
 }
 
 fn findings(manifest: &Manifest, run: &RunRecord) -> Vec<LintFinding> {
@@ -149,6 +151,7 @@ fn steps(document: &mut Document, manifest: &Manifest, run: &RunRecord) {
     document.add(procedures(&measured, application));
     document.add(failed(&measured));
     document.add(holds(&measured));
+    document.add(availability(&measured));
     document.add(waits(&measured, &run.client_hosts));
     document.add(profiles(&run.steps));
     document.add(statements(&measured));

@@ -364,7 +364,8 @@ fn step_line(experiment: &Experiment, step: &Step, levels: &str) -> String {
         None => format!(", {}", step.distribution),
         Some(spec) => next_to_calls(spec),
     };
-    format!("step      {}: {stop}, clients {most}{clients}{keys}{load}{limit}", step.name)
+    let events: String = step.events.iter().map(|event| format!(", {event}")).collect();
+    format!("step      {}: {stop}, clients {most}{clients}{keys}{load}{limit}{events}", step.name)
 }
 
 /// Formats what an application's step does next to the calls of its clients.

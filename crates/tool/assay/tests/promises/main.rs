@@ -80,6 +80,7 @@ mod results_are_listed_shown_compared_and_reported;
 mod results_travel_in_one_file;
 mod root_uses_directories_it_trusts;
 mod servers_are_fetched_and_added;
+mod servers_come_back_after_events;
 mod servers_count_every_statement;
 mod servers_run_the_insert_benchmark;
 mod servers_start_below_a_closed_home;

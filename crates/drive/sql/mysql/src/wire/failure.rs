@@ -4,6 +4,7 @@ use std::fmt;
 
 use driver_sql::ErrorResponse;
 use engine::EngineError;
+use model::record::FailureClass;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ErrorPacket {
@@ -45,6 +46,15 @@ impl ErrorResponse for ErrorPacket {
     /// (MariaDB) and 3169 killed, 4031 idle for too long.
     fn is_loss(&self) -> bool {
         matches!(self.number, 1053 | 1927 | 3169 | 4031)
+    }
+
+    /// Source: as of `is_loss`.
+    fn outage(&self) -> Option<FailureClass> {
+        let class = match self.number {
+            1053 => FailureClass::ShuttingDown,
+            _ => FailureClass::LostConnection,
+        };
+        self.is_loss().then_some(class)
     }
 
     /// No right to the command, the database or the table.
@@ -124,8 +134,6 @@ const fn remedy(number: u16) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use std::io;
-
-    use model::record::FailureClass;
 
     use super::*;
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use engine::EngineError;
 use engine::settings_check::refused;
+use model::record::FailureClass;
 
 /// Remedy for a limit that ends even short statements.
 const STATEMENT_TIMEOUT: &str = "raise statement_timeout, or remove it, in the dsn (options), the \
@@ -68,6 +69,17 @@ impl driver_sql::ErrorResponse for Box<ErrorResponse> {
     const PREFIX: &'static str = "postgres: ";
     const LOST: fn(String) -> EngineError = EngineError::Fatal;
 
+    /// Source: Postgres' documentation, appendix A: class 57, `admin_shutdown`, `crash_shutdown`
+    /// and `cannot_connect_now`, whose message states whether the server starts or shuts down.
+    fn outage(&self) -> Option<FailureClass> {
+        match self.code.as_str() {
+            "57P01" | "57P02" => Some(FailureClass::ShuttingDown),
+            "57P03" if self.message.contains("shutting down") => Some(FailureClass::ShuttingDown),
+            "57P03" => Some(FailureClass::StartingUp),
+            _ => None,
+        }
+    }
+
     /// Rules of `pg_hba.conf` are of either kind; the database and room for a session are not.
     fn depends_on_encryption(&self) -> bool {
         !["3D", "53", "57"].iter().any(|class| self.is(class))
@@ -126,8 +138,6 @@ fn parameter(error_response: &ErrorResponse) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use model::record::FailureClass;
-
     use super::*;
 
     #[test]
@@ -159,6 +169,21 @@ mod tests {
         assert!(["0A000", "54000"].into_iter().all(is_unsupported));
         let is_fatal = |code| matches!(class_of(code, "x"), EngineError::Fatal(_));
         assert!(["53100", "42P01", "28P01", "42601", ""].into_iter().all(is_fatal));
+    }
+
+    #[test]
+    fn a_server_that_starts_or_shuts_down_is_away() {
+        let outage = |code: &str, message: &str| {
+            let (code, message) = (code.to_owned(), message.to_owned());
+            let response = ErrorResponse { code, message, ..ErrorResponse::default() };
+            driver_sql::ErrorResponse::outage(&Box::new(response))
+        };
+        let (starts, stops) = (FailureClass::StartingUp, FailureClass::ShuttingDown);
+        assert_eq!(outage("57P03", "the database system is starting up"), Some(starts));
+        assert_eq!(outage("57P03", "the database system is in recovery mode"), Some(starts));
+        assert_eq!(outage("57P03", "the database system is shutting down"), Some(stops));
+        assert_eq!(outage("57P01", "terminating connection"), Some(stops));
+        assert_eq!(outage("57014", "canceling statement"), None);
     }
 
     #[test]

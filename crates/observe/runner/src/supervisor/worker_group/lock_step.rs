@@ -169,6 +169,7 @@ impl LockStep {
             | Message::ProbeBegins(_)
             | Message::ProbeMeasured { .. }
             | Message::ProbeEnds { .. }
+            | Message::EventsAwaited
             | Message::Stage { .. }
             | Message::Statements { .. }
             | Message::Violated { .. }

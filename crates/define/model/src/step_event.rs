@@ -1,0 +1,247 @@
+//! Events of a step: faults at stated times, and the availability that follows them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::failure::FailureCounts;
+use crate::names::names;
+use crate::units::Nanos;
+
+/// Most events of a step. Our choice: each needs seconds of its own.
+const EVENTS_MAX: usize = 64;
+
+/// Longest step with events: each of its clients holds its gaps in memory until the end.
+///
+/// Our choice: an hour of gaps of 10 ms takes 9 MB a client.
+pub const EVENT_STEP_MAX: Nanos = Nanos::from_secs(3_600);
+
+/// Kind of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// Every process of the server gets SIGKILL, and the server is started again at once.
+    Kill,
+    /// The server is stopped cleanly and started again.
+    Restart,
+    /// Every process of the server gets SIGSTOP.
+    Stop,
+    /// Every process of the server gets SIGCONT.
+    Continue,
+    /// The embedded engine is closed and opened again while arrivals wait.
+    Reopen,
+}
+
+names!(EventKind, "an event": Kill "kill", Restart "restart", Stop "stop", Continue "continue",
+    Reopen "reopen");
+
+impl EventKind {
+    /// Returns whether it acts on an embedded engine; the others act on a server of Assay.
+    pub const fn is_of_embedded(self) -> bool {
+        matches!(self, Self::Reopen)
+    }
+}
+
+/// An event that a step holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepEvent {
+    /// Planned time since the begin of the measured span.
+    pub at: Nanos,
+    /// What is done.
+    #[serde(rename = "do")]
+    pub kind: EventKind,
+}
+
+impl fmt::Display for StepEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.kind, self.at)
+    }
+}
+
+/// A rule that the events of a step break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventFault {
+    /// Position of the event.
+    pub index: usize,
+    /// The broken rule.
+    pub why: String,
+    /// What to write instead.
+    pub remedy: &'static str,
+}
+
+impl StepEvent {
+    /// Checks the events of a step whose measured span has this length.
+    ///
+    /// # Errors
+    /// The first event that breaks a rule.
+    pub fn check_all(events: &[Self], length: Nanos) -> Result<(), EventFault> {
+        let (mut is_stopped, mut last) = (false, None);
+        for (index, event) in events.iter().enumerate() {
+            let fault = |why: String, remedy| Err(EventFault { index, why, remedy });
+            if index >= EVENTS_MAX {
+                let why = format!("{} events are more than {EVENTS_MAX}", events.len());
+                return fault(why, "divide the step");
+            }
+            if event.at.after(Nanos::SECOND) > length {
+                let why = format!("{event} is too late for the step, which lasts {length}");
+                return fault(why, "leave a second after the event, or give a longer `duration`");
+            }
+            if last.is_some_and(|last| event.at <= last) {
+                let why = format!("{event} is not later than the event before it");
+                return fault(why, "write the events in the order of their times");
+            }
+            last = Some(event.at);
+            match (event.kind, is_stopped) {
+                (EventKind::Stop, false) => is_stopped = true,
+                (EventKind::Continue, true) => is_stopped = false,
+                (EventKind::Continue, false) => {
+                    let why = format!("{event} finds a server that is not stopped");
+                    return fault(why, "write a `stop` before it");
+                }
+                (EventKind::Stop | EventKind::Kill | EventKind::Restart, true) => {
+                    let why = format!("{event} finds a server that is stopped");
+                    return fault(why, "write a `continue` before it");
+                }
+                (EventKind::Kill | EventKind::Restart | EventKind::Reopen, _) => {}
+            }
+        }
+        match is_stopped {
+            true => Err(EventFault {
+                index: events.len() - 1,
+                why: "the server is stopped and not continued".to_owned(),
+                remedy: "write a `continue` after the last `stop`",
+            }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A span of the measured span of a step.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeSpan {
+    /// Begin since the begin of the measured span.
+    pub start_ns: Nanos,
+    /// End since the begin of the measured span.
+    pub end_ns: Nanos,
+}
+
+impl TimeSpan {
+    /// Returns its length.
+    pub const fn length(self) -> Nanos {
+        self.end_ns.since(self.start_ns)
+    }
+}
+
+/// How sessions connect again in steps with events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReconnectPolicy {
+    /// Longest time of a connection and its login.
+    pub connect_within_ns: Nanos,
+    /// Longest time of a statement: no timeout of TCP ends a wait for a stopped server.
+    pub statement_within_ns: Nanos,
+    /// Pause after a failed attempt to connect; each operation makes one attempt.
+    pub pause_ns: Nanos,
+}
+
+impl ReconnectPolicy {
+    /// The policy of every driver.
+    ///
+    /// Our choice: 2 s are ten times what a login takes on a busy host, and a client with a
+    /// timeout of TCP of 2 s noticed a lost network after 2.2 to 2.5 s. 5 ms are the resolution
+    /// of the measured unavailability, and 200 attempts a second do not delay a recovery.
+    pub const STANDARD: Self = Self {
+        connect_within_ns: Nanos::from_secs(2),
+        statement_within_ns: Nanos::from_secs(2),
+        pause_ns: Nanos::from_millis(5),
+    };
+}
+
+/// An executed event, and what the clients measured after it.
+///
+/// Failed operations are those of the seconds from the one in which it began to the one before
+/// the next event's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventRecord {
+    /// The event as planned.
+    #[serde(flatten)]
+    pub planned: StepEvent,
+    /// Begin and end of the action; a server has answered by the end of its start.
+    #[serde(flatten)]
+    pub action: TimeSpan,
+    /// Spans in which operations waited and no client had a success.
+    pub outages: Vec<TimeSpan>,
+    /// Failed operations by class.
+    #[serde(default, skip_serializing_if = "FailureCounts::is_empty")]
+    pub failures: FailureCounts,
+    /// Time from its begin until throughput was within 5 % of before; absent when it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput_back_ns: Option<Nanos>,
+    /// Time from its begin until p99 was within 5 % of before; absent when it was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_back_ns: Option<Nanos>,
+}
+
+impl Default for StepEvent {
+    fn default() -> Self {
+        Self { at: Nanos(0), kind: EventKind::Kill }
+    }
+}
+
+impl EventRecord {
+    /// Returns the time in which no client had a success.
+    pub fn unavailable(&self) -> Nanos {
+        self.outages.iter().fold(Nanos(0), |sum, outage| sum.after(outage.length()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(events: &[(u64, EventKind)]) -> Option<(usize, String)> {
+        let event = |&(ms, kind): &(u64, EventKind)| StepEvent { at: Nanos::from_millis(ms), kind };
+        let events: Vec<_> = events.iter().map(event).collect();
+        let checked = StepEvent::check_all(&events, Nanos::from_secs(10));
+        checked.err().map(|fault| (fault.index, fault.why))
+    }
+
+    #[test]
+    fn events_are_ordered_within_the_step_and_a_stop_is_continued() {
+        use EventKind::{Continue, Kill, Restart, Stop};
+        assert_eq!(
+            fault(&[(1_000, Kill), (2_000, Stop), (3_000, Continue), (9_000, Restart)]),
+            None
+        );
+        let why = |events: &[_]| fault(events).map(|(index, why)| format!("{index}: {why}"));
+        for (events, expected) in [
+            (
+                &[(9_500, Kill)][..],
+                "0: kill at 9.50 s is too late for the step, which lasts 10.0 s",
+            ),
+            (
+                &[(2_000, Kill), (2_000, Kill)],
+                "1: kill at 2.00 s is not later than the event before it",
+            ),
+            (&[(2_000, Continue)], "0: continue at 2.00 s finds a server that is not stopped"),
+            (&[(2_000, Stop), (3_000, Kill)], "1: kill at 3.00 s finds a server that is stopped"),
+            (&[(1_000, Kill), (2_000, Stop)], "1: the server is stopped and not continued"),
+        ] {
+            assert_eq!(why(events).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn an_event_is_recorded_flat() {
+        let record = EventRecord {
+            planned: StepEvent { at: Nanos(5), kind: EventKind::Kill },
+            action: TimeSpan { start_ns: Nanos(6), end_ns: Nanos(9) },
+            outages: vec![TimeSpan { start_ns: Nanos(7), end_ns: Nanos(11) }],
+            ..EventRecord::default()
+        };
+        let text = serde_json::to_string(&record).unwrap();
+        let expected = r#"{"at":5,"do":"kill","start_ns":6,"end_ns":9,"outages":[{"start_ns":7,"end_ns":11}]}"#;
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<EventRecord>(&text).unwrap(), record);
+        assert_eq!(record.unavailable(), Nanos(4));
+    }
+}

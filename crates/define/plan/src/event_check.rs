@@ -1,0 +1,82 @@
+//! Checks that loads, hosts and engines can have the events of steps.
+
+use model::{EventKind, Experiment, Load, Variant, server};
+use reader::error::{Errors, PlanError};
+use reader::place::Place;
+
+use crate::resolve::Resolver;
+use crate::settings::EVENTS;
+use crate::spec::File;
+
+impl Resolver<'_> {
+    /// Checks that the loads, the hosts and the engines of an experiment can have its events.
+    ///
+    /// # Errors
+    /// The events that cannot be done, each with the remedy.
+    pub(crate) fn check_events(
+        &self,
+        file: &File,
+        experiment: &Experiment,
+    ) -> Result<(), PlanError> {
+        let tables = self.requested_steps(&file.benchmark);
+        let mut errors = Errors::default();
+        let steps = experiment.steps.iter().zip(&tables);
+        for (step, table) in steps.filter(|(step, _)| !step.events.is_empty()) {
+            let mut refuse = |at: Place, why: String, remedy: &str| {
+                let error = PlanError::here(at, format!("step {}: {why}", step.name));
+                errors.push(error.remedy(remedy));
+            };
+            let all = table.place_of(EVENTS);
+            if !matches!(step.load, Load::Closed | Load::Open(_)) {
+                let why = "events need a closed loop or a rate".to_owned();
+                refuse(all.clone(), why, "write such a load into the step: load = \"closed\"");
+            }
+            if experiment.hosts.is_some() {
+                let why = "events need client and server on one machine".to_owned();
+                refuse(all.clone(), why, "leave out the events, or [hosts]");
+            }
+            if experiment.is_profiled && step.events.iter().any(|it| !it.kind.is_of_embedded()) {
+                let why = "perf cannot follow a server through its events".to_owned();
+                refuse(all, why, "leave out the events, or `profile`");
+            }
+            let places = table.tables.iter().flatten().map(|it| it.place.clone());
+            for (event, place) in step.events.iter().zip(places) {
+                // One variant is enough to show what is wrong.
+                let unfit = experiment.variants.iter().find_map(|variant| {
+                    self.misfit(event.kind, variant).map(|(why, remedy)| {
+                        (format!("variant {} cannot {}: {why}", variant.name, event.kind), remedy)
+                    })
+                });
+                unfit.into_iter().for_each(|(why, remedy)| refuse(place.clone(), why, remedy));
+            }
+        }
+        errors.result(())
+    }
+
+    /// Returns why a variant cannot have an event, with the remedy; `None` where it can.
+    fn misfit(&self, event: EventKind, variant: &Variant) -> Option<(&'static str, &'static str)> {
+        let engines = self.catalog.engines();
+        let info = engines.iter().find(|info| info.name == variant.build.engine);
+        let is_server = info.is_some_and(|info| info.dialect.is_some());
+        match (is_server, event.is_of_embedded()) {
+            (false, true) => None,
+            (false, false) => Some((
+                "the engine runs in the client, which the event would end too",
+                "write do = \"reopen\", or name an SQL server such as postgres",
+            )),
+            (true, true) => Some((
+                "a server is not opened by its client",
+                "write do = \"kill\" or do = \"restart\"",
+            )),
+            (true, false) if variant.dsn.is_some() => Some((
+                "Assay has not started the server of the dsn, and ends no server of others",
+                "leave out the events, or name a build such as postgres@15.10 in place of the dsn",
+            )),
+            (true, false) if variant.options.get(server::REPLICA).is_some() => Some((
+                "the standby would be ended with its server",
+                "leave out the events, or the option assay.replica",
+            )),
+            (true, false) => None,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! An engine that clients close and open again at given times.
+
+use std::sync::PoisonError;
+
+use engine::{Engine, EngineError, Maintenance, Session, Way};
+use model::{DurabilityRecord, EngineState, Identity, Nanos, OpKind, Options, TimeSpan};
+
+use crate::sync::{Mutex, RwLock, RwLockReadGuard};
+use crate::traits::Clock;
+
+/// Opens the engine again.
+pub type OpenAgain<'a> = dyn Fn() -> Result<Box<dyn Engine>, EngineError> + Sync + 'a;
+
+/// An engine of steps with events: its clients drop their sessions, and one of them opens it.
+///
+/// It is an engine for everything but sessions, which the client pool takes from what it holds.
+pub struct Reopening<'a> {
+    /// `None` after it could not be opened.
+    engine: RwLock<Option<Box<dyn Engine>>>,
+    open: &'a OpenAgain<'a>,
+    /// Begin and end of each reopening of the current step, of the step's clock.
+    done: Mutex<Vec<TimeSpan>>,
+}
+
+/// An engine that is not closed while a client has it.
+pub(crate) type HeldEngine<'r> = RwLockReadGuard<'r, Option<Box<dyn Engine>>>;
+
+impl<'a> Reopening<'a> {
+    /// Returns an open engine that `open` opens again.
+    pub fn new(engine: Box<dyn Engine>, open: &'a OpenAgain<'a>) -> Self {
+        Self { engine: RwLock::new(Some(engine)), open, done: Mutex::new(Vec::new()) }
+    }
+
+    /// Returns the reopenings since the last call, of the clock of the step.
+    pub fn take_done(&self) -> Vec<TimeSpan> {
+        std::mem::take(&mut *self.done.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Holds the engine open.
+    pub(crate) fn hold(&self) -> HeldEngine<'_> {
+        self.engine.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes and opens the engine once no client holds it, unless another client has.
+    ///
+    /// `number` counts the reopenings of the step from 1.
+    pub(crate) fn reopen(&self, number: usize, clock: &impl Clock) -> Result<(), EngineError> {
+        let mut slot = self.engine.write().unwrap_or_else(PoisonError::into_inner);
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        while done.len() < number {
+            let start_ns = clock.now();
+            slot.take().ok_or_else(closed)?.close()?;
+            *slot = Some((self.open)()?);
+            done.push(TimeSpan { start_ns, end_ns: clock.now() });
+        }
+        Ok(())
+    }
+
+    fn with<T>(
+        &self,
+        act: impl FnOnce(&dyn Engine) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        self.hold().as_deref().map_or_else(|| Err(closed()), act)
+    }
+}
+
+/// Returns the error of an engine that could not be opened again.
+pub(crate) fn closed() -> EngineError {
+    EngineError::Fatal("the engine could not be opened again".to_owned())
+}
+
+impl Engine for Reopening<'_> {
+    fn session(&self) -> Result<Box<dyn Session + '_>, EngineError> {
+        Err(EngineError::Unsupported("a session outlives no reopening".to_owned()))
+    }
+
+    fn identity(&self) -> Identity {
+        self.hold().as_deref().map(Engine::identity).unwrap_or_default()
+    }
+
+    fn way(&self, kind: OpKind) -> Option<Way> {
+        self.hold().as_deref()?.way(kind)
+    }
+
+    fn effective_options(&self) -> Result<Options, EngineError> {
+        self.with(|engine| engine.effective_options())
+    }
+
+    fn durability(&self) -> Result<DurabilityRecord, EngineError> {
+        self.with(|engine| engine.durability())
+    }
+
+    fn maintain(&self, work: Maintenance) -> Result<bool, EngineError> {
+        self.with(|engine| engine.maintain(work))
+    }
+
+    fn state(&self) -> Result<EngineState, EngineError> {
+        self.with(|engine| engine.state())
+    }
+
+    fn statistics_text(&self) -> Option<String> {
+        self.hold().as_deref()?.statistics_text()
+    }
+
+    fn close(self: Box<Self>) -> Result<(), EngineError> {
+        let engine = self.engine.into_inner().unwrap_or_else(PoisonError::into_inner);
+        engine.ok_or_else(closed)?.close()
+    }
+}
+
+/// The events of a step that its clients take part in; without any, a lost connection ends it.
+#[derive(Clone, Default)]
+pub struct Faults<'a> {
+    /// Whether it has events: failures in a row end no client, and gaps are noted.
+    pub has_events: bool,
+    /// The engine that is opened again, and when, since the begin of the measured span.
+    pub reopening: Option<(&'a Reopening<'a>, Vec<Nanos>)>,
+}

@@ -1,0 +1,238 @@
+//! Executes the events of a step on the server of the run.
+//!
+//! An action is begun and then polled, so that the worker's messages are handled meanwhile. To add
+//! a kind of event, begin it in [`ServerEvents::begin_next`].
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use load::Outage;
+use model::{EventKind, EventRecord, Nanos, Step, StepEvent, TimeSpan};
+use server::{READY_WITHIN, Running, ServerError};
+
+use super::workbench::WATCH_EVERY;
+use crate::message::StepEnds;
+
+/// Time between two probes of a server that stops or starts: the error of an action's end.
+///
+/// Our choice: a probe is a login, which takes a starting server some milliseconds.
+const POLL: Duration = Duration::from_millis(20);
+
+/// The events of the current step that act on the server.
+#[derive(Default)]
+pub(super) struct ServerEvents {
+    pending: VecDeque<StepEvent>,
+    /// Begin of the measured span.
+    since: Nanos,
+    current: Option<Action>,
+    /// Begin and end of those that are over.
+    done: Vec<TimeSpan>,
+    /// Its processes have got SIGSTOP.
+    is_suspended: bool,
+    /// The clients have ended, and the worker waits for the server.
+    pub(super) is_awaited: bool,
+}
+
+/// An event whose action is under way.
+struct Action {
+    event: StepEvent,
+    begun: Nanos,
+    /// It runs again, and does not answer yet.
+    is_starting: bool,
+}
+
+impl ServerEvents {
+    /// Begins the measured span of a step.
+    pub(super) fn begin(&mut self, step: &Step, now: Nanos) {
+        let own = step.events.iter().filter(|event| !event.kind.is_of_embedded());
+        *self = Self { pending: own.copied().collect(), since: now, ..Self::default() };
+    }
+
+    /// Returns how long to wait for a message of the worker.
+    pub(super) fn wait(&self, now: Nanos) -> Duration {
+        let due = self.pending.front().map(|event| self.since.after(event.at).since(now));
+        match (&self.current, due) {
+            (Some(_), _) => POLL,
+            (None, Some(due)) => WATCH_EVERY.min(Duration::from_nanos(due.0)),
+            (None, None) => WATCH_EVERY,
+        }
+    }
+
+    /// Returns whether an event has ended the server, which is not back yet.
+    pub(super) const fn is_away(&self) -> bool {
+        self.current.is_some()
+    }
+
+    /// Begins what is due and polls what is under way; returns whether the server is back now.
+    ///
+    /// # Errors
+    /// The event from which the server does not come back, and why.
+    pub(super) fn advance(&mut self, server: &mut Running, now: Nanos) -> Result<bool, String> {
+        self.poll(server, now).map_err(|error| {
+            let event = self.current.as_ref().map(|action| action.event.to_string());
+            format!("the server is not back after `{}`: {error}", event.unwrap_or_default())
+        })
+    }
+
+    fn poll(&mut self, server: &mut Running, now: Nanos) -> Result<bool, ServerError> {
+        let Some(action) = &mut self.current else {
+            self.begin_next(server, now)?;
+            return Ok(false);
+        };
+        if now.since(action.begun) > Nanos::from_secs(READY_WITHIN.as_secs()) {
+            let last = server.death().map(|death| death.last_log_lines.clone());
+            return Err(ServerError::NotReady(READY_WITHIN.as_secs(), last.unwrap_or_default()));
+        }
+        if !action.is_starting {
+            if server.death().is_some() {
+                server.start_again()?;
+                action.is_starting = true;
+            }
+            return Ok(false);
+        }
+        if !server.is_ready()? {
+            return Ok(false);
+        }
+        self.done.push(TimeSpan { start_ns: action.begun, end_ns: now });
+        self.current = None;
+        Ok(true)
+    }
+
+    fn begin_next(&mut self, server: &mut Running, now: Nanos) -> Result<(), ServerError> {
+        let is_due = |event: &&StepEvent| now.since(self.since) >= event.at;
+        let Some(event) = self.pending.front().filter(is_due).copied() else { return Ok(()) };
+        self.pending.pop_front();
+        match event.kind {
+            EventKind::Kill => {
+                self.current = Some(Action { event, begun: now, is_starting: true });
+                server.kill();
+                server.start_again()?;
+            }
+            EventKind::Restart => {
+                server.request_stop();
+                self.current = Some(Action { event, begun: now, is_starting: false });
+            }
+            EventKind::Stop | EventKind::Continue => {
+                self.is_suspended = event.kind == EventKind::Stop;
+                if self.is_suspended {
+                    server.suspend()
+                } else {
+                    server.resume()
+                }
+                self.done.push(TimeSpan { start_ns: now, end_ns: now });
+            }
+            EventKind::Reopen => unreachable!("the clients do it"),
+        }
+        Ok(())
+    }
+
+    /// Returns whether the worker waits for nothing more, and notes that it goes on.
+    pub(super) fn lets_go(&mut self, server: &Running) -> bool {
+        if !self.is_awaited || self.current.is_some() {
+            return false;
+        }
+        // The user has stopped the step before these.
+        self.pending.clear();
+        if std::mem::take(&mut self.is_suspended) {
+            server.resume();
+        }
+        std::mem::take(&mut self.is_awaited)
+    }
+
+    /// Returns the records of the step's events, with the outages that follow each.
+    ///
+    /// Without a failed operation an outage may be a stall of the engine: it counts if it is longer
+    /// than each before the first event.
+    pub(super) fn records(&self, step: &Step, ends: &StepEnds) -> Vec<EventRecord> {
+        let done = if self.done.is_empty() { &ends.reopened } else { &self.done };
+        let record = |(planned, span): (&StepEvent, &TimeSpan)| {
+            let [start_ns, end_ns] = [span.start_ns, span.end_ns].map(|at| at.since(ends.begun));
+            let action = TimeSpan { start_ns, end_ns };
+            EventRecord { planned: *planned, action, ..EventRecord::default() }
+        };
+        let mut records: Vec<_> = step.events.iter().zip(done).map(record).collect();
+        let first = records.first().map_or(Nanos(0), |record| record.action.start_ns);
+        let before = ends.outages.iter().filter(|outage| outage.span.end_ns <= first);
+        let usual = before.map(|outage| outage.span.length()).max().unwrap_or_default();
+        let unusual = |outage: &&Outage| outage.has_failures || outage.span.length() > usual;
+        for Outage { span, .. } in ends.outages.iter().filter(unusual) {
+            // A `continue` ends an outage that another event has begun.
+            let is_within = |record: &EventRecord| {
+                let is_begin = record.planned.kind != EventKind::Continue;
+                is_begin && (span.start_ns..=span.end_ns).contains(&record.action.start_ns)
+            };
+            let cause = records.iter().position(is_within);
+            let is_before = |record: &EventRecord| record.action.start_ns < span.start_ns;
+            let cause = cause.or_else(|| records.iter().rposition(is_before));
+            cause.into_iter().for_each(|at| records[at].outages.push(*span));
+        }
+        records
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::StopRule;
+
+    use super::*;
+
+    fn span(start_ms: u64, end_ms: u64) -> TimeSpan {
+        TimeSpan { start_ns: Nanos::from_millis(start_ms), end_ns: Nanos::from_millis(end_ms) }
+    }
+
+    /// Goal: an outage belongs to the event that began it. Method: a server that is killed, stopped
+    /// and continued, with stalls before and after.
+    #[test]
+    fn an_outage_belongs_to_the_event_that_began_it() {
+        let event = |ms, kind| StepEvent { at: Nanos::from_millis(ms), kind };
+        let step = Step {
+            events: vec![
+                event(1_000, EventKind::Kill),
+                event(3_000, EventKind::Stop),
+                event(4_000, EventKind::Continue),
+            ],
+            ..Step::new("overwrite", StopRule::Duration(Nanos::from_secs(9)))
+        };
+        let mut events = ServerEvents::default();
+        events.begin(&step, Nanos::from_secs(50));
+        // On a clock that showed 50 s when the measured span began.
+        events.done = vec![span(51_005, 51_300), span(53_000, 53_000), span(54_000, 54_000)];
+        let outage = |start_ms, end_ms, has_failures| {
+            let span = span(start_ms, end_ms);
+            Outage { span, has_failures }
+        };
+        let ends = StepEnds {
+            begun: Nanos::from_secs(50),
+            outages: vec![
+                outage(400, 420, false),
+                outage(1_000, 1_330, true),
+                outage(1_600, 1_620, false),
+                outage(1_700, 1_712, true),
+                outage(3_003, 4_006, false),
+                outage(6_000, 6_030, false),
+            ],
+            ..StepEnds::without_clients(0, load::StepEnd::Finished)
+        };
+        let records = events.records(&step, &ends);
+        assert_eq!(records[0].action, span(1_005, 1_300));
+        assert_eq!(records[0].outages, [span(1_000, 1_330), span(1_700, 1_712)]);
+        assert_eq!(records[1].outages, [span(3_003, 4_006)]);
+        assert_eq!(records[2].outages, [span(6_000, 6_030)]);
+    }
+
+    #[test]
+    fn the_wait_for_a_message_ends_at_the_next_event() {
+        let at = Nanos::from_millis;
+        let mut events = ServerEvents::default();
+        assert_eq!(events.wait(at(7)), WATCH_EVERY);
+        let kill = StepEvent { at: at(1_000), kind: EventKind::Kill };
+        let stop = StopRule::Duration(Nanos::from_secs(9));
+        let step = Step { events: vec![kill], ..Step::new("overwrite", stop) };
+        events.begin(&step, at(500));
+        assert_eq!(events.wait(at(600)), WATCH_EVERY);
+        assert_eq!(events.wait(at(1_470)), Duration::from_millis(30));
+        assert_eq!(events.wait(at(1_600)), Duration::ZERO);
+        events.current = Some(Action { event: kill, begun: at(1_600), is_starting: true });
+        assert_eq!(events.wait(at(1_600)), POLL);
+    }
+}
