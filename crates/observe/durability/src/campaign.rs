@@ -69,7 +69,9 @@ pub fn run_campaign(
         calibrators: Vec::new(),
     };
     let (messages, received) = sync_channel(16);
-    let mut input = host.input.take().expect("it was just started");
+    let socket = host.socket.try_clone();
+    let socket = socket.map_err(CutError::during("a connection is not copied"))?;
+    let mut input = MessageReader::new(BufReader::new(socket));
     let reader = move || {
         loop {
             let message: Result<Option<HostMessage>, ConnectionError> = input.receive();
@@ -105,9 +107,8 @@ pub fn run_campaign(
 /// The process that makes the cuts; killed with all it started when dropped.
 struct Host {
     process: Child,
-    input: Option<MessageReader<BufReader<UnixStream>>>,
     /// The connection, open as long as the host may run.
-    _output: MessageWriter<UnixStream>,
+    socket: UnixStream,
 }
 
 impl Host {
@@ -120,9 +121,7 @@ impl Host {
                 .stdin(OwnedFd::from(theirs))
                 .stdout(Stdio::null())
                 .spawn()?;
-            let input = Some(MessageReader::new(BufReader::new(socket.try_clone()?)));
-            let mut output = MessageWriter::new(socket);
-            output.send(&Order::Host(Box::new(HostOrder {
+            MessageWriter::new(socket.try_clone()?).send(&Order::Host(Box::new(HostOrder {
                 variant: request.variant.clone(),
                 library: request.library.cloned(),
                 kind: request.kind,
@@ -132,7 +131,7 @@ impl Host {
                 dir: conditions.dir.to_owned(),
                 server_user: conditions.server_user.map(str::to_owned),
             })))?;
-            Ok(Self { process, input, _output: output })
+            Ok(Self { process, socket })
         };
         start().map_err(failed)
     }

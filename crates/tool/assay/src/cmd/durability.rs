@@ -167,14 +167,15 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     Ok(if is_broken { ExitCode::from(EXIT_CLAIM) } else { ExitCode::SUCCESS })
 }
 
-/// Makes the cuts of an experiment that are not stored yet, and stores them.
+/// Makes the cuts of an experiment that are not stored yet, and stores them, if it `may_cut`.
 pub(super) fn cut_experiment(
     dir: &ExperimentDir,
     manifest: &Manifest,
+    may_cut: bool,
     process: Process<'_>,
 ) -> Result<()> {
     let experiment = &manifest.plan.experiment;
-    let Some(plan) = &experiment.cuts else { return Ok(()) };
+    let Some(plan) = experiment.cuts.as_ref().filter(|_| may_cut) else { return Ok(()) };
     let mut stored = dir.cuts().into_report()?;
     let is_whole = |campaign: &CutCampaign| campaign.cuts.len() == plan.cuts as usize;
     stored.retain(is_whole);

@@ -11,6 +11,7 @@ use model::record::SCHEMA;
 use model::{Bytes, DriveHealth, Host, Identity, Label, Manifest, Plan, RunRecord, ShellCommand};
 use plan::Checked;
 use render::{Meta, complete_runs, next_steps, render_answer};
+use runner::DataRoot;
 
 use super::analyzed::{MeasuredRuns, analyze};
 use super::bench::{Bench, HEADING, Limits, check_floor, take_data};
@@ -33,6 +34,7 @@ use crate::diagnostic::IntoReport as _;
 use crate::environment::Environment;
 use crate::phase;
 use crate::progress::Screen;
+use crate::signals::Deferred;
 use crate::ui::{Process, Ui};
 
 /// Arguments of `assay run`.
@@ -172,8 +174,7 @@ fn execute(
             Ok(Some(extended)) => {
                 // Complete runs stay, and failed ones are not repeated.
                 let rest = until::rest(&extended, &planned);
-                let pilot = outcome;
-                outcome = measure(&mut bench, &rest, &dir, ui).and_then(|rest| Ok(rest + pilot?));
+                outcome = outcome.and_then(|it| Ok(it + measure(&mut bench, &rest, &dir, ui)?));
                 planned = extended;
             }
             Ok(None) => {}
@@ -181,20 +182,21 @@ fn execute(
             Err(error) => outcome = Err(error),
         }
     }
-    let is_stopped = bench.engines.interrupt.forbids_runs();
-    let deferred = bench.close();
-    drop((data, deferred));
-    if outcome.is_ok() && !is_stopped {
-        outcome =
-            durability::cut_experiment(&dir, &planned, Process { environment, ui }).and(outcome);
-    }
+    let may_cut = outcome.is_ok() && !bench.engines.interrupt.forbids_runs();
+    close(bench.close(), data);
+    let cut = durability::cut_experiment(&dir, &planned, may_cut, Process { environment, ui });
     let code = print_result(args, fleet.as_ref(), &dir, &planned, ui);
     // What stopped the runs comes first: it may have stopped the output of the result, too.
-    match outcome? {
+    match cut.and(outcome)? {
         complete if complete == planned.plan.cells.len() => code,
         _ if code.as_ref().is_ok_and(|code| *code == Label::EXIT_FAILED_CHECK.into()) => code,
         _ => Ok(ExitCode::FAILURE),
     }
+}
+
+/// Frees the data directory, then lets a request to stop end the process again.
+fn close(deferred: Option<Deferred>, data: DataRoot) {
+    drop((data, deferred));
 }
 
 /// Prints what an experiment is about, and where it runs.
