@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::scale::{cases, variable};
 const CUTS: (u64, u64) = (5, 1_000);
 /// Cuts per experiment, which is then completed.
 const CUTS_PER_ROUND: u64 = 5;
-/// Longest time from the start of `assay run` to its cut, enough for most of its runs.
+/// Longest time from the start of `assay run`, or of a run, to the cut.
 const CUT_WITHIN: Duration = Duration::from_secs(3);
 /// Runs of the experiment.
 const RUNS: usize = 6;
@@ -60,37 +60,38 @@ impl Machine {
         self.mounted = Some(self.disk.mount(&at).expect("a mount"));
     }
 
-    /// Begins or resumes the experiment, and cuts the power at a moment; returns the runs that
-    /// Assay had reported as complete.
-    fn cut(&mut self, moment: Duration, survival: Survival) -> BTreeSet<String> {
+    /// Begins or resumes the experiment, and cuts the power at a moment after so many runs have
+    /// begun; returns the runs that Assay had reported as complete.
+    fn cut(&mut self, begun: usize, moment: Duration, survival: Survival) -> BTreeSet<String> {
         let is_begun = self.sandbox.experiment().is_some();
         let mut run = if is_begun { self.sandbox.resume() } else { self.sandbox.run(&[]) };
         let printed = self.sandbox.path("printed");
-        let output = || File::create(&printed).expect("the sandbox");
-        let mut child = run.stdout(output()).stderr(output()).spawn().expect("it runs");
-        let has_ended = wait_until(moment, || matches!(child.try_wait(), Ok(Some(_))));
+        let output = File::create(&printed).expect("the sandbox");
+        let errors = output.try_clone().expect("a descriptor");
+        let mut child = run.stdout(output).stderr(errors).spawn().expect("it runs");
+        let mut has_exited = || matches!(child.try_wait(), Ok(Some(_)));
+        let is_due = || begun_runs(&printed).len() >= begun || has_exited();
+        assert!(wait_until(LONG, is_due), "no run begins");
+        let has_ended = wait_until(moment, has_exited);
         send(child.id(), Signal::STOP);
-        let reported = complete_runs(&printed, has_ended);
+        let mut reported = begun_runs(&printed);
+        if !has_ended {
+            reported.pop();
+        }
         let _ = self.disk.cut(survival);
         send(child.id(), Signal::KILL);
         self.sandbox.workers().into_iter().for_each(|worker| send(worker, Signal::KILL));
         child.wait().expect("own child");
         assert!(wait_until(LONG, || self.sandbox.workers().is_empty()), "a worker is left");
         self.mount();
-        reported
+        reported.into_iter().collect()
     }
 }
 
-/// Returns the runs whose completion was printed: that of each but the last, by the next one's
-/// begin.
-fn complete_runs(printed: &PathBuf, has_ended: bool) -> BTreeSet<String> {
+/// Returns the runs whose begin was printed: each but the last is complete then.
+fn begun_runs(printed: &Path) -> Vec<String> {
     let text = fs::read_to_string(printed).expect("it was printed");
-    let of_run = |line: &str| Some(line.split_once("  run ")?.0.to_owned());
-    let mut runs: Vec<_> = text.lines().filter_map(of_run).collect();
-    if !has_ended {
-        runs.pop();
-    }
-    runs.into_iter().collect()
+    text.lines().filter_map(|line| Some(line.split_once("  run ")?.0.to_owned())).collect()
 }
 
 /// Goal: a power cut at any moment loses no run that was reported as complete, and damages no
@@ -111,7 +112,8 @@ fn a_power_cut_of_assay_loses_no_acknowledged_run() {
         for _ in 0..CUTS_PER_ROUND.min(wanted - cuts) {
             let subset = Survival::Subset { seed: cuts };
             let survival = if cuts % 2 == 1 { subset } else { Survival::Nothing };
-            complete.append(&mut machine.cut(moments.within(CUT_WITHIN), survival));
+            let begun = if cuts % 4 >= 2 { 2 } else { 0 };
+            complete.append(&mut machine.cut(begun, moments.within(CUT_WITHIN), survival));
             cuts += 1;
             before_begin += u64::from(machine.sandbox.experiment().is_none());
             history.check(&machine.sandbox);
@@ -122,7 +124,7 @@ fn a_power_cut_of_assay_loses_no_acknowledged_run() {
             }
         }
         reported += complete.len();
-        machine.cut(LONG, Survival::Nothing);
+        machine.cut(0, LONG, Survival::Nothing);
         history.check_complete(&machine.sandbox, RUNS);
     }
     note(&format!(
@@ -138,7 +140,9 @@ fn is_inside() -> bool {
         checked.as_ref().err().into_iter().for_each(|error| note(&format!("skipped: {error}")));
         return checked.is_ok();
     }
-    let mut command = Command::new("unshare");
+    // A kill of this process ends the namespaces, too.
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "unshare"]);
     if !rustix::process::geteuid().is_root() {
         command.args(["--user", "--map-root-user"]);
     }
@@ -146,7 +150,7 @@ fn is_inside() -> bool {
     command.arg(std::env::current_exe().expect("a program"));
     let output = command.args(["--exact", TEST, "--nocapture"]).env(INSIDE, "1").output();
     let Ok(output) = output else {
-        note("skipped: unshare is not installed");
+        note("skipped: util-linux is not installed");
         return false;
     };
     let text = crate::sandbox::output_text(&output);
