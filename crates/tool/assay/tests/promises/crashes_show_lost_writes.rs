@@ -175,10 +175,7 @@ fn class_that_is_claimed_and_not_had_fails_the_command_and_blocks_the_comparison
 fn what_cannot_be_cut_is_refused_before_anything_runs() {
     let workspace = Workspace::new();
     for (arguments, message) in [
-        (
-            &["--engine", "memory", "--level", "block"][..],
-            "cuts of level block cannot be made here",
-        ),
+        (&["--engine", "memory", "--cut", "100000"][..], "--cut"),
         (&["--engine", "postgres", "--level", "process"], "postgres needs a version"),
         (&["--engine", "nosuch"], "nosuch"),
         (&["--engine", "lmdb", "--option", "MDB_NOSYNC=true"], "MDB_NOSYNC"),
