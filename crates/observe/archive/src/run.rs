@@ -131,11 +131,8 @@ impl RunWriter {
     /// # Errors
     /// When a file cannot be written.
     pub fn write_record(&self, record: &RunRecord) -> Result<(), ArchiveError> {
-        let appended = [&self.intervals].into_iter().chain(self.logs.iter().flatten());
-        appended
-            .map(File::sync_data)
-            .collect::<io::Result<()>>()
-            .map_err(ArchiveError::write(&self.dir))?;
+        let mut appended = [&self.intervals].into_iter().chain(self.logs.iter().flatten());
+        appended.try_for_each(File::sync_data).map_err(ArchiveError::write(&self.dir))?;
         replace(&self.dir.join(RECORD), &json(record))?;
         // A figure that no reader accepts ends the experiment now, and not after the last run.
         read_record(&self.dir).map(drop)
