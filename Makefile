@@ -38,8 +38,8 @@ models:
 fuzz:
 	./scripts/fuzz.sh
 
-# Every campaign at full length, hours: a fault at each system call on the archive, a thousand kills, each
-# byte of an archive changed, the rights, passwords and counted statements of every server, each command in each odd setting and on
+# Every campaign at full length, hours: a fault at each system call on the archive, a thousand kills, a
+# thousand power cuts, each byte of an archive changed, the rights, passwords and counted statements of every server, each command in each odd setting and on
 # each hostile file, all simulated series, five minutes of each fuzz target.
 # `make test` has a sample of each. A failure prints how to repeat it alone.
 campaign:

@@ -18,8 +18,8 @@ pub enum MountError {
     /// The account may not mount.
     #[error(
         "this account may not mount a FUSE file system, which simulated power cuts need: run as \
-         root, or in a user namespace (`unshare --user --map-root-user --mount`); start a \
-         container with `--device /dev/fuse --cap-add SYS_ADMIN`"
+         root, or let it open /dev/fuse (`chmod 666 /dev/fuse`) and make user namespaces; start \
+         a container with `--device /dev/fuse --cap-add SYS_ADMIN`"
     )]
     NotPermitted,
     /// The disk is mounted.

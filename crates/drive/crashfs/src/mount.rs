@@ -12,7 +12,7 @@ use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create,
     fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
 };
-use rustix::process::{getgid, getuid};
+use rustix::process::{geteuid, getgid, getuid};
 
 use crate::disk::Disk;
 use crate::error::MountError;
@@ -49,10 +49,17 @@ impl Drop for Mounted {
 impl Disk {
     /// Returns whether this process could mount a disk; mounts nothing.
     ///
+    /// An ordinary account mounts in a user namespace, which is not made here: only the device is
+    /// opened.
+    ///
     /// # Errors
     /// What is missing, with the remedy.
     pub fn check() -> Result<(), MountError> {
-        connect(Path::new("a directory")).map(drop)
+        let at = Path::new("a directory");
+        match geteuid().is_root() {
+            true => connect(at).map(drop),
+            false => open_device(at).map(drop),
+        }
     }
 
     /// Mounts the disk at an existing directory, for all accounts, until the result is dropped.
@@ -84,13 +91,17 @@ fn attach(disk: &Disk, number: u64, at: &Path) -> Result<PathBuf, MountError> {
     Ok(target)
 }
 
-/// Returns a connection to the kernel and its mount, which is attached nowhere.
-fn connect(at: &Path) -> Result<(OwnedFd, OwnedFd), MountError> {
+fn open_device(at: &Path) -> Result<OwnedFd, MountError> {
     let device = open(DEVICE, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
-    let device = device.map_err(|error| match error {
+    device.map_err(|error| match error {
         Errno::NOENT => MountError::NoDevice,
         error => MountError::new(at, error),
-    })?;
+    })
+}
+
+/// Returns a connection to the kernel and its mount, which is attached nowhere.
+fn connect(at: &Path) -> Result<(OwnedFd, OwnedFd), MountError> {
+    let device = open_device(at)?;
     let configure = || {
         let context = fsopen("fuse", FsOpenFlags::FSOPEN_CLOEXEC)?;
         fsconfig_set_string(&context, "source", "crashfs")?;

@@ -2,12 +2,12 @@
 //!
 //! Without the list, a deleted run has the same traces as a run that was only planned.
 
-use std::fs;
 use std::path::Path;
 
 use crate::checksum::{Checksums, checksum_of, parse, read_list, write};
 use crate::error::ArchiveError;
 use crate::layout::{CHECKSUMS, Content, content};
+use crate::replace;
 
 /// Lists a run in its experiment's checksums, by the checksum of the run's own list.
 ///
@@ -23,7 +23,7 @@ pub(crate) fn add(run: &Path) -> Result<(), ArchiveError> {
 ///
 /// A kill at any moment leaves a list with the name that the run then has.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), ArchiveError> {
-    let moved = || fs::rename(from, to).map_err(ArchiveError::write(from));
+    let moved = || replace::rename(from, to).map_err(ArchiveError::write(from));
     let Some(((experiment, old), (_, new))) = place(from).zip(place(to)) else { return moved() };
     // A run that was killed has none.
     let sum = checksum_of(&from.join(CHECKSUMS)).ok();

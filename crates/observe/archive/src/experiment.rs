@@ -18,7 +18,7 @@ use crate::layout::{CHECKSUMS, MANIFEST, RUN_DIRS};
 use crate::limits::JSON_BYTES_MAX;
 use crate::parallel::parallel_map;
 use crate::regular::{check_dir, open_as};
-use crate::replace::{json, remove_replacements, replace};
+use crate::replace::{json, remove_replacements, rename, replace};
 use crate::run::{RunWriter, parse_json, read_intervals, read_json, read_record};
 use crate::scratch::ScratchDir;
 
@@ -207,7 +207,7 @@ impl ExperimentDir {
         if dir.exists() {
             ended::rename(&dir, &self.next_attempt(cell_id)?)?;
         }
-        fs::rename(from, &dir).map_err(ArchiveError::write(from))?;
+        rename(from, &dir).map_err(ArchiveError::write(from))?;
         ended::add(&dir)
     }
 
@@ -217,7 +217,7 @@ impl ExperimentDir {
     /// When it cannot be moved.
     pub fn set_run_aside(&self, cell_id: &str, from: &Path) -> Result<(), ArchiveError> {
         let place = self.next_attempt(cell_id)?;
-        fs::rename(from, &place).map_err(ArchiveError::write(from))?;
+        rename(from, &place).map_err(ArchiveError::write(from))?;
         match ended::add(&place) {
             // A run that was stopped has no list.
             Err(error) if error.is_absence() => Ok(()),

@@ -14,6 +14,7 @@ use crate::checksum::{checksum_of, names};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::layout::RUN_DIRS;
+use crate::replace::rename;
 use crate::results::{Results, directories};
 use crate::run::{read_intervals, read_record};
 use crate::scratch::ScratchDir;
@@ -52,7 +53,7 @@ impl Results {
                 false => Err(ArchiveError::Exists(target)),
             };
         }
-        fs::rename(place, &target).map_err(ArchiveError::write(&target))?;
+        rename(&place, &target).map_err(ArchiveError::write(&target))?;
         Ok((ExperimentDir::open(&target)?, facts))
     }
 }

@@ -183,12 +183,15 @@ fn head(counts_bytes: u32) -> Vec<u8> {
     .concat()
 }
 
-/// Reads a text of a run without its last line, if that was torn by a kill.
+/// Reads a text of a run without its last lines, if those were torn by a kill or a power cut.
 pub(crate) fn whole_lines(path: &Path) -> Result<Vec<u8>, ArchiveError> {
     let run = path.parent().unwrap_or(path);
     let read = check_run_dir(run).and_then(|()| regular::read(path, FILE_BYTES_MAX));
     let mut text = read.map_err(ArchiveError::read(path))?;
     check_read(path, &text);
+    // A power cut leaves zeros in place of pages that were not on the disk.
+    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    text.truncate(end);
     let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     text.truncate(whole);
     Ok(text)

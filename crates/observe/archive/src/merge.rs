@@ -16,6 +16,7 @@ use crate::import::{PREPARED, check_figures};
 use crate::layout::{CHECKSUMS, content};
 use crate::lock::HeldLocks;
 use crate::regular::{self, Names};
+use crate::replace::rename;
 use crate::results::Results;
 use crate::scratch::ScratchDir;
 use crate::unpack::check_room;
@@ -125,7 +126,7 @@ impl Results {
         })?;
         let parent = target.parent().unwrap_or(root);
         Dir::create(parent, Entries::Closed).map_err(ArchiveError::write(parent))?;
-        match fs::rename(&copy, &target) {
+        match rename(&copy, &target) {
             // Another process added it meanwhile.
             Err(_) if target.exists() => match is_same(&copy, &target)? {
                 true => Ok(false),

@@ -1,7 +1,7 @@
 //! Replaces files as a whole, by rename.
 
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use model::secret::{is_secret_name, masked, masked_value};
@@ -50,7 +50,19 @@ pub(crate) fn remove_replacements(dir: &Path) {
     unfinished.for_each(|entry| drop(fs::remove_file(entry.path())));
 }
 
-/// Writes a temporary file, syncs it and renames it over the old one.
+/// Renames a file or a directory, durably.
+///
+/// A power cut leaves the old name until the directory is synced. Source: rename(2), fsync(2).
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    match to.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all()) {
+        // The file system syncs no directories.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Writes a temporary file, syncs it and renames it over the old one, durably.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), ArchiveError> {
     let mut fresh = path.as_os_str().to_owned();
     fresh.push(NEW);
@@ -60,7 +72,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), ArchiveError> {
         let mut file = File::create_new(&fresh)?;
         file.write_all(content)?;
         file.sync_data()?;
-        fs::rename(&fresh, path)
+        rename(fresh.as_ref(), path)
     };
     write().map_err(|error| {
         // A full disk needs the room.

@@ -126,11 +126,13 @@ impl RunWriter {
         replace(&self.dir.join(format!("{step}{SEARCH}")), &json(search))
     }
 
-    /// Replaces the run's record.
+    /// Replaces the run's record, once the intervals and histograms of its steps are on the disk.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// When a file cannot be written.
     pub fn write_record(&self, record: &RunRecord) -> Result<(), ArchiveError> {
+        let mut appended = [&self.intervals].into_iter().chain(self.logs.iter().flatten());
+        appended.try_for_each(File::sync_data).map_err(ArchiveError::write(&self.dir))?;
         replace(&self.dir.join(RECORD), &json(record))?;
         // A figure that no reader accepts ends the experiment now, and not after the last run.
         read_record(&self.dir).map(drop)

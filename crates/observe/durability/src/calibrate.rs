@@ -130,7 +130,11 @@ impl Known {
             numbers: (0, cuts),
         };
         let goes_on = |cut: &model::CutRecord| !(self.loses && cut.has_lost());
-        let campaign = run_campaign(&request, conditions, &mut |cut| goes_on(cut))?;
+        let (campaign, outcome) = run_campaign(&request, conditions, &mut |cut| goes_on(cut));
+        outcome.map_err(|error| {
+            let reason = format!("{} (class {}): {error}", self.engine, self.durability);
+            CutError::Calibration(kind.level, reason)
+        })?;
         let options = self.options.iter().map(|(name, value)| format!(" {name}={value}"));
         let options: String = options.collect();
         let on = self.file_system.map(|one| format!(" on {one}")).unwrap_or_default();

@@ -47,17 +47,17 @@ pub struct CampaignRequest<'a> {
     pub numbers: (u32, u32),
 }
 
-/// Makes the cuts; `on_cut` returns whether to go on after each.
+/// Makes the cuts, and returns them; `on_cut` returns whether to go on after each.
 ///
 /// # Errors
+/// The cuts before an error are returned with it.
 /// [`CutError::Store`] when the store failed before a cut, [`CutError::Host`] when the process that
 /// makes them ended.
 pub fn run_campaign(
     request: &CampaignRequest<'_>,
     conditions: &Conditions<'_>,
     on_cut: &mut dyn FnMut(&CutRecord) -> bool,
-) -> Result<CutCampaign, CutError> {
-    let mut host = Host::start(request, conditions)?;
+) -> (CutCampaign, Result<(), CutError>) {
     let mut campaign = CutCampaign {
         variant: request.variant.name.clone(),
         engine: request.variant.build.to_string(),
@@ -68,6 +68,17 @@ pub fn run_campaign(
         cuts: Vec::new(),
         calibrators: Vec::new(),
     };
+    let outcome = make_cuts(request, conditions, on_cut, &mut campaign);
+    (campaign, outcome)
+}
+
+fn make_cuts(
+    request: &CampaignRequest<'_>,
+    conditions: &Conditions<'_>,
+    on_cut: &mut dyn FnMut(&CutRecord) -> bool,
+    campaign: &mut CutCampaign,
+) -> Result<(), CutError> {
+    let mut host = Host::start(request, conditions)?;
     let (messages, received) = sync_channel(16);
     let socket = host.socket.try_clone();
     let socket = socket.map_err(CutError::during("a connection is not copied"))?;
@@ -101,7 +112,7 @@ pub fn run_campaign(
             Err(RecvTimeoutError::Timeout) => {}
         }
     }
-    Ok(campaign)
+    Ok(())
 }
 
 /// The process that makes the cuts; killed with all it started when dropped.

@@ -79,7 +79,7 @@ impl Cutter<'_> {
     /// # Errors
     /// The reason, when the store failed before.
     fn cut(&self, number: u32) -> Result<Cut, String> {
-        let text = |error: io::Error| error.to_string();
+        let text = |error: io::Error| format!("{}: {error}", self.order.dir.display());
         let scratch = TempDir::new_in(&self.order.dir).map_err(text)?;
         let scratch = scratch.path();
         open_to_servers(scratch).map_err(text)?;

@@ -103,8 +103,11 @@ impl<'a> Store<'a> {
     ) -> Result<std::convert::Infallible, String> {
         let text = |error: EngineError| error.to_string();
         let mut session = engine.session().map_err(text)?;
-        let mut writer = Writer::create(&self.order.acknowledgements, client)
-            .map_err(|error| format!("no acknowledgement can be recorded: {error}"))?;
+        let dir = &self.order.acknowledgements;
+        let unrecorded = |error: std::io::Error| {
+            format!("no acknowledgement can be recorded in {}: {error}", dir.display())
+        };
+        let mut writer = Writer::create(dir, client).map_err(unrecorded)?;
         let history = History::new(self.order.seed, client, &DATA);
         let (mut key, mut value, mut rows) = (Vec::new(), Vec::new(), Rows::new());
         let mut n = 0;
@@ -119,7 +122,7 @@ impl<'a> Store<'a> {
             };
             rows.clear(false);
             session.execute(&op, &mut rows).map_err(text)?;
-            writer.add(self.clock.now()).map_err(|error| error.to_string())?;
+            writer.add(self.clock.now()).map_err(unrecorded)?;
             n += 1;
         }
     }

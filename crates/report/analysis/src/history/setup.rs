@@ -11,13 +11,14 @@ use serde_json::Value;
 ///
 /// They state what is concluded from the figures, or which other runs there are. The steps are
 /// compared apart, up to the point's.
-const CONCLUSIONS: [&str; 10] = [
+const CONCLUSIONS: [&str; 11] = [
     "question",
     "base",
     "answer",
     "margin",
     "waivers",
     "published",
+    "cuts",
     "clients",
     "repetitions",
     "variants",
@@ -91,8 +92,8 @@ fn fields(noun: &impl Serialize, without: &[&str]) -> Vec<(String, String)> {
 mod tests {
     use model::sql::Application;
     use model::{
-        Address, Bytes, CheckState, DeviceSpec, Dsn, HostCheck, Hosts, LoadReuse, Placement,
-        Published, Waiver,
+        Address, Bytes, CheckState, CutFileSystem, CutPlan, DeviceSpec, Dsn, HostCheck, Hosts,
+        LoadReuse, Placement, Published, Survivors, Waiver,
     };
 
     use super::*;
@@ -111,7 +112,7 @@ mod tests {
     type Change<T> = (&'static str, Effect, fn(&mut T));
 
     /// Returns a change of every field of an experiment.
-    fn experiment_changes() -> [Change<Experiment>; 23] {
+    fn experiment_changes() -> [Change<Experiment>; 24] {
         // A new field does not compile here: classify it below.
         let Experiment {
             name: _,
@@ -125,6 +126,7 @@ mod tests {
             is_profiled: _,
             placement: _,
             hosts: _,
+            cuts: _,
             load: _,
             seed: _,
             clients: _,
@@ -150,6 +152,16 @@ mod tests {
             ("is_profiled", Split, |it| it.is_profiled = true),
             ("placement", Split, |it| it.placement = Placement::SameCpu),
             ("hosts", Split, |it| it.hosts = Some(Hosts::default())),
+            ("cuts", Shared, |it| {
+                it.cuts = Some(CutPlan {
+                    cuts: 1,
+                    levels: Vec::new(),
+                    survivors: Survivors::Nothing,
+                    is_strict: false,
+                    file_system: CutFileSystem::Ext4,
+                    clients: 1,
+                });
+            }),
             ("load", Split, |it| it.load.reuse = LoadReuse::PerVariant),
             ("seed", Split, |it| it.seed += 1),
             ("clients", Shared, |it| it.clients.push(2)),

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::process::ExitCode;
 
 use archive::ExperimentDir;
-use durability::{CampaignRequest, Conditions, calibrate, check_level, run_campaign};
+use durability::{CampaignRequest, Conditions, CutError, calibrate, check_level, run_campaign};
 use indicatif::ProgressBar;
-use miette::{Result, miette};
+use miette::{Report, Result, miette};
 use model::{
     Calibrator, CutCampaign, CutFileSystem, CutKind, CutLevel, CutPlan, CutRecord, Durability,
     Experiment, Manifest, Nanos, ShellCommand, Survivors, Variant,
@@ -20,12 +20,12 @@ use super::bench::take_data;
 use super::format::{ALL, formats};
 use super::{requested_build, servers};
 use crate::catalog::Program;
-use crate::diagnostic::IntoReport as _;
+use crate::diagnostic::{IntoReport as _, system_remedy};
 use crate::environment::Environment;
 use crate::phase;
 use crate::progress::counted;
 use crate::registry;
-use crate::signals::{self, ENDS_RUN};
+use crate::signals;
 use crate::ui::{Process, Ui};
 
 /// Exit code of a class that is claimed and not had: that of a run that failed a check.
@@ -34,6 +34,11 @@ const EXIT_CLAIM: u8 = 4;
 const STEP: &str = "fillrandom";
 /// Time of a cut for an estimate: an engine in the process takes a second, a server three.
 const SECONDS_PER_CUT: u64 = 2;
+/// Most cuts of an engine at a level. Our choice: days.
+const CUTS_MAX: u32 = 100_000;
+/// What the first request to stop does.
+const ENDS_CUTS: &str = "What was cut is reported, and processes that Assay started are ended; a \
+                         second Ctrl-C ends Assay at once";
 /// Key of the setting of the class.
 const CLASS: &str = "durability";
 
@@ -68,7 +73,7 @@ pub(crate) struct Args {
     levels: Vec<CutLevel>,
     /// Cuts of each engine at each level; 100 without a loss bound it below 3 %
     #[arg(long, default_value_t = 100, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(CUTS_MAX)))]
     cuts: u32,
     /// What survives of unsynced changes: nothing, half or everything
     #[arg(long, default_value = "nothing", value_name = "WHAT")]
@@ -88,6 +93,7 @@ pub(crate) struct Args {
     seed: u64,
     /// Make this cut alone, without calibration
     #[arg(long, value_name = "NUMBER", conflicts_with = "cuts")]
+    #[arg(value_parser = clap::value_parser!(u32).range(..i64::from(CUTS_MAX)))]
     cut: Option<u32>,
     /// Output format
     #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
@@ -160,9 +166,13 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let numbers = args.cut.map_or(0..plan.cuts, |cut| cut..cut.saturating_add(1));
     let cutting =
         Cutting { plan: &plan, seed: args.seed, numbers, is_calibrated: args.cut.is_none() };
-    let campaigns = cutting.cut(&experiment, Process { environment, ui })?;
-    let repeats = |campaign: &CutCampaign| args.repeats(campaign, &experiment);
-    ui.report(&CutReport { campaigns: &campaigns, repeats: &repeats }, args.format);
+    let mut campaigns = Vec::new();
+    let outcome = cutting.cut(&experiment, Process { environment, ui }, &mut campaigns);
+    if outcome.is_ok() || !campaigns.is_empty() {
+        let repeats = |campaign: &CutCampaign| args.repeats(campaign, &experiment);
+        ui.report(&CutReport { campaigns: &campaigns, repeats: &repeats }, args.format);
+    }
+    outcome?;
     let is_broken = campaigns.iter().any(CutCampaign::breaks_claim);
     Ok(if is_broken { ExitCode::from(EXIT_CLAIM) } else { ExitCode::SUCCESS })
 }
@@ -190,8 +200,9 @@ pub(super) fn cut_experiment(
         let plan = CutPlan { levels: vec![level], ..plan.clone() };
         let (seed, numbers) = (experiment.seed, 0..plan.cuts);
         let cutting = Cutting { plan: &plan, seed, numbers, is_calibrated: true };
-        stored.extend(cutting.cut(&rest, process)?);
+        let outcome = cutting.cut(&rest, process, &mut stored);
         dir.write_cuts(stored.clone()).into_report()?;
+        outcome?;
     }
     Ok(())
 }
@@ -229,24 +240,28 @@ pub(super) struct Cutting<'a> {
 }
 
 impl Cutting<'_> {
-    /// Cuts every variant at every level; a request to stop ends it early, and what was cut is
-    /// returned.
+    /// Cuts every variant at every level, and adds the campaigns.
+    ///
+    /// What was cut before an engine failed or a request to stop is added, too. The other engines
+    /// are cut after one has failed.
     pub(super) fn cut(
         &self,
         experiment: &Experiment,
         process: Process<'_>,
-    ) -> Result<Vec<CutCampaign>> {
+        campaigns: &mut Vec<CutCampaign>,
+    ) -> Result<()> {
         let Process { environment, ui } = process;
         let libraries = libraries(&experiment.variants, process)?;
         let environment = servers::with_open_data(environment, experiment, ui);
         let data = take_data(&environment, ui)?;
         phase::leave();
         let interrupt = Interrupt::default();
-        let _deferred = signals::defer(interrupt.clone(), ENDS_RUN);
+        let _deferred = signals::defer(interrupt.clone(), ENDS_CUTS);
         let program = std::env::current_exe().into_report()?;
-        let mut campaigns = Vec::new();
+        let mut outcome = Ok(());
         for &level in &self.plan.levels {
-            let dir = data.fresh(&format!("cuts-{level}")).into_report()?;
+            // Another process may cut in the same data directory.
+            let dir = data.fresh(&format!("cuts-{level}-{}", std::process::id())).into_report()?;
             let conditions = Conditions {
                 program: &program,
                 dir: &dir.path,
@@ -254,31 +269,47 @@ impl Cutting<'_> {
                 is_cancelled: &|| interrupt.level() > 0,
             };
             let kind = self.plan.kind(level);
-            let calibrators = self.calibrated(kind, &conditions, ui)?;
-            for variant in &experiment.variants {
+            let run = |variant: &Variant, numbers: Range<u32>, bar: &ProgressBar| {
                 let request = CampaignRequest {
                     variant,
                     library: libraries.get(&variant.name),
                     kind,
                     clients: self.plan.clients,
                     seed: self.seed,
-                    numbers: (self.numbers.start, self.numbers.end),
+                    numbers: (numbers.start, numbers.end),
                 };
-                if interrupt.level() > 0 {
-                    break;
-                }
-                let bar = self.bar(variant, level, ui);
                 let mut on_cut = |_: &CutRecord| {
                     bar.inc(1);
                     true
                 };
-                let campaign = run_campaign(&request, &conditions, &mut on_cut);
+                let (campaign, outcome) = run_campaign(&request, &conditions, &mut on_cut);
+                (campaign, outcome.map_err(|error| failed(variant, level, &error)))
+            };
+            if self.is_calibrated && Some(&level) == self.plan.levels.first() {
+                // An engine that does not work is found before the calibration.
+                let first = self.numbers.start;
+                let mut tries = experiment.variants.iter();
+                tries.try_for_each(|it| run(it, first..first + 1, &ProgressBar::hidden()).1)?;
+            }
+            let calibrators = self.calibrated(kind, &conditions, ui)?;
+            for variant in &experiment.variants {
+                if interrupt.level() > 0 {
+                    return Err(interrupted());
+                }
+                let bar = self.bar(variant, level, ui);
+                let (campaign, ended) = run(variant, self.numbers.clone(), &bar);
                 bar.finish_and_clear();
-                let campaign = campaign.map_err(|error| miette!("{}: {error}", variant.name))?;
-                campaigns.push(CutCampaign { calibrators: calibrators.clone(), ..campaign });
+                if !campaign.cuts.is_empty() {
+                    let calibrators = calibrators.clone();
+                    campaigns.push(CutCampaign { calibrators, ..campaign });
+                }
+                outcome = outcome.and(ended);
             }
         }
-        Ok(campaigns)
+        match interrupt.level() {
+            0 => outcome,
+            _ => Err(interrupted()),
+        }
     }
 
     fn calibrated(
@@ -287,7 +318,7 @@ impl Cutting<'_> {
         conditions: &Conditions<'_>,
         ui: &Ui,
     ) -> Result<Vec<Calibrator>> {
-        if !self.is_calibrated {
+        if !self.is_calibrated || (conditions.is_cancelled)() {
             return Ok(Vec::new());
         }
         ui.status(format_args!(
@@ -302,6 +333,17 @@ impl Cutting<'_> {
         bar.set_message(format!("{}: {}", variant.name, level.imitates()));
         bar
     }
+}
+
+fn interrupted() -> Report {
+    miette!("interrupted: only what was cut until then is reported")
+}
+
+/// Returns the error of an engine that failed without a cut.
+fn failed(variant: &Variant, level: CutLevel, error: &CutError) -> Report {
+    let text = format!("{}, {}: {error}", variant.name, level.imitates());
+    let works = format!("`assay run {STEP} --engine {}` shows whether it works", variant.build);
+    miette!(help = system_remedy(&text).map_or(works, str::to_owned), "{text}")
 }
 
 /// Returns the build of each variant that is not linked, by variant name.

@@ -6,6 +6,7 @@ mod disk_floor_is_respected;
 #[expect(dead_code, reason = "runs that recorded a disturbance are in truth alone")]
 #[path = "../truth/disturbance.rs"]
 mod disturbance;
+mod durability_leaves_nothing;
 mod foreign_data_is_never_touched;
 mod interrupt_preserves_measured_seconds;
 mod locks_of_others_are_named;

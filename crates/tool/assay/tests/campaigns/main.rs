@@ -11,6 +11,7 @@ mod fault_library;
 mod faults;
 mod kills;
 mod moments;
+mod power_cuts;
 #[expect(dead_code, reason = "its other users are in `bad_days`")]
 #[path = "../bad_days/sandbox.rs"]
 mod sandbox;
