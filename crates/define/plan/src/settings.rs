@@ -184,9 +184,9 @@ declare! {
     SSH_CONFIG: String = "ssh_config" [Hosts], One(Text), text, Any, None, "";
     CUTS: u32 = "cuts" [Durability, Size], One(Whole), |text| above_zero("the number of cuts", parse_whole(text)?), Any, None, "";
     CUT_LEVELS: Vec<CutLevel> = "levels" [Durability], LineOrLines, |text| distinct("levels", text), Any, None, "";
-    SURVIVORS: Survivors = "survivors" [Durability], One(Name(|| Survivors::ALL.map(Survivors::name).into())), named, Any, None, "";
+    SURVIVORS: Survivors = "survivors" [Durability], One(Name(|| Survivors::ALL.map(Survivors::name).into())), named, Any, None, "What survives of unsynced changes: nothing, half or everything";
     STRICT: bool = "strict" [Durability], One(Switch), |text| Ok(parse_switch(text)?), Any, None, "";
-    FILE_SYSTEM: CutFileSystem = "file_system" [Durability], One(Name(|| CutFileSystem::ALL.map(CutFileSystem::name).into())), named, Any, None, "";
+    FILE_SYSTEM: CutFileSystem = "file_system" [Durability], One(Name(|| CutFileSystem::ALL.map(CutFileSystem::name).into())), named, Any, None, "File system on the disk that is cut: ext4, ext4-nobarrier, xfs or btrfs";
     CUT_CLIENTS: u32 = "clients" [Durability], One(Whole), client_count, Any, None, "";
     CODE: String = "code" [Waiver], One(Text), text, Any, None, "";
     REASON: String = "reason" [Waiver], One(Text), text, Any, None, "";
