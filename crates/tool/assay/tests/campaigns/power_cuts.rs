@@ -78,7 +78,7 @@ impl Machine {
         if !has_ended {
             reported.pop();
         }
-        let _ = self.disk.cut(survival);
+        drop(self.disk.cut(survival));
         send(child.id(), Signal::KILL);
         self.sandbox.workers().into_iter().for_each(|worker| send(worker, Signal::KILL));
         child.wait().expect("own child");
