@@ -106,6 +106,21 @@ pub struct CutPlan {
 }
 
 impl CutPlan {
+    /// Returns the key of a choice that none of the levels uses, with a level that does.
+    pub fn unused(&self) -> Option<(&'static str, CutLevel)> {
+        let has = |level| self.levels.contains(&level);
+        let (has_files, has_blocks) = (has(CutLevel::File), has(CutLevel::Block));
+        if self.survivors != Survivors::Nothing && !has_files && !has_blocks {
+            Some(("survivors", CutLevel::File))
+        } else if self.is_strict && !has_files {
+            Some(("strict", CutLevel::File))
+        } else if self.file_system != CutFileSystem::default() && !has_blocks {
+            Some(("file_system", CutLevel::Block))
+        } else {
+            None
+        }
+    }
+
     /// Returns how the crashes of a level are made.
     pub fn kind(&self, level: CutLevel) -> CutKind {
         CutKind {

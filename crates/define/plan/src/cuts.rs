@@ -42,12 +42,20 @@ pub(crate) fn cuts(file: &File, experiment: &Experiment) -> Result<Option<CutPla
         let why = format!("{cuts} cuts are more than {CUTS_MAX}");
         return refuse(table.place_of(CUTS), why, "100 cuts without a loss bound it below 3 %");
     }
-    Ok(Some(CutPlan {
+    let plan = CutPlan {
         cuts,
         levels: table.value(CUT_LEVELS).unwrap_or_else(|| vec![CutLevel::Process, CutLevel::File]),
         survivors: table.value(SURVIVORS).unwrap_or(Survivors::Nothing),
         is_strict: table.value(STRICT) == Some(true),
         file_system: table.value(FILE_SYSTEM).unwrap_or_default(),
         clients: table.value(CUT_CLIENTS).unwrap_or(1),
-    }))
+    };
+    match plan.unused() {
+        Some((key, level)) => refuse(
+            table.by_key(key).map_or_else(|| table.place.clone(), |it| it.place.clone()),
+            format!("`{key}` has no effect at the levels of this experiment"),
+            &format!("add \"{level}\" to `levels`, or leave out `{key}`"),
+        ),
+        None => Ok(Some(plan)),
+    }
 }

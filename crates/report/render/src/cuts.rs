@@ -80,7 +80,8 @@ impl CutReport<'_> {
         vec![
             Part::title(title),
             Part::Sentences(sentences),
-            Part::Verbatim(format!("again: {repeat}")),
+            Part::Text("The same cut again:".to_owned()),
+            Part::Verbatim(repeat.to_string()),
         ]
     }
 }

@@ -101,20 +101,28 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    fn plan(&self) -> CutPlan {
+    fn plan(&self) -> Result<CutPlan> {
         let mut levels = self.levels.clone();
         if levels.is_empty() {
             levels = vec![CutLevel::Process, CutLevel::File];
         }
         levels.sort_unstable();
         levels.dedup();
-        CutPlan {
+        let plan = CutPlan {
             cuts: self.cuts,
             levels,
             survivors: self.survivors,
             is_strict: self.strict,
             file_system: self.file_system,
             clients: self.clients,
+        };
+        match plan.unused() {
+            Some((key, level)) => Err(miette!(
+                help = format!("add --level {level}, or leave the option out"),
+                "--{} has no effect at the levels given",
+                key.replace('_', "-")
+            )),
+            None => Ok(plan),
         }
     }
 
@@ -160,7 +168,7 @@ impl Args {
 /// Cuts the engines and prints what they lost.
 pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<ExitCode> {
     phase::enter("for the engines to be checked");
-    let plan = args.plan();
+    let plan = args.plan()?;
     check_levels(&plan)?;
     let experiment = args.experiment(environment)?;
     let numbers = args.cut.map_or(0..plan.cuts, |cut| cut..cut.saturating_add(1));

@@ -176,6 +176,7 @@ fn what_cannot_be_cut_is_refused_before_anything_runs() {
     for (arguments, message) in [
         (&["--engine", "memory", "--cut", "100000"][..], "--cut"),
         (&["--engine", "postgres", "--level", "process"], "postgres needs a version"),
+        (&["--engine", "lmdb", "--file-system", "xfs"], "--file-system has no effect"),
         (&["--engine", "nosuch"], "nosuch"),
         (&["--engine", "lmdb", "--option", "MDB_NOSYNC=true"], "MDB_NOSYNC"),
         (&["--engine", "lmdb", "--cuts", "0"], "--cuts"),
