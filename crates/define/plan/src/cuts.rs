@@ -54,7 +54,7 @@ pub(crate) fn cuts(file: &File, experiment: &Experiment) -> Result<Option<CutPla
         Some((key, level)) => refuse(
             table.by_key(key).map_or_else(|| table.place.clone(), |it| it.place.clone()),
             format!("`{key}` has no effect at the levels of this experiment"),
-            &format!("add \"{level}\" to `levels`, or leave out `{key}`"),
+            format!("add \"{level}\" to `levels`, or leave out `{key}`"),
         ),
         None => Ok(Some(plan)),
     }
