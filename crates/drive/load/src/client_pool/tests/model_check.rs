@@ -96,6 +96,8 @@ fn account_of(
             arrivals: None,
             end: StepEnd::Failed { reason: error.to_string() },
             holds: None,
+            begun: Nanos(0),
+            outages: Vec::new(),
         },
     };
     let (executed, in_intervals) = (executed.load(SeqCst), in_intervals.load(SeqCst));
