@@ -4,8 +4,8 @@
 //! So a store that loses must be convicted, and one that loses nothing acquitted, by the same cuts.
 
 use model::{
-    BuildRef, Calibrator, CutFileSystem, CutKind, CutLevel, Durability, Settings, Survivors,
-    Variant,
+    AfterCut, BuildRef, Calibrator, CutFileSystem, CutKind, CutLevel, Durability, Settings,
+    Survivors, Variant,
 };
 
 use crate::campaign::{CampaignRequest, Conditions, run_campaign};
@@ -135,6 +135,14 @@ impl Known {
             let reason = format!("{} (class {}): {error}", self.engine, self.durability);
             CutError::Calibration(kind.level, reason)
         })?;
+        let refused = campaign.cuts.iter().find_map(|cut| match &cut.after {
+            AfterCut::Refused { reason } if !self.loses => Some(reason),
+            AfterCut::Refused { .. } | AfterCut::Opened { .. } => None,
+        });
+        if let Some(reason) = refused {
+            let reason = format!("{} cannot be opened: {reason}", campaign.engine);
+            return Err(CutError::Calibration(kind.level, reason));
+        }
         let options = self.options.iter().map(|(name, value)| format!(" {name}={value}"));
         let options: String = options.collect();
         let on = self.file_system.map(|one| format!(" on {one}")).unwrap_or_default();

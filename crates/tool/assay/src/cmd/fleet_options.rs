@@ -15,6 +15,14 @@ const HEADING: &str = "Other machines";
 /// Word for Slurm in `--on`.
 pub(super) const SLURM: &str = "slurm";
 
+/// Parses the class of machines, which is written into a job and shown on a terminal.
+pub(super) fn machine_class(text: &str) -> std::result::Result<String, String> {
+    match text.chars().any(model::is_obeyed) {
+        true => Err("a class of machines has no control characters".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
 /// Machines that run the blocks of an experiment.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, clap::Args)]
 pub(super) struct FleetArgs {
@@ -22,7 +30,7 @@ pub(super) struct FleetArgs {
     #[arg(long, value_name = "TARGET", help_heading = HEADING)]
     pub(super) on: Option<String>,
     /// Run only on machines of this class: a constraint of Slurm
-    #[arg(long, value_name = "CLASS", help_heading = HEADING)]
+    #[arg(long, value_name = "CLASS", value_parser = machine_class, help_heading = HEADING)]
     pub(super) constraint: Option<String>,
     /// Largest number of machines at the same time [default: one for each block]
     #[arg(long, value_name = "N", help_heading = HEADING)]
