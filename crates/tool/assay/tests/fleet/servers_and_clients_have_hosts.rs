@@ -150,9 +150,11 @@ fn clients_of_two_hosts_offer_one_rate() {
     let arrivals = reads.arrivals.as_ref().unwrap();
     assert!(arrivals.offered.abs_diff(4_000) < 320, "{arrivals:?}");
     let summary = reads.clients.values().next().unwrap();
-    // An arrival of the warm-up may be served in the measured span.
+    // Arrivals of the warm-up that a client had not begun are served in the measured span: no more
+    // than arrive within the longest start lag, at one a millisecond.
     let served = done(reads) + arrivals.censored;
-    assert!(served.abs_diff(arrivals.offered) <= 4, "{served} of {arrivals:?}");
+    let late = 4 + arrivals.start_lag.max_ns / 1_000_000;
+    assert!(served.abs_diff(arrivals.offered) <= late, "{served} of {arrivals:?}");
     assert_eq!(summary.response.count, served, "each is in the histogram once");
     for host in &record.client_hosts {
         let [clock] = &host.clocks[..] else { panic!("{host:?}") };
