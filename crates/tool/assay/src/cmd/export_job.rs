@@ -13,7 +13,7 @@ use model::{Bytes, ShellCommand};
 use super::bench::{Bench, Limits, take_data};
 use super::consent::Origin;
 use super::fleet::{FleetRun, check, prepare};
-use super::fleet_options::{FleetArgs, SLURM, machine_class};
+use super::fleet_options::{FleetArgs, SLURM, check_class};
 use super::optional;
 use super::run::{begin, drive_health, planned};
 use super::run_options::{ExperimentArgs, Verb};
@@ -58,7 +58,7 @@ struct JobArgs {
     #[command(flatten)]
     experiment_args: ExperimentArgs,
     /// Run only on machines of this class: a constraint of Slurm, LABEL=VALUE of Kubernetes
-    #[arg(long, value_name = "CLASS", value_parser = machine_class)]
+    #[arg(long, value_name = "CLASS")]
     constraint: Option<String>,
     /// Largest number of machines at the same time [default: one for each block]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -118,6 +118,7 @@ fn with_experiment(
     process: Process<'_>,
     text: &dyn Fn(&FleetRun<'_>) -> Result<String>,
 ) -> Result<String> {
+    check_class(args.constraint.as_deref())?;
     let Process { environment, ui } = process;
     let results = Results::at(&environment.results);
     let (catalog, machine) = (Program::of(environment), environment.machine());

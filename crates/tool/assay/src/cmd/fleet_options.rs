@@ -15,11 +15,18 @@ const HEADING: &str = "Other machines";
 /// Word for Slurm in `--on`.
 pub(super) const SLURM: &str = "slurm";
 
-/// Parses the class of machines, which is written into a job and shown on a terminal.
-pub(super) fn machine_class(text: &str) -> std::result::Result<String, String> {
-    match text.chars().any(model::is_obeyed) {
-        true => Err("a class of machines has no control characters".to_owned()),
-        false => Ok(text.to_owned()),
+/// Checks a class of machines, which is written into a job and shown on a terminal.
+pub(super) fn check_class(constraint: Option<&str>) -> Result<()> {
+    let Some(class) = constraint else { return Ok(()) };
+    if class.is_empty() {
+        return Err(miette!(help = "name a feature of nodes", "--constraint is empty"));
+    }
+    match class.chars().any(model::is_obeyed) {
+        true => Err(miette!(
+            help = "name a feature of nodes, in printable characters",
+            "--constraint `{class}` has a character that a terminal obeys"
+        )),
+        false => Ok(()),
     }
 }
 
@@ -30,7 +37,7 @@ pub(super) struct FleetArgs {
     #[arg(long, value_name = "TARGET", help_heading = HEADING)]
     pub(super) on: Option<String>,
     /// Run only on machines of this class: a constraint of Slurm
-    #[arg(long, value_name = "CLASS", value_parser = machine_class, help_heading = HEADING)]
+    #[arg(long, value_name = "CLASS", help_heading = HEADING)]
     pub(super) constraint: Option<String>,
     /// Largest number of machines at the same time [default: one for each block]
     #[arg(long, value_name = "N", help_heading = HEADING)]
@@ -106,9 +113,7 @@ impl FleetArgs {
             ));
         }
         let constraint = self.constraint.clone();
-        if constraint.as_ref().is_some_and(String::is_empty) {
-            return Err(miette!(help = "name a feature of nodes", "--constraint is empty"));
-        }
+        check_class(constraint.as_deref())?;
         if on == SLURM {
             return Ok(Some(Target::Slurm { constraint }));
         }
