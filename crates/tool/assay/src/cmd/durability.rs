@@ -54,8 +54,9 @@ const CLASS: &str = "durability";
 
 A client writes, overwrites and deletes rows. At a random moment the store is stopped: at level
 process it is killed, at level file its file system also forgets what was not synced, as in a power
-failure, at level block a disk below ext4, XFS or btrfs loses what was not flushed. Then the store is opened again, and every acknowledged write is compared. Stores that are
-known to lose writes, or none, are cut first. No throughput comes from this.
+failure, at level block a disk below ext4, XFS or btrfs loses what was not flushed. Then the store
+is opened again, and every acknowledged write is compared. Stores that are known to lose writes, or
+none, are cut first. No throughput comes from this.
 
 Exit code: 0 if every class is had that is claimed, 4 if one is not, 1 on an error.")]
 pub(crate) struct Args {
