@@ -1,7 +1,8 @@
 //! One block: who runs it, what it left, and how it becomes complete.
 //!
 //! ```text
-//! <block>/g1/          runs of the first owner; owner.json, log.txt, outcome.json
+//! <block>/turn.1/      empty: there was a first owner
+//!        /g1/          its runs; owner.json, log.txt, outcome.json
 //!        /lost.1/      the same, once a later owner has taken the block over
 //!        /g2/          runs of the second owner
 //!        /done/        runs of the owner that completed the block
@@ -11,6 +12,9 @@
 //! it runs anything, and from then on no rename of the earlier owner succeeds: the earlier owner
 //! may have been lost, frozen, or separated from the network. A block is completed by renaming the
 //! directory of a generation to `done`. Both renames have the same source, so exactly one succeeds.
+//!
+//! A turn is never renamed or removed, so no generation has two owners; an owner that finds the
+//! turn after its own has come too late.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read};
@@ -27,6 +31,8 @@ use crate::error::FleetError;
 const DONE: &str = "done";
 /// Start of the names of generations in force, and of those that were taken over.
 const STARTS: [&str; 2] = ["g", "lost."];
+/// Start of the names of turns.
+const TURN: &str = "turn.";
 const OWNER: &str = "owner.json";
 const OUTCOME: &str = "outcome.json";
 const LOG: &str = "log.txt";
@@ -133,6 +139,8 @@ pub(crate) struct Attempts {
     pub(crate) current: Vec<Attempt>,
     /// Attempts that were taken over.
     pub(crate) lost: Vec<Attempt>,
+    /// Newest number of a turn or an attempt.
+    newest: u32,
 }
 
 impl Attempts {
@@ -143,6 +151,8 @@ impl Attempts {
             let name = entry.file_name().to_string_lossy().into_owned();
             let number = |start: &str| name.strip_prefix(start).and_then(|it| it.parse().ok());
             let attempt = |generation| Attempt::read(entry.path(), generation);
+            let numbers = [TURN, STARTS[0], STARTS[1]].into_iter().filter_map(number);
+            all.newest = numbers.fold(all.newest, u32::max);
             if name == DONE {
                 all.done = Some(attempt(0));
             } else if let Some(generation) = number(STARTS[0]) {
@@ -155,11 +165,6 @@ impl Attempts {
             list.sort_by_key(|attempt| attempt.generation);
         }
         all
-    }
-
-    fn newest(&self) -> u32 {
-        let all = self.current.iter().chain(&self.lost);
-        all.map(|attempt| attempt.generation).max().unwrap_or(0)
     }
 }
 
@@ -187,30 +192,27 @@ impl Claim {
     pub(crate) fn take(place: &Path, block: u32, owner: &Owner) -> Result<Claimed, FleetError> {
         fs::create_dir_all(place).map_err(FleetError::file(place))?;
         let done = place.join(DONE);
-        loop {
-            let attempts = Attempts::of(place);
-            let dir = place.join(format!("{}{}", STARTS[0], attempts.newest() + 1));
-            if done.exists() {
-                return Ok(Claimed::Done);
-            }
-            for earlier in &attempts.current {
-                take_over(place, earlier)?;
-            }
-            match fs::create_dir(&dir) {
-                Ok(()) => {}
-                // Another one takes the block at this moment.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(FleetError::file(&dir)(error)),
-            }
-            // No earlier owner can complete the block from now on; one may have before.
-            if done.exists() {
-                fs::remove_dir(&dir).ok();
-                return Ok(Claimed::Done);
-            }
-            let claim = Self { block, place: place.to_path_buf(), dir };
-            claim.write(OWNER, owner)?;
-            return Ok(Claimed::Owned(claim));
+        if done.exists() {
+            return Ok(Claimed::Done);
         }
+        let generation = take_turn(place)?;
+        for earlier in Attempts::of(place).current {
+            if earlier.generation < generation {
+                take_over(place, &earlier)?;
+            }
+        }
+        let dir = place.join(format!("{}{generation}", STARTS[0]));
+        let claim = Self { block, place: place.to_path_buf(), dir };
+        fs::create_dir(&claim.dir).map_err(FleetError::file(&claim.dir))?;
+        // No earlier owner can complete the block from now on; one may have before.
+        let is_done = done.exists();
+        // A later owner may have missed the directory.
+        if is_done || place.join(format!("{TURN}{}", generation + 1)).exists() {
+            fs::remove_dir(&claim.dir).ok();
+            return if is_done { Ok(Claimed::Done) } else { Err(claim.superseded()) };
+        }
+        claim.write(OWNER, owner)?;
+        Ok(Claimed::Owned(claim))
     }
 
     /// Opens the log.
@@ -269,7 +271,8 @@ impl Claim {
     }
 
     fn fault(&self, error: std::io::Error) -> FleetError {
-        if error.kind() == ErrorKind::NotFound {
+        // A complete block has files, and is replaced by no other.
+        if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::DirectoryNotEmpty) {
             return self.superseded();
         }
         FleetError::File(self.dir.clone(), error)
@@ -277,6 +280,20 @@ impl Claim {
 
     const fn superseded(&self) -> FleetError {
         FleetError::Superseded { block: self.block }
+    }
+}
+
+/// Takes the next turn of a block and returns its number, from 1.
+fn take_turn(place: &Path) -> Result<u32, FleetError> {
+    let mut number = Attempts::of(place).newest + 1;
+    loop {
+        let turn = place.join(format!("{TURN}{number}"));
+        match fs::create_dir(&turn) {
+            Ok(()) => return Ok(number),
+            // Another one takes the block at this moment.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+            Err(error) => return Err(FleetError::file(&turn)(error)),
+        }
     }
 }
 
@@ -294,7 +311,7 @@ fn take_over(place: &Path, attempt: &Attempt) -> Result<(), FleetError> {
 pub(crate) fn reopen(place: &Path) -> Result<(), FleetError> {
     let attempts = Attempts::of(place);
     let Some(done) = &attempts.done else { return Ok(()) };
-    let lost = place.join(format!("{}{}", STARTS[1], attempts.newest() + 1));
+    let lost = place.join(format!("{}{}", STARTS[1], take_turn(place)?));
     fs::rename(&done.dir, lost).map_err(FleetError::file(&done.dir))
 }
 
@@ -366,7 +383,7 @@ mod tests {
     /// newest holds it.
     #[test]
     fn exactly_one_of_many_owners_completes_a_block() {
-        for round in 0..50 {
+        for round in 0..100 {
             let root = tempfile::tempdir().unwrap();
             let (place, barrier) = (root.path().join("1"), Barrier::new(4));
             let completed = thread::scope(|scope| {

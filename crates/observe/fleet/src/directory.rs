@@ -122,7 +122,7 @@ impl Fleet {
 
     /// Returns the state of a block.
     pub fn state(&self, block: u32) -> BlockState {
-        let Attempts { done, mut current, lost } = Attempts::of(&self.place(block));
+        let Attempts { done, mut current, lost, .. } = Attempts::of(&self.place(block));
         BlockState { done, current: current.pop(), lost }
     }
 
