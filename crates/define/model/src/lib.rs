@@ -63,6 +63,7 @@ mod topic;
 pub mod units;
 pub mod validity;
 mod visible;
+mod write_check;
 
 pub use allocator::{Allocator, Bin, MallocRecord};
 pub use buckets::Buckets;
@@ -118,3 +119,4 @@ pub use time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};
 pub use topic::Topic;
 pub use units::{Bytes, Nanos, difference, times};
 pub use visible::{in_line, is_obeyed, shortened, visible};
+pub use write_check::WriteCheck;

@@ -31,6 +31,7 @@ use crate::units::Nanos;
 use crate::validity::{
     ArrivalsRecord, Calibration, InvalidIntervals, InvalidReason, LoadStatus, SearchRecord,
 };
+use crate::write_check::WriteCheck;
 
 pub use crate::clock_record::ClockRecord;
 pub use crate::failure::{FailureClass, FailureCounts};
@@ -198,6 +199,9 @@ pub struct StepRecord {
     /// How its sessions connected again; absent without a server and events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconnect: Option<ReconnectPolicy>,
+    /// Its writes, compared with the rows after its events; absent without them or other writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<WriteCheck>,
     /// Transactions that its sessions held open; absent where none was to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holds: Option<HoldsRecord>,

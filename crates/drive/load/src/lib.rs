@@ -38,6 +38,7 @@ mod ticks;
 mod timeline;
 mod traits;
 mod usage;
+mod write_log;
 
 pub use availability::Outage;
 pub use calibrate::{CalibrationRequest, calibrate};
@@ -54,3 +55,4 @@ pub use tally::{GroupTally, KindTally, empty_histogram, percentiles};
 pub use ticks::{Ticker, Ticks};
 pub use traits::Clock;
 pub use usage::{process_readings, thread_run_queue};
+pub use write_log::WriteLog;

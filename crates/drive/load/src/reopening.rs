@@ -7,6 +7,7 @@ use model::{DurabilityRecord, EngineState, Identity, Nanos, OpKind, Options, Tim
 
 use crate::sync::{Mutex, RwLock, RwLockReadGuard};
 use crate::traits::Clock;
+use crate::write_log::WriteLog;
 
 /// Opens the engine again.
 pub type OpenAgain<'a> = dyn Fn() -> Result<Box<dyn Engine>, EngineError> + Sync + 'a;
@@ -56,7 +57,11 @@ impl<'a> Reopening<'a> {
         Ok(())
     }
 
-    fn with<T>(
+    /// Uses the open engine, which is not closed meanwhile.
+    ///
+    /// # Errors
+    /// When it could not be opened again, and those of `act`.
+    pub fn with<T>(
         &self,
         act: impl FnOnce(&dyn Engine) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
@@ -115,4 +120,6 @@ pub struct Faults<'a> {
     pub has_events: bool,
     /// The engine that is opened again, and when, since the begin of the measured span.
     pub reopening: Option<(&'a Reopening<'a>, Vec<Nanos>)>,
+    /// Notes the writes of its sessions.
+    pub writes: Option<&'a WriteLog>,
 }

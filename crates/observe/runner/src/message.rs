@@ -16,7 +16,7 @@ use model::validity::{ArrivalsRecord, Calibration, Purpose, SearchRecord};
 use model::{
     Application, Cell, DataShape, DurabilityRecord, Endpoint, EngineState, Host, Hosts, Identity,
     MallocRecord, Nanos, OpKind, Options, Readings, StatementRecord, Step, TableReadings, TimeSpan,
-    Variant, WaitProfile,
+    Variant, WaitProfile, WriteCheck,
 };
 use serde::{Deserialize, Serialize};
 
@@ -330,6 +330,9 @@ pub(crate) struct StepEnds {
     /// When the engine was closed and opened again, of the worker's clock.
     #[serde(default)]
     pub(crate) reopened: Vec<TimeSpan>,
+    /// The step's writes, compared with the rows after its events.
+    #[serde(default)]
+    pub(crate) writes: Option<WriteCheck>,
     /// The application's calls by procedure.
     #[serde(default)]
     pub(crate) procedures: Vec<ProcedureRecord>,

@@ -1,7 +1,7 @@
 //! The events of a step over its runs: unavailability, return of speed, failed operations.
 
 use model::record::FailureCounts;
-use model::{EventRecord, Nanos, StepEvent, StepRecord};
+use model::{EventRecord, Nanos, StepEvent, StepRecord, WriteCheck};
 use serde::Serialize;
 use stats::{median, quantile, rank};
 
@@ -95,6 +95,14 @@ pub fn event_summaries(records: &[&StepRecord]) -> Vec<EventSummary> {
         })
     };
     (0..most).filter_map(one).collect()
+}
+
+/// Returns the compared writes of all runs of a step; `None` where none compared them.
+pub fn write_checks(records: &[&StepRecord]) -> Option<WriteCheck> {
+    let mut checks = records.iter().filter_map(|record| record.writes);
+    let mut sum = checks.next()?;
+    checks.for_each(|check| sum.merge(&check));
+    Some(sum)
 }
 
 #[cfg(test)]

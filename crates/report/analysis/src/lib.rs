@@ -47,7 +47,7 @@ pub mod warmup_trim;
 mod testing;
 
 pub use answers::Answer;
-pub use availability::{Distribution, EventSummary, Return, event_summaries};
+pub use availability::{Distribution, EventSummary, Return, event_summaries, write_checks};
 pub use compare::compare;
 pub use comparison::{
     CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, MeanOfRuns, Measured,

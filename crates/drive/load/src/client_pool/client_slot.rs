@@ -87,6 +87,10 @@ impl<'r, C: Clock> ClientSlot<'r, C> {
             Role::Measured => engine.session(),
             Role::Background => engine.writer_session(),
         });
+        let opened = opened.map(|session| match self.faults.writes {
+            Some(writes) => writes.observe(session),
+            None => session,
+        });
         let mut session = None;
         let end = match opened {
             Err(error) => ClientEnd::Refused(error),

@@ -365,6 +365,7 @@ impl<'a> StepAccumulator<'a> {
             holds: ends.holds,
             reconnect: reconnects(&self.events).then_some(ReconnectPolicy::STANDARD),
             events: std::mem::take(&mut self.events),
+            writes: ends.writes,
             ..StepRecord::new(ends.index, self.step.clone())
         };
         let censored = ends.censored.map(|censored| {

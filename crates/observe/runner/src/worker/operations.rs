@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::Engine;
-use load::{Faults, HolderRun, Reopening, Share};
+use load::{Faults, HolderRun, Reopening, Share, WriteLog};
 use model::record::ProcedureRecord;
 use model::{DataShape, Load, OpKind, Step, StepRole, StopRule};
 use workload::{Generator, Presence, Request, Stage, WorkloadError};
@@ -23,6 +23,8 @@ pub(crate) struct StepContext<'a> {
     pub(crate) operations: &'a dyn StepOperations,
     /// This worker's clients, in a step that several workers run.
     pub(crate) share: Option<Share>,
+    /// Notes the clients' writes, in a step with events whose writes are all of this worker.
+    pub(crate) writes: Option<&'a WriteLog>,
 }
 
 impl<'a> StepContext<'a> {
@@ -31,7 +33,7 @@ impl<'a> StepContext<'a> {
         let own = self.step.events.iter().filter(|event| event.kind.is_of_embedded());
         let times: Vec<_> = own.map(|event| event.at).collect();
         let reopening = self.reopening.map(|it| (it, times));
-        Faults { has_events: !self.step.events.is_empty(), reopening }
+        Faults { has_events: !self.step.events.is_empty(), reopening, writes: self.writes }
     }
 
     /// Returns whether the step has events on its server.

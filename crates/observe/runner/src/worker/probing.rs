@@ -314,6 +314,7 @@ mod tests {
             seed: 7,
             operations: &KeyValues,
             share: None,
+            writes: None,
         };
         let probe = |number, load| Probe {
             number,

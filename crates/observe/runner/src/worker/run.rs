@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use engine::{Engine, LockWaits, Maintenance, Refusal, Setting, join_data_set};
-use load::{SteadyClock, StepEnd, StopFlag};
+use load::{SteadyClock, StepEnd, StopFlag, WriteLog};
 use malloc::{Heap, Tunables};
 use model::{OpKind, Step};
 use sampler::{host_facts, with_thread_limit};
@@ -138,6 +138,7 @@ impl<W: Write + Send> Worker<'_, W> {
                 self.wait_for_go();
             }
             self.send(&Message::StepBegins { index });
+            let writes = (!step.events.is_empty() && share.is_none()).then(WriteLog::default);
             let context = StepContext {
                 engine,
                 reopening,
@@ -150,6 +151,7 @@ impl<W: Write + Send> Worker<'_, W> {
                 seed: step_seed(order, index),
                 operations: &KeyValues,
                 share,
+                writes: writes.as_ref(),
             };
             let goes_on = self.around_step(order, &context, &mut row_counts);
             if !goes_on || (is_first && !self.keeps_durability(engine, order)) {

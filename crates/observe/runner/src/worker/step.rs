@@ -27,10 +27,14 @@ impl<W: Write + Send> Worker<'_, W> {
         } else {
             let mut ends = self.drive(context);
             self.end_span(&mut ends, context.engine);
-            if ends.end == StepEnd::Finished && !stages.is_empty() && context.is_first() {
+            let has_more = !stages.is_empty() || context.writes.is_some();
+            if ends.end == StepEnd::Finished && has_more && context.is_first() {
                 self.send(&Message::SettleBegins { after: Box::new(ends.after.clone()) });
                 self.wait_for_go();
-                self.settle_apart(context, stages, &mut ends);
+                compare_writes(context, &mut ends);
+                if !stages.is_empty() {
+                    self.settle_apart(context, stages, &mut ends);
+                }
             }
             ends
         };
@@ -117,6 +121,19 @@ impl<W: Write + Send> Worker<'_, W> {
             Some(name) => Message::Stage { name: name.to_owned(), is_settle: true },
             None => Message::Heartbeat { operations: 0 },
         });
+    }
+}
+
+/// Compares the rows with the writes of the step, where they were noted.
+fn compare_writes(context: &StepContext<'_>, ends: &mut StepEnds) {
+    let Some(writes) = context.writes else { return };
+    let compare = |engine: &dyn Engine| writes.compare(&mut *engine.session()?);
+    match context.reopening.map_or_else(|| compare(context.engine), |it| it.with(compare)) {
+        Ok(check) => ends.writes = check,
+        Err(error) => {
+            let reason = format!("the rows cannot be read after the events: {error}");
+            ends.end = StepEnd::Failed { reason };
+        }
     }
 }
 

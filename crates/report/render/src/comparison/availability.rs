@@ -1,6 +1,6 @@
 //! Unavailability after the events of steps, over the runs of a comparison.
 
-use analysis::{Distribution, EventSummary, Return, event_summaries};
+use analysis::{Distribution, EventSummary, Return, event_summaries, write_checks};
 use model::Unit;
 use serde_json::{Value, json};
 
@@ -32,7 +32,15 @@ pub(super) fn section(compared: &Compared<'_>) -> Option<Section> {
         table(step_heading(comparison, step), &rows)
     });
     let section = Section::of("Unavailability after events: medians of the runs", tables)?;
-    Some(Section { remarks: vec![EVENT_COLUMNS.to_owned()], ..section })
+    let cells =
+        comparison.steps.iter().flat_map(|step| step.cells.iter().map(move |it| (step, it)));
+    let writes = cells.filter_map(|(step, cell)| {
+        let check = write_checks(&compared.records(step, &cell.variant))?;
+        let label = variant_label(comparison, &cell.variant);
+        Some(format!("{}, {label}: {}", step.name, check.phrase()))
+    });
+    let remarks = std::iter::once(EVENT_COLUMNS.to_owned()).chain(writes).collect();
+    Some(Section { remarks, ..section })
 }
 
 fn table(heading: String, rows: &[(String, EventSummary)]) -> Table {
@@ -70,8 +78,11 @@ pub(super) fn data(compared: &Compared<'_>) -> Option<Value> {
     let mut all = Vec::new();
     for step in &comparison.steps {
         for cell in &step.cells {
-            let events = event_summaries(&compared.records(step, &cell.variant));
-            let head = json!({ "step": step.name, "variant": cell.variant, "events": events });
+            let records = compared.records(step, &cell.variant);
+            let (events, writes) = (event_summaries(&records), write_checks(&records));
+            let head = json!({
+                "step": step.name, "variant": cell.variant, "events": events, "writes": writes,
+            });
             all.extend((!events.is_empty()).then_some(head));
         }
     }

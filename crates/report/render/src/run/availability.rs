@@ -37,5 +37,9 @@ pub(crate) fn availability(steps: &[&StepRecord]) -> Vec<Part> {
         )
     });
     let meaning = format!("{EVENT_COLUMNS}{}", policies.unwrap_or_default());
-    Part::Text("Events".to_owned()).above([Part::Table(table), Part::Note(meaning)])
+    let writes = steps.iter().filter_map(|step| Some((step, step.writes?)));
+    let writes =
+        writes.map(|(step, it)| Part::Note(format!("{}: {}", step.step.name, it.phrase())));
+    let parts = [Part::Table(table), Part::Note(meaning)].into_iter().chain(writes);
+    Part::Text("Events".to_owned()).above(parts)
 }

@@ -39,6 +39,13 @@ fn run(workspace: &Workspace, engine: &str, load: &str, event: &str) -> RunRecor
     record
 }
 
+/// Checks that the engine has every acknowledged write of a step.
+fn check_writes(step: &StepRecord) {
+    let writes = step.writes.expect("its writes were compared");
+    assert!(writes.acknowledged > 0 && writes.lost == 0, "{writes:?}");
+    assert!(writes.applied <= writes.failed, "{writes:?}");
+}
+
 /// Checks that every arrival of a step is counted, and returns its events.
 fn events(step: &StepRecord) -> Vec<(EventKind, f64)> {
     let counts = total_counts(&step.clients);
@@ -66,8 +73,10 @@ fn a_killed_server_comes_back_and_every_arrival_counts() {
     assert!(away_s > 0.0 && away_s < 4.0, "{:?}", step.events);
     let failed = total_counts(&step.clients).failures;
     assert!(!failed.is_empty() && step.reconnect.is_some(), "{}", failed.phrase());
+    check_writes(step);
     let show = workspace.assay(&["show", "events"]);
     assert!(show.out.contains("kill at 1.50 s"), "{}", show.out);
+    assert!(show.out.contains(" rows 0 were lost, and "), "{}", show.out);
     if let Some(reason) = &record.invalid {
         return println!("skipped in part: host too busy for a comparison ({reason})");
     }
@@ -89,6 +98,7 @@ fn a_closed_loop_goes_on_after_a_restart_and_a_stop() {
         { at = "2600ms", do = "continue" }"#
         .replace('\n', " ");
     let record = run(&workspace, "postgres@15.10", "\"closed\"", &all);
+    check_writes(&record.steps[1]);
     let events = &record.steps[1].events;
     let kinds: Vec<EventKind> = events.iter().map(|event| event.planned.kind).collect();
     assert_eq!(kinds, [EventKind::Restart, EventKind::Stop, EventKind::Continue]);
@@ -108,6 +118,7 @@ fn an_embedded_engine_is_opened_again_under_load() {
         let step = &record.steps[1];
         let kinds: Vec<EventKind> = events(step).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(kinds, [EventKind::Reopen; 2], "{engine}");
+        check_writes(step);
         assert_eq!(total_counts(&step.clients).failed, 0, "{engine}");
         assert!(step.events.iter().all(|it| it.action.length().0 > 0), "{:?}", step.events);
         let record = run(&workspace, engine, "\"closed\"", twice);
