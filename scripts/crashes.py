@@ -48,6 +48,13 @@ SECTIONS = [
      ["--durability", "os", "--level", "process", "--level", "file"]),
     ("MySQL that syncs its log once a second", "", 14, ["mysql@8.0.31"],
      ["--durability", "os", "--level", "file", "--option", "innodb_flush_log_at_trx_commit=2"]),
+    ("MySQL that leaves the sync of its binary log to the kernel", "", 14, ["mysql@8.0.31"],
+     ["--durability", "os", "--level", "file", "--option", "innodb_flush_log_at_trx_commit=1", "--option",
+      "log_bin=binlog", "--option", "sync_binlog=0"]),
+    ("MySQL without doublewrite, half of the unsynced pages survive", "", 14, ["mysql@8.0.31"],
+     ["--durability", "sync", "--level", "file", "--survivors", "half", "--option", "innodb_doublewrite=OFF"]),
+    ("Postgres without full pages in its log, half of the unsynced pages survive", "", 14, ["postgres@15.10"],
+     ["--durability", "sync", "--level", "file", "--survivors", "half", "--option", "full_page_writes=off"]),
     ("Postgres that does not wait for its log", "", 14, ["postgres@15.10"],
      ["--durability", "none", "--level", "file", "--option", "synchronous_commit=off"]),
 ]
@@ -100,10 +107,13 @@ def section(program, heading, sentence, part, engines, options):
     lines = ["", f"## {heading}", "", *([sentence, ""] if sentence else [])]
     lines += ["```text", " ".join(["assay", *command(part, engines, options)]), "```", ""]
     rows, absent, total, acknowledged = [], [], 0, 0
-    for engine in engines:
-        campaigns, reason = measured(program, command(part, [engine], options))
+    together = measured(program, command(part, engines, options))
+    # One that is absent fails the command of all.
+    alone = [engines] if together[1] is None else [[engine] for engine in engines]
+    for some in alone:
+        campaigns, reason = together if some is engines else measured(program, command(part, some, options))
         if reason is not None:
-            absent.append(f"{engine}: {' '.join(reason)}")
+            absent.append(f"{some[0]}: {' '.join(reason)}")
         for one in campaigns:
             summary = one["summary"]
             total += summary["cuts"]

@@ -288,7 +288,11 @@ mod tests {
         let mut session = log.observe(Box::new(Forgetful(&store)));
         session.execute(&Op::Append { key: b"1", bytes: b"2" }, &mut rows).unwrap();
         drop(session);
-        assert_eq!(log.compare(&mut Forgetful(&store)).unwrap(), None, "the row may have any value");
+        assert_eq!(
+            log.compare(&mut Forgetful(&store)).unwrap(),
+            None,
+            "the row may have any value"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::record::{IntervalRecord, Percentiles};
+use model::record::{FailureClass, FailureCounts, IntervalRecord, Percentiles};
 use model::{Metric, OpKind, Readings, Unit, float, metric};
 
 use super::second::MeasuredStep;
@@ -95,6 +95,7 @@ impl TimeSeries {
 /// Returns all series of a step that have a value; throughput and p99 first.
 pub(super) fn all(step: &MeasuredStep<'_>, intervals: &[&IntervalRecord]) -> Vec<TimeSeries> {
     let mut all = vec![throughput(step, intervals), latency(step, intervals)];
+    all.extend(failures(intervals));
     for (label, of) in SERIES {
         let values = intervals.iter().map(|one| of.value(&one.readings, seconds_of(one)));
         all.push(of.series(label, None, values.collect()));
@@ -160,6 +161,30 @@ fn throughput(step: &MeasuredStep<'_>, intervals: &[&IntervalRecord]) -> TimeSer
         unit: Unit::OpsPerSecond,
         values: intervals.iter().map(rate).collect(),
     }
+}
+
+/// Returns the failed operations per second of each class that occurred.
+fn failures(intervals: &[&IntervalRecord]) -> Vec<TimeSeries> {
+    let failed = |interval: &&IntervalRecord| {
+        let mut failed = FailureCounts::default();
+        interval.clients.values().for_each(|summary| failed.merge(&summary.counts.failures));
+        (failed, seconds_of(interval))
+    };
+    let seconds: Vec<_> = intervals.iter().map(failed).collect();
+    let occurred = |class: &FailureClass| seconds.iter().any(|(failed, _)| failed.of(*class) > 0);
+    let series = |class: FailureClass| {
+        let rate = |(failed, length): &(FailureCounts, Option<f64>)| {
+            Some(float(failed.of(class)) / (*length)?)
+        };
+        TimeSeries {
+            name: format!("failed_{}_per_s", class.name().replace(' ', "_")),
+            label: format!("failed /s: {class}"),
+            table: None,
+            unit: Unit::OpsPerSecond,
+            values: seconds.iter().map(rate).collect(),
+        }
+    };
+    FailureClass::ALL.into_iter().filter(occurred).map(series).collect()
 }
 
 /// Returns the p99 of the kind of operation that the step has most of.

@@ -1,6 +1,6 @@
 //! Time lines of made-up seconds.
 
-use model::record::{OpCounts, OpSummaries, OpSummary, Percentiles};
+use model::record::{FailureClass, OpCounts, OpSummaries, OpSummary, Percentiles};
 use model::validity::{InvalidCause, InvalidIntervals, InvalidReason};
 use model::{IntervalRecord, Metric, Nanos, OpKind, Readings, StepRecord, TableReadings, metric};
 
@@ -136,6 +136,8 @@ fn series_have_the_unit_of_a_second() {
     });
     for interval in &mut intervals {
         interval.length_ns = Nanos::from_millis(2_000);
+        let reads = interval.clients.get_mut(&OpKind::Get).unwrap();
+        reads.counts.failures.add(FailureClass::NoAnswer);
         let running = [(metric::ENGINE_VACUUMS_RUNNING, 1.0), (metric::ENGINE_DISK_BYTES, 8e3)];
         interval.tables.insert("orders".to_owned(), readings(&running));
         let index = readings(&[(metric::ENGINE_DISK_BYTES, 9e3)]);
@@ -147,6 +149,7 @@ fn series_have_the_unit_of_a_second() {
         timeline.series.iter().find(is_it).and_then(|one| one.values[59])
     };
     assert_eq!(last("throughput_ops_per_s", None), Some(500.0));
+    assert_eq!(last("failed_no_answer_per_s", None), Some(0.5));
     assert_eq!(last("engine_wal_write_bytes_per_s", None), Some(2_048.0));
     assert_eq!(last("engine_stall_us_share", None), Some(0.125));
     assert_eq!(last("cache_hit_share", None), Some(0.75));
