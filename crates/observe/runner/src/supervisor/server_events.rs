@@ -27,8 +27,6 @@ pub(super) struct ServerEvents {
     current: Option<Action>,
     /// Begin and end of those that are over.
     done: Vec<TimeSpan>,
-    /// Its processes have got SIGSTOP.
-    is_suspended: bool,
     /// The clients have ended, and the worker waits for the server.
     pub(super) is_awaited: bool,
 }
@@ -68,10 +66,10 @@ impl ServerEvents {
     /// # Errors
     /// The event from which the server does not come back, and why.
     pub(super) fn advance(&mut self, server: &mut Running, now: Nanos) -> Result<bool, String> {
-        self.poll(server, now).map_err(|error| {
-            let event = self.current.as_ref().map(|action| action.event.to_string());
-            format!("the server is not back after `{}`: {error}", event.unwrap_or_default())
-        })
+        let current = self.current.as_ref().map(|action| action.event);
+        let event = current.or_else(|| self.pending.front().copied()).unwrap_or_default();
+        self.poll(server, now)
+            .map_err(|error| format!("the server is not back after `{event}`: {error}"))
     }
 
     fn poll(&mut self, server: &mut Running, now: Nanos) -> Result<bool, ServerError> {
@@ -113,13 +111,20 @@ impl ServerEvents {
                 self.current = Some(Action { event, begun: now, is_starting: false });
             }
             EventKind::Stop | EventKind::Continue => {
-                self.is_suspended = event.kind == EventKind::Stop;
-                if self.is_suspended {
+                if event.kind == EventKind::Stop {
                     server.suspend()
                 } else {
                     server.resume()
                 }
                 self.done.push(TimeSpan { start_ns: now, end_ns: now });
+            }
+            EventKind::NetworkCut | EventKind::NetworkBack => {
+                server.set_network(event.kind == EventKind::NetworkBack)?;
+                self.done.push(TimeSpan { start_ns: now, end_ns: now });
+            }
+            EventKind::Failover => {
+                self.current = Some(Action { event, begun: now, is_starting: true });
+                server.fail_over()?;
             }
             EventKind::Reopen => unreachable!("the clients do it"),
         }
@@ -131,10 +136,13 @@ impl ServerEvents {
         if !self.is_awaited || self.current.is_some() {
             return false;
         }
-        // The user has stopped the step before these.
-        self.pending.clear();
-        if std::mem::take(&mut self.is_suspended) {
+        // The user has stopped the step before these; what has begun ends.
+        let next = std::mem::take(&mut self.pending).pop_front().map(|event| event.kind);
+        if next == Some(EventKind::Continue) {
             server.resume();
+        } else if next == Some(EventKind::NetworkBack) {
+            // Where it fails, the worker reports that the server does not answer.
+            server.set_network(true).ok();
         }
         std::mem::take(&mut self.is_awaited)
     }
