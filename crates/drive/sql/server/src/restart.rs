@@ -65,6 +65,11 @@ impl Running {
         self.network().map_or(Ok(()), |network| network.set_link(is_up))
     }
 
+    /// Returns whether its standby has taken its place.
+    pub fn is_promoted(&self) -> bool {
+        self.is_promoted
+    }
+
     /// Kills its processes; its standby takes its place, and [`Running::is_ready`] promotes it.
     ///
     /// # Errors
@@ -83,7 +88,7 @@ impl Running {
         self.files.extend(standby.serve.files.iter().map(|(path, _)| path.clone()));
         self.site.data.set_file_name(standby::DATA);
         (self.child, self.probed, self.serving.0) = (child, standby.endpoint, standby.serve);
-        self.was_standby = true;
+        self.is_promoted = true;
         match ProcessIdentity::of(self.child.id()) {
             Some(server) => self.private_dir.record_server(server),
             None => Ok(()),
@@ -100,7 +105,7 @@ impl Running {
         }
         let mut endpoint = self.probed.clone();
         endpoint.login.timeout_ms = u32::try_from(PROBE_WITHIN.as_millis()).ok();
-        let answer = match self.was_standby {
+        let answer = match self.is_promoted {
             true => self.kind.promote(&endpoint),
             false => self.kind.probe(&endpoint),
         };

@@ -75,8 +75,8 @@ pub struct Running {
     pub(crate) files: Vec<PathBuf>,
     pub(crate) child: Child,
     pub(crate) standby: Option<Standby>,
-    /// Whether it was a standby, which is to be promoted.
-    pub(crate) was_standby: bool,
+    /// Whether it was the standby of one that was killed.
+    pub(crate) is_promoted: bool,
     /// What it does without since its start.
     fallback: Option<String>,
     /// Its end, once observed.
@@ -143,7 +143,7 @@ impl Running {
             files,
             child,
             standby,
-            was_standby: false,
+            is_promoted: false,
             fallback: None,
             ended: None,
             polls: 0,
