@@ -1,14 +1,16 @@
 //! A network that is cut comes back, and a standby takes the place of its server, under load.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread::park_timeout;
 use std::time::Duration;
 
-use model::record::total_counts;
-use model::{EventKind, FailureClass};
+use assert_cmd::cargo::cargo_bin;
+use model::EventKind;
+use model::record::{FailureClass, total_counts};
 
 use crate::rejection::{rejection_of, unwrapped};
 use crate::servers_come_back_after_events::{EVENTS, events, run_file};
@@ -130,8 +132,12 @@ fn a_killed_assay_leaves_no_namespace() {
     }
     let workspace = Workspace::new();
     workspace.write("events.toml", experiment(SERVER, CUT));
-    let mut command = workspace.program_on_servers(&["run", "events.toml"]);
-    let mut assay = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    // The account of the server enters it.
+    fs::set_permissions(workspace.path(""), Permissions::from_mode(0o755)).expect("it is ours");
+    let mut command = Command::new(cargo_bin("assay"));
+    command.args(["run", "events.toml", "--disk-floor", "1MiB", "--data-dir", "data"]);
+    command.current_dir(workspace.path("")).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut assay = command.spawn().expect("it starts");
     let mut made = BTreeSet::new();
     for _ in 0..POLLS {
         made = namespaces_of_children(assay.id());
